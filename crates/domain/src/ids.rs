@@ -1,0 +1,243 @@
+//! Ids are TypeIDs: a prefix, `_`, and 26 base32 characters of a UUIDv7. They sort by the time they were made and are opaque to clients.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+/// The noun that an [`Id`] names; its prefix is what clients see in front of every id of this kind.
+pub trait Kind: Send + Sync + 'static {
+    /// Leading part of the text form, without the underscore.
+    const PREFIX: &'static str;
+}
+
+/// Declares the kinds and their prefixes (spec 1 «Identifier prefixes», `gaps.md` «Shared»).
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal,)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name {}
+        impl Kind for $name { const PREFIX: &'static str = $prefix; }
+    )*};
+}
+
+kinds! {
+    /// A tenant.
+    Workspace = "ws",
+    /// An API key.
+    ApiKey = "key",
+    /// A voice or chat agent.
+    Agent = "agt",
+    /// A call; also the interaction id of nudge attempts and webhook payloads.
+    Call = "call",
+    /// A person.
+    Contact = "con",
+    /// A campaign.
+    Campaign = "cmp",
+    /// One dialling session of a campaign.
+    Run = "run",
+    /// One on-demand call with a life of its own.
+    Nudge = "ndg",
+    /// A call at a set time.
+    ScheduledCall = "scall",
+    /// A live source of contacts.
+    DataStream = "dst",
+    /// One record of a data stream.
+    StreamRecord = "dsr",
+    /// A line of the wallet ledger.
+    WalletTransaction = "wtx",
+    /// The carrier's id of a call.
+    ProviderCall = "prov",
+    /// A webhook endpoint.
+    WebhookEndpoint = "whe",
+    /// One event on its way to one endpoint.
+    Delivery = "whd",
+    /// An event.
+    Event = "evt",
+    /// A phone number that a workspace owns.
+    Number = "num",
+    /// A knowledge base.
+    KnowledgeBase = "kb",
+    /// A message template.
+    Template = "tpl",
+    /// A card on an outcome board.
+    Card = "card",
+    /// An outcome board.
+    Board = "brd",
+    /// A column of an outcome board.
+    Column = "col",
+    /// A row of a calling list.
+    Row = "row",
+    /// A tool that an agent may use.
+    Tool = "tool",
+    /// A person who works in the console.
+    User = "usr",
+    /// A connected outside account.
+    Integration = "int",
+    /// A document collected in a chat.
+    Document = "doc",
+    /// A message thread of the chat-app channel.
+    Thread = "msgth",
+    /// A message of the chat-app channel.
+    Message = "camsg",
+    /// A chat session.
+    ChatSession = "chatsess",
+    /// A compliance pack made by the operator.
+    CompliancePack = "cpk",
+    /// A recording.
+    Recording = "rec",
+}
+
+/// An id of one kind. Copying it is cheap; its text form is `prefix_` and 26 characters.
+pub struct Id<K> {
+    bits: u128,
+    kind: PhantomData<fn() -> K>,
+}
+
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+impl<K: Kind> Id<K> {
+    /// An id from a moment (milliseconds since 1970) and 74 random bits; the order of ids of one millisecond is the order of `random`.
+    pub fn new(unix_ms: i64, random: u128) -> Self {
+        let time = (unix_ms.max(0) as u128) & 0xFFFF_FFFF_FFFF;
+        let rand_a = (random >> 62) & 0xFFF;
+        let rand_b = random & ((1 << 62) - 1);
+        Self::from_bits((time << 80) | (7 << 76) | (rand_a << 64) | (0b10 << 62) | rand_b)
+    }
+
+    /// The id with exactly these 128 bits.
+    pub fn from_bits(bits: u128) -> Self {
+        Self { bits, kind: PhantomData }
+    }
+
+    /// The 128 bits behind the text form.
+    pub fn bits(&self) -> u128 {
+        self.bits
+    }
+
+    /// Milliseconds since 1970 at which the id was made.
+    pub fn unix_ms(&self) -> i64 {
+        (self.bits >> 80) as i64
+    }
+}
+
+/// The text is not an id of the expected kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotAnId {
+    /// Prefix that the text should have had.
+    pub expected: &'static str,
+}
+
+impl fmt::Display for NotAnId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "must be an id that starts with {}_", self.expected)
+    }
+}
+
+impl std::error::Error for NotAnId {}
+
+impl<K: Kind> FromStr for Id<K> {
+    type Err = NotAnId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let wrong = || NotAnId { expected: K::PREFIX };
+        let body = text.strip_prefix(K::PREFIX).and_then(|rest| rest.strip_prefix('_')).ok_or_else(wrong)?;
+        if body.len() != 26 || !(b'0'..=b'7').contains(&body.as_bytes()[0]) {
+            return Err(wrong());
+        }
+        let mut bits = 0u128;
+        for byte in body.bytes() {
+            let digit = ALPHABET.iter().position(|&letter| letter == byte).ok_or_else(wrong)?;
+            bits = (bits << 5) | digit as u128;
+        }
+        Ok(Self::from_bits(bits))
+    }
+}
+
+impl<K: Kind> fmt::Display for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = [0u8; 26];
+        let mut bits = self.bits;
+        for slot in text.iter_mut().rev() {
+            *slot = ALPHABET[(bits & 31) as usize];
+            bits >>= 5;
+        }
+        write!(f, "{}_{}", K::PREFIX, std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl<K: Kind> fmt::Debug for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<K> Clone for Id<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<K> Copy for Id<K> {}
+impl<K> PartialEq for Id<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.bits == other.bits
+    }
+}
+impl<K> Eq for Id<K> {}
+impl<K> std::hash::Hash for Id<K> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.bits.hash(state);
+    }
+}
+impl<K> PartialOrd for Id<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<K> Ord for Id<K> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.bits.cmp(&other.bits)
+    }
+}
+
+impl<K: Kind> serde::Serialize for Id<K> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de, K: Kind> serde::Deserialize<'de> for Id<K> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_back() {
+        let id = Id::<Nudge>::new(1_763_700_000_000, 0x3FF_FFFF_0000_1234);
+        let text = id.to_string();
+        assert_eq!(text.len(), "ndg_".len() + 26);
+        assert_eq!(text.parse::<Id<Nudge>>().unwrap(), id);
+        assert_eq!(id.unix_ms(), 1_763_700_000_000);
+    }
+
+    #[test]
+    fn other_kinds_and_rubbish_are_refused() {
+        let id = Id::<Nudge>::new(1, 1).to_string();
+        assert!(id.parse::<Id<Call>>().is_err());
+        for text in ["", "ndg_", "ndg_8zzzzzzzzzzzzzzzzzzzzzzzzz", "ndg_0000000000000000000000000u", "ndg_é0000000000000000000000000"] {
+            assert!(text.parse::<Id<Nudge>>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn later_ids_sort_later_as_text() {
+        let early = Id::<Call>::new(1000, u128::MAX).to_string();
+        let late = Id::<Call>::new(1001, 0).to_string();
+        assert!(early < late);
+    }
+}

@@ -1,0 +1,14 @@
+//! The rules of dastak and nothing else: no tokio, no SQL, no HTTP, no clock and no randomness. Time, randomness and new
+//! ids come in as arguments, decisions go out as values.
+
+pub mod compliance;
+pub mod conversation;
+pub mod delivery;
+pub mod ids;
+pub mod money;
+pub mod nudge;
+pub mod phone;
+pub mod scheduled_call;
+pub mod tenant;
+pub mod time;
+pub mod window;

@@ -1,0 +1,39 @@
+//! Who asks: the workspace, and the world (live or test) that an API key opens.
+
+use crate::ids::{Id, Workspace};
+
+/// The workspace that a request or a job acts for. Every store function takes it first.
+pub type Tenant = Id<Workspace>;
+
+/// The two worlds of a workspace (spec 1 «Test mode»): what is made with a key of one mode is never seen by a key of the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mode {
+    /// Real calls, real money; `livemode: true`.
+    Live,
+    /// Simulated; `livemode: false`.
+    Test,
+}
+
+impl Mode {
+    /// `live` or `test`, as in keys and tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Mode::Live => "live",
+            Mode::Test => "test",
+        }
+    }
+
+    /// What events and objects show as `livemode`.
+    pub fn livemode(self) -> bool {
+        self == Mode::Live
+    }
+
+    /// Reads `live` or `test`.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "live" => Some(Mode::Live),
+            "test" => Some(Mode::Test),
+            _ => None,
+        }
+    }
+}

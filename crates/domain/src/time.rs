@@ -1,0 +1,88 @@
+//! Moments. The service counts milliseconds since 1970 in UTC; clients write and read ISO 8601.
+
+use std::fmt;
+
+/// A moment, in milliseconds since 1970-01-01T00:00:00Z. Its text form is ISO 8601 in UTC with three fraction digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub i64);
+
+/// One second in milliseconds.
+pub const SECOND: i64 = 1_000;
+/// One minute in milliseconds.
+pub const MINUTE: i64 = 60 * SECOND;
+/// One hour in milliseconds.
+pub const HOUR: i64 = 60 * MINUTE;
+/// One day in milliseconds.
+pub const DAY: i64 = 24 * HOUR;
+
+impl Timestamp {
+    /// Reads an ISO 8601 date-time with `Z` or an offset (spec 1 «Timestamps»); `None` for anything else, a zone-less time included.
+    pub fn parse(text: &str) -> Option<Self> {
+        let moment: jiff::Timestamp = text.trim().parse().ok()?;
+        Some(Self(moment.as_millisecond()))
+    }
+
+    /// This moment and `millis` more.
+    pub fn plus(self, millis: i64) -> Self {
+        Self(self.0.saturating_add(millis))
+    }
+
+    /// Whole seconds since 1970, rounded down.
+    pub fn unix_seconds(self) -> i64 {
+        self.0.div_euclid(SECOND)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let days = self.0.div_euclid(DAY);
+        let rest = self.0.rem_euclid(DAY);
+        // Civil date of a day number, after Howard Hinnant's `civil_from_days`.
+        let z = days + 719_468;
+        let era = z.div_euclid(146_097);
+        let doe = z.rem_euclid(146_097);
+        let yoe = (doe - doe / 1_460 + doe / 36_524 - doe / 146_096) / 365;
+        let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+        let mp = (5 * doy + 2) / 153;
+        let day = doy - (153 * mp + 2) / 5 + 1;
+        let month = if mp < 10 { mp + 3 } else { mp - 9 };
+        let year = yoe + era * 400 + i64::from(month <= 2);
+        let (hour, minute, second, milli) = (rest / HOUR, rest / MINUTE % 60, rest / SECOND % 60, rest % SECOND);
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+    }
+}
+
+impl serde::Serialize for Timestamp {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Timestamp {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("must be an ISO 8601 date-time with a time zone"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_come_in_and_utc_goes_out() {
+        let moment = Timestamp::parse("2026-11-23T09:30:00+05:30").unwrap();
+        assert_eq!(moment.to_string(), "2026-11-23T04:00:00.000Z");
+        assert_eq!(Timestamp::parse("2026-11-23T04:00:00.000Z"), Some(moment));
+        assert_eq!(Timestamp::parse("2026-11-23T04:00:00"), None);
+        assert_eq!(Timestamp::parse("tomorrow"), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn text_and_back(ms in -60_000_000_000_000i64..250_000_000_000_000) {
+            let moment = Timestamp(ms);
+            proptest::prop_assert_eq!(Timestamp::parse(&moment.to_string()), Some(moment));
+        }
+    }
+}

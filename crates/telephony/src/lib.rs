@@ -1,0 +1,1 @@
+//! The SIP carrier: signalling, media and the sandbox phone network.
