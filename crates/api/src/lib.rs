@@ -1,1 +1,14 @@
-//! The wire.
+//! The wire: every operation of the HTTP API as one row of data (method, path, who may call it, limits, bodies, errors). The router, the
+//! access test, the CLI and the OpenAPI document all read these rows.
+
+pub mod error_codes;
+pub mod openapi;
+pub mod operations;
+pub mod schema;
+pub mod scopes;
+
+pub mod account;
+pub mod dev;
+pub mod operator;
+pub mod system;
+pub mod wallet;

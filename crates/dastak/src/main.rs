@@ -1,1 +1,5 @@
-fn main() {}
+//! The binary: see `dastak --help`.
+
+fn main() -> std::process::ExitCode {
+    dastak::cli::main()
+}

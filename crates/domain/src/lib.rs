@@ -11,4 +11,5 @@ pub mod phone;
 pub mod scheduled_call;
 pub mod tenant;
 pub mod time;
+pub mod wallet;
 pub mod window;

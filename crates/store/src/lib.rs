@@ -1,1 +1,18 @@
-//! The only SQL.
+//! The only SQL of dastak. `db` is the engine: one text of every statement for SQLite and PostgreSQL, synchronous transaction
+//! closures over one [`Tx`]. Beside it stands one file for each noun; every function of theirs takes the tenant first.
+
+pub mod db;
+
+pub mod api_keys;
+pub mod dnd;
+pub mod events;
+pub mod idempotency;
+pub mod installation;
+pub mod members;
+pub mod numbers;
+pub mod operator_log;
+pub mod rate_windows;
+pub mod wallet;
+pub mod workspaces;
+
+pub use db::{DbError, Row, Settings, Store, StoreMetrics, Tx, Value, WakeSet};

@@ -1,0 +1,44 @@
+//! Every error that a client can see: its code and status, in one table that the service and the OpenAPI document share.
+
+/// A row of the table: the machine-readable code, the HTTP status, and what it means.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ErrorCode {
+    /// What clients branch on.
+    pub code: &'static str,
+    /// HTTP status.
+    pub status: u16,
+    /// Meaning, for the API reference.
+    pub meaning: &'static str,
+}
+
+macro_rules! codes {
+    ($($name:ident = $status:literal $code:literal $meaning:literal,)*) => {
+        $(#[doc = $meaning] pub const $name: &ErrorCode = &ErrorCode { code: $code, status: $status, meaning: $meaning };)*
+        /// All of them, by name.
+        pub const ALL: &[&ErrorCode] = &[$($name),*];
+    };
+}
+
+codes! {
+    INVALID_REQUEST = 400 "invalid_request" "A field or parameter is missing or wrong; `error` and `meta.field` name the first one.",
+    MALFORMED_JSON = 400 "malformed_json" "The body is not JSON.",
+    UNKNOWN_FIELD = 400 "unknown_field" "The body has fields that do not exist; `meta.fields` lists them.",
+    INVALID_CURSOR = 400 "invalid_cursor" "The cursor is not one that this list gave.",
+    INVALID_IDEMPOTENCY_KEY = 400 "invalid_idempotency_key" "`Idempotency-Key` is missing where it is required, empty, or longer than 255 characters.",
+    UNAUTHORIZED = 401 "unauthorized" "The key is missing, unknown, expired or revoked.",
+    API_SCOPE_MISSING = 403 "api_scope_missing" "The key lacks the scope in `meta.scope`.",
+    WORKSPACE_SUSPENDED = 403 "workspace_suspended" "The workspace is suspended.",
+    TEST_MODE_READ_ONLY = 403 "test_mode_read_only" "A test key cannot change this.",
+    PLAN_FEATURE_LOCKED = 403 "plan_feature_locked" "The feature is off for this workspace.",
+    NOT_FOUND = 404 "not_found" "No such thing in this workspace.",
+    METHOD_NOT_ALLOWED = 405 "method_not_allowed" "The path exists, the method does not.",
+    REQUEST_TIMEOUT = 408 "request_timeout" "The body did not arrive in time.",
+    IDEMPOTENCY_IN_PROGRESS = 409 "idempotency_in_progress" "The first request with this key is still running.",
+    CONFLICT = 409 "conflict" "The current state does not allow this.",
+    PAYLOAD_TOO_LARGE = 413 "payload_too_large" "The body is larger than 5 MB.",
+    IDEMPOTENCY_KEY_REUSED = 422 "idempotency_key_reused" "The key was used with a different request.",
+    RATE_LIMITED = 429 "rate_limited" "Too many requests; wait `Retry-After` seconds.",
+    INTERNAL = 500 "internal_error" "Something failed here; quote `requestId`.",
+    UNAVAILABLE = 503 "unavailable" "The store cannot be reached or cannot write; nothing was changed, retry later.",
+}
+

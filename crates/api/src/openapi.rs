@@ -1,0 +1,141 @@
+//! The OpenAPI 3.1 documents, made from the table of operations.
+
+use serde_json::{Map, Value, json};
+
+use crate::operations::{self, Access, Idempotency, Operation, TestKeys};
+use crate::schema::Field;
+
+/// Which of the two documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Document {
+    /// `/v1`, for customers.
+    Public,
+    /// `/operator/v1`, for the operator.
+    Operator,
+}
+
+/// The document, with info version `1` (spec 1 «Versioning»).
+pub fn document(which: Document, brand: &str, key_prefix: &str) -> Value {
+    let mut paths: Map<String, Value> = Map::new();
+    for operation in operations::all() {
+        if operation.path.starts_with("/dev/") {
+            continue;
+        }
+        let operator = operation.access == Access::Operator || operation.path.starts_with("/operator/");
+        if operator != (which == Document::Operator) {
+            continue;
+        }
+        let entry = paths.entry(operation.path.to_owned()).or_insert_with(|| json!({}));
+        entry[operation.method.as_str().to_lowercase()] = describe(operation);
+    }
+    let (title, scheme) = match which {
+        Document::Public => (format!("{brand} API"), json!({"type": "http", "scheme": "bearer", "description": format!("API key, `{key_prefix}_live_…` or `{key_prefix}_test_…`")})),
+        Document::Operator => (format!("{brand} operator API"), json!({"type": "http", "scheme": "bearer", "description": "Operator token"})),
+    };
+    json!({
+        "openapi": "3.1.0",
+        "info": {"title": title, "version": "1"},
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"bearer": scheme},
+            "schemas": {"Error": error_schema()},
+        },
+    })
+}
+
+fn error_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["error"],
+        "properties": {
+            "error": {"type": "string", "description": "For people; branch on `code`."},
+            "code": {"type": "string"},
+            "meta": {"type": "object"},
+            "requestId": {"type": "string", "description": "On a 500, the value of X-Request-Id."},
+        },
+    })
+}
+
+fn describe(operation: &Operation) -> Value {
+    let mut out = json!({
+        "operationId": operation.id,
+        "tags": [operation.tag],
+        "summary": operation.summary,
+        "parameters": parameters(operation),
+        "responses": responses(operation),
+    });
+    match operation.access {
+        Access::Public => out["security"] = json!([]),
+        Access::AnyKey | Access::Operator => out["security"] = json!([{"bearer": []}]),
+        Access::Scope(scope) => {
+            out["security"] = json!([{"bearer": []}]);
+            out["x-scope"] = json!(scope.0);
+            out["description"] = json!(format!("Scope `{}`.", scope.0));
+        }
+        Access::Scopes(one, other) => {
+            out["security"] = json!([{"bearer": []}]);
+            out["x-scope"] = json!(format!("{} {}", one.0, other.0));
+            out["description"] = json!(format!("Scopes `{}` and `{}`.", one.0, other.0));
+        }
+    }
+    if operation.test_keys == TestKeys::Refused {
+        out["x-test-keys"] = json!("refused");
+    }
+    if operation.upload {
+        out["requestBody"] = json!({"required": true, "content": {"multipart/form-data": {"schema": {
+            "type": "object", "required": ["file"], "properties": {"file": {"type": "string", "format": "binary"}}}}}});
+    } else if let Some(body) = operation.body {
+        out["requestBody"] = json!({"required": !operation.body_optional, "content": {"application/json": {"schema": body().to_json()}}});
+    }
+    out
+}
+
+fn parameters(operation: &Operation) -> Vec<Value> {
+    let mut out: Vec<Value> = operation
+        .path
+        .split('/')
+        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string", "minLength": 1}}))
+        .collect();
+    for field in operation.query.map(|query| query()).unwrap_or_default() {
+        out.push(query_parameter(&field));
+    }
+    if operation.idempotency != Idempotency::Ignored {
+        out.push(json!({
+            "name": "Idempotency-Key", "in": "header", "required": operation.idempotency == Idempotency::Required,
+            "description": "The same key and body within 24 hours gets the first answer again.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+        }));
+    }
+    out
+}
+
+fn query_parameter(field: &Field) -> Value {
+    let mut schema = field.schema.to_json();
+    if let Some(default) = &field.default {
+        schema["default"] = default.clone();
+    }
+    json!({"name": field.name, "in": "query", "required": field.required, "schema": schema})
+}
+
+fn responses(operation: &Operation) -> Value {
+    let mut out: Map<String, Value> = Map::new();
+    for (status, body) in operation.answers {
+        let mut answer = json!({"description": "Success"});
+        if let Some(content_type) = operation.content_type {
+            answer["content"] = json!({content_type: {}});
+        } else if let Some(body) = body {
+            answer["content"] = json!({"application/json": {"schema": body().to_json()}});
+        }
+        out.insert(status.to_string(), answer);
+    }
+    for error in operation.all_errors() {
+        let line = format!("`{}`: {}", error.code, error.meaning);
+        let entry = out.entry(error.status.to_string()).or_insert_with(|| {
+            json!({"description": "", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}})
+        });
+        let known = entry["description"].as_str().unwrap_or_default();
+        entry["description"] = json!(if known.is_empty() { line } else { format!("{known}\n{line}") });
+    }
+    Value::Object(out)
+}

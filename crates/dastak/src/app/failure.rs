@@ -1,0 +1,74 @@
+//! Why a use case refuses or fails: a row of the table of error codes, words for people, details for programs.
+
+use api::error_codes::{self, ErrorCode};
+use serde_json::{Value, json};
+use store::DbError;
+
+/// A refusal or a failure, on its way to the client.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// Code and status.
+    pub error: &'static ErrorCode,
+    /// For people.
+    pub message: String,
+    /// For programs.
+    pub meta: Option<Value>,
+    /// Seconds after which to come again.
+    pub retry_after: Option<i64>,
+    /// For the log only.
+    pub cause: Option<String>,
+}
+
+impl Failure {
+    /// A failure with its own words.
+    pub fn new(error: &'static ErrorCode, message: impl Into<String>) -> Self {
+        Self { error, message: message.into(), meta: None, retry_after: None, cause: None }
+    }
+
+    /// A failure in the words of the table.
+    pub fn plain(error: &'static ErrorCode) -> Self {
+        Self::new(error, error.meaning)
+    }
+
+    /// Adds details for programs.
+    pub fn with_meta(mut self, meta: Value) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
+    /// The field or parameter `field` is wrong; `must` reads on after its name.
+    pub fn field(field: &str, must: impl std::fmt::Display) -> Self {
+        Self::new(error_codes::INVALID_REQUEST, format!("{field} {must}")).with_meta(json!({"field": field}))
+    }
+
+    /// Nothing of this kind in the workspace.
+    pub fn not_found(what: &str) -> Self {
+        Self::new(error_codes::NOT_FOUND, format!("{what} not found"))
+    }
+
+    /// The current state does not allow it.
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(error_codes::CONFLICT, message)
+    }
+
+    /// Something failed here; the cause goes to the log, never to the client.
+    pub fn internal(cause: impl Into<String>) -> Self {
+        Self { cause: Some(cause.into()), ..Self::new(error_codes::INTERNAL, "something failed here; quote the requestId") }
+    }
+}
+
+impl From<DbError> for Failure {
+    fn from(error: DbError) -> Self {
+        match error {
+            DbError::Unavailable(_) | DbError::Retry(_) => {
+                Self { cause: Some(error.to_string()), retry_after: Some(2), ..Self::new(error_codes::UNAVAILABLE, "the service cannot store anything right now; nothing was changed, try again") }
+            }
+            DbError::Uncertain(_) => Self {
+                cause: Some(error.to_string()),
+                retry_after: Some(2),
+                ..Self::new(error_codes::UNAVAILABLE, "the connection to the store was lost while the request was being stored; look before you try again")
+            },
+            DbError::Unique(_) | DbError::Internal(_) => Self::internal(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! `Idempotency-Key`, one mechanism for every endpoint that has it (spec 1 «Idempotency»).
+//!
+//! A request whose whole effect is one transaction reserves its key, works and keeps its answer in that transaction: a refusal or a crash
+//! takes the reservation along. A request with an effect outside ([`Once::reserve`] … [`Once::finish`]) holds the key under a lease.
+
+use api::error_codes;
+use domain::tenant::Mode;
+use domain::time::{MINUTE, Timestamp};
+use serde_json::Value;
+use store::Tx;
+use store::idempotency::{self, Reserved, Slot};
+
+use super::{App, Failure};
+
+/// How long a reservation outlives a crash of its holder.
+const LEASE: i64 = 2 * MINUTE;
+
+/// An answer that can be kept and given again.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// JSON body.
+    pub body: String,
+    /// Whether an earlier request made it.
+    pub replayed: bool,
+}
+
+/// The idempotency of one request; without a key it does nothing.
+#[derive(Debug, Clone)]
+pub struct Once(Option<Slot>);
+
+/// Whether this request has to run.
+pub enum Turn {
+    /// It runs, and must finish or free its key.
+    Mine,
+    /// The first answer, to be given again.
+    Given(Answer),
+}
+
+impl Once {
+    /// No key was sent.
+    pub fn unkeyed() -> Self {
+        Self(None)
+    }
+
+    /// A key was sent; `fingerprint` tells one request from another.
+    pub fn keyed(workspace: String, mode: Mode, operation: &'static str, key: String, fingerprint: String, holder: String) -> Self {
+        Self(Some(Slot { workspace, mode, operation, key, fingerprint, holder }))
+    }
+
+    /// Takes the key, in the caller's transaction.
+    pub fn reserve(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Turn, Failure> {
+        let Some(slot) = &self.0 else { return Ok(Turn::Mine) };
+        match idempotency::reserve(tx, slot, now, now.plus(LEASE))? {
+            Reserved::Fresh => Ok(Turn::Mine),
+            Reserved::Replay { status, body } => Ok(Turn::Given(Answer { status, body, replayed: true })),
+            Reserved::InProgress => Err(Failure::plain(error_codes::IDEMPOTENCY_IN_PROGRESS)),
+            Reserved::Reused => Err(Failure::plain(error_codes::IDEMPOTENCY_KEY_REUSED)),
+        }
+    }
+
+    /// Keeps the answer, in the caller's transaction. `contact` is the person it speaks about, for erasure.
+    pub fn finish(&self, tx: &mut Tx<'_>, status: u16, body: &Value, contact: Option<&str>) -> Result<Answer, Failure> {
+        let answer = Answer { status, body: body.to_string(), replayed: false };
+        if let Some(slot) = &self.0 {
+            idempotency::finish(tx, slot, status, &answer.body, contact)?;
+        }
+        Ok(answer)
+    }
+
+    /// Frees the key after a refusal that stored nothing.
+    pub fn free(&self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        if let Some(slot) = &self.0 {
+            idempotency::free(tx, slot)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a request whose whole effect is one transaction, and keeps its answer.
+    pub async fn run(
+        self,
+        app: &App,
+        status: u16,
+        mut work: impl FnMut(&mut Tx<'_>) -> Result<Value, Failure> + Send + 'static,
+    ) -> Result<Answer, Failure> {
+        let now = app.clock.now();
+        app.store
+            .tx(move |tx| match self.reserve(tx, now)? {
+                Turn::Given(answer) => Ok(answer),
+                Turn::Mine => {
+                    let body = work(tx)?;
+                    self.finish(tx, status, &body, None)
+                }
+            })
+            .await
+    }
+}

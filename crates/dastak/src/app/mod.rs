@@ -1,0 +1,99 @@
+//! The use cases: the only place that opens transactions. A handler, the operator's CLI and a job all come through here, so that they
+//! cannot drift.
+
+pub mod access;
+pub mod account;
+pub mod dnd;
+pub mod events;
+pub mod failure;
+pub mod idempotency;
+pub mod keys;
+pub mod members;
+pub mod numbers;
+pub mod operator_log;
+pub mod wallet;
+pub mod workspaces;
+
+use std::sync::Arc;
+
+use domain::time::Timestamp;
+use store::{Store, WakeSet};
+
+use crate::config::Config;
+use crate::runtime::clock::{Clock, Signal};
+use crate::runtime::crypto::Keyring;
+use crate::runtime::ids::Ids;
+use crate::runtime::metrics::Metrics;
+
+pub use failure::Failure;
+
+/// Jobs that a commit can wake, as bits of a [`WakeSet`].
+pub mod topics {
+    use store::WakeSet;
+
+    /// Somebody's key, workspace settings or endpoints changed: what this node remembers of them is void.
+    pub const ACCESS: WakeSet = WakeSet(1);
+}
+
+/// Everything a use case needs; shared by all requests and jobs of a node.
+pub struct App {
+    /// Where data lives.
+    pub store: Store,
+    /// The one clock.
+    pub clock: Clock,
+    /// New ids.
+    pub ids: Arc<Ids>,
+    /// Secrets.
+    pub keyring: Arc<Keyring>,
+    /// Effective settings.
+    pub config: Config,
+    /// Figures.
+    pub metrics: Arc<Metrics>,
+    /// What this node remembers of keys.
+    pub access: access::Cache,
+    /// Invalid keys by address.
+    pub throttle: access::Throttle,
+    /// Requests by workspace, on an embedded store.
+    pub rates: crate::http::rate_limit::Windows,
+}
+
+/// What a transaction closure needs beside the store: it may run again, so it is cheap to copy.
+#[derive(Clone)]
+pub struct Context {
+    /// The moment of the request.
+    pub now: Timestamp,
+    /// New ids.
+    pub ids: Arc<Ids>,
+}
+
+impl App {
+    /// The present moment and new ids, to be moved into a transaction.
+    pub fn context(&self) -> Context {
+        Context { now: self.clock.now(), ids: self.ids.clone() }
+    }
+
+    /// The operator's bearer token opens `/operator/v1`.
+    pub fn is_operator(&self, token: &str) -> bool {
+        crate::runtime::crypto::same(self.config.operator_token.as_bytes(), token.as_bytes())
+    }
+}
+
+/// Where wake-ups after commits go; filled in as the jobs start.
+#[derive(Clone, Default)]
+pub struct Wakes(Arc<std::sync::RwLock<Vec<(u32, Signal)>>>);
+
+impl Wakes {
+    /// Raises `signal` whenever one of `topics` is woken.
+    pub fn connect(&self, topics: WakeSet, signal: Signal) {
+        self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner).push((topics.0, signal));
+    }
+
+    /// Called after a commit, here or on another node.
+    pub fn raise(&self, woken: WakeSet) {
+        for (topics, signal) in self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
+            if topics & woken.0 != 0 {
+                signal.raise();
+            }
+        }
+    }
+}

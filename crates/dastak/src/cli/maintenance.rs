@@ -1,0 +1,132 @@
+//! `dastak migrate`, `backup` and `doctor`.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+use store::Store;
+
+use crate::app::Wakes;
+use crate::config::Config;
+use crate::runtime::crypto::Keyring;
+use crate::service;
+
+/// Brings the schema up to date.
+pub async fn migrate(config: Config) -> Result<(), String> {
+    service::make_data_folder(&config)?;
+    let wakes = Wakes::default();
+    let store = Store::open(&service::store_settings(&config), std::sync::Arc::new(move |woken| wakes.raise(woken))).map_err(|why| why.to_string())?;
+    let done = store.migrate(|step, of, migration| eprintln!("migration {step} of {of}: {} {}", migration.version, migration.name)).await;
+    let done = done.map_err(|why| why.to_string())?;
+    if done.is_empty() {
+        eprintln!("the schema is up to date");
+    }
+    Ok(())
+}
+
+/// Copies the embedded store and its master key.
+pub fn backup(config: &Config, file: &str) -> Result<(), String> {
+    if config.database_url.is_some() {
+        return Err("this installation uses PostgreSQL: copy it with pg_dump (or your provider's snapshots), and keep <data>/master.key with the copy".into());
+    }
+    let (from, to) = (config.data.join("dastak.db"), Path::new(file));
+    if !from.exists() {
+        return Err(format!("{}: no store there; give --data DIR of the service", from.display()));
+    }
+    let key = Path::new(&format!("{file}.master.key")).to_owned();
+    for path in [to, &key] {
+        if path.exists() {
+            return Err(format!("{} exists; name a new file", path.display()));
+        }
+    }
+    let total = std::fs::metadata(&from).map_or(0, |meta| meta.len());
+    let (done, watch) = std::sync::mpsc::channel::<()>();
+    let target = to.to_owned();
+    let progress = std::thread::spawn(move || {
+        while watch.recv_timeout(Duration::from_millis(500)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            let size = std::fs::metadata(&target).map_or(0, |meta| meta.len());
+            if std::io::stderr().is_terminal() {
+                eprint!("\r{} of about {} MB", size / 1_000_000, total / 1_000_000);
+            }
+        }
+    });
+    let copied = store::db::backup_sqlite(&from, to);
+    drop(done);
+    let _ = progress.join();
+    copied.map_err(|why| why.to_string())?;
+    std::fs::copy(config.data.join("master.key"), &key).map_err(|why| format!("master.key: {why}"))?;
+    std::fs::File::open(to).and_then(|copy| copy.sync_all()).map_err(|why| why.to_string())?;
+    eprintln!("\rwritten: {} ({} MB) and {}", to.display(), std::fs::metadata(to).map_or(0, |meta| meta.len()) / 1_000_000, key.display());
+    eprintln!("to restore: stop the service, put them back as <data>/dastak.db and <data>/master.key (remove dastak.db-wal and dastak.db-shm), start it");
+    Ok(())
+}
+
+/// Checks every configured component.
+pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
+    let mut verdicts: Vec<(&str, Result<String, String>)> = Vec::new();
+    verdicts.push(("data folder", check_folder(&config)));
+    verdicts.push((
+        "master key",
+        match &config.master_key {
+            Some(text) => Keyring::parse(text).map(|_| "from the settings".into()).ok_or_else(|| "master_key is not 32 bytes in base64".into()),
+            None if config.data.join("master.key").exists() => {
+                Keyring::open(&config.data.join("master.key")).map(|_| config.data.join("master.key").display().to_string())
+            }
+            None => Ok("none yet; the first start makes it".into()),
+        },
+    ));
+    verdicts.push(("store", check_store(&config).await));
+    verdicts.push(("tls", match &config.tls {
+        None => Ok("off; put a proxy with TLS in front, or set tls_cert and tls_key".into()),
+        Some((cert, key)) => crate::http::server::tls_acceptor(cert, key).map(|_| "certificate and key fit".into()),
+    }));
+    verdicts.push(("carrier", if config.sandbox_carrier { Ok("sandbox".into()) } else { Ok("none: live calls answer 503".into()) }));
+    verdicts.push((
+        "webhooks",
+        if config.allow_insecure_webhooks { Ok("insecure addresses allowed: for development only".into()) } else { Ok("public HTTPS addresses only".into()) },
+    ));
+    let healthy = verdicts.iter().all(|(_, verdict)| verdict.is_ok());
+    if json {
+        let list: Vec<_> = verdicts
+            .iter()
+            .map(|(name, verdict)| json!({"component": name, "ok": verdict.is_ok(), "detail": verdict.as_ref().unwrap_or_else(|why| why)}))
+            .collect();
+        println!("{}", json!({"ok": healthy, "components": list}));
+    } else {
+        for (name, verdict) in &verdicts {
+            match verdict {
+                Ok(detail) => println!("ok    {name:12} {detail}"),
+                Err(why) => println!("FAIL  {name:12} {why}"),
+            }
+        }
+    }
+    if healthy { Ok(()) } else { Err(String::new()) }
+}
+
+fn check_folder(config: &Config) -> Result<String, String> {
+    let probe = config.data.join(".doctor");
+    if !config.data.exists() {
+        return Ok(format!("{} does not exist yet; the first start makes it", config.data.display()));
+    }
+    std::fs::write(&probe, b"ok").and_then(|()| std::fs::remove_file(&probe)).map_err(|why| format!("{}: {why}", config.data.display()))?;
+    Ok(config.data.display().to_string())
+}
+
+async fn check_store(config: &Config) -> Result<String, String> {
+    if config.database_url.is_none() {
+        let file = config.data.join("dastak.db");
+        if !file.exists() {
+            return Ok(format!("{} does not exist yet; the first start makes it", file.display()));
+        }
+    }
+    match Store::open(&service::store_settings(config), std::sync::Arc::new(|_| ())) {
+        Ok(store) => {
+            store.ready().await.map_err(|why| why.to_string())?;
+            store.writable().await.map_err(|why| why.to_string())?;
+            Ok("answers, can write, schema is current".into())
+        }
+        Err(why) if why.to_string().contains("in use") => Ok("in use by a running service; ask its /readyz".into()),
+        Err(why) => Err(why.to_string()),
+    }
+}

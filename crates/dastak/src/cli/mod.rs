@@ -1,0 +1,175 @@
+//! The command line. It speaks to people; `--json` speaks to programs.
+
+mod admin;
+mod client;
+mod demo;
+mod maintenance;
+
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::config::{Config, Values};
+use crate::runtime::logs::{self, Format};
+use crate::service::Service;
+
+/// Settings that have a flag of their own.
+const FLAGS: &[&str] = &["listen", "data", "database-url", "clock", "log-format"];
+
+fn settings(command: Command) -> Command {
+    let mut command = command
+        .arg(Arg::new("config").long("config").value_name("FILE").help("Settings file (TOML); default dastak.toml if there is one"))
+        .arg(Arg::new("verbose").long("verbose").short('v').action(ArgAction::SetTrue).help("Log every request"));
+    for flag in FLAGS {
+        let name = flag.replace('-', "_");
+        let meaning = crate::config::SETTINGS.iter().find(|setting| setting.name == name).map_or("", |setting| setting.meaning);
+        command = command.arg(Arg::new(*flag).long(*flag).value_name("VALUE").help(meaning));
+    }
+    command
+}
+
+fn command() -> Command {
+    let print = Arg::new("print-config").long("print-config").action(ArgAction::SetTrue).help("Show the effective settings, secrets masked, and exit");
+    Command::new("dastak")
+        .about("Voice and chat AI agents for India, self-hosted")
+        .version(env!("CARGO_PKG_VERSION"))
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(settings(Command::new("dev").about("Everything on this machine, with no account anywhere, and a seeded demo workspace")))
+        .subcommand(settings(Command::new("serve").about("Production")).arg(print))
+        .subcommand(admin::command())
+        .subcommand(
+            Command::new("openapi")
+                .about("Write the OpenAPI document to standard output")
+                .arg(Arg::new("operator").long("operator").action(ArgAction::SetTrue).help("That of the operator API")),
+        )
+        .subcommand(settings(Command::new("migrate").about("Bring the schema up to date and exit")))
+        .subcommand(settings(Command::new("backup").about("Copy the embedded store consistently while it runs").arg(Arg::new("FILE").required(true).help("File to write; must not exist"))))
+        .subcommand(settings(Command::new("doctor").about("Check every configured component")).arg(json_flag()))
+}
+
+fn json_flag() -> Arg {
+    Arg::new("json").long("json").action(ArgAction::SetTrue).help("JSON for programs")
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let matches = command().get_matches();
+    let outcome = match matches.subcommand() {
+        Some(("openapi", matches)) => openapi(matches.get_flag("operator")),
+        Some((name, matches)) => run(name, matches),
+        None => Err("no command; see dastak --help".into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) if why.is_empty() => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("dastak: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(name: &str, matches: &ArgMatches) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|why| why.to_string())?;
+    if name == "admin" {
+        return runtime.block_on(admin::run(matches));
+    }
+    let values = read_values(name, matches)?;
+    if name == "serve" && matches.get_flag("print-config") {
+        values.config(false)?;
+        print!("{}", values.print()?);
+        return Ok(());
+    }
+    let config = values.config(name == "dev")?;
+    logs::start(config.log_format, matches.get_flag("verbose"));
+    let outcome = match name {
+        "dev" | "serve" => runtime.block_on(serve(config)),
+        "migrate" => runtime.block_on(maintenance::migrate(config)),
+        "backup" => maintenance::backup(&config, matches.get_one::<String>("FILE").map_or("", String::as_str)),
+        "doctor" => runtime.block_on(maintenance::doctor(config, matches.get_flag("json"))),
+        other => Err(format!("{other}: no such command")),
+    };
+    runtime.shutdown_timeout(std::time::Duration::from_millis(500));
+    outcome
+}
+
+/// Settings of this process: file, environment, flags.
+fn read_values(name: &str, matches: &ArgMatches) -> Result<Values, String> {
+    let mut values = Values::default();
+    match matches.get_one::<String>("config") {
+        Some(file) => values.add_file(file.as_ref())?,
+        None if std::path::Path::new("dastak.toml").exists() => values.add_file("dastak.toml".as_ref())?,
+        None => {}
+    }
+    values.add_environment(std::env::vars())?;
+    for flag in FLAGS {
+        if let Some(text) = matches.get_one::<String>(flag) {
+            values.add_text(&flag.replace('-', "_"), text.clone(), &format!("--{flag}"))?;
+        }
+    }
+    if name == "dev" {
+        values.default_to("telephony.carrier", "sandbox");
+        values.default_to("webhooks.allow_insecure", "true");
+    }
+    Ok(values)
+}
+
+async fn serve(config: Config) -> Result<(), String> {
+    let mut stop = Stop::new()?;
+    if config.allow_insecure_webhooks {
+        tracing::warn!("webhooks.allow_insecure: webhook addresses may be http:// and private; never do this in production");
+    }
+    if config.manual_clock {
+        tracing::warn!("clock = manual: time stands still until POST /dev/clock moves it");
+    }
+    let (dev, format) = (config.dev, config.log_format);
+    let service = Service::start(config).await?;
+    let demo = if dev { Some(demo::seed(&service.app).await?) } else { None };
+    println!("{}", service.ready_line());
+    if let Some(demo) = demo
+        && format == Format::Text
+    {
+        eprintln!("{}", demo.welcome(&service.app.config.public_url));
+    }
+    stop.wait().await;
+    tracing::info!("stopping");
+    if !service.stop().await {
+        tracing::warn!("some work did not finish in time; it is taken up again at the next start");
+    }
+    Ok(())
+}
+
+/// SIGTERM and Ctrl-C.
+struct Stop {
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl Stop {
+    fn new() -> Result<Self, String> {
+        Ok(Self {
+            #[cfg(unix)]
+            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).map_err(|why| why.to_string())?,
+        })
+    }
+
+    async fn wait(&mut self) {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = tokio::signal::ctrl_c() => {}
+        }
+        #[cfg(not(unix))]
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}
+
+fn openapi(operator: bool) -> Result<(), String> {
+    use api::openapi::{Document, document};
+    let values = Values::default().config(false)?;
+    let which = if operator { Document::Operator } else { Document::Public };
+    let text = serde_json::to_string_pretty(&document(which, &values.brand, &values.key_prefix)).map_err(|why| why.to_string())?;
+    println!("{text}");
+    Ok(())
+}

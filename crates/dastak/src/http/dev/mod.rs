@@ -1,0 +1,40 @@
+//! `/dev`: what exists only for development and tests. `/dev/clock` is there only with `clock = manual` (`operating.md` «The clock»).
+
+use std::sync::Arc;
+
+use api::error_codes;
+use domain::time::{SECOND, Timestamp};
+use serde_json::json;
+
+use super::handler::{Handler, Outcome, Reply, Request};
+use crate::app::{App, Failure};
+use crate::open;
+
+/// The handlers of `/dev` by operation.
+pub fn handlers() -> Vec<(&'static str, Handler)> {
+    vec![("getClock", open!(get_clock)), ("setClock", open!(set_clock))]
+}
+
+fn manual(app: &App) -> Result<(), Failure> {
+    if app.clock.is_manual() { Ok(()) } else { Err(Failure::new(error_codes::NOT_FOUND, "no such path")) }
+}
+
+async fn get_clock(app: Arc<App>, _: Request) -> Outcome {
+    manual(&app)?;
+    Reply::json(200, &json!({"now": app.clock.now()}))
+}
+
+async fn set_clock(app: Arc<App>, request: Request) -> Outcome {
+    manual(&app)?;
+    let seconds = request.body.get("advanceSeconds").and_then(serde_json::Value::as_i64);
+    let set = request.body.get("set").and_then(serde_json::Value::as_str).and_then(Timestamp::parse);
+    let target = match (seconds, set) {
+        (Some(seconds), None) => app.clock.now().plus(seconds * SECOND),
+        (None, Some(moment)) => moment,
+        _ => return Err(Failure::field("advanceSeconds", "or set is required, one of the two")),
+    };
+    match app.clock.advance_to(target).await {
+        Some(now) => Reply::json(200, &json!({"now": now})),
+        None => Err(Failure::field("set", "lies in the past: the clock does not go backwards")),
+    }
+}

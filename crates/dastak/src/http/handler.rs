@@ -1,0 +1,217 @@
+//! What a handler gets and gives.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use api::error_codes;
+use api::operations::Operation;
+use bytes::Bytes;
+use domain::ids::{Id, Kind};
+use http::HeaderMap;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::app::access::Caller;
+use crate::app::idempotency::{Answer, Once};
+use crate::app::operator_log::Trace;
+use crate::app::{App, Failure};
+
+/// Body of an answer.
+pub type Body = UnsyncBoxBody<Bytes, Infallible>;
+/// What a handler returns.
+pub type Outcome = Result<Reply, Failure>;
+type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+/// A handler of an operation that anybody or the operator may call.
+pub type OpenHandler = fn(Arc<App>, Request) -> Running;
+/// A handler of an operation that needs a key.
+pub type KeyedHandler = fn(Arc<App>, Caller, Request) -> Running;
+
+/// How an operation is handled.
+#[derive(Clone, Copy)]
+pub enum Handler {
+    /// Without a key; the router has checked the operator's token where it is needed.
+    Open(OpenHandler),
+    /// With a valid key that has the scope.
+    Keyed(KeyedHandler),
+}
+
+/// Boxes an `async fn(Arc<App>, Request) -> Outcome`.
+#[macro_export]
+macro_rules! open {
+    ($handler:path) => {
+        $crate::http::handler::Handler::Open(|app, request| Box::pin($handler(app, request)))
+    };
+}
+
+/// Boxes an `async fn(Arc<App>, Caller, Request) -> Outcome`.
+#[macro_export]
+macro_rules! keyed {
+    ($handler:path) => {
+        $crate::http::handler::Handler::Keyed(|app, caller, request| Box::pin($handler(app, caller, request)))
+    };
+}
+
+/// A request after the router's checks.
+pub struct Request {
+    /// Its row in the table.
+    pub operation: &'static Operation,
+    /// Request id.
+    pub id: String,
+    /// Path parameters by name.
+    pub path: Vec<(&'static str, String)>,
+    /// Query, checked, with defaults.
+    pub query: Value,
+    /// Body, checked, with defaults; null without one.
+    pub body: Value,
+    /// Body as it came, for uploads.
+    pub raw: Bytes,
+    /// Headers.
+    pub headers: HeaderMap,
+    /// Address of the client, seen through trusted proxies.
+    pub client: IpAddr,
+    /// Idempotency of this request.
+    pub once: Once,
+}
+
+impl Request {
+    /// A path parameter.
+    pub fn parameter(&self, name: &str) -> &str {
+        self.path.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value)
+    }
+
+    /// A path parameter that is an id; an id of another form names nothing that exists.
+    pub fn id_in_path<K: Kind>(&self, name: &str, what: &str) -> Result<Id<K>, Failure> {
+        self.parameter(name).parse().map_err(|_| Failure::not_found(what))
+    }
+
+    /// The body as its type.
+    pub fn body<T: DeserializeOwned>(&mut self) -> Result<T, Failure> {
+        serde_json::from_value(self.body.take())
+            .map_err(|why| Failure::internal(format!("{}: body schema and type differ: {why}", self.operation.id)))
+    }
+
+    /// A query parameter that is text.
+    pub fn query_text(&self, name: &str) -> Option<&str> {
+        self.query.get(name).and_then(Value::as_str)
+    }
+
+    /// A query parameter that is a whole number; its schema has a default.
+    pub fn query_number(&self, name: &str) -> i64 {
+        self.query.get(name).and_then(Value::as_i64).unwrap_or(0)
+    }
+
+    /// What an operator write says of itself in the operator log.
+    pub fn trace(&self) -> Trace {
+        Trace { operation: self.operation.id, request_id: self.id.clone() }
+    }
+
+    /// The idempotency of this request, to be used once.
+    pub fn take_once(&mut self) -> Once {
+        std::mem::replace(&mut self.once, Once::unkeyed())
+    }
+
+    /// The key after which a list goes on, from the cursor that this list gave.
+    pub fn cursor(&self, app: &App) -> Result<Option<String>, Failure> {
+        let Some(cursor) = self.query_text("cursor") else { return Ok(None) };
+        read_cursor(app, self.operation, cursor).map(Some).ok_or_else(|| Failure::new(error_codes::INVALID_CURSOR, "cursor is not one that this list gave"))
+    }
+
+    /// The cursor for the rows after `key`.
+    pub fn make_cursor(&self, app: &App, key: &str) -> String {
+        format!("{}.{}", to_base64(key), app.keyring.sign(&format!("cursor:{}:{key}", self.operation.id)))
+    }
+}
+
+fn to_base64(text: &str) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(text)
+}
+
+fn read_cursor(app: &App, operation: &Operation, cursor: &str) -> Option<String> {
+    use base64::Engine as _;
+    let (key, signature) = cursor.split_once('.')?;
+    let key = String::from_utf8(base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(key).ok()?).ok()?;
+    app.keyring.verify(&format!("cursor:{}:{key}", operation.id), signature).then_some(key)
+}
+
+/// An answer on its way out.
+pub struct Reply {
+    /// HTTP status.
+    pub status: u16,
+    /// Content type.
+    pub content_type: &'static str,
+    /// More headers.
+    pub headers: Vec<(&'static str, String)>,
+    /// Body.
+    pub body: Body,
+}
+
+/// A body that is all there.
+pub fn full(bytes: impl Into<Bytes>) -> Body {
+    Full::new(bytes.into()).boxed_unsync()
+}
+
+impl Reply {
+    /// A body that is all there.
+    pub fn bytes(status: u16, content_type: &'static str, bytes: impl Into<Bytes>) -> Self {
+        Self { status, content_type, headers: Vec::new(), body: full(bytes) }
+    }
+
+    /// Bare JSON.
+    pub fn json(status: u16, value: &impl Serialize) -> Outcome {
+        let bytes = serde_json::to_vec(value).map_err(|why| Failure::internal(why.to_string()))?;
+        Ok(Self::bytes(status, "application/json", bytes))
+    }
+
+    /// `{data: …}`.
+    pub fn data(status: u16, data: &impl Serialize) -> Outcome {
+        #[derive(Serialize)]
+        struct Envelope<'a, T> {
+            data: &'a T,
+        }
+        Self::json(status, &Envelope { data })
+    }
+
+    /// `{data: […], nextCursor}`.
+    pub fn page(app: &App, request: &Request, data: &impl Serialize, next: Option<&str>) -> Outcome {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Page<'a, T> {
+            data: &'a T,
+            next_cursor: Option<String>,
+        }
+        Self::json(200, &Page { data, next_cursor: next.map(|key| request.make_cursor(app, key)) })
+    }
+
+    /// An answer that can be given again.
+    pub fn answer(answer: Answer) -> Self {
+        let mut reply = Self::bytes(answer.status, "application/json", answer.body);
+        if answer.replayed {
+            reply.headers.push(("idempotent-replayed", "true".into()));
+        }
+        reply
+    }
+
+    /// The error envelope.
+    pub fn failure(failure: &Failure, request_id: &str) -> Self {
+        let mut body = json!({"error": failure.message, "code": failure.error.code});
+        if let Some(meta) = &failure.meta {
+            body["meta"] = meta.clone();
+        }
+        if failure.error.status == 500 {
+            body["requestId"] = json!(request_id);
+        }
+        let mut reply = Self::bytes(failure.error.status, "application/json", body.to_string());
+        if let Some(seconds) = failure.retry_after {
+            reply.headers.push(("retry-after", seconds.to_string()));
+        }
+        reply
+    }
+}

@@ -1,0 +1,10 @@
+//! HTTP: from a socket to one use case and back. `router` leads every request the same way; handlers decode, make one `app` call, encode.
+
+pub mod dev;
+pub mod handler;
+pub mod operator;
+pub mod rate_limit;
+pub mod router;
+pub mod server;
+pub mod system;
+pub mod v1;

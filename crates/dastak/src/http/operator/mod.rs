@@ -1,0 +1,123 @@
+//! `/operator/v1`: what the specification leaves to the console.
+
+use std::sync::Arc;
+
+use domain::ids::Workspace;
+use serde_json::json;
+
+use super::handler::{Handler, Outcome, Reply, Request};
+use super::v1::Ledger;
+use crate::app::{App, Failure, dnd, keys, members, numbers, operator_log, wallet, workspaces};
+use crate::open;
+
+/// The handlers of the operator API by operation.
+pub fn handlers() -> Vec<(&'static str, Handler)> {
+    vec![
+        ("createWorkspace", open!(create_workspace)),
+        ("listWorkspaces", open!(list_workspaces)),
+        ("getWorkspace", open!(get_workspace)),
+        ("updateWorkspace", open!(update_workspace)),
+        ("createKey", open!(create_key)),
+        ("listKeys", open!(list_keys)),
+        ("revokeKey", open!(revoke_key)),
+        ("createWalletEntry", open!(create_wallet_entry)),
+        ("listWalletEntries", open!(list_wallet_entries)),
+        ("createNumber", open!(create_number)),
+        ("listWorkspaceNumbers", open!(list_numbers)),
+        ("releaseNumber", open!(release_number)),
+        ("createMember", open!(create_member)),
+        ("listMembers", open!(list_members)),
+        ("addDnd", open!(add_dnd)),
+        ("removeDnd", open!(remove_dnd)),
+        ("listOperatorLog", open!(list_log)),
+    ]
+}
+
+fn workspace(request: &Request) -> Result<domain::tenant::Tenant, Failure> {
+    request.id_in_path::<Workspace>("ws", "workspace")
+}
+
+async fn create_workspace(app: Arc<App>, mut request: Request) -> Outcome {
+    let (trace, once) = (request.trace(), request.take_once());
+    Ok(Reply::answer(workspaces::create(&app, trace, once, request.body()?).await?))
+}
+
+async fn list_workspaces(app: Arc<App>, request: Request) -> Outcome {
+    let (rows, next) = workspaces::list(&app, request.cursor(&app)?, request.query_number("limit")).await?;
+    Reply::page(&app, &request, &rows, next.as_deref())
+}
+
+async fn get_workspace(app: Arc<App>, request: Request) -> Outcome {
+    Reply::data(200, &workspaces::get(&app, workspace(&request)?).await?)
+}
+
+async fn update_workspace(app: Arc<App>, mut request: Request) -> Outcome {
+    let (tenant, trace) = (workspace(&request)?, request.trace());
+    Reply::data(200, &workspaces::update(&app, trace, tenant, request.body()?).await?)
+}
+
+async fn create_key(app: Arc<App>, mut request: Request) -> Outcome {
+    let (tenant, trace) = (workspace(&request)?, request.trace());
+    Reply::data(201, &keys::create(&app, trace, tenant, request.body()?).await?)
+}
+
+async fn list_keys(app: Arc<App>, request: Request) -> Outcome {
+    Reply::data(200, &keys::list(&app, workspace(&request)?).await?)
+}
+
+async fn revoke_key(app: Arc<App>, request: Request) -> Outcome {
+    let key = request.id_in_path("key", "key")?;
+    Reply::data(200, &keys::revoke(&app, request.trace(), workspace(&request)?, key).await?)
+}
+
+async fn create_wallet_entry(app: Arc<App>, mut request: Request) -> Outcome {
+    let (tenant, trace, once) = (workspace(&request)?, request.trace(), request.take_once());
+    Ok(Reply::answer(wallet::create_entry(&app, trace, once, tenant, request.body()?).await?))
+}
+
+async fn list_wallet_entries(app: Arc<App>, request: Request) -> Outcome {
+    let (data, total) = wallet::transactions(&app, workspace(&request)?, request.query_number("limit"), request.query_number("offset")).await?;
+    Reply::json(200, &Ledger { data, total })
+}
+
+async fn create_number(app: Arc<App>, request: Request) -> Outcome {
+    let number = request.body["number"].as_str().unwrap_or_default().to_owned();
+    Reply::data(201, &numbers::create(&app, request.trace(), workspace(&request)?, number).await?)
+}
+
+async fn list_numbers(app: Arc<App>, request: Request) -> Outcome {
+    Reply::data(200, &numbers::list(&app, workspace(&request)?).await?)
+}
+
+async fn release_number(app: Arc<App>, request: Request) -> Outcome {
+    let id = request.id_in_path("id", "number")?;
+    Reply::data(200, &numbers::release(&app, request.trace(), workspace(&request)?, id).await?)
+}
+
+async fn create_member(app: Arc<App>, mut request: Request) -> Outcome {
+    let (tenant, trace) = (workspace(&request)?, request.trace());
+    Reply::data(201, &members::create(&app, trace, tenant, request.body()?).await?)
+}
+
+async fn list_members(app: Arc<App>, request: Request) -> Outcome {
+    Reply::data(200, &members::list(&app, workspace(&request)?).await?)
+}
+
+async fn add_dnd(app: Arc<App>, mut request: Request) -> Outcome {
+    #[derive(serde::Deserialize)]
+    struct Phones {
+        phones: Vec<String>,
+    }
+    let body: Phones = request.body()?;
+    Reply::data(200, &dnd::add(&app, request.trace(), body.phones).await?)
+}
+
+async fn remove_dnd(app: Arc<App>, request: Request) -> Outcome {
+    dnd::remove(&app, request.trace(), request.parameter("phone").to_owned()).await?;
+    Reply::data(200, &json!({"deleted": true}))
+}
+
+async fn list_log(app: Arc<App>, request: Request) -> Outcome {
+    let (rows, next) = operator_log::list(&app, request.cursor(&app)?, request.query_number("limit")).await?;
+    Reply::page(&app, &request, &rows, next.as_deref())
+}

@@ -1,0 +1,340 @@
+//! The way of every request: id, row of the table, body, key, limits, scope, test mode, schema, handler, answer.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use api::error_codes;
+use api::operations::{self, Access, Idempotency, Method, Operation, TestKeys};
+use bytes::Bytes;
+use domain::tenant::Mode;
+use http::{HeaderMap, HeaderName, HeaderValue, Response};
+use http_body_util::{BodyExt, Limited};
+use serde_json::{Map, Value, json};
+
+use super::handler::{Body, Handler, Outcome, Reply, Request};
+use super::rate_limit::{self, Budget};
+use crate::app::access::Caller;
+use crate::app::idempotency::Once;
+use crate::app::{App, Failure};
+use crate::runtime::crypto;
+
+/// Largest body of a request (`gaps.md`).
+const BODY_LIMIT: usize = 5 * 1024 * 1024;
+/// Largest upload of a file.
+const UPLOAD_LIMIT: usize = 26 * 1024 * 1024;
+/// Longest wait for a body.
+const BODY_TIME: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// All routes, each from its row in the table.
+pub struct Router {
+    paths: matchit::Router<HashMap<&'static str, Route>>,
+}
+
+#[derive(Clone, Copy)]
+struct Route {
+    operation: &'static Operation,
+    handler: Handler,
+}
+
+/// What is known of a request before it is served, for the log and the figures.
+struct Seen {
+    operation: Option<&'static Operation>,
+    budget: Option<Budget>,
+}
+
+impl Router {
+    /// Builds the router; says which operations lack a handler, and which handlers lack an operation.
+    pub fn new(handlers: Vec<(&'static str, Handler)>) -> Result<Self, String> {
+        let mut by_id: HashMap<&str, Handler> = HashMap::new();
+        for (id, handler) in handlers {
+            if by_id.insert(id, handler).is_some() {
+                return Err(format!("{id} has two handlers"));
+            }
+        }
+        let mut by_path: HashMap<&'static str, HashMap<&'static str, Route>> = HashMap::new();
+        for operation in operations::all() {
+            let handler = by_id.remove(operation.id).ok_or_else(|| format!("{} has no handler", operation.id))?;
+            by_path.entry(operation.path).or_default().insert(operation.method.as_str(), Route { operation, handler });
+        }
+        if let Some(id) = by_id.keys().next() {
+            return Err(format!("handler {id} has no row in the table"));
+        }
+        let mut paths = matchit::Router::new();
+        for (path, methods) in by_path {
+            paths.insert(path, methods).map_err(|why| format!("{path}: {why}"))?;
+        }
+        Ok(Self { paths })
+    }
+
+    /// Serves one request.
+    pub async fn serve<B>(&self, app: &Arc<App>, request: http::Request<B>, client: IpAddr) -> Response<Body>
+    where
+        B: hyper::body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let started = Instant::now();
+        let id = request_id(request.headers(), app);
+        let method = request.method().clone();
+        let mut seen = Seen { operation: None, budget: None };
+        let outcome = self.route(app, request, client, &id, &mut seen).await;
+        let reply = outcome.unwrap_or_else(|failure| {
+            if failure.error.status >= 500 {
+                tracing::error!(request = id, code = failure.error.code, cause = failure.cause, "request failed");
+            }
+            Reply::failure(&failure, &id)
+        });
+        let (route_method, route) = seen.operation.map_or(("other", "other"), |operation| (operation.method.as_str(), operation.path));
+        app.metrics.request(route_method, route, reply.status, started.elapsed());
+        tracing::debug!(request = id, method = method.as_str(), route, status = reply.status, "served");
+        respond(reply, &id, seen.budget)
+    }
+
+    async fn route<B>(&self, app: &Arc<App>, request: http::Request<B>, client: IpAddr, id: &str, seen: &mut Seen) -> Outcome
+    where
+        B: hyper::body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (head, body) = request.into_parts();
+        let found = self.paths.at(head.uri.path()).map_err(|_| Failure::new(error_codes::NOT_FOUND, "no such path"))?;
+        let route = match found.value.get(head.method.as_str()) {
+            Some(route) => *route,
+            None => {
+                let allowed: Vec<&str> = found.value.keys().copied().collect();
+                let message = format!("this path takes {}", allowed.join(", "));
+                return Ok(Reply { headers: vec![("allow", allowed.join(", "))], ..Reply::failure(&Failure::new(error_codes::METHOD_NOT_ALLOWED, message), id) });
+            }
+        };
+        let operation = route.operation;
+        seen.operation = Some(operation);
+        let mut path = Vec::new();
+        for (name, value) in found.params.iter() {
+            let name = operation.path.split(['{', '}']).find(|part| *part == name).unwrap_or_default();
+            path.push((name, percent_decode(value).ok_or_else(|| Failure::field(name, "is not valid text"))?));
+        }
+        let raw = read_body(operation, body).await?;
+        let caller = authorize(app, operation, &head.headers, client, seen).await?;
+        let query = read_query(operation, head.uri.query().unwrap_or_default())?;
+        let once = read_once(operation, caller.as_ref(), &head.headers, head.uri.path(), &raw, id)?;
+        let body = parse_body(operation, &raw)?;
+        let request = Request { operation, id: id.to_owned(), path, query, body, raw, headers: head.headers, client, once };
+        run(app, route, caller, request).await
+    }
+}
+
+/// Runs the handler. What changes something runs to its end even if the client hangs up meanwhile.
+async fn run(app: &Arc<App>, route: Route, caller: Option<Caller>, request: Request) -> Outcome {
+    let running = match (route.handler, caller) {
+        (Handler::Open(handler), _) => handler(app.clone(), request),
+        (Handler::Keyed(handler), Some(caller)) => handler(app.clone(), caller, request),
+        (Handler::Keyed(_), None) => return Err(Failure::internal("a keyed handler without a key")),
+    };
+    let task = tokio::spawn(running);
+    if route.operation.method == Method::GET {
+        return AbortOnDrop(task).await;
+    }
+    match task.await {
+        Ok(outcome) => outcome,
+        Err(why) => Err(Failure::internal(format!("{} panicked: {why}", route.operation.id))),
+    }
+}
+
+/// A read stops when its client hangs up.
+struct AbortOnDrop(tokio::task::JoinHandle<Outcome>);
+
+impl std::future::Future for AbortOnDrop {
+    type Output = Outcome;
+
+    fn poll(mut self: std::pin::Pin<&mut Self>, context: &mut std::task::Context<'_>) -> std::task::Poll<Outcome> {
+        std::pin::Pin::new(&mut self.0).poll(context).map(|joined| joined.unwrap_or_else(|why| Err(Failure::internal(format!("a read panicked: {why}")))))
+    }
+}
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The client's own request id if it has the right form, else a new one.
+fn request_id(headers: &HeaderMap, app: &App) -> String {
+    let sent = headers.get("x-request-id").and_then(|value| value.to_str().ok());
+    match sent {
+        Some(text) if (8..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte)) => text.to_owned(),
+        _ => format!("req_{}", app.ids.random_text(20)),
+    }
+}
+
+async fn read_body<B>(operation: &Operation, body: B) -> Result<Bytes, Failure>
+where
+    B: hyper::body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    if body.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    let limit = if operation.upload { UPLOAD_LIMIT } else { BODY_LIMIT };
+    let read = tokio::time::timeout(BODY_TIME, Limited::new(body, limit).collect()).await;
+    match read {
+        Err(_) => Err(Failure::new(error_codes::REQUEST_TIMEOUT, "the body did not arrive in time")),
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(why)) if why.is::<http_body_util::LengthLimitError>() => {
+            Err(Failure::new(error_codes::PAYLOAD_TOO_LARGE, format!("the body is larger than {} MB", limit / 1024 / 1024)))
+        }
+        Ok(Err(_)) => Err(Failure::new(error_codes::INVALID_REQUEST, "the body ended early")),
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(http::header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
+}
+
+/// Checks the key or token, the workspace, the limits, the scope and the test mode, in this order.
+async fn authorize(app: &Arc<App>, operation: &Operation, headers: &HeaderMap, client: IpAddr, seen: &mut Seen) -> Result<Option<Caller>, Failure> {
+    let now = app.clock.now();
+    let refuse = |presented: bool, message: &str| {
+        if presented {
+            app.metrics.invalid_keys.inc();
+            if let Some(wait) = app.throttle.invalid_key(client, now) {
+                return Failure { retry_after: Some(wait), ..Failure::new(error_codes::RATE_LIMITED, "too many invalid keys from this address") };
+            }
+        }
+        Failure::new(error_codes::UNAUTHORIZED, message)
+    };
+    let token = bearer(headers);
+    match operation.access {
+        Access::Public => return Ok(None),
+        Access::Operator => {
+            return match token {
+                Some(token) if app.is_operator(token) => Ok(None),
+                Some(_) => Err(refuse(true, "the operator token is not valid")),
+                None => Err(refuse(false, "send the operator token as Authorization: Bearer")),
+            };
+        }
+        Access::AnyKey | Access::Scope(_) | Access::Scopes(..) => {}
+    }
+    let Some(token) = token else { return Err(refuse(false, "send an API key as Authorization: Bearer")) };
+    let Some(caller) = app.authenticate(token).await? else { return Err(refuse(true, "the API key is not valid")) };
+    if caller.0.workspace.suspended {
+        return Err(Failure::new(error_codes::WORKSPACE_SUSPENDED, "the workspace is suspended"));
+    }
+    let (budget, admitted) = rate_limit::admit(app, &caller, operation.rate, now).await;
+    seen.budget = Some(budget);
+    admitted?;
+    match operation.access {
+        Access::Scope(scope) => caller.need(scope)?,
+        Access::Scopes(one, other) => {
+            caller.need(one)?;
+            caller.need(other)?;
+        }
+        Access::Public | Access::Operator | Access::AnyKey => {}
+    }
+    if operation.test_keys == TestKeys::Refused && caller.mode() == Mode::Test {
+        return Err(Failure::new(error_codes::TEST_MODE_READ_ONLY, "a test key cannot change this"));
+    }
+    Ok(Some(caller))
+}
+
+fn read_query(operation: &Operation, text: &str) -> Result<Value, Failure> {
+    let mut query = Map::new();
+    let Some(fields) = operation.query else { return Ok(Value::Object(query)) };
+    let fields = fields();
+    for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let Some(field) = percent_decode(&name.replace('+', " ")).and_then(|name| fields.iter().find(|field| field.name == name)) else { continue };
+        let value = percent_decode(&value.replace('+', " ")).ok_or_else(|| Failure::field(field.name, "is not valid text"))?;
+        // An empty parameter is an absent one.
+        if !value.is_empty() {
+            query.insert(field.name.to_owned(), field.schema.from_text(value));
+        }
+    }
+    let mut query = Value::Object(query);
+    api::schema::object(fields).check(&mut query).map_err(|misfit| Failure::field(&misfit.field, misfit.must))?;
+    Ok(query)
+}
+
+fn parse_body(operation: &Operation, raw: &Bytes) -> Result<Value, Failure> {
+    let Some(schema) = operation.body else { return Ok(Value::Null) };
+    let schema = schema();
+    let mut body: Value = if raw.is_empty() && operation.body_optional {
+        json!({})
+    } else {
+        serde_json::from_slice(raw).map_err(|why| Failure::new(error_codes::MALFORMED_JSON, format!("the body is not JSON: {why}")))?
+    };
+    schema.check(&mut body).map_err(|misfit| {
+        if !misfit.unknown.is_empty() {
+            let message = format!("unknown field: {}", misfit.unknown.join(", "));
+            return Failure::new(error_codes::UNKNOWN_FIELD, message).with_meta(json!({"fields": misfit.unknown}));
+        }
+        let field = if misfit.field.is_empty() { "body" } else { &misfit.field };
+        Failure::field(field, misfit.must)
+    })?;
+    Ok(body)
+}
+
+/// The idempotency of a request, from its header.
+fn read_once(operation: &'static Operation, caller: Option<&Caller>, headers: &HeaderMap, path: &str, raw: &Bytes, id: &str) -> Result<Once, Failure> {
+    if operation.idempotency == Idempotency::Ignored {
+        return Ok(Once::unkeyed());
+    }
+    let invalid = |message: &str| Failure::new(error_codes::INVALID_IDEMPOTENCY_KEY, message);
+    let Some(key) = headers.get("idempotency-key") else {
+        return match operation.idempotency {
+            Idempotency::Required => Err(invalid("send an Idempotency-Key header")),
+            _ => Ok(Once::unkeyed()),
+        };
+    };
+    let key = key.to_str().map_err(|_| invalid("Idempotency-Key must be plain text"))?.trim();
+    if key.is_empty() || key.chars().count() > 255 {
+        return Err(invalid("Idempotency-Key must have 1 to 255 characters"));
+    }
+    let fingerprint = crypto::sha256(&[path.as_bytes(), b"\n", raw].concat());
+    let (workspace, mode) = caller.map_or((String::new(), Mode::Live), |caller| (caller.tenant().to_string(), caller.mode()));
+    Ok(Once::keyed(workspace, mode, operation.id, key.to_owned(), fingerprint, id.to_owned()))
+}
+
+/// Undoes percent encoding; `None` when the bytes are not UTF-8 or hold U+0000.
+pub fn percent_decode(text: &str) -> Option<String> {
+    if !text.contains('%') {
+        return Some(text.to_owned());
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            out.push(byte);
+            continue;
+        }
+        let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
+        let (high, low) = (digit(bytes.next())?, digit(bytes.next())?);
+        out.push((high * 16 + low) as u8);
+    }
+    String::from_utf8(out).ok().filter(|text| !text.contains('\0'))
+}
+
+fn respond(reply: Reply, id: &str, budget: Option<Budget>) -> Response<Body> {
+    let mut response = Response::new(reply.body);
+    *response.status_mut() = http::StatusCode::from_u16(reply.status).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static(reply.content_type));
+    let mut put = |name: &'static str, value: &str| {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    };
+    put("x-request-id", id);
+    put("cache-control", "no-store");
+    put("x-content-type-options", "nosniff");
+    if let Some(budget) = budget {
+        put("x-ratelimit-limit", &budget.limit.to_string());
+        put("x-ratelimit-remaining", &budget.remaining.to_string());
+        put("x-ratelimit-reset", &budget.reset.to_string());
+    }
+    for (name, value) in &reply.headers {
+        put(name, value);
+    }
+    response
+}

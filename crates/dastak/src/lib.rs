@@ -1,0 +1,9 @@
+//! dastak, a self-hostable service for voice and chat AI agents. `docs/architecture.md` is the map.
+
+pub mod app;
+pub mod cli;
+pub mod config;
+pub mod http;
+pub mod jobs;
+pub mod runtime;
+pub mod service;

@@ -1,0 +1,146 @@
+//! The installation's master key: keyed hashes of API keys, and secrets encrypted at rest.
+
+use std::io::Write;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use ring::rand::{SecureRandom, SystemRandom};
+use ring::{aead, digest, hmac};
+
+/// Everything derived from the master key.
+pub struct Keyring {
+    hashing: hmac::Key,
+    signing: hmac::Key,
+    sealing: aead::LessSafeKey,
+    check: String,
+}
+
+impl Keyring {
+    /// Derives the keys from 32 random bytes.
+    pub fn new(master: &[u8; 32]) -> Self {
+        let master = hmac::Key::new(hmac::HMAC_SHA256, master);
+        let derive = |label: &str| hmac::sign(&master, label.as_bytes());
+        let sealing = aead::UnboundKey::new(&aead::AES_256_GCM, derive("seal").as_ref());
+        Self {
+            hashing: hmac::Key::new(hmac::HMAC_SHA256, derive("hash").as_ref()),
+            signing: hmac::Key::new(hmac::HMAC_SHA256, derive("sign").as_ref()),
+            sealing: aead::LessSafeKey::new(sealing.unwrap_or_else(|_| unreachable!("an HMAC-SHA256 tag has the 32 bytes of an AES-256 key"))),
+            check: hex(derive("check").as_ref()),
+        }
+    }
+
+    /// Reads the key of `file`, or makes one there (mode 0600) at the first start.
+    pub fn open(file: &Path) -> Result<Self, String> {
+        let text = read_or_create(file, || {
+            let mut bytes = [0u8; 32];
+            SystemRandom::new().fill(&mut bytes).map_err(|_| "the system gives no random bytes".to_owned())?;
+            Ok(STANDARD_NO_PAD.encode(bytes))
+        })?;
+        Self::parse(&text).ok_or_else(|| format!("{}: not a master key (32 bytes in base64)", file.display()))
+    }
+
+    /// Reads a key from its text form, 32 bytes in base64.
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes: [u8; 32] = STANDARD_NO_PAD.decode(text.trim().trim_end_matches('=')).ok()?.try_into().ok()?;
+        Some(Self::new(&bytes))
+    }
+
+    /// A value that tells whether two nodes share one master key, without telling the key.
+    pub fn check(&self) -> &str {
+        &self.check
+    }
+
+    /// Keyed hash of a secret that is only ever compared, as lower-case hex.
+    pub fn hash(&self, secret: &str) -> String {
+        hex(hmac::sign(&self.hashing, secret.as_bytes()).as_ref())
+    }
+
+    /// Signs text that leaves the service and comes back (cursors, links), as URL-safe text.
+    pub fn sign(&self, text: &str) -> String {
+        URL_SAFE_NO_PAD.encode(&hmac::sign(&self.signing, text.as_bytes()).as_ref()[..16])
+    }
+
+    /// Whether a signature is ours.
+    pub fn verify(&self, text: &str, signature: &str) -> bool {
+        let ours = self.sign(text);
+        same(ours.as_bytes(), signature.as_bytes())
+    }
+
+    /// Encrypts a secret that has to be used again; `purpose` binds it to its place.
+    pub fn seal(&self, purpose: &str, secret: &str) -> Result<String, String> {
+        let mut nonce = [0u8; 12];
+        SystemRandom::new().fill(&mut nonce).map_err(|_| "the system gives no random bytes".to_owned())?;
+        let mut sealed = secret.as_bytes().to_vec();
+        self.sealing
+            .seal_in_place_append_tag(aead::Nonce::assume_unique_for_key(nonce), aead::Aad::from(purpose.as_bytes()), &mut sealed)
+            .map_err(|_| "encryption failed".to_owned())?;
+        Ok(STANDARD_NO_PAD.encode([&nonce[..], &sealed].concat()))
+    }
+
+    /// Decrypts what [`Keyring::seal`] made for the same purpose.
+    pub fn open_sealed(&self, purpose: &str, sealed: &str) -> Option<String> {
+        let bytes = STANDARD_NO_PAD.decode(sealed).ok()?;
+        let (nonce, body) = bytes.split_at_checked(12)?;
+        let nonce = aead::Nonce::try_assume_unique_for_key(nonce).ok()?;
+        let mut body = body.to_vec();
+        let open = self.sealing.open_in_place(nonce, aead::Aad::from(purpose.as_bytes()), &mut body).ok()?;
+        String::from_utf8(open.to_vec()).ok()
+    }
+}
+
+/// The text of a secret file, which is made (mode 0600) when missing.
+pub fn read_or_create(file: &Path, make: impl FnOnce() -> Result<String, String>) -> Result<String, String> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => return Ok(text.trim().to_owned()),
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => {}
+        Err(why) => return Err(format!("{}: {why}", file.display())),
+    }
+    let text = make()?;
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(file).and_then(|mut out| {
+        writeln!(out, "{text}")?;
+        out.sync_all()
+    });
+    written.map_err(|why| format!("{}: {why}", file.display()))?;
+    Ok(text)
+}
+
+/// SHA-256 as lower-case hex.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(digest::digest(&digest::SHA256, bytes).as_ref())
+}
+
+/// Lower-case hex.
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut out = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        out.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        out.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    out
+}
+
+/// Compares two secrets in a time that does not tell where they differ.
+pub fn same(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sealed_secrets_open_only_in_their_place() {
+        let keys = Keyring::new(&[7; 32]);
+        let sealed = keys.seal("webhook:whe_1", "whsec_x").unwrap();
+        assert_eq!(keys.open_sealed("webhook:whe_1", &sealed).as_deref(), Some("whsec_x"));
+        assert_eq!(keys.open_sealed("webhook:whe_2", &sealed), None);
+        assert_eq!(Keyring::new(&[8; 32]).open_sealed("webhook:whe_1", &sealed), None);
+        assert_eq!(keys.open_sealed("webhook:whe_1", "short"), None);
+    }
+}

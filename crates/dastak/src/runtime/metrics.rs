@@ -1,0 +1,102 @@
+//! Figures for `/metrics`.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelSetEncoder};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+use store::StoreMetrics;
+
+/// Labels of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RequestLabels {
+    method: &'static str,
+    route: &'static str,
+    status: u16,
+}
+
+/// Labels of a route.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RouteLabels {
+    method: &'static str,
+    route: &'static str,
+}
+
+fn label(encoder: &mut LabelSetEncoder<'_>, name: &str, value: impl EncodeLabelValue) -> Result<(), std::fmt::Error> {
+    let mut label = encoder.encode_label();
+    let mut key = label.encode_label_key()?;
+    key.write_str(name)?;
+    let mut out = key.encode_label_value()?;
+    value.encode(&mut out)?;
+    out.finish()
+}
+
+impl EncodeLabelSet for RequestLabels {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> Result<(), std::fmt::Error> {
+        label(encoder, "method", self.method)?;
+        label(encoder, "route", self.route)?;
+        label(encoder, "status", u32::from(self.status))
+    }
+}
+
+impl EncodeLabelSet for RouteLabels {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> Result<(), std::fmt::Error> {
+        label(encoder, "method", self.method)?;
+        label(encoder, "route", self.route)
+    }
+}
+
+/// All figures of the process.
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
+    /// Invalid keys that were presented.
+    pub invalid_keys: Counter,
+}
+
+fn request_seconds() -> Histogram {
+    Histogram::new([0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0].into_iter())
+}
+
+impl Metrics {
+    /// Registers everything.
+    pub fn new(store: &StoreMetrics) -> Self {
+        let mut registry = Registry::with_prefix("dastak");
+        let requests = Family::<RequestLabels, Counter>::default();
+        let seconds = Family::<RouteLabels, Histogram, fn() -> Histogram>::new_with_constructor(request_seconds);
+        let invalid_keys = Counter::default();
+        registry.register("http_requests", "Requests by route and status", requests.clone());
+        registry.register("http_request_seconds", "Time from the last byte of the request to the first of the answer", seconds.clone());
+        registry.register("invalid_keys", "Requests with an invalid API key", invalid_keys.clone());
+        registry.register("store_commit_seconds", "Time of one commit", store.commit_seconds.clone());
+        registry.register("store_batch_size", "Transactions that shared one commit", store.batch_size.clone());
+        registry.register("store_queued", "Transactions that wait for a writer", store.queued.clone());
+        registry.register("store_connections_in_use", "Connections in use", store.in_use.clone());
+        registry.register("store_conflicts", "Transactions that ran again after a conflict", store.conflicts.clone());
+        Self { registry, requests, seconds, invalid_keys }
+    }
+
+    /// Adds figures of a part of the service; called while it is put together.
+    pub fn registry(&mut self) -> &mut Registry {
+        &mut self.registry
+    }
+
+    /// Counts one request.
+    pub fn request(&self, method: &'static str, route: &'static str, status: u16, took: Duration) {
+        self.requests.get_or_create(&RequestLabels { method, route, status }).inc();
+        self.seconds.get_or_create(&RouteLabels { method, route }).observe(took.as_secs_f64());
+    }
+
+    /// The text that Prometheus reads.
+    pub fn render(&self) -> String {
+        let mut out = String::new();
+        if prometheus_client::encoding::text::encode(&mut out, &self.registry).is_err() {
+            let _ = writeln!(out, "# could not be written");
+        }
+        out
+    }
+}

@@ -1,0 +1,139 @@
+//! Puts the service together, starts it and stops it: the same way for the binary and for tests.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use store::{Settings, Store};
+use tokio::net::TcpListener;
+
+use crate::app::{App, Wakes, access};
+use crate::config::Config;
+use crate::http::router::Router;
+use crate::http::{dev, operator, rate_limit, server, system, v1};
+use crate::jobs;
+use crate::runtime::clock::Clock;
+use crate::runtime::crypto::{Keyring, read_or_create};
+use crate::runtime::ids::Ids;
+use crate::runtime::metrics::Metrics;
+
+/// A service that answers requests.
+pub struct Service {
+    /// Its use cases.
+    pub app: Arc<App>,
+    /// Its address.
+    pub address: std::net::SocketAddr,
+    serving: tokio::task::JoinHandle<()>,
+}
+
+/// File of the embedded store.
+pub fn store_settings(config: &Config) -> Settings {
+    match &config.database_url {
+        Some(url) => Settings::Postgres { url: url.clone(), connections: config.database_connections },
+        None => Settings::Sqlite { file: config.data.join("dastak.db") },
+    }
+}
+
+/// Makes the data folder, readable by its owner only.
+pub fn make_data_folder(config: &Config) -> Result<(), String> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(&config.data).map_err(|why| format!("data: cannot make the folder {}: {why}", config.data.display()))
+}
+
+/// Opens the store and brings its schema up to date, telling each step on standard error.
+pub async fn open_store(config: &Config, wakes: &Wakes) -> Result<Store, String> {
+    let wakes = wakes.clone();
+    let store = Store::open(&store_settings(config), Arc::new(move |woken| wakes.raise(woken))).map_err(|why| why.to_string())?;
+    let steps = store.migrate(|step, of, migration| tracing::info!(step, of, version = migration.version, name = migration.name, "migrating"));
+    steps.await.map_err(|why| why.to_string())?;
+    Ok(store)
+}
+
+/// All handlers of the API.
+pub fn router() -> Result<Router, String> {
+    let mut handlers = system::handlers();
+    handlers.extend(v1::handlers());
+    handlers.extend(operator::handlers());
+    handlers.extend(dev::handlers());
+    Router::new(handlers)
+}
+
+impl Service {
+    /// Starts everything; requests are served when this returns.
+    pub async fn start(mut config: Config) -> Result<Self, String> {
+        if config.manual_clock && !config.dev && config.database_url.is_some() {
+            tracing::warn!("a manual clock belongs to one process: run only one node on this database");
+        }
+        make_data_folder(&config)?;
+        let clock = if config.manual_clock { Clock::manual() } else { Clock::real() };
+        let ids = Arc::new(Ids::new(clock.clone()));
+        let keyring = match &config.master_key {
+            Some(text) => Keyring::parse(text).ok_or("master_key: found a value that is not 32 bytes in base64")?,
+            None => Keyring::open(&config.data.join("master.key"))?,
+        };
+        if config.operator_token.is_empty() {
+            config.operator_token = read_or_create(&config.data.join("operator.token"), || Ok(ids.random_text(40)))?;
+        }
+        let tls = config.tls.as_ref().map(|(cert, key)| server::tls_acceptor(cert, key)).transpose()?;
+        let wakes = Wakes::default();
+        let store = open_store(&config, &wakes).await?;
+        check_master_key(&store, &keyring).await?;
+        let listener = TcpListener::bind(&config.listen).await.map_err(|why| format!("listen: cannot listen on {}: {why}", config.listen))?;
+        let address = listener.local_addr().map_err(|why| format!("listen: {why}"))?;
+        if config.public_url.is_empty() {
+            config.public_url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
+        }
+        let grace = config.shutdown_grace;
+        let metrics = Arc::new(Metrics::new(store.metrics()));
+        let app = Arc::new(App {
+            store,
+            clock: clock.clone(),
+            ids,
+            keyring: Arc::new(keyring),
+            config,
+            metrics,
+            access: access::Cache::default(),
+            throttle: access::Throttle::default(),
+            rates: rate_limit::Windows::default(),
+        });
+        let router = Arc::new(router()?);
+        start_jobs(&app, &wakes);
+        let serving = tokio::spawn(server::serve(app.clone(), router, listener, tls, grace));
+        Ok(Self { app, address, serving })
+    }
+
+    /// The line on standard output that says requests are served.
+    pub fn ready_line(&self) -> String {
+        json!({
+            "ready": true,
+            "listen": self.address.to_string(),
+            "url": self.app.config.public_url,
+            "operatorTokenFile": self.app.config.data.join("operator.token").display().to_string(),
+        })
+        .to_string()
+    }
+
+    /// Stops accepting, lets requests and jobs finish within the grace; whether all did.
+    pub async fn stop(self) -> bool {
+        let done = self.app.clock.shut_down(self.app.config.shutdown_grace).await;
+        let _ = self.serving.await;
+        done
+    }
+}
+
+fn start_jobs(app: &Arc<App>, _wakes: &Wakes) {
+    let cleanup = app.clone();
+    app.clock.start_job(app.clock.signal(), |job| jobs::cleanup::run(cleanup, job));
+}
+
+/// Nodes with different master keys cannot read each other's secrets: refuse to start rather than lose them.
+async fn check_master_key(store: &Store, keyring: &Keyring) -> Result<(), String> {
+    let ours = keyring.check().to_owned();
+    let stored = store.tx(move |tx| store::installation::get_or_insert(tx, "master_key_check", &ours)).await.map_err(|why| why.to_string())?;
+    if stored == keyring.check() {
+        return Ok(());
+    }
+    Err("master_key: this store was made with another master key; bring back <data>/master.key, or set master_key to the same value on every node".into())
+}

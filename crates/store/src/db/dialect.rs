@@ -1,0 +1,47 @@
+//! One SQL text for both engines. It is written for SQLite with `?1` placeholders; the words that PostgreSQL alone needs stand in a
+//! comment `/*pg …*/` and are opened there.
+
+/// The statement as PostgreSQL reads it: `?1` becomes `$1` outside string literals, `/*pg …*/` is opened.
+pub fn for_postgres(sql: &str) -> String {
+    let mut out = String::with_capacity(sql.len() + 16);
+    let bytes = sql.as_bytes();
+    let mut at = 0;
+    let mut in_text = false;
+    let mut opened = false;
+    while at < bytes.len() {
+        let rest = &sql[at..];
+        if in_text {
+            in_text = bytes[at] != b'\'';
+        } else if bytes[at] == b'\'' {
+            in_text = true;
+        } else if rest.starts_with("/*pg ") {
+            at += "/*pg ".len();
+            opened = true;
+            continue;
+        } else if opened && rest.starts_with("*/") {
+            at += 2;
+            opened = false;
+            continue;
+        } else if bytes[at] == b'?' {
+            out.push('$');
+            at += 1;
+            continue;
+        }
+        let width = rest.chars().next().map_or(1, char::len_utf8);
+        out.push_str(&rest[..width]);
+        at += width;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::for_postgres;
+
+    #[test]
+    fn placeholders_and_marked_words() {
+        assert_eq!(for_postgres("select a from t where b = ?1 and c = '?2é' /*pg for update skip locked*/ limit ?2"),
+            "select a from t where b = $1 and c = '?2é' for update skip locked limit $2");
+        assert_eq!(for_postgres("select 1 /* plain */"), "select 1 /* plain */");
+    }
+}

@@ -1,0 +1,85 @@
+//! The schema and its versions.
+
+use super::{DbError, Tx, Value};
+use crate::params;
+
+/// One step of the schema; steps are never changed once released, only added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Migration {
+    /// Its number, counted from 1.
+    pub version: i64,
+    /// What it brings, in a word.
+    pub name: &'static str,
+    sql: &'static str,
+}
+
+/// Called before each step with its number, how many there are, and what it is.
+pub type Progress = fn(usize, usize, &Migration);
+
+macro_rules! migrations {
+    ($($version:literal $name:literal,)*) => {
+        const MIGRATIONS: &[Migration] = &[
+            $(Migration { version: $version, name: $name, sql: include_str!(concat!("../../migrations/", $version, "_", $name, ".sql")) },)*
+        ];
+    };
+}
+
+migrations! {
+    1 "core",
+}
+
+/// Number of the newest step this program knows.
+pub(super) fn newest() -> i64 {
+    MIGRATIONS.last().map_or(0, |last| last.version)
+}
+
+/// The schema's version; 0 for an empty database.
+pub(super) fn version(tx: &mut Tx<'_>) -> Result<i64, DbError> {
+    let newest = tx.one("select max(version) from schema_version", &[], |row| row.opt_int(0))?;
+    Ok(newest.flatten().unwrap_or(0))
+}
+
+/// The steps that the database lacks. Also makes the version table.
+pub(super) fn pending(tx: &mut Tx<'_>) -> Result<Vec<Migration>, DbError> {
+    lock(tx)?;
+    tx.exec("create table if not exists schema_version (version bigint primary key, name text not null)", &[])?;
+    let version = version(tx)?;
+    if version > newest() {
+        return Err(DbError::Unavailable(format!(
+            "the schema has version {version}, this program knows only {}: start a newer dastak, or restore a backup made before the upgrade",
+            newest()
+        )));
+    }
+    Ok(MIGRATIONS.iter().filter(|migration| migration.version > version).copied().collect())
+}
+
+/// Applies one step, unless another node just did.
+pub(super) fn apply(tx: &mut Tx<'_>, migration: Migration) -> Result<(), DbError> {
+    lock(tx)?;
+    if version(tx)? >= migration.version {
+        return Ok(());
+    }
+    for statement in statements(migration.sql) {
+        if tx.shared() {
+            // Bytewise order, as in SQLite, whatever the database's locale: ids and cursors rely on it.
+            tx.exec(&statement.replace(" text", " text collate \"C\""), &[])?;
+        } else {
+            tx.exec(statement, &[])?;
+        }
+    }
+    tx.exec("insert into schema_version (version, name) values (?1, ?2)", params![migration.version, migration.name])?;
+    Ok(())
+}
+
+/// On PostgreSQL only one node migrates at a time; SQLite has one writer anyway.
+fn lock(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    if tx.shared() {
+        tx.all("select 1 from (select pg_advisory_xact_lock(?1)) as locked", &[Value::Int(0x6461_7374_616b)], |_| Ok(()))?;
+    }
+    Ok(())
+}
+
+/// The statements of a step: they end with `;` at the end of a line; lines that start with `--` are comments.
+fn statements(sql: &str) -> impl Iterator<Item = &str> {
+    sql.split(";\n").map(str::trim).filter(|statement| statement.lines().any(|line| !line.trim().is_empty() && !line.trim().starts_with("--")))
+}

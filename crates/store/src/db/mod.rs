@@ -1,0 +1,310 @@
+//! The engine behind every statement.
+//!
+//! `store.tx(|tx| …).await` runs a synchronous closure in a transaction. On SQLite one writer thread runs many closures in one
+//! transaction, a savepoint each, and answers after the commit; on PostgreSQL a few threads own a connection each and run a closure again
+//! after a serialization failure or a deadlock, so a closure has no side effects: those go through [`Tx::after_commit`] and [`Tx::wake`].
+
+mod dialect;
+mod migrate;
+mod postgres;
+mod sqlite;
+mod value;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub use migrate::{Migration, Progress};
+pub use value::{Row, Value};
+
+/// Where the data lives.
+#[derive(Debug, Clone)]
+pub enum Settings {
+    /// The embedded store: a file, created when missing.
+    Sqlite {
+        /// Path of the database file.
+        file: PathBuf,
+    },
+    /// A PostgreSQL database shared by any number of nodes.
+    Postgres {
+        /// Connection string, `postgres://user:password@host:port/database`.
+        url: String,
+        /// Connections for writing; as many again are kept for reading.
+        connections: usize,
+    },
+}
+
+/// What can go wrong with a statement or a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DbError {
+    /// A unique index refused the row; the engine's name of it.
+    Unique(String),
+    /// The transaction lost against another one and has to run again (handled inside the engine).
+    Retry(String),
+    /// The store cannot be reached or cannot write (lost connection, full disk): nothing was stored, try later.
+    Unavailable(String),
+    /// The connection was lost while a commit was under way: it may or may not have been stored.
+    Uncertain(String),
+    /// Anything else: a wrong statement, a wrong type, a panic in a closure.
+    Internal(String),
+}
+
+impl std::fmt::Display for DbError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            DbError::Unique(what) => write!(f, "unique index refused the row: {what}"),
+            DbError::Retry(why) => write!(f, "transaction conflict: {why}"),
+            DbError::Unavailable(why) => write!(f, "store unavailable: {why}"),
+            DbError::Uncertain(why) => write!(f, "outcome of the commit unknown: {why}"),
+            DbError::Internal(why) => write!(f, "store error: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for DbError {}
+
+/// Jobs to wake after a commit, as bits; the meaning of a bit belongs to the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WakeSet(pub u32);
+
+/// Called with the jobs to wake after every commit that asked for it, from this node or (on PostgreSQL) from another one.
+pub type OnWake = Arc<dyn Fn(WakeSet) + Send + Sync>;
+
+/// Buckets of times from 10 µs to 10 s.
+fn time_buckets() -> impl Iterator<Item = f64> {
+    [0.000_01, 0.000_1, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 10.0].into_iter()
+}
+
+/// What `/metrics` shows of the store.
+#[derive(Debug, Clone)]
+pub struct StoreMetrics {
+    /// Seconds of one commit, the wait for the disk or the server included.
+    pub commit_seconds: prometheus_client::metrics::histogram::Histogram,
+    /// Closures that shared one commit.
+    pub batch_size: prometheus_client::metrics::histogram::Histogram,
+    /// Closures that wait for a writer.
+    pub queued: prometheus_client::metrics::gauge::Gauge,
+    /// Connections in use (readers of SQLite, all of PostgreSQL).
+    pub in_use: prometheus_client::metrics::gauge::Gauge,
+    /// Closures that ran again after a conflict.
+    pub conflicts: prometheus_client::metrics::counter::Counter,
+}
+
+impl StoreMetrics {
+    fn new() -> Self {
+        use prometheus_client::metrics::{counter::Counter, gauge::Gauge, histogram::Histogram};
+        Self {
+            commit_seconds: Histogram::new(time_buckets()),
+            batch_size: Histogram::new([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0].into_iter()),
+            queued: Gauge::default(),
+            in_use: Gauge::default(),
+            conflicts: Counter::default(),
+        }
+    }
+}
+
+/// A handle to the store; cloning it is cheap.
+#[derive(Clone)]
+pub struct Store {
+    engine: Arc<Engine>,
+    metrics: StoreMetrics,
+}
+
+enum Engine {
+    Sqlite(sqlite::Sqlite),
+    Postgres(postgres::Postgres),
+}
+
+/// One transaction, on whichever engine.
+pub struct Tx<'a> {
+    session: Session<'a>,
+    wakes: u32,
+    after: Vec<Box<dyn FnOnce() + Send>>,
+}
+
+enum Session<'a> {
+    Sqlite(&'a rusqlite::Connection),
+    Postgres(&'a mut postgres::PgTx),
+}
+
+/// What a closure leaves to be done once its transaction is committed.
+#[derive(Default)]
+struct Aftermath {
+    wakes: u32,
+    after: Vec<Box<dyn FnOnce() + Send>>,
+}
+
+impl Aftermath {
+    fn run(self, on_wake: &OnWake) {
+        for effect in self.after {
+            effect();
+        }
+        if self.wakes != 0 {
+            on_wake(WakeSet(self.wakes));
+        }
+    }
+}
+
+impl Tx<'_> {
+    fn aftermath(self) -> Aftermath {
+        Aftermath { wakes: self.wakes, after: self.after }
+    }
+
+    /// Runs a statement and says how many rows it changed.
+    pub fn exec(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, DbError> {
+        match &mut self.session {
+            Session::Sqlite(conn) => sqlite::exec(conn, sql, params),
+            Session::Postgres(tx) => tx.exec(sql, params),
+        }
+    }
+
+    /// Runs a statement whose row count nobody needs. On PostgreSQL it travels with the next read or the commit.
+    pub fn later(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), DbError> {
+        match &mut self.session {
+            Session::Sqlite(conn) => sqlite::exec(conn, sql, params).map(|_| ()),
+            Session::Postgres(tx) => tx.later(sql, params),
+        }
+    }
+
+    /// All rows of a query, each through `map`.
+    pub fn all<T>(&mut self, sql: &str, params: &[Value<'_>], map: impl FnMut(&Row<'_>) -> Result<T, DbError>) -> Result<Vec<T>, DbError> {
+        match &mut self.session {
+            Session::Sqlite(conn) => sqlite::all(conn, sql, params, map),
+            Session::Postgres(tx) => tx.all(sql, params, map),
+        }
+    }
+
+    /// The first row of a query through `map`, or `None` without one.
+    pub fn one<T>(&mut self, sql: &str, params: &[Value<'_>], map: impl FnMut(&Row<'_>) -> Result<T, DbError>) -> Result<Option<T>, DbError> {
+        Ok(self.all(sql, params, map)?.into_iter().next())
+    }
+
+    /// Calls `visit` with every row without holding them all in memory on SQLite; on PostgreSQL page by key instead.
+    pub fn each(&mut self, sql: &str, params: &[Value<'_>], mut visit: impl FnMut(&Row<'_>) -> Result<(), DbError>) -> Result<(), DbError> {
+        self.all(sql, params, |row| visit(row)).map(|_| ())
+    }
+
+    /// Wakes these jobs (bits of a [`WakeSet`]) once the transaction is committed, on every node.
+    pub fn wake(&mut self, topics: WakeSet) {
+        self.wakes |= topics.0;
+    }
+
+    /// Runs `effect` on this node once the transaction is committed, before its caller is answered, even if that caller has gone.
+    pub fn after_commit(&mut self, effect: impl FnOnce() + Send + 'static) {
+        self.after.push(Box::new(effect));
+    }
+
+    /// Whether several nodes may share this store, so that nothing may be remembered between transactions.
+    pub fn shared(&self) -> bool {
+        matches!(self.session, Session::Postgres(_))
+    }
+}
+
+impl Store {
+    /// Opens the store, waits for nothing: an unreachable PostgreSQL shows in the first use. `on_wake` is called after commits.
+    pub fn open(settings: &Settings, on_wake: OnWake) -> Result<Self, DbError> {
+        let metrics = StoreMetrics::new();
+        let engine = match settings {
+            Settings::Sqlite { file } => Engine::Sqlite(sqlite::Sqlite::open(file, on_wake, metrics.clone())?),
+            Settings::Postgres { url, connections } => Engine::Postgres(postgres::Postgres::open(url, *connections, on_wake, metrics.clone())?),
+        };
+        Ok(Self { engine: Arc::new(engine), metrics })
+    }
+
+    /// Figures for `/metrics`.
+    pub fn metrics(&self) -> &StoreMetrics {
+        &self.metrics
+    }
+
+    /// Whether several nodes may share this store.
+    pub fn shared(&self) -> bool {
+        matches!(*self.engine, Engine::Postgres(_))
+    }
+
+    /// Runs `work` in a transaction that is durable when this returns. An `Err` of the closure rolls back and is handed on.
+    /// The closure may run more than once.
+    pub async fn tx<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        match &*self.engine {
+            Engine::Sqlite(engine) => engine.tx(work, false).await,
+            Engine::Postgres(engine) => engine.tx(work).await,
+        }
+    }
+
+    /// Like [`Store::tx`] for a very large closure: on SQLite no other closure shares its transaction.
+    pub async fn tx_alone<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        match &*self.engine {
+            Engine::Sqlite(engine) => engine.tx(work, true).await,
+            Engine::Postgres(engine) => engine.tx(work).await,
+        }
+    }
+
+    /// Runs a short read on a snapshot of what is committed. On SQLite it runs on the calling thread.
+    pub async fn read<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        match &*self.engine {
+            Engine::Sqlite(engine) => engine.read(work),
+            Engine::Postgres(engine) => engine.read(work).await,
+        }
+    }
+
+    /// Like [`Store::read`] for a query that may take long (analytics, exports): it does not hold up the calling thread.
+    pub async fn read_long<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        if self.shared() {
+            return self.read(work).await;
+        }
+        let store = self.clone();
+        let read = move || match &*store.engine {
+            Engine::Sqlite(engine) => engine.read(work),
+            Engine::Postgres(_) => Err(DbError::Internal("the engine changed".into()).into()),
+        };
+        match tokio::task::spawn_blocking(read).await {
+            Ok(answer) => answer,
+            Err(_) => Err(DbError::Internal("a long read panicked".into()).into()),
+        }
+    }
+
+    /// Brings the schema to the newest version of this binary. Refuses a schema that is newer than the binary.
+    pub async fn migrate(&self, progress: Progress) -> Result<Vec<Migration>, DbError> {
+        let pending = self.tx_alone(|tx| migrate::pending(tx)).await?;
+        for (step, migration) in pending.iter().enumerate() {
+            progress(step + 1, pending.len(), migration);
+            let migration = *migration;
+            self.tx_alone(move |tx| migrate::apply(tx, migration)).await?;
+        }
+        Ok(pending)
+    }
+
+    /// Whether the store answers and its schema is the one this binary knows.
+    pub async fn ready(&self) -> Result<(), DbError> {
+        let version = self.read(|tx| migrate::version(tx)).await?;
+        let newest = migrate::newest();
+        if version != newest {
+            return Err(DbError::Unavailable(format!("schema version {version}, this program needs {newest}: run `dastak migrate`")));
+        }
+        Ok(())
+    }
+
+    /// Writes nothing, yet takes the way of a write: tells whether the store can write at all.
+    pub async fn writable(&self) -> Result<(), DbError> {
+        self.tx(|tx| tx.exec("update health set at = at + 1 where id = 1", &[]).map(|_| ())).await
+    }
+}
+
+/// Copies the SQLite database `from` into the new file `to`, consistently and while it is in use.
+pub fn backup_sqlite(from: &std::path::Path, to: &std::path::Path) -> Result<(), DbError> {
+    sqlite::backup(from, to)
+}

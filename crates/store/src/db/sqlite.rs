@@ -1,0 +1,252 @@
+//! SQLite: WAL, `synchronous=FULL`, one writer thread with group commit, a stack of read-only connections.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use tokio::sync::oneshot;
+
+use super::{Aftermath, DbError, OnWake, Row, Session, StoreMetrics, Tx, Value};
+
+/// Closures that may share one commit.
+const BATCH: usize = 256;
+/// Closures that may wait for the writer; more are refused as unavailable rather than piling up.
+const QUEUE: usize = 20_000;
+/// Statements that stay prepared on one connection.
+const PREPARED: usize = 400;
+
+/// What is left to do with one closure once the fate of its transaction is known.
+type Answer = Box<dyn FnOnce(Result<(), DbError>, &OnWake) + Send>;
+/// Runs one closure in a savepoint; says whether to keep its writes, and how to answer.
+/// Without a transaction to run in, it only yields the answer that says why.
+type Job = Box<dyn FnOnce(Result<&Connection, DbError>) -> (bool, Answer) + Send>;
+
+struct Order {
+    job: Job,
+    alone: bool,
+}
+
+pub(super) struct Sqlite {
+    orders: SyncSender<Order>,
+    readers: Mutex<Vec<Connection>>,
+    file: std::path::PathBuf,
+    metrics: StoreMetrics,
+    /// Holds the process lock for as long as the store is open.
+    _lock: std::fs::File,
+}
+
+impl Sqlite {
+    pub(super) fn open(file: &Path, on_wake: OnWake, metrics: StoreMetrics) -> Result<Self, DbError> {
+        let lock_file = file.with_extension("lock");
+        let lock = std::fs::File::create(&lock_file).map_err(|why| DbError::Unavailable(format!("{}: {why}", lock_file.display())))?;
+        lock.try_lock().map_err(|_| {
+            DbError::Unavailable(format!("{} is in use by another dastak process: stop it first, or choose another --data folder", file.display()))
+        })?;
+        let writer = Connection::open(file).map_err(classify)?;
+        prepare_connection(&writer)?;
+        writer.pragma_update(None, "journal_mode", "WAL").map_err(classify)?;
+        writer.pragma_update(None, "synchronous", "FULL").map_err(classify)?;
+        writer.pragma_update(None, "wal_autocheckpoint", 4000).map_err(classify)?;
+        let (orders, inbox) = sync_channel(QUEUE);
+        let gauge = metrics.clone();
+        std::thread::Builder::new()
+            .name("store-writer".into())
+            .spawn(move || write_loop(&writer, &inbox, &on_wake, &gauge))
+            .map_err(|why| DbError::Unavailable(why.to_string()))?;
+        Ok(Self { orders, readers: Mutex::new(Vec::new()), file: file.to_owned(), metrics, _lock: lock })
+    }
+
+    pub(super) async fn tx<T, E>(&self, mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static, alone: bool) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        let (send, answer) = oneshot::channel::<Result<T, E>>();
+        let job: Job = Box::new(move |conn| {
+            let conn = match conn {
+                Ok(conn) => conn,
+                Err(why) => return finish(Ok(Err(why.into())), Aftermath::default(), send),
+            };
+            let mut tx = Tx { session: Session::Sqlite(conn), wakes: 0, after: Vec::new() };
+            let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut tx)));
+            let aftermath = tx.aftermath();
+            finish(outcome, aftermath, send)
+        });
+        self.metrics.queued.inc();
+        if self.orders.try_send(Order { job, alone }).is_err() {
+            self.metrics.queued.dec();
+            return Err(DbError::Unavailable("the writer's queue is full".into()).into());
+        }
+        answer.await.unwrap_or_else(|_| Err(DbError::Internal("the writer is gone".into()).into()))
+    }
+
+    pub(super) fn read<T, E: From<DbError>>(&self, mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E>) -> Result<T, E> {
+        let conn = self.reader()?;
+        self.metrics.in_use.inc();
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            conn.execute_batch("begin").map_err(classify)?;
+            let mut tx = Tx { session: Session::Sqlite(&conn), wakes: 0, after: Vec::new() };
+            let answer = work(&mut tx);
+            conn.execute_batch("commit").map_err(classify)?;
+            answer
+        }));
+        self.metrics.in_use.dec();
+        match outcome {
+            Ok(answer) => {
+                if conn.is_autocommit() {
+                    self.readers.lock().unwrap_or_else(PoisonError::into_inner).push(conn);
+                }
+                answer
+            }
+            Err(_) => Err(DbError::Internal("a read panicked".into()).into()),
+        }
+    }
+
+    fn reader(&self) -> Result<Connection, DbError> {
+        if let Some(conn) = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop() {
+            return Ok(conn);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let conn = Connection::open_with_flags(&self.file, flags).map_err(classify)?;
+        prepare_connection(&conn)?;
+        Ok(conn)
+    }
+}
+
+fn prepare_connection(conn: &Connection) -> Result<(), DbError> {
+    conn.busy_timeout(Duration::from_secs(10)).map_err(classify)?;
+    conn.set_prepared_statement_cache_capacity(PREPARED);
+    conn.pragma_update(None, "foreign_keys", true).map_err(classify)?;
+    conn.pragma_update(None, "temp_store", "memory").map_err(classify)?;
+    conn.pragma_update(None, "cache_size", -16_000).map_err(classify)?;
+    conn.pragma_update(None, "mmap_size", 1_i64 << 30).map_err(classify)
+}
+
+fn finish<T, E>(outcome: std::thread::Result<Result<T, E>>, aftermath: Aftermath, send: oneshot::Sender<Result<T, E>>) -> (bool, Answer)
+where
+    T: Send + 'static,
+    E: From<DbError> + Send + 'static,
+{
+    match outcome {
+        Ok(Ok(value)) => {
+            let answer: Answer = Box::new(move |committed, on_wake| {
+                let answer = match committed {
+                    Ok(()) => {
+                        aftermath.run(on_wake);
+                        Ok(value)
+                    }
+                    Err(why) => Err(why.into()),
+                };
+                let _ = send.send(answer);
+            });
+            (true, answer)
+        }
+        Ok(Err(error)) => {
+            // What the closure saw of its neighbours' writes is void when the commit fails.
+            let answer: Answer = Box::new(move |committed, _| drop(send.send(Err(committed.err().map_or(error, E::from)))));
+            (false, answer)
+        }
+        Err(_) => (false, Box::new(move |_, _| drop(send.send(Err(DbError::Internal("a transaction panicked".into()).into()))))),
+    }
+}
+
+fn write_loop(conn: &Connection, inbox: &Receiver<Order>, on_wake: &OnWake, metrics: &StoreMetrics) {
+    while let Ok(first) = inbox.recv() {
+        let mut answers = Vec::new();
+        let mut next = Some(first);
+        let begun = conn.execute_batch("begin immediate").map_err(classify);
+        let mut fate = begun;
+        while let Some(order) = next.take() {
+            metrics.queued.dec();
+            let alone = order.alone;
+            match &fate {
+                Ok(()) => fate = run_in_savepoint(conn, order.job, &mut answers),
+                Err(why) => answers.push((order.job)(Err(why.clone())).1),
+            }
+            if !alone && fate.is_ok() && answers.len() < BATCH {
+                next = inbox.try_recv().ok();
+            }
+        }
+        let started = Instant::now();
+        if fate.is_ok() {
+            fate = conn.execute_batch("commit").map_err(classify);
+        }
+        if fate.is_err() && !conn.is_autocommit() {
+            let _ = conn.execute_batch("rollback");
+        }
+        metrics.commit_seconds.observe(started.elapsed().as_secs_f64());
+        metrics.batch_size.observe(answers.len() as f64);
+        for answer in answers {
+            answer(fate.clone(), on_wake);
+        }
+    }
+}
+
+fn run_in_savepoint(conn: &Connection, job: Job, answers: &mut Vec<Answer>) -> Result<(), DbError> {
+    conn.prepare_cached("savepoint job").and_then(|mut statement| statement.execute([])).map_err(classify)?;
+    let (keep, answer) = job(Ok(conn));
+    answers.push(answer);
+    if conn.is_autocommit() {
+        // A full disk or an I/O error made SQLite roll back everything.
+        return Err(DbError::Unavailable("the disk refused a write".into()));
+    }
+    if !keep {
+        conn.prepare_cached("rollback to job").and_then(|mut statement| statement.execute([])).map_err(classify)?;
+    }
+    conn.prepare_cached("release job").and_then(|mut statement| statement.execute([])).map(|_| ()).map_err(classify)
+}
+
+pub(super) fn exec(conn: &Connection, sql: &str, params: &[Value<'_>]) -> Result<u64, DbError> {
+    let mut statement = conn.prepare_cached(sql).map_err(classify)?;
+    if statement.column_count() > 0 {
+        let mut rows = statement.query(rusqlite::params_from_iter(params)).map_err(classify)?;
+        let mut count = 0;
+        while rows.next().map_err(classify)?.is_some() {
+            count += 1;
+        }
+        return Ok(count);
+    }
+    statement.execute(rusqlite::params_from_iter(params)).map(|count| count as u64).map_err(classify)
+}
+
+pub(super) fn all<T>(
+    conn: &Connection,
+    sql: &str,
+    params: &[Value<'_>],
+    mut map: impl FnMut(&Row<'_>) -> Result<T, DbError>,
+) -> Result<Vec<T>, DbError> {
+    let mut statement = conn.prepare_cached(sql).map_err(classify)?;
+    let mut rows = statement.query(rusqlite::params_from_iter(params)).map_err(classify)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(classify)? {
+        found.push(map(&Row::Sqlite(row))?);
+    }
+    Ok(found)
+}
+
+fn classify(error: rusqlite::Error) -> DbError {
+    let text = error.to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::ConstraintViolation) if text.contains("UNIQUE") => DbError::Unique(text),
+        Some(
+            ErrorCode::DiskFull
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::CannotOpen
+            | ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::ReadOnly
+            | ErrorCode::OutOfMemory
+            | ErrorCode::PermissionDenied,
+        ) => DbError::Unavailable(text),
+        _ => DbError::Internal(text),
+    }
+}
+
+pub(super) fn backup(from: &Path, to: &Path) -> Result<(), DbError> {
+    let conn = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(classify)?;
+    conn.busy_timeout(Duration::from_secs(60)).map_err(classify)?;
+    conn.execute("vacuum into ?1", [to.to_string_lossy()]).map(|_| ()).map_err(classify)
+}

@@ -1,0 +1,117 @@
+//! Idempotency keys: who runs a request, and what was answered (spec 1 «Idempotency»).
+
+use domain::tenant::Mode;
+use domain::time::{HOUR, Timestamp};
+
+use crate::db::{DbError, Tx};
+use crate::params;
+
+/// How long an answer is kept.
+pub const KEPT: i64 = 24 * HOUR;
+
+/// One key of one caller for one operation. The workspace is empty for the operator's requests.
+#[derive(Debug, Clone)]
+pub struct Slot {
+    /// Workspace id, or empty for the operator.
+    pub workspace: String,
+    /// Test and live keys are two worlds.
+    pub mode: Mode,
+    /// Operation id.
+    pub operation: &'static str,
+    /// The client's key.
+    pub key: String,
+    /// Hash of the request.
+    pub fingerprint: String,
+    /// Who runs it: unique to this request.
+    pub holder: String,
+}
+
+/// What a key is worth at this moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reserved {
+    /// This request runs it.
+    Fresh,
+    /// The first answer, to be given again.
+    Replay {
+        /// HTTP status of the first answer.
+        status: u16,
+        /// Body of the first answer.
+        body: String,
+    },
+    /// Another request runs it, or it ended in a way that may have had an effect.
+    InProgress,
+    /// The key belongs to another request.
+    Reused,
+}
+
+/// Takes the key for this request until `lease_until`, unless it is taken. A key whose holder's lease ran out is free again.
+pub fn reserve(tx: &mut Tx<'_>, slot: &Slot, now: Timestamp, lease_until: Timestamp) -> Result<Reserved, DbError> {
+    let taken = tx.exec(
+        "insert into idempotency_keys (workspace, mode, operation, key, fingerprint, state, holder, lease_until, created_at) \
+         values (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8) \
+         on conflict (workspace, mode, operation, key) do update set \
+         fingerprint = excluded.fingerprint, state = 'running', holder = excluded.holder, lease_until = excluded.lease_until, \
+         status = null, body = null, contact = null, created_at = excluded.created_at \
+         where idempotency_keys.created_at <= cast(?9 as bigint) or (idempotency_keys.state = 'running' and idempotency_keys.lease_until <= cast(?8 as bigint))",
+        params![
+            &slot.workspace,
+            slot.mode.as_str(),
+            slot.operation,
+            &slot.key,
+            &slot.fingerprint,
+            &slot.holder,
+            lease_until,
+            now,
+            now.plus(-KEPT)
+        ],
+    )?;
+    if taken > 0 {
+        return Ok(Reserved::Fresh);
+    }
+    let found = tx.one(
+        "select fingerprint, state, status, body from idempotency_keys where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4",
+        params![&slot.workspace, slot.mode.as_str(), slot.operation, &slot.key],
+        |row| Ok((row.text(0)?, row.text(1)?, row.opt_int(2)?, row.opt_text(3)?)),
+    )?;
+    Ok(match found {
+        // Freed between the two statements: the client may come again.
+        None => Reserved::InProgress,
+        Some((fingerprint, ..)) if fingerprint != slot.fingerprint => Reserved::Reused,
+        Some((_, state, Some(status), Some(body))) if state == "done" => Reserved::Replay { status: status as u16, body },
+        Some(_) => Reserved::InProgress,
+    })
+}
+
+/// Keeps the answer. `contact` is the person it speaks about, for erasure.
+pub fn finish(tx: &mut Tx<'_>, slot: &Slot, status: u16, body: &str, contact: Option<&str>) -> Result<(), DbError> {
+    tx.later(
+        "update idempotency_keys set state = 'done', status = ?6, body = ?7, contact = ?8 \
+         where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4 and holder = ?5",
+        params![&slot.workspace, slot.mode.as_str(), slot.operation, &slot.key, &slot.holder, i64::from(status), body, contact],
+    )
+}
+
+/// Frees the key: the request was refused and stored nothing.
+pub fn free(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
+    tx.later(
+        "delete from idempotency_keys where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4 and holder = ?5 and state = 'running'",
+        params![&slot.workspace, slot.mode.as_str(), slot.operation, &slot.key, &slot.holder],
+    )
+}
+
+/// Holds the key for its 24 hours: the request may have had an effect that nobody can take back.
+pub fn keep_held(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
+    tx.later(
+        "update idempotency_keys set state = 'held' where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4 and holder = ?5",
+        params![&slot.workspace, slot.mode.as_str(), slot.operation, &slot.key, &slot.holder],
+    )
+}
+
+/// Drops up to `limit` keys older than their 24 hours; how many.
+pub fn sweep(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<u64, DbError> {
+    tx.exec(
+        "delete from idempotency_keys where (workspace, mode, operation, key) in \
+         (select workspace, mode, operation, key from idempotency_keys where created_at <= ?1 order by created_at limit ?2)",
+        params![now.plus(-KEPT), limit],
+    )
+}

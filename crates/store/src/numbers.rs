@@ -1,0 +1,68 @@
+//! Phone numbers that workspaces own.
+
+use domain::ids::{Agent, Id, Number};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+
+use crate::db::{DbError, Row, Tx};
+use crate::params;
+
+/// A number as stored.
+#[derive(Debug, Clone)]
+pub struct NumberRow {
+    /// Its id.
+    pub id: Id<Number>,
+    /// E.164.
+    pub number: String,
+    /// `active` or `released`.
+    pub status: String,
+    /// The agent that answers it.
+    pub inbound_agent: Option<Id<Agent>>,
+}
+
+const COLUMNS: &str = "id, number, status, inbound_agent";
+
+fn read(row: &Row<'_>) -> Result<NumberRow, DbError> {
+    Ok(NumberRow { id: row.id(0)?, number: row.text(1)?, status: row.text(2)?, inbound_agent: row.opt_id(3)? })
+}
+
+/// Gives a number to a workspace; `false` when another one (or this one) already owns it.
+pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>, number: &str, now: Timestamp) -> Result<bool, DbError> {
+    let added = tx.exec(
+        "insert into numbers (id, workspace, number, status, created_at) values (?1, ?2, ?3, 'active', ?4) \
+         on conflict (number) where status = 'active' do nothing",
+        params![id, tenant, number, now],
+    )?;
+    Ok(added > 0)
+}
+
+/// The active numbers of a workspace, the first one first.
+pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<NumberRow>, DbError> {
+    tx.all(&format!("select {COLUMNS} from numbers where workspace = ?1 and status = 'active' order by id"), params![tenant], read)
+}
+
+/// One active number.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>) -> Result<Option<NumberRow>, DbError> {
+    tx.one(&format!("select {COLUMNS} from numbers where workspace = ?1 and id = ?2 and status = 'active'"), params![tenant, id], read)
+}
+
+/// Sets or clears the agent that answers a number.
+pub fn set_inbound_agent(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>, agent: Option<Id<Agent>>) -> Result<Option<NumberRow>, DbError> {
+    tx.one(
+        &format!("update numbers set inbound_agent = ?3 where workspace = ?1 and id = ?2 and status = 'active' returning {COLUMNS}"),
+        params![tenant, id, agent],
+        read,
+    )
+}
+
+/// Takes a number away from a workspace; `None` when it has none such.
+pub fn release(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>, now: Timestamp) -> Result<Option<NumberRow>, DbError> {
+    tx.one(
+        &format!(
+            "update numbers set status = 'released', inbound_agent = null, released_at = ?3 \
+             where workspace = ?1 and id = ?2 and status = 'active' returning {COLUMNS}"
+        ),
+        params![tenant, id, now],
+        read,
+    )
+}

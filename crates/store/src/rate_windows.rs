@@ -1,0 +1,26 @@
+//! Fixed 60-second windows of requests, shared by all nodes (spec 1 «Limits»).
+
+use domain::tenant::Tenant;
+
+use crate::db::{DbError, Tx};
+use crate::params;
+
+/// Counts one request in a window and says how many it has now.
+pub fn count(tx: &mut Tx<'_>, tenant: Tenant, class: &str, window_start: i64) -> Result<i64, DbError> {
+    if tx.shared() {
+        // Nobody misses a count that a crash takes along: do not wait for the disk.
+        tx.later("set local synchronous_commit = off", &[])?;
+    }
+    let used = tx.one(
+        "insert into rate_windows (workspace, class, window_start, used) values (?1, ?2, ?3, 1) \
+         on conflict (workspace, class, window_start) do update set used = rate_windows.used + 1 returning used",
+        params![tenant, class, window_start],
+        |row| row.int(0),
+    )?;
+    Ok(used.unwrap_or(1))
+}
+
+/// Drops windows that ended before `before`.
+pub fn sweep(tx: &mut Tx<'_>, before: i64) -> Result<u64, DbError> {
+    tx.exec("delete from rate_windows where window_start < ?1", params![before])
+}

@@ -1,0 +1,150 @@
+//! The prepaid wallet: an append-only ledger, a balance that is moved by one conditional statement, and holds for calls in flight.
+
+use domain::ids::{Id, WalletTransaction};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+
+use crate::db::{DbError, Row, Tx};
+use crate::params;
+
+/// A line of the ledger.
+#[derive(Debug, Clone)]
+pub struct EntryRow {
+    /// Its id.
+    pub id: Id<WalletTransaction>,
+    /// What it is for.
+    pub kind: String,
+    /// Minor units; negative deducts.
+    pub amount: i64,
+    /// Sum of the ledger up to and with this line.
+    pub balance_after: i64,
+    /// Call id, chat id or payment id.
+    pub reference: String,
+    /// When it was written.
+    pub created_at: Timestamp,
+}
+
+/// State of a wallet after a movement, as `wallet.low` needs it.
+#[derive(Debug, Clone)]
+pub struct WalletState {
+    /// Sum of the ledger.
+    pub balance: i64,
+    /// What calls in flight hold of it.
+    pub reserved: i64,
+    /// ISO 4217 code.
+    pub currency: String,
+    /// Price of a started minute.
+    pub cost_per_minute: i64,
+    /// Threshold set by the operator.
+    pub low_balance: Option<i64>,
+    /// Last level told: 0 none, 1 low, 2 exhausted.
+    pub low_level: i64,
+    seq: i64,
+}
+
+const STATE: &str = "balance, reserved, currency, cost_per_minute, low_balance, low_level, ledger_seq";
+
+fn read_state(row: &Row<'_>) -> Result<WalletState, DbError> {
+    Ok(WalletState {
+        balance: row.int(0)?,
+        reserved: row.int(1)?,
+        currency: row.text(2)?,
+        cost_per_minute: row.int(3)?,
+        low_balance: row.opt_int(4)?,
+        low_level: row.int(5)?,
+        seq: row.int(6)?,
+    })
+}
+
+/// The wallet as it is.
+pub fn state(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<WalletState>, DbError> {
+    tx.one(&format!("select {STATE} from workspaces where id = ?1"), params![tenant], read_state)
+}
+
+/// How far a movement may take the balance down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Floor {
+    /// Not below what calls in flight hold: for what the operator takes.
+    Reserved,
+    /// Anywhere: what was talked is owed.
+    None,
+}
+
+/// Adds a line to the ledger and moves the balance. `None`: the floor refuses it, and nothing is written.
+pub fn post(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<WalletTransaction>,
+    kind: &str,
+    amount: i64,
+    reference: &str,
+    floor: Floor,
+    now: Timestamp,
+) -> Result<Option<(EntryRow, WalletState)>, DbError> {
+    let sql = format!(
+        "update workspaces set balance = balance + cast(?2 as bigint), ledger_seq = ledger_seq + 1 \
+         where id = ?1 and (cast(?2 as bigint) >= 0 or cast(?3 as bigint) = 1 or balance - reserved + cast(?2 as bigint) >= 0) returning {STATE}"
+    );
+    let Some(state) = tx.one(&sql, params![tenant, amount, i64::from(floor == Floor::None)], read_state)? else { return Ok(None) };
+    let entry = EntryRow { id, kind: kind.into(), amount, balance_after: state.balance, reference: reference.into(), created_at: now };
+    tx.later(
+        "insert into wallet_entries (id, workspace, seq, kind, amount, balance_after, reference, created_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        params![id, tenant, state.seq, kind, amount, state.balance, reference, now],
+    )?;
+    Ok(Some((entry, state)))
+}
+
+/// Holds `amount` for a call, if the balance covers it beside all other holds. Whether it did.
+pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, reference: &str, amount: i64, now: Timestamp) -> Result<bool, DbError> {
+    let held = tx.exec(
+        "update workspaces set reserved = reserved + cast(?2 as bigint) where id = ?1 and balance - reserved >= cast(?2 as bigint)",
+        params![tenant, amount],
+    )?;
+    if held == 0 {
+        return Ok(false);
+    }
+    tx.later(
+        "insert into wallet_holds (reference, workspace, amount, created_at) values (?1, ?2, ?3, ?4)",
+        params![reference, tenant, amount, now],
+    )?;
+    Ok(true)
+}
+
+/// Gives back what was held for `reference`; a repeat does nothing.
+pub fn release(tx: &mut Tx<'_>, tenant: Tenant, reference: &str) -> Result<(), DbError> {
+    let held = tx.one("delete from wallet_holds where workspace = ?1 and reference = ?2 returning amount", params![tenant, reference], |row| {
+        row.int(0)
+    })?;
+    if let Some(amount) = held {
+        tx.later("update workspaces set reserved = reserved - cast(?2 as bigint) where id = ?1", params![tenant, amount])?;
+    }
+    Ok(())
+}
+
+/// Remembers the level that `wallet.low` told last.
+pub fn set_low_level(tx: &mut Tx<'_>, tenant: Tenant, level: i64) -> Result<(), DbError> {
+    tx.later("update workspaces set low_level = ?2 where id = ?1", params![tenant, level])
+}
+
+/// The ledger, newest first, and how many lines it has.
+pub fn entries(tx: &mut Tx<'_>, tenant: Tenant, limit: i64, offset: i64) -> Result<(Vec<EntryRow>, i64), DbError> {
+    let total = tx.one("select ledger_seq from workspaces where id = ?1", params![tenant], |row| row.int(0))?.unwrap_or(0);
+    // The position is gap-free, so a page is a range of it however deep it lies.
+    let top = total - offset;
+    let rows = tx.all(
+        "select id, kind, amount, balance_after, reference, created_at from wallet_entries \
+         where workspace = ?1 and seq <= ?2 and seq > ?3 order by seq desc",
+        params![tenant, top, top - limit],
+        |row| {
+            Ok(EntryRow {
+                id: row.id(0)?,
+                kind: row.text(1)?,
+                amount: row.int(2)?,
+                balance_after: row.int(3)?,
+                reference: row.text(4)?,
+                created_at: row.time(5)?,
+            })
+        },
+    )?;
+    Ok((rows, total))
+}
