@@ -68,10 +68,12 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     }
     let s = address.segments();
     let global_unicast = s[0] & 0xe000 == 0x2000;
-    let refused = (s[0] == 0x2001 && s[1] < 0x0200) // protocol assignments, Teredo, ORCHID
-        || (s[0] == 0x2001 && s[1] == 0x0db8) // documentation
-        || (s[0] == 0x3fff && s[1] < 0x1000) // documentation
-        || s[0] == 0x2002; // 6to4
+    let refused = match s[0] {
+        0x2001 => s[1] < 0x0200 || s[1] == 0x0db8, // protocol assignments with Teredo and ORCHID; documentation
+        0x2002 => true,                            // 6to4
+        0x3fff => s[1] < 0x1000,                   // documentation
+        _ => false,
+    };
     let isatap = matches!(s[4], 0x0000 | 0x0200) && s[5] == 0x5efe;
     global_unicast && !refused && (!isatap || is_public_v4(last_v4(s)))
 }

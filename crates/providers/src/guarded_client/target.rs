@@ -245,8 +245,8 @@ fn looks_like_a_number(label: &str) -> bool {
 
 /// A name without a dot is completed by the resolver's search list, so it is local too.
 fn is_local_name(name: &str) -> bool {
-    let under = |suffix: &&str| name.strip_suffix(*suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-    !name.contains('.') || LOCAL_SUFFIXES.iter().any(|suffix| under(&suffix))
+    let under = |suffix: &str| name.strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    !name.contains('.') || LOCAL_SUFFIXES.iter().any(|suffix| under(suffix))
 }
 
 fn assemble(https: bool, host: Host, port: u16, show_port: bool, path: &str) -> Result<Target, UrlRefused> {

@@ -22,7 +22,7 @@ fn certificate(name: &str) -> (CertificateDer<'static>, TlsAcceptor) {
     (certificate, TlsAcceptor::from(Arc::new(config)))
 }
 
-/// A peer that speaks TLS and answers every request with `answer`; with `goodbye`, after one request it closes as TLS wants.
+/// A peer that speaks TLS and answers every request with `answer`, or only `once` and then closes without the TLS goodbye.
 async fn tls_peer(acceptor: TlsAcceptor, answer: &'static [u8], once: bool) -> Peer {
     Peer::start(move |_, stream| {
         let acceptor = acceptor.clone();
