@@ -1,0 +1,181 @@
+//! Requests, answers and their limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
+use http::{HeaderMap, HeaderName, Method, StatusCode};
+use hyper::body::Incoming;
+use tokio::time::timeout;
+
+use super::error::{Phase, SendError};
+use super::link::Link;
+use super::pool::Pool;
+use super::target::Target;
+
+/// Headers that belong to the connection: the client writes them itself, whatever the caller gave.
+pub(super) const OWN_HEADERS: [HeaderName; 10] = [
+    HOST,
+    CONTENT_LENGTH,
+    TRANSFER_ENCODING,
+    CONNECTION,
+    TE,
+    TRAILER,
+    UPGRADE,
+    EXPECT,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+];
+
+/// One request.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Anything but `CONNECT`.
+    pub method: Method,
+    /// Where to.
+    pub target: Target,
+    /// Headers; those of the connection (`Host`, `Content-Length`, `Connection`, …) are replaced, `User-Agent` is added if missing.
+    pub headers: HeaderMap,
+    /// The body, sent with its length.
+    pub body: Bytes,
+}
+
+impl Request {
+    /// A `POST` of `body`.
+    pub fn post(target: Target, headers: HeaderMap, body: Bytes) -> Request {
+        Request { method: Method::POST, target, headers, body }
+    }
+}
+
+/// What an exchange may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Real time for the whole exchange: look-up, connection, TLS, request, answer, body, and a second attempt if there is one.
+    pub deadline: Duration,
+    /// Bytes of the answer's body that are kept; what follows is not read.
+    pub max_response_bytes: usize,
+}
+
+/// What a streamed exchange may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamLimits {
+    /// Real time until status and headers are here.
+    pub head_deadline: Duration,
+    /// Real time between two pieces of the body.
+    pub idle_timeout: Duration,
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// As sent; a redirect is an answer like any other.
+    pub status: StatusCode,
+    /// As sent.
+    pub headers: HeaderMap,
+    /// The body, or its first `max_response_bytes`.
+    pub body: Bytes,
+    /// Whether the body went on.
+    pub truncated: bool,
+    /// From the call to the end of the answer.
+    pub duration: Duration,
+}
+
+/// An answer whose body is still to come.
+pub struct StreamingResponse {
+    /// As sent.
+    pub status: StatusCode,
+    /// As sent.
+    pub headers: HeaderMap,
+    /// The body. Dropping it closes the connection.
+    pub body: BodyStream,
+}
+
+/// A body as it arrives.
+pub struct BodyStream {
+    open: Option<Open>,
+    idle_timeout: Duration,
+}
+
+impl BodyStream {
+    pub(super) fn new(open: Open, idle_timeout: Duration) -> BodyStream {
+        BodyStream { open: Some(open), idle_timeout }
+    }
+
+    /// The next piece, of at most 64 KiB; none at the end. Cancel-safe: a piece is lost only together with the stream.
+    ///
+    /// # Errors
+    /// `Timeout` when no piece came in time and `Closed` when the peer stopped in the middle; the stream has then ended.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, SendError> {
+        let Some(open) = &mut self.open else { return Ok(None) };
+        let outcome = match timeout(self.idle_timeout, open.chunk()).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(SendError::Timeout(open.phase())),
+        };
+        if matches!(outcome, Ok(Some(_))) {
+            return outcome;
+        }
+        if let (Some(open), Ok(None)) = (self.open.take(), &outcome) {
+            open.finish().await;
+        }
+        outcome
+    }
+}
+
+/// An exchange whose answer has begun.
+pub(super) struct Open {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    body: Incoming,
+    link: Box<Link>,
+    pool: Arc<Pool>,
+    target: Target,
+}
+
+impl Open {
+    pub(super) fn new(answer: http::Response<Incoming>, link: Box<Link>, pool: Arc<Pool>, target: Target) -> Open {
+        let (head, body) = answer.into_parts();
+        Open { status: head.status, headers: head.headers, body, link, pool, target }
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        Phase::Body(self.status)
+    }
+
+    async fn chunk(&mut self) -> Result<Option<Bytes>, SendError> {
+        let piece = self.link.chunk(&mut self.body).await.transpose();
+        piece.map_err(|error| SendError::from_hyper(&error, self.phase()))
+    }
+
+    /// Reads the body up to `cap` bytes. Says whether there was more; then the connection cannot be used again.
+    pub(super) async fn read(&mut self, cap: usize) -> Result<(Bytes, bool), SendError> {
+        let mut whole = Bytes::new();
+        let mut pieces = Vec::new();
+        while let Some(piece) = self.chunk().await? {
+            let room = cap - whole.len().max(pieces.len());
+            let kept = piece.slice(..piece.len().min(room));
+            if whole.is_empty() && pieces.is_empty() {
+                // One piece is the rule.
+                whole = kept;
+            } else {
+                if pieces.is_empty() {
+                    pieces.extend_from_slice(&whole);
+                }
+                pieces.extend_from_slice(&kept);
+            }
+            if piece.len() > room {
+                return Ok((if pieces.is_empty() { whole } else { pieces.into() }, true));
+            }
+        }
+        Ok((if pieces.is_empty() { whole } else { pieces.into() }, false))
+    }
+
+    /// Gives the connection back, if the peer keeps it open.
+    pub(super) async fn finish(self) {
+        let Open { body, mut link, pool, target, .. } = self;
+        drop(body);
+        if link.is_ready().await {
+            pool.put(target.origin(), link);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The one way out to addresses that users give: webhook receivers, tools, their own systems.
+//!
+//! What it promises:
+//! - **Only public addresses.** [`GuardedClient::check_url`] refuses what can be refused by reading; when a connection is opened, every address of the host is
+//!   judged, one that is not public refuses the host, and the connection goes to an address of that very list. There is no second look-up for an attacker's name
+//!   server to answer differently.
+//! - **One deadline** for the whole exchange, however the peer spends it: silent, or dripping a byte at a time.
+//! - **Bounded answers**: 64 KiB of headers, and as much body as the caller asked for; the rest is not read.
+//! - **No redirects, no proxies**: a 3xx is returned as it is, and the environment is not consulted.
+//! - **TLS** 1.2 or 1.3, verified against the host name with Mozilla's roots and those of the policy.
+//!
+//! Connections are kept and used again for the same scheme, host and port. A kept connection may turn out to be closed by the peer; if it closes before a byte of the
+//! answer arrives, the request is sent once more, on a new connection. The peer may then have seen it twice, so send through here only what may arrive twice
+//! (webhook deliveries do, and carry an id to tell), or make it recognisable.
+//!
+//! Deadlines here are network deadlines and run in real time, not on the service's clock.
+
+mod address;
+mod dial;
+mod error;
+mod exchange;
+mod link;
+mod pool;
+mod resolver;
+mod target;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::{HOST, USER_AGENT};
+use http::{HeaderMap, HeaderValue, Method};
+use http_body_util::Full;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::time::{Instant, timeout};
+use tokio_rustls::TlsConnector;
+
+pub use address::is_public;
+pub use error::{Phase, SendError};
+pub use exchange::{BodyStream, Limits, Request, Response, StreamLimits, StreamingResponse};
+pub use pool::PoolLimits;
+pub use resolver::{Resolver, Resolving, SystemResolver};
+pub use rustls::pki_types::CertificateDer;
+pub use target::{MAX_URL_LENGTH, Target, UrlRefused};
+
+use address::Reach;
+use exchange::{OWN_HEADERS, Open};
+use link::Link;
+use pool::Pool;
+
+/// What a client may do.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// For development only: also `http://`, loopback and private networks, and local host names.
+    pub allow_insecure: bool,
+    /// Sent as `User-Agent` unless the request has its own.
+    pub user_agent: String,
+    /// Certificate authorities trusted beside Mozilla's.
+    pub extra_roots: Vec<CertificateDer<'static>>,
+    /// Connections kept.
+    pub pool: PoolLimits,
+}
+
+/// Why a client could not be built; each is a mistake in the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PolicyError {
+    /// The user agent is not a valid header value.
+    UserAgent,
+    /// One of the extra roots is not a certificate, or the TLS library refuses the settings; the reason is the library's.
+    Tls(String),
+}
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PolicyError::UserAgent => f.write_str("the user agent is not a valid header value"),
+            PolicyError::Tls(reason) => write!(f, "TLS cannot be set up: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for PolicyError {}
+
+/// The client. Clones share connections; one a process is meant.
+#[derive(Clone)]
+pub struct GuardedClient(Arc<Inner>);
+
+struct Inner {
+    reach: Reach,
+    user_agent: HeaderValue,
+    resolver: Arc<dyn Resolver>,
+    tls: TlsConnector,
+    pool: Arc<Pool>,
+}
+
+impl GuardedClient {
+    /// A client with no connections.
+    ///
+    /// # Errors
+    /// When the policy's user agent or roots are unusable.
+    pub fn new(policy: Policy, resolver: Arc<dyn Resolver>) -> Result<GuardedClient, PolicyError> {
+        let reach = if policy.allow_insecure { Reach::Development } else { Reach::Public };
+        let user_agent = HeaderValue::from_str(&policy.user_agent).map_err(|_| PolicyError::UserAgent)?;
+        let tls = tls(policy.extra_roots)?;
+        let pool = Arc::new(Pool::new(policy.pool));
+        Ok(GuardedClient(Arc::new(Inner { reach, user_agent, resolver, tls, pool })))
+    }
+
+    /// The static check, for the moment a user gives a URL: no packet is sent. Passing it says nothing about where the host name leads; that is judged with every
+    /// new connection, and on request by [`check_host`](Self::check_host).
+    ///
+    /// # Errors
+    /// What is wrong with the URL.
+    pub fn check_url(&self, url: &str) -> Result<Target, UrlRefused> {
+        target::check(url, self.0.reach)
+    }
+
+    /// Looks the host up and judges its addresses without connecting: an early word to the user, not a protection.
+    ///
+    /// # Errors
+    /// `DnsFailed`, `AddressRefused` or `Timeout`.
+    pub async fn check_host(&self, target: &Target, deadline: Duration) -> Result<(), SendError> {
+        let looked_up = dial::addresses(target.origin(), &*self.0.resolver, self.0.reach);
+        timeout(deadline, looked_up).await.unwrap_or(Err(SendError::Timeout(Phase::Dns))).map(drop)
+    }
+
+    /// Sends a request and reads its answer, within the limits. Any status is an answer. Dropping the future closes the connection.
+    ///
+    /// # Errors
+    /// See [`SendError`].
+    pub async fn send(&self, request: Request, limits: Limits) -> Result<Response, SendError> {
+        let started = Instant::now();
+        let mut phase = Phase::Dns;
+        let exchange = async {
+            let mut open = self.open(request, &mut phase).await?;
+            phase = open.phase();
+            let (body, truncated) = open.read(limits.max_response_bytes).await?;
+            let headers = std::mem::take(&mut open.headers);
+            let status = open.status;
+            if !truncated {
+                open.finish().await;
+            }
+            Ok(Response { status, headers, body, truncated, duration: started.elapsed() })
+        };
+        match timeout(limits.deadline, exchange).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(SendError::Timeout(phase)),
+        }
+    }
+
+    /// Sends a request and hands over its answer's body as it arrives, for answers that are long by design. The caller bounds their number and length.
+    ///
+    /// # Errors
+    /// See [`SendError`].
+    pub async fn send_streaming(&self, request: Request, limits: StreamLimits) -> Result<StreamingResponse, SendError> {
+        let mut phase = Phase::Dns;
+        let mut open = match timeout(limits.head_deadline, self.open(request, &mut phase)).await {
+            Ok(outcome) => outcome?,
+            Err(_) => return Err(SendError::Timeout(phase)),
+        };
+        let headers = std::mem::take(&mut open.headers);
+        Ok(StreamingResponse { status: open.status, headers, body: BodyStream::new(open, limits.idle_timeout) })
+    }
+
+    /// Up to the head of the answer: on a kept connection if there is one, and once more on a new one if that was dead.
+    async fn open(&self, request: Request, phase: &mut Phase) -> Result<Open, SendError> {
+        let Request { method, target, mut headers, body } = request;
+        if method == Method::CONNECT {
+            return Err(SendError::RequestRefused("CONNECT"));
+        }
+        if !target.is_https() && self.0.reach == Reach::Public {
+            return Err(SendError::RequestRefused("not https"));
+        }
+        self.own_headers(&mut headers, &target);
+        if let Some(mut link) = self.kept(&target).await {
+            *phase = Phase::Head;
+            match link.request(build(method.clone(), &target, headers.clone(), body.clone())).await {
+                Ok(answer) => return Ok(Open::new(answer, link, self.0.pool.clone(), target)),
+                Err(error) if link.heard() || error.is_user() => return Err(SendError::from_hyper(&error, Phase::Head)),
+                Err(_) => {}
+            }
+        }
+        let mut link = self.fresh(&target, phase).await?;
+        *phase = Phase::Head;
+        let answer = link.request(build(method, &target, headers, body)).await;
+        let answer = answer.map_err(|error| SendError::from_hyper(&error, Phase::Head))?;
+        Ok(Open::new(answer, link, self.0.pool.clone(), target))
+    }
+
+    fn own_headers(&self, headers: &mut HeaderMap, target: &Target) {
+        for name in &OWN_HEADERS {
+            headers.remove(name);
+        }
+        headers.insert(HOST, target.host_header().clone());
+        if !headers.contains_key(USER_AGENT) && !self.0.user_agent.is_empty() {
+            headers.insert(USER_AGENT, self.0.user_agent.clone());
+        }
+    }
+
+    /// A kept connection of the target's origin that is still open as far as can be told.
+    async fn kept(&self, target: &Target) -> Option<Box<Link>> {
+        loop {
+            let mut link = self.0.pool.take(target.origin())?;
+            if link.is_ready().await {
+                return Some(link);
+            }
+        }
+    }
+
+    async fn fresh(&self, target: &Target, phase: &mut Phase) -> Result<Box<Link>, SendError> {
+        let permit = self.0.pool.permit().ok_or(SendError::Overloaded)?;
+        let io = dial::dial(target, &*self.0.resolver, self.0.reach, &self.0.tls, phase).await?;
+        let link = Link::new(io, permit).await.map_err(|error| SendError::from_hyper(&error, Phase::Connect))?;
+        Ok(Box::new(link))
+    }
+}
+
+fn build(method: Method, target: &Target, headers: HeaderMap, body: bytes::Bytes) -> http::Request<Full<bytes::Bytes>> {
+    let mut request = http::Request::new(Full::new(body));
+    *request.method_mut() = method;
+    *request.uri_mut() = target.uri().clone();
+    *request.headers_mut() = headers;
+    request
+}
+
+fn tls(extra_roots: Vec<CertificateDer<'static>>) -> Result<TlsConnector, PolicyError> {
+    let refused = |error: rustls::Error| PolicyError::Tls(error.to_string());
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    for root in extra_roots {
+        roots.add(root).map_err(refused)?;
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(refused)?;
+    let mut config = builder.with_root_certificates(roots).with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsConnector::from(Arc::new(config)))
+}
