@@ -1,1 +1,3 @@
-//! (filled in by the first change that needs it)
+//! placeholder
+mod graph; mod parse; pub mod template; mod one_step;
+pub use graph::*; pub use parse::*; pub use one_step::*;
