@@ -25,7 +25,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::graph::{Flow, Node, NodeKind, Op};
+use super::graph::{FieldKind, Flow, Node, NodeKind, Op, Tool};
 use super::template;
 
 /// Whether an issue keeps a flow from being published.
@@ -89,14 +89,14 @@ pub fn check(flow: &Flow, facts: &CheckFacts<'_>) -> Vec<Issue> {
     let graph = Graph::of(flow);
     let mut issues = Issues(Vec::new());
     whole(&graph, &mut issues);
-    let mut sources: HashMap<&str, Sources> = HashMap::new();
+    let mut names = Names::of(flow);
     for (index, node) in flow.nodes.iter().enumerate() {
         if graph.start.is_some() && !graph.reached[index] {
             issues.warning(node, "unreachable_node", "cannot be reached from the start".into());
         }
         edges(&graph, node, &mut issues);
         fields(node, facts, &mut issues);
-        variables(&graph, index, &mut sources, &mut issues);
+        variables(&graph, index, &mut names, &mut issues);
     }
     issues.0
 }
@@ -168,10 +168,11 @@ fn whole(graph: &Graph<'_>, issues: &mut Issues) {
     if !reached().any(|(_, node)| ends(node)) {
         issues.add(Level::Error, None, "unreachable_end", "no end can be reached from the start".into());
     }
+    let silent = Silent::of(graph);
     let mut told = vec![false; graph.flow.nodes.len()];
     for (index, node) in reached() {
         if !told[index]
-            && let Some(cycle) = silent_cycle(graph, index)
+            && let Some(cycle) = silent.cycle(index)
         {
             issues.error(node, "endless_loop", "leads back to itself without asking the customer anything".into());
             cycle.into_iter().for_each(|member| told[member] = true);
@@ -179,20 +180,31 @@ fn whole(graph: &Graph<'_>, issues: &mut Issues) {
     }
 }
 
-/// The nodes that lie on a cycle with this one which never waits for the customer, if there is such a cycle.
-fn silent_cycle(graph: &Graph<'_>, node: usize) -> Option<Vec<usize>> {
-    let silent = |node: usize| !matches!(graph.flow.nodes[node].kind, NodeKind::Collect(_) | NodeKind::Converse(_) | NodeKind::Document(_));
-    if !silent(node) {
-        return None;
+/// The part of the graph that asks the customer nothing.
+struct Silent {
+    out: Vec<Vec<usize>>,
+    back: Vec<Vec<usize>>,
+}
+
+impl Silent {
+    fn of(graph: &Graph<'_>) -> Self {
+        let asks = |index: usize| matches!(graph.flow.nodes[index].kind, NodeKind::Collect(_) | NodeKind::Converse(_) | NodeKind::Document(_));
+        let mut silent = Self { out: vec![Vec::new(); graph.out.len()], back: vec![Vec::new(); graph.out.len()] };
+        for from in (0..graph.out.len()).filter(|&from| !asks(from)) {
+            for &to in graph.out[from].iter().filter(|&&to| !asks(to)) {
+                silent.out[from].push(to);
+                silent.back[to].push(from);
+            }
+        }
+        silent
     }
-    let within: Vec<Vec<usize>> = (0..graph.out.len())
-        .map(|from| if silent(from) { graph.out[from].iter().copied().filter(|&to| silent(to)).collect() } else { Vec::new() })
-        .collect();
-    let mut back = vec![Vec::new(); within.len()];
-    within.iter().enumerate().for_each(|(from, to)| to.iter().for_each(|&to| back[to].push(from)));
-    let ahead = reach(&within, within[node].clone());
-    let behind = reach(&back, vec![node]);
-    ahead[node].then(|| (0..within.len()).filter(|&other| ahead[other] && behind[other]).collect())
+
+    /// The nodes that share a cycle with this one, itself included, if it lies on one.
+    fn cycle(&self, node: usize) -> Option<Vec<usize>> {
+        let ahead = reach(&self.out, self.out[node].clone());
+        let behind = reach(&self.back, vec![node]);
+        ahead[node].then(|| (0..self.out.len()).filter(|&other| ahead[other] && behind[other]).collect())
+    }
 }
 
 fn edges(graph: &Graph<'_>, node: &Node, issues: &mut Issues) {
@@ -215,7 +227,7 @@ fn fields(node: &Node, facts: &CheckFacts<'_>, issues: &mut Issues) {
             needed.push(("text".into(), &collect.text));
             needed.push(("field.key".into(), &collect.field.key));
             let choices = &collect.field.choices;
-            if collect.field.kind == super::graph::FieldKind::Choice && choices.iter().all(|choice| choice.trim().is_empty()) {
+            if collect.field.kind == FieldKind::Choice && choices.iter().all(|choice| choice.trim().is_empty()) {
                 issues.error(node, "missing_choices", "field.choices is empty".into());
             }
         }
@@ -273,24 +285,61 @@ fn tool(node: &Node, id: &str, facts: &CheckFacts<'_>, issues: &mut Issues) {
     }
 }
 
-/// Where a name that is not declared gets its value: the nodes after one that captures or saves it.
-enum Sources {
-    /// Nothing sets it.
-    Nowhere,
-    /// Whether each node can come after a node that sets it.
-    After(Vec<bool>),
+/// Who gives names their values.
+struct Names<'a> {
+    declared: HashSet<&'a str>,
+    /// Nodes that set a name: captured fields, details of documents, saved answers.
+    set_by: HashMap<&'a str, Vec<usize>>,
+    /// Nodes that save an answer; an object also sets `<saveAs>_<key>` for each of its keys.
+    saved_by: HashMap<&'a str, Vec<usize>>,
+    /// Which nodes can come after a node, worked out when first asked for.
+    after: Vec<Option<Vec<bool>>>,
 }
 
-fn variables<'a>(graph: &Graph<'a>, index: usize, sources: &mut HashMap<&'a str, Sources>, issues: &mut Issues) {
+impl<'a> Names<'a> {
+    fn of(flow: &'a Flow) -> Self {
+        let mut names = Self {
+            declared: flow.variables.iter().map(|variable| variable.name.as_str()).collect(),
+            set_by: HashMap::new(),
+            saved_by: HashMap::new(),
+            after: vec![None; flow.nodes.len()],
+        };
+        for (index, node) in flow.nodes.iter().enumerate() {
+            match &node.kind {
+                NodeKind::Collect(collect) => names.set_by.entry(&collect.field.key).or_default().push(index),
+                NodeKind::Document(document) => document.fields.iter().for_each(|key| names.set_by.entry(key).or_default().push(index)),
+                NodeKind::Tool(Tool { save_as: Some(name), .. }) => names.saved_by.entry(name).or_default().push(index),
+                NodeKind::Say(_) | NodeKind::Converse(_) | NodeKind::Branch(_) | NodeKind::Tool(_) => {}
+                NodeKind::Transfer(_) | NodeKind::Message(_) | NodeKind::End(_) => {}
+            }
+        }
+        names
+    }
+
+    fn setters(&self, name: &str) -> Vec<usize> {
+        let prefixes = name.match_indices('_').map(|(at, _)| &name[..at]).chain([name]);
+        let saved = prefixes.filter_map(|prefix| self.saved_by.get(prefix)).flatten();
+        self.set_by.get(name).into_iter().flatten().chain(saved).copied().collect()
+    }
+
+    /// Whether one of the nodes can come before the node at `index`.
+    fn any_before(&mut self, graph: &Graph<'_>, setters: &[usize], index: usize) -> bool {
+        setters.iter().any(|&setter| self.after[setter].get_or_insert_with(|| reach(&graph.out, graph.out[setter].clone()))[index])
+    }
+}
+
+fn variables(graph: &Graph<'_>, index: usize, names: &mut Names<'_>, issues: &mut Issues) {
     let node = &graph.flow.nodes[index];
     let mut told = HashSet::new();
-    for text in spoken(node).into_iter().chain(hidden(node)) {
-        for name in template::names(text).into_iter().filter(|name| told.insert(*name)) {
-            match sources.entry(name).or_insert_with(|| sources_of(graph, name)) {
-                Sources::After(after) if after[index] => {}
-                Sources::Nowhere => issues.error(node, "undeclared_variable", format!("{{{{{name}}}}} is not declared")),
-                Sources::After(_) => issues.error(node, "undeclared_variable", format!("{{{{{name}}}}} is captured only after this step")),
-            }
+    for name in spoken(node).into_iter().chain(hidden(node)).flat_map(template::names) {
+        if names.declared.contains(name) || !told.insert(name) {
+            continue;
+        }
+        let setters = names.setters(name);
+        if setters.is_empty() {
+            issues.error(node, "undeclared_variable", format!("{{{{{name}}}}} is not declared"));
+        } else if !names.any_before(graph, &setters, index) {
+            issues.error(node, "undeclared_variable", format!("{{{{{name}}}}} gets its value only after this step"));
         }
     }
     if spoken(node).into_iter().any(template::has_stray_braces) {
@@ -298,34 +347,10 @@ fn variables<'a>(graph: &Graph<'a>, index: usize, sources: &mut HashMap<&'a str,
     }
     if let NodeKind::Branch(branch) = &node.kind {
         for name in branch.cases.iter().map(|case| case.variable.as_str()).filter(|name| !name.is_empty() && told.insert(name)) {
-            if matches!(sources.entry(name).or_insert_with(|| sources_of(graph, name)), Sources::Nowhere) {
+            if !names.declared.contains(name) && names.setters(name).is_empty() {
                 issues.warning(node, "unknown_branch_variable", format!("nothing sets {name}"));
             }
         }
-    }
-}
-
-fn sources_of(graph: &Graph<'_>, name: &str) -> Sources {
-    if graph.flow.variables.iter().any(|variable| variable.name == name) {
-        return Sources::After(vec![true; graph.flow.nodes.len()]);
-    }
-    let setters: Vec<usize> = graph.flow.nodes.iter().enumerate().filter(|(_, node)| sets(node, name)).map(|(index, _)| index).collect();
-    if setters.is_empty() {
-        return Sources::Nowhere;
-    }
-    Sources::After(reach(&graph.out, setters.into_iter().flat_map(|setter| graph.out[setter].iter().copied()).collect()))
-}
-
-/// Whether the node gives the name a value. A saved object also sets `<saveAs>_<key>` for each of its keys.
-fn sets(node: &Node, name: &str) -> bool {
-    match &node.kind {
-        NodeKind::Collect(collect) => collect.field.key == name,
-        NodeKind::Document(document) => document.fields.iter().any(|field| field == name),
-        NodeKind::Tool(tool) => {
-            let rest = tool.save_as.as_deref().and_then(|save_as| name.strip_prefix(save_as));
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
-        }
-        NodeKind::Say(_) | NodeKind::Converse(_) | NodeKind::Branch(_) | NodeKind::Transfer(_) | NodeKind::Message(_) | NodeKind::End(_) => false,
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::conversation::one_step;
+use crate::conversation::one_step::one_step;
 use serde_json::{Value, json};
 
 fn issues_on(graph: &Value, channel: Channel) -> Vec<Issue> {
@@ -112,11 +112,11 @@ fn one_step_flows_have_no_issues() {
     let tools = BTreeSet::from(["tool_1".to_owned()]);
     let many: String = (0..1500).map(|index| format!("{{{{v{index}}}}} ")).collect();
     for prompt in ["", "  ", "Call {{name}} about {{ amount }}, {{name}}.", many.as_str(), "{{not a name}}"] {
-        let flow = one_step::one_step(prompt, &["tool_1".to_owned()], true);
+        let flow = one_step(prompt, &["tool_1".to_owned()], true);
         assert_eq!(check(&flow, &CheckFacts { channel: Channel::Call, tool_ids: &tools, is_indian: is_plus_91 }), [], "{prompt}");
         assert_eq!(Flow::parse(&flow.to_json()), Ok(flow));
     }
-    assert_eq!(one_step::one_step("Call {{name}} about {{ amount }}, {{name}}.", &[], false).required_variables(), ["name", "amount"]);
+    assert_eq!(one_step("Call {{name}} about {{ amount }}, {{name}}.", &[], false).required_variables(), ["name", "amount"]);
 }
 
 #[test]
