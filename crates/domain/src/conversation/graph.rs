@@ -130,7 +130,7 @@ pub struct Converse {
     pub tool_ids: Vec<String>,
     /// Ways out, in order of preference.
     pub exits: Vec<Exit>,
-    /// Model replies before the first exit is taken anyway, 1-200.
+    /// Model replies to the customer before the first exit is taken anyway, 1-200; its opening does not count.
     pub max_turns: u32,
 }
 

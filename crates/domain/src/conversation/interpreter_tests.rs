@@ -150,7 +150,7 @@ fn keys_end_with_a_hash_or_a_pause() {
 
 fn talk() -> Value {
     json!([
-        {"id": "a", "type": "converse", "prompt": "Talk to {{name}}.", "toolIds": ["tool_1"], "exits": [{"when": "x", "next": "z"}, {"when": "y", "next": "f"}], "maxTurns": 3},
+        {"id": "a", "type": "converse", "prompt": "Talk to {{name}}.", "toolIds": ["tool_1"], "exits": [{"when": "x", "next": "z"}, {"when": "y", "next": "f"}], "maxTurns": 2},
         {"id": "f", "type": "end", "outcome": "second"}, z()
     ])
 }
@@ -184,7 +184,12 @@ fn converse_takes_the_first_exit_when_its_turns_are_spent() {
     ]);
     let mut conversation = call(json!([{"id": "a", "type": "converse", "prompt": "p", "maxTurns": 1}]));
     let goodbye = "say Thank you for your time. Goodbye.";
-    story(&mut conversation, vec![(Input::Started, &["ask#1 p (opening)"]), (said(1, "x"), &["say x", goodbye, "end  agent_ended"])]);
+    story(&mut conversation, vec![
+        (Input::Started, &["ask#1 p (opening)"]),
+        (said(1, "x"), &["say x", "listen Text"]),
+        (heard("y"), &["ask#2 p"]),
+        (said(2, "z"), &["say z", goodbye, "end  agent_ended"]),
+    ]);
 }
 
 #[test]

@@ -90,8 +90,8 @@ fn introduction(prompt: &str) -> String {
 /// At most [`MAX_TURNS`] turns, at least one of each side, and a last word of the agent where the flow had none.
 fn shorten(mut transcript: Vec<Turn>, ended: bool) -> Vec<Turn> {
     let turn = |role, text: &str| Turn { role, text: text.to_owned() };
-    if transcript.is_empty() {
-        transcript.push(turn(Role::Agent, OPENING));
+    if transcript.iter().all(|turn| turn.role == Role::Customer) {
+        transcript.insert(0, turn(Role::Agent, OPENING));
     }
     if transcript.len() > MAX_TURNS || !ended {
         transcript.truncate(MAX_TURNS - 1);

@@ -369,7 +369,7 @@ pub(super) enum Phase {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Talk {
     pub(super) node: String,
-    /// Model replies so far, tool rounds aside.
+    /// Model replies to the customer so far, tool rounds aside.
     pub(super) replies: u32,
     /// Model failures in a row.
     pub(super) failures: u32,

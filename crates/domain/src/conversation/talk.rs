@@ -96,7 +96,7 @@ impl<'f> Step<'f, '_> {
             return self.call_tools(&node, converse, reply.tool_calls);
         }
         talk.rounds = 0;
-        talk.replies += 1;
+        talk.replies += u32::from(talk.heard);
         let spent = talk.replies >= converse.max_turns;
         if reply.end {
             return self.finish(reply.outcome, EndCause::AgentEnded);
