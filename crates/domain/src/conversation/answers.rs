@@ -23,8 +23,8 @@ const YES: [&str; 33] = [
     "हाँ", "हां", "हा", "हाँजी", "हांजी", "बिल्कुल", "बिलकुल", "ज़रूर", "जरूर", "হ্যাঁ", "હા", "ਹਾਂ", "ஆம்", "అవును", "ಹೌದು",
 ];
 /// Yes when nothing says no: `ji nahi` and `not right` are no.
-const MAYBE_YES: [&str; 20] = [
-    "ji", "jee", "ok", "okay", "right", "correct", "fine", "of", "course", "theek", "thik", "sahi", "agree", "agreed", "जी", "ठीक", "सही", "ஆமாம்", "അതെ", "हो",
+const MAYBE_YES: [&str; 18] = [
+    "ji", "jee", "ok", "okay", "right", "correct", "fine", "theek", "thik", "sahi", "agree", "agreed", "जी", "ठीक", "सही", "ஆமாம்", "അതെ", "होय",
 ];
 const NO: [&str; 26] = [
     "no", "nope", "nah", "not", "never", "n", "false", "dont", "cannot", "cant", "wont", "nahi", "nahin", "nahee", "nai", "galat", "wrong", "नहीं", "नही", "ना",
@@ -34,7 +34,7 @@ const NO: [&str; 26] = [
 const UNSURE: [&str; 12] = [
     "not sure", "dont know", "do not know", "no idea", "cant say", "pata nahi", "nahi pata", "nahin pata", "pata nahin", "पता नहीं", "नहीं पता", "maybe",
 ];
-/// Sounds like no and is yes.
+/// Yes in more than one word, whatever the words are alone.
 const YES_PHRASES: [&str; 5] = ["no problem", "why not", "no issue", "koi baat nahi", "कोई बात नहीं"];
 
 /// The value that the words give the field, or none when they are no valid answer.
@@ -44,7 +44,10 @@ pub fn capture(field: &Field, heard: &str) -> Option<Value> {
         FieldKind::Text => text(heard, &words),
         FieldKind::Boolean => boolean(&words).map(Value::Bool),
         FieldKind::Number => numbers::number(&words).map(Value::String),
-        FieldKind::Choice => choice(&field.choices, &words).map(|choice| Value::String(choice.to_owned())),
+        FieldKind::Choice => {
+            let verbatim = field.choices.iter().find(|choice| choice.trim() == heard.trim()).map(String::as_str);
+            verbatim.or_else(|| choice(&field.choices, &words)).map(|choice| Value::String(choice.to_owned()))
+        }
     }
 }
 
@@ -74,10 +77,10 @@ fn boolean(words: &[String]) -> Option<bool> {
         let phrase: Vec<&str> = phrase.split(' ').collect();
         words.windows(phrase.len()).any(|window| window.iter().zip(&phrase).all(|(word, other)| word == other))
     };
-    if UNSURE.iter().any(|phrase| said(phrase)) {
+    if UNSURE.iter().any(&said) {
         return None;
     }
-    if YES_PHRASES.iter().any(|phrase| said(phrase)) {
+    if words == ["of", "course"] || YES_PHRASES.iter().any(said) {
         return Some(true);
     }
     let any = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
@@ -183,6 +186,9 @@ mod tests {
             ("ji nahi", Some(false)),
             ("नहीं", Some(false)),
             ("that is not right", Some(false)),
+            ("of course not", Some(false)),
+            ("one of them", None),
+            ("क्या हो रहा है", None),
             ("I don't want it", Some(false)),
             ("yes no", None),
             ("I don't know", None),
@@ -217,6 +223,8 @@ mod tests {
         ] {
             assert_eq!(capture(&plans, heard), expected.map(Value::from), "{heard}");
         }
+        assert_eq!(capture(&field(FieldKind::Choice, &["+", "Um"]), "Um"), Some(json!("Um")));
+        assert_eq!(capture(&field(FieldKind::Choice, &["+", "-"]), "-"), Some(json!("-")));
         let answers = field(FieldKind::Choice, &["Yes", "No", "A"]);
         assert_eq!(capture(&answers, "no"), Some(json!("No")));
         assert_eq!(capture(&answers, "a"), Some(json!("A")));

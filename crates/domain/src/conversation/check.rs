@@ -28,6 +28,9 @@ use serde::{Deserialize, Serialize};
 use super::graph::{FieldKind, Flow, Node, NodeKind, Op, Tool};
 use super::template;
 
+/// Most issues told of each level.
+const MAX_ISSUES: usize = 500;
+
 /// Whether an issue keeps a flow from being published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -84,7 +87,7 @@ pub fn blocks_publishing(issues: &[Issue]) -> bool {
     issues.iter().any(|issue| issue.level == Level::Error)
 }
 
-/// Everything there is to say about a flow: about the whole first, then node by node in drawn order.
+/// What there is to say about a flow, at most 500 issues of each level: about the whole first, then node by node in drawn order.
 pub fn check(flow: &Flow, facts: &CheckFacts<'_>) -> Vec<Issue> {
     let graph = Graph::of(flow);
     let mut issues = Issues(Vec::new());
@@ -105,6 +108,9 @@ struct Issues(Vec<Issue>);
 
 impl Issues {
     fn add(&mut self, level: Level, node: Option<&Node>, code: &'static str, message: String) {
+        if self.0.len() >= MAX_ISSUES && self.0.iter().filter(|issue| issue.level == level).count() >= MAX_ISSUES {
+            return;
+        }
         self.0.push(Issue { level, code, message, node_id: node.map(|node| node.id.clone()) });
     }
 

@@ -132,3 +132,17 @@ fn indian_numbers() {
         assert_eq!(is_plus_91(number), ok, "{number}");
     }
 }
+
+#[test]
+fn the_largest_flow_is_judged_in_bounds() {
+    let target = |index: usize, case: usize| (index + 1 + case).min(499).to_string();
+    let node = |index: usize| {
+        let text: String = (0..10).map(|name| format!("{{{{v{index}_{name}}}}}")).collect();
+        let cases: Vec<Value> = (0..50).map(|case| json!({"variable": "x", "value": text, "next": target(index, case)})).collect();
+        json!({"id": index.to_string(), "type": "branch", "cases": cases})
+    };
+    let nodes: Vec<Value> = (0..499).map(node).chain([json!({"id": "499", "type": "end"})]).collect();
+    let issues = issues_on(&flow(Value::Array(nodes)), Channel::Call);
+    assert_eq!(issues.len(), 2 * MAX_ISSUES);
+    assert!(blocks_publishing(&issues));
+}
