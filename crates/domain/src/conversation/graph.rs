@@ -1,0 +1,325 @@
+//! The flow graph as values: what a client draws, read by `parse.rs`, judged by `check.rs`, played by `interpreter.rs`.
+//! Node types and fields: `gaps.md` «Flow graph». A draft may be incomplete, so every text and every edge may be empty.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Attempts of a `collect` or `document` node that names none.
+pub const DEFAULT_ATTEMPTS: u32 = 3;
+/// Model replies of a `converse` node that names no `maxTurns`.
+pub const DEFAULT_MAX_TURNS: u32 = 20;
+
+/// A conversation flow: nodes, where it starts, and the variables its texts may use.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Flow {
+    /// Id of the node that a conversation enters first; none in an unfinished draft.
+    pub start_node_id: Option<String>,
+    /// The nodes in the order the client drew them; ids are unique after [`Flow::parse`].
+    pub nodes: Vec<Node>,
+    /// Variables that come from outside: the call, the contact, or their own default.
+    pub variables: Vec<Variable>,
+}
+
+/// A variable of a flow, filled into texts where they say `{{name}}`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    /// A letter or `_`, then letters, digits and `_`; at most 64 characters (spec 1, call variables).
+    pub name: String,
+    /// A call without a value for it is refused, unless there is a default.
+    pub required: bool,
+    /// Value when none is supplied: a string, a number or a boolean.
+    pub default: Option<Value>,
+    /// For people.
+    pub description: Option<String>,
+}
+
+/// One step of a flow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Unique in the flow, 1-64 characters.
+    pub id: String,
+    /// For people.
+    pub name: Option<String>,
+    /// What the step does.
+    pub kind: NodeKind,
+}
+
+/// What a node does, with the fields of its type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NodeKind {
+    /// Speaks and goes on.
+    Say(Say),
+    /// Asks until a valid answer is captured.
+    Collect(Collect),
+    /// Lets the language model talk until an exit applies.
+    Converse(Converse),
+    /// Decides without a model.
+    Branch(Branch),
+    /// Calls a tool.
+    Tool(Tool),
+    /// Hands to a person.
+    Transfer(Transfer),
+    /// Sends a message on the chat-app channel and goes on.
+    Message(Message),
+    /// Asks for a document; chat only.
+    Document(Document),
+    /// Says goodbye and ends.
+    End(End),
+}
+
+/// Fields of a `say` node.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Say {
+    /// What is said; empty in an unfinished draft.
+    pub text: String,
+    /// Where it goes on.
+    pub next: Option<String>,
+}
+
+/// Fields of a `collect` node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Collect {
+    /// The question.
+    pub text: String,
+    /// What is captured.
+    pub field: Field,
+    /// How many answers are listened to before giving up, 1-10.
+    pub attempts: u32,
+    /// Where it goes with a captured answer.
+    pub next: Option<String>,
+    /// Where it goes without; none ends the conversation with outcome `failed_collect`.
+    pub on_fail: Option<String>,
+}
+
+/// What a `collect` node captures.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Field {
+    /// Key in the extracted fields; empty in an unfinished draft.
+    pub key: String,
+    /// For people.
+    pub label: String,
+    /// What counts as an answer.
+    pub kind: FieldKind,
+    /// The answers of a `choice`, as they are captured.
+    pub choices: Vec<String>,
+}
+
+/// What counts as a valid answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FieldKind {
+    /// Any words.
+    #[default]
+    Text,
+    /// Yes or no.
+    Boolean,
+    /// A number, captured as its digits.
+    Number,
+    /// One of a list.
+    Choice,
+}
+
+/// Fields of a `converse` node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Converse {
+    /// Instructions to the model.
+    pub prompt: String,
+    /// The model may answer from the agent's knowledge base.
+    pub use_knowledge: bool,
+    /// Tools that the model may call.
+    pub tool_ids: Vec<String>,
+    /// Ways out, in order of preference.
+    pub exits: Vec<Exit>,
+    /// Model replies to the customer before the first exit is taken anyway, 1-200; its opening does not count.
+    pub max_turns: u32,
+}
+
+/// A way out of a `converse` node.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Exit {
+    /// When it applies, in words for the model.
+    pub when: String,
+    /// Where it leads.
+    pub next: Option<String>,
+}
+
+/// Fields of a `branch` node.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Branch {
+    /// The first case that holds is taken.
+    pub cases: Vec<Case>,
+    /// Where it goes when none holds; none ends the conversation.
+    pub otherwise: Option<String>,
+}
+
+/// A case of a `branch` node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// Variable, captured field or saved tool answer.
+    pub variable: String,
+    /// The comparison.
+    pub op: Op,
+    /// What is compared with; texts in it may use `{{variables}}`.
+    pub value: Option<Value>,
+    /// Where it leads.
+    pub next: Option<String>,
+}
+
+/// The comparison of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    /// Equal: as numbers when both are, else as text without regard to case.
+    Eq,
+    /// Not equal; a missing value is not equal to anything.
+    Ne,
+    /// Less than.
+    Lt,
+    /// Greater than.
+    Gt,
+    /// Equal to one of a list.
+    In,
+    /// Has a value that is not blank.
+    Exists,
+}
+
+/// Fields of a `tool` node.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tool {
+    /// The tool; empty in an unfinished draft.
+    pub tool_id: String,
+    /// Arguments; texts in it may use `{{variables}}`.
+    pub arguments: Map<String, Value>,
+    /// Variable that keeps the answer.
+    pub save_as: Option<String>,
+    /// Where it goes on.
+    pub next: Option<String>,
+    /// Where it goes when the tool failed; none goes on as if it had not.
+    pub on_error: Option<String>,
+}
+
+/// Fields of a `transfer` node.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Transfer {
+    /// Numbers to ring, in order; Indian +91 numbers (spec 2, flow graph). A chat is handed to the inbox and needs none.
+    pub transfer_numbers: Vec<String>,
+    /// Said before.
+    pub text: String,
+    /// How the person is brought in.
+    pub mode: TransferMode,
+    /// Where it goes when nobody could be reached; none ends the conversation with outcome `transfer_failed`.
+    pub on_fail: Option<String>,
+}
+
+/// How a person is brought in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TransferMode {
+    /// The agent stays until the person has answered.
+    #[default]
+    Warm,
+    /// The call is handed over at once.
+    Cold,
+}
+
+/// Fields of a `message` node: a template or a text.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Message {
+    /// A template's name, or the object that the send-message endpoint takes.
+    pub template: Option<Value>,
+    /// Free text.
+    pub text: String,
+    /// Where it goes on.
+    pub next: Option<String>,
+}
+
+/// Fields of a `document` node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// What is asked for, such as `PAN card`.
+    pub label: String,
+    /// Keys of the details to read off it.
+    pub fields: Vec<String>,
+    /// Documents looked at before giving up, 1-10.
+    pub attempts: u32,
+    /// Where it goes with a verified or unverified document.
+    pub next: Option<String>,
+    /// Where it goes without; none ends the conversation with outcome `failed_document`.
+    pub on_fail: Option<String>,
+}
+
+/// Fields of an `end` node.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct End {
+    /// Said before.
+    pub text: String,
+    /// The disposition with which the conversation ends.
+    pub outcome: Option<String>,
+}
+
+/// An edge of the graph, named by the field that holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edge<'a> {
+    /// `next`, `onFail`, `exits[1].next`, …
+    pub field: String,
+    /// The node it names.
+    pub to: Option<&'a str>,
+    /// Without it the node leads nowhere.
+    pub needed: bool,
+}
+
+impl Flow {
+    /// The node with this id.
+    pub fn node(&self, id: &str) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.id == id)
+    }
+
+    /// Names that a call must bring a value for, in order: required and without a default of their own.
+    pub fn required_variables(&self) -> Vec<&str> {
+        self.variables.iter().filter(|variable| variable.required && variable.default.is_none()).map(|variable| variable.name.as_str()).collect()
+    }
+}
+
+impl Node {
+    /// Every edge out of the node, in the order of its fields; an optional edge that is not drawn is left out.
+    pub fn edges(&self) -> Vec<Edge<'_>> {
+        let mut edges = Vec::new();
+        match &self.kind {
+            NodeKind::Say(say) => edges.push(Edge::needed("next", &say.next)),
+            NodeKind::Message(message) => edges.push(Edge::needed("next", &message.next)),
+            NodeKind::Collect(collect) => {
+                edges.push(Edge::needed("next", &collect.next));
+                edges.extend(Edge::drawn("onFail", &collect.on_fail));
+            }
+            NodeKind::Document(document) => {
+                edges.push(Edge::needed("next", &document.next));
+                edges.extend(Edge::drawn("onFail", &document.on_fail));
+            }
+            NodeKind::Tool(tool) => {
+                edges.push(Edge::needed("next", &tool.next));
+                edges.extend(Edge::drawn("onError", &tool.on_error));
+            }
+            NodeKind::Transfer(transfer) => edges.extend(Edge::drawn("onFail", &transfer.on_fail)),
+            NodeKind::Converse(converse) => {
+                let exits = converse.exits.iter().enumerate();
+                edges.extend(exits.map(|(index, exit)| Edge::needed(format!("exits[{index}].next"), &exit.next)));
+            }
+            NodeKind::Branch(branch) => {
+                let cases = branch.cases.iter().enumerate();
+                edges.extend(cases.map(|(index, case)| Edge::needed(format!("cases[{index}].next"), &case.next)));
+                edges.extend(Edge::drawn("otherwise", &branch.otherwise));
+            }
+            NodeKind::End(_) => {}
+        }
+        edges
+    }
+}
+
+impl<'a> Edge<'a> {
+    fn needed(field: impl Into<String>, to: &'a Option<String>) -> Self {
+        Self { field: field.into(), to: to.as_deref(), needed: true }
+    }
+
+    fn drawn(field: &str, to: &'a Option<String>) -> Option<Self> {
+        to.as_deref().map(|to| Self { field: field.to_owned(), to: Some(to), needed: false })
+    }
+}

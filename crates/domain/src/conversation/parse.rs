@@ -1,0 +1,481 @@
+//! From a client's JSON to a [`Flow`] and back. A body that is not a flow graph is refused with the field at fault (spec 2,
+//! `PUT …/flow`); what a draft may lack is left empty and judged by `check.rs`. Unknown fields are ignored here: whoever stores
+//! a flow stores the client's own JSON.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::graph::{
+    Branch, Case, Collect, Converse, DEFAULT_ATTEMPTS, DEFAULT_MAX_TURNS, Document, End, Exit, Field, FieldKind, Flow, Message, Node, NodeKind, Op,
+    Say, Tool, Transfer, TransferMode, Variable,
+};
+use super::template;
+
+/// Most nodes in a flow.
+pub const MAX_NODES: usize = 500;
+/// Most declared variables: more than a text of 16000 characters can name.
+pub const MAX_VARIABLES: usize = 3000;
+/// Longest text or prompt, in characters: as long as a `systemPrompt` (spec 2, create an agent).
+pub const MAX_TEXT: usize = 16_000;
+/// Most exits, cases, choices, tools, numbers or fields of one node.
+pub const MAX_LIST: usize = 50;
+/// Longest JSON of a tool's arguments or a message's template, in bytes.
+pub const MAX_JSON: usize = 64 * 1024;
+const MAX_ID: usize = 64;
+const MAX_LINE: usize = 1000;
+const MAX_ATTEMPTS: u64 = 10;
+const MAX_MAX_TURNS: u64 = 200;
+
+/// The body is not a flow graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphError {
+    /// The field at fault, such as `nodes[2].attempts`; `graph` for the whole.
+    pub field: String,
+    /// What it must be.
+    pub message: String,
+}
+
+impl fmt::Display for GraphError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.field, self.message)
+    }
+}
+
+impl std::error::Error for GraphError {}
+
+type Parsed<T> = Result<T, GraphError>;
+
+impl Flow {
+    /// Reads `{startNodeId, nodes, variables}`. `null` counts as absent everywhere; only `nodes` must be there.
+    ///
+    /// # Errors
+    /// The first field with a wrong type, an unknown node type, operator or mode, an id used twice, or something over its limit.
+    pub fn parse(graph: &Value) -> Parsed<Self> {
+        let root = Fields { map: object(graph, "graph")?, path: String::new() };
+        let start_node_id = root.id("startNodeId")?;
+        let Some(nodes) = root.present("nodes") else { return root.refuse("nodes", "is required") };
+        let nodes = list(nodes, "nodes", MAX_NODES)?;
+        let mut seen = HashSet::new();
+        let mut parsed = Vec::with_capacity(nodes.len());
+        for (index, value) in nodes.iter().enumerate() {
+            let path = format!("nodes[{index}]");
+            let node = node(&Fields { map: object(value, &path)?, path })?;
+            if !seen.insert(node.id.clone()) {
+                return Err(GraphError { field: format!("nodes[{index}].id"), message: format!("is used twice: {}", node.id) });
+            }
+            parsed.push(node);
+        }
+        let variables = root.each("variables", MAX_VARIABLES, variable)?;
+        let mut names = HashSet::new();
+        if let Some(index) = variables.iter().position(|variable| !names.insert(variable.name.as_str())) {
+            return Err(GraphError { field: format!("variables[{index}].name"), message: format!("is used twice: {}", variables[index].name) });
+        }
+        Ok(Self { start_node_id, nodes: parsed, variables })
+    }
+
+    /// The graph as JSON; [`Flow::parse`] reads the same flow from it.
+    pub fn to_json(&self) -> Value {
+        let mut root = Writer::default();
+        root.put("startNodeId", self.start_node_id.clone().map_or(Value::Null, Value::from));
+        root.put("nodes", Value::Array(self.nodes.iter().map(node_json).collect()));
+        root.put("variables", Value::Array(self.variables.iter().map(variable_json).collect()));
+        root.done()
+    }
+}
+
+/// An object being read, with the path that leads to it.
+struct Fields<'a> {
+    map: &'a Map<String, Value>,
+    path: String,
+}
+
+impl<'a> Fields<'a> {
+    fn at(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    fn refuse<T>(&self, key: &str, message: impl Into<String>) -> Parsed<T> {
+        Err(GraphError { field: self.at(key), message: message.into() })
+    }
+
+    fn present(&self, key: &str) -> Option<&'a Value> {
+        self.map.get(key).filter(|value| !value.is_null())
+    }
+
+    fn line(&self, key: &str, max: usize) -> Parsed<Option<String>> {
+        self.present(key).map(|value| text(value, &self.at(key), max)).transpose()
+    }
+
+    fn text(&self, key: &str) -> Parsed<String> {
+        Ok(self.line(key, MAX_TEXT)?.unwrap_or_default())
+    }
+
+    /// An id, or an edge to one; an empty one counts as absent.
+    fn id(&self, key: &str) -> Parsed<Option<String>> {
+        Ok(self.line(key, MAX_ID)?.filter(|id| !id.is_empty()))
+    }
+
+    fn flag(&self, key: &str) -> Parsed<bool> {
+        match self.present(key) {
+            None => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(_) => self.refuse(key, "must be true or false"),
+        }
+    }
+
+    fn count(&self, key: &str, max: u64, default: u32) -> Parsed<u32> {
+        let Some(value) = self.present(key) else { return Ok(default) };
+        match value.as_u64().filter(|count| (1..=max).contains(count)).and_then(|count| u32::try_from(count).ok()) {
+            Some(count) => Ok(count),
+            None => self.refuse(key, format!("must be a whole number from 1 to {max}")),
+        }
+    }
+
+    fn word<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Parsed<Option<T>> {
+        let Some(value) = self.present(key) else { return Ok(None) };
+        match words.iter().find(|(word, _)| value.as_str() == Some(*word)) {
+            Some((_, meaning)) => Ok(Some(*meaning)),
+            None => self.refuse(key, format!("must be one of {}", words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", "))),
+        }
+    }
+
+    fn texts(&self, key: &str, max: usize) -> Parsed<Vec<String>> {
+        let Some(value) = self.present(key) else { return Ok(Vec::new()) };
+        let path = self.at(key);
+        list(value, &path, MAX_LIST)?.iter().enumerate().map(|(index, item)| text(item, &format!("{path}[{index}]"), max)).collect()
+    }
+
+    fn each<T>(&self, key: &str, max: usize, parse: impl Fn(&Fields<'_>) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let Some(value) = self.present(key) else { return Ok(Vec::new()) };
+        let path = self.at(key);
+        let item = |(index, item)| {
+            let path = format!("{path}[{index}]");
+            parse(&Fields { map: object(item, &path)?, path })
+        };
+        list(value, &path, max)?.iter().enumerate().map(item).collect()
+    }
+
+    fn sized(&self, key: &str, value: &Value) -> Parsed<()> {
+        if value.to_string().len() > MAX_JSON { self.refuse(key, format!("is longer than {MAX_JSON} bytes")) } else { Ok(()) }
+    }
+}
+
+fn object<'a>(value: &'a Value, path: &str) -> Parsed<&'a Map<String, Value>> {
+    value.as_object().ok_or_else(|| GraphError { field: path.to_owned(), message: "must be an object".into() })
+}
+
+fn list<'a>(value: &'a Value, path: &str, max: usize) -> Parsed<&'a [Value]> {
+    let refused = |message: String| Err(GraphError { field: path.to_owned(), message });
+    match value.as_array() {
+        None => refused("must be a list".into()),
+        Some(items) if items.len() > max => refused(format!("has more than {max} entries")),
+        Some(items) => Ok(items),
+    }
+}
+
+fn text(value: &Value, path: &str, max: usize) -> Parsed<String> {
+    let refused = |message: String| Err(GraphError { field: path.to_owned(), message });
+    match value.as_str() {
+        None => refused("must be a string".into()),
+        Some(text) if text.chars().nth(max).is_some() => refused(format!("is longer than {max} characters")),
+        Some(text) => Ok(text.to_owned()),
+    }
+}
+
+fn variable(fields: &Fields<'_>) -> Parsed<Variable> {
+    let name = fields.text("name")?;
+    if !template::is_name(&name) {
+        return fields.refuse("name", "must be a letter or _, then letters, digits and _, at most 64 characters");
+    }
+    let default = fields.present("default");
+    match default {
+        None | Some(Value::Bool(_) | Value::Number(_)) => {}
+        Some(Value::String(_)) => drop(fields.line("default", MAX_LINE)?),
+        Some(Value::Null | Value::Array(_) | Value::Object(_)) => return fields.refuse("default", "must be a string, a number or a boolean"),
+    }
+    let description = fields.line("description", MAX_LINE)?;
+    Ok(Variable { name, required: fields.flag("required")?, default: default.cloned(), description })
+}
+
+fn node(fields: &Fields<'_>) -> Parsed<Node> {
+    let Some(id) = fields.id("id")? else { return fields.refuse("id", "is required") };
+    let name = fields.line("name", MAX_LINE)?;
+    let Some(kind) = fields.present("type") else { return fields.refuse("type", "is required") };
+    let kind = match kind.as_str() {
+        Some("say") => NodeKind::Say(Say { text: fields.text("text")?, next: fields.id("next")? }),
+        Some("collect") => NodeKind::Collect(collect(fields)?),
+        Some("converse") => NodeKind::Converse(converse(fields)?),
+        Some("branch") => NodeKind::Branch(Branch { cases: fields.each("cases", MAX_LIST, case)?, otherwise: fields.id("otherwise")? }),
+        Some("tool") => NodeKind::Tool(tool(fields)?),
+        Some("transfer") => NodeKind::Transfer(transfer(fields)?),
+        Some("message") => NodeKind::Message(message(fields)?),
+        Some("document") => NodeKind::Document(document(fields)?),
+        Some("end") => NodeKind::End(End { text: fields.text("text")?, outcome: fields.id("outcome")? }),
+        _ => return fields.refuse("type", "must be one of say, collect, converse, branch, tool, transfer, message, document, end"),
+    };
+    Ok(Node { id, name, kind })
+}
+
+fn collect(fields: &Fields<'_>) -> Parsed<Collect> {
+    let field = match fields.present("field") {
+        None => Field::default(),
+        Some(value) => {
+            let path = fields.at("field");
+            let inner = Fields { map: object(value, &path)?, path };
+            Field {
+                key: inner.id("key")?.unwrap_or_default(),
+                label: inner.line("label", MAX_LINE)?.unwrap_or_default(),
+                kind: inner.word("type", &FIELD_KINDS)?.unwrap_or_default(),
+                choices: inner.texts("choices", MAX_LINE)?,
+            }
+        }
+    };
+    Ok(Collect {
+        text: fields.text("text")?,
+        field,
+        attempts: fields.count("attempts", MAX_ATTEMPTS, DEFAULT_ATTEMPTS)?,
+        next: fields.id("next")?,
+        on_fail: fields.id("onFail")?,
+    })
+}
+
+fn converse(fields: &Fields<'_>) -> Parsed<Converse> {
+    let exit = |fields: &Fields<'_>| Ok(Exit { when: fields.line("when", MAX_LINE)?.unwrap_or_default(), next: fields.id("next")? });
+    Ok(Converse {
+        prompt: fields.text("prompt")?,
+        use_knowledge: fields.flag("useKnowledge")?,
+        tool_ids: fields.texts("toolIds", MAX_ID)?,
+        exits: fields.each("exits", MAX_LIST, exit)?,
+        max_turns: fields.count("maxTurns", MAX_MAX_TURNS, DEFAULT_MAX_TURNS)?,
+    })
+}
+
+/// A variable may be written in its braces: `{{plan}}` means `plan`.
+fn case(fields: &Fields<'_>) -> Parsed<Case> {
+    let variable = fields.line("variable", MAX_LINE)?.unwrap_or_default();
+    let variable = match template::names(&variable).as_slice() {
+        [name] => (*name).to_owned(),
+        _ => variable.trim().to_owned(),
+    };
+    let value = fields.present("value");
+    value.map_or(Ok(()), |value| fields.sized("value", value))?;
+    Ok(Case { variable, op: fields.word("op", &OPS)?.unwrap_or(Op::Eq), value: value.cloned(), next: fields.id("next")? })
+}
+
+fn tool(fields: &Fields<'_>) -> Parsed<Tool> {
+    let arguments = match fields.present("arguments") {
+        None => Map::new(),
+        Some(value) => {
+            fields.sized("arguments", value)?;
+            object(value, &fields.at("arguments"))?.clone()
+        }
+    };
+    let save_as = fields.id("saveAs")?;
+    if save_as.as_deref().is_some_and(|name| !template::is_name(name)) {
+        return fields.refuse("saveAs", "must be a letter or _, then letters, digits and _, at most 64 characters");
+    }
+    Ok(Tool { tool_id: fields.id("toolId")?.unwrap_or_default(), arguments, save_as, next: fields.id("next")?, on_error: fields.id("onError")? })
+}
+
+fn transfer(fields: &Fields<'_>) -> Parsed<Transfer> {
+    Ok(Transfer {
+        transfer_numbers: fields.texts("transferNumbers", MAX_ID)?,
+        text: fields.text("text")?,
+        mode: fields.word("mode", &MODES)?.unwrap_or_default(),
+        on_fail: fields.id("onFail")?,
+    })
+}
+
+fn message(fields: &Fields<'_>) -> Parsed<Message> {
+    let template = fields.present("template");
+    match template {
+        None => {}
+        Some(value @ (Value::String(_) | Value::Object(_))) => fields.sized("template", value)?,
+        Some(_) => return fields.refuse("template", "must be a template's name or an object"),
+    }
+    Ok(Message { template: template.cloned(), text: fields.text("text")?, next: fields.id("next")? })
+}
+
+/// A field to read off a document is a key, or an object with a `key`.
+fn document(fields: &Fields<'_>) -> Parsed<Document> {
+    let mut keys = Vec::new();
+    if let Some(value) = fields.present("fields") {
+        let path = fields.at("fields");
+        for (index, item) in list(value, &path, MAX_LIST)?.iter().enumerate() {
+            let path = format!("{path}[{index}]");
+            match item.as_object() {
+                None => keys.push(text(item, &path, MAX_ID)?),
+                Some(map) => {
+                    let inner = Fields { map, path };
+                    let Some(key) = inner.id("key")? else { return inner.refuse("key", "is required") };
+                    keys.push(key);
+                }
+            }
+        }
+    }
+    Ok(Document {
+        label: fields.line("label", MAX_LINE)?.unwrap_or_default(),
+        fields: keys,
+        attempts: fields.count("attempts", MAX_ATTEMPTS, DEFAULT_ATTEMPTS)?,
+        next: fields.id("next")?,
+        on_fail: fields.id("onFail")?,
+    })
+}
+
+const FIELD_KINDS: [(&str, FieldKind); 4] =
+    [("text", FieldKind::Text), ("boolean", FieldKind::Boolean), ("number", FieldKind::Number), ("choice", FieldKind::Choice)];
+const OPS: [(&str, Op); 6] = [("eq", Op::Eq), ("ne", Op::Ne), ("lt", Op::Lt), ("gt", Op::Gt), ("in", Op::In), ("exists", Op::Exists)];
+const MODES: [(&str, TransferMode); 2] = [("warm", TransferMode::Warm), ("cold", TransferMode::Cold)];
+
+fn word_of<T: PartialEq>(words: &[(&'static str, T)], meaning: &T) -> &'static str {
+    words.iter().find(|(_, other)| other == meaning).map_or("", |(word, _)| word)
+}
+
+/// An object being written; empty texts and absent edges are left out.
+#[derive(Default)]
+struct Writer(Map<String, Value>);
+
+impl Writer {
+    fn put(&mut self, key: &str, value: impl Into<Value>) {
+        self.0.insert(key.to_owned(), value.into());
+    }
+
+    fn text(&mut self, key: &str, text: &str) {
+        if !text.is_empty() {
+            self.put(key, text);
+        }
+    }
+
+    fn id(&mut self, key: &str, id: &Option<String>) {
+        if let Some(id) = id {
+            self.put(key, id.as_str());
+        }
+    }
+
+    fn value(&mut self, key: &str, value: &Option<Value>) {
+        if let Some(value) = value {
+            self.put(key, value.clone());
+        }
+    }
+
+    fn done(self) -> Value {
+        Value::Object(self.0)
+    }
+}
+
+fn variable_json(variable: &Variable) -> Value {
+    let mut to = Writer::default();
+    to.put("name", variable.name.as_str());
+    to.put("required", variable.required);
+    to.value("default", &variable.default);
+    to.id("description", &variable.description);
+    to.done()
+}
+
+fn node_json(node: &Node) -> Value {
+    let mut to = Writer::default();
+    to.put("id", node.id.as_str());
+    let kind = |to: &mut Writer, kind: &str| {
+        to.put("type", kind);
+        to.id("name", &node.name);
+    };
+    match &node.kind {
+        NodeKind::Say(say) => {
+            kind(&mut to, "say");
+            to.text("text", &say.text);
+            to.id("next", &say.next);
+        }
+        NodeKind::Collect(collect) => {
+            kind(&mut to, "collect");
+            collect_json(&mut to, collect);
+        }
+        NodeKind::Converse(converse) => {
+            kind(&mut to, "converse");
+            converse_json(&mut to, converse);
+        }
+        NodeKind::Branch(branch) => {
+            kind(&mut to, "branch");
+            to.put("cases", Value::Array(branch.cases.iter().map(case_json).collect()));
+            to.id("otherwise", &branch.otherwise);
+        }
+        NodeKind::Tool(tool) => {
+            kind(&mut to, "tool");
+            to.text("toolId", &tool.tool_id);
+            to.put("arguments", tool.arguments.clone());
+            to.id("saveAs", &tool.save_as);
+            to.id("next", &tool.next);
+            to.id("onError", &tool.on_error);
+        }
+        NodeKind::Transfer(transfer) => {
+            kind(&mut to, "transfer");
+            to.put("transferNumbers", transfer.transfer_numbers.clone());
+            to.text("text", &transfer.text);
+            to.put("mode", word_of(&MODES, &transfer.mode));
+            to.id("onFail", &transfer.on_fail);
+        }
+        NodeKind::Message(message) => {
+            kind(&mut to, "message");
+            to.value("template", &message.template);
+            to.text("text", &message.text);
+            to.id("next", &message.next);
+        }
+        NodeKind::Document(document) => {
+            kind(&mut to, "document");
+            to.text("label", &document.label);
+            to.put("fields", document.fields.clone());
+            to.put("attempts", document.attempts);
+            to.id("next", &document.next);
+            to.id("onFail", &document.on_fail);
+        }
+        NodeKind::End(end) => {
+            kind(&mut to, "end");
+            to.text("text", &end.text);
+            to.id("outcome", &end.outcome);
+        }
+    }
+    to.done()
+}
+
+fn collect_json(to: &mut Writer, collect: &Collect) {
+    let mut field = Writer::default();
+    field.text("key", &collect.field.key);
+    field.text("label", &collect.field.label);
+    field.put("type", word_of(&FIELD_KINDS, &collect.field.kind));
+    if !collect.field.choices.is_empty() {
+        field.put("choices", collect.field.choices.clone());
+    }
+    to.text("text", &collect.text);
+    to.put("field", field.done());
+    to.put("attempts", collect.attempts);
+    to.id("next", &collect.next);
+    to.id("onFail", &collect.on_fail);
+}
+
+fn converse_json(to: &mut Writer, converse: &Converse) {
+    let exit = |exit: &Exit| {
+        let mut to = Writer::default();
+        to.text("when", &exit.when);
+        to.id("next", &exit.next);
+        to.done()
+    };
+    to.text("prompt", &converse.prompt);
+    to.put("useKnowledge", converse.use_knowledge);
+    to.put("toolIds", converse.tool_ids.clone());
+    to.put("exits", Value::Array(converse.exits.iter().map(exit).collect()));
+    to.put("maxTurns", converse.max_turns);
+}
+
+fn case_json(case: &Case) -> Value {
+    let mut to = Writer::default();
+    to.text("variable", &case.variable);
+    to.put("op", word_of(&OPS, &case.op));
+    to.value("value", &case.value);
+    to.id("next", &case.next);
+    to.done()
+}
+
+#[cfg(test)]
+#[path = "parse_tests.rs"]
+mod tests;
