@@ -376,8 +376,7 @@ impl Turn {
             PlacementFailure::ProviderErrorBeforeRing => self.provider_error(),
             PlacementFailure::Uncertain => {
                 self.dial_went_out();
-                self.next.shows_call = true;
-                self.finish(ResultCode::Failed, StatusReason::PossiblyPlaced)
+                self.over_now(ResultCode::Failed, StatusReason::PossiblyPlaced)
             }
             PlacementFailure::Refused(refusal) => self.finish(ResultCode::Failed, StatusReason::Refused(refusal)),
         }
@@ -390,6 +389,9 @@ impl Turn {
         }
         if self.next.erased {
             return self.finish(ResultCode::Cancelled, StatusReason::Erased);
+        }
+        if self.next.opted_out {
+            return self.finish(ResultCode::OptedOut, StatusReason::ProviderError);
         }
         self.wait_for(StatusReason::ProviderError, PROVIDER_RECHECK)
     }
