@@ -107,7 +107,7 @@ impl CallingHours {
 
     /// The first moment from `from` on at which a call may start: `from` itself when open, `None` when there is none in the next 400 days.
     pub fn next_opening(&self, from: Timestamp) -> Option<Timestamp> {
-        self.first_open(from, |span| Some(span)).map(|(opening, _)| opening)
+        self.first_open(from, Some).map(|(opening, _)| opening)
     }
 
     fn span_at(&self, now: Timestamp) -> Option<Span> {
@@ -189,6 +189,13 @@ impl<'a> NudgeWindow<'a> {
     /// The first moment from `from` on at which a nudge may be dialled (`from` itself when open); `None` when there is none in the next 400 days.
     pub fn next_opening(&self, from: Timestamp) -> Option<Timestamp> {
         self.release(from).map(|release| release.opening)
+    }
+
+    /// When the window opens the next time, counted from now on: inside it, that is the opening after the coming closing
+    /// (`nextWindowAt` of a preflight).
+    pub fn opens_again(&self, now: Timestamp) -> Option<Timestamp> {
+        let release = self.release(now)?;
+        if release.opening > now { Some(release.opening) } else { self.next_opening(release.closing) }
     }
 
     /// The next opening with its closing, so that the releases can be spread between them.
@@ -310,6 +317,8 @@ mod tests {
             let hours = self::hours(hours.0, hours.1);
             assert_eq!(NudgeWindow::new(&hours).next_opening(at(from)), Some(at(opening)), "{hours:?} {from}");
         }
+        assert_eq!(window.opens_again(at("2026-11-23T12:00")), Some(at("2026-11-24T09:00")));
+        assert_eq!(window.opens_again(at("2026-11-23T08:00")), Some(at("2026-11-23T09:00")));
         let late = hours(21, 23);
         assert_eq!(NudgeWindow::new(&late).next_opening(at("2026-11-23T12:00")), None);
     }

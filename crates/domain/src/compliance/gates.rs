@@ -121,6 +121,12 @@ impl Judgement {
         self.findings.iter().find(|finding| finding.gate == gate).map_or(Verdict::NotChecked, |finding| finding.verdict)
     }
 
+    /// The first gate besides the calling window that refused. A closed window only holds a nudge, so this is what a nudge's preflight
+    /// shows as `blockReason`.
+    pub fn block_besides_window(&self) -> Option<Gate> {
+        self.findings.iter().find(|finding| finding.verdict == Verdict::Refuse && finding.gate != Gate::CallingWindow).map(|finding| finding.gate)
+    }
+
     /// The compact JSON of the decision log's `gate_results`: `{"pack":…,"gates":[{"gate","verdict",…evidence},…]}`.
     pub fn gate_results(&self) -> String {
         let gates: Vec<Value> = self
@@ -223,6 +229,8 @@ mod tests {
         let facts = Facts { opted_out: true, dials_24h: 3, dials_7d: 4, ..CLEAN };
         let judgement = judge(&Pack::built_in("generic-safe@1").unwrap(), &facts, at("22:00"));
         assert_eq!(judgement.block, Some(Gate::OptOut));
+        let late = judge(&Pack::built_in("generic-safe@1").unwrap(), &Facts { dials_24h: 3, ..CLEAN }, at("22:00"));
+        assert_eq!((late.block, late.block_besides_window()), (Some(Gate::CallingWindow), Some(Gate::FrequencyCap)));
         let verdicts: Vec<&str> = Gate::ALL.into_iter().map(|gate| judgement.verdict(gate).as_str()).collect();
         assert_eq!(verdicts, ["pass", "refuse", "refuse", "refuse", "not_checked"]);
         assert_eq!(
