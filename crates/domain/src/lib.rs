@@ -3,6 +3,7 @@
 
 pub mod compliance;
 pub mod conversation;
+pub mod decision_log;
 pub mod delivery;
 pub mod ids;
 pub mod money;

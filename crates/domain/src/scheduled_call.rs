@@ -1,1 +1,352 @@
-//! (filled in by the first change that needs it)
+//! A call at a set time (spec 1 «Scheduled call status»): it waits, is tried when due, and ends placed, failed or cancelled.
+//! From `placed` on the call has its own life.
+//!
+//! What counts as a try: every time it comes due inside the calling hours. A move to the next opening is none, because nothing was
+//! tried; low balance, full lines and a provider that refuses are, and the third of them fails the call.
+
+use std::fmt;
+
+use crate::compliance::Gate;
+pub use crate::nudge::{PlacementFailure, Refusal};
+use crate::time::{DAY, MINUTE, SECOND, Timestamp};
+
+/// A time at most this far ahead can be scheduled, milliseconds.
+pub const MAX_AHEAD: i64 = 30 * DAY;
+
+/// A time this little in the past still means now, milliseconds: the client's clock and the way here take their time.
+pub const SKEW: i64 = crate::nudge::SKEW;
+
+/// Tries until it fails.
+pub const MAX_TRIES: u8 = 3;
+
+/// Time between two tries, milliseconds.
+pub const RETRY_AFTER: i64 = 15 * MINUTE;
+
+/// Where a scheduled call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// Waiting, or being dialled.
+    Scheduled,
+    /// The carrier took the call.
+    Placed,
+    /// Given up.
+    Failed,
+    /// Deleted, or the number must not be called.
+    Cancelled,
+}
+
+impl Status {
+    /// Every status, in the order of the spec.
+    pub const ALL: [Status; 4] = [Status::Scheduled, Status::Placed, Status::Failed, Status::Cancelled];
+
+    /// The word of the API.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Scheduled => "scheduled",
+            Status::Placed => "placed",
+            Status::Failed => "failed",
+            Status::Cancelled => "cancelled",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+}
+
+/// `reason`: why it waits, failed or was cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// Waits for the pack's next opening, or there is none.
+    OutsideCallingWindow,
+    /// The wallet cannot cover the call.
+    InsufficientBalance,
+    /// Too many calls in progress.
+    ConcurrencyFull,
+    /// The provider refused before any ring.
+    ProviderError,
+    /// A gate refused: `dnd` and `opt_out` cancel, the others fail.
+    Blocked(Gate),
+    /// A check of agent or workspace refused.
+    Refused(Refusal),
+    /// `fromNumber` is no active number of the workspace any more.
+    FromNumberUnavailable,
+    /// No India-resident voice providers are configured.
+    IndiaResidencyUnavailable,
+    /// It cannot be known whether a dial went out; never dialled again.
+    PossiblyPlaced,
+    /// The person was erased.
+    Erased,
+}
+
+impl Reason {
+    const PLAIN: [Reason; 8] = [
+        Reason::OutsideCallingWindow,
+        Reason::InsufficientBalance,
+        Reason::ConcurrencyFull,
+        Reason::ProviderError,
+        Reason::FromNumberUnavailable,
+        Reason::IndiaResidencyUnavailable,
+        Reason::PossiblyPlaced,
+        Reason::Erased,
+    ];
+
+    /// The word of the API; the same codes as a nudge's `statusReason`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Reason::OutsideCallingWindow => "outside_calling_window",
+            Reason::InsufficientBalance => "insufficient_balance",
+            Reason::ConcurrencyFull => "concurrency_full",
+            Reason::ProviderError => "provider_error",
+            Reason::Blocked(gate) => gate.as_str(),
+            Reason::Refused(refusal) => refusal.as_str(),
+            Reason::FromNumberUnavailable => "from_number_unavailable",
+            Reason::IndiaResidencyUnavailable => "india_residency_unavailable",
+            Reason::PossiblyPlaced => "possibly_placed",
+            Reason::Erased => "erased",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(text: &str) -> Option<Self> {
+        let plain = Self::PLAIN.into_iter().find(|reason| reason.as_str() == text);
+        plain.or_else(|| Gate::parse(text).map(Reason::Blocked)).or_else(|| Refusal::parse(text).map(Reason::Refused))
+    }
+}
+
+/// Everything that the rules need to know of a scheduled call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScheduledCall {
+    /// Where it is.
+    pub status: Status,
+    /// The mark before the dial: the carrier is being asked, or was when the process died.
+    pub dialling: bool,
+    /// As the client asked.
+    pub scheduled_at: Timestamp,
+    /// When it is tried next; `None` while being dialled and at the end.
+    pub next_attempt_at: Option<Timestamp>,
+    /// Tries so far.
+    pub attempts: u8,
+    /// Why it waits, failed or was cancelled; `None` when a client deleted it.
+    pub reason: Option<Reason>,
+    /// The person was erased while it was being dialled: no further try.
+    pub erased: bool,
+}
+
+/// A time that cannot be scheduled (400).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScheduleError {
+    /// `scheduled_at_in_past`
+    InPast,
+    /// `scheduled_at_too_far`
+    TooFar,
+}
+
+impl ScheduleError {
+    /// The error's code.
+    pub fn code(self) -> &'static str {
+        match self {
+            ScheduleError::InPast => "scheduled_at_in_past",
+            ScheduleError::TooFar => "scheduled_at_too_far",
+        }
+    }
+}
+
+impl fmt::Display for ScheduleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ScheduleError::InPast => "scheduledAt must not be in the past",
+            ScheduleError::TooFar => "scheduledAt must be at most 30 days from now",
+        })
+    }
+}
+
+impl std::error::Error for ScheduleError {}
+
+/// A new scheduled call; the caller wakes at `next_attempt_at`.
+///
+/// # Errors
+/// [`ScheduleError`] for a time in the past or more than 30 days ahead.
+pub fn schedule(scheduled_at: Timestamp, now: Timestamp) -> Result<ScheduledCall, ScheduleError> {
+    if scheduled_at < now.plus(-SKEW) {
+        return Err(ScheduleError::InPast);
+    }
+    if scheduled_at > now.plus(MAX_AHEAD) {
+        return Err(ScheduleError::TooFar);
+    }
+    let next_attempt_at = Some(scheduled_at.max(now));
+    Ok(ScheduledCall { status: Status::Scheduled, dialling: false, scheduled_at, next_attempt_at, attempts: 0, reason: None, erased: false })
+}
+
+/// What is known when a scheduled call is due, gathered in the transaction that decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DueFacts {
+    /// The first check of agent and workspace that fails.
+    pub refusal: Option<Refusal>,
+    /// `fromNumber`, when given, is still an active number of the workspace.
+    pub from_number_ok: bool,
+    /// India-resident voice providers are configured.
+    pub providers_ok: bool,
+    /// The first gate that refuses ([`crate::compliance::Judgement::block`]).
+    pub block: Option<Gate>,
+    /// The hours' next opening ([`crate::window::CallingHours::next_opening`]); read when the window is what blocks.
+    pub opening: Option<Timestamp>,
+    /// The wallet covers the call, calls in flight counted.
+    pub balance_ok: bool,
+    /// The workspace and the platform have a line free.
+    pub line_free: bool,
+}
+
+impl DueFacts {
+    /// Nothing stands in the way.
+    pub const CLEAR: DueFacts =
+        DueFacts { refusal: None, from_number_ok: true, providers_ok: true, block: None, opening: None, balance_ok: true, line_free: true };
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// Its time has come.
+    Due(DueFacts),
+    /// The carrier took the call.
+    Placed,
+    /// The carrier did not take the call; after a crash in the middle of a dial, `Uncertain` unless the carrier can tell.
+    PlacementFailed(PlacementFailure),
+    /// `DELETE`.
+    Cancel,
+    /// The person was erased.
+    Erased,
+}
+
+/// What the caller owes after the commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Ask the carrier to dial.
+    Place,
+    /// Look at it again at this moment, with [`Event::Due`].
+    WakeAt(Timestamp),
+}
+
+/// Why an event changed nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhyIgnored {
+    /// It is placed, failed or cancelled.
+    Over,
+    /// It is being dialled.
+    Dialling,
+    /// No dial is under way.
+    NotDialling,
+    /// It is not time yet.
+    NotDue,
+}
+
+/// What became of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may have changed: store it and act.
+    Applied,
+    /// Nothing changed, and nothing needed to.
+    Ignored(WhyIgnored),
+    /// 409 `scheduled_call_not_cancellable`.
+    NotCancellable,
+}
+
+/// The decision about an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// The scheduled call afterwards; the same as before unless applied.
+    pub next: ScheduledCall,
+    /// What the caller owes.
+    pub action: Option<Action>,
+    /// Whether the event applied.
+    pub verdict: Verdict,
+}
+
+/// Decides what an event does to a scheduled call at a moment.
+pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Step {
+    let unchanged = |verdict| Step { next: *call, action: None, verdict };
+    match (call.status, call.dialling, event) {
+        (Status::Placed | Status::Failed | Status::Cancelled, _, Event::Cancel) | (Status::Scheduled, true, Event::Cancel) => unchanged(Verdict::NotCancellable),
+        (Status::Placed | Status::Failed | Status::Cancelled, _, Event::Due(_) | Event::Placed | Event::PlacementFailed(_) | Event::Erased) => {
+            unchanged(Verdict::Ignored(WhyIgnored::Over))
+        }
+        (Status::Scheduled, false, Event::Due(_)) if call.next_attempt_at.is_some_and(|at| at > now) => unchanged(Verdict::Ignored(WhyIgnored::NotDue)),
+        (Status::Scheduled, false, Event::Due(facts)) => due(call, &facts, now),
+        (Status::Scheduled, false, Event::Cancel) => end(call, Status::Cancelled, None),
+        (Status::Scheduled, false, Event::Erased) => end(&ScheduledCall { erased: true, ..*call }, Status::Cancelled, Some(Reason::Erased)),
+        (Status::Scheduled, false, Event::Placed | Event::PlacementFailed(_)) => unchanged(Verdict::Ignored(WhyIgnored::NotDialling)),
+        (Status::Scheduled, true, Event::Due(_)) => unchanged(Verdict::Ignored(WhyIgnored::Dialling)),
+        (Status::Scheduled, true, Event::Placed) => end(call, Status::Placed, None),
+        (Status::Scheduled, true, Event::Erased) => Step { next: ScheduledCall { erased: true, ..*call }, action: None, verdict: Verdict::Applied },
+        (Status::Scheduled, true, Event::PlacementFailed(failure)) => placement_failed(call, failure, now),
+    }
+}
+
+fn due(call: &ScheduledCall, facts: &DueFacts, now: Timestamp) -> Step {
+    match facts.block {
+        Some(gate @ (Gate::Dnd | Gate::OptOut)) => return end(&tried(call), Status::Cancelled, Some(Reason::Blocked(gate))),
+        Some(Gate::CallingWindow) => return window_closed(call, facts.opening, now),
+        Some(Gate::FrequencyCap | Gate::Consent) | None => {}
+    }
+    let call = tried(call);
+    if let Some(refusal) = facts.refusal {
+        return end(&call, Status::Failed, Some(Reason::Refused(refusal)));
+    }
+    if !facts.from_number_ok {
+        return end(&call, Status::Failed, Some(Reason::FromNumberUnavailable));
+    }
+    if !facts.providers_ok {
+        return end(&call, Status::Failed, Some(Reason::IndiaResidencyUnavailable));
+    }
+    if let Some(gate) = facts.block {
+        return end(&call, Status::Failed, Some(Reason::Blocked(gate)));
+    }
+    if !facts.balance_ok {
+        return again(&call, Reason::InsufficientBalance, now);
+    }
+    if !facts.line_free {
+        return again(&call, Reason::ConcurrencyFull, now);
+    }
+    let next = ScheduledCall { dialling: true, next_attempt_at: None, reason: None, ..call };
+    Step { next, action: Some(Action::Place), verdict: Verdict::Applied }
+}
+
+fn window_closed(call: &ScheduledCall, opening: Option<Timestamp>, now: Timestamp) -> Step {
+    match opening {
+        // An opening that is already past would be asked for again at once and for ever.
+        Some(opening) => hold(call, Reason::OutsideCallingWindow, opening.max(now.plus(SECOND))),
+        None => end(call, Status::Failed, Some(Reason::OutsideCallingWindow)),
+    }
+}
+
+fn placement_failed(call: &ScheduledCall, failure: PlacementFailure, now: Timestamp) -> Step {
+    match failure {
+        PlacementFailure::ProviderErrorBeforeRing if call.erased => end(call, Status::Cancelled, Some(Reason::Erased)),
+        PlacementFailure::ProviderErrorBeforeRing => again(call, Reason::ProviderError, now),
+        PlacementFailure::Uncertain => end(call, Status::Failed, Some(Reason::PossiblyPlaced)),
+        PlacementFailure::Refused(refusal) => end(call, Status::Failed, Some(Reason::Refused(refusal))),
+    }
+}
+
+fn tried(call: &ScheduledCall) -> ScheduledCall {
+    ScheduledCall { attempts: call.attempts.saturating_add(1), ..*call }
+}
+
+/// Another try in 15 minutes, unless this was the third.
+fn again(call: &ScheduledCall, reason: Reason, now: Timestamp) -> Step {
+    if call.attempts >= MAX_TRIES { end(call, Status::Failed, Some(reason)) } else { hold(call, reason, now.plus(RETRY_AFTER)) }
+}
+
+fn hold(call: &ScheduledCall, reason: Reason, at: Timestamp) -> Step {
+    let next = ScheduledCall { dialling: false, next_attempt_at: Some(at), reason: Some(reason), ..*call };
+    Step { next, action: Some(Action::WakeAt(at)), verdict: Verdict::Applied }
+}
+
+fn end(call: &ScheduledCall, status: Status, reason: Option<Reason>) -> Step {
+    let next = ScheduledCall { status, dialling: false, next_attempt_at: None, reason, ..*call };
+    Step { next, action: None, verdict: Verdict::Applied }
+}
+
+#[cfg(test)]
+mod tests;

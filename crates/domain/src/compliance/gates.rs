@@ -1,0 +1,271 @@
+//! The gates before a dial, in their order, and what each one saw (`gaps.md` «Calls»). Every gate is judged and recorded, also after
+//! the first refusal, so that the decision log shows the whole picture; the first refusal is the `blockReason`.
+
+use serde_json::{Map, Value, json};
+
+use super::packs::Pack;
+use crate::time::Timestamp;
+use crate::window::NudgeWindow;
+
+/// A check that can refuse a dial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Gate {
+    /// The platform's do-not-call registry.
+    Dnd,
+    /// The contact's opt-out or the workspace's do-not-call list.
+    OptOut,
+    /// The pack's hours, India time; for nudges with the cutoff of 20:55.
+    CallingWindow,
+    /// The pack's dials to one number in a rolling 24 hours and 7 days.
+    FrequencyCap,
+    /// Recorded consent, for packs that require it.
+    Consent,
+}
+
+impl Gate {
+    /// Every gate in the order of judgement.
+    pub const ALL: [Gate; 5] = [Gate::Dnd, Gate::OptOut, Gate::CallingWindow, Gate::FrequencyCap, Gate::Consent];
+
+    /// The word in `blockReason` and in the decision log.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Gate::Dnd => "dnd",
+            Gate::OptOut => "opt_out",
+            Gate::CallingWindow => "calling_window",
+            Gate::FrequencyCap => "frequency_cap",
+            Gate::Consent => "consent",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|gate| gate.as_str() == text)
+    }
+}
+
+/// What a gate said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The dial may go on.
+    Pass,
+    /// The dial may not go out.
+    Refuse,
+    /// The gate does not apply: test mode, no cap, no consent required.
+    NotChecked,
+}
+
+impl Verdict {
+    /// The word in the decision log.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Pass => "pass",
+            Verdict::Refuse => "refuse",
+            Verdict::NotChecked => "not_checked",
+        }
+    }
+}
+
+/// What the dial is for; it decides which gates apply in test mode and whether the cutoff of nudges does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// `POST /v1/calls`, a scheduled call or a campaign's dial.
+    Call,
+    /// A nudge.
+    Nudge,
+}
+
+/// What is known about the number and the dial when the gates are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Facts {
+    /// What the dial is for.
+    pub purpose: Purpose,
+    /// A test key: calls skip every gate, nudges only frequency and consent (spec 1 «Test mode»).
+    pub test: bool,
+    /// The number is in the platform's registry, or ends in a magic 2222.
+    pub dnd: bool,
+    /// The contact opted out or the number is on the workspace's list.
+    pub opted_out: bool,
+    /// Dials to the number in the last 24 hours.
+    pub dials_24h: u32,
+    /// Dials to the number in the last 7 days.
+    pub dials_7d: u32,
+    /// Consent is on record.
+    pub consent: bool,
+}
+
+/// One gate's verdict with what it saw. The evidence holds no personal data: counts, limits and yes or no.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// Which gate.
+    pub gate: Gate,
+    /// What it said.
+    pub verdict: Verdict,
+    /// What it saw.
+    pub evidence: Map<String, Value>,
+}
+
+/// What the gates say together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// Reference of the pack that they went by.
+    pub pack: String,
+    /// One finding a gate, in order.
+    pub findings: Vec<Finding>,
+    /// The first gate that refused.
+    pub block: Option<Gate>,
+}
+
+impl Judgement {
+    /// What a gate said.
+    pub fn verdict(&self, gate: Gate) -> Verdict {
+        self.findings.iter().find(|finding| finding.gate == gate).map_or(Verdict::NotChecked, |finding| finding.verdict)
+    }
+
+    /// The first gate besides the calling window that refused. A closed window only holds a nudge, so this is what a nudge's preflight
+    /// shows as `blockReason`.
+    pub fn block_besides_window(&self) -> Option<Gate> {
+        self.findings.iter().find(|finding| finding.verdict == Verdict::Refuse && finding.gate != Gate::CallingWindow).map(|finding| finding.gate)
+    }
+
+    /// The compact JSON of the decision log's `gate_results`: `{"pack":…,"gates":[{"gate","verdict",…evidence},…]}`.
+    pub fn gate_results(&self) -> String {
+        let gates: Vec<Value> = self
+            .findings
+            .iter()
+            .map(|finding| {
+                let mut entry = Map::new();
+                entry.insert("gate".into(), finding.gate.as_str().into());
+                entry.insert("verdict".into(), finding.verdict.as_str().into());
+                entry.extend(finding.evidence.clone());
+                Value::Object(entry)
+            })
+            .collect();
+        json!({"pack": self.pack, "gates": gates}).to_string()
+    }
+}
+
+/// Asks every gate of the pack. A dial may go out when `block` is `None`.
+pub fn judge(pack: &Pack, facts: &Facts, now: Timestamp) -> Judgement {
+    let findings: Vec<Finding> = Gate::ALL.into_iter().map(|gate| ask(gate, pack, facts, now)).collect();
+    let block = findings.iter().find(|finding| finding.verdict == Verdict::Refuse).map(|finding| finding.gate);
+    Judgement { pack: pack.reference.clone(), findings, block }
+}
+
+fn ask(gate: Gate, pack: &Pack, facts: &Facts, now: Timestamp) -> Finding {
+    let (applies, passes, evidence) = match gate {
+        Gate::Dnd => (true, !facts.dnd, json!({"listed": facts.dnd})),
+        Gate::OptOut => (true, !facts.opted_out, json!({"optedOut": facts.opted_out})),
+        Gate::CallingWindow => {
+            let open = is_open(pack, facts.purpose, now);
+            (true, open, json!({"open": open, "at": now}))
+        }
+        Gate::FrequencyCap => {
+            let caps = pack.caps;
+            let under = |dials: u32, cap: Option<u32>| cap.is_none_or(|cap| dials < cap);
+            let evidence = json!({"dials24h": facts.dials_24h, "perDay": caps.per_day, "dials7d": facts.dials_7d, "perWeek": caps.per_week});
+            let limited = caps.per_day.is_some() || caps.per_week.is_some();
+            (limited, under(facts.dials_24h, caps.per_day) && under(facts.dials_7d, caps.per_week), evidence)
+        }
+        Gate::Consent => (pack.require_consent, facts.consent, json!({"required": pack.require_consent, "onRecord": facts.consent})),
+    };
+    let verdict = match (applies && !spared_in_test(gate, facts), passes) {
+        (false, _) => Verdict::NotChecked,
+        (true, true) => Verdict::Pass,
+        (true, false) => Verdict::Refuse,
+    };
+    let evidence = match evidence {
+        Value::Object(fields) => fields,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+    };
+    Finding { gate, verdict, evidence }
+}
+
+fn is_open(pack: &Pack, purpose: Purpose, now: Timestamp) -> bool {
+    match purpose {
+        Purpose::Call => pack.hours.is_open(now),
+        Purpose::Nudge => NudgeWindow::new(&pack.hours).is_open(now),
+    }
+}
+
+fn spared_in_test(gate: Gate, facts: &Facts) -> bool {
+    facts.test
+        && match (facts.purpose, gate) {
+            (Purpose::Call, _) | (Purpose::Nudge, Gate::FrequencyCap | Gate::Consent) => true,
+            (Purpose::Nudge, Gate::Dnd | Gate::OptOut | Gate::CallingWindow) => false,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLEAN: Facts = Facts { purpose: Purpose::Call, test: false, dnd: false, opted_out: false, dials_24h: 0, dials_7d: 0, consent: false };
+
+    fn at(text: &str) -> Timestamp {
+        Timestamp::parse(&format!("2026-11-23T{text}+05:30")).unwrap()
+    }
+
+    fn block(reference: &str, facts: Facts, time: &str) -> Option<Gate> {
+        judge(&Pack::built_in(reference).unwrap(), &facts, at(time)).block
+    }
+
+    #[test]
+    fn each_gate_refuses_for_its_own_reason() {
+        assert_eq!(block("generic-safe@1", CLEAN, "12:00"), None);
+        assert_eq!(block("generic-safe@1", Facts { dnd: true, ..CLEAN }, "12:00"), Some(Gate::Dnd));
+        assert_eq!(block("generic-safe@1", Facts { opted_out: true, ..CLEAN }, "12:00"), Some(Gate::OptOut));
+        assert_eq!(block("generic-safe@1", CLEAN, "21:00"), Some(Gate::CallingWindow));
+        assert_eq!(block("generic-safe@1", Facts { dials_24h: 2, dials_7d: 9, ..CLEAN }, "12:00"), None);
+        assert_eq!(block("generic-safe@1", Facts { dials_24h: 3, dials_7d: 3, ..CLEAN }, "12:00"), Some(Gate::FrequencyCap));
+        assert_eq!(block("generic-safe@1", Facts { dials_24h: 0, dials_7d: 10, ..CLEAN }, "12:00"), Some(Gate::FrequencyCap));
+        let mut strict = Pack::built_in("generic-safe@1").unwrap();
+        strict.require_consent = true;
+        assert_eq!(judge(&strict, &CLEAN, at("12:00")).block, Some(Gate::Consent));
+        assert_eq!(judge(&strict, &Facts { consent: true, ..CLEAN }, at("12:00")).block, None);
+    }
+
+    #[test]
+    fn the_first_refusal_is_the_reason_and_all_are_recorded() {
+        let facts = Facts { opted_out: true, dials_24h: 3, dials_7d: 4, ..CLEAN };
+        let judgement = judge(&Pack::built_in("generic-safe@1").unwrap(), &facts, at("22:00"));
+        assert_eq!(judgement.block, Some(Gate::OptOut));
+        let late = judge(&Pack::built_in("generic-safe@1").unwrap(), &Facts { dials_24h: 3, ..CLEAN }, at("22:00"));
+        assert_eq!((late.block, late.block_besides_window()), (Some(Gate::CallingWindow), Some(Gate::FrequencyCap)));
+        let verdicts: Vec<&str> = Gate::ALL.into_iter().map(|gate| judgement.verdict(gate).as_str()).collect();
+        assert_eq!(verdicts, ["pass", "refuse", "refuse", "refuse", "not_checked"]);
+        assert_eq!(
+            judgement.gate_results(),
+            concat!(
+                r#"{"pack":"generic-safe@1","gates":[{"gate":"dnd","verdict":"pass","listed":false},{"gate":"opt_out","verdict":"refuse","optedOut":true},"#,
+                r#"{"gate":"calling_window","verdict":"refuse","open":false,"at":"2026-11-23T16:30:00.000Z"},"#,
+                r#"{"gate":"frequency_cap","verdict":"refuse","dials24h":3,"perDay":3,"dials7d":4,"perWeek":10},"#,
+                r#"{"gate":"consent","verdict":"not_checked","required":false,"onRecord":false}]}"#
+            )
+        );
+    }
+
+    #[test]
+    fn only_nudges_have_the_cutoff() {
+        assert_eq!(block("generic-safe@1", CLEAN, "20:56"), None);
+        assert_eq!(block("generic-safe@1", Facts { purpose: Purpose::Nudge, ..CLEAN }, "20:56"), Some(Gate::CallingWindow));
+    }
+
+    #[test]
+    fn test_keys_skip_all_gates_of_calls_and_some_of_nudges() {
+        let worst = Facts { test: true, dnd: true, opted_out: true, dials_24h: 99, dials_7d: 99, ..CLEAN };
+        assert_eq!(block("generic-safe@1", worst, "03:00"), None);
+        let nudge = Facts { purpose: Purpose::Nudge, test: true, dials_24h: 99, ..CLEAN };
+        assert_eq!(block("generic-safe@1", nudge, "12:00"), None);
+        assert_eq!(block("generic-safe@1", nudge, "03:00"), Some(Gate::CallingWindow));
+        assert_eq!(block("generic-safe@1", Facts { dnd: true, ..nudge }, "12:00"), Some(Gate::Dnd));
+        assert_eq!(block("generic-safe@1", Facts { opted_out: true, ..nudge }, "12:00"), Some(Gate::OptOut));
+    }
+
+    #[test]
+    fn words_come_and_go() {
+        for gate in Gate::ALL {
+            assert_eq!(Gate::parse(gate.as_str()), Some(gate));
+        }
+        assert_eq!(Gate::parse("kyb"), None);
+    }
+}
