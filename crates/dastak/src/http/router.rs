@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use api::error_codes;
 use api::operations::{self, Access, Idempotency, Method, Operation, TestKeys};
+use api::schema::{Schema, object};
 use bytes::Bytes;
 use domain::tenant::Mode;
 use http::{HeaderMap, HeaderName, HeaderValue, Response};
@@ -32,10 +33,11 @@ pub struct Router {
     paths: matchit::Router<HashMap<&'static str, Route>>,
 }
 
-#[derive(Clone, Copy)]
 struct Route {
     operation: &'static Operation,
     handler: Handler,
+    query: Schema,
+    body: Option<Schema>,
 }
 
 /// What is known of a request before it is served, for the log and the figures.
@@ -56,7 +58,12 @@ impl Router {
         let mut by_path: HashMap<&'static str, HashMap<&'static str, Route>> = HashMap::new();
         for operation in operations::all() {
             let handler = by_id.remove(operation.id).ok_or_else(|| format!("{} has no handler", operation.id))?;
-            by_path.entry(operation.path).or_default().insert(operation.method.as_str(), Route { operation, handler });
+            by_path.entry(operation.path).or_default().insert(operation.method.as_str(), Route {
+                operation,
+                handler,
+                query: object(operation.query.map(|query| query()).unwrap_or_default()),
+                body: operation.body.map(|body| body()),
+            });
         }
         if let Some(id) = by_id.keys().next() {
             return Err(format!("handler {id} has no row in the table"));
@@ -99,7 +106,7 @@ impl Router {
         let (head, body) = request.into_parts();
         let found = self.paths.at(head.uri.path()).map_err(|_| Failure::new(error_codes::NOT_FOUND, "no such path"))?;
         let route = match found.value.get(head.method.as_str()) {
-            Some(route) => *route,
+            Some(route) => route,
             None => {
                 let allowed: Vec<&str> = found.value.keys().copied().collect();
                 let message = format!("this path takes {}", allowed.join(", "));
@@ -115,16 +122,16 @@ impl Router {
         }
         let raw = read_body(operation, body).await?;
         let caller = authorize(app, operation, &head.headers, client, seen).await?;
-        let query = read_query(operation, head.uri.query().unwrap_or_default())?;
+        let query = read_query(&route.query, head.uri.query().unwrap_or_default())?;
         let once = read_once(operation, caller.as_ref(), &head.headers, head.uri.path(), &raw, id)?;
-        let body = parse_body(operation, &raw)?;
+        let body = parse_body(route, &raw)?;
         let request = Request { operation, id: id.to_owned(), path, query, body, raw, headers: head.headers, client, once };
         run(app, route, caller, request).await
     }
 }
 
 /// Runs the handler. What changes something runs to its end even if the client hangs up meanwhile.
-async fn run(app: &Arc<App>, route: Route, caller: Option<Caller>, request: Request) -> Outcome {
+async fn run(app: &Arc<App>, route: &Route, caller: Option<Caller>, request: Request) -> Outcome {
     let running = match (route.handler, caller) {
         (Handler::Open(handler), _) => handler(app.clone(), request),
         (Handler::Keyed(handler), Some(caller)) => handler(app.clone(), caller, request),
@@ -238,10 +245,9 @@ async fn authorize(app: &Arc<App>, operation: &Operation, headers: &HeaderMap, c
     Ok(Some(caller))
 }
 
-fn read_query(operation: &Operation, text: &str) -> Result<Value, Failure> {
+fn read_query(schema: &Schema, text: &str) -> Result<Value, Failure> {
     let mut query = Map::new();
-    let Some(fields) = operation.query else { return Ok(Value::Object(query)) };
-    let fields = fields();
+    let fields = schema.fields();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let Some(field) = percent_decode(&name.replace('+', " ")).and_then(|name| fields.iter().find(|field| field.name == name)) else { continue };
@@ -252,14 +258,13 @@ fn read_query(operation: &Operation, text: &str) -> Result<Value, Failure> {
         }
     }
     let mut query = Value::Object(query);
-    api::schema::object(fields).check(&mut query).map_err(|misfit| Failure::field(&misfit.field, misfit.must))?;
+    schema.check(&mut query).map_err(|misfit| Failure::field(&misfit.field, misfit.must))?;
     Ok(query)
 }
 
-fn parse_body(operation: &Operation, raw: &Bytes) -> Result<Value, Failure> {
-    let Some(schema) = operation.body else { return Ok(Value::Null) };
-    let schema = schema();
-    let mut body: Value = if raw.is_empty() && operation.body_optional {
+fn parse_body(route: &Route, raw: &Bytes) -> Result<Value, Failure> {
+    let Some(schema) = &route.body else { return Ok(Value::Null) };
+    let mut body: Value = if raw.is_empty() && route.operation.body_optional {
         json!({})
     } else {
         serde_json::from_slice(raw).map_err(|why| Failure::new(error_codes::MALFORMED_JSON, format!("the body is not JSON: {why}")))?

@@ -1,0 +1,257 @@
+//! The app in a box.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use api::operations;
+use bytes::Bytes;
+use dastak::config::{Config, Values};
+use dastak::service::Service;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use providers::guarded_client::{GuardedClient, Limits, Policy, Request, SystemResolver};
+use serde_json::{Value, json};
+
+/// A running service with a store of its own.
+pub struct TestApp {
+    service: Option<Service>,
+    pub url: String,
+    pub operator_token: String,
+    http: GuardedClient,
+    folder: PathBuf,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub text: String,
+    pub json: Value,
+}
+
+impl Answer {
+    /// The status must be this one.
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text);
+        self.json
+    }
+
+    /// The answer must be this error.
+    #[track_caller]
+    pub fn refused(self, status: u16, code: &str) -> Value {
+        assert_eq!((self.status, self.json["code"].as_str()), (status, Some(code)), "{}", self.text);
+        self.json
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+}
+
+/// A workspace with a key of each mode, all scopes.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    pub id: String,
+    pub live: String,
+    pub test: String,
+}
+
+static SERIAL: AtomicU32 = AtomicU32::new(0);
+
+fn unique() -> String {
+    format!("t{}_{}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A database of its own on the test server.
+async fn fresh_database() -> String {
+    let server = std::env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL names the PostgreSQL server of the tests; use `make test`");
+    let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls).await.expect("the PostgreSQL server of the tests answers");
+    tokio::spawn(connection);
+    let name = unique();
+    client.batch_execute(&format!("create database {name}")).await.expect("a fresh database");
+    let (base, _) = server.rsplit_once('/').expect("a URL");
+    format!("{base}/{name}")
+}
+
+/// Settings of a test: a fresh store of the engine under test, a free port, a manual clock, the sandbox carrier.
+pub async fn settings(folder: &std::path::Path) -> Config {
+    let mut values = Values::default();
+    let mut set = |name: &str, text: String| values.add_text(name, text, "the test").expect("a setting");
+    set("data", folder.display().to_string());
+    set("listen", "127.0.0.1:0".into());
+    set("clock", "manual".into());
+    set("telephony.carrier", "sandbox".into());
+    set("webhooks.allow_insecure", "true".into());
+    match std::env::var("TEST_ENGINE").as_deref() {
+        Ok("postgres") => {
+            set("database_url", fresh_database().await);
+            set("database_connections", "2".into());
+        }
+        Ok("sqlite") | Err(_) => {}
+        Ok(other) => panic!("TEST_ENGINE is sqlite or postgres, not {other}"),
+    }
+    values.config(false).expect("settings")
+}
+
+impl TestApp {
+    pub async fn start() -> Self {
+        Self::start_with(|_| ()).await
+    }
+
+    pub async fn start_with(change: impl FnOnce(&mut Config)) -> Self {
+        let folder = std::env::temp_dir().join("dastak-tests").join(unique());
+        let mut config = settings(&folder).await;
+        change(&mut config);
+        Self::start_config(config, folder).await
+    }
+
+    async fn start_config(config: Config, folder: PathBuf) -> Self {
+        let service = Service::start(config).await.expect("the service starts");
+        let policy = Policy { allow_insecure: true, user_agent: "test".into(), ..Policy::default() };
+        Self {
+            url: format!("http://{}", service.address),
+            operator_token: service.app.config.operator_token.clone(),
+            http: GuardedClient::new(policy, Arc::new(SystemResolver::new())).expect("a client"),
+            service: Some(service),
+            folder,
+        }
+    }
+
+    /// The use cases and the store behind the API.
+    pub fn app(&self) -> &Arc<dastak::app::App> {
+        &self.service.as_ref().expect("running").app
+    }
+
+    /// Stops the service in order and starts it again on the same store.
+    pub async fn restart(mut self) -> Self {
+        let service = self.service.take().expect("running");
+        let config = service.app.config.clone();
+        assert!(service.stop().await, "everything ended in time");
+        let folder = std::mem::take(&mut self.folder);
+        drop(self);
+        Self::start_config(Config { public_url: String::new(), ..config }, folder).await
+    }
+
+    /// Sends a request and holds the answer against the table of operations.
+    pub async fn send(&self, method: &str, path: &str, bearer: Option<&str>, headers: &[(&str, &str)], body: Bytes) -> Answer {
+        let target = self.http.check_url(&format!("{}{path}", self.url)).expect("a URL");
+        let mut map = HeaderMap::new();
+        if let Some(bearer) = bearer {
+            map.insert("authorization", HeaderValue::from_str(&format!("Bearer {bearer}")).expect("a header"));
+        }
+        if !body.is_empty() {
+            map.insert("content-type", HeaderValue::from_static("application/json"));
+        }
+        for (name, value) in headers {
+            map.insert(HeaderName::from_bytes(name.as_bytes()).expect("a name"), HeaderValue::from_str(value).expect("a value"));
+        }
+        let method_name = Method::from_bytes(method.as_bytes()).expect("a method");
+        let limits = Limits { deadline: Duration::from_secs(60), max_response_bytes: 64 << 20 };
+        let response = self.http.send(Request { method: method_name, target, headers: map, body }, limits).await.expect("an answer");
+        let text = String::from_utf8_lossy(&response.body).into_owned();
+        let json = serde_json::from_str(&text).unwrap_or(Value::Null);
+        let answer = Answer { status: response.status.as_u16(), headers: response.headers, text, json };
+        conforms(method, path, &answer);
+        answer
+    }
+
+    pub async fn get(&self, key: &str, path: &str) -> Answer {
+        self.send("GET", path, Some(key), &[], Bytes::new()).await
+    }
+
+    pub async fn post(&self, key: &str, path: &str, body: &Value) -> Answer {
+        self.send("POST", path, Some(key), &[], body.to_string().into()).await
+    }
+
+    pub async fn post_with(&self, key: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> Answer {
+        self.send("POST", path, Some(key), headers, body.to_string().into()).await
+    }
+
+    pub async fn put(&self, key: &str, path: &str, body: &Value) -> Answer {
+        self.send("PUT", path, Some(key), &[], body.to_string().into()).await
+    }
+
+    pub async fn patch(&self, key: &str, path: &str, body: &Value) -> Answer {
+        self.send("PATCH", path, Some(key), &[], body.to_string().into()).await
+    }
+
+    pub async fn delete(&self, key: &str, path: &str) -> Answer {
+        self.send("DELETE", path, Some(key), &[], Bytes::new()).await
+    }
+
+    /// Sends a request with the operator's token.
+    pub async fn operator(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
+        self.send(method, &format!("/operator/v1{path}"), Some(&self.operator_token), &[], body).await
+    }
+
+    /// A fresh verified workspace with money, one number, high limits, and a key of each mode.
+    pub async fn workspace(&self) -> Workspace {
+        let body = json!({"name": "Acme", "kybVerified": true, "balanceMinor": 1_000_000});
+        let made = self.operator("POST", "/workspaces", &body).await.expect(201);
+        let id = made["data"]["id"].as_str().expect("an id").to_owned();
+        let limits = json!({"limits": {"requestsPerMinute": 1_000_000, "callsPerMinute": 1_000_000, "nudgesPerMinute": 1_000_000}});
+        self.operator("PATCH", &format!("/workspaces/{id}"), &limits).await.expect(200);
+        let number = format!("+9180{:08}", 20_000_000 + SERIAL.fetch_add(1, Ordering::Relaxed));
+        self.operator("POST", &format!("/workspaces/{id}/numbers"), &json!({"number": number})).await.expect(201);
+        let (live, test) = (self.key(&id, "live", json!("all")).await, self.key(&id, "test", json!("all")).await);
+        Workspace { id, live, test }
+    }
+
+    /// A key of a workspace.
+    pub async fn key(&self, workspace: &str, mode: &str, scopes: Value) -> String {
+        let body = json!({"name": "test", "mode": mode, "scopes": scopes});
+        let made = self.operator("POST", &format!("/workspaces/{workspace}/keys"), &body).await.expect(201);
+        made["data"]["key"].as_str().expect("a key").to_owned()
+    }
+
+    /// Moves the manual clock; everything that this starts has settled when it returns.
+    pub async fn advance(&self, seconds: i64) {
+        self.send("POST", "/dev/clock", None, &[], json!({"advanceSeconds": seconds}).to_string().into()).await.expect(200);
+    }
+
+    /// Sets the manual clock.
+    pub async fn set_clock(&self, moment: &str) {
+        self.send("POST", "/dev/clock", None, &[], json!({"set": moment}).to_string().into()).await.expect(200);
+    }
+
+    pub async fn now(&self) -> String {
+        self.send("GET", "/dev/clock", None, &[], Bytes::new()).await.expect(200)["now"].as_str().expect("a time").to_owned()
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        if !self.folder.as_os_str().is_empty() {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+/// Every answer has its documented status and the documented shape.
+#[track_caller]
+fn conforms(method: &str, path: &str, answer: &Answer) {
+    let path = path.split('?').next().unwrap_or(path);
+    let matches = |template: &str| {
+        let (left, right): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
+        left.len() == right.len() && left.iter().zip(&right).all(|(part, given)| part.starts_with('{') || part == given)
+    };
+    let rows: Vec<_> = operations::all().filter(|operation| operation.method.as_str() == method && matches(operation.path)).collect();
+    let Some(operation) = rows.iter().find(|operation| !operation.path.contains('{')).or(rows.first()) else { return };
+    if let Some((_, shape)) = operation.answers.iter().find(|(status, _)| *status == answer.status) {
+        if let (Some(shape), None) = (shape, operation.content_type)
+            && let Err(misfit) = shape().check(&mut answer.json.clone())
+        {
+            panic!("{method} {path}: {} {} in {}", misfit.field, misfit.must, answer.text);
+        }
+        return;
+    }
+    let known = operation.all_errors();
+    let code = answer.json["code"].as_str().unwrap_or_default();
+    let documented = known.iter().any(|error| error.status == answer.status && error.code == code);
+    assert!(documented, "{method} {path}: {} {code} is not documented: {}", answer.status, answer.text);
+    assert!(answer.json["error"].is_string(), "{}", answer.text);
+}

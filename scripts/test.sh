@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Every test; the service's own suite on both engines. Fails when something is missing.
+set -eu
+cd "$(dirname "$0")/.."
+pg=$(mktemp -d) && trap 'scripts/postgres.sh stop "$pg"' EXIT
+chmod 755 "$pg"
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+cargo test --workspace --quiet --exclude dastak
+cargo test --quiet -p dastak --lib
+echo "== the service on SQLite"
+TEST_ENGINE=sqlite cargo test --quiet -p dastak --test it
+echo "== the service on PostgreSQL"
+TEST_POSTGRES_URL=$(PG_OPTIONS="-c fsync=off -c synchronous_commit=off" scripts/postgres.sh start "$pg")
+export TEST_POSTGRES_URL
+TEST_ENGINE=postgres cargo test --quiet -p dastak --test it
