@@ -236,7 +236,10 @@ impl Operation {
         if self.test_keys == TestKeys::Refused {
             errors.push(error_codes::TEST_MODE_READ_ONLY);
         }
-        if self.path.contains('{') {
+        if self.query.is_some_and(|query| query().iter().any(|field| field.name == "cursor")) {
+            errors.push(error_codes::INVALID_CURSOR);
+        }
+        if self.path.contains('{') || self.path.starts_with("/dev/") {
             errors.push(error_codes::NOT_FOUND);
         }
         if self.idempotency != Idempotency::Ignored {

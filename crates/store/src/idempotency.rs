@@ -107,6 +107,11 @@ pub fn keep_held(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
     )
 }
 
+/// Whether there is something to sweep.
+pub fn sweepable(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, DbError> {
+    Ok(tx.one("select 1 from idempotency_keys where created_at <= ?1 limit 1", params![now.plus(-KEPT)], |_| Ok(()))?.is_some())
+}
+
 /// Drops up to `limit` keys older than their 24 hours; how many.
 pub fn sweep(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<u64, DbError> {
     tx.exec(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::time::MINUTE;
+use domain::time::{HOUR, MINUTE};
 use store::{DbError, idempotency, rate_windows};
 
 use crate::app::App;
@@ -11,13 +11,14 @@ use crate::runtime::clock::{Job, Woken};
 /// Rows dropped in one transaction.
 const BATCH: i64 = 500;
 /// Time between two rounds.
-const EVERY: i64 = 5 * MINUTE;
+const EVERY: i64 = HOUR;
 
 /// Runs until the service stops.
 pub async fn run(app: Arc<App>, mut job: Job) {
     loop {
         let now = app.clock.now();
-        loop {
+        let mut more = app.store.read(move |tx| idempotency::sweepable(tx, now)).await.unwrap_or(false) || app.store.shared();
+        while more {
             let swept = app
                 .store
                 .tx(move |tx| {
@@ -26,14 +27,14 @@ pub async fn run(app: Arc<App>, mut job: Job) {
                 })
                 .await;
             match swept {
-                Ok(count) if count >= BATCH as u64 => {}
-                Ok(_) => break,
-                Err(why @ DbError::Internal(_)) => {
-                    tracing::error!(%why, "cleanup failed");
-                    break;
+                Ok(count) => more = count >= BATCH as u64,
+                Err(why) => {
+                    if matches!(why, DbError::Internal(_)) {
+                        tracing::error!(%why, "cleanup failed");
+                    }
+                    // The store may be away; the next round comes anyway.
+                    more = false;
                 }
-                // The store is away; the next round comes anyway.
-                Err(_) => break,
             }
         }
         if job.wait(Some(now.plus(EVERY))).await == Woken::Stop {
