@@ -3,7 +3,10 @@
 
 pub mod db;
 
+pub mod agents;
 pub mod api_keys;
+pub mod contacts;
+pub mod do_not_call;
 pub mod dnd;
 pub mod events;
 pub mod idempotency;

@@ -56,6 +56,11 @@ impl Keyring {
         hex(hmac::sign(&self.hashing, secret.as_bytes()).as_ref())
     }
 
+    /// Keyed hash of a phone number, for lists that outlive an erasure of the person.
+    pub fn hash_phone(&self, phone: &domain::phone::Phone) -> String {
+        self.hash(&format!("phone:{phone}"))
+    }
+
     /// Signs text that leaves the service and comes back (cursors, links), as URL-safe text.
     pub fn sign(&self, text: &str) -> String {
         URL_SAFE_NO_PAD.encode(&hmac::sign(&self.signing, text.as_bytes()).as_ref()[..16])

@@ -26,6 +26,8 @@ macro_rules! migrations {
 
 migrations! {
     1 "core",
+    2 "agents",
+    3 "contacts",
 }
 
 /// Number of the newest step this program knows.

@@ -1,0 +1,125 @@
+//! People.
+
+use domain::ids::{Contact, Id};
+use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
+use serde_json::Value as Json;
+
+use crate::db::{DbError, Row, Tx};
+use crate::params;
+
+/// A contact as stored.
+#[derive(Debug, Clone)]
+pub struct ContactRow {
+    /// Its id.
+    pub id: Id<Contact>,
+    /// `Test` for a person that only simulated calls made.
+    pub mode: Mode,
+    /// The customer's own id.
+    pub external_ref: Option<String>,
+    /// E.164.
+    pub phone: Option<String>,
+    /// Name.
+    pub name: Option<String>,
+    /// E-mail.
+    pub email: Option<String>,
+    /// Company.
+    pub company: Option<String>,
+    /// `en` or `hi`.
+    pub preferred_language: String,
+    /// IANA name.
+    pub timezone: String,
+    /// Free attributes, an object.
+    pub attributes: Json,
+    /// Saved values of flow variables, an object.
+    pub variables: Json,
+    /// Whether the person opted out of calls.
+    pub opt_out: bool,
+    /// The recorded basis for calling.
+    pub consent: Option<Json>,
+    /// The channel's user id.
+    pub chatapp_user_id: Option<String>,
+    /// The channel's user name.
+    pub chatapp_username: Option<String>,
+    /// Last call or message.
+    pub last_contact_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was erased.
+    pub erased_at: Option<Timestamp>,
+}
+
+pub(crate) const COLUMNS: &str = "id, mode, external_ref, phone, name, email, company, preferred_language, timezone, attributes, variables, opt_out, \
+     consent, chatapp_user_id, chatapp_username, last_contact_at, created_at, erased_at";
+
+pub(crate) fn read(row: &Row<'_>) -> Result<ContactRow, DbError> {
+    Ok(ContactRow {
+        id: row.id(0)?,
+        mode: Mode::parse(&row.text(1)?).ok_or_else(|| DbError::Internal("unknown mode of a contact".into()))?,
+        external_ref: row.opt_text(2)?,
+        phone: row.opt_text(3)?,
+        name: row.opt_text(4)?,
+        email: row.opt_text(5)?,
+        company: row.opt_text(6)?,
+        preferred_language: row.text(7)?,
+        timezone: row.text(8)?,
+        attributes: row.json(9)?,
+        variables: row.json(10)?,
+        opt_out: row.flag(11)?,
+        consent: row.opt_json(12)?,
+        chatapp_user_id: row.opt_text(13)?,
+        chatapp_username: row.opt_text(14)?,
+        last_contact_at: row.opt_time(15)?,
+        created_at: row.time(16)?,
+        erased_at: row.opt_time(17)?,
+    })
+}
+
+/// One contact, erased or not.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<Option<ContactRow>, DbError> {
+    tx.one(&format!("select {COLUMNS} from contacts where workspace = ?1 and id = ?2"), params![tenant, id], read)
+}
+
+/// The contact with this reference.
+pub fn find_by_reference(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, reference: &str) -> Result<Option<ContactRow>, DbError> {
+    tx.one(
+        &format!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and external_ref = ?3"),
+        params![tenant, mode.as_str(), reference],
+        read,
+    )
+}
+
+/// The contact with this number (E.164).
+pub fn find_by_phone(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, phone: &str) -> Result<Option<ContactRow>, DbError> {
+    tx.one(&format!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and phone = ?3"), params![tenant, mode.as_str(), phone], read)
+}
+
+/// Adds a contact; `false` when the reference or the number is taken (by a writer of this very moment, too).
+pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow) -> Result<bool, DbError> {
+    let added = tx.exec(
+        "insert into contacts (id, workspace, mode, external_ref, phone, name, email, company, preferred_language, timezone, attributes, variables, \
+         opt_out, consent, chatapp_user_id, chatapp_username, last_contact_at, created_at, updated_at) \
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18) on conflict do nothing",
+        params![
+            row.id,
+            tenant,
+            row.mode.as_str(),
+            row.external_ref.as_deref(),
+            row.phone.as_deref(),
+            row.name.as_deref(),
+            row.email.as_deref(),
+            row.company.as_deref(),
+            &row.preferred_language,
+            &row.timezone,
+            &row.attributes,
+            &row.variables,
+            row.opt_out,
+            row.consent.as_ref(),
+            row.chatapp_user_id.as_deref(),
+            row.chatapp_username.as_deref(),
+            row.last_contact_at,
+            row.created_at
+        ],
+    )?;
+    Ok(added > 0)
+}
