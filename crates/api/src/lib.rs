@@ -8,7 +8,10 @@ pub mod schema;
 pub mod scopes;
 
 pub mod account;
+pub mod audit;
+pub mod contacts;
 pub mod dev;
+pub mod do_not_call;
 pub mod operator;
 pub mod system;
 pub mod wallet;

@@ -6,6 +6,7 @@ pub mod db;
 pub mod agents;
 pub mod api_keys;
 pub mod contacts;
+pub mod decision_log;
 pub mod do_not_call;
 pub mod dnd;
 pub mod events;

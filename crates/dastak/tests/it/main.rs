@@ -3,7 +3,9 @@
 
 mod app;
 mod access;
+mod contacts;
 mod conventions;
+mod do_not_call;
 mod idempotency;
 mod operator;
 mod wallet;

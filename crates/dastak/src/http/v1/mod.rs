@@ -1,6 +1,8 @@
 //! `/v1`: one file a noun.
 
 mod account;
+mod contacts;
+mod do_not_call;
 mod wallet;
 
 pub use wallet::Ledger;
@@ -13,6 +15,15 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
     vec![
         ("getAccount", keyed!(account::get)),
         ("getWallet", keyed!(wallet::get)),
+        ("listContacts", keyed!(contacts::list)),
+        ("getContact", keyed!(contacts::get)),
+        ("upsertContact", keyed!(contacts::upsert)),
+        ("upsertContacts", keyed!(contacts::upsert_many)),
+        ("updateContact", keyed!(contacts::update)),
+        ("deleteContact", keyed!(contacts::delete)),
+        ("eraseContact", keyed!(contacts::erase)),
+        ("listDoNotCall", keyed!(do_not_call::list)),
+        ("addDoNotCall", keyed!(do_not_call::add)),
         ("listWalletTransactions", keyed!(wallet::transactions)),
     ]
 }
