@@ -11,6 +11,7 @@ pub mod account;
 pub mod audit;
 pub mod contacts;
 pub mod dev;
+pub mod dnd;
 pub mod do_not_call;
 pub mod operator;
 pub mod system;

@@ -269,6 +269,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::do_not_call::OPERATIONS,
         crate::audit::OPERATIONS,
         crate::operator::OPERATIONS,
+        crate::dnd::OPERATIONS,
         crate::dev::OPERATIONS,
     ]
     .into_iter()

@@ -3,6 +3,7 @@
 
 pub mod access;
 pub mod account;
+pub mod audit;
 pub mod contacts;
 pub mod decision_log;
 pub mod do_not_call;
