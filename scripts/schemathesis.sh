@@ -20,7 +20,7 @@ admin create-number "$workspace" --number 08045670009 >/dev/null
 run() { # name, document, token, more options
   local name="$1" document="$2" token="$3"; shift 3
   echo "== $name"
-  "$python" -m schemathesis.cli run "$url$document" -H "Authorization: Bearer $token" --max-examples "$examples" --workers 2 --phases coverage,fuzzing \
+  "$python" -m schemathesis.cli run "$url$document" -H "Authorization: Bearer $token" --max-examples "$examples" --workers 1 --phases coverage,fuzzing \
     --checks not_a_server_error,status_code_conformance,response_schema_conformance,content_type_conformance --suppress-health-check all \
     --warnings off --no-color "$@" || { tail -n 20 "$work/log"; exit 1; }
 }
