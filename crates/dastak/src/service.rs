@@ -28,7 +28,7 @@ pub struct Service {
 /// File of the embedded store.
 pub fn store_settings(config: &Config) -> Settings {
     match &config.database_url {
-        Some(url) => Settings::Postgres { url: url.clone(), connections: config.database_connections },
+        Some(url) => Settings::Postgres { url: url.clone(), connections: config.database_connections, ca: config.database_ca.clone() },
         None => Settings::Sqlite { file: config.data.join("dastak.db") },
     }
 }
