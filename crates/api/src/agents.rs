@@ -265,7 +265,8 @@ fn settings() -> Vec<Field> {
     ]
 }
 
-fn new_agent() -> Schema {
+/// Body of `POST /v1/agents`.
+pub fn new_agent() -> Schema {
     let fixed = vec![
         or("channel", channel().doc("Fixed once created."), json!("call")),
         may("direction", direction().doc("`outbound` by default; chat agents are always inbound. Fixed once created.")),
