@@ -1,6 +1,7 @@
 //! `/v1`: one file a noun.
 
 mod account;
+mod calls;
 mod wallet;
 
 pub use wallet::Ledger;
@@ -12,6 +13,10 @@ use crate::keyed;
 pub fn handlers() -> Vec<(&'static str, Handler)> {
     vec![
         ("getAccount", keyed!(account::get)),
+        ("placeCall", keyed!(calls::place)),
+        ("listCalls", keyed!(calls::list)),
+        ("getCall", keyed!(calls::get)),
+        ("hangUpCall", keyed!(calls::hang_up)),
         ("getWallet", keyed!(wallet::get)),
         ("listWalletTransactions", keyed!(wallet::transactions)),
     ]
