@@ -6,6 +6,7 @@ pub mod db;
 pub mod agents;
 pub mod api_keys;
 pub mod calls;
+pub mod compliance_packs;
 pub mod contacts;
 pub mod do_not_call;
 pub mod dnd;
@@ -16,6 +17,7 @@ pub mod members;
 pub mod numbers;
 pub mod operator_log;
 pub mod rate_windows;
+pub mod tools;
 pub mod wallet;
 pub mod workspaces;
 

@@ -94,7 +94,7 @@ impl StoreMetrics {
         use prometheus_client::metrics::{counter::Counter, gauge::Gauge, histogram::Histogram};
         Self {
             commit_seconds: Histogram::new(time_buckets()),
-            batch_size: Histogram::new([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0].into_iter()),
+            batch_size: Histogram::new([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0]),
             queued: Gauge::default(),
             in_use: Gauge::default(),
             conflicts: Counter::default(),
@@ -279,7 +279,7 @@ impl Store {
 
     /// Brings the schema to the newest version of this binary. Refuses a schema that is newer than the binary.
     pub async fn migrate(&self, progress: Progress) -> Result<Vec<Migration>, DbError> {
-        let pending = self.tx_alone(|tx| migrate::pending(tx)).await?;
+        let pending = self.tx_alone(migrate::pending).await?;
         for (step, migration) in pending.iter().enumerate() {
             progress(step + 1, pending.len(), migration);
             let migration = *migration;
@@ -290,7 +290,7 @@ impl Store {
 
     /// Whether the store answers and its schema is the one this binary knows.
     pub async fn ready(&self) -> Result<(), DbError> {
-        let version = self.read(|tx| migrate::version(tx)).await?;
+        let version = self.read(migrate::version).await?;
         let newest = migrate::newest();
         if version != newest {
             return Err(DbError::Unavailable(format!("schema version {version}, this program needs {newest}: run `dastak migrate`")));

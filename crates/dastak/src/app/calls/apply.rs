@@ -85,7 +85,7 @@ fn conclude(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<bool, Failure> {
         Some(id) => agents::get(tx, row.workspace, id)?,
         None => None,
     };
-    let played = placeholder(&agent::flow(agent.as_ref()), &row.variables);
+    let played = placeholder(&agent::flow(agent.as_ref())?, &row.variables);
     let mut transcript: Vec<Value> = played.transcript.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();
     if row.progress.opted_out {
         transcript.push(json!({"role": "customer", "text": "Please do not call me again."}));

@@ -266,7 +266,7 @@ pub fn prepare(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, mode: Mode, mut order
     };
     let to = Phone::normalize(&order.to_number).ok();
     let who = contact::find(tx, tenant, mode, order.external_ref.as_deref(), to)?;
-    let (check, values, warnings) = check(agent.as_ref(), &who, &mut order);
+    let (check, values, warnings) = check(tx, tenant, agent.as_ref(), &who, &mut order)?;
     let from = own_number(tx, tenant, order.from_number.as_deref())?;
     let pack = match &agent {
         Some(agent) => Some(agent::pack(tx, tenant, agent)?),
@@ -298,7 +298,13 @@ pub fn prepare(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, mode: Mode, mut order
 }
 
 /// Checks agent and variables. The order's variables become those that are used.
-fn check(agent: Option<&AgentRow>, who: &Who, order: &mut Order) -> (Option<Refused>, Map<String, Value>, Vec<Warning>) {
+fn check(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    agent: Option<&AgentRow>,
+    who: &Who,
+    order: &mut Order,
+) -> Result<(Option<Refused>, Map<String, Value>, Vec<Warning>), Failure> {
     let (given, warnings, invalid) = match call::accept(std::mem::take(&mut order.variables)) {
         Ok((given, warnings)) => (given, warnings, None),
         Err(invalid) => (Map::new(), Vec::new(), Some(Refused::InvalidVariables(invalid.key))),
@@ -309,14 +315,14 @@ fn check(agent: Option<&AgentRow>, who: &Who, order: &mut Order) -> (Option<Refu
     };
     let refused = match agent {
         None => Some(Refused::AgentNotFound),
-        Some(agent) => agent::refusal(agent).or(invalid).or_else(|| {
-            let missing = agent::missing(&agent::flow(Some(agent)), &given, &values);
-            (!missing.is_empty()).then_some(Refused::MissingVariables(missing))
-        }),
+        Some(agent) => match agent::refusal(agent).or(invalid) {
+            Some(refused) => Some(refused),
+            None => agent::flow_refusal(tx, tenant, agent, &given, &values)?,
+        },
     };
     values.extend(given.clone());
     order.variables = given;
-    (refused, values, warnings)
+    Ok((refused, values, warnings))
 }
 
 fn own_number(tx: &mut Tx<'_>, tenant: Tenant, asked: Option<&str>) -> Result<OwnNumber, Failure> {

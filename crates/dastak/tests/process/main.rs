@@ -1,0 +1,8 @@
+//! The binary as a process: started, killed, starved of its disk and its database, run twice, asked on its command line. `TEST_ENGINE` chooses
+//! the store where both make sense.
+
+mod command_line;
+mod crash;
+mod faults;
+mod node;
+mod nodes;
