@@ -265,6 +265,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::system::OPERATIONS,
         crate::account::OPERATIONS,
         crate::agents::OPERATIONS,
+        crate::calls::OPERATIONS,
         crate::tools::OPERATIONS,
         crate::numbers::OPERATIONS,
         crate::wallet::OPERATIONS,

@@ -1,6 +1,7 @@
 //! `/v1`: one file a noun.
 
 mod account;
+mod calls;
 mod agents;
 mod numbers;
 mod tools;
@@ -15,6 +16,10 @@ use crate::keyed;
 pub fn handlers() -> Vec<(&'static str, Handler)> {
     vec![
         ("getAccount", keyed!(account::get)),
+        ("placeCall", keyed!(calls::place)),
+        ("listCalls", keyed!(calls::list)),
+        ("getCall", keyed!(calls::get)),
+        ("hangUpCall", keyed!(calls::hang_up)),
         ("listAgents", keyed!(agents::list)),
         ("createAgent", keyed!(agents::create)),
         ("getAgent", keyed!(agents::get)),
