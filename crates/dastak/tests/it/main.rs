@@ -4,6 +4,8 @@
 mod app;
 mod access;
 mod agents;
+mod call_simulation;
+mod calls;
 mod conventions;
 mod flows;
 mod idempotency;
