@@ -9,6 +9,8 @@ pub mod scopes;
 
 pub mod account;
 pub mod dev;
+pub mod events;
 pub mod operator;
 pub mod system;
 pub mod wallet;
+pub mod webhooks;

@@ -261,5 +261,5 @@ impl Operation {
 
 /// Every operation, noun by noun.
 pub fn all() -> impl Iterator<Item = &'static Operation> {
-    [crate::system::OPERATIONS, crate::account::OPERATIONS, crate::wallet::OPERATIONS, crate::operator::OPERATIONS, crate::dev::OPERATIONS].into_iter().flatten()
+    [crate::system::OPERATIONS, crate::account::OPERATIONS, crate::wallet::OPERATIONS, crate::webhooks::OPERATIONS, crate::operator::OPERATIONS, crate::dev::OPERATIONS].into_iter().flatten()
 }

@@ -86,14 +86,17 @@ impl Service {
             config.public_url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
         }
         let grace = config.shutdown_grace;
-        let metrics = Arc::new(Metrics::new(store.metrics()));
+        let mut metrics = Metrics::new(store.metrics());
+        let keyring = Arc::new(keyring);
+        let webhooks = Arc::new(jobs::webhooks::Engine::new(&clock, &keyring, &config, metrics.registry())?);
         let app = Arc::new(App {
             store,
             clock: clock.clone(),
             ids,
-            keyring: Arc::new(keyring),
+            keyring,
             config,
-            metrics,
+            metrics: Arc::new(metrics),
+            webhooks,
             access: access::Cache::default(),
             throttle: access::Throttle::default(),
             rates: rate_limit::Windows::default(),
@@ -126,6 +129,7 @@ impl Service {
 fn start_jobs(app: &Arc<App>, _wakes: &Wakes) {
     let cleanup = app.clone();
     app.clock.start_job(app.clock.signal(), |job| jobs::cleanup::run(cleanup, job));
+    jobs::webhooks::start(app);
 }
 
 /// Nodes with different master keys cannot read each other's secrets: refuse to start rather than lose them.

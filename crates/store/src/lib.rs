@@ -6,6 +6,7 @@ pub mod db;
 pub mod agents;
 pub mod api_keys;
 pub mod contacts;
+pub mod deliveries;
 pub mod do_not_call;
 pub mod dnd;
 pub mod events;
@@ -16,6 +17,7 @@ pub mod numbers;
 pub mod operator_log;
 pub mod rate_windows;
 pub mod wallet;
+pub mod webhooks;
 pub mod workspaces;
 
 pub use db::{DbError, Row, Settings, Store, StoreMetrics, Tx, Value, WakeSet};

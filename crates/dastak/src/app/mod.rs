@@ -3,7 +3,9 @@
 
 pub mod access;
 pub mod account;
+pub mod deliveries;
 pub mod dnd;
+pub mod event_stream;
 pub mod events;
 pub mod failure;
 pub mod idempotency;
@@ -12,6 +14,7 @@ pub mod members;
 pub mod numbers;
 pub mod operator_log;
 pub mod wallet;
+pub mod webhooks;
 pub mod workspaces;
 
 use std::sync::Arc;
@@ -53,6 +56,8 @@ pub struct App {
     pub access: access::Cache,
     /// Invalid keys by address.
     pub throttle: access::Throttle,
+    /// Deliveries on their way.
+    pub webhooks: Arc<crate::jobs::webhooks::Engine>,
     /// Requests by workspace, on an embedded store.
     pub rates: crate::http::rate_limit::Windows,
 }
@@ -64,12 +69,14 @@ pub struct Context {
     pub now: Timestamp,
     /// New ids.
     pub ids: Arc<Ids>,
+    /// Where events go after the commit.
+    pub webhooks: Arc<crate::jobs::webhooks::Engine>,
 }
 
 impl App {
     /// The present moment and new ids, to be moved into a transaction.
     pub fn context(&self) -> Context {
-        Context { now: self.clock.now(), ids: self.ids.clone() }
+        Context { now: self.clock.now(), ids: self.ids.clone(), webhooks: self.webhooks.clone() }
     }
 
     /// The operator's bearer token opens `/operator/v1`.

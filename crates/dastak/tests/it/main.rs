@@ -6,4 +6,6 @@ mod access;
 mod conventions;
 mod idempotency;
 mod operator;
+mod receiver;
 mod wallet;
+mod webhooks;

@@ -2,6 +2,7 @@
 
 mod account;
 mod wallet;
+mod webhooks;
 
 pub use wallet::Ledger;
 
@@ -14,5 +15,17 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("getAccount", keyed!(account::get)),
         ("getWallet", keyed!(wallet::get)),
         ("listWalletTransactions", keyed!(wallet::transactions)),
+        ("listWebhooks", keyed!(webhooks::list)),
+        ("createWebhook", keyed!(webhooks::create)),
+        ("getWebhook", keyed!(webhooks::get)),
+        ("updateWebhook", keyed!(webhooks::update)),
+        ("deleteWebhook", keyed!(webhooks::delete)),
+        ("rotateWebhookSecret", keyed!(webhooks::rotate_secret)),
+        ("testWebhook", keyed!(webhooks::test)),
+        ("listWebhookDeliveries", keyed!(webhooks::deliveries)),
+        ("getWebhookDelivery", keyed!(webhooks::delivery)),
+        ("replayWebhookDelivery", keyed!(webhooks::replay)),
+        ("listEvents", keyed!(webhooks::events)),
+        ("triggerEvent", keyed!(webhooks::trigger)),
     ]
 }
