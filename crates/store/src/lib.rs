@@ -8,6 +8,7 @@ pub mod api_keys;
 pub mod calls;
 pub mod compliance_packs;
 pub mod contacts;
+pub mod deliveries;
 pub mod do_not_call;
 pub mod dnd;
 pub mod events;
@@ -19,6 +20,7 @@ pub mod operator_log;
 pub mod rate_windows;
 pub mod tools;
 pub mod wallet;
+pub mod webhooks;
 pub mod workspaces;
 
 pub use db::{DbError, Row, Settings, Store, StoreMetrics, Tx, Value, WakeSet};

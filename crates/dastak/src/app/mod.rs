@@ -6,7 +6,9 @@ pub mod account;
 pub mod calls;
 pub mod agents;
 pub mod compliance_packs;
+pub mod deliveries;
 pub mod dnd;
+pub mod event_stream;
 pub mod events;
 pub mod failure;
 pub mod flows;
@@ -18,6 +20,7 @@ pub mod operator_log;
 pub mod tools;
 pub mod voices;
 pub mod wallet;
+pub mod webhooks;
 pub mod workspaces;
 
 use std::sync::Arc;
@@ -63,6 +66,8 @@ pub struct App {
     pub throttle: access::Throttle,
     /// Who places calls.
     pub carriers: calls::Carriers,
+    /// Deliveries on their way.
+    pub webhooks: Arc<crate::jobs::webhooks::Engine>,
     /// Requests by workspace, on an embedded store.
     pub rates: crate::http::rate_limit::Windows,
 }
@@ -74,12 +79,14 @@ pub struct Context {
     pub now: Timestamp,
     /// New ids.
     pub ids: Arc<Ids>,
+    /// Where events go after the commit.
+    pub webhooks: Arc<crate::jobs::webhooks::Engine>,
 }
 
 impl App {
     /// The present moment and new ids, to be moved into a transaction.
     pub fn context(&self) -> Context {
-        Context { now: self.clock.now(), ids: self.ids.clone() }
+        Context { now: self.clock.now(), ids: self.ids.clone(), webhooks: self.webhooks.clone() }
     }
 
     /// The operator's bearer token opens `/operator/v1`.

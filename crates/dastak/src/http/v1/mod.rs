@@ -6,6 +6,7 @@ mod agents;
 mod numbers;
 mod tools;
 mod wallet;
+mod webhooks;
 
 pub use wallet::Ledger;
 
@@ -35,5 +36,17 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("setInboundAgent", keyed!(numbers::set_inbound_agent)),
         ("getWallet", keyed!(wallet::get)),
         ("listWalletTransactions", keyed!(wallet::transactions)),
+        ("listWebhooks", keyed!(webhooks::list)),
+        ("createWebhook", keyed!(webhooks::create)),
+        ("getWebhook", keyed!(webhooks::get)),
+        ("updateWebhook", keyed!(webhooks::update)),
+        ("deleteWebhook", keyed!(webhooks::delete)),
+        ("rotateWebhookSecret", keyed!(webhooks::rotate_secret)),
+        ("testWebhook", keyed!(webhooks::test)),
+        ("listWebhookDeliveries", keyed!(webhooks::deliveries)),
+        ("getWebhookDelivery", keyed!(webhooks::delivery)),
+        ("replayWebhookDelivery", keyed!(webhooks::replay)),
+        ("listEvents", keyed!(webhooks::events)),
+        ("triggerEvent", keyed!(webhooks::trigger)),
     ]
 }
