@@ -8,11 +8,14 @@ pub mod schema;
 pub mod scopes;
 
 pub mod account;
-pub mod calls;
 pub mod agents;
+pub mod audit;
+pub mod calls;
+pub mod contacts;
 pub mod dev;
-pub mod numbers;
+pub mod do_not_call;
 pub mod events;
+pub mod numbers;
 pub mod operator;
 pub mod operator_agents;
 pub mod system;

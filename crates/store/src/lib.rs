@@ -9,6 +9,7 @@ pub mod calls;
 pub mod compliance_packs;
 pub mod contacts;
 pub mod deliveries;
+pub mod decision_log;
 pub mod do_not_call;
 pub mod dnd;
 pub mod events;

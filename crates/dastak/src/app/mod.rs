@@ -3,11 +3,15 @@
 
 pub mod access;
 pub mod account;
-pub mod calls;
 pub mod agents;
+pub mod calls;
 pub mod compliance_packs;
+pub mod contacts;
+pub mod decision_log;
 pub mod deliveries;
 pub mod dnd;
+pub mod do_not_call;
+pub mod erasure;
 pub mod event_stream;
 pub mod events;
 pub mod failure;
@@ -81,12 +85,14 @@ pub struct Context {
     pub ids: Arc<Ids>,
     /// Where events go after the commit.
     pub webhooks: Arc<crate::jobs::webhooks::Engine>,
+    /// Keyed hashes and seals.
+    pub keyring: Arc<Keyring>,
 }
 
 impl App {
-    /// The present moment and new ids, to be moved into a transaction.
+    /// The present moment, new ids and the keys, to be moved into a transaction.
     pub fn context(&self) -> Context {
-        Context { now: self.clock.now(), ids: self.ids.clone(), webhooks: self.webhooks.clone() }
+        Context { now: self.clock.now(), ids: self.ids.clone(), keyring: self.keyring.clone(), webhooks: self.webhooks.clone() }
     }
 
     /// The operator's bearer token opens `/operator/v1`.

@@ -30,6 +30,7 @@ migrations! {
     3 "contacts",
     4 "calls",
     5 "webhooks",
+    6 "decision_log",
 }
 
 /// Number of the newest step this program knows.
