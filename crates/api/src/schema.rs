@@ -232,7 +232,14 @@ impl Schema {
                 (*min..=*max).contains(&length) && !text.contains('\0') && format.is_none_or(|format| format.fits(text))
             }
             (Shape::Choice(words), Value::String(text)) => words.contains(&text.as_str()),
-            (Shape::Integer { min, max }, number) => whole(number).is_some_and(|number| (*min..=*max).contains(&number)),
+            (Shape::Integer { min, max }, value) => match whole(value).filter(|number| (*min..=*max).contains(number)) {
+                Some(number) => {
+                    // 5.0 is the whole number 5.
+                    *value = Value::from(number);
+                    true
+                }
+                None => false,
+            },
             (Shape::Number, Value::Number(_)) | (Shape::Boolean, Value::Bool(_)) => true,
             (Shape::Array { items, min, max }, Value::Array(values)) => {
                 if !(*min..=*max).contains(&values.len()) {
@@ -250,7 +257,14 @@ impl Schema {
                 }
                 true
             }
-            (Shape::AnyOf(choices), value) => choices.iter().any(|choice| choice.check_at(&mut value.clone(), path).is_ok()),
+            (Shape::AnyOf(choices), value) => choices.iter().any(|choice| {
+                let mut tried = value.clone();
+                let fits = choice.check_at(&mut tried, path).is_ok();
+                if fits {
+                    *value = tried;
+                }
+                fits
+            }),
             _ => false,
         };
         if fits { Ok(()) } else { Err(misfit(path, self.must())) }
@@ -463,9 +477,12 @@ mod tests {
 
     #[test]
     fn defaults_are_filled_in() {
-        let mut body = json!({"name": "नमस्ते"[..9].to_owned(), "retry": {}, "extra": 1, "note": null});
+        let mut body = json!({"name": "नमस्ते"[..9].to_owned(), "retry": {"maxRetries": 2.0}, "extra": 1, "note": null});
         sample().check(&mut body).unwrap();
         assert_eq!(body["mode"], "queue");
-        assert_eq!(body["retry"]["maxRetries"], 0);
+        assert_eq!(body["retry"]["maxRetries"], json!(2));
+        let mut empty = json!({"name": "a", "retry": {}});
+        sample().check(&mut empty).unwrap();
+        assert_eq!(empty["retry"]["maxRetries"], 0);
     }
 }

@@ -97,7 +97,36 @@ pub struct Id<K> {
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
+/// Value of each letter of the alphabet; 255 for every other byte.
+const VALUES: [u8; 256] = {
+    let mut values = [255; 256];
+    let mut at = 0;
+    while at < 32 {
+        values[ALPHABET[at] as usize] = at as u8;
+        at += 1;
+    }
+    values
+};
+
+/// Longest text form: the longest prefix, `_`, and 26 characters.
+const LONGEST: usize = 40;
+
 impl<K: Kind> Id<K> {
+    /// Writes the text form and hands it to `read`, without allocating.
+    pub fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
+        let mut text = [0u8; LONGEST];
+        let prefix = K::PREFIX.as_bytes();
+        let end = prefix.len() + 27;
+        text[..prefix.len()].copy_from_slice(prefix);
+        text[prefix.len()] = b'_';
+        let mut bits = self.bits;
+        for slot in text[prefix.len() + 1..end].iter_mut().rev() {
+            *slot = ALPHABET[(bits & 31) as usize];
+            bits >>= 5;
+        }
+        read(std::str::from_utf8(&text[..end]).unwrap_or_default())
+    }
+
     /// An id from a moment (milliseconds since 1970) and 74 random bits; the order of ids of one millisecond is the order of `random`.
     pub fn new(unix_ms: i64, random: u128) -> Self {
         let time = (unix_ms.max(0) as u128) & 0xFFFF_FFFF_FFFF;
@@ -148,8 +177,11 @@ impl<K: Kind> FromStr for Id<K> {
         }
         let mut bits = 0u128;
         for byte in body.bytes() {
-            let digit = ALPHABET.iter().position(|&letter| letter == byte).ok_or_else(wrong)?;
-            bits = (bits << 5) | digit as u128;
+            let digit = VALUES[usize::from(byte)];
+            if digit == 255 {
+                return Err(wrong());
+            }
+            bits = (bits << 5) | u128::from(digit);
         }
         Ok(Self::from_bits(bits))
     }
@@ -157,13 +189,7 @@ impl<K: Kind> FromStr for Id<K> {
 
 impl<K: Kind> fmt::Display for Id<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = [0u8; 26];
-        let mut bits = self.bits;
-        for slot in text.iter_mut().rev() {
-            *slot = ALPHABET[(bits & 31) as usize];
-            bits >>= 5;
-        }
-        write!(f, "{}_{}", K::PREFIX, std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+        self.with_text(|text| f.pad(text))
     }
 }
 
@@ -203,7 +229,7 @@ impl<K> Ord for Id<K> {
 
 impl<K: Kind> serde::Serialize for Id<K> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        self.with_text(|text| serializer.serialize_str(text))
     }
 }
 

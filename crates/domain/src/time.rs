@@ -36,12 +36,14 @@ impl Timestamp {
     pub fn unix_seconds(self) -> i64 {
         self.0.div_euclid(SECOND)
     }
-}
 
-impl fmt::Display for Timestamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let days = self.0.div_euclid(DAY);
-        let rest = self.0.rem_euclid(DAY);
+    /// Writes the text form and hands it to `read`, without allocating. Years beyond 0 to 9999 are shown as the nearest of these.
+    pub fn with_text<T>(self, read: impl FnOnce(&str) -> T) -> T {
+        const FIRST: i64 = -62_167_219_200_000;
+        const LAST: i64 = 253_402_300_799_999;
+        let millis = self.0.clamp(FIRST, LAST);
+        let days = millis.div_euclid(DAY);
+        let rest = millis.rem_euclid(DAY);
         // Civil date of a day number, after Howard Hinnant's `civil_from_days`.
         let z = days + 719_468;
         let era = z.div_euclid(146_097);
@@ -52,14 +54,28 @@ impl fmt::Display for Timestamp {
         let day = doy - (153 * mp + 2) / 5 + 1;
         let month = if mp < 10 { mp + 3 } else { mp - 9 };
         let year = yoe + era * 400 + i64::from(month <= 2);
-        let (hour, minute, second, milli) = (rest / HOUR, rest / MINUTE % 60, rest / SECOND % 60, rest % SECOND);
-        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        let fields = [(0, 4, year), (5, 2, month), (8, 2, day), (11, 2, rest / HOUR), (14, 2, rest / MINUTE % 60), (17, 2, rest / SECOND % 60), (20, 3, rest % SECOND)];
+        for (start, width, number) in fields {
+            let mut number = number;
+            for slot in text[start..start + width].iter_mut().rev() {
+                *slot = b'0' + (number % 10) as u8;
+                number /= 10;
+            }
+        }
+        read(std::str::from_utf8(&text).unwrap_or_default())
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.with_text(|text| f.pad(text))
     }
 }
 
 impl serde::Serialize for Timestamp {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        self.with_text(|text| serializer.serialize_str(text))
     }
 }
 

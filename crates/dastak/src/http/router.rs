@@ -1,8 +1,12 @@
 //! The way of every request: id, row of the table, body, key, limits, scope, test mode, schema, handler, answer.
 
 use std::collections::HashMap;
+use std::future::Future;
 use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Instant;
 
 use api::error_codes;
@@ -137,30 +141,26 @@ async fn run(app: &Arc<App>, route: &Route, caller: Option<Caller>, request: Req
         (Handler::Keyed(handler), Some(caller)) => handler(app.clone(), caller, request),
         (Handler::Keyed(_), None) => return Err(Failure::internal("a keyed handler without a key")),
     };
-    let task = tokio::spawn(running);
+    let panicked = || Failure::internal(format!("{} panicked", route.operation.id));
     if route.operation.method == Method::GET {
-        return AbortOnDrop(task).await;
+        // A read stops when its client hangs up.
+        return CatchPanic(running).await.unwrap_or_else(|()| Err(panicked()));
     }
-    match task.await {
-        Ok(outcome) => outcome,
-        Err(why) => Err(Failure::internal(format!("{} panicked: {why}", route.operation.id))),
-    }
+    tokio::spawn(running).await.unwrap_or_else(|_| Err(panicked()))
 }
 
-/// A read stops when its client hangs up.
-struct AbortOnDrop(tokio::task::JoinHandle<Outcome>);
+/// A future whose panic is an answer.
+struct CatchPanic<F>(F);
 
-impl std::future::Future for AbortOnDrop {
-    type Output = Outcome;
+impl<F: Future<Output = Outcome> + Unpin> Future for CatchPanic<F> {
+    type Output = Result<Outcome, ()>;
 
-    fn poll(mut self: std::pin::Pin<&mut Self>, context: &mut std::task::Context<'_>) -> std::task::Poll<Outcome> {
-        std::pin::Pin::new(&mut self.0).poll(context).map(|joined| joined.unwrap_or_else(|why| Err(Failure::internal(format!("a read panicked: {why}")))))
-    }
-}
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut self.0).poll(context))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(outcome)) => Poll::Ready(Ok(outcome)),
+            Err(_) => Poll::Ready(Err(())),
+        }
     }
 }
 

@@ -59,7 +59,7 @@ pub struct Metrics {
 }
 
 fn request_seconds() -> Histogram {
-    Histogram::new([0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0].into_iter())
+    Histogram::new([0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0])
 }
 
 impl Metrics {

@@ -28,6 +28,8 @@ migrations! {
     1 "core",
     2 "agents",
     3 "contacts",
+    4 "calls",
+    5 "webhooks",
     6 "decision_log",
 }
 

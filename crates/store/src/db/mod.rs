@@ -30,6 +30,8 @@ pub enum Settings {
         url: String,
         /// Connections for writing; as many again are kept for reading.
         connections: usize,
+        /// Certificates (PEM) to trust beside the well-known ones, for `sslmode=require`.
+        ca: Option<PathBuf>,
     },
 }
 
@@ -94,7 +96,7 @@ impl StoreMetrics {
         use prometheus_client::metrics::{counter::Counter, gauge::Gauge, histogram::Histogram};
         Self {
             commit_seconds: Histogram::new(time_buckets()),
-            batch_size: Histogram::new([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0].into_iter()),
+            batch_size: Histogram::new([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0]),
             queued: Gauge::default(),
             in_use: Gauge::default(),
             conflicts: Counter::default(),
@@ -205,7 +207,10 @@ impl Store {
         let metrics = StoreMetrics::new();
         let engine = match settings {
             Settings::Sqlite { file } => Engine::Sqlite(sqlite::Sqlite::open(file, on_wake, metrics.clone())?),
-            Settings::Postgres { url, connections } => Engine::Postgres(postgres::Postgres::open(url, *connections, on_wake, metrics.clone())?),
+            Settings::Postgres { url, connections, ca } => {
+                let server = postgres::Server::new(url, ca.as_deref())?;
+                Engine::Postgres(postgres::Postgres::open(&server, *connections, on_wake, metrics.clone())?)
+            }
         };
         Ok(Self { engine: Arc::new(engine), metrics })
     }
@@ -279,7 +284,7 @@ impl Store {
 
     /// Brings the schema to the newest version of this binary. Refuses a schema that is newer than the binary.
     pub async fn migrate(&self, progress: Progress) -> Result<Vec<Migration>, DbError> {
-        let pending = self.tx_alone(|tx| migrate::pending(tx)).await?;
+        let pending = self.tx_alone(migrate::pending).await?;
         for (step, migration) in pending.iter().enumerate() {
             progress(step + 1, pending.len(), migration);
             let migration = *migration;
@@ -290,7 +295,7 @@ impl Store {
 
     /// Whether the store answers and its schema is the one this binary knows.
     pub async fn ready(&self) -> Result<(), DbError> {
-        let version = self.read(|tx| migrate::version(tx)).await?;
+        let version = self.read(migrate::version).await?;
         let newest = migrate::newest();
         if version != newest {
             return Err(DbError::Unavailable(format!("schema version {version}, this program needs {newest}: run `dastak migrate`")));

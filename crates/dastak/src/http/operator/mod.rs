@@ -1,5 +1,6 @@
 //! `/operator/v1`: what the specification leaves to the console.
 
+mod agents;
 mod dnd;
 mod do_not_call;
 
@@ -14,7 +15,7 @@ use crate::open;
 
 /// The handlers of the operator API by operation.
 pub fn handlers() -> Vec<(&'static str, Handler)> {
-    vec![
+    let mut handlers = vec![
         ("createWorkspace", open!(create_workspace)),
         ("listWorkspaces", open!(list_workspaces)),
         ("getWorkspace", open!(get_workspace)),
@@ -38,7 +39,9 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("finishDndImport", open!(dnd::finish_import)),
         ("cancelDndImport", open!(dnd::cancel_import)),
         ("listOperatorLog", open!(list_log)),
-    ]
+    ];
+    handlers.extend(agents::handlers());
+    handlers
 }
 
 fn workspace(request: &Request) -> Result<domain::tenant::Tenant, Failure> {

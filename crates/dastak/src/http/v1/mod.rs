@@ -2,9 +2,14 @@
 
 mod account;
 mod audit;
+mod calls;
+mod agents;
+mod numbers;
+mod tools;
 mod contacts;
 mod do_not_call;
 mod wallet;
+mod webhooks;
 
 pub use wallet::Ledger;
 
@@ -15,6 +20,23 @@ use crate::keyed;
 pub fn handlers() -> Vec<(&'static str, Handler)> {
     vec![
         ("getAccount", keyed!(account::get)),
+        ("placeCall", keyed!(calls::place)),
+        ("listCalls", keyed!(calls::list)),
+        ("getCall", keyed!(calls::get)),
+        ("hangUpCall", keyed!(calls::hang_up)),
+        ("listAgents", keyed!(agents::list)),
+        ("createAgent", keyed!(agents::create)),
+        ("getAgent", keyed!(agents::get)),
+        ("updateAgent", keyed!(agents::update)),
+        ("deleteAgent", keyed!(agents::delete)),
+        ("setAgentStatus", keyed!(agents::set_status)),
+        ("getFlow", keyed!(agents::flow)),
+        ("saveFlow", keyed!(agents::save_flow)),
+        ("publishFlow", keyed!(agents::publish_flow)),
+        ("listVoices", keyed!(agents::voices)),
+        ("listTools", keyed!(tools::list)),
+        ("listNumbers", keyed!(numbers::list)),
+        ("setInboundAgent", keyed!(numbers::set_inbound_agent)),
         ("getWallet", keyed!(wallet::get)),
         ("listContacts", keyed!(contacts::list)),
         ("getContact", keyed!(contacts::get)),
@@ -30,5 +52,17 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("getBlockedStats", keyed!(audit::stats)),
         ("getLogHead", keyed!(audit::head)),
         ("listWalletTransactions", keyed!(wallet::transactions)),
+        ("listWebhooks", keyed!(webhooks::list)),
+        ("createWebhook", keyed!(webhooks::create)),
+        ("getWebhook", keyed!(webhooks::get)),
+        ("updateWebhook", keyed!(webhooks::update)),
+        ("deleteWebhook", keyed!(webhooks::delete)),
+        ("rotateWebhookSecret", keyed!(webhooks::rotate_secret)),
+        ("testWebhook", keyed!(webhooks::test)),
+        ("listWebhookDeliveries", keyed!(webhooks::deliveries)),
+        ("getWebhookDelivery", keyed!(webhooks::delivery)),
+        ("replayWebhookDelivery", keyed!(webhooks::replay)),
+        ("listEvents", keyed!(webhooks::events)),
+        ("triggerEvent", keyed!(webhooks::trigger)),
     ]
 }

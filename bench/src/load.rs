@@ -1,0 +1,109 @@
+//! The load generator: keep-alive connections that each send one request after the other and read the answer by its content length.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// What one run showed.
+#[derive(Debug, Clone)]
+pub struct Figures {
+    /// Requests answered per second.
+    pub per_second: f64,
+    /// Median time of one request.
+    pub p50: Duration,
+    /// Time within which 99 of 100 were answered.
+    pub p99: Duration,
+    /// Answers in all.
+    pub answers: u64,
+    /// Answers that were not 2xx.
+    pub refused: u64,
+}
+
+/// Makes the bytes of request number `n`.
+pub type Make = Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>;
+
+/// Sends requests over `connections` connections for `time`.
+pub async fn run(address: &str, connections: usize, time: Duration, make: Make) -> Result<Figures, String> {
+    let number = Arc::new(AtomicU64::new(0));
+    let refused = Arc::new(AtomicU64::new(0));
+    let started = Instant::now();
+    let tasks: Vec<_> = (0..connections)
+        .map(|_| {
+            let (address, make, number, refused) = (address.to_owned(), make.clone(), number.clone(), refused.clone());
+            tokio::spawn(async move { connection(&address, started + time, &make, &number, &refused).await })
+        })
+        .collect();
+    let mut times = Vec::new();
+    for task in tasks {
+        times.extend(task.await.map_err(|why| why.to_string())?.map_err(|why| format!("{address}: {why}"))?);
+    }
+    let took = started.elapsed().as_secs_f64();
+    times.sort_unstable();
+    let at = |share: f64| times.get(((times.len() as f64) * share) as usize).copied().unwrap_or_default();
+    Ok(Figures {
+        per_second: times.len() as f64 / took,
+        p50: at(0.5),
+        p99: at(0.99),
+        answers: times.len() as u64,
+        refused: refused.load(Ordering::Relaxed),
+    })
+}
+
+async fn connection(address: &str, until: Instant, make: &Make, number: &AtomicU64, refused: &AtomicU64) -> std::io::Result<Vec<Duration>> {
+    let mut socket = TcpStream::connect(address).await?;
+    socket.set_nodelay(true)?;
+    let mut times = Vec::with_capacity(100_000);
+    let mut buffer = vec![0u8; 256 * 1024];
+    while Instant::now() < until {
+        let request = make(number.fetch_add(1, Ordering::Relaxed));
+        let started = Instant::now();
+        socket.write_all(&request).await?;
+        if !(200..300).contains(&answer(&mut socket, &mut buffer).await?) {
+            refused.fetch_add(1, Ordering::Relaxed);
+        }
+        times.push(started.elapsed());
+    }
+    Ok(times)
+}
+
+/// Reads one answer; its status.
+async fn answer(socket: &mut TcpStream, buffer: &mut [u8]) -> std::io::Result<u16> {
+    let broken = |what: &str| std::io::Error::other(what.to_owned());
+    let mut filled = 0;
+    loop {
+        let count = socket.read(&mut buffer[filled..]).await?;
+        if count == 0 {
+            return Err(broken("the connection ended early"));
+        }
+        filled += count;
+        let Some(head_end) = buffer[..filled].windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let head = std::str::from_utf8(&buffer[..head_end]).map_err(|_| broken("the head is not text"))?;
+        let status = head.get(9..12).and_then(|code| code.parse().ok()).ok_or_else(|| broken("no status"))?;
+        let length = head
+            .lines()
+            .find_map(|line| line.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("content-length")))
+            .and_then(|(_, value)| value.trim().parse::<usize>().ok())
+            .unwrap_or(0);
+        let end = head_end + 4 + length;
+        if end > buffer.len() {
+            return Err(broken("the answer is larger than the buffer"));
+        }
+        while filled < end {
+            let count = socket.read(&mut buffer[filled..end]).await?;
+            if count == 0 {
+                return Err(broken("the body ended early"));
+            }
+            filled += count;
+        }
+        return Ok(status);
+    }
+}
+
+/// A request as bytes.
+pub fn request(method: &str, path: &str, bearer: &str, headers: &str, body: &str) -> Vec<u8> {
+    let length = if body.is_empty() { String::new() } else { format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len()) };
+    format!("{method} {path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer {bearer}\r\n{headers}{length}\r\n{body}").into_bytes()
+}

@@ -1,0 +1,31 @@
+//! Load and ratio runs against the release binary. Every figure stands beside a yardstick of the same run: a bare axum handler that answers
+//! a constant JSON, driven by the same generator on the same machine. Nothing here asserts; `docs/performance.md` names the machine.
+
+mod load;
+mod server;
+mod skeleton;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let outcome = match arguments.first().map(String::as_str) {
+        Some("yardstick") => runtime.block_on(server::yardstick()),
+        Some("skeleton") | None => runtime.block_on(skeleton::run()),
+        Some(other) => Err(format!("{other}: no such run; there is: skeleton")),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("bench: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The processes under measurement: the release binary, and the yardstick.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// A server process that is ended when dropped.
+pub struct Server {
+    child: Child,
+    /// `host:port`.
+    pub address: String,
+    /// Time from the start of the process to its ready line.
+    pub ready_after: Duration,
+}
+
+impl Server {
+    fn start(mut command: Command) -> Result<Self, String> {
+        let started = Instant::now();
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(|why| format!("{command:?}: {why}"))?;
+        let mut line = String::new();
+        let out = child.stdout.take().ok_or("no output")?;
+        BufReader::new(out).read_line(&mut line).map_err(|why| why.to_string())?;
+        let ready: Value = serde_json::from_str(&line).map_err(|why| format!("ready line {line:?}: {why}"))?;
+        let address = ready["listen"].as_str().ok_or("no address")?.to_owned();
+        Ok(Self { child, address, ready_after: started.elapsed() })
+    }
+
+    /// The release binary, on a data folder or a PostgreSQL database.
+    pub fn dastak(data: &Path, database_url: Option<&str>) -> Result<Self, String> {
+        let mut command = Command::new(beside("dastak")?);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).env("DASTAK_WEBHOOKS__ALLOW_INSECURE", "true");
+        command.env("DASTAK_TELEPHONY__CARRIER", "sandbox");
+        if let Some(url) = database_url {
+            command.args(["--database-url", url]);
+        }
+        Self::start(command)
+    }
+
+    /// A bare axum handler.
+    pub fn bare() -> Result<Self, String> {
+        let mut command = Command::new(std::env::current_exe().map_err(|why| why.to_string())?);
+        command.arg("yardstick");
+        Self::start(command)
+    }
+
+    /// CPU seconds used so far.
+    pub fn cpu_seconds(&self) -> f64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks = |at: usize| fields.get(at).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
+        // utime and stime are fields 14 and 15 of the line, in hundredths of a second.
+        (ticks(11) + ticks(12)) / 100.0
+    }
+
+    /// Resident memory in MB.
+    pub fn memory_mb(&self) -> f64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
+        line.split_whitespace().nth(1).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A binary beside this one.
+pub fn beside(name: &str) -> Result<PathBuf, String> {
+    let here = std::env::current_exe().map_err(|why| why.to_string())?;
+    Ok(here.with_file_name(name))
+}
+
+/// Serves a constant JSON until killed.
+pub async fn yardstick() -> Result<(), String> {
+    let body = r#"{"data":{"key":{"id":"key_00000000000000000000000000","name":"constant"},"workspace":{"name":"constant"}}}"#;
+    let answer = move || async move { ([("content-type", "application/json")], body) };
+    let router = axum::Router::new().route("/v1/me", axum::routing::get(answer));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.map_err(|why| why.to_string())?;
+    println!("{}", serde_json::json!({"listen": listener.local_addr().map_err(|why| why.to_string())?.to_string()}));
+    axum::serve(listener, router).await.map_err(|why| why.to_string())
+}

@@ -1,0 +1,117 @@
+//! A full disk and a lost database: 503, nothing half-written, and back to work by itself.
+
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::node::{BINARY, Folder, Node, TOKEN, fresh_database, on_postgres};
+
+/// The largest file that the process may write stands for the disk; lifting it makes room again.
+#[tokio::test]
+async fn a_full_disk_is_503_until_there_is_room() {
+    if on_postgres() {
+        // The embedded store's own matter; PostgreSQL answers for its disk itself.
+        return;
+    }
+    let folder = Folder::new();
+    Node::start(&folder.0, &[]).kill();
+    let mut command = Command::new("bash");
+    command.args(["-c", "trap '' XFSZ; ulimit -S -f 6000; exec \"$0\" serve --listen 127.0.0.1:0 --data \"$1\"", BINARY]).arg(&folder.0);
+    let node = Node::spawn(command, &[]);
+    let (workspace, key) = node.client.workspace().await;
+    let mut written = 0;
+    loop {
+        match node.client.top_up(&workspace, &format!("fill-{written}-{}", "x".repeat(150))).await.expect("an answer") {
+            (201, ..) => written += 1,
+            (status, headers, body) => {
+                assert_eq!((status, body["code"].as_str()), (503, Some("unavailable")), "{body}");
+                assert!(headers.contains_key("retry-after"));
+                break;
+            }
+        }
+        assert!(written < 200_000, "the disk never filled");
+    }
+    let read = node.client.send("GET", "/v1/wallet", &key, &[], &Value::Null).await.expect("an answer");
+    assert_eq!((read.0, read.2["data"]["balanceMinor"].as_i64()), (200, Some(written)), "reads go on, nothing is half-written");
+    // What little room is left is used up by the question itself.
+    node.client.until("GET", "/readyz", |answer| answer.as_ref().is_some_and(|(status, ..)| *status == 503)).await;
+    let room = Command::new("prlimit").args(["--pid", &node.child.id().to_string(), "--fsize=unlimited"]).status().expect("prlimit");
+    assert!(room.success());
+    assert_eq!(node.client.top_up(&workspace, "after").await.expect("an answer").0, 201);
+    assert_eq!(node.client.send("GET", "/readyz", TOKEN, &[], &Value::Null).await.expect("an answer").0, 200);
+}
+
+/// A way to the database that can be cut.
+struct Wire {
+    url: String,
+    open: Arc<AtomicBool>,
+    cut: Arc<tokio::sync::Notify>,
+}
+
+impl Wire {
+    async fn to(database: &str) -> Self {
+        let rest = database.split_once('@').expect("a URL").1;
+        let (address, name) = rest.split_once('/').expect("a database");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("postgres://dastak@{}/{name}", listener.local_addr().expect("an address"));
+        let (open, cut, address) = (Arc::new(AtomicBool::new(true)), Arc::new(tokio::sync::Notify::new()), address.to_owned());
+        let (is_open, is_cut) = (open.clone(), cut.clone());
+        tokio::spawn(async move {
+            while let Ok((mut here, _)) = listener.accept().await {
+                if !is_open.load(Ordering::SeqCst) {
+                    continue;
+                }
+                let (address, is_cut) = (address.clone(), is_cut.clone());
+                tokio::spawn(async move {
+                    let Ok(mut there) = TcpStream::connect(address).await else { return };
+                    tokio::select! {
+                        _ = copy_bidirectional(&mut here, &mut there) => {}
+                        () = is_cut.notified() => {}
+                    }
+                });
+            }
+        });
+        Self { url, open, cut }
+    }
+
+    fn set(&self, open: bool) {
+        self.open.store(open, Ordering::SeqCst);
+        self.cut.notify_waiters();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_database_is_503_until_it_is_back() {
+    if !on_postgres() {
+        return;
+    }
+    let wire = Wire::to(&fresh_database().await).await;
+    let folder = Folder::new();
+    let node = Node::start(&folder.0, &[("DASTAK_DATABASE_URL", &wire.url)]);
+    let (workspace, key) = node.client.workspace().await;
+    let mut acknowledged = 0;
+    for round in 0..5 {
+        for number in 0..20 {
+            let (status, _, body) = node.client.top_up(&workspace, &format!("r{round}-{number}")).await.expect("an answer");
+            assert_eq!(status, 201, "{body}");
+            acknowledged += 1;
+        }
+        wire.set(false);
+        let (status, _, body) = node.client.top_up(&workspace, &format!("r{round}-lost")).await.expect("an answer");
+        assert_eq!((status, body["code"].as_str()), (503, Some("unavailable")), "{body}");
+        assert_eq!(node.client.send("GET", "/v1/me", &key, &[], &Value::Null).await.expect("an answer").0, 503);
+        assert_eq!(node.client.send("GET", "/readyz", TOKEN, &[], &Value::Null).await.expect("an answer").0, 503);
+        assert_eq!(node.client.send("GET", "/healthz", TOKEN, &[], &Value::Null).await.expect("an answer").0, 200);
+        wire.set(true);
+        node.client.until("GET", "/readyz", |answer| answer.as_ref().is_some_and(|(status, ..)| *status == 200)).await;
+        let (status, ..) = node.client.top_up(&workspace, &format!("r{round}-lost")).await.expect("an answer");
+        assert_eq!(status, 201, "the key is free again");
+        acknowledged += 1;
+    }
+    let wallet = node.client.send("GET", "/v1/wallet", &key, &[], &Value::Null).await.expect("an answer");
+    assert_eq!(wallet.2["data"]["balanceMinor"], acknowledged);
+}
