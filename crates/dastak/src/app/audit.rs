@@ -227,12 +227,13 @@ fn heading(app: &App, tenant: Tenant, found: &Found, range: Range, first: u64, l
         None => format!("Verification: the chain is whole: {} records, newest hash {}", found.records, found.head.hash),
         Some(broken) => format!("Verification: THE CHAIN IS BROKEN: {broken}"),
     };
+    let records = if last < first { "no records".to_owned() } else { format!("records {first} to {last}") };
     let chain = found.chain.as_str();
     Heading {
         title: format!("Compliance decision log: {chain}"),
         lines: vec![
             format!("Workspace {tenant}, exported {}", app.clock.now()),
-            format!("Period from {} until before {}: records {first} to {last}", end(range.from, "the beginning"), end(range.to, "now")),
+            format!("Period: {} to {}, {records}", end(range.from, "the beginning"), end(range.to, "now")),
             verdict,
             "Each hash is the SHA-256 of the record and the hash before it; Agent, Channel and Test are outside the hash.".into(),
         ],

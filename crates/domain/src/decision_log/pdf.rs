@@ -23,16 +23,16 @@ const FONTS: [(usize, &str, &str); 3] = [(3, "F1", "Helvetica"), (4, "F2", "Helv
 
 /// Title, left edge and width of each column.
 const COLUMNS: [(&str, u32, u32); 10] = [
-    ("No.", 36, 36),
-    ("Time (UTC)", 74, 88),
-    ("Interaction", 164, 118),
-    ("Decision", 284, 40),
-    ("Blocked by", 326, 66),
-    ("Outcome", 394, 70),
-    ("Agent", 466, 116),
-    ("Channel", 584, 32),
-    ("Test", 618, 22),
-    ("Recording / consent", 642, 164),
+    ("No.", 36, 34),
+    ("Time (UTC)", 72, 96),
+    ("Interaction", 168, 124),
+    ("Decision", 294, 38),
+    ("Blocked by", 334, 66),
+    ("Outcome", 402, 66),
+    ("Agent", 470, 120),
+    ("Channel", 594, 30),
+    ("Test", 628, 20),
+    ("Recording / consent", 652, 154),
 ];
 
 /// What the file says of itself on its first page and in every footer.
@@ -116,10 +116,11 @@ impl Pdf {
 
     /// Ends the file with these lines.
     pub fn finish(&mut self, lines: &[String]) {
-        if self.y < BOTTOM + 12 * (lines.len() as u32 + 1) {
+        if self.y < BOTTOM + 12 * (lines.len() as u32 + 1) + 6 {
             self.end_page();
             self.y = TOP;
         }
+        self.y = self.y.saturating_sub(6);
         for line in lines {
             self.text("F1", 8, LEFT, self.y, line);
             self.y = self.y.saturating_sub(12);
