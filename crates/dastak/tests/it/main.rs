@@ -4,6 +4,7 @@
 mod app;
 mod access;
 mod conventions;
+mod deliveries;
 mod idempotency;
 mod operator;
 mod receiver;
