@@ -1,4 +1,4 @@
-//! Drops what is no longer needed: idempotency keys after their 24 hours, old rate windows.
+//! Drops what is no longer needed: idempotency keys after their 24 hours, old rate windows, events and delivery logs after 30 days.
 
 use std::sync::Arc;
 
@@ -36,6 +36,11 @@ pub async fn run(app: Arc<App>, mut job: Job) {
                     more = false;
                 }
             }
+        }
+        if let Err(why) = super::webhooks::sweep(&app).await
+            && matches!(why, DbError::Internal(_))
+        {
+            tracing::error!(%why, "cleanup of events failed");
         }
         if job.wait(Some(now.plus(EVERY))).await == Woken::Stop {
             return;

@@ -6,6 +6,7 @@ mod access;
 mod conventions;
 mod deliveries;
 mod idempotency;
+mod listen;
 mod operator;
 mod receiver;
 mod wallet;
