@@ -13,6 +13,7 @@ mod flows;
 mod deliveries;
 mod idempotency;
 mod numbers;
+mod listen;
 mod operator;
 mod receiver;
 mod wallet;
