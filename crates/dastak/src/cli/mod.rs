@@ -4,7 +4,9 @@ mod admin;
 mod client;
 mod demo;
 mod dnd_import;
+mod listen;
 mod maintenance;
+mod trigger;
 mod verify_log;
 
 use std::process::ExitCode;
@@ -40,6 +42,8 @@ fn command() -> Command {
         .subcommand(settings(Command::new("dev").about("Everything on this machine, with no account anywhere, and a seeded demo workspace")))
         .subcommand(settings(Command::new("serve").about("Production")).arg(print))
         .subcommand(admin::command())
+        .subcommand(listen::command())
+        .subcommand(trigger::command())
         .subcommand(
             Command::new("openapi")
                 .about("Write the OpenAPI document to standard output")
@@ -79,8 +83,11 @@ pub fn main() -> ExitCode {
 
 fn run(name: &str, matches: &ArgMatches) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|why| why.to_string())?;
-    if name == "admin" {
-        return runtime.block_on(admin::run(matches));
+    match name {
+        "admin" => return runtime.block_on(admin::run(matches)),
+        "listen" => return runtime.block_on(listen::run(matches)),
+        "trigger" => return runtime.block_on(trigger::run(matches)),
+        _ => {}
     }
     let values = read_values(name, matches)?;
     if name == "serve" && matches.get_flag("print-config") {
