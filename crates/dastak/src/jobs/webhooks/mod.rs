@@ -37,7 +37,7 @@ use crate::config::Config;
 use crate::runtime::clock::{Clock, Job, Signal, Woken};
 use crate::runtime::crypto::Keyring;
 
-pub(crate) use attempt::REDACTED;
+pub(crate) use attempt::{REDACTED, sign};
 pub(crate) use endpoints::purpose;
 pub use endpoints::Endpoint;
 pub(crate) use record::note;
