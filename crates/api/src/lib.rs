@@ -8,9 +8,17 @@ pub mod schema;
 pub mod scopes;
 
 pub mod account;
+pub mod agents;
+pub mod audit;
+pub mod calls;
+pub mod contacts;
 pub mod dev;
+pub mod do_not_call;
 pub mod events;
+pub mod numbers;
 pub mod operator;
+pub mod operator_agents;
 pub mod system;
+pub mod tools;
 pub mod wallet;
 pub mod webhooks;

@@ -1,6 +1,6 @@
 //! Idempotency keys: who runs a request, and what was answered (spec 1 «Idempotency»).
 
-use domain::tenant::Mode;
+use domain::tenant::{Mode, Tenant};
 use domain::time::{HOUR, Timestamp};
 
 use crate::db::{DbError, Tx};
@@ -91,10 +91,10 @@ pub fn finish(tx: &mut Tx<'_>, slot: &Slot, status: u16, body: &str, contact: Op
     )
 }
 
-/// Frees the key: the request was refused and stored nothing.
+/// Frees the key: the request was refused and had no effect, as its holder knows.
 pub fn free(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
     tx.later(
-        "delete from idempotency_keys where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4 and holder = ?5 and state = 'running'",
+        "delete from idempotency_keys where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4 and holder = ?5 and state in ('running', 'held')",
         params![&slot.workspace, slot.mode.as_str(), slot.operation, &slot.key, &slot.holder],
     )
 }
@@ -107,9 +107,9 @@ pub fn keep_held(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
     )
 }
 
-/// Whether there is something to sweep.
-pub fn sweepable(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, DbError> {
-    Ok(tx.one("select 1 from idempotency_keys where created_at <= ?1 limit 1", params![now.plus(-KEPT)], |_| Ok(()))?.is_some())
+/// When the oldest key was made.
+pub fn oldest(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    Ok(tx.one("select min(created_at) from idempotency_keys", &[], |row| row.opt_time(0))?.flatten())
 }
 
 /// Drops up to `limit` keys older than their 24 hours; how many.
@@ -118,5 +118,13 @@ pub fn sweep(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<u64, DbError
         "delete from idempotency_keys where (workspace, mode, operation, key) in \
          (select workspace, mode, operation, key from idempotency_keys where created_at <= ?1 order by created_at limit ?2)",
         params![now.plus(-KEPT), limit],
+    )
+}
+
+/// Replaces kept answers about a person: a repeat of their requests gets this answer, and does not run again.
+pub fn redact_contact(tx: &mut Tx<'_>, tenant: Tenant, contact: &str, status: u16, body: &str) -> Result<u64, DbError> {
+    tx.exec(
+        "update idempotency_keys set status = ?3, body = ?4 where workspace = ?1 and contact = ?2 and state = 'done'",
+        params![tenant, contact, i64::from(status), body],
     )
 }

@@ -3,16 +3,26 @@
 
 pub mod access;
 pub mod account;
+pub mod agents;
+pub mod calls;
+pub mod compliance_packs;
+pub mod contacts;
+pub mod decision_log;
 pub mod deliveries;
 pub mod dnd;
+pub mod do_not_call;
+pub mod erasure;
 pub mod event_stream;
 pub mod events;
 pub mod failure;
+pub mod flows;
 pub mod idempotency;
 pub mod keys;
 pub mod members;
 pub mod numbers;
 pub mod operator_log;
+pub mod tools;
+pub mod voices;
 pub mod wallet;
 pub mod webhooks;
 pub mod workspaces;
@@ -36,6 +46,8 @@ pub mod topics {
 
     /// Somebody's key, workspace settings or endpoints changed: what this node remembers of them is void.
     pub const ACCESS: WakeSet = WakeSet(1);
+    /// A call was placed, or has to be looked at earlier than it was.
+    pub const CALLS: WakeSet = WakeSet(1 << 3);
 }
 
 /// Everything a use case needs; shared by all requests and jobs of a node.
@@ -56,6 +68,8 @@ pub struct App {
     pub access: access::Cache,
     /// Invalid keys by address.
     pub throttle: access::Throttle,
+    /// Who places calls.
+    pub carriers: calls::Carriers,
     /// Deliveries on their way.
     pub webhooks: Arc<crate::jobs::webhooks::Engine>,
     /// Requests by workspace, on an embedded store.
@@ -71,12 +85,14 @@ pub struct Context {
     pub ids: Arc<Ids>,
     /// Where events go after the commit.
     pub webhooks: Arc<crate::jobs::webhooks::Engine>,
+    /// Keyed hashes and seals.
+    pub keyring: Arc<Keyring>,
 }
 
 impl App {
-    /// The present moment and new ids, to be moved into a transaction.
+    /// The present moment, new ids and the keys, to be moved into a transaction.
     pub fn context(&self) -> Context {
-        Context { now: self.clock.now(), ids: self.ids.clone(), webhooks: self.webhooks.clone() }
+        Context { now: self.clock.now(), ids: self.ids.clone(), keyring: self.keyring.clone(), webhooks: self.webhooks.clone() }
     }
 
     /// The operator's bearer token opens `/operator/v1`.

@@ -28,7 +28,9 @@ migrations! {
     1 "core",
     2 "agents",
     3 "contacts",
+    4 "calls",
     5 "webhooks",
+    6 "decision_log",
 }
 
 /// Number of the newest step this program knows.

@@ -1,5 +1,8 @@
 //! `/operator/v1`: what the specification leaves to the console.
 
+mod agents;
+mod do_not_call;
+
 use std::sync::Arc;
 
 use domain::ids::Workspace;
@@ -12,7 +15,7 @@ use crate::open;
 
 /// The handlers of the operator API by operation.
 pub fn handlers() -> Vec<(&'static str, Handler)> {
-    vec![
+    let mut handlers = vec![
         ("createWorkspace", open!(create_workspace)),
         ("listWorkspaces", open!(list_workspaces)),
         ("getWorkspace", open!(get_workspace)),
@@ -27,10 +30,14 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("releaseNumber", open!(release_number)),
         ("createMember", open!(create_member)),
         ("listMembers", open!(list_members)),
+        ("liftOptOut", open!(do_not_call::lift_opt_out)),
+        ("removeDoNotCall", open!(do_not_call::remove)),
         ("addDnd", open!(add_dnd)),
         ("removeDnd", open!(remove_dnd)),
         ("listOperatorLog", open!(list_log)),
-    ]
+    ];
+    handlers.extend(agents::handlers());
+    handlers
 }
 
 fn workspace(request: &Request) -> Result<domain::tenant::Tenant, Failure> {

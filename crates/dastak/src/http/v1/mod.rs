@@ -1,6 +1,12 @@
 //! `/v1`: one file a noun.
 
 mod account;
+mod calls;
+mod agents;
+mod numbers;
+mod tools;
+mod contacts;
+mod do_not_call;
 mod wallet;
 mod webhooks;
 
@@ -13,7 +19,33 @@ use crate::keyed;
 pub fn handlers() -> Vec<(&'static str, Handler)> {
     vec![
         ("getAccount", keyed!(account::get)),
+        ("placeCall", keyed!(calls::place)),
+        ("listCalls", keyed!(calls::list)),
+        ("getCall", keyed!(calls::get)),
+        ("hangUpCall", keyed!(calls::hang_up)),
+        ("listAgents", keyed!(agents::list)),
+        ("createAgent", keyed!(agents::create)),
+        ("getAgent", keyed!(agents::get)),
+        ("updateAgent", keyed!(agents::update)),
+        ("deleteAgent", keyed!(agents::delete)),
+        ("setAgentStatus", keyed!(agents::set_status)),
+        ("getFlow", keyed!(agents::flow)),
+        ("saveFlow", keyed!(agents::save_flow)),
+        ("publishFlow", keyed!(agents::publish_flow)),
+        ("listVoices", keyed!(agents::voices)),
+        ("listTools", keyed!(tools::list)),
+        ("listNumbers", keyed!(numbers::list)),
+        ("setInboundAgent", keyed!(numbers::set_inbound_agent)),
         ("getWallet", keyed!(wallet::get)),
+        ("listContacts", keyed!(contacts::list)),
+        ("getContact", keyed!(contacts::get)),
+        ("upsertContact", keyed!(contacts::upsert)),
+        ("upsertContacts", keyed!(contacts::upsert_many)),
+        ("updateContact", keyed!(contacts::update)),
+        ("deleteContact", keyed!(contacts::delete)),
+        ("eraseContact", keyed!(contacts::erase)),
+        ("listDoNotCall", keyed!(do_not_call::list)),
+        ("addDoNotCall", keyed!(do_not_call::add)),
         ("listWalletTransactions", keyed!(wallet::transactions)),
         ("listWebhooks", keyed!(webhooks::list)),
         ("createWebhook", keyed!(webhooks::create)),

@@ -35,7 +35,7 @@ pub(super) struct Lanes {
     by_endpoint: HashMap<Id<WebhookEndpoint>, Lane>,
     /// Lanes that have work and may have one more worker, each once.
     ready: VecDeque<Id<WebhookEndpoint>>,
-    /// Deliveries that this node holds, with their rounds: in a queue or under way.
+    /// Deliveries that this node holds, with their rounds: in a queue, under way, or not recorded yet.
     held: HashMap<Id<Delivery>, i64>,
     queued: usize,
     bytes: usize,
