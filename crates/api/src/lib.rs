@@ -8,9 +8,12 @@ pub mod schema;
 pub mod scopes;
 
 pub mod account;
-pub mod calls;
 pub mod agents;
+pub mod audit;
+pub mod calls;
+pub mod contacts;
 pub mod dev;
+pub mod do_not_call;
 pub mod numbers;
 pub mod operator;
 pub mod operator_agents;

@@ -271,6 +271,9 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::wallet::OPERATIONS,
         crate::operator::OPERATIONS,
         crate::operator_agents::OPERATIONS,
+        crate::contacts::OPERATIONS,
+        crate::do_not_call::OPERATIONS,
+        crate::audit::OPERATIONS,
         crate::dev::OPERATIONS,
     ]
     .into_iter()

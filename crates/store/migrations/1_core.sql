@@ -116,12 +116,6 @@ create table members (
     unique (workspace, email)
 );
 
--- The platform do-not-call registry.
-create table dnd_registry (
-    phone text primary key,
-    created_at bigint not null
-);
-
 -- Every operator write, append-only.
 create table operator_log (
     id text primary key,

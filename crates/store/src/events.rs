@@ -61,3 +61,8 @@ pub fn list_after(tx: &mut Tx<'_>, tenant: Tenant, after: &str, limit: i64) -> R
         },
     )
 }
+
+/// Empties the events about a person; how many there were.
+pub fn redact_contact(tx: &mut Tx<'_>, tenant: Tenant, contact: &str) -> Result<u64, DbError> {
+    tx.exec("update events set envelope = null where workspace = ?1 and contact = ?2 and envelope is not null", params![tenant, contact])
+}

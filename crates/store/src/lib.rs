@@ -8,6 +8,7 @@ pub mod api_keys;
 pub mod calls;
 pub mod compliance_packs;
 pub mod contacts;
+pub mod decision_log;
 pub mod do_not_call;
 pub mod dnd;
 pub mod events;

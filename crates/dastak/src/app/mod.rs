@@ -6,7 +6,11 @@ pub mod account;
 pub mod calls;
 pub mod agents;
 pub mod compliance_packs;
+pub mod contacts;
+pub mod decision_log;
+pub mod do_not_call;
 pub mod dnd;
+pub mod erasure;
 pub mod events;
 pub mod failure;
 pub mod flows;
@@ -74,12 +78,14 @@ pub struct Context {
     pub now: Timestamp,
     /// New ids.
     pub ids: Arc<Ids>,
+    /// Keyed hashes and seals.
+    pub keyring: Arc<Keyring>,
 }
 
 impl App {
-    /// The present moment and new ids, to be moved into a transaction.
+    /// The present moment, new ids and the keys, to be moved into a transaction.
     pub fn context(&self) -> Context {
-        Context { now: self.clock.now(), ids: self.ids.clone() }
+        Context { now: self.clock.now(), ids: self.ids.clone(), keyring: self.keyring.clone() }
     }
 
     /// The operator's bearer token opens `/operator/v1`.

@@ -29,6 +29,7 @@ migrations! {
     2 "agents",
     3 "contacts",
     4 "calls",
+    6 "decision_log",
 }
 
 /// Number of the newest step this program knows.

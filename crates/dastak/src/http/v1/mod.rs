@@ -5,6 +5,8 @@ mod calls;
 mod agents;
 mod numbers;
 mod tools;
+mod contacts;
+mod do_not_call;
 mod wallet;
 
 pub use wallet::Ledger;
@@ -34,6 +36,15 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listNumbers", keyed!(numbers::list)),
         ("setInboundAgent", keyed!(numbers::set_inbound_agent)),
         ("getWallet", keyed!(wallet::get)),
+        ("listContacts", keyed!(contacts::list)),
+        ("getContact", keyed!(contacts::get)),
+        ("upsertContact", keyed!(contacts::upsert)),
+        ("upsertContacts", keyed!(contacts::upsert_many)),
+        ("updateContact", keyed!(contacts::update)),
+        ("deleteContact", keyed!(contacts::delete)),
+        ("eraseContact", keyed!(contacts::erase)),
+        ("listDoNotCall", keyed!(do_not_call::list)),
+        ("addDoNotCall", keyed!(do_not_call::add)),
         ("listWalletTransactions", keyed!(wallet::transactions)),
     ]
 }
