@@ -93,14 +93,17 @@ impl Service {
             config.public_url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
         }
         let grace = config.shutdown_grace;
-        let metrics = Arc::new(Metrics::new(store.metrics()));
+        let mut metrics = Metrics::new(store.metrics());
+        let keyring = Arc::new(keyring);
+        let webhooks = Arc::new(jobs::webhooks::Engine::new(&clock, &keyring, &config, metrics.registry())?);
         let app = Arc::new(App {
             store,
             clock: clock.clone(),
             ids,
-            keyring: Arc::new(keyring),
+            keyring,
             config,
-            metrics,
+            metrics: Arc::new(metrics),
+            webhooks,
             access: access::Cache::default(),
             throttle: access::Throttle::default(),
             rates: rate_limit::Windows::default(),
@@ -137,6 +140,7 @@ fn start_jobs(app: &Arc<App>, wakes: &Wakes) {
     let (calls, due) = (app.clone(), app.clock.signal());
     wakes.connect(topics::CALLS, due.clone());
     app.clock.start_job(due, |job| jobs::live_calls::run(calls, job));
+    jobs::webhooks::start(app);
 }
 
 /// Nodes with different master keys cannot read each other's secrets: refuse to start rather than lose them.

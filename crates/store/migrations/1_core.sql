@@ -127,23 +127,6 @@ create table operator_log (
     request_id text not null
 );
 
--- The outbox: what happened, written in the transaction in which it happened.
-create table events (
-    id text primary key,
-    workspace text not null,
-    type text not null,
-    mode text not null,
-    -- The agent and the person it is about, for the endpoints' filter and for erasure.
-    agent text,
-    contact text,
-    -- The whole envelope as it is sent; null once the person is erased.
-    envelope text,
-    created_at bigint not null
-);
-create index events_of_workspace on events (workspace, id);
-create index events_of_contact on events (workspace, contact) where contact is not null;
-create index events_by_age on events (created_at);
-
 -- Small facts about the installation as a whole.
 create table installation (
     name text primary key,

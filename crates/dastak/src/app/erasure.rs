@@ -12,10 +12,10 @@ use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use serde_json::json;
 use store::contacts::{self, ContactRow};
-use store::{Tx, do_not_call, events, idempotency};
+use store::{Tx, do_not_call, idempotency};
 
 use super::do_not_call::number_of;
-use super::{App, Context, Failure, decision_log};
+use super::{App, Context, Failure, decision_log, deliveries};
 
 /// Who is being erased.
 pub struct Person {
@@ -33,8 +33,8 @@ type Step = fn(&mut Tx<'_>, &Context, Tenant, &Person, &mut Erased) -> Result<()
 /// Every noun that can hold something about a person, in the order in which it is erased; the contact itself comes after all of them.
 const STEPS: &[Step] = &[super::calls::erase, outbox, kept_answers, do_not_call_entry];
 
-fn outbox(tx: &mut Tx<'_>, _: &Context, tenant: Tenant, person: &Person, erased: &mut Erased) -> Result<(), Failure> {
-    erased.deliveries_redacted += events::redact_contact(tx, tenant, &person.contact.to_string())?;
+fn outbox(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, erased: &mut Erased) -> Result<(), Failure> {
+    erased.deliveries_redacted += deliveries::redact_contact(tx, context, tenant, &person.contact.to_string())?;
     Ok(())
 }
 

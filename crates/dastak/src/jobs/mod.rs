@@ -2,3 +2,4 @@
 
 pub mod cleanup;
 pub mod live_calls;
+pub mod webhooks;

@@ -13,4 +13,6 @@ mod flows;
 mod idempotency;
 mod numbers;
 mod operator;
+mod receiver;
 mod wallet;
+mod webhooks;

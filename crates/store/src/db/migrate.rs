@@ -29,6 +29,7 @@ migrations! {
     2 "agents",
     3 "contacts",
     4 "calls",
+    5 "webhooks",
     6 "decision_log",
 }
 

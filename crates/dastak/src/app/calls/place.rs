@@ -5,7 +5,7 @@ use std::sync::Arc;
 use api::calls::{NewCall, Placed};
 use api::error_codes as codes;
 use domain::call::{Fact, Progress, Status, Warning};
-use domain::compliance::Gate;
+use domain::compliance::{Gate, Judgement};
 use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::phone::Phone;
 use domain::ports::{DialError, DialOrder};
@@ -203,7 +203,7 @@ pub fn place_intent(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared) -> Result<C
     call.next_step_at = Some(env.context.now.plus(PLACING_LEASE));
     call.once = prepared.order.once.clone();
     calls::insert(tx, &call)?;
-    record_decision(tx, env, prepared, &call)?;
+    log_decision(tx, env, prepared, &call, None)?;
     tx.wake(topics::CALLS);
     Ok(call)
 }
@@ -215,18 +215,18 @@ pub fn block(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared, gate: Gate) -> Res
     call.progress.ended_at = Some(call.started_at);
     call.block_reason = Some(gate.as_str().to_owned());
     calls::insert(tx, &call)?;
-    record_decision(tx, env, prepared, &call)?;
+    log_decision(tx, env, prepared, &call, Some(gate))?;
     Ok(call)
 }
 
-/// What the gates said, in the decision log.
-fn record_decision(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared, call: &CallRow) -> Result<(), Failure> {
+/// Proves the decision, before anything is dialled: every gate with its verdict and evidence.
+fn log_decision(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared, call: &CallRow, blocked: Option<Gate>) -> Result<(), Failure> {
     let entry = Entry {
         timestamp: env.context.now,
         interaction_id: call.id.to_string(),
-        decision: if call.block_reason.is_some() { Decision::Blocked } else { Decision::Allowed },
-        blocked_by: call.block_reason.clone(),
-        gate_results: prepared.judgement.as_ref().map(|judgement| judgement.gate_results()).unwrap_or_default(),
+        decision: if blocked.is_some() { Decision::Blocked } else { Decision::Allowed },
+        blocked_by: blocked.map(|gate| gate.as_str().to_owned()),
+        gate_results: prepared.judgement.as_ref().map(Judgement::gate_results).unwrap_or_default(),
         outcome: None,
         recording_ref: None,
         consent_ref: None,

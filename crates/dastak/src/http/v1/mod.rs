@@ -8,6 +8,7 @@ mod tools;
 mod contacts;
 mod do_not_call;
 mod wallet;
+mod webhooks;
 
 pub use wallet::Ledger;
 
@@ -46,5 +47,17 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listDoNotCall", keyed!(do_not_call::list)),
         ("addDoNotCall", keyed!(do_not_call::add)),
         ("listWalletTransactions", keyed!(wallet::transactions)),
+        ("listWebhooks", keyed!(webhooks::list)),
+        ("createWebhook", keyed!(webhooks::create)),
+        ("getWebhook", keyed!(webhooks::get)),
+        ("updateWebhook", keyed!(webhooks::update)),
+        ("deleteWebhook", keyed!(webhooks::delete)),
+        ("rotateWebhookSecret", keyed!(webhooks::rotate_secret)),
+        ("testWebhook", keyed!(webhooks::test)),
+        ("listWebhookDeliveries", keyed!(webhooks::deliveries)),
+        ("getWebhookDelivery", keyed!(webhooks::delivery)),
+        ("replayWebhookDelivery", keyed!(webhooks::replay)),
+        ("listEvents", keyed!(webhooks::events)),
+        ("triggerEvent", keyed!(webhooks::trigger)),
     ]
 }
