@@ -126,13 +126,48 @@ impl TestApp {
     }
 
     /// Stops the service in order and starts it again on the same store.
-    pub async fn restart(mut self) -> Self {
+    pub async fn restart(self) -> Self {
+        self.restart_with(|_| ()).await
+    }
+
+    /// The same with other settings.
+    pub async fn restart_with(mut self, change: impl FnOnce(&mut Config)) -> Self {
         let service = self.service.take().expect("running");
-        let config = service.app.config.clone();
+        let mut config = service.app.config.clone();
+        change(&mut config);
         assert!(service.stop().await, "everything ended in time");
         let folder = std::mem::take(&mut self.folder);
         drop(self);
         Self::start_config(Config { public_url: String::new(), ..config }, folder).await
+    }
+
+    /// Ends the service as a crash does: in the middle of whatever it does, telling nobody. It must have been started inside `runtime`.
+    pub fn crash(mut self, runtime: tokio::runtime::Runtime) -> (Config, PathBuf) {
+        let service = self.service.take().expect("running");
+        let config = Config { public_url: String::new(), ..service.app.config.clone() };
+        let folder = std::mem::take(&mut self.folder);
+        drop((service, self));
+        // Ending a runtime drops its tasks where they stand.
+        runtime.shutdown_timeout(Duration::from_secs(30));
+        (config, folder)
+    }
+
+    /// Starts the service on a store that a crash left behind.
+    pub async fn start_again((config, folder): (Config, PathBuf)) -> Self {
+        Self::start_config(config, folder).await
+    }
+
+    /// Waits until `condition` holds of an answer.
+    pub async fn until(&self, key: &str, path: &str, condition: impl Fn(&Value) -> bool) -> Value {
+        for _ in 0..400 {
+            let answer = self.get(key, path).await.expect(200);
+            if condition(&answer) {
+                return answer;
+            }
+            // Gives what waits outside a while.
+            self.advance(0).await;
+        }
+        panic!("{path} never came to be as expected: {}", self.get(key, path).await.text);
     }
 
     /// Sends a request and holds the answer against the table of operations.

@@ -10,6 +10,7 @@ mod contacts;
 mod conventions;
 mod do_not_call;
 mod flows;
+mod deliveries;
 mod idempotency;
 mod numbers;
 mod operator;
