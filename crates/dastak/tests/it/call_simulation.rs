@@ -25,7 +25,11 @@ impl Desk {
     }
 
     pub async fn open_with(change: impl FnOnce(&mut dastak::config::Config)) -> Self {
-        let app = TestApp::start_with(change).await;
+        Self::open_in(TestApp::start_with(change).await).await
+    }
+
+    /// In this service.
+    pub async fn open_in(app: TestApp) -> Self {
         let workspace = app.workspace().await;
         let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "You are Asha from Acme."})).await;
         let noon = noon_after(&app.now().await);
