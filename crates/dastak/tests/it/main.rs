@@ -4,6 +4,7 @@
 mod access;
 mod agents;
 mod app;
+mod call_faults;
 mod call_simulation;
 mod calls;
 mod contacts;

@@ -2,7 +2,7 @@
 
 use api::calls::{CallDetail, CallView};
 use api::error_codes as codes;
-use domain::call::{Stage, Status};
+use domain::call::Stage;
 use domain::ids::{Call, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::wallet::talk_seconds;
@@ -67,37 +67,40 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
     })
 }
 
-/// `POST /v1/calls/{id}/hangup`: writes the wish down, then asks the carrier. The end itself is a fact that follows.
+/// `POST /v1/calls/{id}/hangup`: asks the carrier, then writes the wish down; the end itself is a fact that follows. A call that is still being
+/// placed is hung up by whoever stores the carrier's answer.
 pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<Value, Failure> {
-    let env = app.call_env();
-    let call = app
-        .store
-        .tx(move |tx| {
-            let row = calls::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode);
-            let mut row = row.ok_or_else(|| Failure::not_found("call"))?;
-            match row.progress.status.stage() {
-                Stage::Ringing | Stage::InProgress => {}
-                Stage::Ended => return Err(Failure::new(codes::CALL_NOT_ACTIVE, "the call has ended")),
-                Stage::Blocked => return Err(Failure::new(codes::CALL_NOT_ACTIVE, "the call was blocked and never dialled")),
-            }
-            if row.hang_up_at.is_none() {
-                if env.carriers.in_mode(mode).is_none() {
-                    return Err(Failure::plain(codes::HANGUP_UNAVAILABLE));
+    let call = app.store.read(move |tx| calls::get(tx, tenant, mode, id)).await?;
+    let call = must_be_live(call)?;
+    if call.hang_up_at.is_none() {
+        let Some(carrier) = app.carriers.in_mode(mode) else { return Err(Failure::plain(codes::HANGUP_UNAVAILABLE)) };
+        if let Some(provider_call) = &call.provider_call
+            && carrier.hang_up(provider_call).await.is_err()
+        {
+            return Err(Failure::plain(codes::HANGUP_FAILED));
+        }
+        let now = app.clock.now();
+        app.store
+            .tx(move |tx| {
+                let mut row = must_be_live(calls::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode))?;
+                if row.hang_up_at.is_none() {
+                    row.hang_up_at = Some(now);
+                    row.next_step_at = next_look(&row);
+                    save(tx, &mut row)?;
+                    tx.wake(topics::CALLS);
                 }
-                row.hang_up_at = Some(env.context.now);
-                row.next_step_at = next_look(&row);
-                save(tx, &mut row)?;
-                tx.wake(topics::CALLS);
-            }
-            Ok(row)
-        })
-        .await?;
-    // A call that is still being placed is hung up by whoever stores the carrier's answer.
-    if call.progress.status != Status::Queued
-        && let (Some(carrier), Some(provider_call)) = (app.carriers.in_mode(mode), &call.provider_call)
-        && carrier.hang_up(provider_call).await.is_err()
-    {
-        return Err(Failure::plain(codes::HANGUP_FAILED));
+                Ok::<_, Failure>(())
+            })
+            .await?;
     }
     Ok(json!({"id": id, "state": "ending"}))
+}
+
+fn must_be_live(call: Option<CallRow>) -> Result<CallRow, Failure> {
+    let call = call.ok_or_else(|| Failure::not_found("call"))?;
+    match call.progress.status.stage() {
+        Stage::Ringing | Stage::InProgress => Ok(call),
+        Stage::Ended => Err(Failure::new(codes::CALL_NOT_ACTIVE, "the call has ended")),
+        Stage::Blocked => Err(Failure::new(codes::CALL_NOT_ACTIVE, "the call was blocked and never dialled")),
+    }
 }
