@@ -21,14 +21,14 @@ fn entry(number: u64, at: Timestamp) -> Entry {
         timestamp: at,
         interaction_id: format!("call_{number:026}"),
         decision: if blocked { Decision::Blocked } else { Decision::Allowed },
-        blocked_by: blocked.then(|| if number % 2 == 0 { "dnd" } else { "frequency_cap" }.to_owned()),
+        blocked_by: blocked.then(|| if number.is_multiple_of(2) { "dnd" } else { "frequency_cap" }.to_owned()),
         gate_results: r#"{"pack":"generic-safe@1","gates":[{"gate":"dnd","verdict":"pass","listed":false},{"gate":"opt_out","verdict":"pass","optedOut":false},{"gate":"calling_window","verdict":"pass","open":true},{"gate":"frequency_cap","verdict":"pass","dials24h":0},{"gate":"consent","verdict":"not_checked"}]}"#.to_owned(),
-        outcome: (number % 4 == 0).then(|| "placed".to_owned()),
+        outcome: number.is_multiple_of(4).then(|| "placed".to_owned()),
         recording_ref: None,
         consent_ref: None,
         is_test: number % 5 == 4,
         channel: Channel::Voice,
-        agent_id: (number % 7 != 0).then(|| format!("agt_{:026}", number % 2)),
+        agent_id: (!number.is_multiple_of(7)).then(|| format!("agt_{:026}", number % 2)),
     }
 }
 

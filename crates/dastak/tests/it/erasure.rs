@@ -67,6 +67,9 @@ pub async fn traces(app: &TestApp, secrets: &'static [&'static str]) -> Vec<Stri
 async fn nothing_of_an_erased_person_is_left() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
+    // Nobody listens there: the delivery waits.
+    let endpoint = json!({"url": "http://127.0.0.1:29099/hook", "events": ["contact.opted_out"]});
+    app.post(&workspace.live, "/v1/webhooks", &endpoint).await.expect(201);
     let id = person(&app, &workspace).await;
     let before = traces(&app, &[MARK, PHONE]).await;
     for place in ["contacts.name", "contacts.phone", "contacts.consent", "do_not_call.phone", "events.envelope"] {
