@@ -28,6 +28,7 @@ migrations! {
     1 "core",
     2 "agents",
     3 "contacts",
+    7 "nudges",
 }
 
 /// Number of the newest step this program knows.
