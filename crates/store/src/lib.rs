@@ -5,6 +5,8 @@ pub mod db;
 
 pub mod agents;
 pub mod api_keys;
+pub mod calls;
+pub mod compliance_packs;
 pub mod contacts;
 pub mod do_not_call;
 pub mod dnd;
@@ -16,6 +18,7 @@ pub mod nudges;
 pub mod numbers;
 pub mod operator_log;
 pub mod rate_windows;
+pub mod tools;
 pub mod wallet;
 pub mod workspaces;
 

@@ -3,14 +3,20 @@
 
 pub mod access;
 pub mod account;
+pub mod calls;
+pub mod agents;
+pub mod compliance_packs;
 pub mod dnd;
 pub mod events;
 pub mod failure;
+pub mod flows;
 pub mod idempotency;
 pub mod keys;
 pub mod members;
 pub mod numbers;
 pub mod operator_log;
+pub mod tools;
+pub mod voices;
 pub mod wallet;
 pub mod workspaces;
 
@@ -33,6 +39,8 @@ pub mod topics {
 
     /// Somebody's key, workspace settings or endpoints changed: what this node remembers of them is void.
     pub const ACCESS: WakeSet = WakeSet(1);
+    /// A call was placed, or has to be looked at earlier than it was.
+    pub const CALLS: WakeSet = WakeSet(1 << 3);
 }
 
 /// Everything a use case needs; shared by all requests and jobs of a node.
@@ -53,6 +61,8 @@ pub struct App {
     pub access: access::Cache,
     /// Invalid keys by address.
     pub throttle: access::Throttle,
+    /// Who places calls.
+    pub carriers: calls::Carriers,
     /// Requests by workspace, on an embedded store.
     pub rates: crate::http::rate_limit::Windows,
 }

@@ -3,7 +3,10 @@
 
 mod app;
 mod access;
+mod agents;
 mod conventions;
+mod flows;
 mod idempotency;
+mod numbers;
 mod operator;
 mod wallet;

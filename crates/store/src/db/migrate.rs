@@ -29,6 +29,7 @@ migrations! {
     2 "agents",
     3 "contacts",
     7 "nudges",
+    4 "calls",
 }
 
 /// Number of the newest step this program knows.
