@@ -11,6 +11,7 @@ pub mod account;
 pub mod calls;
 pub mod agents;
 pub mod dev;
+pub mod nudges;
 pub mod numbers;
 pub mod operator;
 pub mod operator_agents;

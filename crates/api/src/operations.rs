@@ -266,6 +266,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::account::OPERATIONS,
         crate::agents::OPERATIONS,
         crate::calls::OPERATIONS,
+        crate::nudges::OPERATIONS,
         crate::tools::OPERATIONS,
         crate::numbers::OPERATIONS,
         crate::wallet::OPERATIONS,

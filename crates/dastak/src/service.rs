@@ -137,6 +137,9 @@ fn start_jobs(app: &Arc<App>, wakes: &Wakes) {
     let (calls, due) = (app.clone(), app.clock.signal());
     wakes.connect(topics::CALLS, due.clone());
     app.clock.start_job(due, |job| jobs::live_calls::run(calls, job));
+    let (dialler, due) = (app.clone(), app.clock.signal());
+    wakes.connect(topics::DIALLER, due.clone());
+    app.clock.start_job(due.clone(), |job| jobs::dialler::run(dialler, job, due));
 }
 
 /// Nodes with different master keys cannot read each other's secrets: refuse to start rather than lose them.

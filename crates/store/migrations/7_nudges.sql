@@ -45,7 +45,6 @@ create table nudges (
     finished_at bigint,
     -- When the dialler looks at it; null once finished.
     look_at bigint,
-    once_key text,
     version bigint not null
 );
 create index nudges_newest on nudges (workspace, mode, id);

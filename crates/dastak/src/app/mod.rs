@@ -13,6 +13,7 @@ pub mod flows;
 pub mod idempotency;
 pub mod keys;
 pub mod members;
+pub mod nudges;
 pub mod numbers;
 pub mod operator_log;
 pub mod tools;
@@ -41,6 +42,8 @@ pub mod topics {
     pub const ACCESS: WakeSet = WakeSet(1);
     /// A call was placed, or has to be looked at earlier than it was.
     pub const CALLS: WakeSet = WakeSet(1 << 3);
+    /// A nudge has to be looked at, a line got free, or a key was revoked.
+    pub const DIALLER: WakeSet = WakeSet(1 << 4);
 }
 
 /// Everything a use case needs; shared by all requests and jobs of a node.

@@ -28,8 +28,8 @@ migrations! {
     1 "core",
     2 "agents",
     3 "contacts",
-    7 "nudges",
     4 "calls",
+    7 "nudges",
 }
 
 /// Number of the newest step this program knows.

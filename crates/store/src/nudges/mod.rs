@@ -4,7 +4,7 @@ mod queues;
 mod read;
 mod timeline;
 
-pub use queues::{Change, Queue, Revocation, add_revocation, due_queues, end_revocation, next_look, revocations, serve, touch, touch_within};
+pub use queues::{Change, Queue, Revocation, add_revocation, due_queues, end_revocation, next_look, revocations, serve, touch, touch_within, waiting_queues};
 pub use read::{Filter, find_live, get, get_any, get_for_update, list, of_key, of_person, pending, to_look_at, without_line};
 pub use timeline::{Entry, append, last_again, timeline};
 
@@ -55,15 +55,13 @@ pub struct NudgeRow {
     pub created_at: Timestamp,
     /// When the dialler looks at it.
     pub look_at: Option<Timestamp>,
-    /// The `Idempotency-Key` of its request.
-    pub once_key: Option<String>,
     /// Grows with every save.
     pub version: i64,
 }
 
 const COLUMNS: &str = "id, workspace, mode, api_key, agent, person, phone_hash, to_number, from_number, from_given, external_ref, variables, metadata, \
      status, result, status_reason, block_reason, flight, attempts, next_attempt_at, scheduled_at, expires_at, outside_window, max_retries, retry_on, \
-     retry_delay, last_result, announced_reason, announced_at, opted_out, erased, shows_call, call, created_at, finished_at, look_at, once_key, version";
+     retry_delay, last_result, announced_reason, announced_at, opted_out, erased, shows_call, call, created_at, finished_at, look_at, version";
 
 fn word<T>(what: &str, text: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, DbError> {
     parse(text).ok_or_else(|| DbError::Internal(format!("unknown {what} of a nudge: {text}")))
@@ -71,10 +69,6 @@ fn word<T>(what: &str, text: &str, parse: impl Fn(&str) -> Option<T>) -> Result<
 
 fn opt_word<T>(what: &str, text: Option<String>, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>, DbError> {
     text.map(|text| word(what, &text, parse)).transpose()
-}
-
-fn parse_window(text: &str) -> Option<OutsideWindow> {
-    OutsideWindow::parse(text)
 }
 
 fn read(row: &Row<'_>) -> Result<NudgeRow, DbError> {
@@ -94,7 +88,7 @@ fn read(row: &Row<'_>) -> Result<NudgeRow, DbError> {
         next_attempt_at: row.opt_time(19)?,
         scheduled_at: row.opt_time(20)?,
         expires_at: row.time(21)?,
-        outside_window: word("outsideWindow", &row.text(22)?, parse_window)?,
+        outside_window: word("outsideWindow", &row.text(22)?, OutsideWindow::parse)?,
         retry: retry.map_err(|why| DbError::Internal(format!("retry of a nudge: {why}")))?,
         last_result: opt_word("result", row.opt_text(26)?, ResultCode::parse)?,
         announced: announced_at.map(|at| Announced { reason: announced_reason, at }),
@@ -121,8 +115,7 @@ fn read(row: &Row<'_>) -> Result<NudgeRow, DbError> {
         call: row.opt_id(32)?,
         created_at: row.time(33)?,
         look_at: row.opt_time(35)?,
-        once_key: row.opt_text(36)?,
-        version: row.int(37)?,
+        version: row.int(36)?,
     })
 }
 
@@ -135,9 +128,9 @@ pub fn insert(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
         "insert into nudges (id, workspace, mode, api_key, agent, person, phone_hash, to_number, from_number, from_given, external_ref, variables, \
          metadata, status, result, status_reason, block_reason, flight, attempts, next_attempt_at, scheduled_at, expires_at, outside_window, max_retries, \
          retry_on, retry_delay, last_result, announced_reason, announced_at, opted_out, erased, shows_call, call, created_at, finished_at, look_at, \
-         once_key, version) \
+         version) \
          values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, \
-         ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38) \
+         ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37) \
          on conflict (workspace, mode, to_number) where to_number is not null and status <> 'finished' do nothing",
         params![
             row.id,
@@ -176,7 +169,6 @@ pub fn insert(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
             row.created_at,
             state.finished_at,
             row.look_at,
-            row.once_key.as_deref(),
             row.version
         ],
     )?;

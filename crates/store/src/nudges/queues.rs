@@ -91,6 +91,11 @@ pub fn due_queues(tx: &mut Tx<'_>, now: Timestamp, lines: bool, limit: i64) -> R
     })
 }
 
+/// How many queues have nudges that wait for a line.
+pub fn waiting_queues(tx: &mut Tx<'_>) -> Result<i64, DbError> {
+    Ok(tx.one("select count(*) from nudge_queues where without_line > 0", &[], |row| row.int(0))?.unwrap_or(0))
+}
+
 /// Ends the dialler's turn at a queue: applies its changes, puts it last in turn, and moves `next_look` forward if nobody else touched it.
 pub fn serve(tx: &mut Tx<'_>, queue: &Queue, change: Change) -> Result<(), DbError> {
     tx.later(

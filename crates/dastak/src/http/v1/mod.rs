@@ -3,6 +3,7 @@
 mod account;
 mod calls;
 mod agents;
+mod nudges;
 mod numbers;
 mod tools;
 mod wallet;
@@ -20,6 +21,13 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listCalls", keyed!(calls::list)),
         ("getCall", keyed!(calls::get)),
         ("hangUpCall", keyed!(calls::hang_up)),
+        ("createNudge", keyed!(nudges::create)),
+        ("listNudges", keyed!(nudges::list)),
+        ("cancelNudges", keyed!(nudges::cancel_many)),
+        ("preflightNudge", keyed!(nudges::preflight)),
+        ("getNudge", keyed!(nudges::get)),
+        ("cancelNudge", keyed!(nudges::cancel)),
+        ("getNudgeTimeline", keyed!(nudges::timeline)),
         ("listAgents", keyed!(agents::list)),
         ("createAgent", keyed!(agents::create)),
         ("getAgent", keyed!(agents::get)),
