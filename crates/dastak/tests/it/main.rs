@@ -7,6 +7,8 @@ mod agents;
 mod conventions;
 mod flows;
 mod idempotency;
+mod nudge_transitions;
+mod nudges;
 mod numbers;
 mod operator;
 mod wallet;
