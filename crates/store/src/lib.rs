@@ -15,6 +15,7 @@ pub mod members;
 pub mod numbers;
 pub mod operator_log;
 pub mod rate_windows;
+pub mod scheduled_calls;
 pub mod wallet;
 pub mod workspaces;
 
