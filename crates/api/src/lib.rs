@@ -8,7 +8,11 @@ pub mod schema;
 pub mod scopes;
 
 pub mod account;
+pub mod agents;
 pub mod dev;
+pub mod numbers;
 pub mod operator;
+pub mod operator_agents;
 pub mod system;
+pub mod tools;
 pub mod wallet;

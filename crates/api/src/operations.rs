@@ -261,5 +261,17 @@ impl Operation {
 
 /// Every operation, noun by noun.
 pub fn all() -> impl Iterator<Item = &'static Operation> {
-    [crate::system::OPERATIONS, crate::account::OPERATIONS, crate::wallet::OPERATIONS, crate::operator::OPERATIONS, crate::dev::OPERATIONS].into_iter().flatten()
+    [
+        crate::system::OPERATIONS,
+        crate::account::OPERATIONS,
+        crate::agents::OPERATIONS,
+        crate::tools::OPERATIONS,
+        crate::numbers::OPERATIONS,
+        crate::wallet::OPERATIONS,
+        crate::operator::OPERATIONS,
+        crate::operator_agents::OPERATIONS,
+        crate::dev::OPERATIONS,
+    ]
+    .into_iter()
+    .flatten()
 }

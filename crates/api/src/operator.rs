@@ -1,6 +1,6 @@
 //! The operator API, `/operator/v1`: everything the public specification leaves to the console (`operating.md` «Operator API»).
 
-use domain::ids::{ApiKey, Id, Number, User, Workspace};
+use domain::ids::{ApiKey, Id, User, Workspace};
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use crate::schema::{
     Field, Schema, any_of, boolean, choice, count, cursor, data, id, integer, limit, list, list_of, may, need, object, offset, or, page, text,
     text_of, time,
 };
+use crate::numbers::{number_answer, numbers_answer};
 use crate::wallet;
 
 /// Features that can be switched off for a workspace; all are on for a new one.
@@ -170,28 +171,6 @@ pub struct NewEntry {
     pub reference: String,
 }
 
-/// A phone number.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct NumberView {
-    /// Its id.
-    pub id: Id<Number>,
-    /// E.164.
-    pub number: String,
-    /// `IN`.
-    pub country: &'static str,
-    /// `mobile` or `landline`.
-    pub r#type: &'static str,
-    /// `active` or `released`.
-    pub status: String,
-    /// Calls can go out and come in.
-    pub voice_enabled: bool,
-    /// Text messages; not supported.
-    pub sms_enabled: bool,
-    /// The agent that answers it.
-    pub inbound_agent_id: Option<String>,
-}
-
 /// A person who works in the console.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -342,30 +321,8 @@ fn cursor_query() -> Vec<Field> {
     vec![limit(200), cursor()]
 }
 
-/// Shape of [`NumberView`].
-pub fn number() -> Schema {
-    object(vec![
-        need("id", id::<Number>()),
-        need("number", text()),
-        need("country", text()),
-        need("type", text()),
-        need("status", text()),
-        need("voiceEnabled", boolean()),
-        need("smsEnabled", boolean()),
-        need("inboundAgentId", text().or_null()),
-    ])
-}
-
 fn new_number() -> Schema {
     object(vec![need("number", text_of(8, 20))])
-}
-
-fn number_answer() -> Schema {
-    data(number())
-}
-
-fn numbers_answer() -> Schema {
-    data(list(number()))
 }
 
 fn new_member() -> Schema {

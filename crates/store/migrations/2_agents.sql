@@ -20,15 +20,15 @@ create table agents (
     locked bigint not null,
     -- Whether the flow was saved or published through the flow endpoints: a systemPrompt change is refused then.
     flow_edited bigint not null,
-    -- The flow graphs as the client sent them (JSON); the version counts drafts.
+    -- The flow graphs as the client sent them (JSON); the version counts drafts. An agent is made with a published one-step flow.
     draft text not null,
     draft_version bigint not null,
-    published text,
+    published text not null,
     created_at bigint not null,
     updated_at bigint not null,
     deleted_at bigint
 );
-create index agents_of_workspace on agents (workspace, id);
+create index agents_of_workspace on agents (workspace, id) where deleted_at is null;
 
 create table tools (
     id text primary key,

@@ -1,4 +1,4 @@
-//! Agents and their flows.
+//! Agents and their flows. A deleted agent is not found by any function here; its row stays, since calls speak of it.
 
 use domain::ids::{Agent, Id};
 use domain::tenant::Tenant;
@@ -45,12 +45,10 @@ pub struct AgentRow {
     pub locked: bool,
     /// Whether the flow was edited as a flow.
     pub flow_edited: bool,
-    /// The flow being edited.
-    pub draft: Json,
     /// Counts drafts.
     pub draft_version: i64,
-    /// The flow that calls run.
-    pub published: Option<Json>,
+    /// The flow graph that conversations run, as JSON text: only who runs or shows it has to read it.
+    pub published: String,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it last changed.
@@ -58,7 +56,7 @@ pub struct AgentRow {
 }
 
 const COLUMNS: &str = "id, name, voice, language, status, channel, direction, system_prompt, workflow_template, vertical, policy_ref, tool_ids, \
-     allowed_transfer_numbers, extraction_schema, knowledge_base, locked, flow_edited, draft, draft_version, published, created_at, updated_at";
+     allowed_transfer_numbers, extraction_schema, knowledge_base, locked, flow_edited, draft_version, published, created_at, updated_at";
 
 fn read(row: &Row<'_>) -> Result<AgentRow, DbError> {
     Ok(AgentRow {
@@ -79,15 +77,173 @@ fn read(row: &Row<'_>) -> Result<AgentRow, DbError> {
         knowledge_base: row.opt_text(14)?,
         locked: row.flag(15)?,
         flow_edited: row.flag(16)?,
-        draft: row.json(17)?,
-        draft_version: row.int(18)?,
-        published: row.opt_json(19)?,
-        created_at: row.time(20)?,
-        updated_at: row.time(21)?,
+        draft_version: row.int(17)?,
+        published: row.text(18)?,
+        created_at: row.time(19)?,
+        updated_at: row.time(20)?,
     })
 }
 
 /// One agent.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
     tx.one(&format!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null"), params![tenant, id], read)
+}
+
+/// One agent, kept from changing until the transaction ends.
+pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
+    tx.one(&format!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null /*pg for update*/"), params![tenant, id], read)
+}
+
+/// What a list of agents shows.
+#[derive(Debug, Clone)]
+pub struct AgentLine {
+    /// Its id.
+    pub id: Id<Agent>,
+    /// Name.
+    pub name: String,
+    /// Voice id, or empty for the default.
+    pub voice: String,
+    /// Language code.
+    pub language: String,
+    /// `draft` or `active`.
+    pub status: String,
+    /// `call` or `chat`.
+    pub channel: String,
+    /// `outbound` or `inbound`.
+    pub direction: String,
+}
+
+/// All agents of a workspace, newest first.
+pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<AgentLine>, DbError> {
+    tx.all(
+        "select id, name, voice, language, status, channel, direction from agents where workspace = ?1 and deleted_at is null order by id desc",
+        params![tenant],
+        |row| {
+            Ok(AgentLine {
+                id: row.id(0)?,
+                name: row.text(1)?,
+                voice: row.text(2)?,
+                language: row.text(3)?,
+                status: row.text(4)?,
+                channel: row.text(5)?,
+                direction: row.text(6)?,
+            })
+        },
+    )
+}
+
+/// Adds an agent; its published flow is its draft, too.
+pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(), DbError> {
+    tx.exec(
+        "insert into agents (id, workspace, name, voice, language, status, channel, direction, system_prompt, workflow_template, vertical, policy_ref, \
+         tool_ids, allowed_transfer_numbers, extraction_schema, knowledge_base, locked, flow_edited, draft, draft_version, published, created_at, \
+         updated_at) \
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?19, ?21, ?22)",
+        params![
+            row.id,
+            tenant,
+            &row.name,
+            &row.voice,
+            &row.language,
+            &row.status,
+            &row.channel,
+            &row.direction,
+            &row.system_prompt,
+            &row.workflow_template,
+            &row.vertical,
+            &row.policy_ref,
+            &row.tool_ids,
+            &row.allowed_transfer_numbers,
+            &row.extraction_schema,
+            row.knowledge_base.as_deref(),
+            row.locked,
+            row.flow_edited,
+            &row.published,
+            row.draft_version,
+            row.created_at,
+            row.updated_at
+        ],
+    )?;
+    Ok(())
+}
+
+/// Saves the settings of an agent: everything but channel, direction, status, lock and flow.
+pub fn update_settings(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(), DbError> {
+    tx.exec(
+        "update agents set name = ?3, voice = ?4, language = ?5, system_prompt = ?6, workflow_template = ?7, vertical = ?8, policy_ref = ?9, \
+         tool_ids = ?10, allowed_transfer_numbers = ?11, extraction_schema = ?12, knowledge_base = ?13, updated_at = ?14 \
+         where workspace = ?1 and id = ?2 and deleted_at is null",
+        params![
+            tenant,
+            row.id,
+            &row.name,
+            &row.voice,
+            &row.language,
+            &row.system_prompt,
+            &row.workflow_template,
+            &row.vertical,
+            &row.policy_ref,
+            &row.tool_ids,
+            &row.allowed_transfer_numbers,
+            &row.extraction_schema,
+            row.knowledge_base.as_deref(),
+            row.updated_at
+        ],
+    )?;
+    Ok(())
+}
+
+/// Publishes (`active`) or unpublishes (`draft`) an agent.
+pub fn set_status(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, status: &str, now: Timestamp) -> Result<(), DbError> {
+    tx.exec(
+        "update agents set status = ?3, updated_at = ?4 where workspace = ?1 and id = ?2 and deleted_at is null",
+        params![tenant, id, status, now],
+    )?;
+    Ok(())
+}
+
+/// Locks or unlocks an agent; `false` without one.
+pub fn set_locked(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, locked: bool) -> Result<bool, DbError> {
+    let changed = tx.exec("update agents set locked = ?3 where workspace = ?1 and id = ?2 and deleted_at is null", params![tenant, id, locked])?;
+    Ok(changed > 0)
+}
+
+/// Deletes an agent.
+pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, now: Timestamp) -> Result<(), DbError> {
+    tx.exec("update agents set deleted_at = ?3 where workspace = ?1 and id = ?2 and deleted_at is null", params![tenant, id, now])?;
+    Ok(())
+}
+
+/// The draft of an agent's flow, as JSON text.
+pub fn draft(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<String>, DbError> {
+    tx.one("select draft from agents where workspace = ?1 and id = ?2 and deleted_at is null", params![tenant, id], |row| row.text(0))
+}
+
+/// Saves a draft over version `base` and marks the flow as edited; the new version, or `None` when the draft has another version by now.
+pub fn save_draft(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, graph: &str, base: i64, now: Timestamp) -> Result<Option<i64>, DbError> {
+    tx.one(
+        "update agents set draft = ?3, draft_version = draft_version + 1, flow_edited = 1, updated_at = ?5 \
+         where workspace = ?1 and id = ?2 and draft_version = ?4 and deleted_at is null returning draft_version",
+        params![tenant, id, graph, base, now],
+        |row| row.int(0),
+    )
+}
+
+/// Makes the draft of this version the published flow and marks the flow as edited; `false` when the draft has another version by now.
+pub fn publish_draft(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, version: i64, now: Timestamp) -> Result<bool, DbError> {
+    let changed = tx.exec(
+        "update agents set published = draft, flow_edited = 1, updated_at = ?4 \
+         where workspace = ?1 and id = ?2 and draft_version = ?3 and deleted_at is null",
+        params![tenant, id, version, now],
+    )?;
+    Ok(changed > 0)
+}
+
+/// Replaces draft and published flow by one made from the agent's settings.
+pub fn replace_flow(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, graph: &str) -> Result<(), DbError> {
+    tx.exec(
+        "update agents set draft = ?3, published = ?3, draft_version = draft_version + 1 where workspace = ?1 and id = ?2 and deleted_at is null",
+        params![tenant, id, graph],
+    )?;
+    Ok(())
 }

@@ -5,6 +5,7 @@ pub mod db;
 
 pub mod agents;
 pub mod api_keys;
+pub mod compliance_packs;
 pub mod contacts;
 pub mod do_not_call;
 pub mod dnd;
@@ -16,6 +17,7 @@ pub mod numbers;
 pub mod operator_log;
 pub mod rate_windows;
 pub mod scheduled_calls;
+pub mod tools;
 pub mod wallet;
 pub mod workspaces;
 

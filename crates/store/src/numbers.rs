@@ -55,6 +55,15 @@ pub fn set_inbound_agent(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>, agent:
     )
 }
 
+/// Numbers that an agent answers.
+pub fn answered_by(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>) -> Result<Vec<NumberRow>, DbError> {
+    tx.all(
+        &format!("select {COLUMNS} from numbers where workspace = ?1 and status = 'active' and inbound_agent = ?2 order by id"),
+        params![tenant, agent],
+        read,
+    )
+}
+
 /// Takes a number away from a workspace; `None` when it has none such.
 pub fn release(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>, now: Timestamp) -> Result<Option<NumberRow>, DbError> {
     tx.one(

@@ -3,14 +3,19 @@
 
 pub mod access;
 pub mod account;
+pub mod agents;
+pub mod compliance_packs;
 pub mod dnd;
 pub mod events;
 pub mod failure;
+pub mod flows;
 pub mod idempotency;
 pub mod keys;
 pub mod members;
 pub mod numbers;
 pub mod operator_log;
+pub mod tools;
+pub mod voices;
 pub mod wallet;
 pub mod workspaces;
 

@@ -1,13 +1,14 @@
 //! Phone numbers of a workspace.
 
-use api::operator::NumberView;
-use domain::ids::{Id, Number};
+use api::error_codes::{AGENT_NOT_INBOUND, NUMBER_AGENT_NOT_CALL, NUMBER_AGENT_NOT_PUBLISHED};
+use api::numbers::NumberView;
+use domain::ids::{Agent, Id, Number};
 use domain::phone::Phone;
 use domain::tenant::Tenant;
 use store::numbers::{self, NumberRow};
 
 use super::operator_log::{self, Trace};
-use super::{App, Failure, workspaces};
+use super::{App, Failure, agents, workspaces};
 
 /// A number as clients see it.
 pub fn view(row: NumberRow) -> NumberView {
@@ -62,6 +63,39 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, number: String) -> 
             Ok(view(NumberRow { id, number: number.clone(), status: "active".into(), inbound_agent: None }))
         })
         .await
+}
+
+/// Sets the agent that answers calls to a number; `None` stops answering (spec 2 «Phone numbers»).
+pub async fn set_inbound_agent(app: &App, tenant: Tenant, id: Id<Number>, agent: Option<String>) -> Result<NumberView, Failure> {
+    app.store
+        .tx(move |tx| {
+            numbers::get(tx, tenant, id)?.ok_or_else(|| Failure::not_found("number"))?;
+            let agent = match &agent {
+                Some(text) => {
+                    let agent = text.parse::<Id<Agent>>().map_err(|_| Failure::not_found("agent"))?;
+                    let row = agents::find_for_update(tx, tenant, agent)?;
+                    check_inbound(&row)?;
+                    Some(agent)
+                }
+                None => None,
+            };
+            numbers::set_inbound_agent(tx, tenant, id, agent)?.map(view).ok_or_else(|| Failure::not_found("number"))
+        })
+        .await
+}
+
+/// Whether an agent can answer calls to a number, in the order of spec 2.
+fn check_inbound(row: &store::agents::AgentRow) -> Result<(), Failure> {
+    if row.status != "active" {
+        return Err(Failure::plain(NUMBER_AGENT_NOT_PUBLISHED));
+    }
+    if row.channel != "call" {
+        return Err(Failure::plain(NUMBER_AGENT_NOT_CALL));
+    }
+    if row.direction != "inbound" {
+        return Err(Failure::plain(AGENT_NOT_INBOUND));
+    }
+    Ok(())
 }
 
 /// Takes a number away.

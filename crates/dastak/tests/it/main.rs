@@ -3,6 +3,7 @@
 
 mod app;
 mod access;
+mod agents;
 mod conventions;
 mod idempotency;
 mod operator;

@@ -61,6 +61,20 @@ pub struct Policy {
     pub pool: PoolLimits,
 }
 
+impl Policy {
+    /// The static check of [`GuardedClient::check_url`], for whoever keeps a URL and has no client at hand.
+    ///
+    /// # Errors
+    /// What is wrong with the URL.
+    pub fn check_url(&self, url: &str) -> Result<Target, UrlRefused> {
+        target::check(url, self.reach())
+    }
+
+    fn reach(&self) -> Reach {
+        if self.allow_insecure { Reach::Development } else { Reach::Public }
+    }
+}
+
 /// Why a client could not be built; each is a mistake in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PolicyError {
@@ -99,7 +113,7 @@ impl GuardedClient {
     /// # Errors
     /// When the policy's user agent or roots are unusable.
     pub fn new(policy: Policy, resolver: Arc<dyn Resolver>) -> Result<GuardedClient, PolicyError> {
-        let reach = if policy.allow_insecure { Reach::Development } else { Reach::Public };
+        let reach = policy.reach();
         let user_agent = HeaderValue::from_str(&policy.user_agent).map_err(|_| PolicyError::UserAgent)?;
         let tls = tls(policy.extra_roots)?;
         let pool = Arc::new(Pool::new(policy.pool));

@@ -1,5 +1,7 @@
 //! `/operator/v1`: what the specification leaves to the console.
 
+mod agents;
+
 use std::sync::Arc;
 
 use domain::ids::Workspace;
@@ -12,7 +14,7 @@ use crate::open;
 
 /// The handlers of the operator API by operation.
 pub fn handlers() -> Vec<(&'static str, Handler)> {
-    vec![
+    let mut handlers = vec![
         ("createWorkspace", open!(create_workspace)),
         ("listWorkspaces", open!(list_workspaces)),
         ("getWorkspace", open!(get_workspace)),
@@ -30,7 +32,9 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("addDnd", open!(add_dnd)),
         ("removeDnd", open!(remove_dnd)),
         ("listOperatorLog", open!(list_log)),
-    ]
+    ];
+    handlers.extend(agents::handlers());
+    handlers
 }
 
 fn workspace(request: &Request) -> Result<domain::tenant::Tenant, Failure> {

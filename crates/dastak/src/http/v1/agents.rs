@@ -1,0 +1,55 @@
+//! `/v1/agents`, `/v1/voices`.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::app::access::Caller;
+use crate::app::{App, agents, flows, voices};
+use crate::http::handler::{Outcome, Reply, Request};
+
+pub async fn list(app: Arc<App>, caller: Caller, _: Request) -> Outcome {
+    Reply::data(200, &agents::list(&app, caller.tenant()).await?)
+}
+
+pub async fn get(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    Reply::data(200, &agents::get(&app, caller.tenant(), request.id_in_path("id", "agent")?).await?)
+}
+
+pub async fn create(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
+    Reply::data(201, &agents::create(&app, caller.tenant(), request.body()?).await?)
+}
+
+pub async fn update(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
+    let id = request.id_in_path("id", "agent")?;
+    Reply::data(200, &agents::update(&app, caller.tenant(), id, request.body()?).await?)
+}
+
+pub async fn delete(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    let id = request.id_in_path("id", "agent")?;
+    agents::delete(&app, caller.tenant(), id).await?;
+    Reply::data(200, &json!({"id": id, "deleted": true}))
+}
+
+pub async fn set_status(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    let id = request.id_in_path("id", "agent")?;
+    let status = request.body["status"].as_str().unwrap_or_default().to_owned();
+    Reply::data(200, &agents::set_status(&app, caller.tenant(), id, status).await?)
+}
+
+pub async fn flow(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    Reply::data(200, &flows::get(&app, caller.tenant(), request.id_in_path("id", "agent")?).await?)
+}
+
+pub async fn save_flow(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
+    let id = request.id_in_path("id", "agent")?;
+    Reply::data(200, &flows::save(&app, caller.tenant(), id, request.body()?).await?)
+}
+
+pub async fn publish_flow(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    Reply::data(200, &flows::publish(&app, caller.tenant(), request.id_in_path("id", "agent")?).await?)
+}
+
+pub async fn voices(_: Arc<App>, _: Caller, _: Request) -> Outcome {
+    Reply::data(200, &voices::list())
+}
