@@ -13,6 +13,7 @@ pub mod dev;
 pub mod numbers;
 pub mod operator;
 pub mod operator_agents;
+pub mod scheduled_calls;
 pub mod system;
 pub mod tools;
 pub mod wallet;

@@ -7,10 +7,10 @@ use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::calls::{NewCall, SCHEDULING, placement_fields, warnings};
+use crate::calls::{NewCall, placement_fields, warnings};
 use crate::error_codes as codes;
 use crate::operations::Method::{DELETE, GET, POST};
-use crate::operations::{Operation, operation};
+use crate::operations::{Idempotency, Operation, operation};
 use crate::schema::{Field, Schema, any, choice, data, id, integer, limit, list, map, may, need, object, offset, text, time};
 use crate::scopes::{CALLS_READ, CALLS_WRITE};
 
@@ -123,10 +123,27 @@ pub fn timeline() -> Schema {
     ])))
 }
 
+/// Errors of scheduling a call: those of a placement that concern agent, variables, workspace and numbers, and the time.
+const SCHEDULING: &[&codes::ErrorCode] = &[
+    codes::NOT_FOUND,
+    codes::AGENT_NOT_PUBLISHED,
+    codes::AGENT_NOT_CALL,
+    codes::AGENT_NOT_OUTBOUND,
+    codes::INVALID_VARIABLES,
+    codes::MISSING_REQUIRED_VARIABLES,
+    codes::FLOW_NOT_READY,
+    codes::KYB_REQUIRED,
+    codes::FROM_NUMBER_NOT_OWNED,
+    codes::NO_PHONE_NUMBER,
+    codes::SCHEDULED_AT_IN_PAST,
+    codes::SCHEDULED_AT_TOO_FAR,
+];
+
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
     operation(POST, "/v1/scheduled-calls", "scheduleCall", "Scheduled calls", "Place a call at a set time")
         .scope(CALLS_WRITE)
+        .idempotent(Idempotency::Optional)
         .body(new_scheduled_call)
         .answers(&[(201, Some(made))])
         .errors(SCHEDULING),

@@ -16,6 +16,8 @@ pub mod numbers;
 pub mod operator_log;
 pub mod tools;
 pub mod voices;
+pub mod scheduled_calls;
+pub mod timelines;
 pub mod wallet;
 pub mod workspaces;
 
