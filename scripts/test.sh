@@ -8,8 +8,10 @@ cargo clippy --workspace --all-targets --quiet -- -D warnings
 cargo test --workspace --quiet --exclude dastak
 cargo test --quiet -p dastak --lib
 echo "== the service on SQLite"
-TEST_ENGINE=sqlite cargo test --quiet -p dastak --test it
+TEST_ENGINE=sqlite cargo test --quiet -p dastak --test it --test process
 echo "== the service on PostgreSQL"
 TEST_POSTGRES_URL=$(PG_OPTIONS="-c fsync=off -c synchronous_commit=off" scripts/postgres.sh start "$pg")
 export TEST_POSTGRES_URL
-TEST_ENGINE=postgres cargo test --quiet -p dastak --test it
+TEST_ENGINE=postgres cargo test --quiet -p dastak --test it --test process
+echo "== schemathesis"
+scripts/schemathesis.sh

@@ -265,7 +265,8 @@ fn settings() -> Vec<Field> {
     ]
 }
 
-fn new_agent() -> Schema {
+/// Body of `POST /v1/agents`.
+pub fn new_agent() -> Schema {
     let fixed = vec![
         or("channel", channel().doc("Fixed once created."), json!("call")),
         may("direction", direction().doc("`outbound` by default; chat agents are always inbound. Fixed once created.")),
@@ -295,7 +296,7 @@ const MAX_VERSION: i64 = (1 << 53) - 1;
 
 fn flow_body() -> Schema {
     object(vec![
-        need("graph", object(vec![may("startNodeId", any()), need("nodes", any()), may("variables", any())]).doc("See the guide on flows.")),
+        need("graph", object(vec![may("startNodeId", any()), need("nodes", any()), may("variables", any())]).doc("`{startNodeId, nodes, variables}`, at most 1 MB; kept as it is sent. A draft may be incomplete.")),
         need("baseVersion", integer(0, MAX_VERSION).doc("The `draftVersion` that the graph was made from.")),
     ])
 }

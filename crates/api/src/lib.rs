@@ -8,6 +8,7 @@ pub mod schema;
 pub mod scopes;
 
 pub mod account;
+pub mod calls;
 pub mod agents;
 pub mod dev;
 pub mod numbers;

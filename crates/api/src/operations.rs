@@ -265,6 +265,8 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::system::OPERATIONS,
         crate::account::OPERATIONS,
         crate::agents::OPERATIONS,
+        crate::calls::OPERATIONS,
+        crate::scheduled_calls::OPERATIONS,
         crate::tools::OPERATIONS,
         crate::numbers::OPERATIONS,
         crate::wallet::OPERATIONS,

@@ -6,7 +6,8 @@ use serde_json::json;
 use store::{Settings, Store};
 use tokio::net::TcpListener;
 
-use crate::app::{App, Wakes, access};
+use crate::app::calls::Carriers;
+use crate::app::{App, Wakes, access, topics};
 use crate::config::Config;
 use crate::http::router::Router;
 use crate::http::{dev, operator, rate_limit, server, system, v1};
@@ -62,7 +63,13 @@ pub fn router() -> Result<Router, String> {
 
 impl Service {
     /// Starts everything; requests are served when this returns.
-    pub async fn start(mut config: Config) -> Result<Self, String> {
+    pub async fn start(config: Config) -> Result<Self, String> {
+        let carriers = Carriers::of(&config);
+        Self::start_with(config, carriers).await
+    }
+
+    /// Starts everything with these carriers.
+    pub async fn start_with(mut config: Config, carriers: Carriers) -> Result<Self, String> {
         if config.manual_clock && !config.dev && config.database_url.is_some() {
             tracing::warn!("a manual clock belongs to one process: run only one node on this database");
         }
@@ -97,6 +104,7 @@ impl Service {
             access: access::Cache::default(),
             throttle: access::Throttle::default(),
             rates: rate_limit::Windows::default(),
+            carriers,
         });
         let router = Arc::new(router()?);
         start_jobs(&app, &wakes);
@@ -123,9 +131,15 @@ impl Service {
     }
 }
 
-fn start_jobs(app: &Arc<App>, _wakes: &Wakes) {
+fn start_jobs(app: &Arc<App>, wakes: &Wakes) {
     let cleanup = app.clone();
     app.clock.start_job(app.clock.signal(), |job| jobs::cleanup::run(cleanup, job));
+    let (calls, due) = (app.clone(), app.clock.signal());
+    wakes.connect(topics::CALLS, due.clone());
+    app.clock.start_job(due, |job| jobs::live_calls::run(calls, job));
+    let (scheduled, due) = (app.clone(), app.clock.signal());
+    wakes.connect(topics::SCHEDULED_CALLS, due.clone());
+    app.clock.start_job(due, |job| jobs::scheduled_calls::run(scheduled, job));
 }
 
 /// Nodes with different master keys cannot read each other's secrets: refuse to start rather than lose them.

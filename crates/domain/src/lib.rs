@@ -1,6 +1,7 @@
 //! The rules of dastak and nothing else: no tokio, no SQL, no HTTP, no clock and no randomness. Time, randomness and new
 //! ids come in as arguments, decisions go out as values.
 
+pub mod call;
 pub mod compliance;
 pub mod conversation;
 pub mod decision_log;
@@ -9,6 +10,7 @@ pub mod ids;
 pub mod money;
 pub mod nudge;
 pub mod phone;
+pub mod ports;
 pub mod scheduled_call;
 pub mod tenant;
 pub mod time;

@@ -123,3 +123,23 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow) -> Result<bool,
     )?;
     Ok(added > 0)
 }
+
+/// Gives a contact without a reference this one, unless another contact has it. Whether it did.
+pub fn adopt_reference(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, id: Id<Contact>, reference: &str, now: Timestamp) -> Result<bool, DbError> {
+    let adopted = tx.exec(
+        "update contacts set external_ref = ?4, updated_at = ?5 where workspace = ?1 and id = ?3 and mode = ?2 and external_ref is null \
+         and not exists (select 1 from contacts c where c.workspace = ?1 and c.mode = ?2 and c.external_ref = ?4)",
+        params![tenant, mode.as_str(), id, reference, now],
+    )?;
+    Ok(adopted > 0)
+}
+
+/// Remembers that the person was called or written to.
+pub fn touch(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, now: Timestamp) -> Result<(), DbError> {
+    tx.later("update contacts set last_contact_at = ?3 where workspace = ?1 and id = ?2", params![tenant, id, now])
+}
+
+/// Marks the person as opted out of calls.
+pub fn set_opted_out(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, now: Timestamp) -> Result<(), DbError> {
+    tx.later("update contacts set opt_out = 1, updated_at = ?3 where workspace = ?1 and id = ?2", params![tenant, id, now])
+}

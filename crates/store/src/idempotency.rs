@@ -91,10 +91,10 @@ pub fn finish(tx: &mut Tx<'_>, slot: &Slot, status: u16, body: &str, contact: Op
     )
 }
 
-/// Frees the key: the request was refused and stored nothing.
+/// Frees the key: the request was refused and had no effect, as its holder knows.
 pub fn free(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
     tx.later(
-        "delete from idempotency_keys where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4 and holder = ?5 and state = 'running'",
+        "delete from idempotency_keys where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4 and holder = ?5 and state in ('running', 'held')",
         params![&slot.workspace, slot.mode.as_str(), slot.operation, &slot.key, &slot.holder],
     )
 }

@@ -5,6 +5,7 @@ pub mod db;
 
 pub mod agents;
 pub mod api_keys;
+pub mod calls;
 pub mod compliance_packs;
 pub mod contacts;
 pub mod do_not_call;

@@ -176,11 +176,9 @@ pub async fn update(app: &App, tenant: Tenant, id: Id<Agent>, body: AgentBody) -
             }
             row.updated_at = now;
             agents::update_settings(tx, tenant, &row)?;
-            if !before.flow_edited {
-                let flow = own_flow(&row);
-                if flow != row.published {
-                    agents::replace_flow(tx, tenant, id, &flow)?;
-                }
+            let flow = own_flow(&row);
+            if !before.flow_edited && flow != own_flow(&before) {
+                agents::replace_flow(tx, tenant, id, &flow)?;
             }
             Ok(view(row))
         })

@@ -14,6 +14,9 @@ use store::agents::{self, AgentRow};
 
 use super::{App, Failure, tools};
 
+/// Largest graph, in bytes of JSON: every conversation reads its published graph, so one of megabytes would slow others down.
+const MAX_GRAPH: usize = 1024 * 1024;
+
 /// The flow that conversations of this agent run.
 ///
 /// # Errors
@@ -96,6 +99,9 @@ pub async fn save(app: &App, tenant: Tenant, id: Id<Agent>, body: FlowBody) -> R
         Failure::field(&field, why.message)
     })?;
     let (now, graph, base) = (app.clock.now(), body.graph.to_string(), body.base_version);
+    if graph.len() > MAX_GRAPH {
+        return Err(Failure::field("graph", "must be at most 1 MB of JSON"));
+    }
     app.store
         .tx(move |tx| {
             let row = super::agents::find_writable(tx, tenant, id)?;

@@ -69,10 +69,32 @@ impl Once {
         Ok(answer)
     }
 
+    /// Holds the key for its 24 hours, in the transaction after which the effect outside may happen: whatever befalls this request,
+    /// no other one runs it again. [`Once::finish`] and [`Once::free`] still work.
+    pub fn hold(&self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        if let Some(slot) = &self.0 {
+            idempotency::keep_held(tx, slot)?;
+        }
+        Ok(())
+    }
+
+    /// Key and holder, for whoever has to finish or free the key after a crash of this request.
+    pub fn key_and_holder(&self) -> Option<(String, String)> {
+        self.0.as_ref().map(|slot| (slot.key.clone(), slot.holder.clone()))
+    }
+
     /// Frees the key after a refusal that stored nothing.
     pub fn free(&self, tx: &mut Tx<'_>) -> Result<(), Failure> {
         if let Some(slot) = &self.0 {
             idempotency::free(tx, slot)?;
+        }
+        Ok(())
+    }
+
+    /// Holds the key for its 24 hours: the outcome of the effect outside is unknown, so nobody may run the request again.
+    pub fn keep_held(&self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        if let Some(slot) = &self.0 {
+            idempotency::keep_held(tx, slot)?;
         }
         Ok(())
     }

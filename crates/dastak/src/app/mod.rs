@@ -3,6 +3,7 @@
 
 pub mod access;
 pub mod account;
+pub mod calls;
 pub mod agents;
 pub mod compliance_packs;
 pub mod dnd;
@@ -40,6 +41,10 @@ pub mod topics {
 
     /// Somebody's key, workspace settings or endpoints changed: what this node remembers of them is void.
     pub const ACCESS: WakeSet = WakeSet(1);
+    /// A call was placed, or has to be looked at earlier than it was.
+    pub const CALLS: WakeSet = WakeSet(1 << 3);
+    /// A scheduled call is due earlier than was known.
+    pub const SCHEDULED_CALLS: WakeSet = WakeSet(1 << 6);
 }
 
 /// Everything a use case needs; shared by all requests and jobs of a node.
@@ -60,6 +65,8 @@ pub struct App {
     pub access: access::Cache,
     /// Invalid keys by address.
     pub throttle: access::Throttle,
+    /// Who places calls.
+    pub carriers: calls::Carriers,
     /// Requests by workspace, on an embedded store.
     pub rates: crate::http::rate_limit::Windows,
 }

@@ -13,7 +13,7 @@ use store::Tx;
 use store::calls::CallRow;
 use store::scheduled_calls::{self, ScheduledCallId, ScheduledCallRow};
 
-use super::calls::{self, Env, From, Order, Prepared, Refused};
+use super::calls::{self, Env, Order, OwnNumber, Prepared, Refused};
 use super::idempotency::{Answer, Once, Turn};
 use super::{App, Failure, timelines, topics};
 
@@ -86,7 +86,7 @@ pub async fn create(app: &App, tenant: Tenant, mode: Mode, once: Once, body: New
             tx.wake(topics::SCHEDULED_CALLS);
             let made = Scheduled { data: view(row), warnings: prepared.warnings.clone() };
             let made = serde_json::to_value(made).map_err(|why| Failure::internal(why.to_string()))?;
-            let contact = prepared.contact_id().map(|contact| contact.to_string());
+            let contact = prepared.contact().map(|contact| contact.id.to_string());
             once.finish(tx, 201, &made, contact.as_deref())
         })
         .await
@@ -96,8 +96,8 @@ fn new_row(env: &Env, tenant: Tenant, mode: Mode, prepared: &Prepared, state: do
     let agent = prepared.agent.as_ref().ok_or(Refused::AgentNotFound)?;
     let to = prepared.to.ok_or(Refused::InvalidNumber)?;
     let from_number = match &prepared.from {
-        From::Owned(number) if prepared.order.from_number.is_some() => Some(number.clone()),
-        From::Owned(_) | From::NotOwned | From::Nothing => None,
+        OwnNumber::Owned(number) if prepared.order.from_number.is_some() => Some(number.clone()),
+        OwnNumber::Owned(_) | OwnNumber::NotOwned | OwnNumber::Nothing => None,
     };
     Ok(ScheduledCallRow {
         id: env.context.ids.make(),
@@ -235,7 +235,7 @@ fn order_of(row: &ScheduledCallRow) -> Order {
 fn due_facts(prepared: &Prepared, now: Timestamp) -> DueFacts {
     DueFacts {
         refusal: prepared.refused().and_then(|refused| refusal(&refused)),
-        from_number_ok: prepared.from != From::NotOwned,
+        from_number_ok: prepared.from != OwnNumber::NotOwned,
         providers_ok: prepared.carrier_ok,
         block: prepared.judgement.as_ref().and_then(|judgement| judgement.block),
         opening: prepared.pack.as_ref().and_then(|pack| pack.hours.next_opening(now)),
@@ -270,7 +270,7 @@ fn checks(prepared: &Prepared) -> Value {
         "agentReady": prepared.check.is_none(),
         "workspaceSuspended": workspace.suspended,
         "kybVerified": workspace.kyb_verified,
-        "fromNumberOwned": matches!(prepared.from, From::Owned(_)),
+        "fromNumberOwned": matches!(prepared.from, OwnNumber::Owned(_)),
         "gates": gates,
         "balanceMinor": workspace.balance,
         "heldMinor": workspace.reserved,

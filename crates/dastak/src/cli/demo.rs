@@ -5,39 +5,68 @@ use serde_json::{Value, json};
 
 use crate::app::idempotency::Once;
 use crate::app::operator_log::Trace;
-use crate::app::{App, Failure, keys, numbers, workspaces};
+use crate::app::{App, Failure, agents, keys, numbers, workspaces};
 
 /// Where the demo's ids and sealed keys are kept.
 const FACT: &str = "demo_workspace";
+
+/// File in the data folder that a shell reads: address, keys, agent.
+const FILE: &str = "demo.env";
+
+const PROMPT: &str = "You are Asha, who calls customers of a furniture shop in Bengaluru about their delivery. Greet the person by name, \
+say that the delivery is planned for tomorrow, and ask whether the morning or the evening suits better. Be brief and friendly.";
 
 /// What a newcomer needs.
 pub struct Demo {
     live_key: String,
     test_key: String,
+    agent: String,
+    file: std::path::PathBuf,
 }
 
 impl Demo {
     /// The welcome on standard error.
     pub fn welcome(&self, url: &str) -> String {
+        let Self { live_key, test_key, agent, file } = self;
         format!(
-            "\n  dastak is running\n\n  API        {url}/v1\n  reference  {url}/docs\n  live key   {}\n  test key   {}\n\n  Try it:\n\n    curl -s {url}/v1/me -H \"Authorization: Bearer {}\"\n",
-            self.live_key, self.test_key, self.test_key
+            "\n  dastak is running\n\n  API        {url}/v1\n  reference  {url}/docs\n  live key   {live_key}\n  test key   {test_key}\n  agent      {agent}\n\n  \
+             The agent calls you (the sandbox phone network answers; end the number in 1111 for busy, 0000 for no answer):\n\n    \
+             curl -s {url}/v1/calls -H \"Authorization: Bearer {live_key}\" -H \"Content-Type: application/json\" -d '{{\"agentId\":\"{agent}\",\"toNumber\":\"+919812345678\"}}'\n\n  \
+             For the commands of the README:  . {}\n",
+            file.display()
         )
+    }
+
+    /// Writes the file that a shell reads, mode 0600.
+    fn write(&self, url: &str) -> Result<(), Failure> {
+        let text = format!("DASTAK_URL={url}\nLIVE_KEY={}\nTEST_KEY={}\nAGENT={}\n", self.live_key, self.test_key, self.agent);
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let written = options.open(&self.file).and_then(|mut out| std::io::Write::write_all(&mut out, text.as_bytes()));
+        written.map_err(|why| Failure::internal(format!("{}: {why}", self.file.display())))
     }
 }
 
 /// Makes the demo workspace at the first start, and finds it again later.
 pub async fn seed(app: &App) -> Result<Demo, String> {
-    seed_inner(app).await.map_err(|failure| format!("demo workspace: {} {}", failure.message, failure.cause.unwrap_or_default()))
+    let made = async {
+        let facts = facts(app).await?;
+        let text = |name: &str| facts[name].as_str().unwrap_or_default().to_owned();
+        let demo = Demo { live_key: text("liveKey"), test_key: text("testKey"), agent: text("agent"), file: app.config.data.join(FILE) };
+        demo.write(&app.config.public_url)?;
+        Ok(demo)
+    };
+    made.await.map_err(|failure: Failure| format!("demo workspace: {} {}", failure.message, failure.cause.unwrap_or_default()))
 }
 
-async fn seed_inner(app: &App) -> Result<Demo, Failure> {
+/// Keys and agent of the demo workspace, made now or read from where they are sealed.
+async fn facts(app: &App) -> Result<Value, Failure> {
     let known = app.store.read(|tx| store::installation::get(tx, FACT)).await?;
     if let Some(sealed) = known {
         let open = app.keyring.open_sealed(FACT, &sealed).ok_or_else(|| Failure::internal("the demo workspace's keys cannot be decrypted"))?;
-        let facts: Value = serde_json::from_str(&open).map_err(|why| Failure::internal(why.to_string()))?;
-        let text = |name: &str| facts[name].as_str().unwrap_or_default().to_owned();
-        return Ok(Demo { live_key: text("liveKey"), test_key: text("testKey") });
+        return serde_json::from_str(&open).map_err(|why| Failure::internal(why.to_string()));
     }
     let trace = || Trace { operation: "seedDemo", request_id: "dev".into() };
     let body = NewWorkspace { name: "Demo".into(), kyb_verified: true, balance_minor: 1_000_000, currency: "INR".into(), cost_per_minute_minor: 600 };
@@ -48,8 +77,13 @@ async fn seed_inner(app: &App) -> Result<Demo, Failure> {
     let live_key = keys::create(app, trace(), workspace, key("live")).await?.key.unwrap_or_default();
     let test_key = keys::create(app, trace(), workspace, key("test")).await?.key.unwrap_or_default();
     numbers::create(app, trace(), workspace, "+918045670001".into()).await?;
-    let facts = json!({"liveKey": live_key, "testKey": test_key}).to_string();
-    let sealed = app.keyring.seal(FACT, &facts).map_err(Failure::internal)?;
+    let mut body = json!({"name": "Asha", "systemPrompt": PROMPT});
+    api::agents::new_agent().check(&mut body).map_err(|misfit| Failure::internal(misfit.field))?;
+    let body = serde_json::from_value(body).map_err(|why| Failure::internal(why.to_string()))?;
+    let agent = agents::create(app, workspace, body).await?.summary.id;
+    agents::set_status(app, workspace, agent, "active".into()).await?;
+    let facts = json!({"liveKey": live_key, "testKey": test_key, "agent": agent});
+    let sealed = app.keyring.seal(FACT, &facts.to_string()).map_err(Failure::internal)?;
     app.store.tx(move |tx| store::installation::get_or_insert(tx, FACT, &sealed)).await?;
-    Ok(Demo { live_key, test_key })
+    Ok(facts)
 }

@@ -2,3 +2,4 @@
 
 pub mod cleanup;
 pub mod scheduled_calls;
+pub mod live_calls;

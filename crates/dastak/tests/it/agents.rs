@@ -46,3 +46,387 @@ async fn a_new_agent_has_its_defaults() {
     let flow = app.get(&workspace.live, &format!("{}/flow", path(&made))).await.expect(200)["data"].clone();
     assert_eq!((&flow["draftVersion"], &flow["issues"], &flow["draft"]), (&json!(1), &json!([]), &flow["published"]));
 }
+
+#[tokio::test]
+async fn every_setting_comes_back_and_can_change() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let body = json!({
+        "systemPrompt": "Greet {{name}}.", "voice": "offline-male", "language": "or", "workflowTemplate": "onboarding", "vertical": "lending",
+        "policyRef": "lending@1", "allowedTransferNumbers": ["98123 45678", "+919812345678", "022-23456789"],
+        "extractionSchema": [{"key": "income", "label": "Income", "type": "number", "extra": 1}], "knowledgeBaseId": null,
+        "toolIds": ["end_call", "transfer_to_human", "end_call"], "channel": "call", "direction": "inbound", "callContext": {"console": true},
+    });
+    let made = create(&app, &workspace, &body).await;
+    let mut expected = body.clone();
+    expected.as_object_mut().unwrap().remove("callContext");
+    expected["id"] = made["id"].clone();
+    expected["name"] = json!("Asha");
+    expected["status"] = json!("draft");
+    expected["allowedTransferNumbers"] = json!(["+919812345678", "+912223456789"]);
+    expected["extractionSchema"] = json!([{"key": "income", "label": "Income", "type": "number"}]);
+    expected["toolIds"] = json!(["end_call", "transfer_to_human"]);
+    assert_eq!(made, expected, "numbers are normalized; numbers and tools named twice are kept once");
+
+    let nothing = app.put(&workspace.live, &path(&made), &json!({})).await.expect(200);
+    assert_eq!(nothing["data"], made, "what is absent stays");
+    let change = json!({
+        "name": "Ravi", "systemPrompt": "", "voice": "", "language": "te", "workflowTemplate": "prompt-driven", "vertical": "general",
+        "policyRef": "collections@1", "allowedTransferNumbers": [], "extractionSchema": [], "knowledgeBaseId": null, "toolIds": [],
+        "channel": "call", "direction": "inbound", "status": "active", "id": "agt_other",
+    });
+    let changed = app.put(&workspace.live, &path(&made), &change).await.expect(200)["data"].clone();
+    let mut expected = change.clone();
+    expected["id"] = made["id"].clone();
+    expected["status"] = json!("draft");
+    assert_eq!(changed, expected, "status and id are not settings");
+    assert_eq!(app.get(&workspace.live, &path(&made)).await.expect(200)["data"], expected);
+}
+
+#[tokio::test]
+async fn the_list_shows_every_agent_newest_first() {
+    let app = TestApp::start().await;
+    let (workspace, other) = (app.workspace().await, app.workspace().await);
+    let first = create(&app, &workspace, &json!({"name": "one"})).await;
+    let second = create(&app, &workspace, &json!({"name": "two", "channel": "chat", "language": "hi", "voice": "offline-female"})).await;
+    create(&app, &other, &json!({})).await;
+    let listed = app.get(&workspace.test, "/v1/agents").await.expect(200);
+    let expected = json!([
+        {"id": second["id"], "name": "two", "voice": "offline-female", "language": "hi", "status": "draft", "channel": "chat", "direction": "inbound"},
+        {"id": first["id"], "name": "one", "voice": "", "language": "en", "status": "draft", "channel": "call", "direction": "outbound"},
+    ]);
+    assert_eq!(listed, json!({"data": expected}));
+    let flow = json!({"graph": {"nodes": []}, "baseVersion": 1});
+    app.get(&other.live, &path(&first)).await.refused(404, "not_found");
+    app.put(&other.live, &path(&first), &json!({"name": "x"})).await.refused(404, "not_found");
+    app.delete(&other.live, &path(&first)).await.refused(404, "not_found");
+    app.post(&other.live, &format!("{}/status", path(&first)), &json!({"status": "active"})).await.refused(404, "not_found");
+    app.get(&other.live, &format!("{}/flow", path(&first))).await.refused(404, "not_found");
+    app.put(&other.live, &format!("{}/flow", path(&first)), &flow).await.refused(404, "not_found");
+    app.post(&other.live, &format!("{}/flow/publish", path(&first)), &json!({})).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn limits_hold_at_their_edges() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let text = |length: usize| "न".repeat(length);
+    let items = |count: usize| (0..count).map(|n| json!({"key": format!("k{n}"), "label": "", "type": "text"})).collect::<Vec<_>>();
+    let numbers = |count: usize| (0..count).map(|n| format!("98123450{n:02}")).collect::<Vec<_>>();
+    let kept = [
+        ("name", json!(text(120))),
+        ("systemPrompt", json!(text(16_000))),
+        ("toolIds", json!(vec!["end_call"; 50])),
+        ("allowedTransferNumbers", json!(numbers(50))),
+        ("allowedTransferNumbers", json!(["+91 (0) 98123-456 78"])),
+        ("extractionSchema", json!(items(50))),
+        ("extractionSchema", json!([{"key": text(64), "label": text(200), "type": "boolean"}])),
+    ];
+    for (field, value) in kept {
+        create(&app, &workspace, &json!({field: value})).await;
+    }
+    let item = |key: Value, label: Value, kind: &str| json!([{"key": key, "label": label, "type": kind}]);
+    let refused = [
+        ("name", json!(""), "name"),
+        ("name", json!(text(121)), "name"),
+        ("name", json!(null), "name"),
+        ("systemPrompt", json!(text(16_001)), "systemPrompt"),
+        ("systemPrompt", json!(null), "systemPrompt"),
+        ("voice", json!("v".repeat(81)), "voice"),
+        ("voice", json!("nobody"), "voice"),
+        ("language", json!("fr"), "language"),
+        ("workflowTemplate", json!("prompt"), "workflowTemplate"),
+        ("vertical", json!("health"), "vertical"),
+        ("policyRef", json!(""), "policyRef"),
+        ("policyRef", json!("p".repeat(121)), "policyRef"),
+        ("policyRef", json!("p".repeat(120)), "policyRef"),
+        ("policyRef", json!("generic-safe@2"), "policyRef"),
+        ("policyRef", json!("cpk_01jzzzzzzzzzzzzzzzzzzzzzzz"), "policyRef"),
+        ("policyRef", json!("cpk_x"), "policyRef"),
+        ("toolIds", json!(vec!["end_call"; 51]), "toolIds"),
+        ("toolIds", json!(["end_call", ""]), "toolIds[1]"),
+        ("toolIds", json!(["t".repeat(65)]), "toolIds[0]"),
+        ("toolIds", json!(["end_call", "t".repeat(64)]), "toolIds[1]"),
+        ("toolIds", json!(["tool_01jzzzzzzzzzzzzzzzzzzzzzzz"]), "toolIds[0]"),
+        ("toolIds", json!("end_call"), "toolIds"),
+        ("allowedTransferNumbers", json!(numbers(51)), "allowedTransferNumbers"),
+        ("allowedTransferNumbers", json!(["+91 (0) 98123-4567 8 "]), "allowedTransferNumbers[0]"),
+        ("allowedTransferNumbers", json!(["9812345678", "+12025550100"]), "allowedTransferNumbers[1]"),
+        ("allowedTransferNumbers", json!(["12345"]), "allowedTransferNumbers[0]"),
+        ("extractionSchema", json!(items(51)), "extractionSchema"),
+        ("extractionSchema", item(json!("k"), json!("l"), "choice"), "extractionSchema[0].type"),
+        ("extractionSchema", item(json!(""), json!("l"), "text"), "extractionSchema[0].key"),
+        ("extractionSchema", json!([{"key": "k", "type": "text"}]), "extractionSchema[0].label"),
+        ("extractionSchema", json!([items(1)[0], items(1)[0]]), "extractionSchema[1].key"),
+        ("knowledgeBaseId", json!(""), "knowledgeBaseId"),
+        ("channel", json!("voice"), "channel"),
+        ("direction", json!("both"), "direction"),
+    ];
+    let agent = create(&app, &workspace, &json!({})).await;
+    for (field, value, named) in refused {
+        let mut body = json!({"name": "Asha"});
+        body[field] = value.clone();
+        names_field(&app.post(&workspace.live, "/v1/agents", &body).await.refused(400, "invalid_request"), named);
+        let changed = app.put(&workspace.live, &path(&agent), &json!({"name": "changed", field: value})).await;
+        names_field(&changed.refused(400, "invalid_request"), named);
+    }
+    names_field(&app.post(&workspace.live, "/v1/agents", &json!({})).await.refused(400, "invalid_request"), "name");
+    assert_eq!(app.get(&workspace.live, &path(&agent)).await.expect(200)["data"], agent, "a refused change changes nothing");
+    assert_eq!(app.get(&workspace.live, "/v1/agents").await.expect(200)["data"].as_array().unwrap().len(), 8, "a refused agent is not made");
+
+    let unknown = json!({"name": "x", "knowledgeBaseId": "kb_01jzzzzzzzzzzzzzzzzzzzzzzz"});
+    app.post(&workspace.live, "/v1/agents", &unknown).await.refused(400, "knowledge_base_not_found");
+    app.put(&workspace.live, &path(&agent), &unknown).await.refused(400, "knowledge_base_not_found");
+}
+
+#[tokio::test]
+async fn channel_and_direction_are_fixed() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let chat = create(&app, &workspace, &json!({"channel": "chat"})).await;
+    assert_eq!((chat["channel"].as_str(), chat["direction"].as_str()), (Some("chat"), Some("inbound")));
+    let explicit = create(&app, &workspace, &json!({"channel": "chat", "direction": "inbound"})).await;
+    assert_eq!(explicit["direction"], "inbound");
+    let outbound = json!({"name": "x", "channel": "chat", "direction": "outbound"});
+    names_field(&app.post(&workspace.live, "/v1/agents", &outbound).await.refused(400, "invalid_request"), "direction");
+    app.put(&workspace.live, &path(&chat), &json!({"channel": "chat", "direction": "inbound", "name": "same"})).await.expect(200);
+    for field in [json!({"channel": "call"}), json!({"direction": "outbound"})] {
+        let name = field.as_object().unwrap().keys().next().unwrap().clone();
+        names_field(&app.put(&workspace.live, &path(&chat), &field).await.refused(400, "invalid_request"), &name);
+    }
+}
+
+#[tokio::test]
+async fn regulated_verticals_need_their_template_and_pack() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let pack = |families: Value| json!({"name": "Ours", "hours": [{"days": [0, 1], "from": "10:00", "to": "12:00"}], "families": families});
+    let packs = format!("/workspaces/{}/compliance-packs", workspace.id);
+    let custom = app.operator("POST", &packs, &pack(json!(["debt_recovery"]))).await.expect(201)["data"]["id"].clone();
+    for (vertical, template, policy, outcome) in [
+        ("general", "collections", "lending@1", None),
+        ("collections", "prompt-driven", "collections@1", None),
+        ("debt_recovery", "collections", "collections@1", None),
+        ("debt_recovery", "collections", custom.as_str().unwrap(), None),
+        ("lending", "onboarding", "lending@1", None),
+        ("financial_services", "onboarding", "financial-services@1", None),
+        ("collections", "prompt-driven", "generic-safe@1", Some("compliance_pack_invalid")),
+        ("collections", "prompt-driven", custom.as_str().unwrap(), Some("compliance_pack_invalid")),
+        ("lending", "prompt-driven", "collections@1", Some("compliance_pack_invalid")),
+        ("financial_services", "collections", "financial-services@1", Some("workflow_template_invalid")),
+        ("debt_recovery", "onboarding", "collections@1", Some("workflow_template_invalid")),
+    ] {
+        let body = json!({"name": "x", "vertical": vertical, "workflowTemplate": template, "policyRef": policy});
+        let made = app.post(&workspace.live, "/v1/agents", &body).await;
+        let agent = create(&app, &workspace, &json!({})).await;
+        let changed = app.put(&workspace.live, &path(&agent), &body).await;
+        match outcome {
+            None => {
+                let made = made.expect(201)["data"].clone();
+                assert_eq!((&made["vertical"], &made["policyRef"]), (&json!(vertical), &json!(policy)));
+                changed.expect(200);
+                app.post(&workspace.live, &format!("{}/status", path(&made)), &json!({"status": "active"})).await.expect(200);
+            }
+            Some(code) => {
+                made.refused(422, code);
+                changed.refused(422, code);
+                assert_eq!(app.get(&workspace.live, &path(&agent)).await.expect(200)["data"], agent);
+            }
+        }
+    }
+    // The settings are judged together, whichever of them a change names.
+    let lender = create(&app, &workspace, &json!({"vertical": "lending", "policyRef": "lending@1"})).await;
+    app.put(&workspace.live, &path(&lender), &json!({"policyRef": "generic-safe@1"})).await.refused(422, "compliance_pack_invalid");
+    app.put(&workspace.live, &path(&lender), &json!({"vertical": "collections"})).await.refused(422, "compliance_pack_invalid");
+    app.put(&workspace.live, &path(&lender), &json!({"name": "still"})).await.expect(200);
+
+    let chat = json!({"name": "x", "channel": "chat", "vertical": "lending", "policyRef": "lending@1"});
+    let refused = app.post(&workspace.live, "/v1/agents", &chat).await.refused(400, "vertical_not_allowed");
+    assert_eq!(refused["meta"]["field"], "vertical");
+    let chat = create(&app, &workspace, &json!({"channel": "chat"})).await;
+    app.put(&workspace.live, &path(&chat), &json!({"vertical": "collections", "policyRef": "collections@1"})).await.refused(400, "vertical_not_allowed");
+    // A pack of another workspace is not there.
+    let other = app.workspace().await;
+    let foreign = json!({"name": "x", "policyRef": custom});
+    names_field(&app.post(&other.live, "/v1/agents", &foreign).await.refused(400, "invalid_request"), "policyRef");
+}
+
+#[tokio::test]
+async fn agents_are_published_and_unpublished() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let agent = create(&app, &workspace, &json!({})).await;
+    let status = format!("{}/status", path(&agent));
+    for body in [json!({}), json!({"status": "paused"}), json!({"status": null})] {
+        names_field(&app.post(&workspace.live, &status, &body).await.refused(400, "invalid_request"), "status");
+    }
+    for word in ["active", "active", "draft", "draft", "active"] {
+        let mut expected = agent.clone();
+        expected["status"] = json!(word);
+        assert_eq!(app.post(&workspace.live, &status, &json!({"status": word})).await.expect(200)["data"], expected);
+        assert_eq!(app.get(&workspace.live, &path(&agent)).await.expect(200)["data"], expected);
+    }
+    app.post(&workspace.test, &status, &json!({"status": "draft"})).await.refused(403, "test_mode_read_only");
+}
+
+#[tokio::test]
+async fn a_deleted_agent_is_gone() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let agent = create(&app, &workspace, &json!({})).await;
+    let answer = app.delete(&workspace.live, &path(&agent)).await.expect(200);
+    assert_eq!(answer, json!({"data": {"id": agent["id"], "deleted": true}}));
+    app.delete(&workspace.live, &path(&agent)).await.refused(404, "not_found");
+    app.get(&workspace.live, &path(&agent)).await.refused(404, "not_found");
+    app.get(&workspace.live, &format!("{}/flow", path(&agent))).await.refused(404, "not_found");
+    assert_eq!(app.get(&workspace.live, "/v1/agents").await.expect(200), json!({"data": []}));
+}
+
+#[tokio::test]
+async fn a_locked_agent_refuses_every_write() {
+    let app = TestApp::start().await;
+    let (workspace, other) = (app.workspace().await, app.workspace().await);
+    let agent = create(&app, &workspace, &json!({})).await;
+    let (status, flow) = (format!("{}/status", path(&agent)), format!("{}/flow", path(&agent)));
+    let publish = format!("{flow}/publish");
+    let graph = app.get(&workspace.live, &flow).await.expect(200)["data"]["draft"].clone();
+    let lock = |workspace: &Workspace, what: &str| format!("/workspaces/{}/agents/{}/{what}", workspace.id, agent["id"].as_str().unwrap());
+    app.operator("POST", &lock(&other, "lock"), &Value::Null).await.refused(404, "not_found");
+    for _ in 0..2 {
+        let answer = app.operator("POST", &lock(&workspace, "lock"), &Value::Null).await.expect(200);
+        assert_eq!(answer["data"], json!({"id": agent["id"], "locked": true}));
+        app.put(&workspace.live, &path(&agent), &json!({"name": "x"})).await.refused(423, "agent_locked");
+        app.put(&workspace.live, &path(&agent), &json!({"channel": "chat"})).await.refused(423, "agent_locked");
+        app.post(&workspace.live, &status, &json!({"status": "active"})).await.refused(423, "agent_locked");
+        app.put(&workspace.live, &flow, &json!({"graph": graph, "baseVersion": 9})).await.refused(423, "agent_locked");
+        app.post(&workspace.live, &publish, &json!({})).await.refused(423, "agent_locked");
+        app.delete(&workspace.live, &path(&agent)).await.refused(423, "agent_locked");
+    }
+    assert_eq!(app.get(&workspace.live, &path(&agent)).await.expect(200)["data"], agent);
+    app.get(&workspace.live, &flow).await.expect(200);
+    let answer = app.operator("POST", &lock(&workspace, "unlock"), &Value::Null).await.expect(200);
+    assert_eq!(answer["data"], json!({"id": agent["id"], "locked": false}));
+    app.post(&workspace.live, &status, &json!({"status": "active"})).await.expect(200);
+    app.delete(&workspace.live, &path(&agent)).await.expect(200);
+    app.operator("POST", &lock(&workspace, "lock"), &Value::Null).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn voices_and_languages() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let data = app.get(&workspace.test, "/v1/voices").await.expect(200)["data"].clone();
+    let voices = data["voices"].as_array().unwrap();
+    assert_eq!(voices.iter().map(|voice| voice["gender"].as_str().unwrap()).collect::<Vec<_>>(), ["female", "male"]);
+    assert!(voices.iter().any(|voice| voice["id"] == data["defaultVoice"]));
+    let codes: Vec<&str> = data["languages"].as_array().unwrap().iter().map(|language| language["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"]);
+    for voice in voices {
+        create(&app, &workspace, &json!({"voice": voice["id"]})).await;
+    }
+    for code in codes {
+        create(&app, &workspace, &json!({"language": code})).await;
+    }
+}
+
+#[tokio::test]
+async fn webhook_tools() {
+    let app = TestApp::start_with(|config| config.allow_insecure_webhooks = false).await;
+    let (workspace, other) = (app.workspace().await, app.workspace().await);
+    let tools = format!("/workspaces/{}/tools", workspace.id);
+    let tool = |config: Value| json!({"type": "webhook", "name": "Balance", "description": "Looks up the balance.", "config": config});
+    let made = app.operator("POST", &tools, &tool(json!({"url": "https://crm.example.com/balance", "headers": {"X-Key": "hush"}}))).await;
+    assert!(!made.text.contains("hush") && !made.text.contains("crm.example.com"), "the configuration is never shown");
+    let made = made.expect(201)["data"].clone();
+    let id = made["id"].as_str().unwrap().to_owned();
+    assert_eq!(made, json!({"id": id, "type": "webhook", "name": "Balance", "description": "Looks up the balance."}));
+    let listed = app.get(&workspace.test, "/v1/tools").await.expect(200)["data"].clone();
+    let kinds: Vec<&str> = listed.as_array().unwrap().iter().map(|tool| tool["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["transfer_to_human", "end_call", "chatapp_message", "webhook"]);
+    assert_eq!(listed[3], made);
+    assert_eq!(app.operator("GET", &tools, &Value::Null).await.expect(200)["data"], listed);
+    assert_eq!(app.get(&other.live, "/v1/tools").await.expect(200)["data"].as_array().unwrap().len(), 3);
+
+    for (body, field) in [
+        (tool(json!({})), "config.url"),
+        (tool(json!({"url": "http://crm.example.com/"})), "config.url"),
+        (tool(json!({"url": "https://127.0.0.1/"})), "config.url"),
+        (tool(json!({"url": "https://crm.example.com/", "method": "DELETE"})), "config.method"),
+        (tool(json!({"url": "https://crm.example.com/", "timeoutSeconds": 21})), "config.timeoutSeconds"),
+        (tool(json!({"url": "https://crm.example.com/", "headers": {"a b": "x"}})), "config.headers.a b"),
+        (tool(json!({"url": "https://crm.example.com/", "headers": {"a": "x\ny"}})), "config.headers.a"),
+        (tool(json!({"url": "https://crm.example.com/", "headers": {"Host": "x"}})), "config.headers.Host"),
+        (json!({"type": "end_call", "name": "x", "config": {"url": "https://crm.example.com/"}}), "type"),
+        (json!({"type": "webhook", "name": "", "config": {"url": "https://crm.example.com/"}}), "name"),
+    ] {
+        names_field(&app.operator("POST", &tools, &body).await.refused(400, "invalid_request"), field);
+    }
+
+    // Stored encrypted, and readable by who calls it.
+    let (tenant, tool_id) = (workspace.id.parse().unwrap(), id.parse().unwrap());
+    let config = dastak::app::tools::webhook(app.app(), tenant, tool_id).await.unwrap().unwrap();
+    assert_eq!((config.url.as_str(), config.method.as_str(), config.timeout_seconds), ("https://crm.example.com/balance", "POST", 8));
+    let (_, sealed) = app.app().store.read(move |tx| store::tools::get(tx, tenant, tool_id)).await.unwrap().unwrap();
+    assert!(!sealed.contains("hush"));
+
+    let agent = create(&app, &workspace, &json!({"toolIds": [id]})).await;
+    let foreign = app.post(&other.live, "/v1/agents", &json!({"name": "x", "toolIds": [id]})).await;
+    names_field(&foreign.refused(400, "invalid_request"), "toolIds[0]");
+    let deleting = format!("{tools}/{id}");
+    app.operator("DELETE", &format!("/workspaces/{}/tools/{id}", other.id), &Value::Null).await.refused(404, "not_found");
+    let gone = app.operator("DELETE", &deleting, &Value::Null).await.expect(200);
+    assert_eq!(gone["data"], json!({"id": id, "deleted": true}));
+    app.operator("DELETE", &deleting, &Value::Null).await.refused(404, "not_found");
+    // Its flow is not ready now, and the other settings can still change.
+    let refused = app.post(&workspace.live, &format!("{}/status", path(&agent)), &json!({"status": "active"})).await.refused(422, "flow_not_ready");
+    assert_eq!(refused["meta"]["issues"][0]["code"], "unknown_tool", "{refused}");
+    app.put(&workspace.live, &path(&agent), &json!({"name": "y"})).await.expect(200);
+    app.put(&workspace.live, &path(&agent), &json!({"toolIds": []})).await.expect(200);
+    app.post(&workspace.live, &format!("{}/status", path(&agent)), &json!({"status": "active"})).await.expect(200);
+}
+
+#[tokio::test]
+async fn compliance_packs() {
+    let app = TestApp::start().await;
+    let (workspace, other) = (app.workspace().await, app.workspace().await);
+    let packs = format!("/workspaces/{}/compliance-packs", workspace.id);
+    let body = json!({
+        "name": "Ours", "hours": [{"days": [0, 1, 2, 3, 4], "from": "10:00", "to": "18:30"}, {"days": [5], "from": "10:00", "to": "24:00"}],
+        "holidays": ["2026-12-25"], "caps": {"perDay": 2, "perWeek": 5}, "requireConsent": true, "families": ["lending"],
+    });
+    let made = app.operator("POST", &packs, &body).await.expect(201)["data"].clone();
+    let id = made["id"].as_str().unwrap().to_owned();
+    assert!(id.starts_with("cpk_"));
+    for (name, value) in body.as_object().unwrap() {
+        assert_eq!(made[name], *value);
+    }
+    assert_eq!(app.operator("GET", &packs, &Value::Null).await.expect(200)["data"], json!([made]));
+    let others = format!("/workspaces/{}/compliance-packs", other.id);
+    assert_eq!(app.operator("GET", &others, &Value::Null).await.expect(200)["data"], json!([]));
+    let least = json!({"name": "Least", "hours": [{"days": [6], "from": "10:00", "to": "11:00"}], "colour": "blue"});
+    let least = app.operator("POST", &packs, &least).await.expect(201)["data"].clone();
+    assert_eq!((&least["holidays"], &least["requireConsent"], &least["families"], least.get("colour")), (&json!([]), &json!(false), &json!([]), None));
+    for (change, field) in [
+        (json!({"name": ""}), "name"),
+        (json!({"hours": []}), "hours"),
+        (json!({"hours": [{"days": [0], "from": "9:00", "to": "10:00"}]}), "hours[0].from"),
+        (json!({"hours": [{"days": [0], "from": "10:00", "to": "09:00"}]}), "hours[0].to"),
+        (json!({"hours": [{"days": [7], "from": "09:00", "to": "10:00"}]}), "hours[0].days[0]"),
+        (json!({"holidays": ["25-12-2026"]}), "holidays[0]"),
+        (json!({"caps": {"perDay": 0}}), "caps.perDay"),
+        (json!({"requireConsent": "yes"}), "requireConsent"),
+        (json!({"families": ["loans"]}), "families[0]"),
+    ] {
+        let mut wrong = body.clone();
+        wrong.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        names_field(&app.operator("POST", &packs, &wrong).await.refused(400, "invalid_request"), field);
+    }
+
+    let (tenant, foreign, reference) = (workspace.id.parse().unwrap(), other.id.parse().unwrap(), id.clone());
+    let read = app.app().store.read(move |tx| {
+        let resolve = dastak::app::compliance_packs::resolve;
+        Ok::<_, dastak::app::Failure>((resolve(tx, tenant, &reference)?, resolve(tx, foreign, &reference)?, resolve(tx, tenant, "collections@1")?))
+    });
+    let (own, foreign, built_in) = read.await.unwrap();
+    assert_eq!((own.unwrap().caps.per_week, foreign, built_in.unwrap().caps.per_week), (Some(5), None, Some(12)));
+}

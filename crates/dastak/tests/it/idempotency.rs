@@ -68,3 +68,51 @@ async fn identical_requests_at_the_same_instant_create_one_thing() {
     }
     assert_eq!((bodies.len(), entries(&app, &workspace).await), (3, 4));
 }
+
+/// A request with an effect outside holds its key under a lease: a crash of its holder frees it, an unknown outcome does not.
+#[tokio::test]
+async fn a_crashed_holder_frees_its_key_and_an_unknown_outcome_holds_it() {
+    use dastak::app::Failure;
+    use dastak::app::idempotency::{Once, Turn};
+    let app = TestApp::start().await;
+    let once = |key: &str, body: &str, holder: &str| {
+        Once::keyed("ws_x".into(), domain::tenant::Mode::Live, "placeCall", key.into(), body.into(), holder.into())
+    };
+    let reserve = |once: Once| {
+        let (store, now) = (app.app().store.clone(), app.app().clock.now());
+        async move {
+            store
+                .tx(move |tx| match once.reserve(tx, now) {
+                    Ok(Turn::Mine) => Ok::<_, Failure>("mine".to_owned()),
+                    Ok(Turn::Given(answer)) => Ok(format!("given {} {}", answer.status, answer.body)),
+                    Err(failure) => Ok(failure.error.code.to_owned()),
+                })
+                .await
+                .unwrap()
+        }
+    };
+    assert_eq!(reserve(once("k", "a", "first")).await, "mine");
+    assert_eq!(reserve(once("k", "a", "second")).await, "idempotency_in_progress");
+    assert_eq!(reserve(once("k", "b", "second")).await, "idempotency_key_reused");
+    app.advance(121).await;
+    assert_eq!(reserve(once("k", "a", "second")).await, "mine", "the first holder is gone");
+
+    let finish = |once: Once| {
+        let store = app.app().store.clone();
+        async move { store.tx(move |tx| once.finish(tx, 200, &json!({"placed": true}), None).map(|_| ())).await.unwrap() }
+    };
+    finish(once("k", "a", "first")).await;
+    assert_eq!(reserve(once("k", "a", "third")).await, "idempotency_in_progress", "who lost its lease cannot answer any more");
+    finish(once("k", "a", "second")).await;
+    assert_eq!(reserve(once("k", "a", "third")).await, "given 200 {\"placed\":true}");
+
+    assert_eq!(reserve(once("h", "a", "first")).await, "mine");
+    let (store, held) = (app.app().store.clone(), once("h", "a", "first"));
+    store.tx(move |tx| held.keep_held(tx)).await.unwrap();
+    app.advance(3600).await;
+    assert_eq!(reserve(once("h", "a", "second")).await, "idempotency_in_progress", "it may have had an effect");
+    let (store, freed) = (app.app().store.clone(), once("f", "a", "first"));
+    assert_eq!(reserve(once("f", "a", "first")).await, "mine");
+    store.tx(move |tx| freed.free(tx)).await.unwrap();
+    assert_eq!(reserve(once("f", "b", "second")).await, "mine");
+}

@@ -5,6 +5,8 @@ mod app;
 mod access;
 mod agents;
 mod conventions;
+mod flows;
 mod idempotency;
+mod numbers;
 mod operator;
 mod wallet;

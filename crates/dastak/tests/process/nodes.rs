@@ -66,3 +66,56 @@ async fn nodes_with_different_master_keys_do_not_start() {
     let words = String::from_utf8_lossy(&refused.stderr);
     assert!(!refused.status.success() && words.contains("master_key: this store was made with another master key"), "{words}");
 }
+
+/// A commit on one node wakes the jobs of all, also after the connection that listens was lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn commits_wake_other_nodes() {
+    use std::sync::{Arc, Mutex};
+    use store::{DbError, Settings, Store, WakeSet};
+    if !on_postgres() {
+        return;
+    }
+    let url = fresh_database().await;
+    let open = || {
+        let woken = Arc::new(Mutex::new(0));
+        let seen = woken.clone();
+        let settings = Settings::Postgres { url: url.clone(), connections: 1 };
+        let store = Store::open(&settings, Arc::new(move |topics: WakeSet| *seen.lock().unwrap() |= topics.0)).unwrap();
+        (store, woken)
+    };
+    let ((one, _), (_other, woken)) = (open(), open());
+    let until_woken = |bit: u32| {
+        let (one, woken) = (one.clone(), woken.clone());
+        async move {
+            let mut pace = tokio::time::interval(std::time::Duration::from_millis(20));
+            for _ in 0..1000 {
+                one.tx(move |tx| {
+                    tx.wake(WakeSet(bit));
+                    Ok::<_, DbError>(())
+                })
+                .await
+                .unwrap();
+                pace.tick().await;
+                if *woken.lock().unwrap() == bit {
+                    return;
+                }
+            }
+            panic!("never woken by {bit}");
+        }
+    };
+    until_woken(4).await;
+    let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client.batch_execute("select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen%' and datname = current_database()").await.unwrap();
+    // Whatever was said meanwhile: everything is woken once, then as before.
+    let mut pace = tokio::time::interval(std::time::Duration::from_millis(20));
+    for _ in 0..1000 {
+        if *woken.lock().unwrap() == u32::MAX {
+            break;
+        }
+        pace.tick().await;
+    }
+    assert_eq!(*woken.lock().unwrap(), u32::MAX);
+    *woken.lock().unwrap() = 0;
+    until_woken(8).await;
+}

@@ -28,6 +28,7 @@ migrations! {
     1 "core",
     2 "agents",
     3 "contacts",
+    4 "calls",
     8 "scheduled_calls",
 }
 

@@ -1,8 +1,10 @@
 //! `/v1`: one file a noun.
 
 mod account;
+mod calls;
 mod agents;
 mod numbers;
+mod scheduled_calls;
 mod tools;
 mod wallet;
 
@@ -15,6 +17,16 @@ use crate::keyed;
 pub fn handlers() -> Vec<(&'static str, Handler)> {
     vec![
         ("getAccount", keyed!(account::get)),
+        ("placeCall", keyed!(calls::place)),
+        ("listCalls", keyed!(calls::list)),
+        ("getCall", keyed!(calls::get)),
+        ("hangUpCall", keyed!(calls::hang_up)),
+        ("getCallTimeline", keyed!(scheduled_calls::call_timeline)),
+        ("scheduleCall", keyed!(scheduled_calls::create)),
+        ("listScheduledCalls", keyed!(scheduled_calls::list)),
+        ("getScheduledCall", keyed!(scheduled_calls::get)),
+        ("cancelScheduledCall", keyed!(scheduled_calls::cancel)),
+        ("getScheduledCallTimeline", keyed!(scheduled_calls::timeline)),
         ("listAgents", keyed!(agents::list)),
         ("createAgent", keyed!(agents::create)),
         ("getAgent", keyed!(agents::get)),

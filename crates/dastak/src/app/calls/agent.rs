@@ -1,0 +1,58 @@
+//! What a call needs of its agent.
+
+use std::sync::Arc;
+
+use api::error_codes as codes;
+use domain::compliance::Pack;
+use domain::conversation::{Flow, one_step};
+use domain::tenant::Tenant;
+use serde_json::{Map, Value};
+use store::Tx;
+use store::agents::AgentRow;
+
+use super::Refused;
+use crate::app::{Failure, agents, compliance_packs};
+
+/// The first reason why this agent cannot place a call (spec 1 «Errors of placing a call»).
+pub(super) fn refusal(agent: &AgentRow) -> Option<Refused> {
+    let failure = agents::check_outbound(agent).err()?;
+    Some(if failure.error == codes::AGENT_NOT_CALL {
+        Refused::AgentNotCall
+    } else if failure.error == codes::AGENT_NOT_OUTBOUND {
+        Refused::AgentNotOutbound
+    } else {
+        Refused::AgentNotPublished
+    })
+}
+
+/// What the flow needs and does not have: variables that neither the call nor the person brings, then things that are gone.
+pub(super) fn flow_refusal(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    agent: &AgentRow,
+    given: &Map<String, Value>,
+    saved: &Map<String, Value>,
+) -> Result<Option<Refused>, Failure> {
+    let there = |name: &String| [given, saved].iter().any(|values| values.get(name).is_some_and(|value| !value.is_null()));
+    let missing: Vec<String> = agents::required_variables(agent)?.into_iter().filter(|name| !there(name)).collect();
+    if !missing.is_empty() {
+        return Ok(Some(Refused::MissingVariables(missing)));
+    }
+    match agents::flow_readiness(tx, tenant, agent) {
+        Ok(_) => Ok(None),
+        Err(failure) if failure.error == codes::FLOW_NOT_READY => {
+            Ok(Some(Refused::FlowNotReady(failure.meta.and_then(|mut meta| meta.get_mut("issues").map(Value::take)).unwrap_or_default())))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The flow that its calls run; of an agent that is gone, one without words of its own.
+pub(super) fn flow(agent: Option<&AgentRow>) -> Result<Arc<Flow>, Failure> {
+    agent.map_or_else(|| Ok(Arc::new(one_step("", &[], false))), agents::published_flow)
+}
+
+/// The compliance pack that the agent names.
+pub(super) fn pack(tx: &mut Tx<'_>, tenant: Tenant, agent: &AgentRow) -> Result<Pack, Failure> {
+    compliance_packs::resolve(tx, tenant, &agent.policy_ref)?.ok_or_else(|| Failure::internal(format!("no compliance pack {}", agent.policy_ref)))
+}

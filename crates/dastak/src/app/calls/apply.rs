@@ -1,0 +1,158 @@
+//! The one place where a fact changes a call.
+
+use domain::call::{EndCause, Fact, HANG_UP_TAKES, Notice, Stage, Status, script, step};
+use domain::conversation::placeholder;
+use domain::phone::Phone;
+use domain::tenant::Mode;
+use domain::time::Timestamp;
+use domain::wallet::{call_charge, talk_seconds};
+use serde_json::{Value, json};
+use store::calls::{self, CallRow};
+use store::wallet::Floor;
+use store::{Tx, agents, contacts, do_not_call};
+
+use super::{Env, agent, hooks};
+use crate::app::events::{self, NewEvent};
+use crate::app::{Failure, wallet};
+
+/// Applies a fact that was observed at `at` to a call that the caller holds (read in this transaction, for update): stores the call, settles the
+/// wallet and frees the line when it is over, writes its events, and tells what placed it. A fact that changes nothing leaves all as it was.
+pub fn apply(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Timestamp) -> Result<CallRow, Failure> {
+    let Some((progress, notice)) = step(&call.progress, fact, at) else { return Ok(call) };
+    let opted_out = progress.opted_out && !call.progress.opted_out;
+    let over = progress.status.stage() == Stage::Ended;
+    let mut row = CallRow { progress, ..call };
+    let mut captured = false;
+    if over {
+        row.line = false;
+        captured = conclude(tx, &mut row)?;
+        settle_wallet(tx, env, &row)?;
+    }
+    row.next_step_at = next_look(&row);
+    if fact == Fact::NotPlaced && row.provider_call.is_none() {
+        calls::remove(tx, row.workspace, row.id)?;
+    } else {
+        save(tx, &mut row)?;
+    }
+    if opted_out {
+        opt_out(tx, env, &row)?;
+    }
+    if captured {
+        emit(tx, env, &row, "transcript.ready")?;
+        emit(tx, env, &row, "outcome.captured")?;
+    }
+    if let Some(notice) = notice {
+        emit(tx, env, &row, Notice::as_str(notice))?;
+    }
+    hooks::after_call_fact(tx, env, &row, fact)?;
+    Ok(row)
+}
+
+/// Stores the call as it is now.
+pub(super) fn save(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<(), Failure> {
+    if !calls::save(tx, row)? {
+        return Err(Failure::internal("a call was changed by somebody who did not hold it"));
+    }
+    row.version += 1;
+    Ok(())
+}
+
+/// When somebody has to look at a call again: at the next step of a network that is a table.
+pub(super) fn next_look(row: &CallRow) -> Option<Timestamp> {
+    let (network, to) = (row.network?, Phone::normalize(&row.to_number).ok()?);
+    match row.progress.status.stage() {
+        Stage::Ringing | Stage::InProgress => {}
+        Stage::Ended | Stage::Blocked => return None,
+    }
+    if row.progress.status == Status::Queued {
+        return row.next_step_at;
+    }
+    if let Some(asked) = row.hang_up_at {
+        return Some(asked.plus(HANG_UP_TAKES));
+    }
+    let next = script(network, to).get(usize::try_from(row.script_step).ok()?);
+    // A script that has run out without an end would be a mistake in its table; the job then gives the call up at once.
+    Some(next.map_or(row.started_at, |next| row.started_at.plus(next.after_ms)))
+}
+
+/// What a conversation of a network that is a table leaves behind: the agent's published flow played with set answers.
+fn conclude(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<bool, Failure> {
+    let talked = row.progress.status == Status::Completed && row.progress.end_cause.as_deref() == Some(EndCause::AgentEnded.as_str());
+    if row.network.is_none() || !talked {
+        return Ok(false);
+    }
+    let agent = match row.agent {
+        Some(id) => agents::get(tx, row.workspace, id)?,
+        None => None,
+    };
+    let played = placeholder(&agent::flow(agent.as_ref())?, &row.variables);
+    let mut transcript: Vec<Value> = played.transcript.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();
+    if row.progress.opted_out {
+        transcript.push(json!({"role": "customer", "text": "Please do not call me again."}));
+    }
+    row.outcome = Some(if row.progress.opted_out { "opted_out" } else { "simulated" }.to_owned());
+    calls::save_content(tx, row.workspace, row.id, &Value::Array(transcript), &Value::Object(played.extracted))?;
+    Ok(true)
+}
+
+/// Gives back what was held and charges what was talked, a started minute as a whole one.
+fn settle_wallet(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
+    if row.mode == Mode::Test {
+        return Ok(());
+    }
+    let reference = row.id.to_string();
+    store::wallet::release(tx, row.workspace, &reference)?;
+    let charge = call_charge(row.progress.talk_ms.unwrap_or(0), row.price);
+    if charge > 0 {
+        wallet::post(tx, &env.context, row.workspace, "call_charge", -charge, &reference, Floor::None)?;
+    }
+    Ok(())
+}
+
+/// Puts the number on the workspace's do-not-call list because the callee said so.
+fn opt_out(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
+    let Ok(phone) = Phone::normalize(&row.to_number) else { return Ok(()) };
+    if row.mode == Mode::Test {
+        return Ok(());
+    }
+    let position = env.context.ids.make::<domain::ids::Event>().to_string();
+    let hash = env.keyring.hash_phone(&phone);
+    let added = do_not_call::add(tx, row.workspace, &hash, &row.to_number, "call", &position, env.context.now)?;
+    if let Some(contact) = row.contact {
+        contacts::set_opted_out(tx, row.workspace, contact, env.context.now)?;
+    }
+    if added {
+        let data = json!({
+            "contactId": row.contact, "externalRef": row.external_ref, "phone": row.to_number, "source": "call", "callId": row.id,
+        });
+        let contact = row.contact.map(|contact| contact.to_string());
+        let event = NewEvent { kind: "contact.opted_out", mode: row.mode, agent: None, contact: contact.as_deref(), data };
+        events::emit(tx, &env.context, row.workspace, event)?;
+    }
+    Ok(())
+}
+
+/// Writes a call event (spec 3 «Call events»).
+fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str) -> Result<(), Failure> {
+    let progress = &row.progress;
+    let data = json!({
+        "callId": row.id,
+        "agentId": row.agent,
+        "campaignId": row.campaign,
+        "contactId": row.contact,
+        "externalRef": row.external_ref,
+        "direction": row.direction,
+        "toNumber": row.to_number,
+        "fromNumber": row.from_number,
+        "answeredAt": progress.answered_at,
+        "endedAt": progress.ended_at,
+        "durationSeconds": progress.talk_ms.map(talk_seconds),
+        "endCause": progress.end_cause,
+        "outcome": row.outcome,
+        "metadata": row.metadata,
+    });
+    let (agent, contact) = (row.agent.map(|id| id.to_string()), row.contact.map(|id| id.to_string()));
+    let event = NewEvent { kind, mode: row.mode, agent: agent.as_deref(), contact: contact.as_deref(), data };
+    events::emit(tx, &env.context, row.workspace, event)?;
+    Ok(())
+}

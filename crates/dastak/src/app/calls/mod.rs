@@ -1,0 +1,85 @@
+//! Calls of both worlds (spec 1 «Calls»): how one is placed, what every fact about it changes, how it is read and ended.
+//!
+//! The life of a placement, the same for the API, scheduled calls, nudges and campaigns:
+//! 1. [`prepare`] gathers everything that can stand in the way; [`Prepared::refused`] is the first of it in the order of the spec's table.
+//! 2. [`place_intent`] writes the call down as `queued` (its placing mark), holds a minute of the wallet and takes a line; [`block`] writes
+//!    down a refused one. Both in the transaction of step 1. Commit.
+//! 3. [`start_dial`] asks the carrier and stores its answer. A crash before that answer leaves the mark: [`work_due`] finds it when its
+//!    lease is over and asks the carrier what became of the dial. Nothing is dialled twice.
+//! 4. Everything after that is a [`domain::call::Fact`], and [`apply`] is the one place where a fact changes a call. Networks that are tables (test
+//!    mode, the sandbox) report their facts through [`work_due`]: the calls table says what is due, so a restart changes nothing.
+
+mod agent;
+mod apply;
+mod contact;
+mod due;
+mod hooks;
+mod place;
+mod prepare;
+mod read;
+
+use std::sync::Arc;
+
+use domain::call::Network;
+use domain::ports::{Carrier, Scripted};
+use domain::tenant::Mode;
+
+use super::{App, Context};
+use crate::config::Config;
+use crate::runtime::crypto::Keyring;
+
+pub use apply::apply;
+pub use due::{next_due, work_due};
+pub use place::{block, place, place_intent, start_dial};
+pub use prepare::{Order, OwnNumber, Prepared, Refused, check_metadata, judge_gates, prepare};
+pub use read::{get, hang_up, list, view};
+
+/// Who places calls, in each world.
+#[derive(Clone)]
+pub struct Carriers {
+    /// Calls of test keys.
+    pub test: Arc<dyn Carrier>,
+    /// Calls of live keys; `None` with `telephony.carrier = none`.
+    pub live: Option<Arc<dyn Carrier>>,
+}
+
+impl Carriers {
+    /// The carriers that the settings name.
+    pub fn of(config: &Config) -> Self {
+        let sandbox = || Arc::new(Scripted(Network::Sandbox)) as Arc<dyn Carrier>;
+        Self { test: Arc::new(Scripted(Network::Test)), live: config.sandbox_carrier.then(sandbox) }
+    }
+
+    /// The carrier of a world.
+    pub fn in_mode(&self, mode: Mode) -> Option<&Arc<dyn Carrier>> {
+        match mode {
+            Mode::Test => Some(&self.test),
+            Mode::Live => self.live.as_ref(),
+        }
+    }
+}
+
+/// What the transactions of calls need beside the store; cheap to copy.
+#[derive(Clone)]
+pub struct Env {
+    /// The moment and new ids.
+    pub context: Context,
+    /// Keyed hashes of numbers.
+    pub keyring: Arc<Keyring>,
+    /// Who places calls.
+    pub carriers: Carriers,
+    /// Calls at once on the whole platform.
+    pub platform_lines: i64,
+}
+
+impl App {
+    /// What the transactions of calls need, as of now.
+    pub fn call_env(&self) -> Env {
+        Env {
+            context: self.context(),
+            keyring: self.keyring.clone(),
+            carriers: self.carriers.clone(),
+            platform_lines: self.config.concurrent_calls,
+        }
+    }
+}

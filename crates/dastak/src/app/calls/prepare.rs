@@ -1,0 +1,381 @@
+//! Everything that can stand in the way of a call, gathered in one transaction (spec 1 «Errors of placing a call»).
+
+use api::calls::NewCall;
+use api::error_codes as codes;
+use domain::call::{self, Warning};
+use domain::compliance::{Facts, Gate, Judgement, Pack, Purpose, judge};
+use domain::ids::{Campaign, Id, Nudge, ScheduledCall};
+use domain::phone::Phone;
+use domain::tenant::{Mode, Tenant};
+use serde_json::{Map, Value, json};
+use store::Tx;
+use store::agents::{self, AgentRow};
+use store::contacts::ContactRow;
+use store::workspaces::{self, WorkspaceRow};
+use store::{calls, dnd, do_not_call, numbers};
+
+use super::contact::{self, Who};
+use super::{Env, agent};
+use crate::app::{Failure, access};
+
+/// Seconds after which a client asks again for a line.
+const LINES_RETRY: i64 = 10;
+/// When this few lines of the platform are left, placements wait for each other, so that the last one is taken once.
+const LAST_LINES: i64 = 256;
+/// What a test call shows when the workspace owns no number.
+const NO_NUMBER: &str = "+910000000000";
+
+/// A call that somebody wants.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// The agent's id as given.
+    pub agent: String,
+    /// Whom to call, as given.
+    pub to_number: String,
+    /// Own number to show, as given.
+    pub from_number: Option<String>,
+    /// The client's id of the person; a nudge's own reference is not one.
+    pub external_ref: Option<String>,
+    /// Values for this call.
+    pub variables: Map<String, Value>,
+    /// The client's notes, within their limits ([`check_metadata`]).
+    pub metadata: Map<String, Value>,
+    /// What the gates judge it as.
+    pub purpose: Purpose,
+    /// The campaign that dials it.
+    pub campaign: Option<Id<Campaign>>,
+    /// The nudge that it is an attempt of.
+    pub nudge: Option<Id<Nudge>>,
+    /// The scheduled call that it is.
+    pub scheduled_call: Option<Id<ScheduledCall>>,
+    /// Idempotency key and holder of a request that waits for the answer.
+    pub once: Option<(String, String)>,
+}
+
+impl Order {
+    /// What the body of `POST /v1/calls` or `POST /v1/scheduled-calls` asks for.
+    pub fn of(body: NewCall) -> Self {
+        Self {
+            agent: body.agent_id,
+            to_number: body.to_number,
+            from_number: body.from_number,
+            external_ref: body.external_ref,
+            variables: body.variables,
+            metadata: body.metadata,
+            purpose: Purpose::Call,
+            campaign: None,
+            nudge: None,
+            scheduled_call: None,
+            once: None,
+        }
+    }
+}
+
+/// Why a call is not placed, in the order in which it is looked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Refused {
+    /// 404
+    AgentNotFound,
+    /// 422
+    AgentNotPublished,
+    /// 422
+    AgentNotCall,
+    /// 422
+    AgentNotOutbound,
+    /// 400; the name of the variable.
+    InvalidVariables(String),
+    /// 422; their names.
+    MissingVariables(Vec<String>),
+    /// 422; the issues.
+    FlowNotReady(Value),
+    /// 403
+    WorkspaceSuspended,
+    /// 403
+    KybRequired,
+    /// 400
+    InvalidNumber,
+    /// 400
+    FromNumberNotOwned,
+    /// 400
+    NoNumber,
+    /// 402
+    InsufficientBalance,
+    /// 422; the gate.
+    Blocked(Gate),
+    /// 429; whether it is the platform's cap.
+    LinesFull {
+        /// The platform's lines, not the workspace's.
+        platform: bool,
+    },
+    /// 503
+    NoCarrier,
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::AgentNotFound => Failure::not_found("agent"),
+            Refused::AgentNotPublished => Failure::plain(codes::AGENT_NOT_PUBLISHED),
+            Refused::AgentNotCall => Failure::plain(codes::AGENT_NOT_CALL),
+            Refused::AgentNotOutbound => Failure::plain(codes::AGENT_NOT_OUTBOUND),
+            Refused::InvalidVariables(key) => {
+                let message = format!("variables.{key} must be a string, a number or a boolean");
+                Failure::new(codes::INVALID_VARIABLES, message).with_meta(json!({"key": key, "field": format!("variables.{key}")}))
+            }
+            Refused::MissingVariables(missing) => {
+                let message = format!("the agent's flow needs values for {}", missing.join(", "));
+                Failure::new(codes::MISSING_REQUIRED_VARIABLES, message).with_meta(json!({"missing": missing}))
+            }
+            Refused::FlowNotReady(issues) => Failure::plain(codes::FLOW_NOT_READY).with_meta(json!({"issues": issues})),
+            Refused::WorkspaceSuspended => Failure::plain(codes::WORKSPACE_SUSPENDED),
+            Refused::KybRequired => Failure::new(codes::KYB_REQUIRED, "the workspace must be verified (KYB) before placing calls"),
+            Refused::InvalidNumber => Failure::field("toNumber", "must be a valid Indian (+91) subscriber number"),
+            Refused::FromNumberNotOwned => {
+                Failure::new(codes::FROM_NUMBER_NOT_OWNED, "fromNumber must be an active number of the workspace").with_meta(json!({"field": "fromNumber"}))
+            }
+            Refused::NoNumber => Failure::new(codes::NO_PHONE_NUMBER, "buy a phone number before placing calls"),
+            Refused::InsufficientBalance => Failure::new(codes::INSUFFICIENT_BALANCE, "the wallet balance cannot cover this call"),
+            Refused::Blocked(gate) => Failure::new(codes::CALL_BLOCKED, format!("call blocked by compliance: {}", gate.as_str()))
+                .with_meta(json!({"reason": gate.as_str(), "blockReason": gate.as_str()})),
+            Refused::LinesFull { platform } => {
+                let message = if platform { "the platform is at capacity; try again shortly" } else { "concurrent-call limit reached; try again shortly" };
+                Failure { retry_after: Some(LINES_RETRY), ..Failure::new(codes::CONCURRENCY_LIMIT, message) }
+            }
+            Refused::NoCarrier => Failure::new(codes::VOICE_UNAVAILABLE, "India-resident voice providers are not configured"),
+        }
+    }
+}
+
+/// Holds metadata against its limits; shared by everything that takes metadata.
+pub fn check_metadata(metadata: &Map<String, Value>) -> Result<(), Failure> {
+    call::check_metadata(metadata).map_err(|(field, must)| Failure::field(&field, must))
+}
+
+/// The own number of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnNumber {
+    /// It may be shown.
+    Owned(String),
+    /// It is not an active number of the workspace.
+    NotOwned,
+    /// None was asked for, and the workspace has none.
+    Nothing,
+}
+
+/// What is known of a call before it is placed.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// What was wanted, its variables as they will be used.
+    pub order: Order,
+    /// The world.
+    pub mode: Mode,
+    /// The workspace, held against other writers when the call is live.
+    pub workspace: WorkspaceRow,
+    /// The agent, if it exists.
+    pub agent: Option<AgentRow>,
+    /// The first thing wrong with agent or variables.
+    pub check: Option<Refused>,
+    /// Whom to call, if that is a number.
+    pub to: Option<Phone>,
+    /// The own number.
+    pub from: OwnNumber,
+    pub(super) who: Who,
+    /// The values of the conversation: the person's saved ones under the call's own.
+    pub values: Map<String, Value>,
+    /// What was over a limit.
+    pub warnings: Vec<Warning>,
+    /// The pack that the gates go by.
+    pub pack: Option<Pack>,
+    /// What the gates said.
+    pub judgement: Option<Judgement>,
+    /// Whether the wallet covers a started minute beside the calls in flight.
+    pub balance_ok: bool,
+    /// Why there is no line, if there is none.
+    pub lines_full: Option<Refused>,
+    /// Calls of the workspace on the line.
+    pub lines_in_use: i64,
+    /// Whether there is a carrier.
+    pub carrier_ok: bool,
+}
+
+impl Prepared {
+    /// The contact, if there is one already.
+    pub fn contact(&self) -> Option<&ContactRow> {
+        self.who.contact()
+    }
+
+    /// The first reason not to place it, in the order of the table.
+    pub fn refused(&self) -> Option<Refused> {
+        let live = self.mode == Mode::Live;
+        if let Some(check) = &self.check {
+            return Some(check.clone());
+        }
+        if self.workspace.suspended {
+            return Some(Refused::WorkspaceSuspended);
+        }
+        if live && !self.workspace.kyb_verified {
+            return Some(Refused::KybRequired);
+        }
+        if self.to.is_none() {
+            return Some(Refused::InvalidNumber);
+        }
+        match self.from {
+            OwnNumber::NotOwned => return Some(Refused::FromNumberNotOwned),
+            OwnNumber::Nothing if live => return Some(Refused::NoNumber),
+            OwnNumber::Nothing | OwnNumber::Owned(_) => {}
+        }
+        if !self.balance_ok {
+            return Some(Refused::InsufficientBalance);
+        }
+        if let Some(gate) = self.judgement.as_ref().and_then(|judgement| judgement.block) {
+            return Some(Refused::Blocked(gate));
+        }
+        self.lines_full.clone().or((!self.carrier_ok).then_some(Refused::NoCarrier))
+    }
+
+    /// The number that is shown.
+    pub(super) fn from_number(&self) -> String {
+        match &self.from {
+            OwnNumber::Owned(number) => number.clone(),
+            OwnNumber::NotOwned | OwnNumber::Nothing => NO_NUMBER.to_owned(),
+        }
+    }
+
+    /// Minor units of a started minute; nothing is billed in test mode.
+    pub(super) fn price(&self) -> i64 {
+        match self.mode {
+            Mode::Live => self.workspace.cost_per_minute,
+            Mode::Test => 0,
+        }
+    }
+}
+
+/// Gathers what stands in the way of a call. It stores nothing.
+///
+/// # Errors
+/// Only what is no answer to the question: the store fails, or the workspace is gone.
+pub fn prepare(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, mode: Mode, mut order: Order) -> Result<Prepared, Failure> {
+    let workspace = match mode {
+        Mode::Live => workspaces::get_for_update(tx, tenant)?,
+        Mode::Test => workspaces::get(tx, tenant)?,
+    };
+    let workspace = workspace.ok_or_else(|| Failure::not_found("workspace"))?;
+    let agent = match order.agent.parse() {
+        Ok(id) => agents::get(tx, tenant, id)?,
+        Err(_) => None,
+    };
+    let to = Phone::normalize(&order.to_number).ok();
+    let who = contact::find(tx, tenant, mode, order.external_ref.as_deref(), to)?;
+    let (check, values, warnings) = check(tx, tenant, agent.as_ref(), &who, &mut order)?;
+    let from = own_number(tx, tenant, order.from_number.as_deref())?;
+    let pack = match &agent {
+        Some(agent) => Some(agent::pack(tx, tenant, agent)?),
+        None => None,
+    };
+    let judgement = match (&pack, to) {
+        (Some(pack), Some(to)) => Some(judge_gates(tx, env, tenant, mode, order.purpose, pack, to, who.contact())?),
+        _ => None,
+    };
+    let (lines_in_use, lines_full) = lines(tx, env, &workspace, mode)?;
+    Ok(Prepared {
+        balance_ok: mode == Mode::Test || workspace.balance - workspace.reserved >= workspace.cost_per_minute,
+        carrier_ok: env.carriers.in_mode(mode).is_some(),
+        order,
+        mode,
+        workspace,
+        agent,
+        check,
+        to,
+        from,
+        who,
+        values,
+        warnings,
+        pack,
+        judgement,
+        lines_full,
+        lines_in_use,
+    })
+}
+
+/// Checks agent and variables. The order's variables become those that are used.
+fn check(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    agent: Option<&AgentRow>,
+    who: &Who,
+    order: &mut Order,
+) -> Result<(Option<Refused>, Map<String, Value>, Vec<Warning>), Failure> {
+    let (given, warnings, invalid) = match call::accept(std::mem::take(&mut order.variables)) {
+        Ok((given, warnings)) => (given, warnings, None),
+        Err(invalid) => (Map::new(), Vec::new(), Some(Refused::InvalidVariables(invalid.key))),
+    };
+    let mut values = match who.contact().map(|contact| &contact.variables) {
+        Some(Value::Object(saved)) => saved.clone(),
+        _ => Map::new(),
+    };
+    let refused = match agent {
+        None => Some(Refused::AgentNotFound),
+        Some(agent) => match agent::refusal(agent).or(invalid) {
+            Some(refused) => Some(refused),
+            None => agent::flow_refusal(tx, tenant, agent, &given, &values)?,
+        },
+    };
+    values.extend(given.clone());
+    order.variables = given;
+    Ok((refused, values, warnings))
+}
+
+fn own_number(tx: &mut Tx<'_>, tenant: Tenant, asked: Option<&str>) -> Result<OwnNumber, Failure> {
+    let owned = numbers::list(tx, tenant)?;
+    let Some(asked) = asked else {
+        return Ok(owned.into_iter().next().map_or(OwnNumber::Nothing, |first| OwnNumber::Owned(first.number)));
+    };
+    let normalized = Phone::normalize(asked).map_or_else(|_| asked.trim().to_owned(), |phone| phone.to_string());
+    Ok(if owned.iter().any(|row| row.number == normalized) { OwnNumber::Owned(normalized) } else { OwnNumber::NotOwned })
+}
+
+/// The one place where the compliance gates are asked, for calls of every origin and for the preflight of nudges.
+#[allow(clippy::too_many_arguments)]
+pub fn judge_gates(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    mode: Mode,
+    purpose: Purpose,
+    pack: &Pack,
+    to: Phone,
+    contact: Option<&ContactRow>,
+) -> Result<Judgement, Failure> {
+    let test = mode == Mode::Test;
+    let number = to.to_string();
+    let asked = !test || purpose == Purpose::Nudge;
+    // 2222 is on the registry of the networks that are tables (`operating.md` «The sandbox phone network»).
+    let magic = to.last4() == 2222 && env.carriers.in_mode(mode).is_some_and(|carrier| carrier.network().is_some());
+    let (day, week) = if test { (0, 0) } else { calls::dials(tx, tenant, &number, env.context.now)? };
+    let facts = Facts {
+        purpose,
+        test,
+        dnd: asked && (magic || dnd::contains(tx, &number)?),
+        opted_out: asked && (contact.is_some_and(|contact| contact.opt_out) || do_not_call::contains(tx, tenant, &env.keyring.hash_phone(&to))?),
+        dials_24h: u32::try_from(day).unwrap_or(u32::MAX),
+        dials_7d: u32::try_from(week).unwrap_or(u32::MAX),
+        consent: contact.is_some_and(|contact| contact.consent.is_some()),
+    };
+    Ok(judge(pack, &facts, env.context.now))
+}
+
+/// Lines in use by the workspace, and whose cap leaves none free. The caller holds the workspace, so its own count stands still.
+fn lines(tx: &mut Tx<'_>, env: &Env, workspace: &WorkspaceRow, mode: Mode) -> Result<(i64, Option<Refused>), Failure> {
+    if mode == Mode::Test {
+        return Ok((0, None));
+    }
+    let (mine, mut all) = calls::lines(tx, workspace.id)?;
+    if mine >= access::limit(workspace, "concurrentCalls") {
+        return Ok((mine, Some(Refused::LinesFull { platform: false })));
+    }
+    if all.saturating_add(LAST_LINES) >= env.platform_lines {
+        calls::lock_lines(tx)?;
+        all = calls::lines(tx, workspace.id)?.1;
+    }
+    Ok((mine, (all >= env.platform_lines).then_some(Refused::LinesFull { platform: true })))
+}

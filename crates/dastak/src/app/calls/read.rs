@@ -1,0 +1,103 @@
+//! Reading calls and hanging up.
+
+use api::calls::{CallDetail, CallView};
+use api::error_codes as codes;
+use domain::call::{Stage, Status};
+use domain::ids::{Call, Id};
+use domain::tenant::{Mode, Tenant};
+use domain::wallet::talk_seconds;
+use serde_json::{Value, json};
+use store::calls::{self, CallRow, Filter};
+
+use super::apply::{next_look, save};
+use crate::app::{App, Failure, topics};
+
+/// A call as clients see it.
+pub fn view(row: CallRow) -> CallView {
+    let progress = row.progress;
+    CallView {
+        id: row.id,
+        contact_id: row.contact,
+        campaign_id: row.campaign,
+        agent_id: row.agent,
+        channel: "voice",
+        direction: row.direction,
+        status: progress.status.as_str(),
+        state: progress.status.stage().as_str(),
+        outcome: row.outcome,
+        to_number: row.to_number,
+        from_number: row.from_number,
+        answered: progress.answered_at.is_some(),
+        answered_at: progress.answered_at,
+        end_cause: progress.end_cause,
+        started_at: row.started_at,
+        ended_at: progress.ended_at,
+        duration_seconds: progress.talk_ms.map(talk_seconds),
+        metadata: row.metadata,
+    }
+}
+
+/// `GET /v1/calls`: the page, and the key of the next one.
+pub async fn list(app: &App, tenant: Tenant, mode: Mode, filter: Filter, limit: i64) -> Result<(Vec<CallView>, Option<String>), Failure> {
+    let mut rows = app.store.read(move |tx| calls::list(tx, tenant, mode, &filter, limit + 1)).await?;
+    let more = rows.len() as i64 > limit;
+    rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    let next = rows.last().filter(|_| more).map(|row| row.id.to_string());
+    Ok((rows.into_iter().map(view).collect(), next))
+}
+
+/// `GET /v1/calls/{id}`.
+pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<CallDetail, Failure> {
+    let found = app
+        .store
+        .read(move |tx| {
+            let Some(row) = calls::get(tx, tenant, mode, id)? else { return Ok(None) };
+            Ok::<_, Failure>(Some((row, calls::content(tx, tenant, id)?)))
+        })
+        .await?;
+    let (row, content) = found.ok_or_else(|| Failure::not_found("call"))?;
+    Ok(CallDetail {
+        call: view(row),
+        summary: content.summary,
+        transcript: content.transcript.unwrap_or_else(|| json!([])),
+        extracted: content.extracted.unwrap_or_else(|| json!({})),
+        recording_url: None,
+        full_transcript: json!({"status": Value::Null, "turns": Value::Null}),
+        connector_pushes: content.connector_pushes.unwrap_or_else(|| json!([])),
+    })
+}
+
+/// `POST /v1/calls/{id}/hangup`: writes the wish down, then asks the carrier. The end itself is a fact that follows.
+pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<Value, Failure> {
+    let env = app.call_env();
+    let call = app
+        .store
+        .tx(move |tx| {
+            let row = calls::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode);
+            let mut row = row.ok_or_else(|| Failure::not_found("call"))?;
+            match row.progress.status.stage() {
+                Stage::Ringing | Stage::InProgress => {}
+                Stage::Ended => return Err(Failure::new(codes::CALL_NOT_ACTIVE, "the call has ended")),
+                Stage::Blocked => return Err(Failure::new(codes::CALL_NOT_ACTIVE, "the call was blocked and never dialled")),
+            }
+            if row.hang_up_at.is_none() {
+                if env.carriers.in_mode(mode).is_none() {
+                    return Err(Failure::plain(codes::HANGUP_UNAVAILABLE));
+                }
+                row.hang_up_at = Some(env.context.now);
+                row.next_step_at = next_look(&row);
+                save(tx, &mut row)?;
+                tx.wake(topics::CALLS);
+            }
+            Ok(row)
+        })
+        .await?;
+    // A call that is still being placed is hung up by whoever stores the carrier's answer.
+    if call.progress.status != Status::Queued
+        && let (Some(carrier), Some(provider_call)) = (app.carriers.in_mode(mode), &call.provider_call)
+        && carrier.hang_up(provider_call).await.is_err()
+    {
+        return Err(Failure::plain(codes::HANGUP_FAILED));
+    }
+    Ok(json!({"id": id, "state": "ending"}))
+}

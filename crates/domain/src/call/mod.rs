@@ -1,0 +1,15 @@
+//! A call: its states and what every fact about it changes (spec 1 «Call state», `gaps.md` «Calls»).
+//!
+//! A carrier reports [`Fact`]s; [`step`] says what the call is afterwards and which events it owes. The caller stores both in one
+//! transaction. Facts come late and more than once: what does not fit changes nothing.
+
+mod script;
+mod states;
+mod variables;
+
+pub use script::{HANG_UP_TAKES, Network, Step, refusal, script};
+pub use states::{EndCause, Fact, Notice, Progress, Stage, Status, step};
+pub use variables::{InvalidValue, MAX_COUNT, MAX_TOTAL, MAX_VALUE, Warning, accept, check_metadata};
+
+#[cfg(test)]
+mod tests;

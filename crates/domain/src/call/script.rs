@@ -1,0 +1,85 @@
+//! The phone networks that are tables: test mode (spec 1 «Test mode») and the sandbox (`operating.md` «The sandbox phone network»).
+//! The last four digits of a number decide what its phone does and when.
+
+use super::{EndCause, Fact};
+use crate::phone::Phone;
+use crate::ports::DialError;
+use crate::time::SECOND;
+
+/// A network that is a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Network {
+    /// Calls of test keys.
+    Test,
+    /// Live keys with `telephony.carrier = sandbox`.
+    Sandbox,
+}
+
+impl Network {
+    /// The word in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Network::Test => "test",
+            Network::Sandbox => "sandbox",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Network::Test, Network::Sandbox].into_iter().find(|network| network.as_str() == text)
+    }
+}
+
+/// Something that a phone does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// When, in milliseconds after the call started.
+    pub after_ms: i64,
+    /// What the network reports.
+    pub fact: Fact,
+}
+
+/// Time that these networks take to carry out a hang-up, milliseconds. The call counts as ended when it was asked for; until it is
+/// carried out, a second request finds it ending.
+pub const HANG_UP_TAKES: i64 = 400;
+
+const fn step(after_ms: i64, fact: Fact) -> Step {
+    Step { after_ms, fact }
+}
+
+const ANSWERED: Step = step(2 * SECOND, Fact::Answered);
+/// The agent is heard half a second after the answer.
+const CONNECTED: Step = step(2 * SECOND + SECOND / 2, Fact::AgentConnected);
+const GOODBYE: Step = step(10 * SECOND, Fact::Ended(EndCause::AgentEnded));
+
+/// What happens after the network took a call to this number, in order; the last step ends the call.
+pub fn script(network: Network, to: Phone) -> &'static [Step] {
+    const TALK: &[Step] = &[ANSWERED, CONNECTED, GOODBYE];
+    const SILENCE: &[Step] = &[step(15 * SECOND, Fact::NoAnswer)];
+    const BUSY: &[Step] = &[step(3 * SECOND, Fact::Busy)];
+    const VOICEMAIL: &[Step] = &[ANSWERED, step(4 * SECOND, Fact::Voicemail)];
+    const REJECTED: &[Step] = &[step(3 * SECOND, Fact::Rejected)];
+    const INVALID: &[Step] = &[step(SECOND, Fact::InvalidNumber)];
+    const OPT_OUT: &[Step] = &[ANSWERED, CONNECTED, step(6 * SECOND, Fact::OptOutSaid), GOODBYE];
+    const NO_AGENT: &[Step] = &[ANSWERED, step(2 * SECOND, Fact::AgentFailed)];
+    match (network, to.last4()) {
+        (_, 0) => SILENCE,
+        (_, 1111) => BUSY,
+        (Network::Test, _) => TALK,
+        (Network::Sandbox, 3333) => VOICEMAIL,
+        (Network::Sandbox, 4444) => REJECTED,
+        (Network::Sandbox, 5555) => INVALID,
+        (Network::Sandbox, 7777) => OPT_OUT,
+        (Network::Sandbox, 8888) => NO_AGENT,
+        (Network::Sandbox, _) => TALK,
+    }
+}
+
+/// Numbers that these networks do not take a call to.
+pub fn refusal(network: Network, to: Phone) -> Option<DialError> {
+    match (network, to.last4()) {
+        (Network::Sandbox, 6666) => Some(DialError::ProviderErrorBeforeRing),
+        (Network::Sandbox, 9999) => Some(DialError::Uncertain),
+        (Network::Sandbox | Network::Test, _) => None,
+    }
+}

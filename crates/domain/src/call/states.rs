@@ -1,0 +1,255 @@
+//! States of a call and what a fact does to them.
+
+use crate::time::Timestamp;
+
+pub use crate::nudge::EndCause;
+
+/// The raw stored status (`gaps.md` «Calls»).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// Written down; the carrier is being asked.
+    Queued,
+    /// The carrier took it; the phone rings.
+    Ringing,
+    /// The callee picked up.
+    InProgress,
+    /// It was answered and is over.
+    Completed,
+    /// Nobody picked up.
+    NoAnswer,
+    /// The line was busy.
+    Busy,
+    /// Ended by a hang-up request before anybody picked up.
+    Cancelled,
+    /// It never connected for another reason, or its agent could not be started.
+    Failed,
+    /// A gate refused it; it was never dialled.
+    Blocked,
+}
+
+/// What clients see as `state` (spec 1 «Call»).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// Being placed, or the phone rings.
+    Ringing,
+    /// Answered and live.
+    InProgress,
+    /// Over.
+    Ended,
+    /// Refused by a gate.
+    Blocked,
+}
+
+impl Status {
+    /// Every status.
+    pub const ALL: [Status; 9] = [
+        Status::Queued,
+        Status::Ringing,
+        Status::InProgress,
+        Status::Completed,
+        Status::NoAnswer,
+        Status::Busy,
+        Status::Cancelled,
+        Status::Failed,
+        Status::Blocked,
+    ];
+
+    /// The word in answers and in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Queued => "queued",
+            Status::Ringing => "ringing",
+            Status::InProgress => "in_progress",
+            Status::Completed => "completed",
+            Status::NoAnswer => "no_answer",
+            Status::Busy => "busy",
+            Status::Cancelled => "cancelled",
+            Status::Failed => "failed",
+            Status::Blocked => "blocked",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+
+    /// What clients see as `state`.
+    pub fn stage(self) -> Stage {
+        match self {
+            Status::Queued | Status::Ringing => Stage::Ringing,
+            Status::InProgress => Stage::InProgress,
+            Status::Completed | Status::NoAnswer | Status::Busy | Status::Cancelled | Status::Failed => Stage::Ended,
+            Status::Blocked => Stage::Blocked,
+        }
+    }
+
+    /// Whether it occupies a line.
+    pub fn is_live(self) -> bool {
+        matches!(self.stage(), Stage::Ringing | Stage::InProgress)
+    }
+}
+
+impl Stage {
+    /// Every stage.
+    pub const ALL: [Stage; 4] = [Stage::Ringing, Stage::InProgress, Stage::Ended, Stage::Blocked];
+
+    /// The word in answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Stage::Ringing => "ringing",
+            Stage::InProgress => "in_progress",
+            Stage::Ended => "ended",
+            Stage::Blocked => "blocked",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|stage| stage.as_str() == text)
+    }
+
+    /// The raw statuses that it covers.
+    pub fn statuses(self) -> impl Iterator<Item = Status> {
+        Status::ALL.into_iter().filter(move |status| status.stage() == self)
+    }
+}
+
+/// What a carrier or the conversation reports of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fact {
+    /// The carrier took the call.
+    Ringing,
+    /// The callee, or a machine, picked up.
+    Answered,
+    /// The agent is on the line.
+    AgentConnected,
+    /// Somebody picked up but the agent could not be connected; the call is over.
+    AgentFailed,
+    /// A machine answered; the call is over.
+    Voicemail,
+    /// The line was busy.
+    Busy,
+    /// Nobody picked up.
+    NoAnswer,
+    /// The callee rejected the call (SIP 603).
+    Rejected,
+    /// The number does not exist (SIP 404, 484, 604).
+    InvalidNumber,
+    /// The carrier ended the dial with this final SIP status, after it began.
+    Sip(u16),
+    /// The callee asked not to be called again. The call goes on to its end.
+    OptOutSaid,
+    /// The call is over.
+    Ended(EndCause),
+    /// The carrier refused before any ring: nobody was called.
+    NotPlaced,
+    /// It cannot be known whether a dial went out.
+    Uncertain,
+    /// Nothing more will be heard of the call.
+    Lost,
+}
+
+/// A webhook event that a call owes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Notice {
+    /// `call.started`
+    Started,
+    /// `call.completed`
+    Completed,
+    /// `call.failed`
+    Failed,
+}
+
+impl Notice {
+    /// The event's type.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Notice::Started => "call.started",
+            Notice::Completed => "call.completed",
+            Notice::Failed => "call.failed",
+        }
+    }
+}
+
+/// How far a call has got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// Raw status.
+    pub status: Status,
+    /// When somebody picked up.
+    pub answered_at: Option<Timestamp>,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// Why it ended: a word of [`EndCause`], `voicemail`, `rejected`, `invalid_number`, `sip_<status>`, `not_connected`,
+    /// `provider_error` or `possibly_placed`.
+    pub end_cause: Option<String>,
+    /// Answer to end, milliseconds; 0 when the agent never got on the line. Set at the end of an answered call.
+    pub talk_ms: Option<i64>,
+    /// The callee asked not to be called again.
+    pub opted_out: bool,
+}
+
+impl Progress {
+    /// A call that is written down and not yet dialled.
+    pub fn placing() -> Self {
+        Self { status: Status::Queued, answered_at: None, ended_at: None, end_cause: None, talk_ms: None, opted_out: false }
+    }
+
+    fn over(&self, status: Status, cause: impl Into<String>, at: Timestamp) -> Self {
+        // A fact that was observed out of order does not end a call before its answer.
+        let at = self.answered_at.map_or(at, |answered| at.max(answered));
+        let talk_ms = self.answered_at.map(|answered| at.0 - answered.0);
+        Self { status, ended_at: Some(at), end_cause: Some(cause.into()), talk_ms, ..self.clone() }
+    }
+}
+
+/// What the call is after a fact, and the event that it owes; `None` when the fact changes nothing (late, repeated, out of place).
+pub fn step(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress, Option<Notice>)> {
+    match call.status.stage() {
+        Stage::Ended | Stage::Blocked => None,
+        Stage::Ringing => before_answer(call, fact, at),
+        Stage::InProgress => after_answer(call, fact, at),
+    }
+}
+
+fn before_answer(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress, Option<Notice>)> {
+    let failed = |status, cause: String| Some((call.over(status, cause, at), Some(Notice::Failed)));
+    match fact {
+        Fact::Ringing if call.status == Status::Queued => Some((Progress { status: Status::Ringing, ..call.clone() }, None)),
+        Fact::Ringing | Fact::AgentConnected | Fact::AgentFailed | Fact::OptOutSaid => None,
+        Fact::Answered => Some((Progress { status: Status::InProgress, answered_at: Some(at), ..call.clone() }, Some(Notice::Started))),
+        Fact::Busy | Fact::Ended(EndCause::Busy) => failed(Status::Busy, "busy".into()),
+        Fact::NoAnswer | Fact::Ended(EndCause::NoAnswer) => failed(Status::NoAnswer, "no_answer".into()),
+        Fact::Voicemail => failed(Status::NoAnswer, "voicemail".into()),
+        Fact::Rejected => failed(Status::Failed, "rejected".into()),
+        Fact::InvalidNumber => failed(Status::Failed, "invalid_number".into()),
+        Fact::Sip(status) => failed(Status::Failed, format!("sip_{status}")),
+        Fact::Ended(EndCause::ApiHangup) => failed(Status::Cancelled, EndCause::ApiHangup.as_str().into()),
+        Fact::Ended(cause) => failed(Status::Failed, cause.as_str().into()),
+        // A placement that fails is told to whoever placed it, not by an event (spec 1 «Errors of placing a call»).
+        Fact::NotPlaced if call.status == Status::Queued => Some((call.over(Status::Failed, "provider_error", at), None)),
+        Fact::NotPlaced => failed(Status::Failed, "provider_error".into()),
+        Fact::Uncertain => Some((call.over(Status::Failed, "possibly_placed", at), None)),
+        Fact::Lost => failed(Status::Failed, EndCause::Error.as_str().into()),
+    }
+}
+
+fn after_answer(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress, Option<Notice>)> {
+    let completed = |cause: String| Some((call.over(Status::Completed, cause, at), Some(Notice::Completed)));
+    match fact {
+        Fact::Ringing | Fact::Answered | Fact::NotPlaced | Fact::Uncertain => None,
+        Fact::AgentConnected => Some((call.clone(), None)),
+        Fact::OptOutSaid => (!call.opted_out).then(|| (Progress { opted_out: true, ..call.clone() }, None)),
+        // Nobody talked: what was not an agent's talk time is not billed.
+        Fact::AgentFailed => {
+            let over = call.over(Status::Failed, "not_connected", at);
+            Some((Progress { talk_ms: Some(0), ..over }, Some(Notice::Completed)))
+        }
+        Fact::Voicemail => completed("voicemail".into()),
+        Fact::Busy | Fact::NoAnswer | Fact::Rejected | Fact::InvalidNumber => completed(EndCause::CallerHangup.as_str().into()),
+        Fact::Sip(status) => completed(format!("sip_{status}")),
+        Fact::Ended(cause) => completed(cause.as_str().into()),
+        Fact::Lost => completed(EndCause::Error.as_str().into()),
+    }
+}

@@ -1,0 +1,140 @@
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::phone::Phone;
+use crate::time::{SECOND, Timestamp};
+
+/// What a call to this number is at its end, played on a network: `status endCause talk events…`.
+fn played(network: Network, digits: &str) -> String {
+    let to = Phone::normalize(&format!("+91981230{digits}")).unwrap();
+    if let Some(error) = refusal(network, to) {
+        return format!("{error:?}");
+    }
+    let mut call = Progress::placing();
+    let mut notices = Vec::new();
+    let ringing = Step { after_ms: 0, fact: Fact::Ringing };
+    for step_ in std::iter::once(&ringing).chain(script(network, to)) {
+        if let Some((next, notice)) = step(&call, step_.fact, Timestamp(step_.after_ms)) {
+            call = next;
+            notices.extend(notice.map(|notice| format!("{} {}", notice.as_str(), step_.after_ms / SECOND)));
+        }
+    }
+    assert!(!call.status.is_live(), "{digits}");
+    let talk = call.talk_ms.map_or("-".to_owned(), |talk| (talk / SECOND).to_string());
+    format!("{} {} {talk} | {}", call.status.as_str(), call.end_cause.unwrap_or_default(), notices.join(", "))
+}
+
+#[test]
+fn every_row_of_the_tables() {
+    let answered = "completed agent_ended 8 | call.started 2, call.completed 10";
+    for (digits, test, sandbox) in [
+        ("0000", "no_answer no_answer - | call.failed 15", "no_answer no_answer - | call.failed 15"),
+        ("1111", "busy busy - | call.failed 3", "busy busy - | call.failed 3"),
+        ("3333", answered, "completed voicemail 2 | call.started 2, call.completed 4"),
+        ("4444", answered, "failed rejected - | call.failed 3"),
+        ("5555", answered, "failed invalid_number - | call.failed 1"),
+        ("6666", answered, "ProviderErrorBeforeRing"),
+        ("7777", answered, answered),
+        ("8888", answered, "failed not_connected 0 | call.started 2, call.completed 2"),
+        ("9999", answered, "Uncertain"),
+        ("1234", answered, answered),
+    ] {
+        assert_eq!(played(Network::Test, digits), test, "{digits}");
+        assert_eq!(played(Network::Sandbox, digits), sandbox, "{digits}");
+    }
+}
+
+const FACTS: [Fact; 16] = [
+    Fact::Ringing,
+    Fact::Answered,
+    Fact::AgentConnected,
+    Fact::AgentFailed,
+    Fact::Voicemail,
+    Fact::Busy,
+    Fact::NoAnswer,
+    Fact::Rejected,
+    Fact::InvalidNumber,
+    Fact::Sip(500),
+    Fact::OptOutSaid,
+    Fact::Ended(EndCause::AgentEnded),
+    Fact::Ended(EndCause::ApiHangup),
+    Fact::NotPlaced,
+    Fact::Uncertain,
+    Fact::Lost,
+];
+
+#[test]
+fn a_hang_up_before_the_answer_cancels_and_after_it_completes() {
+    let hang_up = Fact::Ended(EndCause::ApiHangup);
+    let (ringing, _) = step(&Progress::placing(), Fact::Ringing, Timestamp(0)).unwrap();
+    let (over, notice) = step(&ringing, hang_up, Timestamp(1)).unwrap();
+    assert_eq!((over.status, over.end_cause.as_deref(), notice), (Status::Cancelled, Some("api_hangup"), Some(Notice::Failed)));
+    let (live, _) = step(&ringing, Fact::Answered, Timestamp(10)).unwrap();
+    let (over, notice) = step(&live, hang_up, Timestamp(30)).unwrap();
+    assert_eq!((over.status, over.talk_ms, notice), (Status::Completed, Some(20), Some(Notice::Completed)));
+}
+
+proptest::proptest! {
+    /// Whatever is reported in whatever order: at most one `call.started`, at most one end, none without its beginning.
+    #[test]
+    fn facts_in_any_order(facts in proptest::collection::vec(0usize..16, 0..40)) {
+        let mut call = Progress::placing();
+        let mut notices = Vec::new();
+        for (at, fact) in facts.into_iter().enumerate() {
+            if let Some((next, notice)) = step(&call, FACTS[fact], Timestamp(at as i64)) {
+                proptest::prop_assert!(call.status.is_live());
+                call = next;
+                notices.extend(notice);
+            }
+        }
+        let count = |wanted| notices.iter().filter(|notice| **notice == wanted).count();
+        let (started, completed, failed) = (count(Notice::Started), count(Notice::Completed), count(Notice::Failed));
+        proptest::prop_assert!(started <= 1 && completed <= started && failed + completed <= 1 && (failed == 0 || started == 0));
+        proptest::prop_assert_eq!(call.status.is_live(), call.ended_at.is_none());
+        proptest::prop_assert_eq!(call.answered_at.is_some() && call.ended_at.is_some(), call.talk_ms.is_some());
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap()
+}
+
+#[test]
+fn long_values_are_cut_and_told() {
+    let (variables, warnings) = accept(object(json!({"name": "ा".repeat(121), "age": 4, "ok": true, "fits": "x".repeat(120)}))).unwrap();
+    assert_eq!(variables["name"].as_str().unwrap().chars().count(), 120);
+    assert_eq!(warnings.len(), 1);
+    assert_eq!((warnings[0].code, warnings[0].field.as_str()), ("variable_truncated", "variables.name"));
+}
+
+#[test]
+fn names_counts_and_totals_over_the_limits_are_accepted_for_now() {
+    let many: Map<String, Value> = (0..51).map(|index| (format!("v{index}"), json!("x".repeat(400)))).collect();
+    let (variables, warnings) = accept(many).unwrap();
+    let codes: Vec<(&str, &str)> = warnings.iter().take(2).map(|warning| (warning.code, warning.field.as_str())).collect();
+    assert_eq!((variables.len(), codes), (51, vec![("variables_over_limit", "variables"), ("variables_over_limit", "variables")]));
+    let (variables, warnings) = accept(object(json!({"1st": "a"}))).unwrap();
+    assert_eq!((variables["1st"].as_str(), warnings[0].code, warnings[0].field.as_str()), (Some("a"), "variables_over_limit", "variables.1st"));
+}
+
+#[test]
+fn only_strings_numbers_and_booleans_are_values() {
+    for wrong in [json!(null), json!([1]), json!({"a": 1})] {
+        assert_eq!(accept(object(json!({"a": 1, "bad": wrong}))), Err(InvalidValue { key: "bad".into() }));
+    }
+}
+
+#[test]
+fn metadata_limits_name_the_field() {
+    let keys = |count: usize| (0..count).map(|index| (format!("k{index}"), json!(1))).collect::<Map<_, _>>();
+    assert_eq!(check_metadata(&keys(20)), Ok(()));
+    assert_eq!(check_metadata(&keys(21)).unwrap_err().0, "metadata");
+    assert_eq!(check_metadata(&object(json!({"a": "x".repeat(500), "b": null, "c": true, "d": 1.5}))), Ok(()));
+    assert_eq!(check_metadata(&object(json!({"a": "x".repeat(501)}))).unwrap_err().0, "metadata.a");
+    assert_eq!(check_metadata(&object(json!({"a": []}))).unwrap_err().0, "metadata.a");
+    assert_eq!(check_metadata(&object(json!({"": 1}))).unwrap_err().0, "metadata.");
+    let long = "k".repeat(41);
+    assert_eq!(check_metadata(&object(json!({long.as_str(): 1}))).unwrap_err().0, format!("metadata.{long}"));
+    let heavy: Map<String, Value> = (0..9).map(|index| (format!("k{index}"), json!("x".repeat(500)))).collect();
+    assert_eq!(check_metadata(&heavy).unwrap_err().0, "metadata");
+}

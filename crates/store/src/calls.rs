@@ -1,0 +1,431 @@
+//! Calls of both worlds, and the networks that play simulated ones: the table itself says which call is due for its next step.
+
+use domain::call::{Network, Progress, Stage, Status};
+use domain::ids::{Agent, Call, Campaign, Contact, Id, Nudge, ScheduledCall};
+use domain::tenant::{Mode, Tenant};
+use domain::time::{DAY, Timestamp};
+use serde_json::{Map, Value as Json};
+
+use crate::db::{DbError, Row, Tx, Value};
+use crate::params;
+
+/// A call as stored, without what was said.
+#[derive(Debug, Clone)]
+pub struct CallRow {
+    /// Its id; its moment is `started_at`.
+    pub id: Id<Call>,
+    /// The workspace.
+    pub workspace: Tenant,
+    /// The world it belongs to.
+    pub mode: Mode,
+    /// Who talks.
+    pub agent: Option<Id<Agent>>,
+    /// Who is called.
+    pub contact: Option<Id<Contact>>,
+    /// The campaign that dialled it.
+    pub campaign: Option<Id<Campaign>>,
+    /// The nudge that it is an attempt of.
+    pub nudge: Option<Id<Nudge>>,
+    /// The scheduled call that placed it.
+    pub scheduled_call: Option<Id<ScheduledCall>>,
+    /// `outbound` or `inbound`.
+    pub direction: String,
+    /// How far it has got.
+    pub progress: Progress,
+    /// The agent's disposition.
+    pub outcome: Option<String>,
+    /// Number dialled, E.164.
+    pub to_number: String,
+    /// Own number, E.164; empty when the workspace had none (test calls).
+    pub from_number: String,
+    /// The contact's reference at placement.
+    pub external_ref: Option<String>,
+    /// Values of the conversation.
+    pub variables: Map<String, Json>,
+    /// The client's notes.
+    pub metadata: Json,
+    /// The carrier's id of it.
+    pub provider_call: Option<String>,
+    /// When it was placed.
+    pub started_at: Timestamp,
+    /// The gate that refused it.
+    pub block_reason: Option<String>,
+    /// When a hang-up was asked for.
+    pub hang_up_at: Option<Timestamp>,
+    /// Language of the agent at placement.
+    pub language: Option<String>,
+    /// What analysis heard in it.
+    pub sentiment: Option<String>,
+    /// Minor units of a started minute.
+    pub price: i64,
+    /// Calls of the workspace on the line at placement, with this one.
+    pub concurrent: i64,
+    /// Whether it occupies a line of the carrier.
+    pub line: bool,
+    /// The table that plays the phone.
+    pub network: Option<Network>,
+    /// Its next step there.
+    pub script_step: i64,
+    /// When to look at it again.
+    pub next_step_at: Option<Timestamp>,
+    /// Idempotency key and holder of the request that placed it and has no answer yet.
+    pub once: Option<(String, String)>,
+    /// Grows with every save.
+    pub version: i64,
+}
+
+/// What was said in a call and found in it.
+#[derive(Debug, Clone, Default)]
+pub struct Content {
+    /// List of `{role, text}`.
+    pub transcript: Option<Json>,
+    /// Captured fields.
+    pub extracted: Option<Json>,
+    /// Analysis in a few sentences.
+    pub summary: Option<String>,
+    /// List of `{provider, status, error, createdAt}`, newest first.
+    pub connector_pushes: Option<Json>,
+    /// The recording's id.
+    pub recording: Option<String>,
+}
+
+const COLUMNS: &str = "id, workspace, mode, agent, contact, campaign, nudge, scheduled_call, direction, status, outcome, to_number, from_number, \
+     external_ref, variables, metadata, provider_call, started_at, answered_at, ended_at, talk_ms, end_cause, block_reason, opted_out, hang_up_at, \
+     language, sentiment, price, concurrent, line, network, script_step, next_step_at, once_key, once_holder, version";
+
+fn read(row: &Row<'_>) -> Result<CallRow, DbError> {
+    let status = row.text(9)?;
+    Ok(CallRow {
+        id: row.id(0)?,
+        workspace: row.id(1)?,
+        mode: Mode::parse(&row.text(2)?).ok_or_else(|| DbError::Internal("unknown mode of a call".into()))?,
+        agent: row.opt_id(3)?,
+        contact: row.opt_id(4)?,
+        campaign: row.opt_id(5)?,
+        nudge: row.opt_id(6)?,
+        scheduled_call: row.opt_id(7)?,
+        direction: row.text(8)?,
+        progress: Progress {
+            status: Status::parse(&status).ok_or_else(|| DbError::Internal(format!("unknown status of a call: {status}")))?,
+            answered_at: row.opt_time(18)?,
+            ended_at: row.opt_time(19)?,
+            talk_ms: row.opt_int(20)?,
+            end_cause: row.opt_text(21)?,
+            opted_out: row.flag(23)?,
+        },
+        outcome: row.opt_text(10)?,
+        to_number: row.text(11)?,
+        from_number: row.text(12)?,
+        external_ref: row.opt_text(13)?,
+        variables: match row.json(14)? {
+            Json::Object(variables) => variables,
+            _ => Map::new(),
+        },
+        metadata: row.json(15)?,
+        provider_call: row.opt_text(16)?,
+        started_at: row.time(17)?,
+        block_reason: row.opt_text(22)?,
+        hang_up_at: row.opt_time(24)?,
+        language: row.opt_text(25)?,
+        sentiment: row.opt_text(26)?,
+        price: row.int(27)?,
+        concurrent: row.int(28)?,
+        line: row.opt_int(29)?.is_some(),
+        network: row.opt_text(30)?.and_then(|text| Network::parse(&text)),
+        script_step: row.int(31)?,
+        next_step_at: row.opt_time(32)?,
+        once: row.opt_text(33)?.zip(row.opt_text(34)?),
+        version: row.int(35)?,
+    })
+}
+
+impl CallRow {
+    fn phase(&self) -> Option<String> {
+        (!self.progress.status.is_live()).then(|| phase(&self.direction, self.progress.status))
+    }
+}
+
+fn phase(direction: &str, status: Status) -> String {
+    format!("{direction}:{}", status.as_str())
+}
+
+/// Adds a call.
+pub fn insert(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
+    let progress = &row.progress;
+    tx.later(
+        "insert into calls (id, workspace, mode, agent, contact, campaign, nudge, scheduled_call, direction, status, phase, outcome, to_number, \
+         from_number, external_ref, variables, metadata, provider_call, started_at, answered_at, ended_at, talk_ms, end_cause, block_reason, \
+         opted_out, hang_up_at, language, sentiment, price, concurrent, line, network, script_step, next_step_at, once_key, once_holder, version) \
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, \
+         ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37)",
+        params![
+            row.id,
+            row.workspace,
+            row.mode.as_str(),
+            row.agent,
+            row.contact,
+            row.campaign,
+            row.nudge,
+            row.scheduled_call,
+            &row.direction,
+            progress.status.as_str(),
+            row.phase(),
+            row.outcome.as_deref(),
+            &row.to_number,
+            &row.from_number,
+            row.external_ref.as_deref(),
+            &Json::Object(row.variables.clone()),
+            &row.metadata,
+            row.provider_call.as_deref(),
+            row.started_at,
+            progress.answered_at,
+            progress.ended_at,
+            progress.talk_ms,
+            progress.end_cause.as_deref(),
+            row.block_reason.as_deref(),
+            progress.opted_out,
+            row.hang_up_at,
+            row.language.as_deref(),
+            row.sentiment.as_deref(),
+            row.price,
+            row.concurrent,
+            row.line.then_some(1),
+            row.network.map(Network::as_str),
+            row.script_step,
+            row.next_step_at,
+            row.once.as_ref().map(|(key, _)| key.as_str()),
+            row.once.as_ref().map(|(_, holder)| holder.as_str()),
+            row.version
+        ],
+    )
+}
+
+/// Writes what changes in the life of a call, if nobody else has since it was read. Whether it did.
+pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<bool, DbError> {
+    let progress = &row.progress;
+    let saved = tx.exec(
+        "update calls set status = ?4, phase = ?5, outcome = ?6, provider_call = ?7, answered_at = ?8, ended_at = ?9, talk_ms = ?10, \
+         end_cause = ?11, opted_out = ?12, hang_up_at = ?13, sentiment = ?14, line = ?15, script_step = ?16, next_step_at = ?17, once_key = ?18, \
+         once_holder = ?19, version = version + 1 where workspace = ?1 and id = ?2 and version = ?3",
+        params![
+            row.workspace,
+            row.id,
+            row.version,
+            progress.status.as_str(),
+            row.phase(),
+            row.outcome.as_deref(),
+            row.provider_call.as_deref(),
+            progress.answered_at,
+            progress.ended_at,
+            progress.talk_ms,
+            progress.end_cause.as_deref(),
+            progress.opted_out,
+            row.hang_up_at,
+            row.sentiment.as_deref(),
+            row.line.then_some(1),
+            row.script_step,
+            row.next_step_at,
+            row.once.as_ref().map(|(key, _)| key.as_str()),
+            row.once.as_ref().map(|(_, holder)| holder.as_str())
+        ],
+    )?;
+    Ok(saved > 0)
+}
+
+/// Writes what was said and found.
+pub fn save_content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, transcript: &Json, extracted: &Json) -> Result<(), DbError> {
+    tx.later("update calls set transcript = ?3, extracted = ?4 where workspace = ?1 and id = ?2", params![tenant, id, transcript, extracted])
+}
+
+/// Drops a call that was never dialled.
+pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<(), DbError> {
+    tx.later("delete from calls where workspace = ?1 and id = ?2 and status = 'queued'", params![tenant, id])
+}
+
+/// One call of one world.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
+    let sql = format!("select {COLUMNS} from calls where workspace = ?1 and mode = ?2 and id = ?3");
+    tx.one(&sql, params![tenant, mode.as_str(), id], read)
+}
+
+/// One call, held against other writers until the transaction ends.
+pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
+    tx.one(&format!("select {COLUMNS} from calls where workspace = ?1 and id = ?2 /*pg for update*/"), params![tenant, id], read)
+}
+
+/// What was said in a call and found in it.
+pub fn content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Content, DbError> {
+    let found = tx.one(
+        "select transcript, extracted, summary, connector_pushes, recording from calls where workspace = ?1 and id = ?2",
+        params![tenant, id],
+        |row| {
+            Ok(Content {
+                transcript: row.opt_json(0)?,
+                extracted: row.opt_json(1)?,
+                summary: row.opt_text(2)?,
+                connector_pushes: row.opt_json(3)?,
+                recording: row.opt_text(4)?,
+            })
+        },
+    )?;
+    Ok(found.unwrap_or_default())
+}
+
+/// Calls that somebody must look at now, those that wait longest first, held against other nodes until the transaction ends.
+pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<CallRow>, DbError> {
+    let sql = format!(
+        "select {COLUMNS} from calls where next_step_at is not null and next_step_at <= ?1 order by next_step_at limit ?2 /*pg for update skip locked*/"
+    );
+    tx.all(&sql, params![now, limit], read)
+}
+
+/// When the next call is due.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    Ok(tx.one("select min(next_step_at) from calls where next_step_at is not null", &[], |row| row.opt_time(0))?.flatten())
+}
+
+/// Lines in use: of the workspace, and of the whole platform.
+pub fn lines(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(i64, i64), DbError> {
+    let lines = tx.one(
+        "select cast(coalesce(sum(case when workspace = ?1 then 1 else 0 end), 0) as bigint), count(*) from calls where line = 1",
+        params![tenant],
+        |row| Ok((row.int(0)?, row.int(1)?)),
+    )?;
+    Ok(lines.unwrap_or((0, 0)))
+}
+
+/// Makes the placements of all workspaces wait for each other until the transaction ends, so that the last free line is taken once.
+pub fn lock_lines(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    tx.one("select 1 from health where id = 1 /*pg for update*/", &[], |_| Ok(())).map(|_| ())
+}
+
+/// Live dials to a number in the last 24 hours and 7 days.
+pub fn dials(tx: &mut Tx<'_>, tenant: Tenant, to_number: &str, now: Timestamp) -> Result<(i64, i64), DbError> {
+    let dials = tx.one(
+        "select cast(coalesce(sum(case when started_at > ?3 then 1 else 0 end), 0) as bigint), count(*) from calls \
+         where workspace = ?1 and to_number = ?2 and mode = 'live' and status <> 'blocked' and started_at > ?4",
+        params![tenant, to_number, now.plus(-DAY), now.plus(-7 * DAY)],
+        |row| Ok((row.int(0)?, row.int(1)?)),
+    )?;
+    Ok(dials.unwrap_or((0, 0)))
+}
+
+/// What a list asks for.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only this agent's.
+    pub agent: Option<Id<Agent>>,
+    /// Only this campaign's.
+    pub campaign: Option<Id<Campaign>>,
+    /// Only this person's.
+    pub contact: Option<Id<Contact>>,
+    /// `outbound` or `inbound`.
+    pub direction: Option<String>,
+    /// Only of this stage.
+    pub stage: Option<Stage>,
+    /// Only of this status.
+    pub status: Option<Status>,
+    /// Started at or after.
+    pub from: Option<Timestamp>,
+    /// Started before.
+    pub to: Option<Timestamp>,
+    /// The last id of the page before.
+    pub before: Option<String>,
+}
+
+impl Filter {
+    /// The statuses asked for.
+    fn statuses(&self) -> Vec<Status> {
+        let wanted = |status: &Status| self.stage.is_none_or(|stage| status.stage() == stage) && self.status.is_none_or(|wanted| wanted == *status);
+        Status::ALL.into_iter().filter(wanted).collect()
+    }
+
+    /// The ids between which the list lies, the upper one excluded.
+    fn bounds(&self) -> (String, String) {
+        let at = |moment: Timestamp| Id::<Call>::new(moment.0, 0).to_string();
+        let top = self.to.map_or_else(|| "call_~".to_owned(), at);
+        (self.from.map_or_else(String::new, at), self.before.clone().map_or(top.clone(), |before| before.min(top)))
+    }
+}
+
+/// A statement in the making.
+struct Query {
+    sql: String,
+    params: Vec<Value<'static>>,
+}
+
+impl Query {
+    fn add(&mut self, value: impl Into<Value<'static>>) -> String {
+        self.params.push(value.into());
+        format!("?{}", self.params.len())
+    }
+}
+
+/// Calls of one world, newest first. Every filter but a person's walks an index that ends in the id, one walk a status: the cost of a page
+/// does not grow with the table.
+pub fn list(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, filter: &Filter, limit: i64) -> Result<Vec<CallRow>, DbError> {
+    let (low, high) = filter.bounds();
+    let mut query = Query { sql: String::new(), params: vec![tenant.into(), mode.as_str().into(), low.into(), high.into(), limit.into()] };
+    let mut narrow = String::new();
+    for (column, value) in [("campaign", filter.campaign.map(|id| id.to_string())), ("agent", filter.agent.map(|id| id.to_string()))] {
+        if let Some(value) = value {
+            let place = query.add(value);
+            narrow.push_str(&format!(" and {column} = {place}"));
+        }
+    }
+    let sorted = filter.direction.is_some() || filter.stage.is_some() || filter.status.is_some();
+    let branches = match &filter.contact {
+        Some(contact) => {
+            let place = query.add(contact.to_string());
+            let mut wanted = format!("{narrow} and contact = {place}");
+            if sorted {
+                let words: Vec<String> = filter.statuses().into_iter().map(|status| query.add(status.as_str())).collect();
+                wanted.push_str(&format!(" and status in ({})", if words.is_empty() { "null".into() } else { words.join(", ") }));
+            }
+            if let Some(direction) = filter.direction.clone() {
+                let place = query.add(direction);
+                wanted.push_str(&format!(" and direction = {place}"));
+            }
+            vec![wanted]
+        }
+        None if !sorted && narrow.is_empty() => vec![String::new()],
+        None => walks(filter, &mut query, &narrow),
+    };
+    let pages: Vec<String> = branches
+        .iter()
+        .map(|wanted| {
+            format!("select id from (select id from calls where workspace = ?1 and mode = ?2 and id >= ?3 and id < ?4{wanted} order by id desc limit ?5) as walk")
+        })
+        .collect();
+    if pages.is_empty() {
+        return Ok(Vec::new());
+    }
+    query.sql = format!(
+        "select {COLUMNS} from calls where id in (select id from ({}) as page order by id desc limit ?5) order by id desc",
+        pages.join(" union all ")
+    );
+    tx.all(&query.sql, &query.params, read)
+}
+
+/// One walk over the live calls and one over each phase that is asked for.
+fn walks(filter: &Filter, query: &mut Query, narrow: &str) -> Vec<String> {
+    let (live, over): (Vec<Status>, Vec<Status>) = filter.statuses().into_iter().partition(|status| status.is_live());
+    let mut walks = Vec::new();
+    let directions: Vec<&str> = ["outbound", "inbound"].into_iter().filter(|known| filter.direction.as_deref().is_none_or(|asked| asked == *known)).collect();
+    if !live.is_empty() {
+        let words: Vec<String> = live.into_iter().map(|status| query.add(status.as_str())).collect();
+        let mut wanted = format!(" and phase is null{narrow} and status in ({})", words.join(", "));
+        if let [direction] = directions[..] {
+            let place = query.add(direction);
+            wanted.push_str(&format!(" and direction = {place}"));
+        }
+        walks.push(wanted);
+    }
+    for direction in directions {
+        for status in &over {
+            let place = query.add(phase(direction, *status));
+            walks.push(format!(" and phase = {place}{narrow}"));
+        }
+    }
+    walks
+}
