@@ -9,4 +9,5 @@ mod flows;
 mod idempotency;
 mod numbers;
 mod operator;
+mod scheduled_calls;
 mod wallet;
