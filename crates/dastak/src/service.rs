@@ -29,7 +29,7 @@ pub struct Service {
 /// File of the embedded store.
 pub fn store_settings(config: &Config) -> Settings {
     match &config.database_url {
-        Some(url) => Settings::Postgres { url: url.clone(), connections: config.database_connections },
+        Some(url) => Settings::Postgres { url: url.clone(), connections: config.database_connections, ca: config.database_ca.clone() },
         None => Settings::Sqlite { file: config.data.join("dastak.db") },
     }
 }
@@ -93,14 +93,17 @@ impl Service {
             config.public_url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
         }
         let grace = config.shutdown_grace;
-        let metrics = Arc::new(Metrics::new(store.metrics()));
+        let mut metrics = Metrics::new(store.metrics());
+        let keyring = Arc::new(keyring);
+        let webhooks = Arc::new(jobs::webhooks::Engine::new(&clock, &keyring, &config, metrics.registry())?);
         let app = Arc::new(App {
             store,
             clock: clock.clone(),
             ids,
-            keyring: Arc::new(keyring),
+            keyring,
             config,
-            metrics,
+            metrics: Arc::new(metrics),
+            webhooks,
             access: access::Cache::default(),
             throttle: access::Throttle::default(),
             rates: rate_limit::Windows::default(),
@@ -140,6 +143,7 @@ fn start_jobs(app: &Arc<App>, wakes: &Wakes) {
     let (scheduled, due) = (app.clone(), app.clock.signal());
     wakes.connect(topics::SCHEDULED_CALLS, due.clone());
     app.clock.start_job(due, |job| jobs::scheduled_calls::run(scheduled, job));
+    jobs::webhooks::start(app);
 }
 
 /// Nodes with different master keys cannot read each other's secrets: refuse to start rather than lose them.

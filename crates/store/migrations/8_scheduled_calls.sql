@@ -26,7 +26,8 @@ create table scheduled_calls (
 create index scheduled_calls_newest on scheduled_calls (workspace, mode, id);
 create index scheduled_calls_by_status on scheduled_calls (workspace, mode, status, id);
 create index scheduled_calls_due on scheduled_calls (next_attempt_at, workspace, id) where next_attempt_at is not null;
-create index scheduled_calls_pending_to_number on scheduled_calls (workspace, to_number);
+create index scheduled_calls_to_number on scheduled_calls (workspace, to_number);
+create index scheduled_calls_of_reference on scheduled_calls (workspace, external_ref) where external_ref is not null;
 
 -- What was decided about a scheduled call, in order: its timeline.
 create table scheduled_call_decisions (

@@ -8,6 +8,8 @@ pub mod api_keys;
 pub mod calls;
 pub mod compliance_packs;
 pub mod contacts;
+pub mod deliveries;
+pub mod decision_log;
 pub mod do_not_call;
 pub mod dnd;
 pub mod events;
@@ -20,6 +22,7 @@ pub mod rate_windows;
 pub mod scheduled_calls;
 pub mod tools;
 pub mod wallet;
+pub mod webhooks;
 pub mod workspaces;
 
 pub use db::{DbError, Row, Settings, Store, StoreMetrics, Tx, Value, WakeSet};

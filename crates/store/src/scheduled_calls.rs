@@ -181,13 +181,13 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(tx.one("select min(next_attempt_at) from scheduled_calls where next_attempt_at is not null", &[], |row| row.opt_time(0))?.flatten())
 }
 
-/// Everything scheduled for a number in the workspace, both worlds, held until the transaction ends.
-pub fn of_number(tx: &mut Tx<'_>, tenant: Tenant, to_number: &str) -> Result<Vec<ScheduledCallRow>, DbError> {
-    tx.all(
-        &format!("select {COLUMNS} from scheduled_calls where workspace = ?1 and to_number = ?2 order by id /*pg for update*/"),
-        params![tenant, to_number],
-        read,
-    )
+/// Everything scheduled for a person in the workspace, by number or by reference, both worlds, held until the transaction ends.
+pub fn of_person(tx: &mut Tx<'_>, tenant: Tenant, to_number: Option<&str>, external_ref: Option<&str>) -> Result<Vec<ScheduledCallRow>, DbError> {
+    let sql = format!(
+        "select {COLUMNS} from scheduled_calls where id in (select id from scheduled_calls where workspace = ?1 and to_number = ?2 \
+         union select id from scheduled_calls where workspace = ?1 and external_ref = ?3) order by id /*pg for update*/"
+    );
+    tx.all(&sql, params![tenant, to_number, external_ref], read)
 }
 
 /// Takes the personal data out of a scheduled call; its state stays.

@@ -3,10 +3,16 @@
 
 pub mod access;
 pub mod account;
-pub mod calls;
 pub mod agents;
+pub mod calls;
 pub mod compliance_packs;
+pub mod contacts;
+pub mod decision_log;
+pub mod deliveries;
 pub mod dnd;
+pub mod do_not_call;
+pub mod erasure;
+pub mod event_stream;
 pub mod events;
 pub mod failure;
 pub mod flows;
@@ -20,6 +26,7 @@ pub mod voices;
 pub mod scheduled_calls;
 pub mod timelines;
 pub mod wallet;
+pub mod webhooks;
 pub mod workspaces;
 
 use std::sync::Arc;
@@ -67,6 +74,8 @@ pub struct App {
     pub throttle: access::Throttle,
     /// Who places calls.
     pub carriers: calls::Carriers,
+    /// Deliveries on their way.
+    pub webhooks: Arc<crate::jobs::webhooks::Engine>,
     /// Requests by workspace, on an embedded store.
     pub rates: crate::http::rate_limit::Windows,
 }
@@ -78,12 +87,16 @@ pub struct Context {
     pub now: Timestamp,
     /// New ids.
     pub ids: Arc<Ids>,
+    /// Where events go after the commit.
+    pub webhooks: Arc<crate::jobs::webhooks::Engine>,
+    /// Keyed hashes and seals.
+    pub keyring: Arc<Keyring>,
 }
 
 impl App {
-    /// The present moment and new ids, to be moved into a transaction.
+    /// The present moment, new ids and the keys, to be moved into a transaction.
     pub fn context(&self) -> Context {
-        Context { now: self.clock.now(), ids: self.ids.clone() }
+        Context { now: self.clock.now(), ids: self.ids.clone(), keyring: self.keyring.clone(), webhooks: self.webhooks.clone() }
     }
 
     /// The operator's bearer token opens `/operator/v1`.

@@ -307,20 +307,17 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, id: Scheduled
     Ok(())
 }
 
-/// Cancels everything that waits for a number and takes the person's data out of all of it; how many were cancelled. The caller's
+/// Cancels every call that waits for a person, found by number or reference, and takes the person's data out of all of them. The caller's
 /// transaction is the erasure.
-pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, to_number: &str, now: Timestamp) -> Result<u64, Failure> {
-    let mut cancelled = 0;
-    for row in scheduled_calls::of_number(tx, tenant, to_number)? {
-        let id = row.id;
+pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, to_number: Option<&str>, external_ref: Option<&str>, now: Timestamp) -> Result<(), Failure> {
+    for row in scheduled_calls::of_person(tx, tenant, to_number, external_ref)? {
+        let (id, call) = (row.id, row.call);
         let decided = step(&row.state, Event::Erased, now);
         if decided.verdict == Verdict::Applied {
-            cancelled += u64::from(decided.next.status == Status::Cancelled);
-            let call = row.call;
             let row = save(tx, row, &decided, call)?;
             scheduled_calls::record(tx, tenant, id, now, &told("erased", &row, &decided, json!({})))?;
         }
         scheduled_calls::redact(tx, tenant, id)?;
     }
-    Ok(cancelled)
+    Ok(())
 }

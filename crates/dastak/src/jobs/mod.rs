@@ -3,3 +3,4 @@
 pub mod cleanup;
 pub mod scheduled_calls;
 pub mod live_calls;
+pub mod webhooks;

@@ -457,3 +457,26 @@ async fn one_workspace_with_many_due_does_not_delay_another_with_one() {
     let before = theirs.iter().filter(|call| **call < mine).count();
     assert!(before <= 64, "{before} calls of the busy workspace came first");
 }
+
+#[tokio::test]
+async fn an_erased_person_is_not_called_and_leaves_no_trace() {
+    let stage = Stage::new().await;
+    let body = json!({"externalRef": "loan-7", "phone": "+919812345678", "name": "Ravi"});
+    let contact = stage.app.post(&stage.workspace.live, "/v1/contacts", &body).await.json["data"]["id"].as_str().unwrap().to_owned();
+    let by_number = stage.schedule("+919812345678", "2027-01-05T06:30:00Z").await;
+    let mut body = stage.body("+919812345679", "2027-01-05T06:30:00Z");
+    body["externalRef"] = json!("loan-7");
+    body["variables"] = json!({"name": "Ravi"});
+    body["metadata"] = json!({"note": "Ravi"});
+    let by_reference = stage.post(&body).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let other = stage.schedule("+919812345677", "2027-01-05T06:30:00Z").await;
+    stage.app.post(&stage.workspace.live, &format!("/v1/contacts/{contact}/erase"), &json!({})).await.expect(200);
+    for id in [&by_number, &by_reference] {
+        let erased = stage.get(id).await;
+        Stage::is(&erased, "cancelled", json!("erased"), 0, Value::Null);
+        assert_eq!((&erased["toNumber"], &erased["externalRef"], &erased["variables"], &erased["metadata"]), (&json!("[erased]"), &Value::Null, &json!({}), &json!({})));
+    }
+    stage.app.set_clock("2027-01-05T07:00:00Z").await;
+    Stage::is(&stage.get(&other).await, "placed", Value::Null, 1, Value::Null);
+    assert_eq!(stage.calls().await.len(), 1);
+}

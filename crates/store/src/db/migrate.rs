@@ -29,6 +29,8 @@ migrations! {
     2 "agents",
     3 "contacts",
     4 "calls",
+    5 "webhooks",
+    6 "decision_log",
     8 "scheduled_calls",
 }
 
