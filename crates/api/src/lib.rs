@@ -15,6 +15,7 @@ pub mod contacts;
 pub mod dev;
 pub mod do_not_call;
 pub mod events;
+pub mod nudges;
 pub mod numbers;
 pub mod operator;
 pub mod operator_agents;

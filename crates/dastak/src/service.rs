@@ -166,6 +166,9 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes) {
     wakes.connect(topics::SCHEDULED_CALLS, due.clone());
     app.clock.start_job(due, |job| jobs::scheduled_calls::run(scheduled, job));
     jobs::webhooks::start(app);
+    let (dialler, due) = (app.clone(), app.clock.signal());
+    wakes.connect(topics::DIALLER, due.clone());
+    app.clock.start_job(due.clone(), |job| jobs::dialler::run(dialler, job, due));
 }
 
 /// Nodes with different master keys cannot read each other's secrets: refuse to start rather than lose them.

@@ -16,6 +16,7 @@ pub mod events;
 pub mod idempotency;
 pub mod installation;
 pub mod members;
+pub mod nudges;
 pub mod numbers;
 pub mod operator_log;
 pub mod rate_windows;

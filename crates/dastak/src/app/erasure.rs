@@ -15,7 +15,7 @@ use store::contacts::{self, ContactRow};
 use store::{Tx, do_not_call, idempotency};
 
 use super::do_not_call::number_of;
-use super::{App, Context, Failure, decision_log, deliveries, scheduled_calls};
+use super::{App, Context, Failure, decision_log, deliveries, nudges, scheduled_calls};
 
 /// Who is being erased.
 pub struct Person {
@@ -33,7 +33,15 @@ pub struct Person {
 type Step = fn(&mut Tx<'_>, &Context, Tenant, &Person, &mut Erased) -> Result<(), Failure>;
 
 /// Every noun that can hold something about a person, in the order in which it is erased; the contact itself comes after all of them.
-const STEPS: &[Step] = &[waiting_calls, outbox, kept_answers, do_not_call_entry];
+const STEPS: &[Step] = &[waiting_nudges, waiting_calls, outbox, kept_answers, do_not_call_entry];
+
+/// Nudges to the number. Their last events go into the outbox without a word about the person.
+fn waiting_nudges(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, erased: &mut Erased) -> Result<(), Failure> {
+    if let Some(phone) = &person.phone {
+        erased.nudges_cancelled += u64::try_from(nudges::erase_person(tx, context, tenant, &context.keyring.hash_phone(phone))?).unwrap_or(0);
+    }
+    Ok(())
+}
 
 /// Calls that wait for their time: to the number, or for the person by reference on another number.
 fn waiting_calls(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, _: &mut Erased) -> Result<(), Failure> {

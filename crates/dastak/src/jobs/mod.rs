@@ -2,5 +2,6 @@
 
 pub mod cleanup;
 pub mod scheduled_calls;
+pub mod dialler;
 pub mod live_calls;
 pub mod webhooks;

@@ -31,6 +31,7 @@ migrations! {
     4 "calls",
     5 "webhooks",
     6 "decision_log",
+    7 "nudges",
     8 "scheduled_calls",
 }
 

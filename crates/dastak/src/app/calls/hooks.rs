@@ -5,7 +5,7 @@ use store::Tx;
 use store::calls::CallRow;
 
 use super::Env;
-use crate::app::{Failure, scheduled_calls, topics};
+use crate::app::{Failure, nudges, scheduled_calls, topics};
 
 /// Called once for every fact that was applied, after the call is saved and its own events are written. `call` is the call afterwards;
 /// after [`Fact::NotPlaced`] its row is gone.
@@ -16,5 +16,5 @@ pub(super) fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: 
     if let Some(id) = call.scheduled_call {
         scheduled_calls::after_call_fact(tx, env, call, id, fact)?;
     }
-    Ok(())
+    nudges::after_call_fact(tx, env, call, fact)
 }

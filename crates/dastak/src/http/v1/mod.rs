@@ -3,6 +3,7 @@
 mod account;
 mod calls;
 mod agents;
+mod nudges;
 mod numbers;
 mod scheduled_calls;
 mod tools;
@@ -30,6 +31,13 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("getScheduledCall", keyed!(scheduled_calls::get)),
         ("cancelScheduledCall", keyed!(scheduled_calls::cancel)),
         ("getScheduledCallTimeline", keyed!(scheduled_calls::timeline)),
+        ("createNudge", keyed!(nudges::create)),
+        ("listNudges", keyed!(nudges::list)),
+        ("cancelNudges", keyed!(nudges::cancel_many)),
+        ("preflightNudge", keyed!(nudges::preflight)),
+        ("getNudge", keyed!(nudges::get)),
+        ("cancelNudge", keyed!(nudges::cancel)),
+        ("getNudgeTimeline", keyed!(nudges::timeline)),
         ("listAgents", keyed!(agents::list)),
         ("createAgent", keyed!(agents::create)),
         ("getAgent", keyed!(agents::get)),
