@@ -295,15 +295,17 @@ fn deleted_answer() -> Schema {
 const MAX_VERSION: i64 = (1 << 53) - 1;
 
 fn flow_body() -> Schema {
+    let graph = object(vec![may("startNodeId", any()), need("nodes", any()), may("variables", any())]);
     object(vec![
-        need("graph", object(vec![may("startNodeId", any()), need("nodes", any()), may("variables", any())]).doc("`{startNodeId, nodes, variables}`, at most 1 MB; kept as it is sent. A draft may be incomplete.")),
+        need("graph", graph.doc("`{startNodeId, nodes, variables}`, at most 1 MB; kept as it is sent. A draft may be incomplete.")),
         need("baseVersion", integer(0, MAX_VERSION).doc("The `draftVersion` that the graph was made from.")),
     ])
 }
 
 /// Shape of an item of `issues`.
 pub fn issue() -> Schema {
-    object(vec![need("level", choice(&["error", "warning"])), need("code", text()), need("message", text()), need("nodeId", text().or_null())])
+    let level = choice(&["error", "warning"]);
+    object(vec![need("level", level), need("code", text()), need("message", text()), need("nodeId", text().or_null())])
 }
 
 fn flow_answer() -> Schema {

@@ -262,14 +262,19 @@ impl Operation {
 /// Every operation, noun by noun.
 pub fn all() -> impl Iterator<Item = &'static Operation> {
     [
-        crate::system::OPERATIONS,
         crate::account::OPERATIONS,
         crate::agents::OPERATIONS,
-        crate::calls::OPERATIONS,
-        crate::nudges::OPERATIONS,
         crate::tools::OPERATIONS,
+        crate::calls::OPERATIONS,
+        crate::scheduled_calls::OPERATIONS,
+        crate::nudges::OPERATIONS,
+        crate::contacts::OPERATIONS,
+        crate::do_not_call::OPERATIONS,
+        crate::audit::OPERATIONS,
         crate::numbers::OPERATIONS,
         crate::wallet::OPERATIONS,
+        crate::webhooks::OPERATIONS,
+        crate::system::OPERATIONS,
         crate::operator::OPERATIONS,
         crate::operator_agents::OPERATIONS,
         crate::dev::OPERATIONS,

@@ -63,7 +63,7 @@ fn config() -> Schema {
         need("url", text_of(1, 2048).doc("https:// and public.")),
         or("method", choice(&["GET", "POST", "PUT", "PATCH"]), json!("POST")),
         or("headers", map(text_of(0, 4096)).doc("Sent with every request; may hold secrets."), json!({})),
-        or("parameters", map(any()).doc("JSON Schema of the arguments, for the language model."), json!({"type": "object", "properties": {}})),
+        or("parameters", map(any()).doc("JSON Schema of the arguments, for the model."), json!({"type": "object", "properties": {}})),
         or("timeoutSeconds", integer(1, 20), json!(8)),
     ])
 }
@@ -96,11 +96,12 @@ fn pack_fields() -> Schema {
         need("to", text().doc("HH:MM, up to 24:00.")),
     ]);
     let cap = || integer(1, 1000).or_null();
+    let caps = object(vec![or("perDay", cap(), Value::Null), or("perWeek", cap(), Value::Null)]);
     object(vec![
         need("name", text_of(1, 120)),
         need("hours", list_of(span, 1, 100)),
         or("holidays", list_of(date(), 0, 1000), json!([])),
-        or("caps", object(vec![or("perDay", cap(), Value::Null), or("perWeek", cap(), Value::Null)]), json!({"perDay": null, "perWeek": null})),
+        or("caps", caps, json!({"perDay": null, "perWeek": null})),
         or("requireConsent", boolean(), json!(false)),
         or("families", list_of(text(), 0, 50).doc("Regulated verticals whose agents may use the pack."), json!([])),
     ])
@@ -135,7 +136,8 @@ pub const OPERATIONS: &[Operation] = &[
     row(POST, "/operator/v1/workspaces/{ws}/tools", "createTool", "Make a tool that agents may use")
         .body(new_tool)
         .answers(&[(201, Some(tool_answer))]),
-    row(GET, "/operator/v1/workspaces/{ws}/tools", "listWorkspaceTools", "Tools of a workspace, built-in ones first").answers(&[(200, Some(tools_answer))]),
+    row(GET, "/operator/v1/workspaces/{ws}/tools", "listWorkspaceTools", "Tools of a workspace, built-in ones first")
+        .answers(&[(200, Some(tools_answer))]),
     row(DELETE, "/operator/v1/workspaces/{ws}/tools/{id}", "deleteTool", "Delete a tool; flows that use it are not ready any more")
         .answers(&[(200, Some(deleted_answer))]),
     row(POST, "/operator/v1/workspaces/{ws}/compliance-packs", "createCompliancePack", "Make a compliance pack")

@@ -34,6 +34,7 @@ fn tools_answer() -> Schema {
 }
 
 /// The rows of this noun.
-pub const OPERATIONS: &[Operation] = &[operation(GET, "/v1/tools", "listTools", "Agents", "Tools that agents may use: built-in ones and those of the workspace")
-    .scope(AGENTS_READ)
-    .answers(&[(200, Some(tools_answer))])];
+pub const OPERATIONS: &[Operation] =
+    &[operation(GET, "/v1/tools", "listTools", "Agents", "Tools that agents may use: built-in ones and those of the workspace")
+        .scope(AGENTS_READ)
+        .answers(&[(200, Some(tools_answer))])];

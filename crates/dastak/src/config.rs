@@ -44,8 +44,9 @@ const fn secret(name: &'static str, meaning: &'static str) -> Setting {
 pub const SETTINGS: &[Setting] = &[
     setting("listen", Kind::Text, "127.0.0.1:8080", "HTTP address; port 0 picks a free one"),
     setting("data", Kind::Text, "./dastak-data", "folder of the embedded store, recordings, operator.token and master.key"),
-    secret("database_url", "PostgreSQL instead of the embedded store"),
+    secret("database_url", "PostgreSQL instead of the embedded store; with ?sslmode=require over TLS, the certificate verified"),
     setting("database_connections", Kind::Number(1, 200), "8", "PostgreSQL connections for writing, and as many for reading"),
+    setting("database_ca", Kind::Text, "", "certificates (PEM) to trust for PostgreSQL with sslmode=require, beside the well-known ones"),
     secret("operator_token", "bearer token of the operator API; made at the first start into <data>/operator.token"),
     secret("master_key", "32 bytes in base64 that protect stored secrets; made at the first start into <data>/master.key. Nodes that share a database share it"),
     setting("public_url", Kind::Text, "", "base of links; default http://<listen>"),
@@ -73,6 +74,8 @@ pub struct Config {
     pub database_url: Option<String>,
     /// PostgreSQL connections for writing.
     pub database_connections: usize,
+    /// Certificates to trust for PostgreSQL.
+    pub database_ca: Option<PathBuf>,
     /// Bearer token of the operator API; empty until the start has read or made it.
     pub operator_token: String,
     /// Master key in text form, if set.
@@ -283,6 +286,7 @@ impl Values {
             data: self.text("data")?.into(),
             database_url: self.some_text("database_url")?,
             database_connections: usize::try_from(self.number("database_connections")?).unwrap_or(8),
+            database_ca: self.some_text("database_ca")?.map(PathBuf::from),
             operator_token,
             master_key: self.some_text("master_key")?,
             public_url: self.text("public_url")?.trim_end_matches('/').to_owned(),

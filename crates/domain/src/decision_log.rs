@@ -25,6 +25,36 @@ pub const COLUMNS: [&str; 14] = [
     "prev_hash", "is_test", "channel", "agent_id",
 ];
 
+/// The chains of a workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Chain {
+    /// Every allowed and every refused dial or chat, with the verdict of each gate.
+    Audit,
+    /// What persons asked to be put right: erasures.
+    Grievances,
+    /// Consent given, withdrawn (every opt-out) and restored (an opt-out lifted by the operator).
+    Consent,
+}
+
+impl Chain {
+    /// Every chain, in the order in which they are shown.
+    pub const ALL: [Chain; 3] = [Chain::Audit, Chain::Grievances, Chain::Consent];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Chain::Audit => "audit",
+            Chain::Grievances => "grievances",
+            Chain::Consent => "consent",
+        }
+    }
+
+    /// Reads the name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|chain| chain.as_str() == text)
+    }
+}
+
 /// What was decided about a dial or a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {

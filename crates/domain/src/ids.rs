@@ -85,6 +85,8 @@ kinds! {
     CompliancePack = "cpk",
     /// A recording.
     Recording = "rec",
+    /// A recorded consent, or its withdrawal.
+    Consent = "cns",
 }
 
 /// An id of one kind. Copying it is cheap; its text form is `prefix_` and 26 characters.

@@ -6,6 +6,11 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub i64);
 
+/// The IANA time zone of this name in its usual spelling (`asia/kolkata` is `Asia/Kolkata`); `None` when there is none.
+pub fn time_zone(name: &str) -> Option<String> {
+    jiff::tz::TimeZone::get(name).ok()?.iana_name().map(str::to_owned)
+}
+
 /// One second in milliseconds.
 pub const SECOND: i64 = 1_000;
 /// One minute in milliseconds.

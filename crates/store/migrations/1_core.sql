@@ -116,12 +116,6 @@ create table members (
     unique (workspace, email)
 );
 
--- The platform do-not-call registry.
-create table dnd_registry (
-    phone text primary key,
-    created_at bigint not null
-);
-
 -- Every operator write, append-only.
 create table operator_log (
     id text primary key,
@@ -132,23 +126,6 @@ create table operator_log (
     subject text not null,
     request_id text not null
 );
-
--- The outbox: what happened, written in the transaction in which it happened.
-create table events (
-    id text primary key,
-    workspace text not null,
-    type text not null,
-    mode text not null,
-    -- The agent and the person it is about, for the endpoints' filter and for erasure.
-    agent text,
-    contact text,
-    -- The whole envelope as it is sent; null once the person is erased.
-    envelope text,
-    created_at bigint not null
-);
-create index events_of_workspace on events (workspace, id);
-create index events_of_contact on events (workspace, contact) where contact is not null;
-create index events_by_age on events (created_at);
 
 -- Small facts about the installation as a whole.
 create table installation (

@@ -80,6 +80,30 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<Option<Co
     tx.one(&format!("select {COLUMNS} from contacts where workspace = ?1 and id = ?2"), params![tenant, id], read)
 }
 
+/// A contact, erased or not, held until the transaction ends.
+pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<Option<ContactRow>, DbError> {
+    tx.one(&format!("select {COLUMNS} from contacts where workspace = ?1 and id = ?2 /*pg for update*/"), params![tenant, id], read)
+}
+
+/// Which contacts a reader sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visible {
+    /// The real ones: what live keys see.
+    Live,
+    /// The real ones and those of simulated calls: what test keys see.
+    All,
+}
+
+/// Contacts that are not erased, newest first, older than `before`.
+pub fn list(tx: &mut Tx<'_>, tenant: Tenant, visible: Visible, before: Option<&str>, limit: i64) -> Result<Vec<ContactRow>, DbError> {
+    let mode = match visible {
+        Visible::Live => "and mode = 'live' ",
+        Visible::All => "",
+    };
+    let sql = format!("select {COLUMNS} from contacts where workspace = ?1 {mode}and id < ?2 and erased_at is null order by id desc limit ?3");
+    tx.all(&sql, params![tenant, before.unwrap_or("~"), limit], read)
+}
+
 /// The contact with this reference.
 pub fn find_by_reference(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, reference: &str) -> Result<Option<ContactRow>, DbError> {
     tx.one(
@@ -139,7 +163,57 @@ pub fn touch(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, now: Timestamp) -
     tx.later("update contacts set last_contact_at = ?3 where workspace = ?1 and id = ?2", params![tenant, id, now])
 }
 
-/// Marks the person as opted out of calls.
-pub fn set_opted_out(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, now: Timestamp) -> Result<(), DbError> {
-    tx.later("update contacts set opt_out = 1, updated_at = ?3 where workspace = ?1 and id = ?2", params![tenant, id, now])
+/// Writes what a client may change of a contact; `false` when it is gone or erased.
+pub fn update(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow, now: Timestamp) -> Result<bool, DbError> {
+    let changed = tx.exec(
+        "update contacts set phone = ?3, name = ?4, email = ?5, company = ?6, preferred_language = ?7, timezone = ?8, attributes = ?9, consent = ?10, \
+         updated_at = ?11 where workspace = ?1 and id = ?2 and erased_at is null",
+        params![
+            tenant,
+            row.id,
+            row.phone.as_deref(),
+            row.name.as_deref(),
+            row.email.as_deref(),
+            row.company.as_deref(),
+            &row.preferred_language,
+            &row.timezone,
+            &row.attributes,
+            row.consent.as_ref(),
+            now
+        ],
+    )?;
+    Ok(changed > 0)
+}
+
+/// Marks a contact opted out; `false` when it was already.
+pub fn opt_out(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, now: Timestamp) -> Result<bool, DbError> {
+    let sql = "update contacts set opt_out = 1, updated_at = ?3 where workspace = ?1 and id = ?2 and opt_out = 0 and erased_at is null";
+    Ok(tx.exec(sql, params![tenant, id, now])? > 0)
+}
+
+/// Lifts a contact's opt-out; `false` when there was none.
+pub fn lift_opt_out(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, now: Timestamp) -> Result<bool, DbError> {
+    let sql = "update contacts set opt_out = 0, updated_at = ?3 where workspace = ?1 and id = ?2 and opt_out = 1 and erased_at is null";
+    Ok(tx.exec(sql, params![tenant, id, now])? > 0)
+}
+
+/// Deletes a contact; `false` when it is not there.
+pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<bool, DbError> {
+    Ok(tx.exec("delete from contacts where workspace = ?1 and id = ?2 and erased_at is null", params![tenant, id])? > 0)
+}
+
+/// Empties everything personal of a contact; `false` when it is erased already. `phone_hash` and `result` (counts, JSON) remain.
+pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, phone_hash: Option<&str>, result: &Json, now: Timestamp) -> Result<bool, DbError> {
+    let changed = tx.exec(
+        "update contacts set external_ref = null, phone = null, name = null, email = null, company = null, attributes = '{}', variables = '{}', \
+         preferred_language = '', timezone = '', consent = null, chatapp_user_id = null, chatapp_username = null, last_contact_at = null, \
+         opt_out = 1, erased_at = ?3, updated_at = ?3, phone_hash = ?4, erasure = ?5 where workspace = ?1 and id = ?2 and erased_at is null",
+        params![tenant, id, now, phone_hash, result],
+    )?;
+    Ok(changed > 0)
+}
+
+/// What an earlier erasure erased.
+pub fn erasure(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<Option<Json>, DbError> {
+    Ok(tx.one("select erasure from contacts where workspace = ?1 and id = ?2", params![tenant, id], |row| row.opt_json(0))?.flatten())
 }

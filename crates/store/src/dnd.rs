@@ -1,21 +1,109 @@
-//! The platform do-not-call registry.
+//! The platform do-not-call registry. Numbers that the operator adds one by one stand beside the newest finished import; an import fills a
+//! generation of its own and takes effect with one change of `dnd_state`.
 
+use domain::phone::Phone;
 use domain::time::Timestamp;
 
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, Tx, Value};
 use crate::params;
 
+/// Numbers in one statement of an import.
+const ROWS: usize = 500;
+/// The operator's own additions.
+const BY_HAND: i64 = 0;
+
+/// The twelve digits of an E.164 text as the number that is stored; texts that are none are in no registry.
+fn digits(phone: &str) -> i64 {
+    phone.strip_prefix('+').and_then(|digits| digits.parse().ok()).unwrap_or(-1)
+}
+
 /// Adds a number; `false` when it is already there.
-pub fn add(tx: &mut Tx<'_>, phone: &str, now: Timestamp) -> Result<bool, DbError> {
-    Ok(tx.exec("insert into dnd_registry (phone, created_at) values (?1, ?2) on conflict (phone) do nothing", params![phone, now])? > 0)
+pub fn add(tx: &mut Tx<'_>, phone: &str) -> Result<bool, DbError> {
+    if contains(tx, phone)? {
+        return Ok(false);
+    }
+    let added = tx.exec("insert into dnd_registry (generation, phone) values (?1, ?2) on conflict do nothing", params![BY_HAND, digits(phone)])?;
+    Ok(added > 0)
 }
 
 /// Takes a number off; `false` when it was not there.
 pub fn remove(tx: &mut Tx<'_>, phone: &str) -> Result<bool, DbError> {
-    Ok(tx.exec("delete from dnd_registry where phone = ?1", params![phone])? > 0)
+    let removed = tx.exec(
+        "delete from dnd_registry where phone = ?1 and generation in (0, (select current from dnd_state where id = 1))",
+        params![digits(phone)],
+    )?;
+    Ok(removed > 0)
 }
 
-/// Whether a number is on the registry.
+/// Whether a number is on the registry: two look-ups by key, however long it is.
 pub fn contains(tx: &mut Tx<'_>, phone: &str) -> Result<bool, DbError> {
-    Ok(tx.one("select 1 from dnd_registry where phone = ?1", params![phone], |_| Ok(()))?.is_some())
+    let found = tx.one(
+        "select 1 from dnd_registry where generation in (0, (select current from dnd_state where id = 1)) and phone = ?1",
+        params![digits(phone)],
+        |_| Ok(()),
+    )?;
+    Ok(found.is_some())
+}
+
+/// Starts an import and gives its number; `None` while another one was active after `stale`.
+pub fn start_import(tx: &mut Tx<'_>, now: Timestamp, stale: Timestamp) -> Result<Option<i64>, DbError> {
+    tx.one(
+        "update dnd_state set newest = newest + 1, importing = newest + 1, touched_at = ?1 \
+         where id = 1 and (importing is null or touched_at < ?2) returning importing",
+        params![now, stale],
+        |row| row.int(0),
+    )
+}
+
+/// Adds numbers to an import; how many were new in it. `None` when it is not the import under way.
+pub fn import(tx: &mut Tx<'_>, import: i64, phones: &[Phone], now: Timestamp) -> Result<Option<u64>, DbError> {
+    if tx.exec("update dnd_state set touched_at = ?2 where id = 1 and importing = ?1", params![import, now])? == 0 {
+        return Ok(None);
+    }
+    let mut added = 0;
+    for chunk in phones.chunks(ROWS) {
+        let mut sql = String::from("insert into dnd_registry (generation, phone) values ");
+        let mut values = vec![Value::Int(import)];
+        for (place, phone) in chunk.iter().enumerate() {
+            sql.push_str(if place == 0 { "" } else { ", " });
+            sql.push_str(&format!("(?1, ?{})", place + 2));
+            values.push(Value::Int(phone.as_u64() as i64));
+        }
+        sql.push_str(" on conflict do nothing");
+        added += tx.exec(&sql, &values)?;
+    }
+    Ok(Some(added))
+}
+
+/// Makes an import the one in force. `false` when it is not the import under way.
+pub fn finish_import(tx: &mut Tx<'_>, import: i64) -> Result<bool, DbError> {
+    let switched = tx.exec("update dnd_state set current = importing, importing = null, touched_at = null where id = 1 and importing = ?1", params![import])?;
+    Ok(switched > 0)
+}
+
+/// Gives an import up. `false` when it is not the import under way.
+pub fn cancel_import(tx: &mut Tx<'_>, import: i64) -> Result<bool, DbError> {
+    Ok(tx.exec("update dnd_state set importing = null, touched_at = null where id = 1 and importing = ?1", params![import])? > 0)
+}
+
+/// Drops up to `limit` numbers of imports that are neither in force nor under way; how many it dropped.
+pub fn sweep(tx: &mut Tx<'_>, limit: i64) -> Result<u64, DbError> {
+    let (current, importing) = tx
+        .one("select current, importing from dnd_state where id = 1", &[], |row| Ok((row.int(0)?, row.opt_int(1)?)))?
+        .ok_or_else(|| DbError::Internal("dnd_state is empty".into()))?;
+    // Generations are few: step from one to the next by key.
+    let mut generation = BY_HAND;
+    loop {
+        let next = tx.one("select min(generation) from dnd_registry where generation > ?1", params![generation], |row| row.opt_int(0))?.flatten();
+        match next {
+            None => return Ok(0),
+            Some(kept) if kept == current || Some(kept) == importing => generation = kept,
+            Some(old) => {
+                return tx.exec(
+                    "delete from dnd_registry where generation = ?1 and phone in (select phone from dnd_registry where generation = ?1 order by phone limit ?2)",
+                    params![old, limit],
+                );
+            }
+        }
+    }
 }

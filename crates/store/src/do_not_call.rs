@@ -3,20 +3,108 @@
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, Row, Tx};
 use crate::params;
 
-/// Adds a number; `false` when it is already listed. `id` orders the list.
-pub fn add(tx: &mut Tx<'_>, tenant: Tenant, hash: &str, phone: &str, reason: &str, id: &str, now: Timestamp) -> Result<bool, DbError> {
+/// An entry of the list.
+#[derive(Debug, Clone)]
+pub struct EntryRow {
+    /// E.164; `None` once the person is erased.
+    pub phone: Option<String>,
+    /// Why it is listed.
+    pub reason: String,
+    /// Since when.
+    pub created_at: Timestamp,
+}
+
+fn read(row: &Row<'_>) -> Result<EntryRow, DbError> {
+    Ok(EntryRow { phone: row.opt_text(0)?, reason: row.text(1)?, created_at: row.time(2)? })
+}
+
+/// Adds a number; `false` when it is already listed.
+pub fn add(tx: &mut Tx<'_>, tenant: Tenant, hash: &str, phone: &str, reason: &str, now: Timestamp) -> Result<bool, DbError> {
+    if contains(tx, tenant, hash)? {
+        return Ok(false);
+    }
+    tx.later("insert into do_not_call_heads (workspace, last_seq, total) values (?1, 0, 0) on conflict do nothing", params![tenant])?;
+    // Holds the list: what `contains` says from here on stays true.
+    let last = tx.one("select last_seq from do_not_call_heads where workspace = ?1 /*pg for update*/", params![tenant], |row| row.int(0))?;
+    let seq = last.unwrap_or(0) + 1;
     let added = tx.exec(
-        "insert into do_not_call (workspace, phone_hash, phone, reason, id, created_at) values (?1, ?2, ?3, ?4, ?5, ?6) \
+        "insert into do_not_call (workspace, phone_hash, phone, reason, seq, created_at) values (?1, ?2, ?3, ?4, ?5, ?6) \
          on conflict (workspace, phone_hash) do nothing",
-        params![tenant, hash, phone, reason, id, now],
+        params![tenant, hash, phone, reason, seq, now],
     )?;
+    if added > 0 {
+        tx.later("update do_not_call_heads set last_seq = ?2, total = total + 1 where workspace = ?1", params![tenant, seq])?;
+    }
     Ok(added > 0)
 }
 
 /// Whether a number is listed.
 pub fn contains(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbError> {
     Ok(tx.one("select 1 from do_not_call where workspace = ?1 and phone_hash = ?2", params![tenant, hash], |_| Ok(()))?.is_some())
+}
+
+/// The entry of a number.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<Option<EntryRow>, DbError> {
+    tx.one("select phone, reason, created_at from do_not_call where workspace = ?1 and phone_hash = ?2", params![tenant, hash], read)
+}
+
+/// Takes a number off; `false` when it was not listed.
+pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbError> {
+    let head = "select 1 from do_not_call_heads where workspace = ?1 /*pg for update*/";
+    tx.one(head, params![tenant], |_| Ok(()))?;
+    let gone = tx.one("delete from do_not_call where workspace = ?1 and phone_hash = ?2 returning seq", params![tenant, hash], |row| row.int(0))?;
+    let Some(seq) = gone else { return Ok(false) };
+    tx.later("insert into do_not_call_gaps (workspace, seq) values (?1, ?2)", params![tenant, seq])?;
+    tx.later("update do_not_call_heads set total = total - 1 where workspace = ?1", params![tenant])?;
+    Ok(true)
+}
+
+/// Forgets the number of an entry; its hash stays, so that the person is not called again. Whether there was one.
+pub fn forget_phone(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbError> {
+    Ok(tx.exec("update do_not_call set phone = null where workspace = ?1 and phone_hash = ?2", params![tenant, hash])? > 0)
+}
+
+/// A page of the list, newest first, and its length. Positions are gap-free but for what the operator took off, so a page is a range of
+/// them however deep it lies.
+pub fn list(tx: &mut Tx<'_>, tenant: Tenant, limit: i64, offset: i64) -> Result<(Vec<EntryRow>, i64), DbError> {
+    let head = tx.one("select last_seq, total from do_not_call_heads where workspace = ?1", params![tenant], |row| Ok((row.int(0)?, row.int(1)?)))?;
+    let Some((last, total)) = head else { return Ok((Vec::new(), 0)) };
+    let gaps = tx.all("select seq from do_not_call_gaps where workspace = ?1 order by seq desc", params![tenant], |row| row.int(0))?;
+    let rows = tx.all(
+        "select phone, reason, created_at from do_not_call where workspace = ?1 and seq <= ?2 order by seq desc limit ?3",
+        params![tenant, position(last, offset, &gaps), limit],
+        read,
+    )?;
+    Ok((rows, total))
+}
+
+/// The position of the entry that has `offset` newer ones; `gaps` are the positions without an entry, newest first.
+fn position(last: i64, offset: i64, gaps: &[i64]) -> i64 {
+    let mut position = last - offset;
+    for gap in gaps {
+        if *gap < position {
+            break;
+        }
+        position -= 1;
+    }
+    position
+}
+
+#[cfg(test)]
+mod tests {
+    use super::position;
+
+    #[test]
+    fn gaps_do_not_move_pages() {
+        for gaps in [vec![], vec![5], vec![5, 4], vec![3], vec![4, 1], vec![5, 3, 2], vec![1]] {
+            let listed: Vec<i64> = (1..=5).rev().filter(|seq| !gaps.contains(seq)).collect();
+            for (offset, seq) in listed.iter().enumerate() {
+                assert_eq!(position(5, offset as i64, &gaps), *seq, "gaps {gaps:?}, offset {offset}");
+            }
+            assert!(position(5, listed.len() as i64, &gaps) <= 0);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Idempotency keys: who runs a request, and what was answered (spec 1 «Idempotency»).
 
-use domain::tenant::Mode;
+use domain::tenant::{Mode, Tenant};
 use domain::time::{HOUR, Timestamp};
 
 use crate::db::{DbError, Tx};
@@ -118,5 +118,13 @@ pub fn sweep(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<u64, DbError
         "delete from idempotency_keys where (workspace, mode, operation, key) in \
          (select workspace, mode, operation, key from idempotency_keys where created_at <= ?1 order by created_at limit ?2)",
         params![now.plus(-KEPT), limit],
+    )
+}
+
+/// Replaces kept answers about a person: a repeat of their requests gets this answer, and does not run again.
+pub fn redact_contact(tx: &mut Tx<'_>, tenant: Tenant, contact: &str, status: u16, body: &str) -> Result<u64, DbError> {
+    tx.exec(
+        "update idempotency_keys set status = ?3, body = ?4 where workspace = ?1 and contact = ?2 and state = 'done'",
+        params![tenant, contact, i64::from(status), body],
     )
 }

@@ -24,7 +24,7 @@ pub async fn add(app: &App, trace: Trace, phones: Vec<String>) -> Result<Added, 
             let mut outcome = Added { added: 0, already_listed: 0, invalid: Vec::new() };
             for text in &phones {
                 match Phone::normalize(text) {
-                    Ok(phone) if dnd::add(tx, &phone.to_string(), context.now)? => outcome.added += 1,
+                    Ok(phone) if dnd::add(tx, &phone.to_string())? => outcome.added += 1,
                     Ok(_) => outcome.already_listed += 1,
                     Err(_) => outcome.invalid.push(text.clone()),
                 }

@@ -3,10 +3,16 @@
 
 pub mod access;
 pub mod account;
-pub mod calls;
 pub mod agents;
+pub mod calls;
 pub mod compliance_packs;
+pub mod contacts;
+pub mod decision_log;
+pub mod deliveries;
 pub mod dnd;
+pub mod do_not_call;
+pub mod erasure;
+pub mod event_stream;
 pub mod events;
 pub mod failure;
 pub mod flows;
@@ -18,7 +24,10 @@ pub mod numbers;
 pub mod operator_log;
 pub mod tools;
 pub mod voices;
+pub mod scheduled_calls;
+pub mod timelines;
 pub mod wallet;
+pub mod webhooks;
 pub mod workspaces;
 
 use std::sync::Arc;
@@ -42,6 +51,8 @@ pub mod topics {
     pub const ACCESS: WakeSet = WakeSet(1);
     /// A call was placed, or has to be looked at earlier than it was.
     pub const CALLS: WakeSet = WakeSet(1 << 3);
+    /// A scheduled call is due earlier than was known.
+    pub const SCHEDULED_CALLS: WakeSet = WakeSet(1 << 6);
     /// A nudge has to be looked at, a line got free, or a key was revoked.
     pub const DIALLER: WakeSet = WakeSet(1 << 4);
 }
@@ -66,6 +77,8 @@ pub struct App {
     pub throttle: access::Throttle,
     /// Who places calls.
     pub carriers: calls::Carriers,
+    /// Deliveries on their way.
+    pub webhooks: Arc<crate::jobs::webhooks::Engine>,
     /// Requests by workspace, on an embedded store.
     pub rates: crate::http::rate_limit::Windows,
 }
@@ -77,12 +90,16 @@ pub struct Context {
     pub now: Timestamp,
     /// New ids.
     pub ids: Arc<Ids>,
+    /// Where events go after the commit.
+    pub webhooks: Arc<crate::jobs::webhooks::Engine>,
+    /// Keyed hashes and seals.
+    pub keyring: Arc<Keyring>,
 }
 
 impl App {
-    /// The present moment and new ids, to be moved into a transaction.
+    /// The present moment, new ids and the keys, to be moved into a transaction.
     pub fn context(&self) -> Context {
-        Context { now: self.clock.now(), ids: self.ids.clone() }
+        Context { now: self.clock.now(), ids: self.ids.clone(), keyring: self.keyring.clone(), webhooks: self.webhooks.clone() }
     }
 
     /// The operator's bearer token opens `/operator/v1`.

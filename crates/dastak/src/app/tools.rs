@@ -16,7 +16,7 @@ use super::{App, Failure, workspaces};
 
 /// Tools of every workspace: `(id and type, name, description)`. The ids stay for ever: flows name them.
 const BUILT_IN: [(&str, &str, &str); 3] = [
-    ("transfer_to_human", "Transfer to a person", "Hands the conversation to a person: rings the agent's transfer numbers, or puts a chat into the inbox."),
+    ("transfer_to_human", "Transfer to a person", "Hands the conversation to a person: rings the transfer numbers, or puts a chat into the inbox."),
     ("end_call", "End the call", "Ends the conversation politely."),
     ("chatapp_message", "Send a chat-app message", "Sends the person a message on the chat-app channel during the conversation."),
 ];
@@ -77,7 +77,8 @@ fn check_config(app: &App, config: &WebhookConfig) -> Result<(), Failure> {
 pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewTool) -> Result<ToolView, Failure> {
     check_config(app, &body.config)?;
     let context = app.context();
-    let row = ToolRow { id: context.ids.make(), kind: body.r#type, name: body.name, description: body.description, created_at: context.now };
+    let (id, created_at) = (context.ids.make(), context.now);
+    let row = ToolRow { id, kind: body.r#type, name: body.name, description: body.description, created_at };
     let config = serde_json::to_string(&body.config).map_err(|why| Failure::internal(why.to_string()))?;
     let sealed = app.keyring.seal(&purpose(row.id), &config).map_err(Failure::internal)?;
     app.store
@@ -93,7 +94,8 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewTool) -> R
 /// How a webhook tool is called; `None` when it is gone.
 pub async fn webhook(app: &App, tenant: Tenant, id: Id<Tool>) -> Result<Option<WebhookConfig>, Failure> {
     let Some((_, sealed)) = app.store.read(move |tx| tools::get(tx, tenant, id)).await? else { return Ok(None) };
-    let open = app.keyring.open_sealed(&purpose(id), &sealed).ok_or_else(|| Failure::internal(format!("{id}: its configuration cannot be decrypted")))?;
+    let open = app.keyring.open_sealed(&purpose(id), &sealed);
+    let open = open.ok_or_else(|| Failure::internal(format!("{id}: its configuration cannot be decrypted")))?;
     serde_json::from_str(&open).map(Some).map_err(|why| Failure::internal(format!("{id}: {why}")))
 }
 

@@ -81,6 +81,11 @@ pub fn must_exist(tx: &mut Tx<'_>, tenant: Tenant) -> Result<WorkspaceRow, Failu
     workspaces::get(tx, tenant)?.ok_or_else(|| Failure::not_found("workspace"))
 }
 
+/// Refuses an unknown workspace, and holds it against other writers until the transaction ends.
+pub fn must_exist_for_update(tx: &mut Tx<'_>, tenant: Tenant) -> Result<WorkspaceRow, Failure> {
+    workspaces::get_for_update(tx, tenant)?.ok_or_else(|| Failure::not_found("workspace"))
+}
+
 fn merge(into: &mut Map<String, Value>, change: Option<Map<String, Value>>, known: impl Fn(&str) -> bool) {
     for (name, value) in change.into_iter().flatten() {
         if known(&name) {

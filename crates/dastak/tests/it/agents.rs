@@ -70,6 +70,7 @@ async fn every_setting_comes_back_and_can_change() {
 
     let nothing = app.put(&workspace.live, &path(&made), &json!({})).await.expect(200);
     assert_eq!(nothing["data"], made, "what is absent stays");
+    app.patch(&workspace.live, &path(&made), &json!({"name": "x"})).await.refused(405, "method_not_allowed");
     let change = json!({
         "name": "Ravi", "systemPrompt": "", "voice": "", "language": "te", "workflowTemplate": "prompt-driven", "vertical": "general",
         "policyRef": "collections@1", "allowedTransferNumbers": [], "extractionSchema": [], "knowledgeBaseId": null, "toolIds": [],

@@ -1,14 +1,21 @@
 //! The service from outside: every test starts one (an app in a box with a fresh store) and speaks HTTP. `TEST_ENGINE` chooses the store;
 //! `make test` runs everything on both.
 
-mod app;
 mod access;
 mod agents;
+mod app;
+mod call_simulation;
+mod calls;
+mod contacts;
 mod conventions;
+mod do_not_call;
 mod flows;
 mod idempotency;
 mod nudge_transitions;
 mod nudges;
 mod numbers;
 mod operator;
+mod scheduled_calls;
+mod receiver;
 mod wallet;
+mod webhooks;

@@ -196,3 +196,26 @@ async fn dev_seeds_a_demo_once() {
     node.kill();
     assert_eq!(workspaces(&start()).await, first);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn logs_hold_no_secret_and_nobody() {
+    let folder = Folder::new();
+    let log = folder.0.join("log");
+    let mut command = Command::new("bash");
+    command.args(["-c", "exec \"$0\" serve --verbose --log-format json --listen 127.0.0.1:0 --data \"$1\" 2> \"$2\"", BINARY]).arg(&folder.0).arg(&log);
+    let node = Node::spawn(command, &[("DASTAK_TELEPHONY__CARRIER", "sandbox")]);
+    let (workspace, key) = node.client.workspace().await;
+    node.client.operator("POST", &format!("/workspaces/{workspace}/numbers"), &json!({"number": "08045678901"})).await;
+    node.client.operator("POST", "/dnd", &json!({"phones": ["9812345678"]})).await;
+    node.client.operator("POST", &format!("/workspaces/{workspace}/members"), &json!({"email": "someone@example.org", "name": "Some One", "role": "owner"})).await;
+    for path in ["/v1/me", "/v1/calls/9812345678", "/v1/nothing?q=9812345678"] {
+        node.client.send("GET", path, &key, &[], &Value::Null).await.unwrap();
+    }
+    node.client.send("GET", "/v1/me", "dastak_live_wrongwrongwrong", &[], &Value::Null).await.unwrap();
+    let text = std::fs::read_to_string(&log).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect();
+    assert!(lines.iter().any(|line| line["route"] == "/v1/me" && line["request"].is_string()), "{text}");
+    for private in [key.as_str(), TOKEN, "wrongwrongwrong", "9812345678", "8045678901", "someone@example.org", "Some One"] {
+        assert!(!text.contains(private), "{private} in {text}");
+    }
+}

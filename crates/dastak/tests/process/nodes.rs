@@ -79,7 +79,7 @@ async fn commits_wake_other_nodes() {
     let open = || {
         let woken = Arc::new(Mutex::new(0));
         let seen = woken.clone();
-        let settings = Settings::Postgres { url: url.clone(), connections: 1 };
+        let settings = Settings::Postgres { url: url.clone(), connections: 1, ca: None };
         let store = Store::open(&settings, Arc::new(move |topics: WakeSet| *seen.lock().unwrap() |= topics.0)).unwrap();
         (store, woken)
     };
@@ -118,4 +118,38 @@ async fn commits_wake_other_nodes() {
     assert_eq!(*woken.lock().unwrap(), u32::MAX);
     *woken.lock().unwrap() = 0;
     until_woken(8).await;
+}
+
+/// With `sslmode=require` the server's certificate must be one that is trusted.
+#[tokio::test(flavor = "multi_thread")]
+async fn postgresql_over_tls_is_verified() {
+    if !on_postgres() {
+        return;
+    }
+    let folder = Folder::new();
+    let certificates = Folder::new();
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();
+    let (cert, key) = (certificates.0.join("server.crt"), certificates.0.join("server.key"));
+    std::fs::write(&cert, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/postgres.sh");
+    let own = std::process::Command::new("sh").args(["-c", "d=$(dirname \"$0\"); chmod 600 \"$0\"; chmod 755 \"$d\" \"$d/..\"; [ \"$(id -u)\" != 0 ] || chown postgres \"$0\""]).arg(&key).status().unwrap();
+    assert!(own.success());
+    let server = certificates.0.join("pg");
+    let options = format!("-c fsync=off -c ssl=on -c ssl_cert_file={} -c ssl_key_file={}", cert.display(), key.display());
+    let started = std::process::Command::new(script).arg("start").arg(&server).env("PG_OPTIONS", options).output().unwrap();
+    let url = String::from_utf8(started.stdout).unwrap().trim().replace("127.0.0.1", "localhost");
+    let secure = format!("{url}?sslmode=require");
+    let doctor = |ca: &str| {
+        let mut command = std::process::Command::new(crate::node::BINARY);
+        command.args(["migrate", "--data"]).arg(&folder.0).env("DASTAK_DATABASE_URL", &secure);
+        if !ca.is_empty() {
+            command.env("DASTAK_DATABASE_CA", ca);
+        }
+        command.output().unwrap().status.success()
+    };
+    let (unknown, known) = (doctor(""), doctor(cert.to_str().unwrap()));
+    let _ = std::process::Command::new(script).arg("stop").arg(&server).status();
+    assert!(!unknown, "a certificate that nobody vouches for is refused");
+    assert!(known, "{}", String::from_utf8_lossy(&started.stderr));
 }

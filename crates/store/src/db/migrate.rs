@@ -29,7 +29,10 @@ migrations! {
     2 "agents",
     3 "contacts",
     4 "calls",
+    5 "webhooks",
+    6 "decision_log",
     7 "nudges",
+    8 "scheduled_calls",
 }
 
 /// Number of the newest step this program knows.

@@ -30,6 +30,8 @@ pub enum Settings {
         url: String,
         /// Connections for writing; as many again are kept for reading.
         connections: usize,
+        /// Certificates (PEM) to trust beside the well-known ones, for `sslmode=require`.
+        ca: Option<PathBuf>,
     },
 }
 
@@ -205,7 +207,10 @@ impl Store {
         let metrics = StoreMetrics::new();
         let engine = match settings {
             Settings::Sqlite { file } => Engine::Sqlite(sqlite::Sqlite::open(file, on_wake, metrics.clone())?),
-            Settings::Postgres { url, connections } => Engine::Postgres(postgres::Postgres::open(url, *connections, on_wake, metrics.clone())?),
+            Settings::Postgres { url, connections, ca } => {
+                let server = postgres::Server::new(url, ca.as_deref())?;
+                Engine::Postgres(postgres::Postgres::open(&server, *connections, on_wake, metrics.clone())?)
+            }
         };
         Ok(Self { engine: Arc::new(engine), metrics })
     }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -14,7 +15,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Statement};
+use rustls::RootCertStore;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{AsyncMessage, Client, Config, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::{Aftermath, DbError, OnWake, Row, Session, StoreMetrics, Tx, Value, WakeSet, dialect};
 
@@ -37,6 +43,42 @@ pub(super) struct Postgres {
     closing: Arc<AtomicBool>,
 }
 
+/// Where the server is and how to talk to it: in the clear, or with TLS that verifies its certificate when the URL says `sslmode=require`.
+#[derive(Clone)]
+pub(super) struct Server {
+    config: Config,
+    tls: MakeRustlsConnect,
+}
+
+impl Server {
+    pub(super) fn new(url: &str, ca: Option<&Path>) -> Result<Self, DbError> {
+        let wrong = |why: String| DbError::Unavailable(why);
+        let mut config: Config = url.parse().map_err(|_| wrong("database_url is not a PostgreSQL connection string".into()))?;
+        config.connect_timeout(CONNECT).keepalives_idle(Duration::from_secs(20)).tcp_user_timeout(Duration::from_secs(20));
+        if config.get_application_name().is_none() {
+            config.application_name("dastak");
+        }
+        if config.get_ssl_mode() != SslMode::Require {
+            // «prefer» would accept any certificate or none, which protects nothing.
+            config.ssl_mode(SslMode::Disable);
+        }
+        let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+        if let Some(file) = ca {
+            let unreadable = |why: String| wrong(format!("database_ca: {}: {why}", file.display()));
+            for certificate in CertificateDer::pem_file_iter(file).map_err(|why| unreadable(why.to_string()))? {
+                let certificate = certificate.map_err(|why| unreadable(why.to_string()))?;
+                roots.add(certificate).map_err(|why| unreadable(why.to_string()))?;
+            }
+        }
+        let tls = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|why| wrong(why.to_string()))?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        Ok(Self { config, tls: MakeRustlsConnect::new(tls) })
+    }
+}
+
 impl Drop for Postgres {
     fn drop(&mut self) {
         self.closing.store(true, Ordering::Relaxed);
@@ -44,19 +86,14 @@ impl Drop for Postgres {
 }
 
 impl Postgres {
-    pub(super) fn open(url: &str, connections: usize, on_wake: OnWake, metrics: StoreMetrics) -> Result<Self, DbError> {
-        let mut config: Config = url.parse().map_err(|_| DbError::Unavailable("database_url is not a PostgreSQL connection string".into()))?;
-        config.connect_timeout(CONNECT).keepalives_idle(Duration::from_secs(20)).tcp_user_timeout(Duration::from_secs(20));
-        if config.get_application_name().is_none() {
-            config.application_name("dastak");
-        }
+    pub(super) fn open(server: &Server, connections: usize, on_wake: OnWake, metrics: StoreMetrics) -> Result<Self, DbError> {
         let closing = Arc::new(AtomicBool::new(false));
-        let writers = pool("store-write", connections, &config, &metrics)?;
-        let readers = pool("store-read", connections, &config, &metrics)?;
-        let (listen_wake, listen_closing) = (on_wake.clone(), closing.clone());
+        let writers = pool("store-write", connections, server, &metrics)?;
+        let readers = pool("store-read", connections, server, &metrics)?;
+        let (listen_server, listen_wake, listen_closing) = (server.clone(), on_wake.clone(), closing.clone());
         std::thread::Builder::new()
             .name("store-listen".into())
-            .spawn(move || listen(&config, &listen_wake, &listen_closing))
+            .spawn(move || listen(&listen_server, &listen_wake, &listen_closing))
             .map_err(|why| DbError::Unavailable(why.to_string()))?;
         Ok(Self { writers, readers, metrics, on_wake, closing })
     }
@@ -99,22 +136,22 @@ impl Postgres {
     }
 }
 
-fn pool(name: &str, size: usize, config: &Config, metrics: &StoreMetrics) -> Result<SyncSender<Job>, DbError> {
+fn pool(name: &str, size: usize, server: &Server, metrics: &StoreMetrics) -> Result<SyncSender<Job>, DbError> {
     let (orders, inbox) = sync_channel::<Job>(QUEUE);
     let inbox = Arc::new(Mutex::new(inbox));
     for number in 0..size.max(1) {
-        let (inbox, config, metrics) = (inbox.clone(), config.clone(), metrics.clone());
+        let (inbox, server, metrics) = (inbox.clone(), server.clone(), metrics.clone());
         std::thread::Builder::new()
             .name(format!("{name}-{number}"))
-            .spawn(move || serve(&inbox, config, &metrics))
+            .spawn(move || serve(&inbox, server, &metrics))
             .map_err(|why| DbError::Unavailable(why.to_string()))?;
     }
     Ok(orders)
 }
 
-fn serve(inbox: &Mutex<Receiver<Job>>, config: Config, metrics: &StoreMetrics) {
+fn serve(inbox: &Mutex<Receiver<Job>>, server: Server, metrics: &StoreMetrics) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-    let mut session = PgSession { runtime: Arc::new(runtime), config, client: None, statements: HashMap::new() };
+    let mut session = PgSession { runtime: Arc::new(runtime), server, client: None, statements: HashMap::new() };
     loop {
         let job = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { return };
@@ -128,7 +165,7 @@ fn serve(inbox: &Mutex<Receiver<Job>>, config: Config, metrics: &StoreMetrics) {
 /// One connection, opened when first needed and again after it was lost.
 struct PgSession {
     runtime: Arc<tokio::runtime::Runtime>,
-    config: Config,
+    server: Server,
     client: Option<Arc<Client>>,
     statements: HashMap<String, Statement>,
 }
@@ -139,9 +176,9 @@ impl PgSession {
             return Ok(client.clone());
         }
         self.statements.clear();
-        let config = self.config.clone();
+        let Server { config, tls } = self.server.clone();
         let client = self.runtime.block_on(async move {
-            let (client, connection) = config.connect(NoTls).await.map_err(classify)?;
+            let (client, connection) = config.connect(tls).await.map_err(classify)?;
             tokio::spawn(connection);
             Ok::<_, DbError>(client)
         })?;
@@ -384,7 +421,10 @@ async fn in_order(mut sent: Vec<Sent<'_>>) -> Result<Vec<tokio_postgres::Row>, t
 }
 
 fn classify(error: tokio_postgres::Error) -> DbError {
-    let text = error.to_string();
+    let text = match std::error::Error::source(&error) {
+        Some(source) if error.code().is_none() => format!("{error}: {source}"),
+        _ => error.to_string(),
+    };
     let Some(code) = error.code() else { return DbError::Unavailable(text) };
     let detail = error.as_db_error().map_or(text, |db| db.message().to_owned());
     let class = &code.code()[..2];
@@ -400,11 +440,11 @@ fn classify(error: tokio_postgres::Error) -> DbError {
 }
 
 /// Hands the wake-ups of other nodes (and our own) to `on_wake` until the store closes; connects again after a loss.
-fn listen(config: &Config, on_wake: &OnWake, closing: &AtomicBool) {
+fn listen(server: &Server, on_wake: &OnWake, closing: &AtomicBool) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
     while !closing.load(Ordering::Relaxed) {
         let heard = runtime.block_on(async {
-            let (client, mut connection) = config.connect(NoTls).await?;
+            let (client, mut connection) = server.config.connect(server.tls.clone()).await?;
             let pump = poll_fn(|context| {
                 loop {
                     match connection.poll_message(context) {

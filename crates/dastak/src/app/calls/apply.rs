@@ -9,10 +9,11 @@ use domain::wallet::{call_charge, talk_seconds};
 use serde_json::{Value, json};
 use store::calls::{self, CallRow};
 use store::wallet::Floor;
-use store::{Tx, agents, contacts, do_not_call};
+use store::{Tx, agents};
 
 use super::{Env, agent, hooks};
 use crate::app::events::{self, NewEvent};
+use crate::app::do_not_call::{self, Source};
 use crate::app::{Failure, wallet};
 
 /// Applies a fact that was observed at `at` to a call that the caller holds (read in this transaction, for update): stores the call, settles the
@@ -112,23 +113,7 @@ fn settle_wallet(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failur
 /// Puts the number on the workspace's do-not-call list because the callee said so.
 fn opt_out(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
     let Ok(phone) = Phone::normalize(&row.to_number) else { return Ok(()) };
-    if row.mode == Mode::Test {
-        return Ok(());
-    }
-    let position = env.context.ids.make::<domain::ids::Event>().to_string();
-    let hash = env.keyring.hash_phone(&phone);
-    let added = do_not_call::add(tx, row.workspace, &hash, &row.to_number, "call", &position, env.context.now)?;
-    if let Some(contact) = row.contact {
-        contacts::set_opted_out(tx, row.workspace, contact, env.context.now)?;
-    }
-    if added {
-        let data = json!({
-            "contactId": row.contact, "externalRef": row.external_ref, "phone": row.to_number, "source": "call", "callId": row.id,
-        });
-        let contact = row.contact.map(|contact| contact.to_string());
-        let event = NewEvent { kind: "contact.opted_out", mode: row.mode, agent: None, contact: contact.as_deref(), data };
-        events::emit(tx, &env.context, row.workspace, event)?;
-    }
+    do_not_call::opt_out(tx, &env.context, row.workspace, row.mode, phone, Source::Call(row.id), None)?;
     Ok(())
 }
 

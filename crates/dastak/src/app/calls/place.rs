@@ -5,7 +5,8 @@ use std::sync::Arc;
 use api::calls::{NewCall, Placed};
 use api::error_codes as codes;
 use domain::call::{Fact, Progress, Status, Warning};
-use domain::compliance::Gate;
+use domain::compliance::{Gate, Judgement};
+use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::phone::Phone;
 use domain::ports::{DialError, DialOrder};
 use domain::tenant::{Mode, Tenant};
@@ -16,7 +17,7 @@ use store::{Tx, wallet};
 
 use super::{Env, Order, Prepared, Refused, apply, check_metadata, contact, prepare};
 use crate::app::idempotency::{Answer, Once, Turn};
-use crate::app::{App, Failure, topics};
+use crate::app::{App, Failure, decision_log, topics};
 
 /// How long a dial may take before somebody asks what became of it.
 pub(super) const PLACING_LEASE: i64 = 30 * SECOND;
@@ -202,6 +203,7 @@ pub fn place_intent(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared) -> Result<C
     call.next_step_at = Some(env.context.now.plus(PLACING_LEASE));
     call.once = prepared.order.once.clone();
     calls::insert(tx, &call)?;
+    log_decision(tx, env, prepared, &call, None)?;
     tx.wake(topics::CALLS);
     Ok(call)
 }
@@ -213,7 +215,27 @@ pub fn block(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared, gate: Gate) -> Res
     call.progress.ended_at = Some(call.started_at);
     call.block_reason = Some(gate.as_str().to_owned());
     calls::insert(tx, &call)?;
+    log_decision(tx, env, prepared, &call, Some(gate))?;
     Ok(call)
+}
+
+/// Proves the decision, before anything is dialled: every gate with its verdict and evidence.
+fn log_decision(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared, call: &CallRow, blocked: Option<Gate>) -> Result<(), Failure> {
+    let entry = Entry {
+        timestamp: env.context.now,
+        interaction_id: call.id.to_string(),
+        decision: if blocked.is_some() { Decision::Blocked } else { Decision::Allowed },
+        blocked_by: blocked.map(|gate| gate.as_str().to_owned()),
+        gate_results: prepared.judgement.as_ref().map(Judgement::gate_results).unwrap_or_default(),
+        outcome: None,
+        recording_ref: None,
+        consent_ref: None,
+        is_test: call.mode == Mode::Test,
+        channel: Channel::Voice,
+        agent_id: call.agent.map(|agent| agent.to_string()),
+    };
+    decision_log::record(tx, &env.context, call.workspace, Chain::Audit, entry)?;
+    Ok(())
 }
 
 fn new_call(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared) -> Result<CallRow, Failure> {

@@ -1,6 +1,7 @@
 //! `/operator/v1`: what the specification leaves to the console.
 
 mod agents;
+mod do_not_call;
 
 use std::sync::Arc;
 
@@ -29,6 +30,8 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("releaseNumber", open!(release_number)),
         ("createMember", open!(create_member)),
         ("listMembers", open!(list_members)),
+        ("liftOptOut", open!(do_not_call::lift_opt_out)),
+        ("removeDoNotCall", open!(do_not_call::remove)),
         ("addDnd", open!(add_dnd)),
         ("removeDnd", open!(remove_dnd)),
         ("listOperatorLog", open!(list_log)),

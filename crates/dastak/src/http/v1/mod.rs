@@ -5,8 +5,12 @@ mod calls;
 mod agents;
 mod nudges;
 mod numbers;
+mod scheduled_calls;
 mod tools;
+mod contacts;
+mod do_not_call;
 mod wallet;
+mod webhooks;
 
 pub use wallet::Ledger;
 
@@ -21,6 +25,12 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listCalls", keyed!(calls::list)),
         ("getCall", keyed!(calls::get)),
         ("hangUpCall", keyed!(calls::hang_up)),
+        ("getCallTimeline", keyed!(scheduled_calls::call_timeline)),
+        ("scheduleCall", keyed!(scheduled_calls::create)),
+        ("listScheduledCalls", keyed!(scheduled_calls::list)),
+        ("getScheduledCall", keyed!(scheduled_calls::get)),
+        ("cancelScheduledCall", keyed!(scheduled_calls::cancel)),
+        ("getScheduledCallTimeline", keyed!(scheduled_calls::timeline)),
         ("createNudge", keyed!(nudges::create)),
         ("listNudges", keyed!(nudges::list)),
         ("cancelNudges", keyed!(nudges::cancel_many)),
@@ -42,6 +52,27 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listNumbers", keyed!(numbers::list)),
         ("setInboundAgent", keyed!(numbers::set_inbound_agent)),
         ("getWallet", keyed!(wallet::get)),
+        ("listContacts", keyed!(contacts::list)),
+        ("getContact", keyed!(contacts::get)),
+        ("upsertContact", keyed!(contacts::upsert)),
+        ("upsertContacts", keyed!(contacts::upsert_many)),
+        ("updateContact", keyed!(contacts::update)),
+        ("deleteContact", keyed!(contacts::delete)),
+        ("eraseContact", keyed!(contacts::erase)),
+        ("listDoNotCall", keyed!(do_not_call::list)),
+        ("addDoNotCall", keyed!(do_not_call::add)),
         ("listWalletTransactions", keyed!(wallet::transactions)),
+        ("listWebhooks", keyed!(webhooks::list)),
+        ("createWebhook", keyed!(webhooks::create)),
+        ("getWebhook", keyed!(webhooks::get)),
+        ("updateWebhook", keyed!(webhooks::update)),
+        ("deleteWebhook", keyed!(webhooks::delete)),
+        ("rotateWebhookSecret", keyed!(webhooks::rotate_secret)),
+        ("testWebhook", keyed!(webhooks::test)),
+        ("listWebhookDeliveries", keyed!(webhooks::deliveries)),
+        ("getWebhookDelivery", keyed!(webhooks::delivery)),
+        ("replayWebhookDelivery", keyed!(webhooks::replay)),
+        ("listEvents", keyed!(webhooks::events)),
+        ("triggerEvent", keyed!(webhooks::trigger)),
     ]
 }

@@ -1,0 +1,90 @@
+//! `/v1/webhooks` and `/v1/events`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
+use serde_json::json;
+use store::deliveries::Filter;
+
+use crate::app::access::Caller;
+use crate::app::event_stream::After;
+use crate::app::{App, Failure, deliveries, event_stream, webhooks};
+use crate::http::handler::{Outcome, Reply, Request};
+
+fn endpoint_of(request: &Request) -> Result<Id<WebhookEndpoint>, Failure> {
+    request.id_in_path("id", "webhook endpoint")
+}
+
+fn delivery_of(request: &Request) -> Result<Id<Delivery>, Failure> {
+    request.id_in_path("deliveryId", "delivery")
+}
+
+pub async fn list(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    let endpoints = webhooks::list(&app, caller.tenant()).await?;
+    Reply::page(&app, &request, &endpoints, None)
+}
+
+pub async fn create(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
+    let body = request.body()?;
+    Reply::data(201, &webhooks::create(&app, caller.tenant(), body).await?)
+}
+
+pub async fn get(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    Reply::data(200, &webhooks::get(&app, caller.tenant(), endpoint_of(&request)?).await?)
+}
+
+pub async fn update(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
+    let body = request.body()?;
+    Reply::data(200, &webhooks::update(&app, caller.tenant(), endpoint_of(&request)?, body).await?)
+}
+
+pub async fn delete(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    let id = endpoint_of(&request)?;
+    webhooks::delete(&app, caller.tenant(), id).await?;
+    Reply::data(200, &json!({"id": id, "deleted": true}))
+}
+
+pub async fn rotate_secret(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    let id = endpoint_of(&request)?;
+    let secret = webhooks::rotate_secret(&app, caller.tenant(), id).await?;
+    Reply::data(200, &json!({"id": id, "secret": secret}))
+}
+
+pub async fn test(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    let kind = request.body["type"].as_str().unwrap_or_default();
+    let (event, delivery) = webhooks::test(&app, caller.tenant(), endpoint_of(&request)?, kind).await?;
+    Reply::data(202, &json!({"eventId": event, "deliveryId": delivery}))
+}
+
+pub async fn deliveries(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    let text = |name: &str| request.query_text(name).map(str::to_owned);
+    let (filter, before) = (Filter { status: text("status"), kind: text("event") }, request.cursor(&app)?);
+    let (rows, next) = deliveries::list(&app, caller.tenant(), endpoint_of(&request)?, filter, before, request.query_number("limit")).await?;
+    Reply::page(&app, &request, &rows, next.as_deref())
+}
+
+pub async fn delivery(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    Reply::data(200, &deliveries::get(&app, caller.tenant(), endpoint_of(&request)?, delivery_of(&request)?).await?)
+}
+
+pub async fn replay(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    Reply::data(202, &deliveries::replay(&app, caller.tenant(), endpoint_of(&request)?, delivery_of(&request)?).await?)
+}
+
+pub async fn events(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    let after = match request.query_text("after").unwrap_or("latest") {
+        "latest" => After::Latest,
+        "start" => After::Event(String::new()),
+        id => After::Event(id.parse::<Id<Event>>().map_err(|why| Failure::field("after", format!("{why}, or latest, or start")))?.to_string()),
+    };
+    let wait = Duration::from_secs(u64::try_from(request.query_number("wait")).unwrap_or(0));
+    let (found, cursor) = event_stream::listen(&app, caller.tenant(), after, request.query_number("limit"), wait).await?;
+    Reply::json(200, &json!({"data": found, "cursor": cursor, "brand": app.config.brand}))
+}
+
+pub async fn trigger(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    let kind = request.body["type"].as_str().unwrap_or_default();
+    let (event, deliveries) = event_stream::trigger(&app, caller.tenant(), kind).await?;
+    Reply::data(202, &json!({"eventId": event, "deliveries": deliveries}))
+}

@@ -1,0 +1,256 @@
+//! The delivery engine (spec 3 «Delivery rules»).
+//!
+//! `app::events::emit` writes an event and its deliveries in one transaction, already leased to this node, and hands them over in memory after the
+//! commit: on the common way nothing is read back. Each endpoint has a lane: a bounded queue and as many workers as it deserves, so that a slow or dead
+//! receiver delays nobody else. What does not fit into the lane waits in line in the store. Outcomes are recorded many to a transaction. What a dead
+//! node held is due again when its lease ends; on an embedded store, at the next start.
+//!
+//! Three jobs: `dispatch` gives lanes workers, `record` stores outcomes, `scan` takes what is due and refills lanes.
+
+mod attempt;
+mod endpoints;
+mod lanes;
+mod record;
+mod scan;
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use domain::ids::{Id, WebhookEndpoint};
+use domain::tenant::Tenant;
+use domain::time::{SECOND, Timestamp};
+use http::HeaderName;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+use providers::guarded_client::{GuardedClient, Policy, SystemResolver};
+use store::Tx;
+use store::deliveries::Key;
+use tokio::sync::Notify;
+
+use crate::app::App;
+use crate::config::Config;
+use crate::runtime::clock::{Clock, Job, Signal, Woken};
+use crate::runtime::crypto::Keyring;
+
+pub(crate) use attempt::REDACTED;
+pub(crate) use endpoints::purpose;
+pub use endpoints::Endpoint;
+pub(crate) use record::note;
+use lanes::Lanes;
+use record::Done;
+
+/// How long a node holds a delivery. An attempt takes 10 s at most; what waited in memory for nearly as long as this is left to the store.
+pub const LEASE: i64 = 60 * SECOND;
+
+/// One attempt to be made.
+#[derive(Debug, Clone)]
+pub struct Item {
+    /// Which delivery.
+    pub key: Key,
+    /// Type of the event.
+    pub kind: std::borrow::Cow<'static, str>,
+    /// The envelope as it is stored and sent.
+    pub body: Bytes,
+    /// Replays so far.
+    pub round: i64,
+    /// When this round began.
+    pub round_at: Timestamp,
+    /// Attempts of this round so far.
+    pub made: u32,
+    /// When the delivery was made.
+    pub created_at: Timestamp,
+    /// Until when this node holds it.
+    pub lease: Timestamp,
+}
+
+/// Figures of deliveries.
+#[derive(Default)]
+struct Figures {
+    attempts: Family<[(&'static str, &'static str); 1], Counter>,
+    queued: Gauge,
+    in_flight: Gauge,
+    lag: Option<Histogram>,
+}
+
+/// The state of the engine; one a node.
+pub struct Engine {
+    clock: Clock,
+    client: GuardedClient,
+    keyring: Arc<Keyring>,
+    names: Names,
+    figures: Figures,
+    endpoints: Arc<endpoints::Cache>,
+    lanes: Mutex<Lanes>,
+    done: Mutex<Vec<Done>>,
+    /// Told when outcomes were recorded, and when a worker ended.
+    progress: Notify,
+    dispatch: Signal,
+    record: Signal,
+    scan: Signal,
+    /// When the scan is due next; `i64::MAX` for never.
+    next_scan: AtomicI64,
+    /// Endpoints that were disabled or deleted, whose pending deliveries are to be stopped.
+    stopped: Mutex<Vec<(Tenant, Id<WebhookEndpoint>)>>,
+    /// Told when events were committed and somebody listens.
+    pub committed: Notify,
+    listeners: AtomicI64,
+}
+
+/// Header names with the brand in them.
+struct Names {
+    signature: HeaderName,
+    event: HeaderName,
+    delivery: HeaderName,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Engine {
+    /// An engine that does nothing until its jobs are started.
+    pub fn new(clock: &Clock, keyring: &Arc<Keyring>, config: &Config, registry: &mut Registry) -> Result<Self, String> {
+        let brand = &config.brand;
+        let name = |what: &str| HeaderName::try_from(format!("X-{brand}-{what}")).map_err(|why| format!("brand: {why}"));
+        let policy = Policy { allow_insecure: config.allow_insecure_webhooks, user_agent: format!("{}-webhooks/1", brand.to_lowercase()), ..Policy::default() };
+        let client = GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| why.to_string())?;
+        let lag = Histogram::new([0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0]);
+        let figures = Figures { lag: Some(lag.clone()), ..Figures::default() };
+        registry.register("webhook_attempts", "Attempts by outcome", figures.attempts.clone());
+        registry.register("webhook_queued", "Deliveries that wait for a worker in memory", figures.queued.clone());
+        registry.register("webhook_in_flight", "Attempts under way", figures.in_flight.clone());
+        registry.register("webhook_lag_seconds", "Time from an event to its acceptance at the first attempt", lag);
+        Ok(Self {
+            clock: clock.clone(),
+            client,
+            keyring: keyring.clone(),
+            names: Names { signature: name("Signature")?, event: name("Event")?, delivery: name("Delivery")? },
+            figures,
+            endpoints: Arc::default(),
+            lanes: Mutex::default(),
+            done: Mutex::default(),
+            progress: Notify::new(),
+            dispatch: clock.signal(),
+            record: clock.signal(),
+            scan: clock.signal(),
+            next_scan: AtomicI64::new(0),
+            stopped: Mutex::default(),
+            committed: Notify::new(),
+            listeners: AtomicI64::new(0),
+        })
+    }
+
+    /// The client that deliveries go through, for the check of an address.
+    pub fn client(&self) -> &GuardedClient {
+        &self.client
+    }
+
+    /// Whether a new delivery fits into the lane of an endpoint; otherwise it waits in line in the store.
+    pub fn has_room(&self, endpoint: Id<WebhookEndpoint>) -> bool {
+        locked(&self.lanes).room(endpoint) > 0
+    }
+
+    /// Takes over deliveries that are leased to this node, once their transaction is committed, and notes endpoints for which some wait in line.
+    pub fn take(&self, items: Vec<Item>, in_line: &[Id<WebhookEndpoint>]) {
+        let Some(lease) = items.iter().map(|item| item.lease).min().or_else(|| (!in_line.is_empty()).then_some(Timestamp(i64::MAX))) else { return };
+        let feed = {
+            let mut lanes = locked(&self.lanes);
+            for item in items {
+                lanes.push(item);
+            }
+            self.figures.queued.set(lanes.queued() as i64);
+            in_line.iter().fold(false, |feed, endpoint| lanes.wait_in_line(*endpoint) || feed)
+        };
+        self.dispatch.raise();
+        self.due_at(lease);
+        if feed {
+            self.scan.raise();
+        }
+    }
+
+    /// Makes sure that a scan comes at `due`.
+    fn due_at(&self, due: Timestamp) {
+        if self.next_scan.fetch_min(due.0, Ordering::AcqRel) > due.0 {
+            self.scan.raise();
+        }
+    }
+
+    /// Makes what this node remembers of a workspace's endpoints void once the transaction is committed.
+    pub fn endpoints_change(self: &Arc<Self>, tx: &mut Tx<'_>, tenant: Tenant) {
+        let cache = self.endpoints.clone();
+        tx.after_commit(move || cache.forget(tenant));
+    }
+
+    /// Stops the pending deliveries of an endpoint once the transaction is committed.
+    pub fn stop_deliveries(self: &Arc<Self>, tx: &mut Tx<'_>, tenant: Tenant, endpoint: Id<WebhookEndpoint>) {
+        let engine = self.clone();
+        tx.after_commit(move || {
+            locked(&engine.lanes).drop_queue(endpoint);
+            locked(&engine.stopped).push((tenant, endpoint));
+            engine.scan.raise();
+        });
+    }
+
+    /// Drops deliveries from this node's memory once the transaction is committed.
+    pub fn forget(self: &Arc<Self>, tx: &mut Tx<'_>, keys: Vec<Key>) {
+        let engine = self.clone();
+        tx.after_commit(move || {
+            let mut lanes = locked(&engine.lanes);
+            for key in &keys {
+                lanes.let_go(key.id);
+            }
+        });
+    }
+
+    /// Tells those who listen that events were committed.
+    pub fn announce(&self) {
+        self.committed.notify_waiters();
+    }
+
+    /// Whether somebody listens on this node.
+    pub fn has_listeners(&self) -> bool {
+        self.listeners.load(Ordering::Acquire) > 0
+    }
+
+    /// Counts a listener as long as the answer lives.
+    pub fn listen(self: &Arc<Self>) -> Listening {
+        self.listeners.fetch_add(1, Ordering::AcqRel);
+        Listening(self.clone())
+    }
+}
+
+/// Somebody waits for events.
+pub struct Listening(Arc<Engine>);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.listeners.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Starts the three jobs.
+pub fn start(app: &Arc<App>) {
+    let engine = &app.webhooks;
+    let (one, two, three) = (app.clone(), app.clone(), app.clone());
+    app.clock.start_job(engine.dispatch.clone(), |job| dispatch(one, job));
+    app.clock.start_job(engine.record.clone(), |job| record::run(two, job));
+    app.clock.start_job(engine.scan.clone(), |job| scan::run(three, job));
+}
+
+/// Gives lanes workers.
+async fn dispatch(app: Arc<App>, mut job: Job) {
+    loop {
+        let workers = locked(&app.webhooks.lanes).dispatch();
+        for endpoint in workers {
+            let worker = app.clone();
+            app.clock.spawn(attempt::work(worker, endpoint));
+        }
+        if job.wait(None).await == Woken::Stop {
+            return;
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! How simulated calls play out, to the second: test mode (spec 1 «Test mode») and the sandbox phone network (`operating.md`).
+
+use serde_json::{Value, json};
+
+use crate::agents;
+use crate::app::{Answer, TestApp, Workspace};
+
+/// Noon in India on a Monday: every built-in pack is open, and simulated days stay inside the calling hours.
+pub const NOON: &str = "2031-01-06T06:30:00.000Z";
+
+/// A service at noon with a workspace and a published agent.
+pub struct Desk {
+    pub app: TestApp,
+    pub workspace: Workspace,
+    pub agent: String,
+}
+
+impl Desk {
+    pub async fn open() -> Self {
+        Self::open_with(|_| ()).await
+    }
+
+    pub async fn open_with(change: impl FnOnce(&mut dastak::config::Config)) -> Self {
+        let app = TestApp::start_with(change).await;
+        let workspace = app.workspace().await;
+        let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "You are Asha from Acme."})).await;
+        app.set_clock(NOON).await;
+        Self { app, workspace, agent }
+    }
+
+    /// Places a call to a number of these last digits.
+    pub async fn place(&self, key: &str, digits: &str) -> Answer {
+        self.place_with(key, digits, json!({})).await
+    }
+
+    pub async fn place_with(&self, key: &str, digits: &str, more: Value) -> Answer {
+        let mut body = json!({"agentId": self.agent, "toNumber": format!("+91981230{digits}")});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.app.post(key, "/v1/calls", &body).await
+    }
+
+    /// The id of a call that was placed.
+    pub async fn placed(&self, key: &str, digits: &str) -> String {
+        self.place(key, digits).await.expect(200)["interactionId"].as_str().unwrap().to_owned()
+    }
+
+    pub async fn call(&self, key: &str, id: &str) -> Value {
+        self.app.get(key, &format!("/v1/calls/{id}")).await.expect(200)["data"].clone()
+    }
+
+    /// The outbox of the workspace, oldest first.
+    pub async fn events(&self) -> Vec<Value> {
+        events(&self.app, &self.workspace.id).await
+    }
+
+    /// The types in the outbox.
+    pub async fn kinds(&self) -> Vec<String> {
+        self.events().await.iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+    }
+
+    pub async fn wallet(&self) -> (i64, i64) {
+        let view = self.app.operator("GET", &format!("/workspaces/{}", self.workspace.id), &Value::Null).await.expect(200);
+        (view["data"]["balanceMinor"].as_i64().unwrap(), view["data"]["reservedMinor"].as_i64().unwrap())
+    }
+}
+
+/// The outbox of a workspace, oldest first.
+pub async fn events(app: &TestApp, workspace: &str) -> Vec<Value> {
+    let tenant = workspace.parse().unwrap();
+    let rows = app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1000)).await.unwrap();
+    rows.iter().map(|row| serde_json::from_str(row.envelope.as_deref().unwrap()).unwrap()).collect()
+}
+
+/// `state status endCause answered duration outcome` of a call.
+fn line(call: &Value) -> String {
+    let word = |name: &str| call[name].as_str().map_or_else(|| call[name].to_string(), str::to_owned);
+    ["state", "status", "endCause", "answered", "durationSeconds", "outcome"].map(word).join(" ")
+}
+
+/// Plays a call second by second: every change of its line, with the second it was seen at.
+async fn timeline(desk: &Desk, key: &str, digits: &str) -> Vec<String> {
+    let id = desk.placed(key, digits).await;
+    let (mut seen, mut last) = (Vec::new(), String::new());
+    for second in 0..=16 {
+        let now = line(&desk.call(key, &id).await);
+        if now != last {
+            seen.push(format!("{second} {now}"));
+            last = now;
+        }
+        desk.app.advance(1).await;
+    }
+    seen
+}
+
+const RINGING: &str = "0 ringing ringing null false null null";
+const LIVE: &str = "2 in_progress in_progress null true null null";
+
+#[tokio::test]
+async fn a_test_call_plays_to_the_second() {
+    let desk = Desk::open().await;
+    let test = desk.workspace.test.clone();
+    for digits in ["1234", "2222", "3333", "6666", "9999"] {
+        let expected = [RINGING, LIVE, "10 ended completed agent_ended true 8 simulated"];
+        assert_eq!(timeline(&desk, &test, digits).await, expected, "{digits}");
+    }
+    assert_eq!(timeline(&desk, &test, "0000").await, [RINGING, "15 ended no_answer no_answer false null null"]);
+    assert_eq!(timeline(&desk, &test, "1111").await, [RINGING, "3 ended busy busy false null null"]);
+    assert_eq!(desk.wallet().await, (1_000_000, 0), "nothing is billed");
+}
+
+#[tokio::test]
+async fn the_sandbox_knows_every_outcome() {
+    let desk = Desk::open().await;
+    let live = desk.workspace.live.clone();
+    for (digits, rest) in [
+        ("1234", vec![LIVE, "10 ended completed agent_ended true 8 simulated"]),
+        ("0000", vec!["15 ended no_answer no_answer false null null"]),
+        ("1111", vec!["3 ended busy busy false null null"]),
+        ("3333", vec![LIVE, "4 ended completed voicemail true 2 null"]),
+        ("4444", vec!["3 ended failed rejected false null null"]),
+        ("5555", vec!["1 ended failed invalid_number false null null"]),
+        ("7777", vec![LIVE, "10 ended completed agent_ended true 8 opted_out"]),
+        ("8888", vec!["2 ended failed not_connected true 0 null"]),
+    ] {
+        let expected: Vec<&str> = [RINGING].into_iter().chain(rest).collect();
+        assert_eq!(timeline(&desk, &live, digits).await, expected, "{digits}");
+    }
+    let charges = desk.app.get(&live, "/v1/wallet/transactions").await.expect(200);
+    let kinds: Vec<&str> = charges["data"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["call_charge", "call_charge", "call_charge", "signup_grant"], "talk is billed, nothing else");
+    assert_eq!(desk.wallet().await, (1_000_000 - 3 * 600, 0));
+}
+
+#[tokio::test]
+async fn a_test_call_tells_its_story() {
+    let desk = Desk::open().await;
+    let body = json!({"externalRef": "crm-7", "metadata": {"order": 5, "note": null}, "variables": {"name": "Ravi"}});
+    let placed = desk.place_with(&desk.workspace.test, "1234", body).await.expect(200);
+    let id = placed["interactionId"].as_str().unwrap();
+    assert!(id.starts_with("call_") && placed["providerCallId"].as_str().unwrap().starts_with("prov_"));
+    assert_eq!((&placed["placed"], placed.get("warnings")), (&json!(true), None));
+    desk.app.advance(2).await;
+    let started = desk.events().await;
+    let call = desk.call(&desk.workspace.test, id).await;
+    let expected = json!({
+        "callId": id, "agentId": desk.agent, "campaignId": null, "contactId": call["contactId"], "externalRef": "crm-7", "direction": "outbound",
+        "toNumber": "+919812301234", "fromNumber": call["fromNumber"], "answeredAt": "2031-01-06T06:30:02.000Z", "endedAt": null,
+        "durationSeconds": null, "endCause": null, "outcome": null, "metadata": {"order": 5, "note": null},
+    });
+    assert_eq!((&started[0]["type"], &started[0]["livemode"], &started[0]["data"]), (&json!("call.started"), &json!(false), &expected));
+    desk.app.advance(8).await;
+    assert_eq!(desk.kinds().await, ["call.started", "transcript.ready", "outcome.captured", "call.completed"]);
+    for event in &desk.events().await[1..] {
+        let mut over = expected.clone();
+        for (name, value) in [("endedAt", json!("2031-01-06T06:30:10.000Z")), ("durationSeconds", json!(8)), ("endCause", json!("agent_ended")), ("outcome", json!("simulated"))] {
+            over[name] = value;
+        }
+        assert_eq!(event["data"], over);
+        assert_eq!(event["createdAt"], "2031-01-06T06:30:10.000Z");
+    }
+    let call = desk.call(&desk.workspace.test, id).await;
+    let roles: Vec<&str> = call["transcript"].as_array().unwrap().iter().map(|turn| turn["role"].as_str().unwrap()).collect();
+    assert!(roles.contains(&"agent") && roles.contains(&"customer"), "{call}");
+    assert!(call["transcript"][0]["text"].as_str().unwrap().contains("Asha from Acme"), "the agent's own flow speaks: {call}");
+    let rest = json!({"summary": null, "extracted": {}, "recordingUrl": null, "fullTranscript": {"status": null, "turns": null}, "connectorPushes": []});
+    for (name, value) in rest.as_object().unwrap() {
+        assert_eq!(call.get(name), Some(value), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn unanswered_calls_fail_with_their_cause() {
+    let desk = Desk::open().await;
+    let mut expected = Vec::new();
+    for (digits, cause) in [("0000", "no_answer"), ("1111", "busy"), ("4444", "rejected"), ("5555", "invalid_number")] {
+        desk.placed(&desk.workspace.live, digits).await;
+        desk.app.advance(15).await;
+        expected.push(("call.failed".to_owned(), cause.to_owned(), true));
+    }
+    let events = desk.events().await;
+    let seen: Vec<(String, String, bool)> = events
+        .iter()
+        .map(|event| (event["type"].as_str().unwrap().into(), event["data"]["endCause"].as_str().unwrap().into(), event["livemode"].as_bool().unwrap()))
+        .collect();
+    assert_eq!(seen, expected);
+    assert!(events.iter().all(|event| event["data"]["answeredAt"].is_null() && event["data"]["durationSeconds"].is_null()));
+}
+
+#[tokio::test]
+async fn stop_calling_puts_the_number_on_the_list() {
+    let desk = Desk::open().await;
+    let id = desk.placed(&desk.workspace.live, "7777").await;
+    desk.app.advance(10).await;
+    assert_eq!(desk.kinds().await, ["call.started", "contact.opted_out", "transcript.ready", "outcome.captured", "call.completed"]);
+    let event = &desk.events().await[1];
+    let call = desk.call(&desk.workspace.live, &id).await;
+    let expected = json!({"contactId": call["contactId"], "externalRef": null, "phone": "+919812307777", "source": "call", "callId": id});
+    assert_eq!(event["data"], expected);
+    let refused = desk.place(&desk.workspace.live, "7777").await.refused(422, "call_blocked");
+    assert_eq!(refused["meta"]["blockReason"], "opt_out");
+}
+
+#[tokio::test]
+async fn hanging_up_while_it_rings_and_while_it_is_live() {
+    let desk = Desk::open().await;
+    for (key, mode) in [(desk.workspace.test.clone(), "test"), (desk.workspace.live.clone(), "live")] {
+        for (after, expected) in [(1, "ended cancelled api_hangup false null null"), (5, "ended completed api_hangup true 3 null")] {
+            let id = desk.placed(&key, "1234").await;
+            desk.app.advance(after).await;
+            let path = format!("/v1/calls/{id}/hangup");
+            for _ in 0..3 {
+                let answer = desk.app.post(&key, &path, &Value::Null).await.expect(202);
+                assert_eq!(answer, json!({"data": {"id": id, "state": "ending"}}));
+            }
+            desk.app.advance(1).await;
+            assert_eq!(line(&desk.call(&key, &id).await), expected, "{mode}");
+            desk.app.post(&key, &path, &Value::Null).await.refused(409, "call_not_active");
+            desk.app.advance(20).await;
+            assert_eq!(line(&desk.call(&key, &id).await), expected, "nothing follows");
+        }
+    }
+    let once = ["call.failed", "call.started", "call.completed"];
+    assert_eq!(desk.kinds().await, [once, once].concat());
+    assert_eq!(desk.wallet().await, (1_000_000 - 600, 0), "a hung-up live call is billed for its talk time");
+}
+
+#[tokio::test]
+async fn calls_go_on_after_a_restart() {
+    let desk = Desk::open().await;
+    let (test, live) = (desk.placed(&desk.workspace.test, "1234").await, desk.placed(&desk.workspace.live, "1234").await);
+    desk.app.advance(2).await;
+    let Desk { app, workspace, agent } = desk;
+    let app = app.restart().await;
+    // The clock of the new process started at the real time, years before.
+    app.set_clock("2031-01-06T06:30:09Z").await;
+    let desk = Desk { app, workspace, agent };
+    assert_eq!(line(&desk.call(&desk.workspace.test, &test).await), "in_progress in_progress null true null null");
+    desk.app.advance(1).await;
+    for (key, id) in [(&desk.workspace.test, &test), (&desk.workspace.live, &live)] {
+        assert_eq!(line(&desk.call(key, id).await), "ended completed agent_ended true 8 simulated");
+    }
+    assert_eq!(desk.wallet().await, (1_000_000 - 600, 0));
+}
+
+#[tokio::test]
+async fn a_call_that_ended_while_the_service_was_down_ended_when_it_did() {
+    let desk = Desk::open().await;
+    let id = desk.placed(&desk.workspace.live, "1234").await;
+    let Desk { app, workspace, agent } = desk;
+    let app = app.restart().await;
+    app.set_clock("2031-01-06T09:30:00Z").await;
+    let desk = Desk { app, workspace, agent };
+    let call = desk.call(&desk.workspace.live, &id).await;
+    assert_eq!((&call["durationSeconds"], &call["endedAt"]), (&json!(8), &json!("2031-01-06T06:30:10.000Z")));
+}
+
+#[tokio::test]
+async fn the_two_worlds_do_not_see_each_other() {
+    let desk = Desk::open().await;
+    let (test, live) = (desk.placed(&desk.workspace.test, "1234").await, desk.placed(&desk.workspace.live, "1234").await);
+    for (key, mine, other) in [(&desk.workspace.test, &test, &live), (&desk.workspace.live, &live, &test)] {
+        desk.app.get(key, &format!("/v1/calls/{mine}")).await.expect(200);
+        desk.app.get(key, &format!("/v1/calls/{other}")).await.refused(404, "not_found");
+        desk.app.post(key, &format!("/v1/calls/{other}/hangup"), &Value::Null).await.refused(404, "not_found");
+        let listed = desk.app.get(key, "/v1/calls").await.expect(200);
+        let ids: Vec<&str> = listed["data"].as_array().unwrap().iter().map(|call| call["id"].as_str().unwrap()).collect();
+        assert_eq!(ids, [mine.as_str()]);
+    }
+    let people = [desk.call(&desk.workspace.test, &test).await["contactId"].clone(), desk.call(&desk.workspace.live, &live).await["contactId"].clone()];
+    assert_ne!(people[0], people[1], "a person that only a test call made is not a real one");
+    let again = desk.placed(&desk.workspace.test, "1234").await;
+    assert_eq!(desk.call(&desk.workspace.test, &again).await["contactId"], people[1], "a real contact is used as it is");
+}

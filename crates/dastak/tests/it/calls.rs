@@ -1,0 +1,1 @@
+//! Placing and listing calls (spec 1 «Calls», «Errors of placing a call»).

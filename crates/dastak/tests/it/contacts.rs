@@ -1,0 +1,310 @@
+//! `/v1/contacts` (spec 2 «Contacts, do-not-call list, erasure»).
+
+use domain::tenant::Mode;
+use proptest::prelude::{Strategy, prop, prop_oneof};
+use proptest::strategy::{Just, ValueTree};
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+
+use crate::app::{TestApp, Workspace};
+
+const NONE: &str = "con_00000000000000000000000000";
+
+/// A contact of an upsert.
+async fn made(app: &TestApp, workspace: &Workspace, body: Value) -> Value {
+    app.post(&workspace.live, "/v1/contacts", &body).await.expect(201)["data"].clone()
+}
+
+fn path(contact: &Value) -> String {
+    format!("/v1/contacts/{}", contact["id"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn an_upsert_creates_with_defaults_and_updates_what_it_names() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let first = made(&app, &workspace, json!({"externalRef": "crm-1", "phone": "098123 45678"})).await;
+    assert_eq!(
+        first,
+        json!({
+            "id": first["id"], "externalRef": "crm-1", "phone": "+919812345678", "dnd": false, "optOut": false, "preferredLanguage": "en",
+            "lastContactAt": null, "attributes": {}, "name": null, "email": null, "company": null, "chatappUserId": null, "chatappUsername": null,
+            "timezone": "Asia/Kolkata",
+        })
+    );
+    assert!(first["id"].as_str().unwrap().starts_with("con_"));
+    let change = json!({
+        "externalRef": "crm-1", "phone": "+919812345678", "preferredLanguage": "hi", "timezone": "asia/dubai", "attributes": {"city": "Pune", "n": [1, null]},
+        "name": "A Person", "email": "a@example.com", "company": "Example",
+    });
+    let second = app.post(&workspace.live, "/v1/contacts", &change).await.expect(200)["data"].clone();
+    assert_eq!((&second["preferredLanguage"], &second["timezone"], &second["attributes"]), (&json!("hi"), &json!("Asia/Dubai"), &json!({"city": "Pune", "n": [1, null]})));
+    // What an update leaves out stays; null clears what may be null.
+    let third = app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "crm-1", "phone": "9812345678", "email": null})).await.expect(200);
+    let mut expected = second.clone();
+    expected["email"] = Value::Null;
+    assert_eq!(third["data"], expected);
+    let mut detail = expected.clone();
+    detail["doNotCall"] = json!(false);
+    detail["consent"] = Value::Null;
+    assert_eq!(app.get(&workspace.live, &path(&first)).await.expect(200)["data"], detail);
+    let put = app.put(&workspace.live, &path(&first), &json!({"name": "Another", "phone": "09812345678"})).await.expect(200);
+    assert_eq!((put["data"]["name"].as_str(), put["data"]["company"].as_str()), (Some("Another"), Some("Example")));
+}
+
+#[tokio::test]
+async fn wrong_fields_are_named_and_change_nothing() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let many: serde_json::Map<String, Value> = (0..101).map(|n| (format!("k{n}"), json!(1))).collect();
+    for (change, field) in [
+        (json!({"externalRef": ""}), "externalRef"),
+        (json!({"externalRef": "x".repeat(121)}), "externalRef"),
+        (json!({"externalRef": null}), "externalRef"),
+        (json!({"phone": "12345678"}), "phone"),
+        (json!({"phone": "+12025550100"}), "phone"),
+        (json!({"phone": "9812345"}), "phone"),
+        (json!({"phone": 9812345678_i64}), "phone"),
+        (json!({"preferredLanguage": "ta"}), "preferredLanguage"),
+        (json!({"timezone": "Mars/Base"}), "timezone"),
+        (json!({"attributes": []}), "attributes"),
+        (json!({"attributes": many}), "attributes"),
+        (json!({"attributes": {"a": "x".repeat(16 * 1024)}}), "attributes"),
+        (json!({"optOut": "yes"}), "optOut"),
+        (json!({"email": "nobody"}), "email"),
+        (json!({"consent": {"source": "dream", "capturedAt": "2020-01-01T00:00:00Z"}}), "consent.source"),
+        (json!({"consent": {"source": "call", "capturedAt": "2999-01-01T00:00:00Z"}}), "consent.capturedAt"),
+    ] {
+        let mut body = json!({"externalRef": "r", "phone": "9812345678"});
+        body.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        let refused = app.post(&workspace.live, "/v1/contacts", &body).await.refused(400, "invalid_request");
+        assert_eq!(refused["meta"]["field"], field, "{body}");
+    }
+    app.post(&workspace.live, "/v1/contacts", &json!({"phone": "9812345678"})).await.refused(400, "invalid_request");
+    app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "r"})).await.refused(400, "invalid_request");
+    assert_eq!(app.get(&workspace.live, "/v1/contacts").await.expect(200), json!({"data": [], "nextCursor": null}));
+}
+
+#[tokio::test]
+async fn numbers_belong_to_one_contact_and_never_change() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let first = made(&app, &workspace, json!({"externalRef": "a", "phone": "9812345678"})).await;
+    let taken = app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "b", "phone": "+919812345678"})).await.refused(409, "phone_taken");
+    assert_eq!(taken["meta"]["existingId"], first["id"]);
+    app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "a", "phone": "9812345679"})).await.refused(400, "phone_immutable");
+    app.put(&workspace.live, &path(&first), &json!({"phone": "9812345679", "name": "x"})).await.refused(400, "phone_immutable");
+    assert_eq!(app.get(&workspace.live, &path(&first)).await.expect(200)["data"]["name"], Value::Null);
+    app.put(&workspace.live, &format!("/v1/contacts/{NONE}"), &json!({})).await.refused(404, "not_found");
+    // Another workspace has people of its own.
+    let other = app.workspace().await;
+    made(&app, &other, json!({"externalRef": "a", "phone": "9812345678"})).await;
+    app.get(&other.live, &path(&first)).await.refused(404, "not_found");
+    app.put(&other.live, &path(&first), &json!({"name": "x"})).await.refused(404, "not_found");
+    app.delete(&other.live, &path(&first)).await.refused(404, "not_found");
+    app.post(&other.live, &format!("{}/erase", path(&first)), &Value::Null).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_contact_is_deleted_until_it_was_called() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let contact = made(&app, &workspace, json!({"externalRef": "a", "phone": "9812345678", "optOut": true})).await;
+    assert_eq!(app.delete(&workspace.live, &path(&contact)).await.expect(200)["data"], json!({"id": contact["id"], "deleted": true}));
+    app.delete(&workspace.live, &path(&contact)).await.refused(404, "not_found");
+    app.get(&workspace.live, &path(&contact)).await.refused(404, "not_found");
+    // The number is still not to be called.
+    let again = made(&app, &workspace, json!({"externalRef": "a", "phone": "9812345678"})).await;
+    let detail = app.get(&workspace.live, &path(&again)).await.expect(200);
+    assert_eq!((detail["data"]["optOut"].as_bool(), detail["data"]["doNotCall"].as_bool()), (Some(false), Some(true)));
+}
+
+#[tokio::test]
+async fn lists_page_newest_first_and_stay_stable() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    for number in 0..7 {
+        made(&app, &workspace, json!({"externalRef": format!("r{number}"), "phone": format!("98123456{number:02}")})).await;
+    }
+    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = app.get(&workspace.live, &format!("/v1/contacts?limit=3{cursor}")).await.expect(200);
+        seen.extend(page["data"].as_array().unwrap().iter().map(|contact| contact["externalRef"].as_str().unwrap().to_owned()));
+        made(&app, &workspace, json!({"externalRef": format!("later{}", seen.len()), "phone": format!("98123457{:02}", seen.len())})).await;
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(seen, ["r6", "r5", "r4", "r3", "r2", "r1", "r0"]);
+    app.get(&workspace.live, "/v1/contacts?cursor=nonsense").await.refused(400, "invalid_cursor");
+}
+
+#[tokio::test]
+async fn test_keys_read_and_do_not_write() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let real = made(&app, &workspace, json!({"externalRef": "a", "phone": "9812345678"})).await;
+    // A person whom only a simulated call made.
+    let (tenant, store, context) = (workspace.id.parse().unwrap(), app.app().store.clone(), app.app().context());
+    let simulated: Value = store
+        .tx(move |tx| {
+            let id = real["id"].as_str().unwrap().parse().unwrap();
+            let mut row = store::contacts::get(tx, tenant, id)?.unwrap();
+            (row.id, row.mode, row.external_ref) = (context.ids.make(), Mode::Test, None);
+            assert!(store::contacts::insert(tx, tenant, &row)?);
+            Ok::<_, store::DbError>(json!({"id": row.id}))
+        })
+        .await
+        .unwrap();
+    app.get(&workspace.live, &path(&simulated)).await.refused(404, "not_found");
+    app.get(&workspace.test, &path(&simulated)).await.expect(200);
+    let count = async |key: &str| app.get(key, "/v1/contacts").await.expect(200)["data"].as_array().unwrap().len();
+    assert_eq!((count(&workspace.live).await, count(&workspace.test).await), (1, 2));
+    let upsert = json!({"externalRef": "b", "phone": "9812345679"});
+    app.post(&workspace.test, "/v1/contacts", &upsert).await.refused(403, "test_mode_read_only");
+    app.post(&workspace.test, "/v1/contacts/batch", &json!({"contacts": [upsert]})).await.refused(403, "test_mode_read_only");
+    app.post(&workspace.test, "/v1/dnc", &json!({"phones": ["9812345678"]})).await.refused(403, "test_mode_read_only");
+    app.put(&workspace.live, &path(&simulated), &json!({"name": "x"})).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn the_registry_shows_on_the_contact() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    app.operator("POST", "/dnd", &json!({"phones": ["9812345678"]})).await.expect(200);
+    let contact = made(&app, &workspace, json!({"externalRef": "a", "phone": "9812345678"})).await;
+    assert_eq!((contact["dnd"].as_bool(), contact["optOut"].as_bool()), (Some(true), Some(false)));
+    app.operator("DELETE", "/dnd/9812345678", &Value::Null).await.expect(200);
+    let detail = app.get(&workspace.live, &path(&contact)).await.expect(200);
+    assert_eq!((detail["data"]["dnd"].as_bool(), detail["data"]["doNotCall"].as_bool()), (Some(false), Some(false)));
+}
+
+#[tokio::test]
+async fn consent_is_recorded_with_its_proof() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let consent = json!({"source": "web_form", "capturedAt": "2026-01-02T03:04:05+05:30", "reference": "form 7"});
+    let contact = made(&app, &workspace, json!({"externalRef": "a", "phone": "9812345678", "consent": consent})).await;
+    let detail = app.get(&workspace.live, &path(&contact)).await.expect(200);
+    let shown = &detail["data"]["consent"];
+    assert_eq!((shown["source"].as_str(), shown["capturedAt"].as_str()), (Some("web_form"), Some("2026-01-01T21:34:05.000Z")));
+    assert_eq!(shown["reference"], "form 7");
+    assert!(shown["id"].as_str().unwrap().starts_with("cns_"));
+}
+
+#[tokio::test]
+async fn a_batch_answers_item_by_item() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let old = made(&app, &workspace, json!({"externalRef": "old", "phone": "9812345600", "optOut": true})).await;
+    let items = json!([
+        {"externalRef": "new", "phone": "9812345601"},
+        {"externalRef": "old", "phone": "9812345600", "name": "Named"},
+        {"externalRef": "thief", "phone": "9812345600"},
+        {"externalRef": "old", "phone": "9812345602"},
+        {"externalRef": "old", "phone": "9812345600", "optOut": false},
+        {"phone": "9812345603"},
+        "no object",
+        {"externalRef": "new", "phone": "9812345601", "company": "Twice"},
+        {"externalRef": "bad", "phone": "5"},
+    ]);
+    let answer = app.post(&workspace.live, "/v1/contacts/batch", &json!({"contacts": items})).await.expect(200);
+    let results = answer["data"]["results"].as_array().unwrap();
+    let shown: Vec<_> = results.iter().map(|item| (item["status"].as_i64().unwrap(), item["externalRef"].as_str(), item["code"].as_str())).collect();
+    assert_eq!(
+        shown,
+        [
+            (201, Some("new"), None),
+            (200, Some("old"), None),
+            (409, Some("thief"), Some("phone_taken")),
+            (400, Some("old"), Some("phone_immutable")),
+            (409, Some("old"), Some("opt_out_downgrade")),
+            (400, None, Some("invalid_request")),
+            (400, None, Some("invalid_request")),
+            (200, Some("new"), None),
+            (400, Some("bad"), Some("invalid_request")),
+        ]
+    );
+    assert_eq!((answer["data"]["succeeded"].as_i64(), answer["data"]["failed"].as_i64()), (Some(3), Some(6)));
+    assert_eq!(results[2]["existingId"], old["id"]);
+    assert_eq!((results[1]["data"]["name"].as_str(), results[7]["data"]["company"].as_str()), (Some("Named"), Some("Twice")));
+    assert!(results[5]["error"].as_str().unwrap().starts_with("externalRef"));
+    assert!(results[0].get("error").is_none() && results[2].get("data").is_none() && results[3].get("existingId").is_none());
+    let many: Vec<Value> = (0..501).map(|n| json!({"externalRef": format!("m{n}"), "phone": format!("98{n:08}")})).collect();
+    app.post(&workspace.live, "/v1/contacts/batch", &json!({"contacts": many})).await.refused(400, "invalid_request");
+    let full = app.post(&workspace.live, "/v1/contacts/batch", &json!({"contacts": many[..500]})).await.expect(200);
+    assert_eq!(full["data"]["succeeded"], 500);
+}
+
+/// Upserts of few references and numbers, so that they meet.
+fn upserts() -> impl Strategy<Value = Vec<Value>> {
+    let reference = prop_oneof![Just("a"), Just("b"), Just("c"), Just(""), Just("d")];
+    let phone = prop_oneof![Just("9812345601"), Just("+91 98123 45602"), Just("09812345603"), Just("12"), Just("9812345604")];
+    let extra = prop_oneof![Just(json!({})), Just(json!({"optOut": true})), Just(json!({"optOut": false})), Just(json!({"name": "N"})), Just(json!({"attributes": {"k": 1}}))];
+    let item = (reference, phone, extra).prop_map(|(reference, phone, extra)| {
+        let mut item = json!({"externalRef": reference, "phone": phone});
+        item.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        item
+    });
+    prop::collection::vec(item, 1..30)
+}
+
+fn without_ids(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => map.iter().filter(|(name, _)| *name != "id" && *name != "existingId").map(|(name, value)| (name.clone(), without_ids(value))).collect(),
+        Value::Array(items) => items.iter().map(without_ids).collect(),
+        other => other.clone(),
+    }
+}
+
+#[tokio::test]
+async fn a_batch_equals_its_single_upserts() {
+    let app = TestApp::start().await;
+    let mut runner = TestRunner::default();
+    for _ in 0..12 {
+        let items = upserts().new_tree(&mut runner).unwrap().current();
+        let (single, batch) = (app.workspace().await, app.workspace().await);
+        let answer = app.post(&batch.live, "/v1/contacts/batch", &json!({"contacts": items})).await.expect(200);
+        let mut stories = Vec::new();
+        for (item, result) in items.iter().zip(answer["data"]["results"].as_array().unwrap()) {
+            let answer = app.post(&single.live, "/v1/contacts", item).await;
+            assert_eq!(result["status"].as_i64(), Some(i64::from(answer.status)), "{items:?}");
+            assert_eq!(without_ids(&result["data"]), without_ids(&answer.json["data"]), "{items:?}");
+            assert_eq!((&result["code"], &result["error"]), (&answer.json["code"], &answer.json["error"]), "{items:?}");
+        }
+        for workspace in [&single, &batch] {
+            let contacts = app.get(&workspace.live, "/v1/contacts").await.expect(200);
+            let listed = app.get(&workspace.live, "/v1/dnc").await.expect(200);
+            let phones: Vec<_> = listed["data"].as_array().unwrap().iter().map(|entry| entry["phone"].clone()).collect();
+            let sent = crate::do_not_call::opt_outs(&app, &workspace.id).await;
+            stories.push(without_ids(&json!([contacts, phones, sent.len()])));
+        }
+        assert_eq!(stories[0], stories[1], "{items:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_reference_from_many_at_once_is_one_contact() {
+    let app = std::sync::Arc::new(TestApp::start().await);
+    let workspace = app.workspace().await;
+    let mut tasks = Vec::new();
+    for number in 0..24 {
+        let (app, key) = (app.clone(), workspace.live.clone());
+        tasks.push(tokio::spawn(async move {
+            // Three numbers fight for one reference, and one number for three references.
+            let body = match number % 2 {
+                0 => json!({"externalRef": "same", "phone": format!("981234560{}", number % 3)}),
+                _ => json!({"externalRef": format!("ref{}", number % 3), "phone": "9812345610"}),
+            };
+            app.post(&key, "/v1/contacts", &body).await.status
+        }));
+    }
+    let mut statuses = Vec::new();
+    for task in tasks {
+        statuses.push(task.await.unwrap());
+    }
+    assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 2, "{statuses:?}");
+    assert!(statuses.iter().all(|status| [200, 201, 400, 409].contains(status)), "{statuses:?}");
+    assert_eq!(app.get(&workspace.live, "/v1/contacts").await.expect(200)["data"].as_array().unwrap().len(), 2);
+}

@@ -1,0 +1,168 @@
+//! `/v1/dnc`, opting out and lifting it (spec 2 «Contacts, do-not-call list, erasure»).
+
+use domain::tenant::Mode;
+use proptest::prelude::{Strategy, prop};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+
+use crate::app::{TestApp, Workspace};
+
+/// The payloads of `contact.opted_out` in a workspace.
+pub async fn opt_outs(app: &TestApp, workspace: &str) -> Vec<Value> {
+    let tenant = workspace.parse().unwrap();
+    let rows = app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1000)).await.unwrap();
+    let events = rows.iter().filter(|row| row.kind == "contact.opted_out").map(|row| serde_json::from_str::<Value>(row.envelope.as_deref().unwrap()).unwrap());
+    events.map(|event| event["data"].clone()).collect()
+}
+
+async fn contact(app: &TestApp, workspace: &Workspace, reference: &str, phone: &str) -> String {
+    let made = app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": reference, "phone": phone})).await.expect(201);
+    made["data"]["id"].as_str().unwrap().to_owned()
+}
+
+async fn blocked(app: &TestApp, workspace: &Workspace, id: &str) -> (bool, bool) {
+    let detail = app.get(&workspace.live, &format!("/v1/contacts/{id}")).await.expect(200);
+    (detail["data"]["optOut"].as_bool().unwrap(), detail["data"]["doNotCall"].as_bool().unwrap())
+}
+
+#[tokio::test]
+async fn numbers_are_added_once_and_mark_their_contacts() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let id = contact(&app, &workspace, "crm-1", "9812345678").await;
+    let body = json!({"phones": ["9812345678", "+91 98123 45678", "12", "+12025550100", "080 4567 1234"], "reason": "asked by mail"});
+    let added = app.post(&workspace.live, "/v1/dnc", &body).await.expect(200);
+    assert_eq!(added["data"], json!({"added": 2, "alreadyListed": 1, "invalid": ["12", "+12025550100"]}));
+    let again = app.post(&workspace.live, "/v1/dnc", &json!({"phones": ["9812345678"]})).await.expect(200);
+    assert_eq!(again["data"], json!({"added": 0, "alreadyListed": 1, "invalid": []}));
+    assert_eq!(blocked(&app, &workspace, &id).await, (true, true));
+    let events = opt_outs(&app, &workspace.id).await;
+    assert_eq!(events, [json!({"contactId": id, "externalRef": "crm-1", "phone": "+919812345678", "source": "api"})], "once");
+    let list = app.get(&workspace.live, "/v1/dnc").await.expect(200);
+    assert_eq!(list["total"], 2);
+    assert_eq!(list["data"][0], json!({"phone": "+918045671234", "reason": "asked by mail", "createdAt": list["data"][0]["createdAt"]}));
+    assert_eq!(list["data"][1]["phone"], "+919812345678");
+}
+
+#[tokio::test]
+async fn wrong_numbers_are_refused() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    for phones in [json!(["12", "x"]), json!([])] {
+        app.post(&workspace.live, "/v1/dnc", &json!({"phones": phones})).await.refused(400, "no_valid_numbers");
+    }
+    app.post(&workspace.live, "/v1/dnc", &json!({"phones": vec!["9812345678"; 1001]})).await.refused(400, "invalid_request");
+    app.post(&workspace.live, "/v1/dnc", &json!({"phones": [5]})).await.refused(400, "invalid_request");
+    app.post(&workspace.live, "/v1/dnc", &json!({})).await.refused(400, "invalid_request");
+    app.get(&workspace.live, "/v1/dnc?phone=12").await.refused(400, "invalid_request");
+    assert_eq!(app.get(&workspace.live, "/v1/dnc").await.expect(200), json!({"data": [], "total": 0}));
+    app.post(&workspace.live, "/v1/dnc", &json!({"phones": (0..1000).map(|n| format!("98{n:08}")).collect::<Vec<_>>()})).await.expect(200);
+}
+
+#[tokio::test]
+async fn one_number_is_checked_and_pages_go_deep() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let phones: Vec<String> = (0..25).map(|n| format!("+9198123456{n:02}")).collect();
+    app.post(&workspace.live, "/v1/dnc", &json!({"phones": phones})).await.expect(200);
+    let one = app.get(&workspace.live, "/v1/dnc?phone=09812345607").await.expect(200);
+    assert_eq!((one["total"].as_i64(), one["data"][0]["phone"].as_str()), (Some(1), Some("+919812345607")));
+    assert_eq!(app.get(&workspace.test, "/v1/dnc?phone=9812345699").await.expect(200), json!({"data": [], "total": 0}));
+    // The operator takes some off, at the ends and in between.
+    let gone = [24, 23, 11, 10, 0];
+    for number in gone {
+        app.operator("DELETE", &format!("/workspaces/{}/dnc/{}", workspace.id, phones[number]), &Value::Null).await.expect(200);
+        app.operator("DELETE", &format!("/workspaces/{}/dnc/{}", workspace.id, phones[number]), &Value::Null).await.refused(404, "not_found");
+    }
+    let left: Vec<&str> = (0..25).rev().filter(|number| !gone.contains(number)).map(|number| phones[number].as_str()).collect();
+    for (limit, offset) in [(20, 0), (3, 0), (3, 10), (7, 11), (5, 18), (5, 20), (5, 400)] {
+        let page = app.get(&workspace.live, &format!("/v1/dnc?limit={limit}&offset={offset}")).await.expect(200);
+        let shown: Vec<&str> = page["data"].as_array().unwrap().iter().map(|entry| entry["phone"].as_str().unwrap()).collect();
+        let expected: Vec<&str> = left.iter().copied().skip(offset).take(limit).collect();
+        assert_eq!((shown, page["total"].as_i64()), (expected, Some(20)), "limit {limit} offset {offset}");
+    }
+}
+
+#[tokio::test]
+async fn the_api_never_lifts_an_opt_out_and_the_operator_does() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let id = contact(&app, &workspace, "a", "9812345678").await;
+    let path = format!("/v1/contacts/{id}");
+    app.put(&workspace.live, &path, &json!({"optOut": false})).await.expect(200);
+    assert_eq!(app.put(&workspace.live, &path, &json!({"optOut": true})).await.expect(200)["data"]["optOut"], true);
+    app.put(&workspace.live, &path, &json!({"optOut": true})).await.expect(200);
+    assert_eq!(opt_outs(&app, &workspace.id).await.len(), 1);
+    assert_eq!(app.get(&workspace.live, "/v1/dnc?phone=9812345678").await.expect(200)["total"], 1);
+    app.put(&workspace.live, &path, &json!({"optOut": false, "name": "x"})).await.refused(409, "opt_out_downgrade");
+    app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "a", "phone": "9812345678", "optOut": false})).await.refused(409, "opt_out_downgrade");
+    assert_eq!(app.get(&workspace.live, &path).await.expect(200)["data"]["name"], Value::Null);
+
+    let lift = format!("/workspaces/{}/contacts/{id}/lift-opt-out", workspace.id);
+    let lifted = app.operator("POST", &lift, &Value::Null).await.expect(200);
+    assert_eq!((lifted["data"]["id"].as_str(), lifted["data"]["optOut"].as_bool()), (Some(id.as_str()), Some(false)));
+    app.operator("POST", &lift, &Value::Null).await.expect(200);
+    assert_eq!(blocked(&app, &workspace, &id).await, (false, false));
+    // A new opt-out is a new occurrence.
+    app.put(&workspace.live, &path, &json!({"optOut": true})).await.expect(200);
+    assert_eq!(opt_outs(&app, &workspace.id).await.len(), 2);
+    app.operator("DELETE", &format!("/workspaces/{}/dnc/09812345678", workspace.id), &Value::Null).await.expect(200);
+    assert_eq!(blocked(&app, &workspace, &id).await, (false, false));
+    let other = app.workspace().await;
+    app.operator("POST", &format!("/workspaces/{}/contacts/{id}/lift-opt-out", other.id), &Value::Null).await.refused(404, "not_found");
+    let log = app.operator("GET", "/log", &Value::Null).await;
+    assert!(!log.text.contains("98123"), "the operator log names no number");
+}
+
+#[tokio::test]
+async fn what_a_callee_says_on_a_call_counts_in_its_own_world() {
+    use dastak::app::do_not_call::{Source, opt_out};
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let id = contact(&app, &workspace, "a", "9812345678").await;
+    let (tenant, context) = (workspace.id.parse().unwrap(), app.app().context());
+    let call = context.ids.make();
+    for mode in [Mode::Test, Mode::Live, Mode::Live] {
+        let context = context.clone();
+        let phone = "9812345678".parse().unwrap();
+        let added = app.app().store.tx(move |tx| opt_out(tx, &context, tenant, mode, phone, Source::Call(call), None)).await.unwrap();
+        let listed = app.get(&workspace.live, "/v1/dnc").await.expect(200)["total"].as_i64();
+        assert_eq!((mode, listed), (mode, Some(i64::from(mode == Mode::Live))), "{added}");
+    }
+    assert_eq!(blocked(&app, &workspace, &id).await, (true, true));
+    let events = opt_outs(&app, &workspace.id).await;
+    assert_eq!(events, [json!({"contactId": id, "externalRef": "a", "phone": "+919812345678", "source": "call", "callId": call})]);
+}
+
+/// An opt-out, once in, blocks whatever a client does after it.
+#[tokio::test]
+async fn nothing_that_a_client_can_do_unblocks() {
+    let app = TestApp::start().await;
+    let mut runner = TestRunner::default();
+    let steps = prop::collection::vec((0..7_u8).prop_map(|step| step), 1..12);
+    for _ in 0..12 {
+        let steps = steps.new_tree(&mut runner).unwrap().current();
+        let workspace = app.workspace().await;
+        let key = &workspace.live;
+        let mut id = contact(&app, &workspace, "a", "9812345678").await;
+        app.put(key, &format!("/v1/contacts/{id}"), &json!({"optOut": true})).await.expect(200);
+        for step in &steps {
+            let path = format!("/v1/contacts/{id}");
+            let upsert = json!({"externalRef": "a", "phone": "9812345678", "name": "x"});
+            match step {
+                0 => drop(app.put(key, &path, &json!({"optOut": false})).await),
+                1 => drop(app.post(key, "/v1/contacts", &json!({"externalRef": "a", "phone": "9812345678", "optOut": false})).await),
+                2 => drop(app.post(key, "/v1/dnc", &json!({"phones": ["9812345678"]})).await),
+                3 => drop(app.delete(key, &path).await),
+                4 => drop(app.post(key, &format!("{path}/erase"), &Value::Null).await),
+                5 => drop(app.post(key, "/v1/contacts/batch", &json!({"contacts": [upsert]})).await),
+                _ => drop(app.put(key, &path, &json!({"optOut": true, "attributes": {}})).await),
+            }
+            let now = app.post(key, "/v1/contacts", &upsert).await;
+            assert!([200, 201].contains(&now.status), "{steps:?}");
+            id = now.json["data"]["id"].as_str().unwrap().to_owned();
+            assert!(blocked(&app, &workspace, &id).await.1, "{steps:?}");
+        }
+    }
+}

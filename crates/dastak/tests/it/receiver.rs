@@ -1,0 +1,179 @@
+//! A webhook receiver on a local port that keeps what it got and behaves as told.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use ring::hmac;
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+/// Longer than any condition takes; what runs into it has failed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// One request as it arrived.
+#[derive(Debug, Clone)]
+pub struct Got {
+    pub head: String,
+    pub body: String,
+}
+
+impl Got {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).expect("JSON")
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        let line = self.head.lines().find(|line| line.split(':').next().is_some_and(|found| found.eq_ignore_ascii_case(name)));
+        line.and_then(|line| line.split_once(':')).map_or("", |(_, value)| value.trim())
+    }
+
+    /// Seconds in the signature.
+    pub fn t(&self, prefix: &str) -> i64 {
+        let signature = self.header(&format!("{prefix}-Signature")).to_owned();
+        signature.strip_prefix("t=").and_then(|rest| rest.split(',').next()?.parse().ok()).expect("t=")
+    }
+
+    /// Whether the signature is made with this secret, computed anew.
+    pub fn signed_with(&self, secret: &str) -> bool {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
+        let t = self.t("X-Service");
+        let tag = hmac::sign(&key, format!("{t}.{}", self.body).as_bytes());
+        let hex: String = tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        self.header("X-Service-Signature") == format!("t={t},v1={hex}")
+    }
+}
+
+/// What a receiver does with a request.
+#[derive(Debug, Clone)]
+pub enum Behaviour {
+    /// Answers with these bytes and keeps the connection.
+    Answer(String),
+    /// Never answers.
+    Hang,
+    /// Closes without an answer.
+    Close,
+    /// Answers 200 with a body that never ends.
+    Endless,
+    /// Answers 200 and then a byte of the body from time to time.
+    Drip,
+    /// Answers with a length and closes before the body is complete.
+    CutShort,
+}
+
+impl Behaviour {
+    pub fn status(status: u16) -> Self {
+        Self::Answer(format!("HTTP/1.1 {status} X\r\ncontent-length: 2\r\n\r\nok"))
+    }
+
+    pub fn redirect(to: &str) -> Self {
+        Self::Answer(format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n"))
+    }
+}
+
+/// The receiver.
+pub struct Receiver {
+    pub url: String,
+    behaviour: Arc<Mutex<Behaviour>>,
+    got: Arc<Mutex<Vec<Got>>>,
+    count: watch::Receiver<usize>,
+}
+
+impl Receiver {
+    pub async fn start(behaviour: Behaviour) -> Self {
+        // The guarded client refuses some well-known ports, which the system may hand out.
+        let listener = loop {
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            if listener.local_addr().expect("an address").port() > 30_000 {
+                break listener;
+            }
+        };
+        let url = format!("http://{}/hook", listener.local_addr().expect("an address"));
+        let (send, count) = watch::channel(0);
+        let (behaviour, got) = (Arc::new(Mutex::new(behaviour)), Arc::new(Mutex::new(Vec::new())));
+        let (how, kept) = (behaviour.clone(), got.clone());
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (how, kept, send) = (how.clone(), kept.clone(), send.clone());
+                tokio::spawn(async move { serve(stream, &how, &kept, &send).await });
+            }
+        });
+        Self { url, behaviour, got, count }
+    }
+
+    pub async fn ok() -> Self {
+        Self::start(Behaviour::status(200)).await
+    }
+
+    pub fn behave(&self, behaviour: Behaviour) {
+        *self.behaviour.lock().unwrap() = behaviour;
+    }
+
+    pub fn got(&self) -> Vec<Got> {
+        self.got.lock().unwrap().clone()
+    }
+
+    /// Waits until there are `count` requests.
+    pub async fn wait_for(&self, count: usize) -> Vec<Got> {
+        let mut seen = self.count.clone();
+        let waited = tokio::time::timeout(PATIENCE, seen.wait_for(|seen| *seen >= count)).await;
+        assert!(waited.is_ok(), "{} of {count} requests came", self.got().len());
+        self.got()
+    }
+}
+
+async fn read_request(stream: &mut TcpStream) -> Option<Got> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0u8; 16 * 1024];
+    loop {
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+            let got = Got { head, body: String::new() };
+            let length: usize = got.header("content-length").parse().unwrap_or(0);
+            while bytes.len() < end + 4 + length {
+                let count = stream.read(&mut buffer).await.ok().filter(|count| *count > 0)?;
+                bytes.extend_from_slice(&buffer[..count]);
+            }
+            return Some(Got { body: String::from_utf8_lossy(&bytes[end + 4..]).into_owned(), ..got });
+        }
+        let count = stream.read(&mut buffer).await.ok().filter(|count| *count > 0)?;
+        bytes.extend_from_slice(&buffer[..count]);
+    }
+}
+
+async fn serve(mut stream: TcpStream, how: &Mutex<Behaviour>, kept: &Mutex<Vec<Got>>, count: &watch::Sender<usize>) {
+    while let Some(got) = read_request(&mut stream).await {
+        kept.lock().unwrap().push(got);
+        count.send_modify(|count| *count += 1);
+        let behaviour = how.lock().unwrap().clone();
+        match behaviour {
+            Behaviour::Answer(bytes) => {
+                if stream.write_all(bytes.as_bytes()).await.is_err() {
+                    return;
+                }
+            }
+            Behaviour::Hang => std::future::pending::<()>().await,
+            Behaviour::Close => return,
+            Behaviour::Endless => {
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").await;
+                let chunk = [b"4000\r\n".as_slice(), &[b'x'; 0x4000], b"\r\n"].concat();
+                while stream.write_all(&chunk).await.is_ok() {}
+                return;
+            }
+            Behaviour::Drip => {
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n").await;
+                let mut drips = 0;
+                while stream.write_all(b"x").await.is_ok() && drips < 100_000 {
+                    drips += 1;
+                    let _ = tokio::time::timeout(Duration::from_millis(100), std::future::pending::<()>()).await;
+                }
+                return;
+            }
+            Behaviour::CutShort => {
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf").await;
+                return;
+            }
+        }
+    }
+}
