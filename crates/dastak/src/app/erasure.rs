@@ -49,16 +49,26 @@ fn waiting_calls(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Pe
     scheduled_calls::erase(tx, tenant, number.as_deref(), person.external_ref.as_deref(), context.now)
 }
 
+/// What events and kept answers know the person by: the contact, or the keyed hash of the number before there was one.
+fn subjects(context: &Context, person: &Person) -> Vec<String> {
+    let hash = person.phone.map(|phone| context.keyring.hash_phone(&phone));
+    [Some(person.contact.to_string()), hash].into_iter().flatten().collect()
+}
+
 fn outbox(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, erased: &mut Erased) -> Result<(), Failure> {
-    erased.deliveries_redacted += deliveries::redact_contact(tx, context, tenant, &person.contact.to_string())?;
+    for subject in subjects(context, person) {
+        erased.deliveries_redacted += deliveries::redact_contact(tx, context, tenant, &subject)?;
+    }
     Ok(())
 }
 
 /// A repeat of a request about the person is told that it was erased; it does not run again.
-fn kept_answers(tx: &mut Tx<'_>, _: &Context, tenant: Tenant, person: &Person, _: &mut Erased) -> Result<(), Failure> {
+fn kept_answers(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, _: &mut Erased) -> Result<(), Failure> {
     let gone = error_codes::CONTACT_ERASED;
     let body = json!({"error": gone.meaning, "code": gone.code}).to_string();
-    idempotency::redact_contact(tx, tenant, &person.contact.to_string(), gone.status, &body)?;
+    for subject in subjects(context, person) {
+        idempotency::redact_contact(tx, tenant, &subject, gone.status, &body)?;
+    }
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use api::operations;
 use bytes::Bytes;
+use dastak::app::calls::Carriers;
 use dastak::config::{Config, Values};
 use dastak::service::Service;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -105,11 +106,20 @@ impl TestApp {
         let folder = std::env::temp_dir().join("dastak-tests").join(unique());
         let mut config = settings(&folder).await;
         change(&mut config);
-        Self::start_config(config, folder).await
+        let carriers = Carriers::of(&config);
+        Self::start_config(config, carriers, folder).await
     }
 
-    async fn start_config(config: Config, folder: PathBuf) -> Self {
-        let service = Service::start(config).await.expect("the service starts");
+    /// A service whose live calls go to this carrier.
+    pub async fn start_over(live: Arc<dyn domain::ports::Carrier>) -> Self {
+        let folder = std::env::temp_dir().join("dastak-tests").join(unique());
+        let config = settings(&folder).await;
+        let carriers = Carriers { live: Some(live), ..Carriers::of(&config) };
+        Self::start_config(config, carriers, folder).await
+    }
+
+    async fn start_config(config: Config, carriers: Carriers, folder: PathBuf) -> Self {
+        let service = Service::start_with(config, carriers).await.expect("the service starts");
         let policy = Policy { allow_insecure: true, user_agent: "test".into(), ..Policy::default() };
         Self {
             url: format!("http://{}", service.address),
@@ -128,11 +138,11 @@ impl TestApp {
     /// Stops the service in order and starts it again on the same store.
     pub async fn restart(mut self) -> Self {
         let service = self.service.take().expect("running");
-        let config = service.app.config.clone();
+        let (config, carriers) = (service.app.config.clone(), service.app.carriers.clone());
         assert!(service.stop().await, "everything ended in time");
         let folder = std::mem::take(&mut self.folder);
         drop(self);
-        Self::start_config(Config { public_url: String::new(), ..config }, folder).await
+        Self::start_config(Config { public_url: String::new(), ..config }, carriers, folder).await
     }
 
     /// Sends a request and holds the answer against the table of operations.

@@ -11,6 +11,7 @@ mod conventions;
 mod do_not_call;
 mod flows;
 mod idempotency;
+mod dialler;
 mod nudge_transitions;
 mod nudges;
 mod numbers;
