@@ -3,9 +3,11 @@
 mod admin;
 mod client;
 mod demo;
+mod dnd_import;
 mod listen;
 mod maintenance;
 mod trigger;
+mod verify_log;
 
 use std::process::ExitCode;
 
@@ -47,6 +49,7 @@ fn command() -> Command {
                 .about("Write the OpenAPI document to standard output")
                 .arg(Arg::new("operator").long("operator").action(ArgAction::SetTrue).help("That of the operator API")),
         )
+        .subcommand(verify_log::command())
         .subcommand(settings(Command::new("migrate").about("Bring the schema up to date and exit")))
         .subcommand(settings(Command::new("backup").about("Copy the embedded store consistently while it runs").arg(Arg::new("FILE").required(true).help("File to write; must not exist"))))
         .subcommand(settings(Command::new("doctor").about("Check every configured component")).arg(json_flag()))
@@ -61,6 +64,10 @@ pub fn main() -> ExitCode {
     let matches = command().get_matches();
     let outcome = match matches.subcommand() {
         Some(("openapi", matches)) => openapi(matches.get_flag("operator")),
+        Some(("verify-log", matches)) => match verify_log::run(matches) {
+            Ok(code) => return code,
+            Err(why) => Err(why),
+        },
         Some((name, matches)) => run(name, matches),
         None => Err("no command; see dastak --help".into()),
     };

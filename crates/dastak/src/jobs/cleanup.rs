@@ -1,4 +1,4 @@
-//! Drops idempotency keys after their 24 hours, events and delivery logs after their 30 days.
+//! Drops what is no longer needed: idempotency keys after their 24 hours, events and delivery logs after 30 days.
 
 use std::sync::Arc;
 
@@ -14,17 +14,13 @@ const BATCH: i64 = 500;
 /// Runs until the service stops.
 pub async fn run(app: Arc<App>, mut job: Job) {
     loop {
-        let mut due = Timestamp(i64::MAX);
-        for swept in [sweep(&app).await, super::webhooks::sweep(&app).await] {
-            let next = swept.unwrap_or_else(|why| {
-                if matches!(why, DbError::Internal(_)) {
-                    tracing::error!(%why, "cleanup failed");
-                }
-                // The store may be away.
-                app.clock.now().plus(HOUR)
-            });
-            due = due.min(next);
-        }
+        let due = sweep(&app).await.unwrap_or_else(|why| {
+            if matches!(why, DbError::Internal(_)) {
+                tracing::error!(%why, "cleanup failed");
+            }
+            // The store may be away.
+            app.clock.now().plus(HOUR)
+        });
         if job.wait(Some(due)).await == Woken::Stop {
             return;
         }
@@ -34,6 +30,7 @@ pub async fn run(app: Arc<App>, mut job: Job) {
 /// Drops everything that is old enough; when to come again.
 async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     let now = app.clock.now();
+    super::webhooks::sweep(app).await?;
     loop {
         // Keys that are made from now on are not old before tomorrow.
         let due = match app.store.read(idempotency::oldest).await? {

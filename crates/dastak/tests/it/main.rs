@@ -4,11 +4,14 @@
 mod access;
 mod agents;
 mod app;
+mod call_faults;
 mod call_simulation;
 mod calls;
 mod contacts;
 mod conventions;
+mod decision_log;
 mod do_not_call;
+mod erasure;
 mod flows;
 mod deliveries;
 mod idempotency;
