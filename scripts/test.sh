@@ -19,3 +19,5 @@ echo "== signatures, by a library from outside"
 scripts/verify-signature.sh
 echo "== schemathesis"
 scripts/schemathesis.sh
+echo "== signatures, verified by the stripe package"
+scripts/verify-signature.sh

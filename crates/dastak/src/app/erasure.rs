@@ -31,7 +31,7 @@ pub struct Person {
 type Step = fn(&mut Tx<'_>, &Context, Tenant, &Person, &mut Erased) -> Result<(), Failure>;
 
 /// Every noun that can hold something about a person, in the order in which it is erased; the contact itself comes after all of them.
-const STEPS: &[Step] = &[outbox, kept_answers, do_not_call_entry];
+const STEPS: &[Step] = &[super::calls::erase, outbox, kept_answers, do_not_call_entry];
 
 fn outbox(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, erased: &mut Erased) -> Result<(), Failure> {
     erased.deliveries_redacted += deliveries::redact_contact(tx, context, tenant, &person.contact.to_string())?;

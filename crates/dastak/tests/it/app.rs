@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use api::operations;
 use bytes::Bytes;
+use dastak::app::calls::Carriers;
 use dastak::config::{Config, Values};
 use dastak::service::Service;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -108,8 +109,21 @@ impl TestApp {
         Self::start_config(config, folder).await
     }
 
+    /// With this carrier for live calls.
+    pub async fn start_on(carrier: Arc<dyn domain::ports::Carrier>) -> Self {
+        let folder = std::env::temp_dir().join("dastak-tests").join(unique());
+        let config = settings(&folder).await;
+        let carriers = Carriers { live: Some(carrier), ..Carriers::of(&config) };
+        Self::start_service(config, carriers, folder).await
+    }
+
     async fn start_config(config: Config, folder: PathBuf) -> Self {
-        let service = Service::start(config).await.expect("the service starts");
+        let carriers = Carriers::of(&config);
+        Self::start_service(config, carriers, folder).await
+    }
+
+    async fn start_service(config: Config, carriers: Carriers, folder: PathBuf) -> Self {
+        let service = Service::start_with(config, carriers).await.expect("the service starts");
         let policy = Policy { allow_insecure: true, user_agent: "test".into(), ..Policy::default() };
         Self {
             url: format!("http://{}", service.address),

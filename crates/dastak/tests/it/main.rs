@@ -4,6 +4,7 @@
 mod access;
 mod agents;
 mod app;
+mod call_faults;
 mod call_simulation;
 mod calls;
 mod contacts;
@@ -14,8 +15,8 @@ mod erasure;
 mod flows;
 mod deliveries;
 mod idempotency;
-mod numbers;
 mod listen;
+mod numbers;
 mod operator;
 mod receiver;
 mod wallet;

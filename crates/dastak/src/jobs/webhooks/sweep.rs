@@ -1,7 +1,7 @@
 //! Drops events and delivery logs after their time, in bounded batches; the logs first, so that no entry outlives its payload.
 
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
-use domain::time::DAY;
+use domain::time::{DAY, Timestamp};
 use store::{DbError, deliveries, events, webhooks};
 
 use crate::app::App;
@@ -13,9 +13,10 @@ const BATCH: i64 = 500;
 /// Endpoints looked at in one read.
 const PAGE: i64 = 200;
 
-/// One round over all endpoints and workspaces.
-pub(crate) async fn sweep(app: &App) -> Result<(), DbError> {
-    let cutoff = app.clock.now().0 - KEPT;
+/// One round over all endpoints and workspaces; when to come again, a day later at the earliest.
+pub(crate) async fn sweep(app: &App) -> Result<Timestamp, DbError> {
+    let now = app.clock.now();
+    let cutoff = now.0 - KEPT;
     let (deliveries_before, events_before) = (Id::<Delivery>::new(cutoff, 0).to_string(), Id::<Event>::new(cutoff, 0).to_string());
     let mut after = String::new();
     loop {
@@ -32,10 +33,13 @@ pub(crate) async fn sweep(app: &App) -> Result<(), DbError> {
         }
     }
     let mut after = String::new();
+    // Events that are made from now on have their time before them.
+    let mut due = now.plus(KEPT);
     loop {
         let from = after.clone();
-        let Some((tenant, oldest)) = app.store.read(move |tx| events::next_workspace(tx, &from)).await? else { return Ok(()) };
+        let Some((tenant, oldest)) = app.store.read(move |tx| events::next_workspace(tx, &from)).await? else { return Ok(due.max(now.plus(DAY))) };
         after = tenant.to_string();
+        due = due.min(Timestamp(oldest.unix_ms() + KEPT));
         let mut more = oldest.to_string() < events_before;
         while more {
             let before = events_before.clone();
