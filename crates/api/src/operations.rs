@@ -266,6 +266,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::agents::OPERATIONS,
         crate::tools::OPERATIONS,
         crate::calls::OPERATIONS,
+        crate::analytics::OPERATIONS,
         crate::contacts::OPERATIONS,
         crate::do_not_call::OPERATIONS,
         crate::audit::OPERATIONS,

@@ -3,6 +3,7 @@
 mod account;
 mod calls;
 mod agents;
+mod analytics;
 mod numbers;
 mod tools;
 mod contacts;
@@ -23,6 +24,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listCalls", keyed!(calls::list)),
         ("getCall", keyed!(calls::get)),
         ("hangUpCall", keyed!(calls::hang_up)),
+        ("getCallAnalytics", keyed!(analytics::calls)),
         ("listAgents", keyed!(agents::list)),
         ("createAgent", keyed!(agents::create)),
         ("getAgent", keyed!(agents::get)),
