@@ -15,5 +15,9 @@ export TEST_POSTGRES_URL
 TEST_ENGINE=postgres cargo test --quiet -p dastak --test it --test process
 echo "== the README as pasted"
 python3 scripts/readme.py target/debug/dastak
+echo "== signatures, by a library from outside"
+scripts/verify-signature.sh
 echo "== schemathesis"
 scripts/schemathesis.sh
+echo "== signatures, verified by the stripe package"
+scripts/verify-signature.sh

@@ -139,6 +139,7 @@ async fn line(name: &str, server: &Server, keys: Arc<Vec<(String, bool)>>, seen:
 pub async fn run() -> Result<(), String> {
     println!("| run | accepted/s | accepted and delivered/s | delivered | server CPU an event | lag p50 | lag p99 | memory | refused |\n|---|---|---|---|---|---|---|---|---|");
     let store = std::env::var("BENCH_POSTGRES_URL").ok();
+    let mut notes = Vec::new();
     for (name, endpoints, dead) in [("1 endpoint", 1, 0), ("50 endpoints, 10 dead", 50, 10)] {
         let data = std::env::temp_dir().join(format!("dastak-bench-hooks-{}-{endpoints}", std::process::id()));
         let server = Server::dastak(&data, store.as_deref())?;
@@ -161,7 +162,19 @@ pub async fn run() -> Result<(), String> {
         line(&format!("{name}, half load"), &server, keys.clone(), &seen, Some(full / 2.0)).await?;
         line(&format!("{name}, 3000/s"), &server, keys, &seen, Some(3000.0)).await?;
         drop(server);
+        let total = seen.count.load(Ordering::Relaxed);
+        let recorded = if store.is_none() { recorded(&data)? } else { "not looked at".to_owned() };
+        notes.push(format!("{name}: the receiver answered {total}; in the killed server's store: {recorded}"));
         let _ = std::fs::remove_dir_all(&data);
     }
+    println!("\n{}", notes.join("\n"));
     Ok(())
+}
+
+/// What a store holds: events, and deliveries by status.
+fn recorded(data: &std::path::Path) -> Result<String, String> {
+    let conn = rusqlite::Connection::open(data.join("dastak.db")).map_err(|why| why.to_string())?;
+    let count = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|why| why.to_string());
+    let of = |status: &str| count(&format!("select count(*) from deliveries where status = '{status}'"));
+    Ok(format!("{} events, deliveries {} succeeded, {} pending, {} failed", count("select count(*) from events")?, of("succeeded")?, of("pending")?, of("failed")?))
 }

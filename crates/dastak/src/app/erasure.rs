@@ -83,7 +83,7 @@ fn erase_contact(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, row: &Conta
         step(tx, context, tenant, &person, erased)?;
     }
     let hash = person.phone.map(|phone| context.keyring.hash_phone(&phone));
-    let counts = serde_json::to_value(&*erased).map_err(|why| Failure::internal(why.to_string()))?;
+    let counts = serde_json::to_value(*erased).map_err(|why| Failure::internal(why.to_string()))?;
     contacts::erase(tx, tenant, row.id, hash.as_deref(), &counts, context.now)?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Drops idempotency keys after their 24 hours.
+//! Drops what is no longer needed: idempotency keys after their 24 hours, events and delivery logs after 30 days.
 
 use std::sync::Arc;
 
@@ -30,6 +30,7 @@ pub async fn run(app: Arc<App>, mut job: Job) {
 /// Drops everything that is old enough; when to come again.
 async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     let now = app.clock.now();
+    super::webhooks::sweep(app).await?;
     loop {
         // Keys that are made from now on are not old before tomorrow.
         let due = match app.store.read(idempotency::oldest).await? {

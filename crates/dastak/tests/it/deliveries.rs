@@ -403,3 +403,26 @@ async fn the_log_pages_and_filters() {
     app.get(&workspace.live, &format!("{path}/whd_00000000000000000000000000")).await.refused(404, "not_found");
     app.post(&workspace.live, &format!("{path}/whd_00000000000000000000000000/replay"), &Value::Null).await.refused(404, "not_found");
 }
+
+#[tokio::test]
+async fn events_and_their_log_are_kept_for_thirty_days() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let receiver = Receiver::ok().await;
+    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    let deleted = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    trigger(&app, &workspace, "call.started").await;
+    receiver.wait_for(2).await;
+    app.delete(&workspace.live, &format!("/v1/webhooks/{}", text(&deleted["id"]))).await.expect(200);
+    app.advance(15 * 24 * HOUR).await;
+    let kept = trigger(&app, &workspace, "call.failed").await;
+    receiver.wait_for(3).await;
+    assert_eq!(log(&app, &workspace, &hook).await.len(), 2);
+    app.advance(16 * 24 * HOUR).await;
+    let entries = log(&app, &workspace, &hook).await;
+    assert_eq!((entries.len(), &entries[0]["eventId"]), (1, &json!(kept)));
+    let events = app.get(&workspace.live, "/v1/events?after=start").await.expect(200);
+    assert_eq!((events["data"].as_array().unwrap().len(), &events["cursor"]), (1, &json!(kept)));
+    let left = app.app().store.read(|tx| store::webhooks::page_of_all(tx, "", 10)).await.unwrap();
+    assert_eq!(left.len(), 1, "the deleted endpoint is forgotten");
+}

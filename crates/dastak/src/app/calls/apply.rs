@@ -1,6 +1,6 @@
 //! The one place where a fact changes a call.
 
-use domain::call::{EndCause, Fact, HANG_UP_TAKES, Notice, Stage, Status, script, step};
+use domain::call::{EndCause, Fact, Notice, Stage, Status, script, step};
 use domain::conversation::placeholder;
 use domain::phone::Phone;
 use domain::tenant::Mode;
@@ -69,7 +69,7 @@ pub(super) fn next_look(row: &CallRow) -> Option<Timestamp> {
         return row.next_step_at;
     }
     if let Some(asked) = row.hang_up_at {
-        return Some(asked.plus(HANG_UP_TAKES));
+        return Some(asked);
     }
     // The number of a person who was erased meanwhile has no script: the call is given up at once.
     let steps = Phone::normalize(&row.to_number).map_or(&[][..], |to| script(network, to));

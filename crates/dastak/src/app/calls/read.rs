@@ -2,13 +2,15 @@
 
 use api::calls::{CallDetail, CallView};
 use api::error_codes as codes;
-use domain::call::Stage;
+use domain::call::{EndCause, Fact, Stage, Status};
 use domain::ids::{Call, Id};
 use domain::tenant::{Mode, Tenant};
+use domain::time::{SECOND, Timestamp};
 use domain::wallet::talk_seconds;
 use serde_json::{Value, json};
 use store::calls::{self, CallRow, Filter};
 
+use super::apply;
 use super::apply::{next_look, save};
 use crate::app::{App, Failure, topics};
 
@@ -71,7 +73,12 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
 /// placed is hung up by whoever stores the carrier's answer.
 pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<Value, Failure> {
     let call = app.store.read(move |tx| calls::get(tx, tenant, mode, id)).await?;
-    let call = must_be_live(call)?;
+    let now = app.clock.now();
+    let call = call.ok_or_else(|| Failure::not_found("call"))?;
+    if just_hung_up(&call, now) {
+        return Ok(json!({"id": id, "state": "ending"}));
+    }
+    let call = must_be_live(Some(call))?;
     if call.hang_up_at.is_none() {
         let Some(carrier) = app.carriers.in_mode(mode) else { return Err(Failure::plain(codes::HANGUP_UNAVAILABLE)) };
         if let Some(provider_call) = &call.provider_call
@@ -79,12 +86,17 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
         {
             return Err(Failure::plain(codes::HANGUP_FAILED));
         }
-        let now = app.clock.now();
+        let env = app.call_env();
         app.store
             .tx(move |tx| {
                 let mut row = must_be_live(calls::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode))?;
                 if row.hang_up_at.is_none() {
                     row.hang_up_at = Some(now);
+                    if row.network.is_some() && row.progress.status != Status::Queued {
+                        // A network that is a table carries it out at once.
+                        apply(tx, &env, row, Fact::Ended(EndCause::ApiHangup), now)?;
+                        return Ok(());
+                    }
                     row.next_step_at = next_look(&row);
                     save(tx, &mut row)?;
                     tx.wake(topics::CALLS);
@@ -94,6 +106,15 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
             .await?;
     }
     Ok(json!({"id": id, "state": "ending"}))
+}
+
+/// Time in which a repeat of the request that ended a call is answered like the first.
+const REPEATED: i64 = SECOND;
+
+/// Whether a call has just been ended by such a request: asking again is no conflict (spec 1 «hangup»).
+fn just_hung_up(call: &CallRow, now: Timestamp) -> bool {
+    let by_request = call.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str());
+    by_request && call.progress.ended_at.is_some_and(|ended| now.0 - ended.0 < REPEATED)
 }
 
 fn must_be_live(call: Option<CallRow>) -> Result<CallRow, Failure> {
