@@ -3,6 +3,7 @@
 
 mod access;
 mod agents;
+mod analytics;
 mod app;
 mod call_faults;
 mod call_simulation;
