@@ -122,7 +122,7 @@ fn stored(desk: &Desk, seconds: i64, status: Status, direction: &str) -> CallRow
 async fn blocked_campaign_dials_declined_calls_and_calls_without_an_agent() {
     let desk = Desk::open().await;
     let campaign = domain::ids::Id::new(1, 1);
-    let rows = vec![
+    let rows = [
         CallRow { campaign: Some(campaign), ..stored(&desk, 1, Status::Blocked, "outbound") },
         stored(&desk, 2, Status::Blocked, "outbound"),
         stored(&desk, 3, Status::Blocked, "inbound"),
