@@ -267,6 +267,8 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::tools::OPERATIONS,
         crate::calls::OPERATIONS,
         crate::analytics::OPERATIONS,
+        crate::scheduled_calls::OPERATIONS,
+        crate::nudges::OPERATIONS,
         crate::contacts::OPERATIONS,
         crate::do_not_call::OPERATIONS,
         crate::audit::OPERATIONS,

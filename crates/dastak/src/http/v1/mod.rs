@@ -5,7 +5,9 @@ mod audit;
 mod calls;
 mod agents;
 mod analytics;
+mod nudges;
 mod numbers;
+mod scheduled_calls;
 mod tools;
 mod contacts;
 mod do_not_call;
@@ -26,6 +28,19 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("getCall", keyed!(calls::get)),
         ("hangUpCall", keyed!(calls::hang_up)),
         ("getCallAnalytics", keyed!(analytics::calls)),
+        ("getCallTimeline", keyed!(scheduled_calls::call_timeline)),
+        ("scheduleCall", keyed!(scheduled_calls::create)),
+        ("listScheduledCalls", keyed!(scheduled_calls::list)),
+        ("getScheduledCall", keyed!(scheduled_calls::get)),
+        ("cancelScheduledCall", keyed!(scheduled_calls::cancel)),
+        ("getScheduledCallTimeline", keyed!(scheduled_calls::timeline)),
+        ("createNudge", keyed!(nudges::create)),
+        ("listNudges", keyed!(nudges::list)),
+        ("cancelNudges", keyed!(nudges::cancel_many)),
+        ("preflightNudge", keyed!(nudges::preflight)),
+        ("getNudge", keyed!(nudges::get)),
+        ("cancelNudge", keyed!(nudges::cancel)),
+        ("getNudgeTimeline", keyed!(nudges::timeline)),
         ("listAgents", keyed!(agents::list)),
         ("createAgent", keyed!(agents::create)),
         ("getAgent", keyed!(agents::get)),
