@@ -4,8 +4,8 @@ mod account;
 mod audit;
 mod calls;
 mod agents;
-mod analytics;
 mod nudges;
+mod analytics;
 mod numbers;
 mod scheduled_calls;
 mod tools;
@@ -27,7 +27,6 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listCalls", keyed!(calls::list)),
         ("getCall", keyed!(calls::get)),
         ("hangUpCall", keyed!(calls::hang_up)),
-        ("getCallAnalytics", keyed!(analytics::calls)),
         ("getCallTimeline", keyed!(scheduled_calls::call_timeline)),
         ("scheduleCall", keyed!(scheduled_calls::create)),
         ("listScheduledCalls", keyed!(scheduled_calls::list)),
@@ -41,6 +40,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("getNudge", keyed!(nudges::get)),
         ("cancelNudge", keyed!(nudges::cancel)),
         ("getNudgeTimeline", keyed!(nudges::timeline)),
+        ("getCallAnalytics", keyed!(analytics::calls)),
         ("listAgents", keyed!(agents::list)),
         ("createAgent", keyed!(agents::create)),
         ("getAgent", keyed!(agents::get)),
