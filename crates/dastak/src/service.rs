@@ -93,22 +93,7 @@ impl Service {
             config.public_url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
         }
         let grace = config.shutdown_grace;
-        let mut metrics = Metrics::new(store.metrics());
-        let keyring = Arc::new(keyring);
-        let webhooks = Arc::new(jobs::webhooks::Engine::new(&clock, &keyring, &config, metrics.registry())?);
-        let app = Arc::new(App {
-            store,
-            clock: clock.clone(),
-            ids,
-            keyring,
-            config,
-            metrics: Arc::new(metrics),
-            webhooks,
-            access: access::Cache::default(),
-            throttle: access::Throttle::default(),
-            rates: rate_limit::Windows::default(),
-            carriers,
-        });
+        let app = assemble(Parts { config, clock, ids, keyring: Arc::new(keyring), store, carriers })?;
         let router = Arc::new(router()?);
         start_jobs(&app, &wakes);
         let serving = tokio::spawn(server::serve(app.clone(), router, listener, tls, grace));
@@ -134,13 +119,59 @@ impl Service {
     }
 }
 
-fn start_jobs(app: &Arc<App>, wakes: &Wakes) {
+/// What the use cases are put together from.
+pub struct Parts {
+    /// Effective settings.
+    pub config: Config,
+    /// The one clock.
+    pub clock: Clock,
+    /// New ids.
+    pub ids: Arc<Ids>,
+    /// Secrets.
+    pub keyring: Arc<Keyring>,
+    /// An open store with its schema up to date.
+    pub store: Store,
+    /// Who places calls.
+    pub carriers: Carriers,
+}
+
+/// Puts the use cases together.
+pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
+    let Parts { config, clock, ids, keyring, store, carriers } = parts;
+    let mut metrics = Metrics::new(store.metrics());
+    let webhooks = Arc::new(jobs::webhooks::Engine::new(&clock, &keyring, &config, metrics.registry())?);
+    Ok(Arc::new(App {
+        store,
+        clock,
+        ids,
+        keyring,
+        config,
+        metrics: Arc::new(metrics),
+        webhooks,
+        access: access::Cache::default(),
+        throttle: access::Throttle::default(),
+        rates: rate_limit::Windows::default(),
+        carriers,
+    }))
+}
+
+/// Starts everything that runs beside requests. `wakes` is what the store was opened with.
+pub fn start_jobs(app: &Arc<App>, wakes: &Wakes) {
     let cleanup = app.clone();
     app.clock.start_job(app.clock.signal(), |job| jobs::cleanup::run(cleanup, job));
     let (calls, due) = (app.clone(), app.clock.signal());
     wakes.connect(topics::CALLS, due.clone());
     app.clock.start_job(due, |job| jobs::live_calls::run(calls, job));
+    let (scheduled, due) = (app.clone(), app.clock.signal());
+    wakes.connect(topics::SCHEDULED_CALLS, due.clone());
+    app.clock.start_job(due, |job| jobs::scheduled_calls::run(scheduled, job));
+    let (packer, changed) = (app.clone(), app.clock.signal());
+    wakes.connect(topics::CALLS, changed.clone());
+    app.clock.start_job(changed, |job| jobs::call_hours::run(packer, job));
     jobs::webhooks::start(app);
+    let (dialler, due) = (app.clone(), app.clock.signal());
+    wakes.connect(topics::DIALLER, due.clone());
+    app.clock.start_job(due.clone(), |job| jobs::dialler::run(dialler, job, due));
 }
 
 /// Nodes with different master keys cannot read each other's secrets: refuse to start rather than lose them.

@@ -4,6 +4,7 @@
 pub mod db;
 
 pub mod agents;
+pub mod analytics;
 pub mod api_keys;
 pub mod calls;
 pub mod compliance_packs;
@@ -16,9 +17,11 @@ pub mod events;
 pub mod idempotency;
 pub mod installation;
 pub mod members;
+pub mod nudges;
 pub mod numbers;
 pub mod operator_log;
 pub mod rate_windows;
+pub mod scheduled_calls;
 pub mod tools;
 pub mod wallet;
 pub mod webhooks;

@@ -17,7 +17,7 @@ use store::contacts::{self, ContactRow};
 use store::{Tx, calls, do_not_call, idempotency};
 
 use super::do_not_call::number_of;
-use super::{App, Context, Failure, decision_log, deliveries};
+use super::{App, Context, Failure, decision_log, deliveries, nudges, scheduled_calls};
 
 /// Calls of one person that can be live at once, with room.
 const LIVE_CALLS: i64 = 100;
@@ -30,24 +30,50 @@ pub struct Person {
     pub mode: Mode,
     /// Its number.
     pub phone: Option<Phone>,
+    /// The client's own id.
+    pub external_ref: Option<String>,
 }
 
 /// Erases what one noun holds about a person and counts it.
 type Step = fn(&mut Tx<'_>, &Context, Tenant, &Person, &mut Erased) -> Result<(), Failure>;
 
 /// Every noun that can hold something about a person, in the order in which it is erased; the contact itself comes after all of them.
-const STEPS: &[Step] = &[super::calls::erase, outbox, kept_answers, do_not_call_entry];
+const STEPS: &[Step] = &[waiting_nudges, waiting_calls, super::calls::erase, outbox, kept_answers, do_not_call_entry];
+
+/// Nudges to the number. Their last events go into the outbox without a word about the person.
+fn waiting_nudges(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, erased: &mut Erased) -> Result<(), Failure> {
+    if let Some(phone) = &person.phone {
+        erased.nudges_cancelled += u64::try_from(nudges::erase_person(tx, context, tenant, &context.keyring.hash_phone(phone))?).unwrap_or(0);
+    }
+    Ok(())
+}
+
+/// Calls that wait for their time: to the number, or for the person by reference on another number.
+fn waiting_calls(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, _: &mut Erased) -> Result<(), Failure> {
+    let number = person.phone.map(|phone| phone.to_string());
+    scheduled_calls::erase(tx, tenant, number.as_deref(), person.external_ref.as_deref(), context.now)
+}
+
+/// What events and kept answers know the person by: the contact, or the keyed hash of the number before there was one.
+fn subjects(context: &Context, person: &Person) -> Vec<String> {
+    let hash = person.phone.map(|phone| context.keyring.hash_phone(&phone));
+    [Some(person.contact.to_string()), hash].into_iter().flatten().collect()
+}
 
 fn outbox(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, erased: &mut Erased) -> Result<(), Failure> {
-    erased.deliveries_redacted += deliveries::redact_contact(tx, context, tenant, &person.contact.to_string())?;
+    for subject in subjects(context, person) {
+        erased.deliveries_redacted += deliveries::redact_contact(tx, context, tenant, &subject)?;
+    }
     Ok(())
 }
 
 /// A repeat of a request about the person is told that it was erased; it does not run again.
-fn kept_answers(tx: &mut Tx<'_>, _: &Context, tenant: Tenant, person: &Person, _: &mut Erased) -> Result<(), Failure> {
+fn kept_answers(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, _: &mut Erased) -> Result<(), Failure> {
     let gone = error_codes::CONTACT_ERASED;
     let body = json!({"error": gone.meaning, "code": gone.code}).to_string();
-    idempotency::redact_contact(tx, tenant, &person.contact.to_string(), gone.status, &body)?;
+    for subject in subjects(context, person) {
+        idempotency::redact_contact(tx, tenant, &subject, gone.status, &body)?;
+    }
     Ok(())
 }
 
@@ -103,7 +129,7 @@ pub async fn erase(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<Erasure
 }
 
 fn erase_contact(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, row: &ContactRow, erased: &mut Erased) -> Result<(), Failure> {
-    let person = Person { contact: row.id, mode: row.mode, phone: number_of(row) };
+    let person = Person { contact: row.id, mode: row.mode, phone: number_of(row), external_ref: row.external_ref.clone() };
     for step in STEPS {
         step(tx, context, tenant, &person, erased)?;
     }

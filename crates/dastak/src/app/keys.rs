@@ -7,7 +7,7 @@ use domain::tenant::{Mode, Tenant};
 use store::api_keys::{self, KeyRow};
 
 use super::operator_log::{self, Trace};
-use super::{App, Failure, workspaces};
+use super::{App, Failure, nudges, workspaces};
 
 /// Random characters of a key: 160 bits.
 const SECRET_LENGTH: usize = 32;
@@ -94,6 +94,7 @@ pub async fn revoke(app: &App, trace: Trace, tenant: Tenant, key: Id<ApiKey>) ->
             let row = api_keys::revoke(tx, tenant, key, context.now)?.ok_or_else(|| Failure::not_found("key"))?;
             access_changes(tx);
             operator_log::append(tx, &context, &trace, Some(tenant), &key.to_string())?;
+            nudges::revoke_key(tx, &context, tenant, key)?;
             Ok(view(row, None))
         })
         .await

@@ -5,6 +5,7 @@ pub mod access;
 pub mod account;
 pub mod audit;
 pub mod agents;
+pub mod analytics;
 pub mod calls;
 pub mod compliance_packs;
 pub mod contacts;
@@ -20,10 +21,13 @@ pub mod flows;
 pub mod idempotency;
 pub mod keys;
 pub mod members;
+pub mod nudges;
 pub mod numbers;
 pub mod operator_log;
 pub mod tools;
 pub mod voices;
+pub mod scheduled_calls;
+pub mod timelines;
 pub mod wallet;
 pub mod webhooks;
 pub mod workspaces;
@@ -49,6 +53,10 @@ pub mod topics {
     pub const ACCESS: WakeSet = WakeSet(1);
     /// A call was placed, or has to be looked at earlier than it was.
     pub const CALLS: WakeSet = WakeSet(1 << 3);
+    /// A scheduled call is due earlier than was known.
+    pub const SCHEDULED_CALLS: WakeSet = WakeSet(1 << 6);
+    /// A nudge has to be looked at, a line got free, or a key was revoked.
+    pub const DIALLER: WakeSet = WakeSet(1 << 4);
 }
 
 /// Everything a use case needs; shared by all requests and jobs of a node.

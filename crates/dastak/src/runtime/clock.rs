@@ -26,6 +26,7 @@ pub struct Clock(Arc<Inner>);
 
 struct Inner {
     manual: Option<Mutex<Manual>>,
+    outside_grace: Duration,
     settled: Notify,
     moving: tokio::sync::Mutex<()>,
     stop: watch::Sender<bool>,
@@ -99,7 +100,7 @@ mod tokio_util_lite {
 impl Clock {
     /// The real time.
     pub fn real() -> Self {
-        Self::new(None)
+        Self::new(None, OUTSIDE_GRACE)
     }
 
     /// A clock that stands at the present moment until told otherwise.
@@ -109,12 +110,18 @@ impl Clock {
 
     /// A clock that stands at `now` until told otherwise.
     pub fn manual_at(now: Timestamp) -> Self {
-        Self::new(Some(Mutex::new(Manual { now, sleepers: BTreeMap::new(), next_sleeper: 0, busy: 0, outside: 0 })))
+        Self::manual_with(now, OUTSIDE_GRACE)
     }
 
-    fn new(manual: Option<Mutex<Manual>>) -> Self {
+    /// The same, with this much real time for what waits outside: none in a simulation, where the outside is part of the test.
+    pub fn manual_with(now: Timestamp, outside_grace: Duration) -> Self {
+        Self::new(Some(Mutex::new(Manual { now, sleepers: BTreeMap::new(), next_sleeper: 0, busy: 0, outside: 0 })), outside_grace)
+    }
+
+    fn new(manual: Option<Mutex<Manual>>, outside_grace: Duration) -> Self {
         Self(Arc::new(Inner {
             manual,
+            outside_grace,
             settled: Notify::new(),
             moving: tokio::sync::Mutex::new(()),
             stop: watch::Sender::new(false),
@@ -291,7 +298,7 @@ impl Clock {
             if now >= stuck || (busy == 0 && outside == 0) {
                 return;
             }
-            let until = if busy > 0 { stuck } else { *grace_ends.get_or_insert(now + OUTSIDE_GRACE) };
+            let until = if busy > 0 { stuck } else { *grace_ends.get_or_insert(now + self.0.outside_grace) };
             if busy == 0 && now >= until {
                 return;
             }

@@ -9,25 +9,31 @@ use super::clock::Clock;
 
 const RANDOM_BITS: u32 = 74;
 
-/// Makes ids from the clock and the system's randomness.
+/// Makes ids from the clock and randomness.
 pub struct Ids {
     clock: Clock,
-    random: SystemRandom,
+    fill: Box<dyn Fn(&mut [u8]) + Send + Sync>,
     last: Mutex<(i64, u128)>,
 }
 
 impl Ids {
-    /// Ids of this clock's time.
+    /// Ids of this clock's time and the system's randomness.
     pub fn new(clock: Clock) -> Self {
-        Self { clock, random: SystemRandom::new(), last: Mutex::new((0, 0)) }
+        let random = SystemRandom::new();
+        // Without system randomness nothing here can be safe; the counter in the ids still keeps them apart.
+        Self::with(clock, move |bytes| random.fill(bytes).unwrap_or(()))
+    }
+
+    /// Ids of this clock's time and this source of randomness.
+    pub fn with(clock: Clock, fill: impl Fn(&mut [u8]) + Send + Sync + 'static) -> Self {
+        Self { clock, fill: Box::new(fill), last: Mutex::new((0, 0)) }
     }
 
     /// A new id, greater than every one made before it in this process.
     pub fn make<K: Kind>(&self) -> Id<K> {
         let now = self.clock.now().0;
         let mut fresh = [0u8; 16];
-        // Without system randomness nothing here can be safe; the counter below still keeps ids apart.
-        let _ = self.random.fill(&mut fresh);
+        (self.fill)(&mut fresh);
         let fresh = u128::from_be_bytes(fresh);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if now > last.0 {
@@ -42,7 +48,7 @@ impl Ids {
     /// Random text of `length` characters out of 32.
     pub fn random_text(&self, length: usize) -> String {
         let mut bytes = vec![0u8; length];
-        let _ = self.random.fill(&mut bytes);
+        (self.fill)(&mut bytes);
         bytes.iter().map(|byte| char::from(b"0123456789abcdefghjkmnpqrstvwxyz"[usize::from(byte & 31)])).collect()
     }
 }

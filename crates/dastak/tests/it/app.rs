@@ -106,23 +106,19 @@ impl TestApp {
         let folder = std::env::temp_dir().join("dastak-tests").join(unique());
         let mut config = settings(&folder).await;
         change(&mut config);
-        Self::start_config(config, folder).await
+        let carriers = Carriers::of(&config);
+        Self::start_config(config, carriers, folder).await
     }
 
-    /// With this carrier for live calls.
-    pub async fn start_on(carrier: Arc<dyn domain::ports::Carrier>) -> Self {
+    /// A service whose live calls go to this carrier.
+    pub async fn start_over(live: Arc<dyn domain::ports::Carrier>) -> Self {
         let folder = std::env::temp_dir().join("dastak-tests").join(unique());
         let config = settings(&folder).await;
-        let carriers = Carriers { live: Some(carrier), ..Carriers::of(&config) };
-        Self::start_service(config, carriers, folder).await
+        let carriers = Carriers { live: Some(live), ..Carriers::of(&config) };
+        Self::start_config(config, carriers, folder).await
     }
 
-    async fn start_config(config: Config, folder: PathBuf) -> Self {
-        let carriers = Carriers::of(&config);
-        Self::start_service(config, carriers, folder).await
-    }
-
-    async fn start_service(config: Config, carriers: Carriers, folder: PathBuf) -> Self {
+    async fn start_config(config: Config, carriers: Carriers, folder: PathBuf) -> Self {
         let service = Service::start_with(config, carriers).await.expect("the service starts");
         let policy = Policy { allow_insecure: true, user_agent: "test".into(), ..Policy::default() };
         Self {
@@ -141,18 +137,26 @@ impl TestApp {
 
     /// Stops the service in order and starts it again on the same store.
     pub async fn restart(self) -> Self {
-        self.restart_with(|_| ()).await
+        self.restart_as(|_, _| ()).await
     }
 
-    /// The same with other settings.
-    pub async fn restart_with(mut self, change: impl FnOnce(&mut Config)) -> Self {
+    /// The same with other settings, which also choose the carriers anew.
+    pub async fn restart_with(self, change: impl FnOnce(&mut Config)) -> Self {
+        self.restart_as(|config, carriers| {
+            change(config);
+            *carriers = Carriers::of(config);
+        })
+        .await
+    }
+
+    async fn restart_as(mut self, change: impl FnOnce(&mut Config, &mut Carriers)) -> Self {
         let service = self.service.take().expect("running");
-        let mut config = service.app.config.clone();
-        change(&mut config);
+        let (mut config, mut carriers) = (service.app.config.clone(), service.app.carriers.clone());
+        change(&mut config, &mut carriers);
         assert!(service.stop().await, "everything ended in time");
         let folder = std::mem::take(&mut self.folder);
         drop(self);
-        Self::start_config(Config { public_url: String::new(), ..config }, folder).await
+        Self::start_config(Config { public_url: String::new(), ..config }, carriers, folder).await
     }
 
     /// Ends the service as a crash does: in the middle of whatever it does, telling nobody. It must have been started inside `runtime`.
@@ -168,7 +172,8 @@ impl TestApp {
 
     /// Starts the service on a store that a crash left behind.
     pub async fn start_again((config, folder): (Config, PathBuf)) -> Self {
-        Self::start_config(config, folder).await
+        let carriers = Carriers::of(&config);
+        Self::start_config(config, carriers, folder).await
     }
 
     /// Waits until `condition` holds of an answer.

@@ -106,7 +106,7 @@ async fn a_client_that_leaves_before_the_answer_finds_it_later() {
 #[tokio::test]
 async fn a_dial_whose_answer_is_lost_is_asked_for_and_goes_on() {
     let carrier = Mute::new(Standing::Taken("prov_found".into()));
-    let desk = Desk::open_in(TestApp::start_on(carrier.clone()).await).await;
+    let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
     let key = desk.workspace.live.clone();
     send_and_leave(&desk, &key, "1234").await;
     repeat(&desk, &key, "1234").await.refused(409, "idempotency_in_progress");
@@ -125,7 +125,7 @@ async fn a_dial_whose_answer_is_lost_is_asked_for_and_goes_on() {
 #[tokio::test]
 async fn a_dial_that_the_carrier_cannot_tell_of_is_never_repeated() {
     let carrier = Mute::new(Standing::Unknown);
-    let desk = Desk::open_in(TestApp::start_on(carrier.clone()).await).await;
+    let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
     let key = desk.workspace.live.clone();
     send_and_leave(&desk, &key, "1234").await;
     desk.app.advance(30).await;
@@ -138,7 +138,7 @@ async fn a_dial_that_the_carrier_cannot_tell_of_is_never_repeated() {
 #[tokio::test]
 async fn a_dial_that_the_carrier_never_heard_of_leaves_nothing() {
     let carrier = Mute::new(Standing::Unheard);
-    let desk = Desk::open_in(TestApp::start_on(carrier.clone()).await).await;
+    let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
     let key = desk.workspace.live.clone();
     send_and_leave(&desk, &key, "1234").await;
     desk.app.advance(30).await;
@@ -153,7 +153,7 @@ async fn a_dial_that_the_carrier_never_heard_of_leaves_nothing() {
 async fn a_crash_between_the_two_transactions() {
     // The first process commits the intent and never hears from its carrier; the next one has the sandbox.
     let carrier = Mute::new(Standing::Unknown);
-    let desk = Desk::open_in(TestApp::start_on(carrier.clone()).await).await;
+    let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
     let key = desk.workspace.live.clone();
     send_and_leave(&desk, &key, "1234").await;
     carrier.crash.notify_one();
@@ -167,7 +167,7 @@ async fn a_crash_between_the_two_transactions() {
 
 #[tokio::test]
 async fn a_hang_up_that_the_carrier_does_not_carry_out() {
-    let desk = Desk::open_in(TestApp::start_on(Arc::new(Mute::of(Standing::Unknown, true))).await).await;
+    let desk = Desk::open_in(TestApp::start_over(Arc::new(Mute::of(Standing::Unknown, true))).await).await;
     let id = desk.placed(&desk.workspace.live, "1234").await;
     desk.app.advance(3).await;
     desk.app.post(&desk.workspace.live, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.refused(502, "hangup_failed");
@@ -178,7 +178,7 @@ async fn a_hang_up_that_the_carrier_does_not_carry_out() {
 
 #[tokio::test]
 async fn a_hang_up_of_a_call_that_is_still_being_placed() {
-    let desk = Desk::open_in(TestApp::start_on(Mute::new(Standing::Taken("prov_late".into()))).await).await;
+    let desk = Desk::open_in(TestApp::start_over(Mute::new(Standing::Taken("prov_late".into()))).await).await;
     let key = desk.workspace.live.clone();
     send_and_leave(&desk, &key, "1234").await;
     let id = desk.app.get(&key, "/v1/calls").await.expect(200)["data"][0]["id"].as_str().unwrap().to_owned();

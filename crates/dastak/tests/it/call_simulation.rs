@@ -42,9 +42,9 @@ impl Desk {
         self.noon.plus(seconds * SECOND).to_string()
     }
 
-    /// Stops the service and starts it again; its clock then stands at this many seconds after noon.
+    /// Stops the service and starts it again with the carriers of its settings; its clock then stands at this many seconds after noon.
     pub async fn restart(self, seconds: i64) -> Self {
-        let app = self.app.restart().await;
+        let app = self.app.restart_with(|_| ()).await;
         app.set_clock(&self.noon.plus(seconds * SECOND).to_string()).await;
         Self { app, ..self }
     }

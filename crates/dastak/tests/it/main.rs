@@ -3,6 +3,7 @@
 
 mod access;
 mod agents;
+mod analytics;
 mod app;
 mod call_faults;
 mod call_simulation;
@@ -16,8 +17,12 @@ mod flows;
 mod deliveries;
 mod idempotency;
 mod listen;
+mod dialler;
+mod nudge_transitions;
+mod nudges;
 mod numbers;
 mod operator;
+mod scheduled_calls;
 mod receiver;
 mod wallet;
 mod webhooks;

@@ -9,11 +9,13 @@ mod retry;
 mod step;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 pub use admit::{Admitted, MAX_LIFE, Refused, Request, SKEW, admit};
 pub use codes::{EndCause, OutsideWindow, Refusal, ResultCode, Status, StatusReason};
 pub use retry::{Retry, RetryError, RetryOn};
 pub use step::{BALANCE_RECHECK, DueFacts, Event, LINES_RECHECK, PROVIDER_RECHECK, PlacementFailure, Step, Verdict, WhyIgnored, step};
+pub use variables::{InvalidVariable, accept_variables};
 
 use crate::compliance::Gate;
 use crate::time::{HOUR, Timestamp};

@@ -31,6 +31,8 @@ migrations! {
     4 "calls",
     5 "webhooks",
     6 "decision_log",
+    7 "nudges",
+    8 "scheduled_calls",
 }
 
 /// Number of the newest step this program knows.

@@ -14,7 +14,7 @@ use super::Refused;
 use crate::app::{Failure, agents, compliance_packs};
 
 /// The first reason why this agent cannot place a call (spec 1 «Errors of placing a call»).
-pub(super) fn refusal(agent: &AgentRow) -> Option<Refused> {
+pub(in crate::app) fn refusal(agent: &AgentRow) -> Option<Refused> {
     let failure = agents::check_outbound(agent).err()?;
     Some(if failure.error == codes::AGENT_NOT_CALL {
         Refused::AgentNotCall
@@ -26,7 +26,7 @@ pub(super) fn refusal(agent: &AgentRow) -> Option<Refused> {
 }
 
 /// What the flow needs and does not have: variables that neither the call nor the person brings, then things that are gone.
-pub(super) fn flow_refusal(
+pub(in crate::app) fn flow_refusal(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     agent: &AgentRow,
@@ -53,6 +53,6 @@ pub(super) fn flow(agent: Option<&AgentRow>) -> Result<Arc<Flow>, Failure> {
 }
 
 /// The compliance pack that the agent names.
-pub(super) fn pack(tx: &mut Tx<'_>, tenant: Tenant, agent: &AgentRow) -> Result<Pack, Failure> {
+pub(in crate::app) fn pack(tx: &mut Tx<'_>, tenant: Tenant, agent: &AgentRow) -> Result<Pack, Failure> {
     compliance_packs::resolve(tx, tenant, &agent.policy_ref)?.ok_or_else(|| Failure::internal(format!("no compliance pack {}", agent.policy_ref)))
 }

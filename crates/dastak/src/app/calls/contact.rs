@@ -65,6 +65,11 @@ pub(super) fn find(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, reference: Optio
     Ok(Who::New { phone: (!taken).then_some(phone) })
 }
 
+/// The contact that a call to this number without a reference would be for, if there is one already.
+pub(in crate::app) fn find_known(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, phone: Phone) -> Result<Option<ContactRow>, Failure> {
+    Ok(find(tx, tenant, mode, None, Some(phone))?.contact().cloned())
+}
+
 /// Makes sure that the contact is stored, and gives its id and its reference. A new one starts with the call's values.
 pub(super) fn ensure(
     tx: &mut Tx<'_>,

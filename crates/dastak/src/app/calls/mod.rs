@@ -28,10 +28,13 @@ use domain::tenant::Mode;
 use super::{App, Context};
 use crate::config::Config;
 
+pub(in crate::app) use agent::{flow_refusal, pack, refusal as agent_refusal};
 pub use apply::apply;
+pub(in crate::app) use contact::find_known as find_contact;
 pub use due::{next_due, work_due};
 pub use erase::erase;
 pub use place::{block, place, place_intent, start_dial};
+pub(in crate::app) use prepare::own_number;
 pub use prepare::{Order, OwnNumber, Prepared, Refused, check_metadata, judge_gates, prepare};
 pub use read::{get, hang_up, list, view};
 

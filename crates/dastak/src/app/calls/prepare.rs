@@ -234,7 +234,7 @@ impl Prepared {
     }
 
     /// The number that is shown.
-    pub(super) fn from_number(&self) -> String {
+    pub(super) fn shown_number(&self) -> String {
         match &self.from {
             OwnNumber::Owned(number) => number.clone(),
             OwnNumber::NotOwned | OwnNumber::Nothing => NO_NUMBER.to_owned(),
@@ -325,7 +325,8 @@ fn check(
     Ok((refused, values, warnings))
 }
 
-fn own_number(tx: &mut Tx<'_>, tenant: Tenant, asked: Option<&str>) -> Result<OwnNumber, Failure> {
+/// The own number of a call: the one asked for, or the first active one.
+pub(in crate::app) fn own_number(tx: &mut Tx<'_>, tenant: Tenant, asked: Option<&str>) -> Result<OwnNumber, Failure> {
     let owned = numbers::list(tx, tenant)?;
     let Some(asked) = asked else {
         return Ok(owned.into_iter().next().map_or(OwnNumber::Nothing, |first| OwnNumber::Owned(first.number)));

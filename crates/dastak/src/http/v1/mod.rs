@@ -4,7 +4,10 @@ mod account;
 mod audit;
 mod calls;
 mod agents;
+mod nudges;
+mod analytics;
 mod numbers;
+mod scheduled_calls;
 mod tools;
 mod contacts;
 mod do_not_call;
@@ -24,6 +27,20 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listCalls", keyed!(calls::list)),
         ("getCall", keyed!(calls::get)),
         ("hangUpCall", keyed!(calls::hang_up)),
+        ("getCallTimeline", keyed!(scheduled_calls::call_timeline)),
+        ("scheduleCall", keyed!(scheduled_calls::create)),
+        ("listScheduledCalls", keyed!(scheduled_calls::list)),
+        ("getScheduledCall", keyed!(scheduled_calls::get)),
+        ("cancelScheduledCall", keyed!(scheduled_calls::cancel)),
+        ("getScheduledCallTimeline", keyed!(scheduled_calls::timeline)),
+        ("createNudge", keyed!(nudges::create)),
+        ("listNudges", keyed!(nudges::list)),
+        ("cancelNudges", keyed!(nudges::cancel_many)),
+        ("preflightNudge", keyed!(nudges::preflight)),
+        ("getNudge", keyed!(nudges::get)),
+        ("cancelNudge", keyed!(nudges::cancel)),
+        ("getNudgeTimeline", keyed!(nudges::timeline)),
+        ("getCallAnalytics", keyed!(analytics::calls)),
         ("listAgents", keyed!(agents::list)),
         ("createAgent", keyed!(agents::create)),
         ("getAgent", keyed!(agents::get)),

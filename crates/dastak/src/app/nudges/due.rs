@@ -1,0 +1,352 @@
+//! Looking at due nudges: facts, decision, and the intent to dial (spec 1 «Nudge status and result»).
+//!
+//! One round serves several queues (workspace and mode), each with its share, in the order in which they were served last: a workspace with
+//! 10,000 due nudges does not delay one with one. All of a round is one transaction; the dials follow its commit.
+
+use std::sync::{Mutex, PoisonError};
+
+use domain::compliance::{Gate, Purpose};
+use domain::nudge::{Action, DueFacts, Event, PlacementFailure, Refusal, StatusReason, Step, Verdict, step};
+use domain::tenant::{Mode, Tenant};
+use domain::time::{MINUTE, Timestamp};
+use domain::window::NudgeWindow;
+use serde_json::{Map, Value, json};
+use store::calls::{self as call_store, CallRow};
+use store::nudges::{self, NudgeRow, Queue};
+use store::{Tx, api_keys, numbers, workspaces};
+
+use super::{Changes, Why, look_at, save, settle};
+use crate::app::calls::{self, Env, Order, OwnNumber, Prepared, Refused};
+use crate::app::{App, Failure, access};
+
+/// Queues that one round serves.
+const QUEUES: i64 = 16;
+/// Nudges that one round looks at.
+const BATCH: i64 = 32;
+
+/// Refusals of a carrier in a row after which it is left alone.
+const FAILURES: u32 = 5;
+/// For how long, milliseconds.
+const PAUSE: i64 = MINUTE;
+
+/// What a carrier may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Allowance {
+    All,
+    /// One dial, to see whether it works again.
+    Probe,
+    Nothing,
+}
+
+/// Leaves a carrier alone that refuses call after call: nudges are held `provider_error`, nobody is dialled, no attempt is counted.
+#[derive(Debug, Default)]
+pub struct Breaker(Mutex<Refusals>);
+
+#[derive(Debug, Default)]
+struct Refusals {
+    in_a_row: u32,
+    paused_until: Option<Timestamp>,
+}
+
+impl Breaker {
+    /// What the live carrier said to a dial: took it, or refused it before any ring.
+    pub fn heard(&self, took: bool, now: Timestamp) {
+        let mut refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if took {
+            *refusals = Refusals::default();
+            return;
+        }
+        refusals.in_a_row = refusals.in_a_row.saturating_add(1);
+        if refusals.in_a_row >= FAILURES {
+            refusals.paused_until = Some(now.plus(PAUSE));
+        }
+    }
+
+    fn allowance(&self, now: Timestamp) -> Allowance {
+        match self.0.lock().unwrap_or_else(PoisonError::into_inner).paused_until {
+            None => Allowance::All,
+            Some(until) if until <= now => Allowance::Probe,
+            Some(_) => Allowance::Nothing,
+        }
+    }
+}
+
+/// What a round came to.
+#[derive(Debug, Default)]
+pub struct Round {
+    /// Calls to be dialled, first due first.
+    pub dials: Vec<CallRow>,
+    /// Whether another round may find something.
+    pub more: bool,
+}
+
+/// What one round works with.
+struct Desk {
+    env: Env,
+    allowance: Allowance,
+    dials: Vec<CallRow>,
+}
+
+/// One round. `lines` asks for nudges that wait for a line, too; `room` is how many dials may follow.
+pub async fn round(app: &App, breaker: &Breaker, lines: bool, room: usize) -> Result<Round, Failure> {
+    let (env, allowance) = (app.call_env(), breaker.allowance(app.clock.now()));
+    let batch = BATCH.min(i64::try_from(room).unwrap_or(BATCH));
+    app.store
+        .tx(move |tx| {
+            let mut desk = Desk { env: env.clone(), allowance, dials: Vec::new() };
+            let mut queues = nudges::due_queues(tx, desk.env.context.now, lines, QUEUES.min(batch))?;
+            let full_page = queues.len() as i64 >= QUEUES.min(batch);
+            let share = (batch / i64::try_from(queues.len()).unwrap_or(batch).max(1)).max(1);
+            // Every node takes its locks in the same order.
+            queues.sort_by_key(|queue| (queue.workspace, queue.mode));
+            let mut looked = 0;
+            let mut changed = Vec::new();
+            for queue in queues {
+                let (count, changes) = desk.serve(tx, &queue, share)?;
+                looked += count;
+                changed.push((queue, changes));
+            }
+            for (queue, changes) in changed {
+                nudges::serve(tx, &queue, changes.0)?;
+            }
+            Ok::<_, Failure>(Round { more: looked > 0 || full_page, dials: desk.dials })
+        })
+        .await
+}
+
+impl Desk {
+    /// Looks at the share of one queue: first those that wait for a line, as many as there are lines, then what is due.
+    fn serve(&mut self, tx: &mut Tx<'_>, queue: &Queue, share: i64) -> Result<(usize, Changes), Failure> {
+        let mut changes = Changes::none();
+        let now = self.env.context.now;
+        let free = if queue.mode == Mode::Live { self.free_lines(tx, queue.workspace)? } else { i64::MAX };
+        let mut rows = if queue.without_line > 0 && free > 0 {
+            nudges::without_line(tx, queue.workspace, queue.mode, share.min(free))?
+        } else {
+            Vec::new()
+        };
+        if queue.due {
+            for row in nudges::to_look_at(tx, queue.workspace, queue.mode, now, share)? {
+                if !rows.iter().any(|known| known.id == row.id) {
+                    rows.push(row);
+                }
+            }
+        }
+        let looked = rows.len();
+        for row in rows {
+            if free <= 0 && row.state.status_reason == Some(StatusReason::ConcurrencyFull) && row.state.is_pending() {
+                self.still_full(tx, row, &mut changes)?;
+            } else {
+                self.look(tx, row, &mut changes)?;
+            }
+        }
+        Ok((looked, changes))
+    }
+
+    fn free_lines(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, Failure> {
+        let Some(workspace) = workspaces::get(tx, tenant)? else { return Ok(0) };
+        let (mine, all) = call_store::lines(tx, tenant)?;
+        Ok((access::limit(&workspace, "concurrentCalls") - mine).min(self.env.platform_lines - all))
+    }
+
+    /// It waits for a line, and there is still none: nothing else needs to be asked yet.
+    fn still_full(&self, tx: &mut Tx<'_>, row: NudgeRow, changes: &mut Changes) -> Result<(), Failure> {
+        let facts = DueFacts { line_free: false, ..DueFacts::CLEAR };
+        let decided = step(&row.state, Event::Due(facts), self.env.context.now);
+        let why = Why { event: "due", checks: json!([{"check": "lines", "ok": false}]) };
+        settle(tx, &self.env.context, row, decided, why, changes)?;
+        Ok(())
+    }
+
+    fn look(&mut self, tx: &mut Tx<'_>, row: NudgeRow, changes: &mut Changes) -> Result<(), Failure> {
+        if !row.state.is_pending() {
+            return self.look_in_flight(tx, row, changes);
+        }
+        let prepared = calls::prepare(tx, &self.env, row.workspace, row.mode, order(&row))?;
+        let key_ok = api_keys::is_valid(tx, row.workspace, row.api_key, self.env.context.now)?;
+        let owns_none = prepared.from == OwnNumber::NotOwned && numbers::list(tx, row.workspace)?.is_empty();
+        let (facts, checks) = facts(&row, &prepared, key_ok, owns_none, self.env.context.now);
+        let mut decided = step(&row.state, Event::Due(facts), self.env.context.now);
+        if decided.verdict != Verdict::Applied {
+            // Not due after all; the queue must not ask for it again at once.
+            return self.postpone(tx, row, changes);
+        }
+        let mut why = Why { event: "due", checks };
+        if decided.actions.contains(&Action::Place) {
+            if self.may_dial(&row) {
+                return self.place(tx, row, decided, &prepared, why, changes);
+            }
+            decided = paused(decided, self.env.context.now);
+            if let Value::Array(checks) = &mut why.checks {
+                checks.push(json!({"check": "carrier", "ok": false, "paused": true}));
+            }
+        }
+        if let Some(gate) = decided.next.block_reason {
+            block(tx, &self.env, &prepared, gate)?;
+        }
+        settle(tx, &self.env.context, row, decided, why, changes)?;
+        Ok(())
+    }
+
+    fn postpone(&self, tx: &mut Tx<'_>, mut row: NudgeRow, changes: &mut Changes) -> Result<(), Failure> {
+        let before = row.state;
+        row.look_at = look_at(&row.state, self.env.context.now);
+        save(tx, &mut row)?;
+        changes.add(&before, &row);
+        Ok(())
+    }
+
+    /// Whether the carrier is to be asked now. Networks that are tables refuse certain numbers, not because they are ill.
+    fn may_dial(&mut self, row: &NudgeRow) -> bool {
+        let real = self.env.carriers.in_mode(row.mode).is_some_and(|carrier| carrier.network().is_none());
+        match self.allowance {
+            Allowance::All => true,
+            Allowance::Probe if real => {
+                self.allowance = Allowance::Nothing;
+                true
+            }
+            Allowance::Probe | Allowance::Nothing => !real,
+        }
+    }
+
+    /// Writes the dial down: the call with its hold on the wallet and its line, the attempt, and the mark on the nudge.
+    fn place(&mut self, tx: &mut Tx<'_>, mut row: NudgeRow, decided: Step, prepared: &Prepared, why: Why, changes: &mut Changes) -> Result<(), Failure> {
+        let call = calls::place_intent(tx, &self.env, prepared)?;
+        row.call = Some(call.id);
+        row.from_number.get_or_insert_with(|| call.from_number.clone());
+        if let Some(contact) = call.contact {
+            row.person = contact.to_string();
+        }
+        nudges::add_attempt(tx, row.workspace, row.id, i64::from(row.state.attempts) + 1, call.id)?;
+        settle(tx, &self.env.context, row, decided, why, changes)?;
+        self.dials.push(call);
+        Ok(())
+    }
+
+    /// Nothing was heard of a call for long: it lives, or its end got lost.
+    fn look_in_flight(&self, tx: &mut Tx<'_>, row: NudgeRow, changes: &mut Changes) -> Result<(), Failure> {
+        let call = match row.call {
+            Some(call) => call_store::get(tx, row.workspace, row.mode, call)?,
+            None => None,
+        };
+        let (event, name) = match call {
+            Some(call) if call.progress.status.is_live() => return self.postpone(tx, row, changes),
+            Some(_) => (Event::Unsettled, "unsettled"),
+            None => (Event::CallRecordMissing, "call_record_missing"),
+        };
+        let decided = step(&row.state, event, self.env.context.now);
+        settle(tx, &self.env.context, row, decided, Why::of(name), changes)?;
+        Ok(())
+    }
+}
+
+/// The carrier is left alone: as if it had been asked and had refused before any ring.
+fn paused(placing: Step, now: Timestamp) -> Step {
+    step(&placing.next, Event::PlacementFailed(PlacementFailure::ProviderErrorBeforeRing), now)
+}
+
+/// A refused dial is listed among the blocked calls, like every refused placement.
+fn block(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared, gate: Gate) -> Result<(), Failure> {
+    calls::block(tx, env, prepared, gate)?;
+    Ok(())
+}
+
+fn order(row: &NudgeRow) -> Order {
+    let object = |value: &Value| match value {
+        Value::Object(map) => map.clone(),
+        _ => Map::new(),
+    };
+    Order {
+        agent: row.agent.to_string(),
+        to_number: row.to_number.clone().unwrap_or_default(),
+        from_number: row.from_number.clone(),
+        // The nudge's own reference is not the person's.
+        external_ref: None,
+        variables: object(&row.variables),
+        metadata: object(&row.metadata),
+        purpose: Purpose::Nudge,
+        campaign: None,
+        nudge: Some(row.id),
+        scheduled_call: None,
+        once: None,
+    }
+}
+
+/// What the rules want to know, and the same for people to read.
+fn facts(row: &NudgeRow, prepared: &Prepared, key_ok: bool, owns_none: bool, now: Timestamp) -> (DueFacts, Value) {
+    let refusal = refusal(row, prepared, owns_none);
+    let opening = prepared.pack.as_ref().and_then(|pack| NudgeWindow::new(&pack.hours).release(now));
+    let facts = DueFacts {
+        key_revoked: !key_ok,
+        refusal,
+        from_number_ok: prepared.from != OwnNumber::NotOwned,
+        providers_ok: prepared.carrier_ok,
+        block: prepared.judgement.as_ref().and_then(|judgement| judgement.block),
+        opening,
+        balance_ok: prepared.balance_ok,
+        line_free: prepared.lines_full.is_none(),
+    };
+    let mut checks = vec![
+        json!({"check": "api_key", "ok": key_ok}),
+        json!({"check": "agent_and_workspace", "ok": refusal.is_none(), "refusal": refusal.map(Refusal::as_str)}),
+        json!({"check": "from_number", "ok": facts.from_number_ok}),
+        json!({"check": "carrier", "ok": facts.providers_ok}),
+    ];
+    for finding in prepared.judgement.iter().flat_map(|judgement| &judgement.findings) {
+        let mut check = Map::new();
+        check.insert("check".into(), finding.gate.as_str().into());
+        check.insert("ok".into(), (finding.verdict != domain::compliance::Verdict::Refuse).into());
+        check.insert("verdict".into(), finding.verdict.as_str().into());
+        check.extend(finding.evidence.clone());
+        if finding.gate == Gate::CallingWindow {
+            check.insert("opens".into(), json!(opening.map(|release| release.opening)));
+        }
+        checks.push(Value::Object(check));
+    }
+    if row.mode == Mode::Live {
+        let workspace = &prepared.workspace;
+        let (free, price) = (workspace.balance - workspace.reserved, workspace.cost_per_minute);
+        checks.push(json!({"check": "balance", "ok": facts.balance_ok, "availableMinor": free, "neededMinor": price}));
+        let limit = access::limit(workspace, "concurrentCalls");
+        checks.push(json!({"check": "lines", "ok": facts.line_free, "inUse": prepared.lines_in_use, "limit": limit,
+            "platformFull": prepared.lines_full == Some(Refused::LinesFull { platform: true })}));
+    }
+    (facts, Value::Array(checks))
+}
+
+/// The first check of agent and workspace that fails.
+fn refusal(row: &NudgeRow, prepared: &Prepared, owns_none: bool) -> Option<Refusal> {
+    if let Some(refused) = &prepared.check {
+        return Some(match refused {
+            Refused::AgentNotFound => Refusal::AgentNotFound,
+            Refused::AgentNotPublished => Refusal::AgentNotPublished,
+            Refused::AgentNotCall => Refusal::AgentNotCall,
+            Refused::AgentNotOutbound => Refusal::AgentNotOutbound,
+            Refused::MissingVariables(_) => Refusal::MissingRequiredVariables,
+            Refused::FlowNotReady(_) => Refusal::FlowNotReady,
+            Refused::WorkspaceSuspended => Refusal::WorkspaceSuspended,
+            Refused::KybRequired => Refusal::KybRequired,
+            Refused::NoNumber => Refusal::NoCallerId,
+            Refused::InvalidVariables(_)
+            | Refused::InvalidNumber
+            | Refused::FromNumberNotOwned
+            | Refused::InsufficientBalance
+            | Refused::Blocked(_)
+            | Refused::LinesFull { .. }
+            | Refused::NoCarrier => Refusal::PlacementRefused,
+        });
+    }
+    if prepared.workspace.suspended {
+        return Some(Refusal::WorkspaceSuspended);
+    }
+    let live = row.mode == Mode::Live;
+    if live && !prepared.workspace.kyb_verified {
+        return Some(Refusal::KybRequired);
+    }
+    if prepared.to.is_none() {
+        return Some(Refusal::PlacementRefused);
+    }
+    // The number that was taken for a client that named none: when the workspace has no other either, it has no caller id.
+    let nothing = prepared.from == OwnNumber::Nothing || (!row.from_given && owns_none);
+    (live && nothing).then_some(Refusal::NoCallerId)
+}

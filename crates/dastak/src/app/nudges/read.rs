@@ -1,0 +1,61 @@
+//! Reading nudges.
+
+use api::nudges::{Decision, Nudge as NudgeView, NudgeDetail};
+use api::scopes::CALLS_READ;
+use domain::ids::{Id, Nudge};
+use domain::tenant::{Mode, Tenant};
+use store::nudges::{self, Filter};
+
+use super::{attempt, view};
+use crate::app::access::Caller;
+use crate::app::{App, Failure};
+
+/// `GET /v1/nudges`: the page, and the key of the next one.
+pub async fn list(app: &App, tenant: Tenant, mode: Mode, filter: Filter, limit: i64) -> Result<(Vec<NudgeView>, Option<String>), Failure> {
+    let rows = app.store.read(move |tx| nudges::list(tx, tenant, mode, &filter, limit)).await?;
+    let next = rows.last().filter(|_| rows.len() as i64 >= limit).map(|row| row.id.to_string());
+    Ok((rows.iter().map(view).collect(), next))
+}
+
+/// `GET /v1/nudges/{id}`. What was said in its calls needs `calls:read`.
+pub async fn get(app: &App, caller: &Caller, id: Id<Nudge>) -> Result<NudgeDetail, Failure> {
+    let (tenant, mode, reads_calls) = (caller.tenant(), caller.mode(), caller.has(CALLS_READ));
+    app.store
+        .read(move |tx| {
+            let row = nudges::get(tx, tenant, mode, id)?.ok_or_else(|| Failure::not_found("nudge"))?;
+            let mut attempts_list = Vec::new();
+            for call in nudges::attempts(tx, tenant, id)? {
+                attempts_list.extend(attempt(tx, tenant, mode, call)?);
+            }
+            if !reads_calls {
+                for attempt in &mut attempts_list {
+                    (attempt.summary, attempt.extracted) = (None, None);
+                }
+            }
+            Ok(NudgeDetail { nudge: view(&row), attempts_list, recording_url: None })
+        })
+        .await
+}
+
+/// `GET /v1/nudges/{id}/timeline`.
+pub async fn timeline(app: &App, tenant: Tenant, mode: Mode, id: Id<Nudge>) -> Result<Vec<Decision>, Failure> {
+    app.store
+        .read(move |tx| {
+            nudges::get(tx, tenant, mode, id)?.ok_or_else(|| Failure::not_found("nudge"))?;
+            let entries = nudges::timeline(tx, tenant, id)?;
+            let view = |entry: nudges::Entry| Decision {
+                at: entry.at,
+                event: entry.event,
+                checks: entry.checks,
+                decision: entry.decision,
+                status: entry.status,
+                reason: entry.reason,
+                until: entry.until,
+                call_id: entry.call,
+                times: entry.times,
+                last_at: entry.last_at,
+            };
+            Ok(entries.into_iter().map(view).collect())
+        })
+        .await
+}

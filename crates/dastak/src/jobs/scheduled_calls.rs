@@ -1,0 +1,121 @@
+//! Tries scheduled calls that are due. Any node may: whoever holds the row when its state changes is the one who dials.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use domain::tenant::Tenant;
+use domain::time::{SECOND, Timestamp};
+use store::DbError;
+use store::scheduled_calls::{ScheduledCallId, due, next_due};
+use tokio::task::JoinSet;
+
+use crate::app::{App, calls, scheduled_calls};
+use crate::runtime::clock::{Job, Woken};
+
+/// Scheduled calls looked at in one round, and how many of them one workspace may have while others wait.
+const BATCH: i64 = 256;
+const SHARE: usize = 32;
+/// How often a round may look past workspaces that have their share.
+const LOOKS: usize = 8;
+/// Transactions at once; on the embedded store they share commits.
+const AT_ONCE: usize = 32;
+/// Time until the next look after the store failed, and between two looks when another node's wake-up may be lost.
+const AGAIN: i64 = 5 * SECOND;
+
+/// Runs until the service stops.
+pub async fn run(app: Arc<App>, mut job: Job) {
+    loop {
+        let due = round(&app).await;
+        if job.wait(due).await == Woken::Stop {
+            return;
+        }
+    }
+}
+
+/// One fair batch; when to look again.
+async fn round(app: &Arc<App>) -> Option<Timestamp> {
+    let again = app.clock.now().plus(AGAIN);
+    let Ok(batch) = claim(app).await else { return Some(again) };
+    let mut tries = JoinSet::new();
+    let mut failed = false;
+    for (tenant, id) in batch {
+        if tries.len() >= AT_ONCE {
+            failed |= !matches!(tries.join_next().await, Some(Ok(true)));
+        }
+        let app = app.clone();
+        tries.spawn(async move { attempt(&app, tenant, id).await });
+    }
+    while let Some(done) = tries.join_next().await {
+        failed |= !matches!(done, Ok(true));
+    }
+    match app.store.read(next_due).await {
+        // What failed stays due: come back, but not at once.
+        Ok(due) if failed => Some(due.map_or(again, |due| due.max(again))),
+        Ok(due) if app.store.shared() && !app.clock.is_manual() => Some(due.map_or(again, |due| due.min(again))),
+        Ok(due) => due,
+        Err(_) => Some(again),
+    }
+}
+
+/// Due scheduled calls, longest waiting first, but of one workspace only its share while others wait behind it.
+async fn claim(app: &App) -> Result<Vec<(Tenant, ScheduledCallId)>, DbError> {
+    let now = app.clock.now();
+    app.store
+        .read(move |tx| {
+            let mut batch = Vec::new();
+            let mut full: Vec<Tenant> = Vec::new();
+            let mut shares: HashMap<Tenant, usize> = HashMap::new();
+            for _ in 0..LOOKS {
+                let found = due(tx, now, &full, BATCH)?;
+                let all = (found.len() as i64) < BATCH;
+                for (tenant, id) in found {
+                    let share = shares.entry(tenant).or_default();
+                    if *share < SHARE && !batch.contains(&(tenant, id)) {
+                        *share += 1;
+                        batch.push((tenant, id));
+                        if *share == SHARE {
+                            full.push(tenant);
+                        }
+                    }
+                }
+                if all || batch.len() as i64 >= BATCH {
+                    break;
+                }
+            }
+            // One of each workspace, then the second of each: nobody's last waits behind somebody's thirtieth.
+            let mut turns: HashMap<Tenant, usize> = HashMap::new();
+            let mut ordered: Vec<(usize, usize)> = Vec::new();
+            for (place, (tenant, _)) in batch.iter().enumerate() {
+                let turn = turns.entry(*tenant).or_default();
+                ordered.push((*turn, place));
+                *turn += 1;
+            }
+            ordered.sort_unstable();
+            Ok(ordered.into_iter().map(|(_, place)| batch[place]).collect())
+        })
+        .await
+}
+
+/// Whether it was looked at.
+async fn attempt(app: &Arc<App>, tenant: Tenant, id: ScheduledCallId) -> bool {
+    match scheduled_calls::try_due(app, tenant, id).await {
+        Ok(Some(call)) => {
+            let dialler = app.clone();
+            app.clock.spawn(async move {
+                if let Err(failure) = calls::start_dial(&dialler, call).await
+                    && failure.error.status == 500
+                {
+                    tracing::error!(code = failure.error.code, cause = failure.cause, "the outcome of a dial was not stored");
+                }
+            });
+            true
+        }
+        Ok(None) => true,
+        Err(failure) => {
+            if failure.error.status == 500 {
+                tracing::error!(code = failure.error.code, cause = failure.cause, "a scheduled call could not be tried");
+            }
+            false
+        }
+    }
+}
