@@ -83,6 +83,15 @@ async fn call(app: &TestApp, workspace: &Workspace) {
         app.post(key, "/v1/calls", &body).await.expect(200);
     }
     app.advance(5).await;
+    // And what waits for a later hour, with an answer kept for its repeat.
+    let later = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(2 * domain::time::HOUR).to_string();
+    for key in [&workspace.live, &workspace.test] {
+        for path in ["/v1/nudges", "/v1/scheduled-calls"] {
+            let mut body = body.clone();
+            body["scheduledAt"] = json!(later);
+            app.post_with(key, path, &[("idempotency-key", "later")], &body).await.expect(201);
+        }
+    }
 }
 
 #[tokio::test]
@@ -98,13 +107,14 @@ async fn nothing_of_an_erased_person_is_left() {
     let before = traces(&app, &[MARK, PHONE]).await;
     for place in [
         "contacts.name", "contacts.phone", "contacts.consent", "do_not_call.phone", "events.envelope", "calls.to_number", "calls.variables",
-        "calls.metadata", "calls.external_ref",
+        "calls.metadata", "calls.external_ref", "nudges.", "scheduled_calls.", "idempotency_keys.body",
     ] {
         assert!(before.iter().any(|found| found.starts_with(place)), "{place} is searched: {before:?}");
     }
     let answer = erase(&app, &workspace, &id).await;
     let erased = &answer["erased"];
     assert_eq!((erased["calls"].as_i64(), erased["transcripts"].as_i64()), (Some(4), Some(2)), "{answer}");
+    assert_eq!(erased["nudgesCancelled"], 2, "{answer}");
     assert!(erased["deliveriesRedacted"].as_i64().unwrap() > 4, "{answer}");
     assert_eq!(
         (&answer["contactId"], &answer["erasedAt"], &answer["alreadyErased"], erased.as_object().unwrap().len()),
