@@ -246,9 +246,13 @@ pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<bool, DbError> {
     Ok(saved > 0)
 }
 
-/// Writes what was said and found.
+/// Writes what was said and found, unless the person was erased meanwhile.
 pub fn save_content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, transcript: &Json, extracted: &Json) -> Result<(), DbError> {
-    tx.later("update calls set transcript = ?3, extracted = ?4 where workspace = ?1 and id = ?2", params![tenant, id, transcript, extracted])
+    tx.later(
+        "update calls set transcript = ?3, extracted = ?4 where workspace = ?1 and id = ?2 and not exists \
+         (select 1 from contacts where contacts.id = calls.contact and contacts.workspace = ?1 and contacts.erased_at is not null)",
+        params![tenant, id, transcript, extracted],
+    )
 }
 
 /// Drops a call that was never dialled.
