@@ -33,7 +33,7 @@ pub struct Person {
 type Step = fn(&mut Tx<'_>, &Context, Tenant, &Person, &mut Erased) -> Result<(), Failure>;
 
 /// Every noun that can hold something about a person, in the order in which it is erased; the contact itself comes after all of them.
-const STEPS: &[Step] = &[waiting_nudges, waiting_calls, outbox, kept_answers, do_not_call_entry];
+const STEPS: &[Step] = &[waiting_nudges, waiting_calls, super::calls::erase, outbox, kept_answers, do_not_call_entry];
 
 /// Nudges to the number. Their last events go into the outbox without a word about the person.
 fn waiting_nudges(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, erased: &mut Erased) -> Result<(), Failure> {
@@ -109,7 +109,7 @@ fn erase_contact(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, row: &Conta
         step(tx, context, tenant, &person, erased)?;
     }
     let hash = person.phone.map(|phone| context.keyring.hash_phone(&phone));
-    let counts = serde_json::to_value(&*erased).map_err(|why| Failure::internal(why.to_string()))?;
+    let counts = serde_json::to_value(*erased).map_err(|why| Failure::internal(why.to_string()))?;
     contacts::erase(tx, tenant, row.id, hash.as_deref(), &counts, context.now)?;
     Ok(())
 }

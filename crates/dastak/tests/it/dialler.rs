@@ -63,7 +63,7 @@ impl Carrier for Desk {
 }
 
 async fn over(desk: &Arc<Desk>) -> Kit {
-    Kit::over(TestApp::start_over(desk.clone()).await).await
+    Kit::over(TestApp::start_on(desk.clone()).await).await
 }
 
 fn numbers(count: usize) -> impl Iterator<Item = String> {
