@@ -27,13 +27,22 @@ pub type Make = Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>;
 
 /// Sends requests over `connections` connections for `time`.
 pub async fn run(address: &str, connections: usize, time: Duration, make: Make) -> Result<Figures, String> {
+    run_at(address, connections, time, None, make).await
+}
+
+/// Like [`run`], with at most `rate` requests a second in all.
+pub async fn run_at(address: &str, connections: usize, time: Duration, rate: Option<f64>, make: Make) -> Result<Figures, String> {
+    let pause = rate.map(|rate| Duration::from_secs_f64(connections as f64 / rate));
     let number = Arc::new(AtomicU64::new(0));
     let refused = Arc::new(AtomicU64::new(0));
     let started = Instant::now();
     let tasks: Vec<_> = (0..connections)
-        .map(|_| {
+        .map(|index| {
             let (address, make, number, refused) = (address.to_owned(), make.clone(), number.clone(), refused.clone());
-            tokio::spawn(async move { connection(&address, started + time, &make, &number, &refused).await })
+            // Connections take turns, so that the rate is even.
+            let first = pause.map(|pause| started + pause.mul_f64(index as f64 / connections as f64));
+            let pace = first.zip(pause);
+            tokio::spawn(async move { connection(&address, started + time, pace, &make, &number, &refused).await })
         })
         .collect();
     let mut times = Vec::new();
@@ -52,12 +61,24 @@ pub async fn run(address: &str, connections: usize, time: Duration, make: Make) 
     })
 }
 
-async fn connection(address: &str, until: Instant, make: &Make, number: &AtomicU64, refused: &AtomicU64) -> std::io::Result<Vec<Duration>> {
+async fn connection(
+    address: &str,
+    until: Instant,
+    pace: Option<(Instant, Duration)>,
+    make: &Make,
+    number: &AtomicU64,
+    refused: &AtomicU64,
+) -> std::io::Result<Vec<Duration>> {
     let mut socket = TcpStream::connect(address).await?;
     socket.set_nodelay(true)?;
     let mut times = Vec::with_capacity(100_000);
     let mut buffer = vec![0u8; 256 * 1024];
+    let mut turn = pace;
     while Instant::now() < until {
+        if let Some((at, pause)) = &mut turn {
+            tokio::time::sleep_until((*at).into()).await;
+            *at += *pause;
+        }
         let request = make(number.fetch_add(1, Ordering::Relaxed));
         let started = Instant::now();
         socket.write_all(&request).await?;

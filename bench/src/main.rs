@@ -4,6 +4,7 @@
 mod load;
 mod server;
 mod skeleton;
+mod webhooks;
 
 use std::process::ExitCode;
 
@@ -19,7 +20,8 @@ fn main() -> ExitCode {
     let outcome = match arguments.first().map(String::as_str) {
         Some("yardstick") => runtime.block_on(server::yardstick()),
         Some("skeleton") | None => runtime.block_on(skeleton::run()),
-        Some(other) => Err(format!("{other}: no such run; there is: skeleton")),
+        Some("webhooks") => runtime.block_on(webhooks::run()),
+        Some(other) => Err(format!("{other}: no such run; there are: skeleton, webhooks")),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

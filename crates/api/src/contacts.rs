@@ -146,7 +146,7 @@ pub struct Erased {
     pub messages: u64,
     /// Pending nudges that were cancelled.
     pub nudges_cancelled: u64,
-    /// Events whose payload was emptied, for every delivery of it.
+    /// Webhook deliveries whose payload was emptied.
     pub deliveries_redacted: u64,
 }
 

@@ -13,6 +13,7 @@ pub mod audit;
 pub mod calls;
 pub mod contacts;
 pub mod dev;
+pub mod dnd;
 pub mod do_not_call;
 pub mod events;
 pub mod nudges;

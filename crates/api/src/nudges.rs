@@ -369,6 +369,7 @@ pub const OPERATIONS: &[Operation] = &[
             codes::FROM_NUMBER_NOT_OWNED,
             codes::NOT_FOUND,
             codes::NUDGE_IN_FLIGHT,
+            codes::CONTACT_ERASED,
             codes::AGENT_NOT_PUBLISHED,
             codes::AGENT_NOT_CALL,
             codes::AGENT_NOT_OUTBOUND,

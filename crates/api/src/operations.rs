@@ -276,6 +276,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::webhooks::OPERATIONS,
         crate::system::OPERATIONS,
         crate::operator::OPERATIONS,
+        crate::dnd::OPERATIONS,
         crate::operator_agents::OPERATIONS,
         crate::dev::OPERATIONS,
     ]

@@ -5,7 +5,7 @@ use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::error_codes::{CONFLICT, NOT_FOUND};
+use crate::error_codes::CONFLICT;
 use crate::operations::Method::{DELETE, GET, PATCH, POST};
 use crate::operations::{Access, Idempotency, Operation, operation};
 use crate::schema::{
@@ -346,18 +346,6 @@ fn members_answer() -> Schema {
     data(list(member()))
 }
 
-fn dnd_body() -> Schema {
-    object(vec![need("phones", list_of(text_of(1, 40), 1, 10_000))])
-}
-
-fn dnd_answer() -> Schema {
-    data(object(vec![need("added", count()), need("alreadyListed", count()), need("invalid", list(text()))]))
-}
-
-fn deleted() -> Schema {
-    data(object(vec![need("deleted", boolean())]))
-}
-
 fn log_answer() -> Schema {
     page(object(vec![
         need("id", text()),
@@ -408,7 +396,5 @@ pub const OPERATIONS: &[Operation] = &[
         .answers(&[(201, Some(member_answer))])
         .errors(&[CONFLICT]),
     row(GET, "/operator/v1/workspaces/{ws}/members", "listMembers", "People of a workspace").answers(&[(200, Some(members_answer))]),
-    row(POST, "/operator/v1/dnd", "addDnd", "Add numbers to the platform do-not-call registry").body(dnd_body).answers(&[(200, Some(dnd_answer))]),
-    row(DELETE, "/operator/v1/dnd/{phone}", "removeDnd", "Take a number off the registry").answers(&[(200, Some(deleted))]).errors(&[NOT_FOUND]),
     row(GET, "/operator/v1/log", "listOperatorLog", "Every operator write, newest first").query(cursor_query).answers(&[(200, Some(log_answer))]),
 ];

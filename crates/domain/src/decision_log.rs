@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::time::Timestamp;
 
 pub mod csv;
+pub mod pdf;
 
 /// `prev_hash` of the first row of a chain.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -163,6 +164,13 @@ pub struct Head {
     pub hash: String,
 }
 
+impl Head {
+    /// The text that is signed to witness a head: kept elsewhere, it shows later that the chain was cut short or written anew.
+    pub fn signed_text(&self, workspace: &str, chain: &str, signed_at: &str) -> String {
+        format!("decision-log-head/1\n{workspace}\n{chain}\n{}\n{}\n{signed_at}", self.seq, self.hash)
+    }
+}
+
 impl Default for Head {
     fn default() -> Self {
         Self { seq: 0, hash: GENESIS.to_owned() }
@@ -260,6 +268,8 @@ pub enum Why {
     Count,
     /// The last row, or the one before the first, is not the one that the statement of the file names.
     Ends,
+    /// The chain is not the one whose head was sealed or signed: it was cut short or written anew.
+    Head,
 }
 
 impl fmt::Display for Broken {
@@ -270,6 +280,7 @@ impl fmt::Display for Broken {
             Why::Changed => "the record was altered",
             Why::Count => "the number of records is not the stated one",
             Why::Ends => "the first or last record is not the stated one",
+            Why::Head => "the log is not the one whose head was signed: it was cut short or written anew",
         };
         write!(f, "record {}: {why}", self.seq)
     }
@@ -370,6 +381,7 @@ impl ChainVerifier {
             last_seq: self.head.seq,
             before: self.before.clone(),
             head: self.head.hash.clone(),
+            signing: None,
         }
     }
 }

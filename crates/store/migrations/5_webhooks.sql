@@ -31,7 +31,7 @@ create table webhook_endpoints (
 );
 create index webhook_endpoints_of_workspace on webhook_endpoints (workspace, id);
 
--- One event on its way to one endpoint. The id is that of the event mixed with that of the endpoint, so that it needs no index of its own.
+-- One event on its way to one endpoint. The id is made of those of the event and the endpoint, so that it needs no index of its own.
 create table deliveries (
     endpoint text not null,
     id text not null,

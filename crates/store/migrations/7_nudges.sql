@@ -58,7 +58,9 @@ create index nudges_of_key on nudges (api_key, id) where status in ('queued', 's
 create unique index one_live_nudge_per_number on nudges (workspace, mode, to_number) where to_number is not null and status <> 'finished';
 -- What the dialler asks: the next of one workspace, and the one that has waited longest for a line.
 create index nudges_to_look_at on nudges (workspace, mode, look_at, id) where look_at is not null;
-create index nudges_without_line on nudges (workspace, mode, id) where status = 'scheduled' and status_reason = 'concurrency_full';
+create index nudges_without_line on nudges (workspace, mode, status, status_reason, id) where status = 'scheduled' and status_reason = 'concurrency_full';
+-- What a bulk cancel walks.
+create index nudges_that_wait on nudges (workspace, mode, flight, id) where status in ('queued', 'scheduled');
 
 -- One row for each workspace and mode that ever had a nudge: what lets the dialler serve workspaces in turn.
 create table nudge_queues (

@@ -310,6 +310,37 @@ pub fn dials(tx: &mut Tx<'_>, tenant: Tenant, to_number: &str, now: Timestamp) -
     Ok(dials.unwrap_or((0, 0)))
 }
 
+/// What an erasure emptied.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ErasedCalls {
+    /// Calls.
+    pub calls: u64,
+    /// Calls that had a transcript.
+    pub transcripts: u64,
+    /// Calls that had a recording.
+    pub recordings: u64,
+}
+
+/// Empties everything personal in a person's calls; what proves that they took place (times, money, causes) stays.
+pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>, now: Timestamp) -> Result<ErasedCalls, DbError> {
+    let count = |number: i64| u64::try_from(number).unwrap_or(0);
+    let found = tx.one(
+        "select count(*), count(transcript), count(recording) from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test') \
+         and to_number <> '[erased]' and from_number <> '[erased]'",
+        params![tenant, contact],
+        |row| Ok(ErasedCalls { calls: count(row.int(0)?), transcripts: count(row.int(1)?), recordings: count(row.int(2)?) }),
+    )?;
+    tx.later(
+        "update calls set to_number = case when direction = 'outbound' then '[erased]' else to_number end, \
+         from_number = case when direction = 'inbound' then '[erased]' else from_number end, external_ref = null, variables = '{}', metadata = '{}', \
+         transcript = null, extracted = null, summary = null, connector_pushes = null, recording = null, version = version + 1, \
+         next_step_at = case when next_step_at is null then null else cast(?3 as bigint) end \
+         where workspace = ?1 and contact = ?2 and mode in ('live', 'test')",
+        params![tenant, contact, now],
+    )?;
+    Ok(found.unwrap_or_default())
+}
+
 /// What a list asks for.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {

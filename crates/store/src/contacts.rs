@@ -197,6 +197,12 @@ pub fn lift_opt_out(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, now: Times
     Ok(tx.exec(sql, params![tenant, id, now])? > 0)
 }
 
+/// Whether any call, placed or refused, was for a contact.
+pub fn has_calls(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<bool, DbError> {
+    let sql = "select 1 from calls where workspace = ?1 and mode in ('live', 'test') and contact = ?2 limit 1";
+    Ok(tx.one(sql, params![tenant, id], |_| Ok(()))?.is_some())
+}
+
 /// Deletes a contact; `false` when it is not there.
 pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<bool, DbError> {
     Ok(tx.exec("delete from contacts where workspace = ?1 and id = ?2 and erased_at is null", params![tenant, id])? > 0)

@@ -102,6 +102,12 @@ pub fn page(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain, after: u64, last: u64
     )
 }
 
+/// The highest number in a chain; 0 in an empty one.
+pub fn last_seq(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain) -> Result<u64, DbError> {
+    let last = tx.one("select max(seq) from decision_log where workspace = ?1 and chain = ?2", params![tenant, chain.as_str()], |row| row.opt_int(0))?;
+    Ok(last.flatten().unwrap_or(0).max(0) as u64)
+}
+
 /// The numbers of the first row decided at or after `from` and of the last one decided before `to`; `None` when there is none between.
 pub fn range(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain, from: Option<Timestamp>, to: Option<Timestamp>) -> Result<Option<(u64, u64)>, DbError> {
     let (from, to) = (from.unwrap_or(Timestamp(i64::MIN)), to.unwrap_or(Timestamp(i64::MAX)));

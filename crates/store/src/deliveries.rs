@@ -8,10 +8,11 @@ use crate::db::{DbError, Row, Tx};
 use crate::params;
 use crate::webhooks::{self, EndpointRow};
 
-/// The delivery of `event` to `endpoint`. It sorts by the time of the event.
+/// The delivery of `event` to `endpoint`. It sorts as the event does.
 pub fn id_of(event: Id<Event>, endpoint: Id<WebhookEndpoint>) -> Id<Delivery> {
-    // The low 62 bits of an id are random; those above hold its time, version and variant.
-    Id::from_bits(event.bits() ^ (endpoint.bits() & ((1 << 62) - 1)))
+    // The low 62 bits of an id are random; those above hold its time, version and variant. Adding keeps the order of events of one millisecond.
+    const RANDOM: u128 = (1 << 62) - 1;
+    Id::from_bits((event.bits() & !RANDOM) | (event.bits().wrapping_add(endpoint.bits() & RANDOM) & RANDOM))
 }
 
 /// A delivery to be written.

@@ -107,9 +107,9 @@ pub fn keep_held(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
     )
 }
 
-/// Whether there is something to sweep.
-pub fn sweepable(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, DbError> {
-    Ok(tx.one("select 1 from idempotency_keys where created_at <= ?1 limit 1", params![now.plus(-KEPT)], |_| Ok(()))?.is_some())
+/// When the oldest key was made.
+pub fn oldest(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    Ok(tx.one("select min(created_at) from idempotency_keys", &[], |row| row.opt_time(0))?.flatten())
 }
 
 /// Drops up to `limit` keys older than their 24 hours; how many.

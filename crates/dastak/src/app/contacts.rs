@@ -305,7 +305,7 @@ pub async fn delete(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<(), Fa
     app.store
         .tx(move |tx| {
             let row = present(visible(contacts::get_for_update(tx, tenant, id)?, Mode::Live))?;
-            if row.last_contact_at.is_some() {
+            if row.last_contact_at.is_some() || contacts::has_calls(tx, tenant, id)? {
                 return Err(Failure::plain(error_codes::CONTACT_HAS_HISTORY));
             }
             contacts::delete(tx, tenant, id)?;

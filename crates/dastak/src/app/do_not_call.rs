@@ -94,7 +94,6 @@ fn mark(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, contact: &ContactRow
 }
 
 /// Adds a row to the chain `consent`. `about` names no person.
-#[expect(clippy::too_many_arguments)]
 pub(super) fn record_consent(
     tx: &mut Tx<'_>,
     context: &Context,

@@ -33,7 +33,7 @@ pub struct Person {
 type Step = fn(&mut Tx<'_>, &Context, Tenant, &Person, &mut Erased) -> Result<(), Failure>;
 
 /// Every noun that can hold something about a person, in the order in which it is erased; the contact itself comes after all of them.
-const STEPS: &[Step] = &[waiting_nudges, waiting_calls, outbox, kept_answers, do_not_call_entry];
+const STEPS: &[Step] = &[waiting_nudges, waiting_calls, super::calls::erase, outbox, kept_answers, do_not_call_entry];
 
 /// Nudges to the number. Their last events go into the outbox without a word about the person.
 fn waiting_nudges(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, erased: &mut Erased) -> Result<(), Failure> {
@@ -49,16 +49,26 @@ fn waiting_calls(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Pe
     scheduled_calls::erase(tx, tenant, number.as_deref(), person.external_ref.as_deref(), context.now)
 }
 
+/// What events and kept answers know the person by: the contact, or the keyed hash of the number before there was one.
+fn subjects(context: &Context, person: &Person) -> Vec<String> {
+    let hash = person.phone.map(|phone| context.keyring.hash_phone(&phone));
+    [Some(person.contact.to_string()), hash].into_iter().flatten().collect()
+}
+
 fn outbox(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, erased: &mut Erased) -> Result<(), Failure> {
-    erased.deliveries_redacted += deliveries::redact_contact(tx, context, tenant, &person.contact.to_string())?;
+    for subject in subjects(context, person) {
+        erased.deliveries_redacted += deliveries::redact_contact(tx, context, tenant, &subject)?;
+    }
     Ok(())
 }
 
 /// A repeat of a request about the person is told that it was erased; it does not run again.
-fn kept_answers(tx: &mut Tx<'_>, _: &Context, tenant: Tenant, person: &Person, _: &mut Erased) -> Result<(), Failure> {
+fn kept_answers(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, _: &mut Erased) -> Result<(), Failure> {
     let gone = error_codes::CONTACT_ERASED;
     let body = json!({"error": gone.meaning, "code": gone.code}).to_string();
-    idempotency::redact_contact(tx, tenant, &person.contact.to_string(), gone.status, &body)?;
+    for subject in subjects(context, person) {
+        idempotency::redact_contact(tx, tenant, &subject, gone.status, &body)?;
+    }
     Ok(())
 }
 
@@ -99,7 +109,7 @@ fn erase_contact(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, row: &Conta
         step(tx, context, tenant, &person, erased)?;
     }
     let hash = person.phone.map(|phone| context.keyring.hash_phone(&phone));
-    let counts = serde_json::to_value(&*erased).map_err(|why| Failure::internal(why.to_string()))?;
+    let counts = serde_json::to_value(*erased).map_err(|why| Failure::internal(why.to_string()))?;
     contacts::erase(tx, tenant, row.id, hash.as_deref(), &counts, context.now)?;
     Ok(())
 }

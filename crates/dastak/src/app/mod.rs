@@ -3,6 +3,7 @@
 
 pub mod access;
 pub mod account;
+pub mod audit;
 pub mod agents;
 pub mod calls;
 pub mod compliance_packs;

@@ -7,6 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value};
 
 use super::client::Client;
+use super::dnd_import;
 
 fn rows() -> impl Iterator<Item = &'static Operation> {
     operations::all().filter(|operation| operation.access == Access::Operator && !operation.upload)
@@ -56,7 +57,7 @@ pub fn command() -> Command {
         }
         command = command.subcommand(sub);
     }
-    command
+    command.subcommand(dnd_import::command())
 }
 
 /// An option's text as JSON: text where text is expected, else JSON, a list also with commas.
@@ -82,6 +83,9 @@ fn value(field: &Field, text: &str) -> Value {
 /// Sends what the arguments say and prints the answer.
 pub async fn run(matches: &ArgMatches) -> Result<(), String> {
     let (name, chosen) = matches.subcommand().ok_or("no command; see dastak admin --help")?;
+    if name == dnd_import::NAME {
+        return dnd_import::run(&Client::new(&base(chosen), &token(chosen)?)?, chosen).await;
+    }
     let operation = rows().find(|operation| kebab(operation.id) == name).ok_or("no such command")?;
     let mut path = operation.path.to_owned();
     for parameter in path_parameters(operation) {

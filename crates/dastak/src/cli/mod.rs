@@ -3,7 +3,11 @@
 mod admin;
 mod client;
 mod demo;
+mod dnd_import;
+mod listen;
 mod maintenance;
+mod trigger;
+mod verify_log;
 
 use std::process::ExitCode;
 
@@ -38,11 +42,14 @@ fn command() -> Command {
         .subcommand(settings(Command::new("dev").about("Everything on this machine, with no account anywhere, and a seeded demo workspace")))
         .subcommand(settings(Command::new("serve").about("Production")).arg(print))
         .subcommand(admin::command())
+        .subcommand(listen::command())
+        .subcommand(trigger::command())
         .subcommand(
             Command::new("openapi")
                 .about("Write the OpenAPI document to standard output")
                 .arg(Arg::new("operator").long("operator").action(ArgAction::SetTrue).help("That of the operator API")),
         )
+        .subcommand(verify_log::command())
         .subcommand(settings(Command::new("migrate").about("Bring the schema up to date and exit")))
         .subcommand(settings(Command::new("backup").about("Copy the embedded store consistently while it runs").arg(Arg::new("FILE").required(true).help("File to write; must not exist"))))
         .subcommand(settings(Command::new("doctor").about("Check every configured component")).arg(json_flag()))
@@ -57,6 +64,10 @@ pub fn main() -> ExitCode {
     let matches = command().get_matches();
     let outcome = match matches.subcommand() {
         Some(("openapi", matches)) => openapi(matches.get_flag("operator")),
+        Some(("verify-log", matches)) => match verify_log::run(matches) {
+            Ok(code) => return code,
+            Err(why) => Err(why),
+        },
         Some((name, matches)) => run(name, matches),
         None => Err("no command; see dastak --help".into()),
     };
@@ -72,8 +83,11 @@ pub fn main() -> ExitCode {
 
 fn run(name: &str, matches: &ArgMatches) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|why| why.to_string())?;
-    if name == "admin" {
-        return runtime.block_on(admin::run(matches));
+    match name {
+        "admin" => return runtime.block_on(admin::run(matches)),
+        "listen" => return runtime.block_on(listen::run(matches)),
+        "trigger" => return runtime.block_on(trigger::run(matches)),
+        _ => {}
     }
     let values = read_values(name, matches)?;
     if name == "serve" && matches.get_flag("print-config") {

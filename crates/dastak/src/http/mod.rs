@@ -6,5 +6,6 @@ pub mod operator;
 pub mod rate_limit;
 pub mod router;
 pub mod server;
+pub mod stream;
 pub mod system;
 pub mod v1;

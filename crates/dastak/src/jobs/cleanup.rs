@@ -1,44 +1,46 @@
-//! Drops what is no longer needed: idempotency keys after their 24 hours, old rate windows.
+//! Drops what is no longer needed: idempotency keys after their 24 hours, events and delivery logs after 30 days.
 
 use std::sync::Arc;
 
-use domain::time::{HOUR, MINUTE};
-use store::{DbError, idempotency, rate_windows};
+use domain::time::{DAY, HOUR, Timestamp};
+use store::{DbError, idempotency};
 
 use crate::app::App;
 use crate::runtime::clock::{Job, Woken};
 
 /// Rows dropped in one transaction.
 const BATCH: i64 = 500;
-/// Time between two rounds.
-const EVERY: i64 = HOUR;
 
 /// Runs until the service stops.
 pub async fn run(app: Arc<App>, mut job: Job) {
     loop {
-        let now = app.clock.now();
-        let mut more = app.store.read(move |tx| idempotency::sweepable(tx, now)).await.unwrap_or(false) || app.store.shared();
-        while more {
-            let swept = app
-                .store
-                .tx(move |tx| {
-                    rate_windows::sweep(tx, now.0 - 10 * MINUTE)?;
-                    idempotency::sweep(tx, now, BATCH)
-                })
-                .await;
-            match swept {
-                Ok(count) => more = count >= BATCH as u64,
-                Err(why) => {
-                    if matches!(why, DbError::Internal(_)) {
-                        tracing::error!(%why, "cleanup failed");
-                    }
-                    // The store may be away; the next round comes anyway.
-                    more = false;
-                }
+        let due = sweep(&app).await.unwrap_or_else(|why| {
+            if matches!(why, DbError::Internal(_)) {
+                tracing::error!(%why, "cleanup failed");
             }
-        }
-        if job.wait(Some(now.plus(EVERY))).await == Woken::Stop {
+            // The store may be away.
+            app.clock.now().plus(HOUR)
+        });
+        if job.wait(Some(due)).await == Woken::Stop {
             return;
         }
+    }
+}
+
+/// Drops everything that is old enough; when to come again.
+async fn sweep(app: &App) -> Result<Timestamp, DbError> {
+    let now = app.clock.now();
+    super::webhooks::sweep(app).await?;
+    loop {
+        // Keys that are made from now on are not old before tomorrow.
+        let due = match app.store.read(idempotency::oldest).await? {
+            Some(oldest) => oldest.plus(idempotency::KEPT).min(now.plus(DAY)),
+            None => now.plus(DAY),
+        };
+        if due > now {
+            // A round an hour is often enough for keys of all hours.
+            return Ok(due.max(now.plus(HOUR)));
+        }
+        app.store.tx(move |tx| idempotency::sweep(tx, now, BATCH)).await?;
     }
 }

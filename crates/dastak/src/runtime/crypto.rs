@@ -6,6 +6,7 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use ring::rand::{SecureRandom, SystemRandom};
+use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use ring::{aead, digest, hmac};
 
 /// Everything derived from the master key.
@@ -13,6 +14,7 @@ pub struct Keyring {
     hashing: hmac::Key,
     signing: hmac::Key,
     sealing: aead::LessSafeKey,
+    witness: Ed25519KeyPair,
     check: String,
 }
 
@@ -21,11 +23,13 @@ impl Keyring {
     pub fn new(master: &[u8; 32]) -> Self {
         let master = hmac::Key::new(hmac::HMAC_SHA256, master);
         let derive = |label: &str| hmac::sign(&master, label.as_bytes());
+        let witness = Ed25519KeyPair::from_seed_unchecked(derive("witness").as_ref());
         let sealing = aead::UnboundKey::new(&aead::AES_256_GCM, derive("seal").as_ref());
         Self {
             hashing: hmac::Key::new(hmac::HMAC_SHA256, derive("hash").as_ref()),
             signing: hmac::Key::new(hmac::HMAC_SHA256, derive("sign").as_ref()),
             sealing: aead::LessSafeKey::new(sealing.unwrap_or_else(|_| unreachable!("an HMAC-SHA256 tag has the 32 bytes of an AES-256 key"))),
+            witness: witness.unwrap_or_else(|_| unreachable!("an HMAC-SHA256 tag has the 32 bytes of an Ed25519 seed")),
             check: hex(derive("check").as_ref()),
         }
     }
@@ -72,6 +76,16 @@ impl Keyring {
         same(ours.as_bytes(), signature.as_bytes())
     }
 
+    /// Signs text for others, who check it with [`Keyring::public_key`]: Ed25519, URL-safe base64.
+    pub fn witness(&self, text: &str) -> String {
+        URL_SAFE_NO_PAD.encode(self.witness.sign(text.as_bytes()))
+    }
+
+    /// The public half of the key of [`Keyring::witness`], URL-safe base64.
+    pub fn public_key(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.witness.public_key())
+    }
+
     /// Encrypts a secret that has to be used again; `purpose` binds it to its place.
     pub fn seal(&self, purpose: &str, secret: &str) -> Result<String, String> {
         let mut nonce = [0u8; 12];
@@ -92,6 +106,12 @@ impl Keyring {
         let open = self.sealing.open_in_place(nonce, aead::Aad::from(purpose.as_bytes()), &mut body).ok()?;
         String::from_utf8(open.to_vec()).ok()
     }
+}
+
+/// Whether a signature of [`Keyring::witness`] belongs to this text and public key.
+pub fn witnessed(public_key: &str, text: &str, signature: &str) -> bool {
+    let (Ok(key), Ok(signature)) = (URL_SAFE_NO_PAD.decode(public_key), URL_SAFE_NO_PAD.decode(signature)) else { return false };
+    UnparsedPublicKey::new(&ED25519, key).verify(text.as_bytes(), &signature).is_ok()
 }
 
 /// The text of a secret file, which is made (mode 0600) when missing.
@@ -138,6 +158,16 @@ pub fn same(one: &[u8], other: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn witnessed_texts_are_known_by_the_public_key() {
+        let keys = Keyring::new(&[7; 32]);
+        let signature = keys.witness("text");
+        assert!(witnessed(&keys.public_key(), "text", &signature));
+        assert!(!witnessed(&keys.public_key(), "texts", &signature));
+        assert!(!witnessed(&Keyring::new(&[8; 32]).public_key(), "text", &signature));
+        assert!(!witnessed("!", "text", "?"));
+    }
 
     #[test]
     fn sealed_secrets_open_only_in_their_place() {

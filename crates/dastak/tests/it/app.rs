@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use api::operations;
 use bytes::Bytes;
+use dastak::app::calls::Carriers;
 use dastak::config::{Config, Values};
 use dastak::service::Service;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -105,11 +106,20 @@ impl TestApp {
         let folder = std::env::temp_dir().join("dastak-tests").join(unique());
         let mut config = settings(&folder).await;
         change(&mut config);
-        Self::start_config(config, folder).await
+        let carriers = Carriers::of(&config);
+        Self::start_config(config, carriers, folder).await
     }
 
-    async fn start_config(config: Config, folder: PathBuf) -> Self {
-        let service = Service::start(config).await.expect("the service starts");
+    /// A service whose live calls go to this carrier.
+    pub async fn start_over(live: Arc<dyn domain::ports::Carrier>) -> Self {
+        let folder = std::env::temp_dir().join("dastak-tests").join(unique());
+        let config = settings(&folder).await;
+        let carriers = Carriers { live: Some(live), ..Carriers::of(&config) };
+        Self::start_config(config, carriers, folder).await
+    }
+
+    async fn start_config(config: Config, carriers: Carriers, folder: PathBuf) -> Self {
+        let service = Service::start_with(config, carriers).await.expect("the service starts");
         let policy = Policy { allow_insecure: true, user_agent: "test".into(), ..Policy::default() };
         Self {
             url: format!("http://{}", service.address),
@@ -126,13 +136,57 @@ impl TestApp {
     }
 
     /// Stops the service in order and starts it again on the same store.
-    pub async fn restart(mut self) -> Self {
+    pub async fn restart(self) -> Self {
+        self.restart_as(|_, _| ()).await
+    }
+
+    /// The same with other settings, which also choose the carriers anew.
+    pub async fn restart_with(self, change: impl FnOnce(&mut Config)) -> Self {
+        self.restart_as(|config, carriers| {
+            change(config);
+            *carriers = Carriers::of(config);
+        })
+        .await
+    }
+
+    async fn restart_as(mut self, change: impl FnOnce(&mut Config, &mut Carriers)) -> Self {
         let service = self.service.take().expect("running");
-        let config = service.app.config.clone();
+        let (mut config, mut carriers) = (service.app.config.clone(), service.app.carriers.clone());
+        change(&mut config, &mut carriers);
         assert!(service.stop().await, "everything ended in time");
         let folder = std::mem::take(&mut self.folder);
         drop(self);
-        Self::start_config(Config { public_url: String::new(), ..config }, folder).await
+        Self::start_config(Config { public_url: String::new(), ..config }, carriers, folder).await
+    }
+
+    /// Ends the service as a crash does: in the middle of whatever it does, telling nobody. It must have been started inside `runtime`.
+    pub fn crash(mut self, runtime: tokio::runtime::Runtime) -> (Config, PathBuf) {
+        let service = self.service.take().expect("running");
+        let config = Config { public_url: String::new(), ..service.app.config.clone() };
+        let folder = std::mem::take(&mut self.folder);
+        drop((service, self));
+        // Ending a runtime drops its tasks where they stand.
+        runtime.shutdown_timeout(Duration::from_secs(30));
+        (config, folder)
+    }
+
+    /// Starts the service on a store that a crash left behind.
+    pub async fn start_again((config, folder): (Config, PathBuf)) -> Self {
+        let carriers = Carriers::of(&config);
+        Self::start_config(config, carriers, folder).await
+    }
+
+    /// Waits until `condition` holds of an answer.
+    pub async fn until(&self, key: &str, path: &str, condition: impl Fn(&Value) -> bool) -> Value {
+        for _ in 0..400 {
+            let answer = self.get(key, path).await.expect(200);
+            if condition(&answer) {
+                return answer;
+            }
+            // Gives what waits outside a while.
+            self.advance(0).await;
+        }
+        panic!("{path} never came to be as expected: {}", self.get(key, path).await.text);
     }
 
     /// Sends a request and holds the answer against the table of operations.

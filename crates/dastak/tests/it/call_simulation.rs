@@ -1,18 +1,22 @@
 //! How simulated calls play out, to the second: test mode (spec 1 «Test mode») and the sandbox phone network (`operating.md`).
 
+use domain::time::{DAY, HOUR, SECOND, Timestamp};
 use serde_json::{Value, json};
 
 use crate::agents;
 use crate::app::{Answer, TestApp, Workspace};
 
-/// Noon in India on a Monday: every built-in pack is open, and simulated days stay inside the calling hours.
-pub const NOON: &str = "2031-01-06T06:30:00.000Z";
+/// Noon in India on the day after a moment: every built-in pack is open, and what a test plays stays inside the calling hours.
+pub fn noon_after(now: &str) -> Timestamp {
+    Timestamp((Timestamp::parse(now).unwrap().0.div_euclid(DAY) + 1) * DAY + 13 * HOUR / 2)
+}
 
 /// A service at noon with a workspace and a published agent.
 pub struct Desk {
     pub app: TestApp,
     pub workspace: Workspace,
     pub agent: String,
+    pub noon: Timestamp,
 }
 
 impl Desk {
@@ -21,11 +25,28 @@ impl Desk {
     }
 
     pub async fn open_with(change: impl FnOnce(&mut dastak::config::Config)) -> Self {
-        let app = TestApp::start_with(change).await;
+        Self::open_in(TestApp::start_with(change).await).await
+    }
+
+    /// In this service.
+    pub async fn open_in(app: TestApp) -> Self {
         let workspace = app.workspace().await;
         let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "You are Asha from Acme."})).await;
-        app.set_clock(NOON).await;
-        Self { app, workspace, agent }
+        let noon = noon_after(&app.now().await);
+        app.set_clock(&noon.to_string()).await;
+        Self { app, workspace, agent, noon }
+    }
+
+    /// The moment this many seconds after noon.
+    pub fn at(&self, seconds: i64) -> String {
+        self.noon.plus(seconds * SECOND).to_string()
+    }
+
+    /// Stops the service and starts it again with the carriers of its settings; its clock then stands at this many seconds after noon.
+    pub async fn restart(self, seconds: i64) -> Self {
+        let app = self.app.restart_with(|_| ()).await;
+        app.set_clock(&self.noon.plus(seconds * SECOND).to_string()).await;
+        Self { app, ..self }
     }
 
     /// Places a call to a number of these last digits.
@@ -144,7 +165,7 @@ async fn a_test_call_tells_its_story() {
     let call = desk.call(&desk.workspace.test, id).await;
     let expected = json!({
         "callId": id, "agentId": desk.agent, "campaignId": null, "contactId": call["contactId"], "externalRef": "crm-7", "direction": "outbound",
-        "toNumber": "+919812301234", "fromNumber": call["fromNumber"], "answeredAt": "2031-01-06T06:30:02.000Z", "endedAt": null,
+        "toNumber": "+919812301234", "fromNumber": call["fromNumber"], "answeredAt": desk.at(2), "endedAt": null,
         "durationSeconds": null, "endCause": null, "outcome": null, "metadata": {"order": 5, "note": null},
     });
     assert_eq!((&started[0]["type"], &started[0]["livemode"], &started[0]["data"]), (&json!("call.started"), &json!(false), &expected));
@@ -152,11 +173,11 @@ async fn a_test_call_tells_its_story() {
     assert_eq!(desk.kinds().await, ["call.started", "transcript.ready", "outcome.captured", "call.completed"]);
     for event in &desk.events().await[1..] {
         let mut over = expected.clone();
-        for (name, value) in [("endedAt", json!("2031-01-06T06:30:10.000Z")), ("durationSeconds", json!(8)), ("endCause", json!("agent_ended")), ("outcome", json!("simulated"))] {
+        for (name, value) in [("endedAt", json!(desk.at(10))), ("durationSeconds", json!(8)), ("endCause", json!("agent_ended")), ("outcome", json!("simulated"))] {
             over[name] = value;
         }
         assert_eq!(event["data"], over);
-        assert_eq!(event["createdAt"], "2031-01-06T06:30:10.000Z");
+        assert_eq!(event["createdAt"], desk.at(10));
     }
     let call = desk.call(&desk.workspace.test, id).await;
     let roles: Vec<&str> = call["transcript"].as_array().unwrap().iter().map(|turn| turn["role"].as_str().unwrap()).collect();
@@ -229,11 +250,7 @@ async fn calls_go_on_after_a_restart() {
     let desk = Desk::open().await;
     let (test, live) = (desk.placed(&desk.workspace.test, "1234").await, desk.placed(&desk.workspace.live, "1234").await);
     desk.app.advance(2).await;
-    let Desk { app, workspace, agent } = desk;
-    let app = app.restart().await;
-    // The clock of the new process started at the real time, years before.
-    app.set_clock("2031-01-06T06:30:09Z").await;
-    let desk = Desk { app, workspace, agent };
+    let desk = desk.restart(9).await;
     assert_eq!(line(&desk.call(&desk.workspace.test, &test).await), "in_progress in_progress null true null null");
     desk.app.advance(1).await;
     for (key, id) in [(&desk.workspace.test, &test), (&desk.workspace.live, &live)] {
@@ -246,12 +263,9 @@ async fn calls_go_on_after_a_restart() {
 async fn a_call_that_ended_while_the_service_was_down_ended_when_it_did() {
     let desk = Desk::open().await;
     let id = desk.placed(&desk.workspace.live, "1234").await;
-    let Desk { app, workspace, agent } = desk;
-    let app = app.restart().await;
-    app.set_clock("2031-01-06T09:30:00Z").await;
-    let desk = Desk { app, workspace, agent };
+    let desk = desk.restart(3 * 3600).await;
     let call = desk.call(&desk.workspace.live, &id).await;
-    assert_eq!((&call["durationSeconds"], &call["endedAt"]), (&json!(8), &json!("2031-01-06T06:30:10.000Z")));
+    assert_eq!((&call["durationSeconds"], &call["endedAt"]), (&json!(8), &json!(desk.at(10))));
 }
 
 #[tokio::test]

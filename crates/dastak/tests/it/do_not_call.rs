@@ -1,12 +1,14 @@
 //! `/v1/dnc`, opting out and lifting it (spec 2 «Contacts, do-not-call list, erasure»).
 
 use domain::tenant::Mode;
-use proptest::prelude::{Strategy, prop};
-use proptest::strategy::ValueTree;
+use proptest::prelude::prop;
+use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
+use crate::agents;
 use crate::app::{TestApp, Workspace};
+
 
 /// The payloads of `contact.opted_out` in a workspace.
 pub async fn opt_outs(app: &TestApp, workspace: &str) -> Vec<Value> {
@@ -139,12 +141,14 @@ async fn what_a_callee_says_on_a_call_counts_in_its_own_world() {
 #[tokio::test]
 async fn nothing_that_a_client_can_do_unblocks() {
     let app = TestApp::start().await;
+    app.set_clock("2027-01-06T06:30:00Z").await;
     let mut runner = TestRunner::default();
-    let steps = prop::collection::vec((0..7_u8).prop_map(|step| step), 1..12);
+    let steps = prop::collection::vec(0..7_u8, 1..12);
     for _ in 0..12 {
         let steps = steps.new_tree(&mut runner).unwrap().current();
         let workspace = app.workspace().await;
         let key = &workspace.live;
+        let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "You are Asha."})).await;
         let mut id = contact(&app, &workspace, "a", "9812345678").await;
         app.put(key, &format!("/v1/contacts/{id}"), &json!({"optOut": true})).await.expect(200);
         for step in &steps {
@@ -163,6 +167,73 @@ async fn nothing_that_a_client_can_do_unblocks() {
             assert!([200, 201].contains(&now.status), "{steps:?}");
             id = now.json["data"]["id"].as_str().unwrap().to_owned();
             assert!(blocked(&app, &workspace, &id).await.1, "{steps:?}");
+            let call = app.post(key, "/v1/calls", &json!({"agentId": agent, "toNumber": "9812345678"})).await;
+            assert_eq!((call.status, call.json["meta"]["blockReason"].as_str()), (422, Some("opt_out")), "{steps:?} {}", call.text);
         }
+        let found = app.get(key, "/v1/audit/verify").await.expect(200);
+        let stats = app.get(key, "/v1/audit/stats").await.expect(200);
+        assert_eq!((found["data"]["verified"].as_bool(), stats["data"]["byRule"]["opt_out"].as_u64()), (Some(true), Some(steps.len() as u64)));
     }
+}
+
+/// Runs `dastak admin import-dnd` against a service.
+async fn import(app: &TestApp, csv: &str) -> (bool, Value, String) {
+    let file = std::env::temp_dir().join(format!("dastak-dnd-{}-{}.csv", std::process::id(), csv.len()));
+    std::fs::write(&file, csv).unwrap();
+    let (url, token, path) = (app.url.clone(), app.operator_token.clone(), file.clone());
+    let run = tokio::task::spawn_blocking(move || {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dastak"));
+        command.args(["admin", "import-dnd"]).arg(&path).args(["--url", &url, "--token", &token, "--json"]).output().unwrap()
+    });
+    let run = run.await.unwrap();
+    std::fs::remove_file(&file).unwrap();
+    (run.status.success(), serde_json::from_slice(&run.stdout).unwrap_or(Value::Null), String::from_utf8_lossy(&run.stderr).into_owned())
+}
+
+async fn is_listed(app: &TestApp, phone: &str) -> bool {
+    let phone = phone.to_owned();
+    app.app().store.read(move |tx| store::dnd::contains(tx, &phone)).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_replaces_the_registry_in_one_moment() {
+    let app = TestApp::start().await;
+    app.operator("POST", "/dnd", &json!({"phones": ["9800000001"]})).await.expect(200);
+    let rows: String = (0..60_000).map(|n| format!("x{n};98{:08}\r\n", 10_000_000 + n)).collect();
+    let (done, shown, told) = import(&app, &format!("\u{FEFF}Name;Mobile\r\n{rows}bad;12\r\ntwice;9810000000\r\n")).await;
+    assert!(done, "{told}");
+    assert_eq!(shown, json!({"lines": 60_003, "numbers": 60_000, "repeated": 1, "invalid": 1, "invalidLines": [60_002]}));
+    assert!(told.contains("100 %"), "{told}");
+    for (phone, listed) in [("+919810000000", true), ("+919810059999", true), ("+919810060000", false), ("+919800000001", true)] {
+        assert_eq!(is_listed(&app, phone).await, listed, "{phone}");
+    }
+    // The next one replaces it, but for what was added by hand.
+    let (done, shown, told) = import(&app, "9820000000\n").await;
+    assert!(done && shown["numbers"] == 1, "{told}");
+    for (phone, listed) in [("+919810000000", false), ("+919820000000", true), ("+919800000001", true)] {
+        assert_eq!(is_listed(&app, phone).await, listed, "{phone}");
+    }
+    let kept = app.app().store.read(|tx| tx.one("select cast(count(*) as bigint) from dnd_registry", &[], |row| row.int(0))).await.unwrap();
+    assert_eq!(kept, Some(2), "what was replaced is dropped");
+    let (done, _, told) = import(&app, "phone\nnobody\n").await;
+    assert!(!done && told.contains("the registry is as it was") && is_listed(&app, "+919820000000").await, "{told}");
+}
+
+#[tokio::test]
+async fn one_import_at_a_time_and_a_stale_one_gives_way() {
+    let app = TestApp::start().await;
+    let started = app.operator("POST", "/dnd-imports", &Value::Null).await.expect(201)["data"]["importId"].clone();
+    app.operator("POST", "/dnd-imports", &Value::Null).await.refused(409, "conflict");
+    let numbers = format!("/dnd-imports/{started}/numbers");
+    let piece = app.operator("POST", &numbers, &json!({"phones": ["9812345678", "x", "09812345678"]})).await.expect(200);
+    assert_eq!(piece["data"], json!({"added": 1, "repeated": 1, "invalid": [1]}));
+    assert!(!is_listed(&app, "+919812345678").await, "nothing is in force before the end");
+    app.advance(3601).await;
+    let next = app.operator("POST", "/dnd-imports", &Value::Null).await.expect(201)["data"]["importId"].clone();
+    assert_ne!(next, started);
+    app.operator("POST", &numbers, &json!({"phones": ["9812345678"]})).await.refused(404, "not_found");
+    app.operator("POST", &format!("/dnd-imports/{started}/finish"), &Value::Null).await.refused(404, "not_found");
+    app.operator("DELETE", &format!("/dnd-imports/{next}"), &Value::Null).await.expect(200);
+    app.operator("POST", &format!("/dnd-imports/{next}/finish"), &Value::Null).await.refused(404, "not_found");
+    app.operator("POST", "/dnd-imports/one/finish", &Value::Null).await.refused(404, "not_found");
 }

@@ -66,10 +66,6 @@ impl Behaviour {
     pub fn status(status: u16) -> Self {
         Self::Answer(format!("HTTP/1.1 {status} X\r\ncontent-length: 2\r\n\r\nok"))
     }
-
-    pub fn redirect(to: &str) -> Self {
-        Self::Answer(format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n"))
-    }
 }
 
 /// The receiver.

@@ -7,7 +7,7 @@ mod script;
 mod states;
 mod variables;
 
-pub use script::{HANG_UP_TAKES, Network, Step, refusal, script};
+pub use script::{Network, Step, refusal, script};
 pub use states::{EndCause, Fact, Notice, Progress, Stage, Status, step};
 pub use variables::{InvalidValue, MAX_COUNT, MAX_TOTAL, MAX_VALUE, Warning, accept, check_metadata};
 

@@ -39,10 +39,6 @@ pub struct Step {
     pub fact: Fact,
 }
 
-/// Time that these networks take to carry out a hang-up, milliseconds. The call counts as ended when it was asked for; until it is
-/// carried out, a second request finds it ending.
-pub const HANG_UP_TAKES: i64 = 400;
-
 const fn step(after_ms: i64, fact: Fact) -> Step {
     Step { after_ms, fact }
 }

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use super::{Broken, COLUMNS, ChainVerifier, Row, Why};
+use super::{Broken, COLUMNS, ChainVerifier, Head, Row, Why};
 
 /// A record longer than this is refused, bytes.
 const MAX_RECORD: usize = 1 << 20;
@@ -53,21 +53,59 @@ pub struct Statement {
     pub before: String,
     /// Hash of the last row.
     pub head: String,
+    /// Who states it.
+    pub signing: Option<Signing>,
+}
+
+/// The signature of a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signing {
+    /// The workspace's id.
+    pub workspace: String,
+    /// The chain's name.
+    pub chain: String,
+    /// When, ISO 8601.
+    pub signed_at: String,
+    /// Ed25519 public key, URL-safe base64.
+    pub public_key: String,
+    /// Ed25519 signature of [`Statement::signed_text`], URL-safe base64.
+    pub signature: String,
 }
 
 impl fmt::Display for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Statement { verified, records, last_seq, before, head } = self;
-        write!(f, "# verified={verified} records={records} last_seq={last_seq} before={before} head={head} algorithm=sha256")
+        let Statement { verified, records, last_seq, before, head, signing } = self;
+        write!(f, "# verified={verified} records={records} last_seq={last_seq} before={before} head={head} algorithm=sha256")?;
+        if let Some(Signing { workspace, chain, signed_at, public_key, signature }) = signing {
+            write!(f, " workspace={workspace} chain={chain} signed_at={signed_at} public_key={public_key} signature={signature}")?;
+        }
+        Ok(())
     }
 }
 
 impl Statement {
+    /// The text that is signed.
+    pub fn signed_text(&self, workspace: &str, chain: &str, signed_at: &str) -> String {
+        let Statement { verified, records, last_seq, before, head, .. } = self;
+        format!("decision-log-export/1\n{workspace}\n{chain}\n{verified}\n{records}\n{last_seq}\n{before}\n{head}\n{signed_at}")
+    }
+
     /// Reads the last line; `None` when it is not of that form. Words that it does not know are ignored.
     pub fn parse(line: &str) -> Option<Self> {
         let words: Vec<(&str, &str)> = line.strip_prefix('#')?.split_whitespace().filter_map(|word| word.split_once('=')).collect();
         let word = |name: &str| words.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
+        let owned = |name: &str| word(name).map(str::to_owned);
+        let signing = || {
+            Some(Signing {
+                workspace: owned("workspace")?,
+                chain: owned("chain")?,
+                signed_at: owned("signed_at")?,
+                public_key: owned("public_key")?,
+                signature: owned("signature")?,
+            })
+        };
         Some(Self {
+            signing: signing(),
             verified: word("verified")?.parse().ok()?,
             records: word("records")?.parse().ok()?,
             last_seq: word("last_seq")?.parse().ok()?,
@@ -116,6 +154,10 @@ pub struct ExportVerifier {
     reader: Reader,
     chain: ChainVerifier,
     statement: Option<Statement>,
+    /// A head that somebody kept: its row must be in the file.
+    kept: Option<Head>,
+    /// What the file has at its place.
+    kept_found: Option<bool>,
     /// Records read, the header included.
     lines: u64,
 }
@@ -123,7 +165,12 @@ pub struct ExportVerifier {
 impl ExportVerifier {
     /// Before the first byte.
     pub fn new() -> Self {
-        Self { reader: Reader::default(), chain: ChainVerifier::slice(), statement: None, lines: 0 }
+        Self { reader: Reader::default(), chain: ChainVerifier::slice(), statement: None, kept: None, kept_found: None, lines: 0 }
+    }
+
+    /// The same, for a file that must hold the row of a head that was kept elsewhere.
+    pub fn expecting(head: Head) -> Self {
+        Self { kept: Some(head), ..Self::new() }
     }
 
     /// Takes the next piece of the file.
@@ -154,7 +201,11 @@ impl ExportVerifier {
         if self.lines == 0 {
             return Err(NotAnExport::Header);
         }
-        let broken = self.chain.broken().cloned().or_else(|| self.contradiction());
+        let broken = self.chain.broken().cloned().or_else(|| self.contradiction()).or_else(|| {
+            let kept = self.kept.as_ref().filter(|kept| kept.seq > 0 && self.kept_found != Some(true))?;
+            let seq = if self.kept_found.is_some() { kept.seq } else { self.chain.head().seq.saturating_add(1) };
+            Some(Broken { seq, why: Why::Head })
+        });
         Ok(Report { records: self.chain.records(), broken, is_slice: self.chain.before() != super::GENESIS, statement: self.statement })
     }
 
@@ -170,6 +221,9 @@ impl ExportVerifier {
             Record::Fields(fields) => {
                 self.lines += 1;
                 let row = Row::from_columns(fields).ok_or(NotAnExport::Line(self.lines))?;
+                if let Some(kept) = self.kept.as_ref().filter(|kept| kept.seq.to_string() == row.seq) {
+                    self.kept_found = Some(kept.hash == row.integrity_hash);
+                }
                 // The chain keeps its first break.
                 let _ = self.chain.push(&row);
             }
@@ -313,7 +367,7 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::chain;
+    use super::super::tests::{chain, entry};
     use super::*;
 
     fn export(rows: &[Row]) -> String {
@@ -393,6 +447,26 @@ mod tests {
         let text = export(&rows);
         let forged = text.replace(text.lines().last().unwrap_or_default(), &statement);
         assert_eq!(broken(&forged), Some(Broken { seq: 4, why: Why::Ends }));
+    }
+
+    #[test]
+    fn a_kept_head_shows_a_cut_and_a_rewritten_log() {
+        let rows = chain(6);
+        let head = |row: &Row| Head { seq: row.seq.parse().unwrap(), hash: row.integrity_hash.clone() };
+        let check = |rows: &[Row], kept: &Row| {
+            let mut verifier = ExportVerifier::expecting(head(kept));
+            verifier.push(export(rows).as_bytes()).unwrap();
+            verifier.finish().unwrap().broken
+        };
+        assert_eq!(check(&rows, &rows[5]), None);
+        assert_eq!(check(&rows, &rows[2]), None, "the log has grown since");
+        assert_eq!(check(&rows[..4], &rows[5]), Some(Broken { seq: 5, why: Why::Head }));
+        let mut anew = rows[..2].to_vec();
+        for number in 3..=6 {
+            let before = head(&anew[anew.len() - 1]);
+            anew.push(entry(number + 50).after(&before));
+        }
+        assert_eq!(check(&anew, &rows[5]), Some(Broken { seq: 6, why: Why::Head }));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The one place where a fact changes a call.
 
-use domain::call::{EndCause, Fact, HANG_UP_TAKES, Notice, Stage, Status, script, step};
+use domain::call::{EndCause, Fact, Notice, Stage, Status, script, step};
 use domain::conversation::placeholder;
 use domain::phone::Phone;
 use domain::tenant::Mode;
@@ -9,11 +9,11 @@ use domain::wallet::{call_charge, talk_seconds};
 use serde_json::{Value, json};
 use store::calls::{self, CallRow};
 use store::wallet::Floor;
-use store::{Tx, agents};
+use store::{Tx, agents, contacts};
 
 use super::{Env, agent, hooks};
-use crate::app::events::{self, NewEvent};
 use crate::app::do_not_call::{self, Source};
+use crate::app::events::{self, NewEvent};
 use crate::app::{Failure, wallet};
 
 /// Applies a fact that was observed at `at` to a call that the caller holds (read in this transaction, for update): stores the call, settles the
@@ -60,7 +60,7 @@ pub(super) fn save(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<(), Failure> {
 
 /// When somebody has to look at a call again: at the next step of a network that is a table.
 pub(super) fn next_look(row: &CallRow) -> Option<Timestamp> {
-    let (network, to) = (row.network?, Phone::normalize(&row.to_number).ok()?);
+    let network = row.network?;
     match row.progress.status.stage() {
         Stage::Ringing | Stage::InProgress => {}
         Stage::Ended | Stage::Blocked => return None,
@@ -69,10 +69,11 @@ pub(super) fn next_look(row: &CallRow) -> Option<Timestamp> {
         return row.next_step_at;
     }
     if let Some(asked) = row.hang_up_at {
-        return Some(asked.plus(HANG_UP_TAKES));
+        return Some(asked);
     }
-    let next = script(network, to).get(usize::try_from(row.script_step).ok()?);
-    // A script that has run out without an end would be a mistake in its table; the job then gives the call up at once.
+    // The number of a person who was erased meanwhile has no script: the call is given up at once.
+    let steps = Phone::normalize(&row.to_number).map_or(&[][..], |to| script(network, to));
+    let next = steps.get(usize::try_from(row.script_step).ok()?);
     Some(next.map_or(row.started_at, |next| row.started_at.plus(next.after_ms)))
 }
 
@@ -110,11 +111,22 @@ fn settle_wallet(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failur
     Ok(())
 }
 
-/// Puts the number on the workspace's do-not-call list because the callee said so.
+/// The callee asked not to be called again: the number goes on the do-not-call list, and who was called counts as opted out even if the
+/// record has another number.
 fn opt_out(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
-    let Ok(phone) = Phone::normalize(&row.to_number) else { return Ok(()) };
-    do_not_call::opt_out(tx, &env.context, row.workspace, row.mode, phone, Source::Call(row.id), None)?;
-    Ok(())
+    let (context, source) = (&env.context, Source::Call(row.id));
+    if let Ok(phone) = Phone::normalize(&row.to_number) {
+        do_not_call::opt_out(tx, context, row.workspace, row.mode, phone, source, None)?;
+    }
+    let contact = match row.contact {
+        Some(id) => contacts::get_for_update(tx, row.workspace, id)?,
+        None => None,
+    };
+    // A test call marks people of the test world only.
+    match contact.filter(|contact| contact.mode == row.mode && contact.erased_at.is_none()) {
+        Some(contact) => do_not_call::opt_out_contact(tx, context, row.workspace, &contact, source),
+        None => Ok(()),
+    }
 }
 
 /// Writes a call event (spec 3 «Call events»).

@@ -13,6 +13,7 @@ mod agent;
 mod apply;
 mod contact;
 mod due;
+mod erase;
 mod hooks;
 mod place;
 mod prepare;
@@ -26,12 +27,12 @@ use domain::tenant::Mode;
 
 use super::{App, Context};
 use crate::config::Config;
-use crate::runtime::crypto::Keyring;
 
 pub(in crate::app) use agent::{flow_refusal, pack, refusal as agent_refusal};
 pub use apply::apply;
 pub(in crate::app) use contact::find_known as find_contact;
 pub use due::{next_due, work_due};
+pub use erase::erase;
 pub use place::{block, place, place_intent, start_dial};
 pub(in crate::app) use prepare::own_number;
 pub use prepare::{Order, OwnNumber, Prepared, Refused, check_metadata, judge_gates, prepare};
@@ -65,10 +66,8 @@ impl Carriers {
 /// What the transactions of calls need beside the store; cheap to copy.
 #[derive(Clone)]
 pub struct Env {
-    /// The moment and new ids.
+    /// The moment, new ids and keys.
     pub context: Context,
-    /// Keyed hashes of numbers.
-    pub keyring: Arc<Keyring>,
     /// Who places calls.
     pub carriers: Carriers,
     /// Calls at once on the whole platform.
@@ -80,7 +79,6 @@ impl App {
     pub fn call_env(&self) -> Env {
         Env {
             context: self.context(),
-            keyring: self.keyring.clone(),
             carriers: self.carriers.clone(),
             platform_lines: self.config.concurrent_calls,
         }

@@ -357,7 +357,7 @@ pub fn judge_gates(
         purpose,
         test,
         dnd: asked && (magic || dnd::contains(tx, &number)?),
-        opted_out: asked && (contact.is_some_and(|contact| contact.opt_out) || do_not_call::contains(tx, tenant, &env.keyring.hash_phone(&to))?),
+        opted_out: asked && (contact.is_some_and(|contact| contact.opt_out) || do_not_call::contains(tx, tenant, &env.context.keyring.hash_phone(&to))?),
         dials_24h: u32::try_from(day).unwrap_or(u32::MAX),
         dials_7d: u32::try_from(week).unwrap_or(u32::MAX),
         consent: contact.is_some_and(|contact| contact.consent.is_some()),

@@ -2,13 +2,15 @@
 
 use api::calls::{CallDetail, CallView};
 use api::error_codes as codes;
-use domain::call::{Stage, Status};
+use domain::call::{EndCause, Fact, Stage, Status};
 use domain::ids::{Call, Id};
 use domain::tenant::{Mode, Tenant};
+use domain::time::{SECOND, Timestamp};
 use domain::wallet::talk_seconds;
 use serde_json::{Value, json};
 use store::calls::{self, CallRow, Filter};
 
+use super::apply;
 use super::apply::{next_look, save};
 use crate::app::{App, Failure, topics};
 
@@ -67,37 +69,59 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
     })
 }
 
-/// `POST /v1/calls/{id}/hangup`: writes the wish down, then asks the carrier. The end itself is a fact that follows.
+/// `POST /v1/calls/{id}/hangup`: asks the carrier, then writes the wish down; the end itself is a fact that follows. A call that is still being
+/// placed is hung up by whoever stores the carrier's answer.
 pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<Value, Failure> {
-    let env = app.call_env();
-    let call = app
-        .store
-        .tx(move |tx| {
-            let row = calls::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode);
-            let mut row = row.ok_or_else(|| Failure::not_found("call"))?;
-            match row.progress.status.stage() {
-                Stage::Ringing | Stage::InProgress => {}
-                Stage::Ended => return Err(Failure::new(codes::CALL_NOT_ACTIVE, "the call has ended")),
-                Stage::Blocked => return Err(Failure::new(codes::CALL_NOT_ACTIVE, "the call was blocked and never dialled")),
-            }
-            if row.hang_up_at.is_none() {
-                if env.carriers.in_mode(mode).is_none() {
-                    return Err(Failure::plain(codes::HANGUP_UNAVAILABLE));
+    let call = app.store.read(move |tx| calls::get(tx, tenant, mode, id)).await?;
+    let now = app.clock.now();
+    let call = call.ok_or_else(|| Failure::not_found("call"))?;
+    if just_hung_up(&call, now) {
+        return Ok(json!({"id": id, "state": "ending"}));
+    }
+    let call = must_be_live(Some(call))?;
+    if call.hang_up_at.is_none() {
+        let Some(carrier) = app.carriers.in_mode(mode) else { return Err(Failure::plain(codes::HANGUP_UNAVAILABLE)) };
+        if let Some(provider_call) = &call.provider_call
+            && carrier.hang_up(provider_call).await.is_err()
+        {
+            return Err(Failure::plain(codes::HANGUP_FAILED));
+        }
+        let env = app.call_env();
+        app.store
+            .tx(move |tx| {
+                let mut row = must_be_live(calls::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode))?;
+                if row.hang_up_at.is_none() {
+                    row.hang_up_at = Some(now);
+                    if row.network.is_some() && row.progress.status != Status::Queued {
+                        // A network that is a table carries it out at once.
+                        apply(tx, &env, row, Fact::Ended(EndCause::ApiHangup), now)?;
+                        return Ok(());
+                    }
+                    row.next_step_at = next_look(&row);
+                    save(tx, &mut row)?;
+                    tx.wake(topics::CALLS);
                 }
-                row.hang_up_at = Some(env.context.now);
-                row.next_step_at = next_look(&row);
-                save(tx, &mut row)?;
-                tx.wake(topics::CALLS);
-            }
-            Ok(row)
-        })
-        .await?;
-    // A call that is still being placed is hung up by whoever stores the carrier's answer.
-    if call.progress.status != Status::Queued
-        && let (Some(carrier), Some(provider_call)) = (app.carriers.in_mode(mode), &call.provider_call)
-        && carrier.hang_up(provider_call).await.is_err()
-    {
-        return Err(Failure::plain(codes::HANGUP_FAILED));
+                Ok::<_, Failure>(())
+            })
+            .await?;
     }
     Ok(json!({"id": id, "state": "ending"}))
+}
+
+/// Time in which a repeat of the request that ended a call is answered like the first.
+const REPEATED: i64 = SECOND;
+
+/// Whether a call has just been ended by such a request: asking again is no conflict (spec 1 «hangup»).
+fn just_hung_up(call: &CallRow, now: Timestamp) -> bool {
+    let by_request = call.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str());
+    by_request && call.progress.ended_at.is_some_and(|ended| now.0 - ended.0 < REPEATED)
+}
+
+fn must_be_live(call: Option<CallRow>) -> Result<CallRow, Failure> {
+    let call = call.ok_or_else(|| Failure::not_found("call"))?;
+    match call.progress.status.stage() {
+        Stage::Ringing | Stage::InProgress => Ok(call),
+        Stage::Ended => Err(Failure::new(codes::CALL_NOT_ACTIVE, "the call has ended")),
+        Stage::Blocked => Err(Failure::new(codes::CALL_NOT_ACTIVE, "the call was blocked and never dialled")),
+    }
 }

@@ -113,7 +113,7 @@ fn new(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, mode: Mode, key: Id<ApiKey>, 
         hours: &pack.hours,
     };
     let admitted = admit(&request, env.context.now).map_err(refuse)?;
-    let phone_hash = env.keyring.hash_phone(&wanted.to);
+    let phone_hash = env.context.keyring.hash_phone(&wanted.to);
     let row = NudgeRow {
         id,
         workspace: tenant,

@@ -1,16 +1,16 @@
 //! `/operator/v1`: what the specification leaves to the console.
 
 mod agents;
+mod dnd;
 mod do_not_call;
 
 use std::sync::Arc;
 
 use domain::ids::Workspace;
-use serde_json::json;
 
 use super::handler::{Handler, Outcome, Reply, Request};
 use super::v1::Ledger;
-use crate::app::{App, Failure, dnd, keys, members, numbers, operator_log, wallet, workspaces};
+use crate::app::{App, Failure, keys, members, numbers, operator_log, wallet, workspaces};
 use crate::open;
 
 /// The handlers of the operator API by operation.
@@ -32,8 +32,12 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listMembers", open!(list_members)),
         ("liftOptOut", open!(do_not_call::lift_opt_out)),
         ("removeDoNotCall", open!(do_not_call::remove)),
-        ("addDnd", open!(add_dnd)),
-        ("removeDnd", open!(remove_dnd)),
+        ("addDnd", open!(dnd::add)),
+        ("removeDnd", open!(dnd::remove)),
+        ("startDndImport", open!(dnd::start_import)),
+        ("addDndImportNumbers", open!(dnd::import_numbers)),
+        ("finishDndImport", open!(dnd::finish_import)),
+        ("cancelDndImport", open!(dnd::cancel_import)),
         ("listOperatorLog", open!(list_log)),
     ];
     handlers.extend(agents::handlers());
@@ -108,20 +112,6 @@ async fn create_member(app: Arc<App>, mut request: Request) -> Outcome {
 
 async fn list_members(app: Arc<App>, request: Request) -> Outcome {
     Reply::data(200, &members::list(&app, workspace(&request)?).await?)
-}
-
-async fn add_dnd(app: Arc<App>, mut request: Request) -> Outcome {
-    #[derive(serde::Deserialize)]
-    struct Phones {
-        phones: Vec<String>,
-    }
-    let body: Phones = request.body()?;
-    Reply::data(200, &dnd::add(&app, request.trace(), body.phones).await?)
-}
-
-async fn remove_dnd(app: Arc<App>, request: Request) -> Outcome {
-    dnd::remove(&app, request.trace(), request.parameter("phone").to_owned()).await?;
-    Reply::data(200, &json!({"deleted": true}))
 }
 
 async fn list_log(app: Arc<App>, request: Request) -> Outcome {

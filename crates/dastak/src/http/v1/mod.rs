@@ -1,6 +1,7 @@
 //! `/v1`: one file a noun.
 
 mod account;
+mod audit;
 mod calls;
 mod agents;
 mod nudges;
@@ -61,6 +62,10 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("eraseContact", keyed!(contacts::erase)),
         ("listDoNotCall", keyed!(do_not_call::list)),
         ("addDoNotCall", keyed!(do_not_call::add)),
+        ("verifyLog", keyed!(audit::verify)),
+        ("exportLog", keyed!(audit::export)),
+        ("getBlockedStats", keyed!(audit::stats)),
+        ("getLogHead", keyed!(audit::head)),
         ("listWalletTransactions", keyed!(wallet::transactions)),
         ("listWebhooks", keyed!(webhooks::list)),
         ("createWebhook", keyed!(webhooks::create)),

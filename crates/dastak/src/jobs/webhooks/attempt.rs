@@ -82,7 +82,9 @@ impl Worker<'_> {
         };
         let (dispatch, feed) = {
             let mut lanes = locked(&engine.lanes);
-            lanes.finish(item.key.id, item.round);
+            if done.is_none() {
+                lanes.finish(item.key.id, item.round);
+            }
             (well.is_some_and(|well| lanes.judge(self.endpoint, well)), lanes.runs_low(self.endpoint))
         };
         if let Some(done) = done {

@@ -35,7 +35,7 @@ pub(super) struct Lanes {
     by_endpoint: HashMap<Id<WebhookEndpoint>, Lane>,
     /// Lanes that have work and may have one more worker, each once.
     ready: VecDeque<Id<WebhookEndpoint>>,
-    /// Deliveries that this node holds, with their rounds: in a queue or under way.
+    /// Deliveries that this node holds, with their rounds: in a queue, under way, or not recorded yet.
     held: HashMap<Id<Delivery>, i64>,
     queued: usize,
     bytes: usize,
@@ -263,5 +263,96 @@ impl Lanes {
         self.held.clear();
         (self.queued, self.bytes) = (0, 0);
         items
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use store::deliveries::Key;
+
+    use super::*;
+
+    fn item(endpoint: u128, delivery: u128) -> Item {
+        let key = Key { tenant: Id::from_bits(1), endpoint: Id::from_bits(endpoint), id: Id::from_bits(delivery) };
+        let now = Timestamp(0);
+        Item { key, kind: "call.started".into(), body: "{}".into(), round: 0, round_at: now, made: 0, created_at: now, lease: now.plus(super::super::LEASE) }
+    }
+
+    fn begins(turn: Turn) -> Option<u128> {
+        match turn {
+            Turn::Begin(item) => Some(item.key.id.bits()),
+            Turn::End { .. } => None,
+        }
+    }
+
+    #[test]
+    fn one_lane_cannot_take_all_places() {
+        let mut lanes = Lanes::default();
+        for endpoint in 0..100 {
+            for delivery in 0..100 {
+                lanes.push(item(endpoint, endpoint * 1000 + delivery));
+            }
+        }
+        let chosen = lanes.dispatch();
+        assert_eq!(chosen.len(), 100 * FIRST);
+        for endpoint in 0..100 {
+            assert_eq!(chosen.iter().filter(|chosen| chosen.bits() == endpoint).count(), FIRST);
+        }
+    }
+
+    #[test]
+    fn endpoints_that_fail_get_half_of_all_places_at_most() {
+        let mut lanes = Lanes::default();
+        for endpoint in 0..1000 {
+            lanes.push(item(endpoint, endpoint));
+            lanes.judge(Id::from_bits(endpoint), false);
+        }
+        assert_eq!(lanes.dispatch().len(), IN_FLIGHT_FAILING);
+        lanes.push(item(5000, 5000));
+        assert_eq!(lanes.dispatch(), [Id::from_bits(5000)], "a healthy one passes those that wait");
+    }
+
+    #[test]
+    fn a_failing_endpoint_gets_less_and_earns_it_back() {
+        let mut lanes = Lanes::default();
+        let endpoint = Id::from_bits(1);
+        lanes.push(item(1, 1));
+        for _ in 0..10 {
+            lanes.judge(endpoint, false);
+        }
+        assert_eq!((lanes.by_endpoint[&endpoint].limit, lanes.room(endpoint)), (LEAST, QUEUE_FAILING - 1));
+        for _ in 0..100 {
+            lanes.judge(endpoint, true);
+        }
+        assert_eq!((lanes.by_endpoint[&endpoint].limit, lanes.room(endpoint)), (MOST, QUEUE - 1));
+    }
+
+    #[test]
+    fn what_waits_in_line_goes_first() {
+        let mut lanes = Lanes::default();
+        let endpoint = Id::from_bits(1);
+        assert!(lanes.wait_in_line(endpoint), "an empty lane wants a refill");
+        assert_eq!((lanes.room(endpoint), lanes.room_for_older(endpoint)), (0, QUEUE));
+        let (_, _, seen, _) = lanes.hungry()[0];
+        assert!(!lanes.wait_in_line(endpoint), "it was asked for already");
+        assert!(lanes.fed(endpoint, seen, true), "something lined up meanwhile");
+        let (_, _, seen, _) = lanes.hungry()[0];
+        assert!(!lanes.fed(endpoint, seen, true));
+        assert_eq!(lanes.room(endpoint), QUEUE);
+    }
+
+    #[test]
+    fn what_was_let_go_or_waited_too_long_is_not_begun() {
+        let mut lanes = Lanes::default();
+        let endpoint = Id::from_bits(1);
+        for delivery in 1..=3 {
+            lanes.push(item(1, delivery));
+        }
+        lanes.let_go(Id::from_bits(1));
+        assert_eq!(lanes.dispatch().len(), 3);
+        assert_eq!(begins(lanes.next(endpoint, 0, Timestamp(0), false)), Some(2));
+        assert_eq!(begins(lanes.next(endpoint, 0, Timestamp(50 * SECOND), false)), None);
+        assert!(lanes.holds(Id::from_bits(2), 0) && !lanes.holds(Id::from_bits(3), 0), "the scan takes it when its lease ends");
+        assert_eq!((lanes.queued(), lanes.workers()), (0, 2));
     }
 }

@@ -12,6 +12,7 @@ mod endpoints;
 mod lanes;
 mod record;
 mod scan;
+mod sweep;
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -36,10 +37,11 @@ use crate::config::Config;
 use crate::runtime::clock::{Clock, Job, Signal, Woken};
 use crate::runtime::crypto::Keyring;
 
-pub(crate) use attempt::REDACTED;
+pub(crate) use attempt::{REDACTED, sign};
 pub(crate) use endpoints::purpose;
 pub use endpoints::Endpoint;
 pub(crate) use record::note;
+pub(crate) use sweep::sweep;
 use lanes::Lanes;
 use record::Done;
 
@@ -163,7 +165,11 @@ impl Engine {
                 lanes.push(item);
             }
             self.figures.queued.set(lanes.queued() as i64);
-            in_line.iter().fold(false, |feed, endpoint| lanes.wait_in_line(*endpoint) || feed)
+            let mut feed = false;
+            for endpoint in in_line {
+                feed |= lanes.wait_in_line(*endpoint);
+            }
+            feed
         };
         self.dispatch.raise();
         self.due_at(lease);

@@ -136,6 +136,13 @@ async fn flush(app: &App) -> bool {
         }
         let work = batch.clone();
         let stored = app.store.tx(move |tx| work.iter().try_for_each(|done| done.store(tx))).await;
+        if !matches!(stored, Err(DbError::Unavailable(_) | DbError::Uncertain(_) | DbError::Retry(_))) {
+            // Until now the scan had to leave them alone.
+            let mut lanes = locked(&engine.lanes);
+            for done in batch.iter() {
+                lanes.finish(done.key.id, done.round);
+            }
+        }
         match stored {
             Ok(()) => {
                 if let Some(due) = batch.iter().filter_map(Done::due).min() {

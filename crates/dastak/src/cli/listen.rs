@@ -1,0 +1,198 @@
+//! `dastak listen`: the workspace's events on a developer's machine, without a public address. It asks for events and forwards them signed as an
+//! endpoint would get them, with a secret of its own.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use domain::ids::{Delivery, Id};
+use domain::time::SECOND;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use providers::guarded_client::{GuardedClient, Limits, Policy, Request, SystemResolver, Target};
+use ring::hmac;
+use serde_json::{Value, json};
+
+use super::client::Client;
+use crate::jobs::webhooks::sign;
+use crate::runtime::clock::Clock;
+use crate::runtime::ids::Ids;
+
+/// Seconds that the service may keep a question open.
+const WAIT: u32 = 25;
+/// How long the local receiver may take, as a real one.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
+/// Options that name the service and a key, for `listen` and `trigger`.
+pub fn service_options(command: Command) -> Command {
+    command
+        .arg(Arg::new("url").long("url").value_name("URL").default_value("http://127.0.0.1:8080").help("The service"))
+        .arg(Arg::new("key").long("key").value_name("KEY").help("API key; a test key will do"))
+        .arg(Arg::new("key-file").long("key-file").value_name("FILE").conflicts_with("key").help("File that holds the API key, to keep it out of the shell's history"))
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("One JSON object a line, for programs"))
+}
+
+/// The command.
+pub fn command() -> Command {
+    service_options(Command::new("listen").about("Receive the workspace's events here, without a public address"))
+        .arg(Arg::new("forward-to").long("forward-to").value_name("URL").help("Local address that gets each event as a signed POST; without it they are only shown"))
+        .arg(Arg::new("events").long("events").value_name("TYPES").help("Only these types, with commas between them"))
+        .arg(Arg::new("secret").long("secret").value_name("whsec_…").help("Signing secret; default: a new one, shown at the start"))
+}
+
+/// A client for the service that the options name.
+pub fn client(matches: &ArgMatches) -> Result<Client, String> {
+    let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let key = match (option("key"), option("key-file")) {
+        (Some(key), _) => key.to_owned(),
+        (None, Some(file)) => std::fs::read_to_string(file).map_err(|why| format!("{file}: {why}"))?.trim().to_owned(),
+        (None, None) => return Err("give an API key with --key or --key-file; `dastak dev` prints one at its start".into()),
+    };
+    Client::new(option("url").unwrap_or_default(), &key)
+}
+
+/// What the service answered, or why it refused.
+pub fn accepted(status: u16, answer: Value) -> Result<Value, String> {
+    if status < 400 {
+        return Ok(answer);
+    }
+    Err(format!("{} ({status})", answer["error"].as_str().unwrap_or("the service refused")))
+}
+
+/// The local receiver.
+struct Forward {
+    http: GuardedClient,
+    target: Target,
+    ids: Ids,
+    clock: Clock,
+    key: hmac::Key,
+}
+
+impl Forward {
+    fn new(url: &str, secret: &str, clock: &Clock) -> Result<Self, String> {
+        let policy = Policy { allow_insecure: true, ..Policy::default() };
+        let http = GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| why.to_string())?;
+        let target = http.check_url(url).map_err(|why| format!("--forward-to {url}: {why}"))?;
+        Ok(Self { http, target, ids: Ids::new(clock.clone()), clock: clock.clone(), key: hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()) })
+    }
+
+    fn headers(&self, brand: &str, event: &Value, body: &[u8]) -> Result<HeaderMap, String> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(http::header::USER_AGENT, HeaderValue::try_from(format!("{}-webhooks/1", brand.to_lowercase())).map_err(|why| why.to_string())?);
+        let delivery: Id<Delivery> = self.ids.make();
+        for (name, value) in [
+            ("Signature", sign(&self.key, self.clock.now().unix_seconds(), body)),
+            ("Event", event["type"].as_str().unwrap_or_default().to_owned()),
+            ("Delivery", delivery.to_string()),
+        ] {
+            let name = HeaderName::try_from(format!("X-{brand}-{name}")).map_err(|why| why.to_string())?;
+            headers.insert(name, HeaderValue::try_from(value).map_err(|why| why.to_string())?);
+        }
+        Ok(headers)
+    }
+
+    /// Sends one event; the status and how long it took, or why there is none.
+    async fn send(&self, brand: &str, event: &Value) -> Value {
+        let body = Bytes::from(event.to_string());
+        let started = Instant::now();
+        let limits = Limits { deadline: ANSWER_WITHIN, max_response_bytes: 64 * 1024 };
+        let answer = match self.headers(brand, event, &body) {
+            Ok(headers) => self.http.send(Request::post(self.target.clone(), headers, body), limits).await.map_err(|why| why.to_string()),
+            Err(why) => Err(why),
+        };
+        let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        match answer {
+            Ok(answer) => json!({"status": answer.status.as_u16(), "durationMs": took, "error": null}),
+            Err(why) => json!({"status": null, "durationMs": took, "error": why}),
+        }
+    }
+}
+
+/// Where the output goes.
+struct Show {
+    json: bool,
+}
+
+impl Show {
+    fn begin(&self, secret: Option<&str>, to: Option<&str>) {
+        if self.json {
+            println!("{}", json!({"listening": true, "forwardTo": to, "secret": secret}));
+            return;
+        }
+        match (to, secret) {
+            (Some(to), Some(secret)) => println!("listening; events go to {to}, signed with\n\n  {secret}\n\nCtrl-C ends this."),
+            _ => println!("listening; Ctrl-C ends this."),
+        }
+    }
+
+    fn event(&self, event: &Value, forwarded: Option<&Value>) {
+        if self.json {
+            println!("{}", json!({"event": event, "forwarded": forwarded}));
+            return;
+        }
+        let text = |name: &str| event[name].as_str().unwrap_or_default();
+        let answer = match forwarded {
+            None => String::new(),
+            Some(forwarded) => match (forwarded["status"].as_u64(), forwarded["error"].as_str()) {
+                (Some(status), _) => format!("  -> {status} in {} ms", forwarded["durationMs"]),
+                (None, why) => format!("  -> {}", why.unwrap_or("no answer")),
+            },
+        };
+        let mode = if event["livemode"] == true { "live" } else { "test" };
+        println!("{}  {mode}  {:<24}  {}{answer}", text("createdAt"), text("type"), text("id"));
+    }
+
+    fn trouble(&self, why: &str) {
+        eprintln!("dastak: {why}; trying again");
+    }
+}
+
+/// Listens until the process is ended.
+pub async fn run(matches: &ArgMatches) -> Result<(), String> {
+    let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let (client, clock, show) = (client(matches)?, Clock::real(), Show { json: matches.get_flag("json") });
+    let wanted: Vec<&str> = option("events").unwrap_or_default().split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    if let Some(unknown) = wanted.iter().find(|name| api::events::find(name).is_none()) {
+        return Err(format!("--events: found «{unknown}»; allowed: {}", api::events::names().join(", ")));
+    }
+    let secret = option("secret").map_or_else(|| format!("whsec_{}", Ids::new(clock.clone()).random_text(40)), str::to_owned);
+    let forward = option("forward-to").map(|url| Forward::new(url, &secret, &clock)).transpose()?;
+    let mut cursor = "latest".to_owned();
+    let mut told = false;
+    loop {
+        // The first question only asks where «now» is.
+        let wait = if told { WAIT } else { 0 };
+        let answer = match client.send("GET", &format!("/v1/events?after={cursor}&wait={wait}"), None).await {
+            // A service that restarts, is busy or limits us comes back.
+            Err(why) => Err(why),
+            Ok((status @ (429 | 500..), _)) => Err(format!("the service answered {status}")),
+            Ok((status, answer)) => Ok(accepted(status, answer)?),
+        };
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(why) => {
+                show.trouble(&why);
+                clock.sleep_until(clock.now().plus(SECOND)).await;
+                continue;
+            }
+        };
+        answer["cursor"].as_str().unwrap_or("latest").clone_into(&mut cursor);
+        if !told {
+            show.begin(forward.is_some().then_some(secret.as_str()), option("forward-to"));
+            told = true;
+        }
+        let brand = answer["brand"].as_str().unwrap_or("Service");
+        for event in answer["data"].as_array().into_iter().flatten() {
+            if !wanted.is_empty() && !wanted.contains(&event["type"].as_str().unwrap_or_default()) {
+                continue;
+            }
+            let forwarded = match &forward {
+                Some(forward) => Some(forward.send(brand, event).await),
+                None => None,
+            };
+            show.event(event, forwarded.as_ref());
+        }
+    }
+}

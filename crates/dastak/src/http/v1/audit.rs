@@ -1,0 +1,43 @@
+//! `/v1/audit`.
+
+use std::sync::Arc;
+
+use domain::decision_log::Chain;
+
+use crate::app::access::Caller;
+use crate::app::audit::{self, Export, Format, Range};
+use crate::app::{App, Failure};
+use crate::http::handler::{Outcome, Reply, Request};
+use crate::http::stream;
+
+fn range(request: &Request) -> Result<Range, Failure> {
+    Range::read(request.query_text("from"), request.query_text("to"))
+}
+
+fn chain(request: &Request) -> Chain {
+    request.query_text("chain").and_then(Chain::parse).unwrap_or(Chain::Audit)
+}
+
+pub async fn verify(app: Arc<App>, caller: Caller, _: Request) -> Outcome {
+    Reply::data(200, &audit::verify(&app, caller.tenant()).await?)
+}
+
+pub async fn stats(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    Reply::data(200, &audit::stats(&app, caller.tenant(), caller.mode(), range(&request)?).await?)
+}
+
+pub async fn head(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    Reply::data(200, &audit::head(&app, caller.tenant(), chain(&request)).await?)
+}
+
+pub async fn export(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    let (format, content_type, extension) = match request.query_text("format") {
+        Some("pdf") => (Format::Pdf, "application/pdf", "pdf"),
+        _ => (Format::Csv, "text/csv; charset=utf-8", "csv"),
+    };
+    let day = app.clock.now().to_string()[..10].to_owned();
+    let chain = chain(&request);
+    let export = audit::export(app, caller.tenant(), chain, format, range(&request)?).await?;
+    let disposition = format!("attachment; filename=\"decision-log-{}-{day}.{extension}\"", chain.as_str());
+    Ok(Reply { status: 200, content_type, headers: vec![("content-disposition", disposition)], body: stream::pieces(export, Export::next) })
+}

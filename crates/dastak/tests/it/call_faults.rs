@@ -1,0 +1,221 @@
+//! Placing calls when something breaks between the two transactions of a placement: nobody is dialled twice, nothing acknowledged is lost.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use domain::call::Network;
+use domain::ports::{Answer, Carrier, DialError, DialOrder, HangUpFailed, Scripted, Standing};
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+
+use crate::app::TestApp;
+use crate::call_simulation::Desk;
+
+/// A carrier whose answer to a dial never comes; it remembers the dials, and says later what became of them.
+struct Mute {
+    dials: AtomicUsize,
+    standing: Standing,
+    /// Whether hang-ups fail.
+    stubborn: bool,
+    /// Kills whatever waits for a dial, as a crash would.
+    crash: tokio::sync::Notify,
+}
+
+impl Mute {
+    fn of(standing: Standing, stubborn: bool) -> Self {
+        Self { dials: AtomicUsize::new(0), standing, stubborn, crash: tokio::sync::Notify::new() }
+    }
+
+    fn new(standing: Standing) -> Arc<Self> {
+        Arc::new(Self::of(standing, false))
+    }
+}
+
+impl Carrier for Mute {
+    fn network(&self) -> Option<Network> {
+        Some(Network::Sandbox)
+    }
+
+    fn dial(&self, _: DialOrder) -> Answer<'_, Result<String, DialError>> {
+        self.dials.fetch_add(1, Ordering::SeqCst);
+        if self.stubborn {
+            return Box::pin(std::future::ready(Ok("prov_stubborn".into())));
+        }
+        Box::pin(async {
+            self.crash.notified().await;
+            panic!("the process dies here, as this test wants it to");
+        })
+    }
+
+    fn ask(&self, _: DialOrder) -> Answer<'_, Standing> {
+        Box::pin(std::future::ready(self.standing.clone()))
+    }
+
+    fn hang_up(&self, _: &str) -> Answer<'_, Result<(), HangUpFailed>> {
+        Box::pin(std::future::ready(if self.stubborn { Err(HangUpFailed) } else { Ok(()) }))
+    }
+}
+
+/// Sends a placement with an idempotency key and hangs up before the answer.
+async fn send_and_leave(desk: &Desk, key: &str, digits: &str) {
+    let body = placement(desk, digits).to_string();
+    let address = desk.app.url.strip_prefix("http://").unwrap();
+    let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
+    let request = format!(
+        "POST /v1/calls HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\nidempotency-key: once\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    socket.write_all(request.as_bytes()).await.unwrap();
+    // Only a stored call shows that the request has passed its commit.
+    loop {
+        if !desk.app.get(key, "/v1/calls").await.expect(200)["data"].as_array().unwrap().is_empty() {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    drop(socket);
+}
+
+fn placement(desk: &Desk, digits: &str) -> Value {
+    json!({"agentId": desk.agent, "toNumber": format!("+91981230{digits}")})
+}
+
+async fn repeat(desk: &Desk, key: &str, digits: &str) -> crate::app::Answer {
+    desk.app.post_with(key, "/v1/calls", &[("idempotency-key", "once")], &placement(desk, digits)).await
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_before_the_answer_finds_it_later() {
+    let desk = Desk::open().await;
+    for key in [desk.workspace.live.clone(), desk.workspace.test.clone()] {
+        send_and_leave(&desk, &key, "1234").await;
+        // The request runs to its end without its client.
+        let again = loop {
+            let again = repeat(&desk, &key, "1234").await;
+            if again.status == 200 {
+                break again;
+            }
+            again.refused(409, "idempotency_in_progress");
+        };
+        assert_eq!(again.header("idempotent-replayed"), Some("true"));
+        let calls = desk.app.get(&key, "/v1/calls").await.expect(200);
+        assert_eq!((calls["data"].as_array().unwrap().len(), &calls["data"][0]["id"]), (1, &again.json["interactionId"]));
+    }
+}
+
+#[tokio::test]
+async fn a_dial_whose_answer_is_lost_is_asked_for_and_goes_on() {
+    let carrier = Mute::new(Standing::Taken("prov_found".into()));
+    let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
+    let key = desk.workspace.live.clone();
+    send_and_leave(&desk, &key, "1234").await;
+    repeat(&desk, &key, "1234").await.refused(409, "idempotency_in_progress");
+    desk.app.advance(29).await;
+    repeat(&desk, &key, "1234").await.refused(409, "idempotency_in_progress");
+    desk.app.advance(1).await;
+    let answer = repeat(&desk, &key, "1234").await;
+    assert_eq!(answer.header("idempotent-replayed"), Some("true"));
+    let placed = answer.expect(200);
+    assert_eq!(placed["providerCallId"], "prov_found");
+    let call = desk.call(&key, placed["interactionId"].as_str().unwrap()).await;
+    assert_eq!((&call["state"], &call["durationSeconds"]), (&json!("ended"), &json!(8)));
+    assert_eq!((carrier.dials.load(Ordering::SeqCst), desk.wallet().await), (1, (1_000_000 - 600, 0)));
+}
+
+#[tokio::test]
+async fn a_dial_that_the_carrier_cannot_tell_of_is_never_repeated() {
+    let carrier = Mute::new(Standing::Unknown);
+    let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
+    let key = desk.workspace.live.clone();
+    send_and_leave(&desk, &key, "1234").await;
+    desk.app.advance(30).await;
+    repeat(&desk, &key, "1234").await.refused(502, "possibly_placed");
+    let calls = desk.app.get(&key, "/v1/calls").await.expect(200);
+    assert_eq!((&calls["data"][0]["status"], &calls["data"][0]["endCause"]), (&json!("failed"), &json!("possibly_placed")));
+    assert_eq!((carrier.dials.load(Ordering::SeqCst), desk.wallet().await), (1, (1_000_000, 0)));
+}
+
+#[tokio::test]
+async fn a_dial_that_the_carrier_never_heard_of_leaves_nothing() {
+    let carrier = Mute::new(Standing::Unheard);
+    let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
+    let key = desk.workspace.live.clone();
+    send_and_leave(&desk, &key, "1234").await;
+    desk.app.advance(30).await;
+    assert_eq!(desk.app.get(&key, "/v1/calls").await.expect(200)["data"], json!([]));
+    assert_eq!(desk.wallet().await, (1_000_000, 0));
+    // The key is free: this one is a new request, and dials.
+    send_and_leave(&desk, &key, "1234").await;
+    assert_eq!(carrier.dials.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_crash_between_the_two_transactions() {
+    // The first process commits the intent and never hears from its carrier; the next one has the sandbox.
+    let carrier = Mute::new(Standing::Unknown);
+    let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
+    let key = desk.workspace.live.clone();
+    send_and_leave(&desk, &key, "1234").await;
+    carrier.crash.notify_one();
+    let desk = desk.restart(3).await;
+    repeat(&desk, &key, "1234").await.refused(409, "idempotency_in_progress");
+    desk.app.advance(40).await;
+    let placed = repeat(&desk, &key, "1234").await.expect(200);
+    let call = desk.call(&key, placed["interactionId"].as_str().unwrap()).await;
+    assert_eq!((&call["state"], &call["durationSeconds"]), (&json!("ended"), &json!(8)));
+}
+
+#[tokio::test]
+async fn a_hang_up_that_the_carrier_does_not_carry_out() {
+    let desk = Desk::open_in(TestApp::start_over(Arc::new(Mute::of(Standing::Unknown, true))).await).await;
+    let id = desk.placed(&desk.workspace.live, "1234").await;
+    desk.app.advance(3).await;
+    desk.app.post(&desk.workspace.live, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.refused(502, "hangup_failed");
+    assert_eq!(desk.call(&desk.workspace.live, &id).await["state"], "in_progress");
+    desk.app.advance(7).await;
+    assert_eq!(desk.call(&desk.workspace.live, &id).await["endCause"], "agent_ended", "it is still live and goes on");
+}
+
+#[tokio::test]
+async fn a_hang_up_of_a_call_that_is_still_being_placed() {
+    let desk = Desk::open_in(TestApp::start_over(Mute::new(Standing::Taken("prov_late".into()))).await).await;
+    let key = desk.workspace.live.clone();
+    send_and_leave(&desk, &key, "1234").await;
+    let id = desk.app.get(&key, "/v1/calls").await.expect(200)["data"][0]["id"].as_str().unwrap().to_owned();
+    for _ in 0..2 {
+        desk.app.post(&key, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.expect(202);
+    }
+    desk.app.advance(31).await;
+    let call = desk.call(&key, &id).await;
+    assert_eq!((&call["status"], &call["endCause"], &call["answered"]), (&json!("cancelled"), &json!("api_hangup"), &json!(false)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_placements_at_once_never_pass_the_caps() {
+    let desk = Arc::new(Desk::open_with(|config| config.concurrent_calls = 7).await);
+    let mut tasks = Vec::new();
+    for number in 0..30 {
+        let desk = desk.clone();
+        tasks.push(tokio::spawn(async move { desk.place(&desk.workspace.live, &format!("1{number:03}")).await }));
+    }
+    let mut placed = 0;
+    for task in tasks {
+        match task.await.unwrap() {
+            answer if answer.status == 200 => placed += 1,
+            answer => drop(answer.refused(429, "concurrency_limit")),
+        }
+    }
+    assert_eq!((placed, desk.wallet().await.1), (7, 7 * 600));
+    desk.app.advance(10).await;
+    assert_eq!(desk.wallet().await, (1_000_000 - 7 * 600, 0));
+    desk.placed(&desk.workspace.live, "1900").await;
+}
+
+/// The scripted carrier gives one call one id, however often it is asked.
+#[tokio::test]
+async fn asking_the_sandbox_again_finds_the_same_call() {
+    let order = DialOrder { call: domain::ids::Id::new(1, 2), to: "+919812301234".parse().unwrap(), from: String::new() };
+    let carrier = Scripted(Network::Sandbox);
+    let taken = carrier.dial(order.clone()).await.unwrap();
+    assert_eq!(carrier.ask(order).await, Standing::Taken(taken));
+}

@@ -1,0 +1,428 @@
+//! Delivery rules (spec 3 «Delivery rules»), row by row, over real sockets.
+
+use serde_json::{Value, json};
+
+use crate::app::{TestApp, Workspace};
+use crate::receiver::{Behaviour, Receiver};
+use crate::webhooks::{endpoint, text, trigger};
+
+const HOUR: i64 = 3_600;
+
+/// The log of an endpoint, newest first.
+async fn log(app: &TestApp, workspace: &Workspace, endpoint: &Value) -> Vec<Value> {
+    let path = format!("/v1/webhooks/{}/deliveries?limit=100", text(&endpoint["id"]));
+    app.get(&workspace.live, &path).await.expect(200)["data"].as_array().unwrap().clone()
+}
+
+fn path_of(endpoint: &Value, delivery: &Value) -> String {
+    format!("/v1/webhooks/{}/deliveries/{}", text(&endpoint["id"]), text(&delivery["id"]))
+}
+
+/// Seconds from `since` to a moment.
+fn seconds(since: &Value, moment: &Value) -> i64 {
+    let read = |value: &Value| domain::time::Timestamp::parse(text(value)).expect("a moment").0;
+    (read(moment) - read(since)) / 1000
+}
+
+fn statuses(delivery: &Value) -> Vec<Value> {
+    delivery["attempts"].as_array().unwrap().iter().map(|attempt| attempt["status"].clone()).collect()
+}
+
+#[tokio::test]
+async fn a_day_of_retries_and_then_a_replay() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let receiver = Receiver::start(Behaviour::status(500)).await;
+    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    let event = trigger(&app, &workspace, "call.completed").await;
+    app.advance(0).await;
+    let entry = log(&app, &workspace, &hook).await.remove(0);
+    assert_eq!((&entry["eventId"], &entry["event"], &entry["status"]), (&json!(event), &json!("call.completed"), &json!("pending")));
+    assert_eq!((seconds(&entry["createdAt"], &entry["nextAttemptAt"]), &entry["deliveredAt"]), (30, &Value::Null));
+    let attempt = &entry["attempts"][0];
+    assert_eq!((&attempt["at"], &attempt["status"], text(&attempt["error"])), (&entry["createdAt"], &json!(500), "the endpoint answered 500"));
+    assert!(attempt["durationMs"].is_u64());
+    // 29 seconds later there is still one attempt.
+    app.advance(29).await;
+    assert_eq!(receiver.got().len(), 1);
+    app.advance(24 * HOUR + 60).await;
+    let failed = app.get(&workspace.live, &path_of(&hook, &entry)).await.expect(200)["data"].clone();
+    let at: Vec<i64> = failed["attempts"].as_array().unwrap().iter().map(|attempt| seconds(&entry["createdAt"], &attempt["at"])).collect();
+    let minutes = |minutes: i64| minutes * 60 + 30;
+    assert_eq!(at, [0, 30, minutes(2), minutes(12), minutes(42), minutes(102), minutes(222), minutes(462), minutes(942), minutes(1422)]);
+    assert_eq!((text(&failed["status"]), &failed["nextAttemptAt"], &failed["deliveredAt"]), ("failed", &Value::Null, &Value::Null));
+    let got = receiver.got();
+    assert_eq!(got.len(), 10);
+    for (number, request) in got.iter().enumerate() {
+        assert_eq!((&request.json()["id"], request.header("x-service-delivery")), (&json!(event), text(&entry["id"])));
+        assert!(request.signed_with(text(&hook["secret"])));
+        assert_eq!(request.t("X-Service") - got[0].t("X-Service"), at[number], "each attempt has a fresh t");
+    }
+
+    receiver.behave(Behaviour::status(204));
+    let replayed = app.post(&workspace.live, &format!("{}/replay", path_of(&hook, &entry)), &Value::Null).await.expect(202)["data"].clone();
+    assert_eq!((text(&replayed["status"]), replayed["id"] == entry["id"]), ("pending", true));
+    let got = receiver.wait_for(11).await;
+    assert_eq!(got[10].json()["id"], *event);
+    app.advance(0).await;
+    let done = app.get(&workspace.live, &path_of(&hook, &entry)).await.expect(200)["data"].clone();
+    assert_eq!((text(&done["status"]), &done["nextAttemptAt"], statuses(&done).len()), ("succeeded", &Value::Null, 11));
+    assert_eq!((&done["deliveredAt"], &statuses(&done)[10]), (&json!(app.now().await), &json!(204)));
+    assert_eq!(done["payload"], got[10].json());
+}
+
+#[tokio::test]
+async fn a_replay_that_fails_is_retried_for_another_day() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let receiver = Receiver::ok().await;
+    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    trigger(&app, &workspace, "call.completed").await;
+    receiver.wait_for(1).await;
+    app.advance(3 * 24 * HOUR).await;
+    receiver.behave(Behaviour::status(503));
+    let entry = log(&app, &workspace, &hook).await.remove(0);
+    assert_eq!(text(&entry["status"]), "succeeded");
+    app.post(&workspace.live, &format!("{}/replay", path_of(&hook, &entry)), &Value::Null).await.expect(202);
+    app.advance(31).await;
+    assert_eq!(receiver.got().len(), 3);
+    receiver.behave(Behaviour::status(200));
+    app.advance(120).await;
+    let entry = log(&app, &workspace, &hook).await.remove(0);
+    assert_eq!((text(&entry["status"]), statuses(&entry)), ("succeeded", vec![json!(200), json!(503), json!(503), json!(200)]));
+}
+
+#[tokio::test]
+async fn only_2xx_counts() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let elsewhere = Receiver::ok().await;
+    let receiver = Receiver::ok().await;
+    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    for (status, expected) in [(200, "succeeded"), (201, "succeeded"), (299, "succeeded"), (301, "pending"), (302, "pending"), (307, "pending"), (400, "pending"), (410, "pending"), (503, "pending")] {
+        let behaviour = if (300..400).contains(&status) {
+            Behaviour::Answer(format!("HTTP/1.1 {status} Moved\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n", elsewhere.url))
+        } else {
+            Behaviour::status(status)
+        };
+        receiver.behave(behaviour);
+        trigger(&app, &workspace, "call.completed").await;
+        app.advance(1).await;
+        let entry = log(&app, &workspace, &hook).await.remove(0);
+        assert_eq!((text(&entry["status"]), statuses(&entry)), (expected, vec![json!(status)]));
+        assert_eq!(entry["attempts"][0]["error"].is_null(), expected == "succeeded");
+    }
+    assert!(elsewhere.got().is_empty(), "redirects are not followed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn receivers_that_misbehave() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let mut hooks = Vec::new();
+    for (name, behaviour) in [
+        ("hang", Behaviour::Hang),
+        ("close", Behaviour::Close),
+        ("endless", Behaviour::Endless),
+        ("drip", Behaviour::Drip),
+        ("cut short", Behaviour::CutShort),
+        ("no http", Behaviour::Answer("hello\r\n\r\n".into())),
+    ] {
+        let receiver = Receiver::start(behaviour).await;
+        hooks.push((name, endpoint(&app, &workspace, json!({"url": receiver.url})).await, receiver));
+    }
+    let refused = endpoint(&app, &workspace, json!({"url": nobody()})).await;
+    let event = trigger(&app, &workspace, "call.completed").await;
+    for (name, hook, _) in &hooks {
+        let path = format!("/v1/webhooks/{}/deliveries", text(&hook["id"]));
+        let page = app.until(&workspace.live, &path, |page| !page["data"][0]["attempts"].as_array().is_none_or(Vec::is_empty)).await;
+        let entry = &page["data"][0];
+        let error = entry["attempts"][0]["error"].as_str().unwrap_or("none").to_owned();
+        let expected = match *name {
+            "hang" => ("pending", json!(null), "the time was up while waiting for the answer"),
+            "close" => ("pending", json!(null), "the connection was closed while waiting for the answer"),
+            // The status came in time; how much more it says is its own affair.
+            "endless" => ("succeeded", json!(200), "none"),
+            "drip" => ("pending", json!(200), "the time was up while reading the body of a 200 answer"),
+            "cut short" => ("pending", json!(200), "the connection was closed while reading the body of a 200 answer"),
+            _ => ("pending", json!(null), "the answer is not valid HTTP"),
+        };
+        assert_eq!((text(&entry["status"]), &entry["attempts"][0]["status"], error.as_str()), (expected.0, &expected.1, expected.2), "{name}");
+    }
+    let page = app.get(&workspace.live, &format!("/v1/webhooks/{}/deliveries", text(&refused["id"]))).await.expect(200);
+    assert_eq!(text(&page["data"][0]["attempts"][0]["error"]), "the connection failed: connection refused");
+    // Everyone who failed gets the same event again.
+    for (_, _, receiver) in &hooks {
+        receiver.behave(Behaviour::status(200));
+    }
+    app.advance(60).await;
+    for (name, _, receiver) in &hooks {
+        let got = receiver.wait_for(if *name == "endless" { 1 } else { 2 }).await;
+        assert!(got.iter().all(|request| request.json()["id"] == *event), "{name}");
+    }
+}
+
+/// An address where nobody listens.
+fn nobody() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    format!("http://{}", listener.local_addr().expect("an address"))
+}
+
+#[tokio::test]
+async fn private_addresses_get_nothing_once_insecure_is_off() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let receiver = Receiver::start(Behaviour::status(500)).await;
+    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    trigger(&app, &workspace, "call.completed").await;
+    receiver.wait_for(1).await;
+    app.advance(0).await;
+    let app = app.restart_with(|config| config.allow_insecure_webhooks = false).await;
+    app.advance(60).await;
+    let entry = log(&app, &workspace, &hook).await.remove(0);
+    assert_eq!(text(&entry["attempts"][1]["error"]), "the URL must start with https://");
+    assert_eq!(receiver.got().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dead_receivers_delay_nobody() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let mut dead = Vec::new();
+    for _ in 0..10 {
+        let receiver = Receiver::start(Behaviour::Hang).await;
+        endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+        dead.push(receiver);
+    }
+    let healthy = Receiver::ok().await;
+    endpoint(&app, &workspace, json!({"url": healthy.url})).await;
+    let mut events = Vec::new();
+    for _ in 0..100 {
+        events.push(trigger(&app, &workspace, "call.completed").await);
+    }
+    // All arrive while the dead ones still hold on to their first requests.
+    let got = healthy.wait_for(100).await;
+    let mut arrived: Vec<String> = got.iter().map(|got| text(&got.json()["id"]).to_owned()).collect();
+    arrived.sort();
+    events.sort();
+    assert_eq!(arrived, events);
+    for receiver in &dead {
+        receiver.wait_for(1).await;
+        assert!(receiver.got().len() <= 8, "{}", receiver.got().len());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backlog_is_delivered_when_its_receiver_recovers() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let receiver = Receiver::start(Behaviour::status(500)).await;
+    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    let mut events = std::collections::BTreeSet::new();
+    for _ in 0..300 {
+        events.insert(trigger(&app, &workspace, "call.completed").await);
+    }
+    app.advance(0).await;
+    let before = receiver.got().len();
+    receiver.behave(Behaviour::status(200));
+    app.advance(60).await;
+    let arrived: std::collections::BTreeSet<String> = receiver.got()[before..].iter().map(|got| text(&got.json()["id"]).to_owned()).collect();
+    assert_eq!(arrived, events);
+    let page = app.get(&workspace.live, &format!("/v1/webhooks/{}/deliveries?status=pending", text(&hook["id"]))).await.expect(200);
+    assert_eq!(page["data"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ordered_stop_loses_nothing() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let receiver = Receiver::start(Behaviour::status(500)).await;
+    endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    let mut events = std::collections::BTreeSet::new();
+    for _ in 0..50 {
+        events.insert(trigger(&app, &workspace, "call.completed").await);
+    }
+    let app = app.restart().await;
+    receiver.behave(Behaviour::status(200));
+    let before = receiver.got().len();
+    app.advance(120).await;
+    let arrived: std::collections::BTreeSet<String> = receiver.got()[before..].iter().map(|got| text(&got.json()["id"]).to_owned()).collect();
+    assert_eq!(arrived, events);
+}
+
+#[test]
+fn a_crash_in_the_middle_loses_nothing() {
+    let (crashing, after) = (tokio::runtime::Runtime::new().unwrap(), tokio::runtime::Runtime::new().unwrap());
+    let receiver = after.block_on(Receiver::start(Behaviour::Hang));
+    let url = receiver.url.clone();
+    let (app, workspace, hook, events) = crashing.block_on(async move {
+        let app = TestApp::start().await;
+        let workspace = app.workspace().await;
+        let hook = endpoint(&app, &workspace, json!({"url": url})).await;
+        let mut events = std::collections::BTreeSet::new();
+        for _ in 0..50 {
+            events.insert(trigger(&app, &workspace, "call.completed").await);
+        }
+        (app, workspace, hook, events)
+    });
+    // Some attempts are under way, the others wait in memory.
+    after.block_on(receiver.wait_for(1));
+    let left = app.crash(crashing);
+    receiver.behave(Behaviour::status(200));
+    let before = receiver.got().len();
+    after.block_on(async move {
+        let app = TestApp::start_again(left).await;
+        // Leases of a dead node end; on the embedded store nobody else can hold any.
+        app.advance(61).await;
+        let arrived: std::collections::BTreeSet<String> = receiver.got()[before..].iter().map(|got| text(&got.json()["id"]).to_owned()).collect();
+        assert_eq!(arrived, events);
+        let entries = log(&app, &workspace, &hook).await;
+        assert!(entries.len() == 50 && entries.iter().all(|entry| entry["status"] == "succeeded"));
+    });
+}
+
+#[tokio::test]
+async fn a_disabled_endpoint_receives_nothing_and_its_pending_deliveries_stop() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let receiver = Receiver::start(Behaviour::status(500)).await;
+    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    let path = format!("/v1/webhooks/{}", text(&hook["id"]));
+    trigger(&app, &workspace, "call.completed").await;
+    app.advance(1).await;
+    app.patch(&workspace.live, &path, &json!({"status": "disabled"})).await.expect(200);
+    trigger(&app, &workspace, "call.completed").await;
+    app.advance(2 * 24 * HOUR).await;
+    assert_eq!(receiver.got().len(), 1);
+    let entries = log(&app, &workspace, &hook).await;
+    assert_eq!((entries.len(), text(&entries[0]["status"]), &entries[0]["nextAttemptAt"]), (1, "failed", &Value::Null));
+    assert_eq!(text(&entries[0]["attempts"][1]["error"]), "not attempted: the endpoint is disabled");
+    app.post(&workspace.live, &format!("{}/replay", path_of(&hook, &entries[0])), &Value::Null).await.refused(409, "conflict");
+    // Active again, it receives what happens from then on, and what is replayed.
+    app.patch(&workspace.live, &path, &json!({"status": "active"})).await.expect(200);
+    receiver.behave(Behaviour::status(200));
+    app.post(&workspace.live, &format!("{}/replay", path_of(&hook, &entries[0])), &Value::Null).await.expect(202);
+    receiver.wait_for(2).await;
+    trigger(&app, &workspace, "call.completed").await;
+    receiver.wait_for(3).await;
+}
+
+#[tokio::test]
+async fn a_deleted_endpoint_receives_nothing() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let receiver = Receiver::start(Behaviour::status(500)).await;
+    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    trigger(&app, &workspace, "call.completed").await;
+    app.advance(1).await;
+    app.delete(&workspace.live, &format!("/v1/webhooks/{}", text(&hook["id"]))).await.expect(200);
+    trigger(&app, &workspace, "call.completed").await;
+    app.advance(2 * 24 * HOUR).await;
+    assert_eq!(receiver.got().len(), 1);
+    let due = app.app().store.read(store::deliveries::next_due).await.unwrap();
+    assert_eq!(due, None, "nothing is left to be done");
+}
+
+#[tokio::test]
+async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
+    use dastak::app::deliveries::redact_contact;
+    use dastak::app::events::{NewEvent, emit};
+    use domain::tenant::Mode;
+
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let (well, ill) = (Receiver::ok().await, Receiver::start(Behaviour::status(500)).await);
+    let delivered = endpoint(&app, &workspace, json!({"url": well.url})).await;
+    let pending = endpoint(&app, &workspace, json!({"url": ill.url})).await;
+    let (inner, tenant) = (app.app().clone(), workspace.id.parse().unwrap());
+    for contact in ["con_a", "con_b"] {
+        let context = inner.context();
+        let event = NewEvent { kind: "call.completed", mode: Mode::Live, agent: None, contact: Some(contact), data: json!({"contactId": contact}) };
+        inner.store.tx(move |tx| emit(tx, &context, tenant, event.clone())).await.unwrap();
+        app.advance(1).await;
+    }
+    let context = inner.context();
+    let redacted = inner.store.tx(move |tx| redact_contact(tx, &context, tenant, "con_a")).await.unwrap();
+    assert_eq!(redacted, 2);
+    let entries = log(&app, &workspace, &delivered).await;
+    assert_eq!((&entries[1]["payload"], &entries[0]["payload"]["data"]["contactId"]), (&Value::Null, &json!("con_b")));
+    assert_eq!(entries[0]["payload"]["livemode"], true);
+    app.post(&workspace.live, &format!("{}/replay", path_of(&delivered, &entries[1])), &Value::Null).await.refused(409, "delivery_redacted");
+    app.post(&workspace.live, &format!("{}/replay", path_of(&delivered, &entries[0])), &Value::Null).await.expect(202);
+    // What was pending is given up; the other person's goes on.
+    let before = ill.got().len();
+    app.advance(24 * HOUR).await;
+    assert!(ill.got()[before..].iter().all(|got| got.json()["data"]["contactId"] == "con_b"));
+    let entry = log(&app, &workspace, &pending).await.remove(1);
+    assert_eq!((text(&entry["status"]), &entry["payload"]), ("failed", &Value::Null));
+    assert_eq!(text(&entry["attempts"].as_array().unwrap().last().unwrap()["error"]), "not attempted: the payload was emptied because the person was erased");
+    app.post(&workspace.live, &format!("{}/replay", path_of(&pending, &entry)), &Value::Null).await.refused(409, "delivery_redacted");
+    let context = inner.context();
+    assert_eq!(inner.store.tx(move |tx| redact_contact(tx, &context, tenant, "con_a")).await.unwrap(), 0, "a repeat changes nothing");
+}
+
+#[tokio::test]
+async fn the_log_pages_and_filters() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let receiver = Receiver::ok().await;
+    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    let path = format!("/v1/webhooks/{}/deliveries", text(&hook["id"]));
+    let mut events = Vec::new();
+    for number in 0..12 {
+        let ill = number % 3 == 0;
+        receiver.behave(Behaviour::status(if ill { 500 } else { 200 }));
+        events.push(trigger(&app, &workspace, if number % 2 == 0 { "call.started" } else { "call.failed" }).await);
+        receiver.wait_for(number + 1).await;
+        app.advance(0).await;
+    }
+    let pages = async |filter: &str| {
+        let (mut found, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let page = app.get(&workspace.live, &format!("{path}?limit=3{filter}{cursor}")).await.expect(200);
+            let rows = page["data"].as_array().unwrap();
+            assert!(rows.len() <= 3);
+            found.extend(rows.iter().map(|row| text(&row["eventId"]).to_owned()));
+            match page["nextCursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return found,
+            }
+        }
+    };
+    let expected = |keep: &dyn Fn(usize) -> bool| events.iter().enumerate().filter(|(number, _)| keep(*number)).map(|(_, event)| event.clone()).rev().collect::<Vec<_>>();
+    assert_eq!(pages("").await, expected(&|_| true));
+    assert_eq!(pages("&status=pending").await, expected(&|number| number % 3 == 0));
+    assert_eq!(pages("&status=succeeded&event=call.failed").await, expected(&|number| number % 3 != 0 && number % 2 == 1));
+    assert_eq!(pages("&status=failed").await, Vec::<String>::new());
+    app.advance(2 * 24 * HOUR).await;
+    // The receiver is well again since the last event.
+    assert_eq!(pages("&status=succeeded").await, expected(&|_| true));
+    app.get(&workspace.live, &format!("{path}?cursor=rubbish")).await.refused(400, "invalid_cursor");
+    app.get(&workspace.live, &format!("{path}?status=lost")).await.refused(400, "invalid_request");
+    app.get(&workspace.live, &format!("{path}?event=call.begun")).await.refused(400, "invalid_request");
+    app.get(&workspace.live, &format!("{path}/whd_00000000000000000000000000")).await.refused(404, "not_found");
+    app.post(&workspace.live, &format!("{path}/whd_00000000000000000000000000/replay"), &Value::Null).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn events_and_their_log_are_kept_for_thirty_days() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let receiver = Receiver::ok().await;
+    let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    let deleted = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    trigger(&app, &workspace, "call.started").await;
+    receiver.wait_for(2).await;
+    app.delete(&workspace.live, &format!("/v1/webhooks/{}", text(&deleted["id"]))).await.expect(200);
+    app.advance(15 * 24 * HOUR).await;
+    let kept = trigger(&app, &workspace, "call.failed").await;
+    receiver.wait_for(3).await;
+    assert_eq!(log(&app, &workspace, &hook).await.len(), 2);
+    app.advance(16 * 24 * HOUR).await;
+    let entries = log(&app, &workspace, &hook).await;
+    assert_eq!((entries.len(), &entries[0]["eventId"]), (1, &json!(kept)));
+    let events = app.get(&workspace.live, "/v1/events?after=start").await.expect(200);
+    assert_eq!((events["data"].as_array().unwrap().len(), &events["cursor"]), (1, &json!(kept)));
+    let left = app.app().store.read(|tx| store::webhooks::page_of_all(tx, "", 10)).await.unwrap();
+    assert_eq!(left.len(), 1, "the deleted endpoint is forgotten");
+}

@@ -1,0 +1,322 @@
+//! The dialler: turns between workspaces, bursts, slow and failing carriers, lost answers, restarts (`docs/dialler.md`).
+
+use std::sync::{Arc, Mutex};
+
+use domain::ports::{Answer as Coming, Carrier, DialError, DialOrder, HangUpFailed, Standing};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::agents::create_active;
+use crate::app::{TestApp, Workspace};
+use crate::nudges::{Kit, NOON, assert_is, id};
+
+/// What the carrier does with a dial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mood {
+    Takes,
+    Refuses,
+    /// Answers only when the mood changes.
+    Hangs,
+}
+
+/// A carrier that does as it is told and remembers what it was asked.
+struct Desk {
+    orders: Mutex<Vec<DialOrder>>,
+    asked: Mutex<Vec<DialOrder>>,
+    standing: Mutex<Standing>,
+    mood: watch::Sender<Mood>,
+}
+
+impl Desk {
+    fn new(mood: Mood) -> Arc<Self> {
+        Arc::new(Self { orders: Mutex::default(), asked: Mutex::default(), standing: Mutex::new(Standing::Unknown), mood: watch::Sender::new(mood) })
+    }
+
+    fn dialled(&self) -> Vec<String> {
+        self.orders.lock().unwrap().iter().map(|order| order.to.to_string()).collect()
+    }
+}
+
+impl Carrier for Desk {
+    fn dial(&self, order: DialOrder) -> Coming<'_, Result<String, DialError>> {
+        self.orders.lock().unwrap().push(order.clone());
+        let mut mood = self.mood.subscribe();
+        Box::pin(async move {
+            let settled = mood.wait_for(|mood| *mood != Mood::Hangs).await.map(|mood| *mood);
+            match settled {
+                Ok(Mood::Takes) => Ok(format!("prov_{}", order.call)),
+                Ok(Mood::Refuses) => Err(DialError::ProviderErrorBeforeRing),
+                Ok(Mood::Hangs) | Err(_) => Err(DialError::Uncertain),
+            }
+        })
+    }
+
+    fn ask(&self, order: DialOrder) -> Coming<'_, Standing> {
+        self.asked.lock().unwrap().push(order);
+        let standing = self.standing.lock().unwrap().clone();
+        Box::pin(std::future::ready(standing))
+    }
+
+    fn hang_up(&self, _: &str) -> Coming<'_, Result<(), HangUpFailed>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+async fn over(desk: &Arc<Desk>) -> Kit {
+    Kit::over(TestApp::start_over(desk.clone()).await).await
+}
+
+fn numbers(count: usize) -> impl Iterator<Item = String> {
+    (0..count).map(|number| format!("+9198126{:05}", number + 20))
+}
+
+/// A number of another workspace with its one nudge.
+async fn lone(kit: &Kit, due: &str) -> (Workspace, Value) {
+    let other = kit.app.workspace().await;
+    let agent = create_active(&kit.app, &other, &json!({})).await;
+    let body = json!({"agentId": agent, "toNumber": "+919812799998", "scheduledAt": due});
+    let made = kit.app.post_with(&other.live, "/v1/nudges", &[("idempotency-key", "k")], &body).await.expect(201)["data"].clone();
+    (other, made)
+}
+
+#[tokio::test]
+async fn a_workspace_with_many_due_does_not_delay_one_with_one() {
+    let desk = Desk::new(Mood::Takes);
+    let kit = over(&desk).await;
+    let due = "2027-03-01T07:00:00Z";
+    for number in numbers(150) {
+        kit.make(&number, &json!({"scheduledAt": due})).await;
+    }
+    let (_, nudge) = lone(&kit, due).await;
+    kit.app.set_clock(due).await;
+    let dialled = desk.dialled();
+    let place = dialled.iter().position(|to| to == nudge["toNumber"].as_str().unwrap()).unwrap();
+    // A hundred lines of the first workspace, one of the second, which was dialled in the first round.
+    assert_eq!(dialled.len(), 101);
+    assert!(place < 32, "dialled as number {place}");
+}
+
+#[tokio::test]
+async fn a_burst_takes_the_lines_there_are_and_the_oldest_follow_as_they_free() {
+    let kit = Kit::start().await;
+    kit.change(&json!({"limits": {"concurrentCalls": 5}})).await;
+    let mut made = Vec::new();
+    for number in numbers(40) {
+        made.push(kit.make(&number, &json!({"scheduledAt": "2027-03-01T07:00:00Z"})).await);
+    }
+    kit.app.set_clock("2027-03-01T07:00:00Z").await;
+    let mut finished = 0;
+    for wave in 1..=8 {
+        let mut lines = 0;
+        for nudge in &made {
+            let shown = kit.get(nudge).await;
+            lines += usize::from(shown["status"] == "queued");
+        }
+        assert_eq!(lines, 5, "wave {wave}");
+        kit.app.advance(10).await;
+        let mut done = 0;
+        for nudge in &made {
+            done += usize::from(kit.get(nudge).await["result"] == "connected");
+        }
+        finished += 5;
+        assert_eq!(done, finished, "wave {wave}");
+    }
+    for nudge in &made[..5] {
+        assert_eq!(kit.kinds(nudge).await, ["nudge.scheduled", "nudge.dialing", "nudge.finished"]);
+    }
+    for nudge in &made[5..] {
+        assert_eq!(kit.get(nudge).await["attempts"], 1);
+    }
+}
+
+#[tokio::test]
+async fn the_platforms_lines_are_a_limit_of_all() {
+    let kit = Kit::over(TestApp::start_with(|config| config.concurrent_calls = 3).await).await;
+    let (other, nudge) = lone(&kit, "2027-03-01T06:31:00Z").await;
+    let mut made = Vec::new();
+    for number in numbers(3) {
+        made.push(kit.make(&number, &json!({})).await);
+    }
+    kit.app.set_clock("2027-03-01T06:30:55Z").await;
+    for number in numbers(6).skip(3) {
+        made.push(kit.make(&number, &json!({})).await);
+    }
+    kit.app.advance(5).await;
+    let shown = |nudge: Value, key: String| {
+        let kit = &kit;
+        async move { kit.app.get(&key, &format!("/v1/nudges/{}", id(&nudge))).await.expect(200)["data"].clone() }
+    };
+    assert_is(&shown(nudge.clone(), other.live.clone()).await, "scheduled", None, Some("concurrency_full"));
+    kit.app.advance(20).await;
+    assert_is(&shown(nudge, other.live.clone()).await, "finished", Some("connected"), Some("agent_ended"));
+}
+
+#[tokio::test]
+async fn a_slow_dial_holds_up_nobody_else() {
+    let desk = Desk::new(Mood::Hangs);
+    let kit = over(&desk).await;
+    let first = kit.make("9812600001", &json!({})).await;
+    kit.app.advance(0).await;
+    let second = kit.make("9812600002", &json!({})).await;
+    kit.app.advance(1).await;
+    assert_eq!(desk.dialled(), ["+919812600001", "+919812600002"]);
+    desk.mood.send_replace(Mood::Takes);
+    kit.app.advance(1).await;
+    for nudge in [first, second] {
+        let shown = kit.get(&nudge).await;
+        assert_eq!((shown["status"].clone(), shown["attempts"].clone()), (json!("queued"), json!(1)));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_lost_is_asked_for_and_never_dialled_again() {
+    for (standing, status, result, reason, attempts, dials) in [
+        (Standing::Taken("prov_1".into()), "queued", None, None, 1, 1),
+        (Standing::Unknown, "finished", Some("failed"), Some("possibly_placed"), 1, 1),
+        // The carrier never heard of it: nobody was rung, and the dial is made up for.
+        (Standing::Unheard, "scheduled", None, Some("provider_error"), 0, 1),
+    ] {
+        let desk = Desk::new(Mood::Hangs);
+        *desk.standing.lock().unwrap() = standing.clone();
+        let kit = over(&desk).await;
+        let nudge = kit.make("9812600001", &json!({"retry": {"maxRetries": 2}})).await;
+        kit.app.advance(29).await;
+        assert_is(&kit.get(&nudge).await, "queued", None, None);
+        assert!(desk.asked.lock().unwrap().is_empty());
+        kit.app.advance(2).await;
+        let shown = kit.get(&nudge).await;
+        assert_is(&shown, status, result, reason);
+        assert_eq!((shown["attempts"].clone(), desk.dialled().len()), (json!(attempts), dials), "{standing:?}");
+        kit.app.advance(16 * 60).await;
+        let again = usize::from(standing == Standing::Unheard);
+        assert_eq!(desk.dialled().len(), 1 + again, "{standing:?}");
+        // The late answer of the first dial changes nothing.
+        desk.mood.send_replace(Mood::Takes);
+        kit.app.advance(1).await;
+        if standing != Standing::Unheard {
+            assert_is(&kit.get(&nudge).await, status, result, reason);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_failing_carrier_is_left_alone_and_nobody_loses_an_attempt() {
+    let desk = Desk::new(Mood::Refuses);
+    let kit = over(&desk).await;
+    let mut made = Vec::new();
+    for (second, number) in numbers(12).enumerate() {
+        made.push(kit.make(&number, &json!({"scheduledAt": format!("2027-03-01T07:00:{second:02}Z")})).await);
+    }
+    kit.app.set_clock("2027-03-01T07:00:30Z").await;
+    // Five refusals in a row, then none is asked.
+    assert_eq!(desk.dialled().len(), 5);
+    for nudge in &made {
+        let shown = kit.get(nudge).await;
+        assert_is(&shown, "scheduled", None, Some("provider_error"));
+        assert_eq!((shown["attempts"].clone(), kit.kinds(nudge).await), (json!(0), vec!["nudge.scheduled".to_owned(), "nudge.scheduled".to_owned()]));
+    }
+    let last = kit.timeline(&made[11]).await.pop().unwrap();
+    assert!(last["checks"].as_array().unwrap().iter().any(|check| check["check"] == "carrier" && check["ok"] == false));
+    // It works again: the first dial is a trial, the rest follows.
+    desk.mood.send_replace(Mood::Takes);
+    kit.app.set_clock("2027-03-01T07:15:30Z").await;
+    let dialled = desk.dialled();
+    assert_eq!(dialled.len(), 5 + 12);
+    for nudge in &made {
+        assert_eq!(kit.get(nudge).await["attempts"], 1);
+    }
+}
+
+#[tokio::test]
+async fn a_restart_in_the_middle_changes_nothing() {
+    let kit = Kit::start().await;
+    let retried = kit.make("9812340000", &json!({"retry": {"maxRetries": 1, "delayMinutes": 30}})).await;
+    kit.app.advance(20).await;
+    let later = kit.make("9812340002", &json!({"scheduledAt": "2027-03-01T07:10:00Z"})).await;
+    let ringing = kit.make("9812340010", &json!({})).await;
+    kit.app.advance(1).await;
+    let fresh = kit.make("9812340003", &json!({})).await;
+    let Kit { app, workspace, agent } = kit;
+    let app = app.restart().await;
+    // The manual clock begins at the present; the phones ring on in their own time.
+    app.set_clock("2027-03-01T06:30:24Z").await;
+    let kit = Kit { app, workspace, agent };
+    assert_is(&kit.get(&ringing).await, "in_progress", None, None);
+    kit.app.advance(10).await;
+    for nudge in [&ringing, &fresh] {
+        assert_is(&kit.get(nudge).await, "finished", Some("connected"), Some("agent_ended"));
+    }
+    assert_is(&kit.get(&later).await, "scheduled", None, None);
+    kit.app.set_clock("2027-03-01T07:11:00Z").await;
+    assert_is(&kit.get(&retried).await, "finished", Some("no_answer"), Some("no_answer"));
+    assert_eq!(kit.get(&retried).await["attempts"], 2);
+    assert_is(&kit.get(&later).await, "finished", Some("connected"), Some("agent_ended"));
+    let calls = kit.app.get(&kit.workspace.live, "/v1/calls").await.expect(200);
+    assert_eq!(calls["data"].as_array().unwrap().len(), 5, "nothing was dialled twice");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancel_and_the_dial_race_and_one_wins() {
+    let kit = Arc::new(Kit::start().await);
+    kit.change(&json!({"limits": {"concurrentCalls": 1000}})).await;
+    let mut tasks = Vec::new();
+    for number in numbers(30) {
+        let kit = kit.clone();
+        tasks.push(tokio::spawn(async move {
+            let made = kit.make(&number, &json!({})).await;
+            let answer = kit.app.post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&made)), &json!({})).await;
+            (made, answer.status)
+        }));
+    }
+    let mut outcomes = Vec::new();
+    for task in tasks {
+        outcomes.push(task.await.unwrap());
+    }
+    kit.app.advance(30).await;
+    for (nudge, status) in outcomes {
+        let shown = kit.get(&nudge).await;
+        match status {
+            200 => assert_eq!((shown["result"].clone(), shown["attempts"].clone()), (json!("cancelled"), json!(0))),
+            _ => assert_eq!((status, shown["result"].clone(), shown["attempts"].clone()), (409, json!("connected"), json!(1))),
+        }
+        assert_eq!(kit.kinds(&nudge).await.iter().filter(|kind| *kind == "nudge.finished").count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn many_nudges_of_a_revoked_key_are_cancelled_in_steps() {
+    let kit = Kit::start().await;
+    let key = kit.app.key(&kit.workspace.id, "live", json!("all")).await;
+    for number in numbers(450) {
+        let body = kit.body(&number, &json!({"scheduledAt": "2027-03-01T09:00:00Z"}));
+        kit.send(&key, &number, &body).await.expect(201);
+    }
+    let keys = kit.app.operator("GET", &format!("/workspaces/{}/keys", kit.workspace.id), &Value::Null).await.expect(200);
+    let path = format!("/workspaces/{}/keys/{}", kit.workspace.id, keys["data"][0]["id"].as_str().unwrap());
+    kit.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+    kit.app.advance(1).await;
+    let left = kit.app.get(&kit.workspace.live, "/v1/nudges?status=scheduled").await.expect(200);
+    assert_eq!(left["data"], json!([]));
+    assert_eq!(NOON, "2027-03-01T06:30:00Z");
+}
+
+#[tokio::test]
+async fn a_contact_is_erased_with_its_nudges() {
+    let kit = Kit::start().await;
+    let later = json!({"scheduledAt": "2027-03-01T08:00:00Z", "variables": {"name": "Asha Rao"}, "externalRef": "Asha-ref"});
+    // Made before there is a contact.
+    let nudge = kit.make("9812600001", &later).await;
+    let contact = kit.app.post(&kit.workspace.live, "/v1/contacts", &json!({"externalRef": "c1", "phone": "9812600001", "name": "Asha"})).await.expect(201)["data"].clone();
+    let path = format!("/v1/contacts/{}/erase", contact["id"].as_str().unwrap());
+    let erased = kit.app.post(&kit.workspace.live, &path, &json!({})).await.expect(200)["data"].clone();
+    assert_eq!(erased["erased"]["nudgesCancelled"], 1);
+    assert_is(&kit.get(&nudge).await, "finished", Some("cancelled"), Some("erased"));
+    let tenant = kit.workspace.id.parse().unwrap();
+    let rows = kit.app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1000)).await.unwrap();
+    assert!(rows.iter().filter_map(|row| row.envelope.as_ref()).all(|text| !text.contains("9812600001") && !text.contains("Asha")), "{rows:?}");
+    // A repeat of the request does not run again and tells nothing.
+    let body = kit.body("9812600001", &later);
+    let once = format!("9812600001{later}{}", kit.app.now().await);
+    let again = kit.send(&kit.workspace.live, &once, &body).await;
+    assert!(again.status == 410 && !again.text.contains("Asha"), "{again:?}");
+}

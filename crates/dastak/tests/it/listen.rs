@@ -1,0 +1,88 @@
+//! `dastak listen` and `dastak trigger`, as processes.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+
+use crate::app::TestApp;
+use crate::receiver::{Behaviour, Receiver};
+use crate::webhooks::{endpoint, text, trigger};
+
+struct Listener {
+    _process: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Listener {
+    async fn start(url: &str, key: &str, more: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dastak"));
+        command.args(["listen", "--url", url, "--key", key, "--json"]).args(more);
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true).spawn().expect("the binary");
+        let lines = BufReader::new(process.stdout.take().expect("output")).lines();
+        Self { _process: process, lines }
+    }
+
+    async fn line(&mut self) -> Value {
+        let line = tokio::time::timeout(std::time::Duration::from_secs(30), self.lines.next_line()).await;
+        serde_json::from_str(&line.expect("a line in time").expect("output").expect("a line")).expect("JSON")
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_come_to_a_laptop_signed() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    trigger(&app, &workspace, "call.started").await;
+    let receiver = Receiver::start(Behaviour::status(201)).await;
+    let mut listener = Listener::start(&app.url, &workspace.test, &["--forward-to", &receiver.url]).await;
+    let begun = listener.line().await;
+    let event = trigger(&app, &workspace, "call.failed").await;
+    let shown = listener.line().await;
+    assert_eq!((&shown["event"]["id"], &shown["forwarded"]["status"], &shown["forwarded"]["error"]), (&json!(event), &json!(201), &Value::Null));
+    let got = receiver.wait_for(1).await.remove(0);
+    assert_eq!((got.json(), got.header("x-service-event")), (shown["event"].clone(), "call.failed"));
+    assert!(got.signed_with(text(&begun["secret"])) && got.header("x-service-delivery").starts_with("whd_"));
+    receiver.behave(Behaviour::Close);
+    trigger(&app, &workspace, "call.failed").await;
+    let shown = listener.line().await;
+    assert_eq!((&shown["forwarded"]["status"], text(&shown["forwarded"]["error"])), (&Value::Null, "the connection was closed while waiting for the answer"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listener_survives_a_restart_and_misses_nothing() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let app = TestApp::start_with(|config| config.listen = port.to_string()).await;
+    let workspace = app.workspace().await;
+    let mut listener = Listener::start(&app.url, &workspace.test, &["--events", "call.started,call.failed"]).await;
+    listener.line().await;
+    let first = trigger(&app, &workspace, "call.started").await;
+    assert_eq!(listener.line().await["event"]["id"], *first);
+    let app = app.restart().await;
+    trigger(&app, &workspace, "wallet.low").await;
+    let second = trigger(&app, &workspace, "call.failed").await;
+    assert_eq!(listener.line().await, json!({"event": app.get(&workspace.live, &format!("/v1/events?after={first}")).await.expect(200)["data"][1], "forwarded": null}));
+    assert!(!second.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_trigger_reaches_listeners_and_endpoints() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let receiver = Receiver::ok().await;
+    endpoint(&app, &workspace, json!({"url": receiver.url})).await;
+    let mut listener = Listener::start(&app.url, &workspace.live, &[]).await;
+    listener.line().await;
+    let run = |kind: &'static str| {
+        let (url, key) = (app.url.clone(), workspace.test.clone());
+        async move { Command::new(env!("CARGO_BIN_EXE_dastak")).args(["trigger", kind, "--url", &url, "--key", &key, "--json"]).output().await.expect("the binary") }
+    };
+    let out = run("campaign.finished").await;
+    let answer: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    assert_eq!(answer["data"]["deliveries"], 1);
+    assert_eq!(listener.line().await["event"]["id"], answer["data"]["eventId"]);
+    assert_eq!(receiver.wait_for(1).await[0].json()["id"], answer["data"]["eventId"]);
+    let wrong = run("campaign.begun").await;
+    assert!(!wrong.status.success() && String::from_utf8_lossy(&wrong.stderr).contains("campaign.finished"), "{wrong:?}");
+}
