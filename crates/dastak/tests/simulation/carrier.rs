@@ -47,6 +47,7 @@ pub struct World {
     state: Mutex<State>,
     crash: Notify,
     fresh: Notify,
+    slow: Notify,
 }
 
 /// What the carrier does with a dial.
@@ -69,7 +70,7 @@ enum Fate {
 impl World {
     pub fn new(seed: u64) -> Arc<Self> {
         let crashes_left = 5;
-        Arc::new(Self { seed, state: Mutex::new(State { crashes_left, ..State::default() }), crash: Notify::new(), fresh: Notify::new() })
+        Arc::new(Self { seed, state: Mutex::new(State { crashes_left, ..State::default() }), crash: Notify::new(), fresh: Notify::new(), slow: Notify::new() })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -137,6 +138,11 @@ impl World {
     /// Something new is to come from the carrier.
     pub async fn has_news(&self) {
         self.fresh.notified().await;
+    }
+
+    /// Whoever waits for a slow dial goes on with something else.
+    pub async fn is_slow(&self) {
+        self.slow.notified().await;
     }
 
     fn now(&self) -> Timestamp {
@@ -245,7 +251,10 @@ impl Carrier for Line {
                 Fate::Take | Fate::DieAnswered => {}
                 Fate::Refuse => return Err(DialError::ProviderErrorBeforeRing),
                 Fate::Lost | Fate::Nowhere => return Err(DialError::Uncertain),
-                Fate::Slow(answer) => drop(answer.await),
+                Fate::Slow(answer) => {
+                    self.0.slow.notify_waiters();
+                    drop(answer.await);
+                }
                 Fate::DieBefore | Fate::DieWaiting => std::future::pending().await,
             }
             Ok(provider_call(order.call))

@@ -12,6 +12,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
 use serde_json::{Value, json};
 
+use crate::carrier::World;
 use crate::random::Random;
 
 /// A workspace on the stage.
@@ -199,8 +200,8 @@ impl Log {
 }
 
 /// Does one thing, and keeps what was promised.
-pub async fn perform(app: Arc<App>, customers: Arc<Vec<Customer>>, log: Shared, act: Act) {
-    let outcome = attempt(&app, &customers, &log, &act).await;
+pub async fn perform(app: Arc<App>, world: Arc<World>, customers: Arc<Vec<Customer>>, log: Shared, act: Act) {
+    let outcome = attempt(&app, &world, &customers, &log, &act).await;
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
     log.acts += 1;
     if let Err(failure) = outcome
@@ -219,7 +220,7 @@ fn made(body: &str) -> Value {
     serde_json::from_str(body).unwrap_or(Value::Null)
 }
 
-async fn attempt(app: &Arc<App>, customers: &[Customer], log: &Shared, act: &Act) -> Result<(), Failure> {
+async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Shared, act: &Act) -> Result<(), Failure> {
     let with = |customer: &usize| &customers[*customer];
     let keep = |change: &dyn Fn(&mut Log, Timestamp)| change(&mut log.lock().unwrap_or_else(PoisonError::into_inner), app.clock.now());
     let known = || log.lock().unwrap_or_else(PoisonError::into_inner);
@@ -251,7 +252,13 @@ async fn attempt(app: &Arc<App>, customers: &[Customer], log: &Shared, act: &Act
             let whose = with(customer);
             let body = checked("placeCall", json!({"agentId": whose.agent, "toNumber": to.to_string()}));
             let once = once(whose.tenant, Mode::Live, "placeCall", name);
-            let answer = calls::place(app, whose.tenant, Mode::Live, once, body).await?;
+            let (caller, tenant) = (app.clone(), whose.tenant);
+            let placed = tokio::spawn(async move { calls::place(&caller, tenant, Mode::Live, once, body).await });
+            // A client that waits for a slow carrier is no work of the service.
+            let answer = tokio::select! {
+                placed = placed => placed.expect("no panic")?,
+                () = world.is_slow() => return Ok(()),
+            };
             if let Some(id) = made(&answer.body)["interactionId"].as_str().and_then(|id| id.parse().ok()) {
                 keep(&|log, _| log.calls.push((*customer, id)));
             }
@@ -337,11 +344,16 @@ pub async fn report(app: Arc<App>, log: Shared, call: Id<Call>, tenant: Tenant, 
     let outcome = app
         .store
         .tx(move |tx| {
-            let Some(row) = store::calls::get_for_update(tx, tenant, call)? else { return Ok(()) };
+            let Some(row) = store::calls::get_for_update(tx, tenant, call)? else { return Ok(None) };
             let at = env.context.now;
-            calls::apply(tx, &env, row, fact, at).map(|_| ())
+            let to = Phone::normalize(&row.to_number).ok();
+            calls::apply(tx, &env, row, fact, at).map(|_| to)
         })
         .await;
+    if let (Fact::OptOutSaid, Ok(Some(to))) = (fact, &outcome) {
+        let now = app.clock.now();
+        log.lock().unwrap_or_else(PoisonError::into_inner).promise(now, Promise::OptedOut(tenant, *to));
+    }
     if let Err(failure) = outcome {
         let failure: Failure = failure;
         let defect = format!("{fact:?} of {call}: {} {:?}", failure.message, failure.cause);

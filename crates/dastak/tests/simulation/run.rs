@@ -238,13 +238,13 @@ impl Play {
         let mut owners = HashMap::new();
         for due in due {
             let done = Arc::new(AtomicBool::new(false));
-            let (app, customers, log, flag) = (self.life().app.clone(), self.customers.clone(), self.log.clone(), done.clone());
+            let (app, world, customers, log, flag) = (self.life().app.clone(), self.world.clone(), self.customers.clone(), self.log.clone(), done.clone());
             match due {
                 Due::Act(act) => {
                     self.world.tell(format!("{act:?}"));
                     open.push((Due::Act(act.clone()), done));
                     self.life().spawn(async move {
-                        clients::perform(app, customers, log, act).await;
+                        clients::perform(app, world, customers, log, act).await;
                         flag.store(true, Ordering::SeqCst);
                     });
                 }
