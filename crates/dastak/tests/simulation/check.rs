@@ -16,6 +16,9 @@ use crate::carrier::Dial;
 use crate::clients::{Customer, Log, Promise};
 use crate::life::PLATFORM_LINES;
 
+/// The nudge of an event that an erasure of the same moment emptied.
+const UNSEEN: &str = "";
+
 /// An observer beside the service: it reads the committed state and keeps every event before an erasure empties it.
 pub struct Sight {
     store: Connection,
@@ -37,7 +40,7 @@ impl Sight {
             self.seen = at;
             if kind.starts_with("nudge.") {
                 let data: serde_json::Value = serde_json::from_str(&envelope.unwrap_or_default()).unwrap_or_default();
-                self.events.push((kind, data["data"]["id"].as_str().unwrap_or("erased before it was seen").to_owned()));
+                self.events.push((kind, data["data"]["id"].as_str().unwrap_or(UNSEEN).to_owned()));
             }
         }
     }
@@ -91,6 +94,8 @@ struct Court<'a> {
     dials: &'a [Dial],
     calls: HashMap<String, CallSeen>,
     nudges: BTreeMap<String, NudgeSeen>,
+    /// When each scheduled call was made.
+    scheduled: HashMap<String, Timestamp>,
     log: &'a Log,
     broken: Vec<String>,
 }
@@ -106,7 +111,7 @@ fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
 
 /// Every broken promise, in words.
 pub fn promises(file: &Path, dials: &[Dial], log: &Log, customers: &[Customer], sight: &Sight, end: Timestamp) -> Vec<String> {
-    let mut court = Court { store: open(file), dials, calls: HashMap::new(), nudges: BTreeMap::new(), log, broken: Vec::new() };
+    let mut court = Court { store: open(file), dials, calls: HashMap::new(), nudges: BTreeMap::new(), scheduled: HashMap::new(), log, broken: Vec::new() };
     court.read();
     court.dials_are_single();
     court.dials_are_lawful();
@@ -171,6 +176,7 @@ impl Court<'_> {
                 created_at: moment(row, 8)?,
             })
         });
+        self.scheduled = self.rows("select id, created_at from scheduled_calls", |row| Ok((row.get(0)?, moment(row, 1)?))).into_iter().collect();
         self.nudges = nudges.into_iter().map(|nudge| (nudge.id.clone(), nudge)).collect();
     }
 
@@ -245,7 +251,8 @@ impl Court<'_> {
         let mut broken = Vec::new();
         for dial in self.dials {
             let Some(call) = self.calls.get(&dial.call.to_string()) else { continue };
-            let made = call.nudge.as_ref().map(|id| self.nudges[id].created_at);
+            let of_scheduled = call.scheduled.as_ref().and_then(|id| self.scheduled.get(id).copied());
+            let made = call.nudge.as_ref().map(|id| self.nudges[id].created_at).or(of_scheduled);
             for (at, promise) in self.log.promises.iter().filter(|(at, _)| *at < call.started_at) {
                 let kept = match promise {
                     Promise::NudgeCancelled(id) => call.nudge.as_deref() != Some(&id.to_string()),
@@ -254,7 +261,7 @@ impl Court<'_> {
                     Promise::OptedOut(tenant, phone) => *tenant != call.workspace || *phone != dial.to,
                     Promise::Registered(phone) => *phone != dial.to,
                     // What was made after the erasure is another matter.
-                    Promise::Erased(tenant, phone) => *tenant != call.workspace || *phone != dial.to || made.is_none_or(|made| made > *at),
+                    Promise::Erased(tenant, phone) => *tenant != call.workspace || *phone != dial.to || made.is_none_or(|made| made >= *at),
                     Promise::Suspended(tenant, true) => {
                         *tenant != call.workspace || self.undone(*at, call.started_at, &Promise::Suspended(*tenant, false))
                     }
@@ -281,7 +288,7 @@ impl Court<'_> {
         let mut finished: HashMap<&str, usize> = HashMap::new();
         let mut over = HashSet::new();
         for (kind, nudge) in &sight.events {
-            if over.contains(nudge) {
+            if over.contains(nudge) && nudge != UNSEEN {
                 broken.push(format!("{kind} of {nudge} after its end"));
             }
             if kind == "nudge.finished" {
@@ -289,9 +296,13 @@ impl Court<'_> {
                 over.insert(nudge.clone());
             }
         }
+        let mut unseen = finished.get(UNSEEN).copied().unwrap_or(0);
         let dialled: HashSet<&str> = self.dials.iter().filter_map(|dial| self.calls.get(&dial.call.to_string())?.nudge.as_deref()).collect();
         for nudge in self.nudges.values() {
-            let events = finished.get(nudge.id.as_str()).copied().unwrap_or(0);
+            let mut events = finished.get(nudge.id.as_str()).copied().unwrap_or(0);
+            if events == 0 && unseen > 0 {
+                (events, unseen) = (1, unseen - 1);
+            }
             let result = nudge.result.as_deref();
             if nudge.status != "finished" || result.is_none() || nudge.finished_at.is_none() || events != 1 {
                 broken.push(format!("{}: {} {result:?} with {events} nudge.finished", nudge.id, nudge.status));
