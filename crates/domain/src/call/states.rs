@@ -207,17 +207,27 @@ impl Progress {
 /// What the call is after a fact, and the event that it owes; `None` when the fact changes nothing (late, repeated, out of place).
 pub fn step(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress, Option<Notice>)> {
     match call.status.stage() {
-        Stage::Ended | Stage::Blocked => None,
+        Stage::Blocked => None,
+        // A wish that is heard late is a wish all the same.
+        Stage::Ended if fact == Fact::OptOutSaid => opted_out(call),
+        Stage::Ended => None,
         Stage::Ringing => before_answer(call, fact, at),
         Stage::InProgress => after_answer(call, fact, at),
     }
+}
+
+fn opted_out(call: &Progress) -> Option<(Progress, Option<Notice>)> {
+    (!call.opted_out).then(|| (Progress { opted_out: true, ..call.clone() }, None))
 }
 
 fn before_answer(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress, Option<Notice>)> {
     let failed = |status, cause: String| Some((call.over(status, cause, at), Some(Notice::Failed)));
     match fact {
         Fact::Ringing if call.status == Status::Queued => Some((Progress { status: Status::Ringing, ..call.clone() }, None)),
-        Fact::Ringing | Fact::AgentConnected | Fact::AgentFailed | Fact::OptOutSaid => None,
+        Fact::Ringing | Fact::AgentConnected => None,
+        Fact::OptOutSaid => opted_out(call),
+        // The answer itself was lost; the call is over all the same.
+        Fact::AgentFailed => failed(Status::Failed, "not_connected".into()),
         Fact::Answered => Some((Progress { status: Status::InProgress, answered_at: Some(at), ..call.clone() }, Some(Notice::Started))),
         Fact::Busy | Fact::Ended(EndCause::Busy) => failed(Status::Busy, "busy".into()),
         Fact::NoAnswer | Fact::Ended(EndCause::NoAnswer) => failed(Status::NoAnswer, "no_answer".into()),
@@ -240,7 +250,7 @@ fn after_answer(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress,
     match fact {
         Fact::Ringing | Fact::Answered | Fact::NotPlaced | Fact::Uncertain => None,
         Fact::AgentConnected => Some((call.clone(), None)),
-        Fact::OptOutSaid => (!call.opted_out).then(|| (Progress { opted_out: true, ..call.clone() }, None)),
+        Fact::OptOutSaid => opted_out(call),
         // Nobody talked: what was not an agent's talk time is not billed.
         Fact::AgentFailed => {
             let over = call.over(Status::Failed, "not_connected", at);

@@ -64,6 +64,19 @@ const FACTS: [Fact; 16] = [
 ];
 
 #[test]
+fn an_opt_out_is_kept_whenever_it_is_heard_and_a_failed_agent_ends_a_call_whose_answer_was_lost() {
+    let (ringing, _) = step(&Progress::placing(), Fact::Ringing, Timestamp(0)).unwrap();
+    let (early, notice) = step(&ringing, Fact::OptOutSaid, Timestamp(1)).unwrap();
+    assert_eq!((early.status, early.opted_out, notice), (Status::Ringing, true, None));
+    let (over, _) = step(&ringing, Fact::NoAnswer, Timestamp(1)).unwrap();
+    let (late, notice) = step(&over, Fact::OptOutSaid, Timestamp(2)).unwrap();
+    assert_eq!((late.status, late.ended_at, late.opted_out, notice), (Status::NoAnswer, over.ended_at, true, None));
+    assert_eq!(step(&late, Fact::OptOutSaid, Timestamp(3)), None);
+    let (failed, notice) = step(&ringing, Fact::AgentFailed, Timestamp(1)).unwrap();
+    assert_eq!((failed.end_cause.as_deref(), failed.talk_ms, notice), (Some("not_connected"), None, Some(Notice::Failed)));
+}
+
+#[test]
 fn a_hang_up_before_the_answer_cancels_and_after_it_completes() {
     let hang_up = Fact::Ended(EndCause::ApiHangup);
     let (ringing, _) = step(&Progress::placing(), Fact::Ringing, Timestamp(0)).unwrap();
@@ -82,7 +95,7 @@ proptest::proptest! {
         let mut notices = Vec::new();
         for (at, fact) in facts.into_iter().enumerate() {
             if let Some((next, notice)) = step(&call, FACTS[fact], Timestamp(at as i64)) {
-                proptest::prop_assert!(call.status.is_live());
+                proptest::prop_assert!(call.status.is_live() || FACTS[fact] == Fact::OptOutSaid);
                 call = next;
                 notices.extend(notice);
             }

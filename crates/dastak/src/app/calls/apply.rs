@@ -21,7 +21,7 @@ use crate::app::{Failure, wallet};
 pub fn apply(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Timestamp) -> Result<CallRow, Failure> {
     let Some((progress, notice)) = step(&call.progress, fact, at) else { return Ok(call) };
     let opted_out = progress.opted_out && !call.progress.opted_out;
-    let over = progress.status.stage() == Stage::Ended;
+    let over = progress.status.stage() == Stage::Ended && call.progress.status.stage() != Stage::Ended;
     let mut row = CallRow { progress, ..call };
     let mut captured = false;
     if over {

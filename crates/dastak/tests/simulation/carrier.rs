@@ -1,0 +1,287 @@
+//! The carrier and the phones behind it. It outlives the service's crashes and remembers every dial that went out: what it saw is the truth
+//! that the service's records are held against.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dastak::runtime::clock::Clock;
+use domain::call::{EndCause, Fact};
+use domain::ids::{Call, Id};
+use domain::phone::Phone;
+use domain::ports::{Answer, Carrier, DialError, DialOrder, HangUpFailed, Standing};
+use domain::time::{HOUR, MINUTE, SECOND, Timestamp};
+use tokio::sync::{Notify, oneshot};
+
+use crate::random::Random;
+
+/// A dial that went out.
+#[derive(Debug, Clone)]
+pub struct Dial {
+    pub call: Id<Call>,
+    pub to: Phone,
+    pub at: Timestamp,
+}
+
+/// Something that comes from the carrier at its time.
+pub enum News {
+    /// A fact about a call.
+    Fact(Id<Call>, Fact),
+    /// The answer to a slow dial.
+    Answer(oneshot::Sender<()>),
+}
+
+#[derive(Default)]
+struct State {
+    clock: Option<Clock>,
+    dials: Vec<Dial>,
+    asked: HashMap<Phone, u64>,
+    news: BTreeMap<(i64, u64), News>,
+    sent: u64,
+    crashes_left: u32,
+    story: Vec<String>,
+}
+
+/// The world outside the service.
+pub struct World {
+    seed: u64,
+    state: Mutex<State>,
+    crash: Notify,
+    fresh: Notify,
+    slow: Notify,
+}
+
+/// What the carrier does with a dial.
+enum Fate {
+    Take,
+    Refuse,
+    /// It goes out, its answer is lost.
+    Lost,
+    /// It does not go out, and the answer is lost.
+    Nowhere,
+    Slow(oneshot::Receiver<()>),
+    /// The service dies before the carrier hears of it.
+    DieBefore,
+    /// The service dies while it waits for the answer.
+    DieWaiting,
+    /// The service dies with the answer in its hands.
+    DieAnswered,
+}
+
+impl World {
+    pub fn new(seed: u64) -> Arc<Self> {
+        let crashes_left = 5;
+        Arc::new(Self { seed, state: Mutex::new(State { crashes_left, ..State::default() }), crash: Notify::new(), fresh: Notify::new(), slow: Notify::new() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The clock of the service's present life.
+    pub fn set_clock(&self, clock: Clock) {
+        self.lock().clock = Some(clock);
+    }
+
+    pub fn dials(&self) -> Vec<Dial> {
+        self.lock().dials.clone()
+    }
+
+    pub fn tell(&self, line: String) {
+        let mut state = self.lock();
+        let at = state.clock.as_ref().map_or(Timestamp(0), Clock::now);
+        state.story.push(format!("{at} {line}"));
+    }
+
+    pub fn story(&self) -> Vec<String> {
+        self.lock().story.clone()
+    }
+
+    /// Ends the service's life here and now, if it may still die.
+    pub fn die(&self) -> bool {
+        let mut state = self.lock();
+        if state.crashes_left == 0 {
+            return false;
+        }
+        state.crashes_left -= 1;
+        drop(state);
+        self.crash.notify_one();
+        true
+    }
+
+    pub fn no_more_crashes(&self) {
+        self.lock().crashes_left = 0;
+    }
+
+    pub async fn died(&self) {
+        self.crash.notified().await;
+    }
+
+    pub fn next_news(&self) -> Option<Timestamp> {
+        self.lock().news.keys().next().map(|(at, _)| Timestamp(*at))
+    }
+
+    pub fn take_news(&self, now: Timestamp) -> Option<News> {
+        let mut state = self.lock();
+        let key = *state.news.keys().next().filter(|(at, _)| *at <= now.0)?;
+        state.news.remove(&key)
+    }
+
+    pub fn send(&self, at: Timestamp, news: News) {
+        let mut state = self.lock();
+        state.sent += 1;
+        let key = (at.0, state.sent);
+        state.news.insert(key, news);
+        drop(state);
+        self.fresh.notify_one();
+    }
+
+    /// Something new is to come from the carrier.
+    pub async fn has_news(&self) {
+        self.fresh.notified().await;
+    }
+
+    /// Whoever waits for a slow dial goes on with something else.
+    pub async fn is_slow(&self) {
+        self.slow.notified().await;
+    }
+
+    fn now(&self) -> Timestamp {
+        self.lock().clock.as_ref().map_or(Timestamp(0), Clock::now)
+    }
+
+    /// Decides what becomes of a dial; if it goes out, the phone's life follows.
+    fn begin(&self, order: &DialOrder) -> Fate {
+        let asked = {
+            let mut state = self.lock();
+            let asked = state.asked.entry(order.to).or_default();
+            *asked += 1;
+            *asked
+        };
+        let mut random = Random::named(self.seed, &format!("dial {} {asked}", order.to));
+        let roll = random.range(0, 99);
+        let fate = match roll {
+            0..=9 => Fate::Refuse,
+            10..=13 => Fate::Lost,
+            14..=16 => Fate::Nowhere,
+            17..=20 => {
+                let (send, receive) = oneshot::channel();
+                self.send(self.now().plus(random.range(1, 90) * SECOND), News::Answer(send));
+                Fate::Slow(receive)
+            }
+            21..=23 if self.die() => Fate::DieBefore,
+            24..=26 if self.die() => Fate::DieWaiting,
+            27..=29 if self.die() => Fate::DieAnswered,
+            _ => Fate::Take,
+        };
+        let word = match &fate {
+            Fate::Take => "takes",
+            Fate::Refuse => "refuses",
+            Fate::Lost => "takes, answer lost:",
+            Fate::Nowhere => "loses",
+            Fate::Slow(_) => "takes, answers late:",
+            Fate::DieBefore => "never hears of (crash)",
+            Fate::DieWaiting => "takes (crash before the answer)",
+            Fate::DieAnswered => "takes (crash with the answer)",
+        };
+        self.tell(format!("carrier {word} {} to {}", order.call, order.to));
+        if matches!(fate, Fate::Take | Fate::Lost | Fate::Slow(_) | Fate::DieWaiting | Fate::DieAnswered) {
+            let at = self.now();
+            self.lock().dials.push(Dial { call: order.call, to: order.to, at });
+            self.ring(order.call, at, &mut random);
+        }
+        fate
+    }
+
+    /// What the phone does, with facts that come twice, in the wrong order, or not at all.
+    fn ring(&self, call: Id<Call>, now: Timestamp, random: &mut Random) {
+        let pick_up = random.range(1, 25) * SECOND;
+        let talk = random.range(5, 240) * SECOND;
+        let mut facts: Vec<(i64, Fact)> = match random.range(0, 99) {
+            0..=44 => {
+                let cause = *random.pick(&[EndCause::AgentEnded, EndCause::CallerHangup, EndCause::SilenceTimeout, EndCause::MaxDuration, EndCause::Error]);
+                let mut facts = vec![(pick_up, Fact::Answered), (pick_up + 500, Fact::AgentConnected), (pick_up + talk, Fact::Ended(cause))];
+                if random.percent(12) {
+                    facts.insert(2, (pick_up + talk / 2, Fact::OptOutSaid));
+                }
+                facts
+            }
+            45..=64 => vec![(random.range(15, 45) * SECOND, Fact::NoAnswer)],
+            65..=74 => vec![(3 * SECOND, Fact::Busy)],
+            75..=78 => vec![(3 * SECOND, Fact::Rejected)],
+            79..=81 => vec![(SECOND, Fact::InvalidNumber)],
+            82..=84 => vec![(SECOND, Fact::Sip(503))],
+            85..=88 => vec![(pick_up, Fact::Answered), (pick_up + 2 * SECOND, Fact::Voicemail)],
+            89..=94 => vec![(pick_up, Fact::Answered), (pick_up + SECOND, Fact::AgentFailed)],
+            _ => vec![(random.range(20, 120) * MINUTE, Fact::Lost)],
+        };
+        if facts.len() > 1 && random.percent(8) {
+            let first = facts[0].0;
+            facts[0].0 = facts[1].0;
+            facts[1].0 = first;
+        }
+        let last = facts.len() - 1;
+        for (place, (after, fact)) in facts.into_iter().enumerate() {
+            if place != last && random.percent(5) {
+                continue;
+            }
+            if place == last && random.percent(4) {
+                self.send(now.plus(after + HOUR), News::Fact(call, Fact::Lost));
+                continue;
+            }
+            self.send(now.plus(after), News::Fact(call, fact));
+            if random.percent(15) {
+                let again = after + random.range(0, 120) * SECOND;
+                self.send(now.plus(again), News::Fact(call, fact));
+            }
+        }
+    }
+}
+
+fn provider_call(call: Id<Call>) -> String {
+    format!("sim-{call}")
+}
+
+/// The carrier as the service knows it.
+pub struct Line(pub Arc<World>);
+
+impl Carrier for Line {
+    fn dial(&self, order: DialOrder) -> Answer<'_, Result<String, DialError>> {
+        Box::pin(async move {
+            match self.0.begin(&order) {
+                Fate::Take | Fate::DieAnswered => {}
+                Fate::Refuse => return Err(DialError::ProviderErrorBeforeRing),
+                Fate::Lost | Fate::Nowhere => return Err(DialError::Uncertain),
+                Fate::Slow(answer) => {
+                    self.0.slow.notify_waiters();
+                    drop(answer.await);
+                }
+                Fate::DieBefore | Fate::DieWaiting => std::future::pending().await,
+            }
+            Ok(provider_call(order.call))
+        })
+    }
+
+    fn ask(&self, order: DialOrder) -> Answer<'_, Standing> {
+        let went_out = self.0.lock().dials.iter().any(|dial| dial.call == order.call);
+        let knows = Random::named(self.0.seed, &format!("ask {}", order.call)).percent(65);
+        let standing = match (knows, went_out) {
+            (true, true) => Standing::Taken(provider_call(order.call)),
+            (true, false) => Standing::Unheard,
+            (false, _) => Standing::Unknown,
+        };
+        self.0.tell(format!("asked about {}: {standing:?}", order.call));
+        Box::pin(std::future::ready(standing))
+    }
+
+    fn hang_up(&self, provider: &str) -> Answer<'_, Result<(), HangUpFailed>> {
+        let call = provider.strip_prefix("sim-").and_then(|id| id.parse().ok());
+        let answer = match call {
+            Some(call) => {
+                self.0.send(self.0.now().plus(SECOND), News::Fact(call, Fact::Ended(EndCause::ApiHangup)));
+                Ok(())
+            }
+            None => Err(HangUpFailed),
+        };
+        Box::pin(std::future::ready(answer))
+    }
+}

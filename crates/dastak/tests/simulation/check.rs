@@ -1,0 +1,484 @@
+//! What must hold after a run, whatever happened in it: the store's rows and events against what the carrier saw and what was promised.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use domain::compliance::Pack;
+use domain::decision_log::{ChainVerifier, Row as LogRow};
+use domain::ids::{Call, Id, Kind};
+use domain::tenant::Tenant;
+use domain::time::{DAY, Timestamp};
+use domain::wallet::call_charge;
+use domain::window::NudgeWindow;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
+
+use crate::carrier::Dial;
+use crate::clients::{Customer, Log, Promise};
+use crate::life::PLATFORM_LINES;
+
+/// The nudge of an event that an erasure of the same moment emptied.
+const UNSEEN: &str = "";
+
+/// An observer beside the service: it reads the committed state and keeps every event before an erasure empties it.
+pub struct Sight {
+    store: Connection,
+    seen: i64,
+    /// Type and nudge of every nudge event, in the order of the outbox.
+    pub events: Vec<(String, String)>,
+}
+
+impl Sight {
+    pub fn new(file: &Path) -> Self {
+        Self { store: open(file), seen: 0, events: Vec::new() }
+    }
+
+    pub fn look(&mut self) {
+        let mut statement = self.store.prepare_cached("select rowid, type, envelope from events where rowid > ?1 order by rowid").expect("a query");
+        let rows = statement.query_map([self.seen], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("events");
+        let rows: Vec<(i64, String, Option<String>)> = rows.collect::<Result<_, _>>().expect("events");
+        for (at, kind, envelope) in rows {
+            self.seen = at;
+            if kind.starts_with("nudge.") {
+                let data: serde_json::Value = serde_json::from_str(&envelope.unwrap_or_default()).unwrap_or_default();
+                self.events.push((kind, data["data"]["id"].as_str().unwrap_or(UNSEEN).to_owned()));
+            }
+        }
+    }
+
+    /// Whose call it is; `None` when the service knows of no such call.
+    pub fn owner(&self, call: Id<Call>) -> Option<Tenant> {
+        let found: Option<String> = self
+            .store
+            .query_row("select workspace from calls where id = ?1", [call.to_string()], |row| row.get(0))
+            .optional()
+            .expect("a query");
+        found.and_then(|id| id.parse().ok())
+    }
+}
+
+fn open(file: &Path) -> Connection {
+    let store = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("the store");
+    store.busy_timeout(std::time::Duration::from_secs(10)).expect("patience");
+    store
+}
+
+struct CallSeen {
+    workspace: Tenant,
+    live: bool,
+    to_number: String,
+    nudge: Option<String>,
+    scheduled: Option<String>,
+    status: String,
+    phase: Option<String>,
+    started_at: Timestamp,
+    ended_at: Option<Timestamp>,
+    talk_ms: Option<i64>,
+    price: i64,
+    line: Option<i64>,
+}
+
+struct NudgeSeen {
+    id: String,
+    status: String,
+    result: Option<String>,
+    attempts: i64,
+    max_retries: i64,
+    key: String,
+    live: bool,
+    finished_at: Option<i64>,
+    created_at: Timestamp,
+}
+
+struct Court<'a> {
+    store: Connection,
+    dials: &'a [Dial],
+    calls: HashMap<String, CallSeen>,
+    nudges: BTreeMap<String, NudgeSeen>,
+    /// When each scheduled call was made.
+    scheduled: HashMap<String, Timestamp>,
+    log: &'a Log,
+    broken: Vec<String>,
+}
+
+fn id<K: Kind>(row: &Row<'_>, column: usize) -> rusqlite::Result<Id<K>> {
+    let text: String = row.get(column)?;
+    Ok(text.parse().expect("an id"))
+}
+
+fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+    row.get(column).map(Timestamp)
+}
+
+/// Every broken promise, in words.
+pub fn promises(file: &Path, dials: &[Dial], log: &Log, customers: &[Customer], sight: &Sight, end: Timestamp) -> Vec<String> {
+    let mut court = Court { store: open(file), dials, calls: HashMap::new(), nudges: BTreeMap::new(), scheduled: HashMap::new(), log, broken: Vec::new() };
+    court.read();
+    court.dials_are_single();
+    court.dials_are_lawful();
+    court.promises_are_kept();
+    court.nudges_are_finished(sight);
+    court.decisions_are_legal();
+    court.scheduled_calls_are_over();
+    court.calls_are_over(end);
+    for customer in customers {
+        court.money_adds_up(customer.tenant);
+        court.chains_hold(customer.tenant);
+    }
+    court.broken
+}
+
+impl Court<'_> {
+    fn say(&mut self, what: String) {
+        self.broken.push(what);
+    }
+
+    fn rows<T>(&self, sql: &str, read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> Vec<T> {
+        let mut statement = self.store.prepare(sql).expect("a query");
+        let rows = statement.query_map([], read).expect("rows");
+        rows.collect::<Result<_, _>>().expect("rows")
+    }
+
+    fn count(&self, sql: &str) -> i64 {
+        self.rows(sql, |row| row.get(0))[0]
+    }
+
+    fn read(&mut self) {
+        let sql = "select id, workspace, mode, to_number, nudge, scheduled_call, status, phase, started_at, ended_at, talk_ms, price, line from calls";
+        let calls = self.rows(sql, |row| {
+            let seen = CallSeen {
+                workspace: id(row, 1)?,
+                live: row.get::<_, String>(2)? == "live",
+                to_number: row.get(3)?,
+                nudge: row.get(4)?,
+                scheduled: row.get(5)?,
+                status: row.get(6)?,
+                phase: row.get(7)?,
+                started_at: moment(row, 8)?,
+                ended_at: row.get::<_, Option<i64>>(9)?.map(Timestamp),
+                talk_ms: row.get(10)?,
+                price: row.get(11)?,
+                line: row.get(12)?,
+            };
+            Ok((row.get(0)?, seen))
+        });
+        self.calls = calls.into_iter().collect();
+        let sql = "select id, status, result, attempts, max_retries, api_key, mode, finished_at, created_at from nudges";
+        let nudges = self.rows(sql, |row| {
+            Ok(NudgeSeen {
+                id: row.get(0)?,
+                status: row.get(1)?,
+                result: row.get(2)?,
+                attempts: row.get(3)?,
+                max_retries: row.get(4)?,
+                key: row.get(5)?,
+                live: row.get::<_, String>(6)? == "live",
+                finished_at: row.get(7)?,
+                created_at: moment(row, 8)?,
+            })
+        });
+        self.scheduled = self.rows("select id, created_at from scheduled_calls", |row| Ok((row.get(0)?, moment(row, 1)?))).into_iter().collect();
+        self.nudges = nudges.into_iter().map(|nudge| (nudge.id.clone(), nudge)).collect();
+    }
+
+    /// No attempt is dialled twice, and nothing is dialled that the store does not know of.
+    fn dials_are_single(&mut self) {
+        let mut broken = Vec::new();
+        let (mut of_call, mut of_nudge, mut of_scheduled) = (HashMap::new(), HashMap::<&str, i64>::new(), HashMap::<&str, i64>::new());
+        for dial in self.dials {
+            *of_call.entry(dial.call).or_insert(0) += 1;
+            let Some(call) = self.calls.get(&dial.call.to_string()) else {
+                broken.push(format!("{} was dialled and is not in the store", dial.call));
+                continue;
+            };
+            if let Some(nudge) = &call.nudge {
+                *of_nudge.entry(nudge).or_default() += 1;
+            }
+            if let Some(scheduled) = &call.scheduled {
+                *of_scheduled.entry(scheduled).or_default() += 1;
+            }
+        }
+        broken.extend(of_call.iter().filter(|(_, dials)| **dials > 1).map(|(call, dials)| format!("{call} was dialled {dials} times")));
+        broken.extend(of_scheduled.iter().filter(|(_, dials)| **dials > 1).map(|(id, dials)| format!("{id} was dialled {dials} times")));
+        for (id, dials) in &of_nudge {
+            let nudge = &self.nudges[*id];
+            if *dials > nudge.attempts || nudge.attempts > nudge.max_retries + 1 {
+                broken.push(format!("{id}: {dials} dials, {} attempts, {} retries allowed", nudge.attempts, nudge.max_retries));
+            }
+        }
+        let mut calls_of: HashMap<(&str, i64), i64> = HashMap::new();
+        for dial in self.dials {
+            if let Some(nudge) = self.calls.get(&dial.call.to_string()).and_then(|call| call.nudge.as_deref()) {
+                *calls_of.entry((nudge, dial.at.0)).or_default() += 1;
+            }
+        }
+        broken.extend(calls_of.iter().filter(|(_, dials)| **dials > 1).map(|((nudge, at), _)| format!("{nudge} was dialled twice at {}", Timestamp(*at))));
+        self.broken.extend(broken);
+    }
+
+    /// No dial outside its hours or above the caps.
+    fn dials_are_lawful(&mut self) {
+        let pack = Pack::built_in("generic-safe@1").expect("a pack");
+        let window = NudgeWindow::new(&pack.hours);
+        let mut broken = Vec::new();
+        let mut by_number: HashMap<(Tenant, String), Vec<Timestamp>> = HashMap::new();
+        for dial in self.dials {
+            let Some(call) = self.calls.get(&dial.call.to_string()) else { continue };
+            let open = if call.nudge.is_some() { window.is_open(dial.at) } else { pack.hours.is_open(dial.at) };
+            if !open {
+                broken.push(format!("{} was dialled outside its hours at {}", dial.call, dial.at));
+            }
+            if !call.live {
+                broken.push(format!("{} is a test call and was dialled", dial.call));
+            }
+            by_number.entry((call.workspace, dial.to.to_string())).or_default().push(dial.at);
+        }
+        for ((tenant, number), mut dials) in by_number {
+            let phone = domain::phone::Phone::normalize(&number).expect("a number");
+            // Who was erased is forgotten, the dials before it included.
+            if self.log.promises.iter().any(|(_, promise)| *promise == Promise::Erased(tenant, phone)) {
+                continue;
+            }
+            dials.sort();
+            if dials.windows(4).any(|four| four[3].0 - four[0].0 < DAY) || dials.windows(11).any(|many| many[10].0 - many[0].0 < 7 * DAY) {
+                broken.push(format!("{number} was dialled more often than allowed"));
+            }
+        }
+        self.broken.extend(broken);
+    }
+
+    /// Nothing is dialled after a promise that it is not. A dial whose placement began before the promise may follow it.
+    fn promises_are_kept(&mut self) {
+        let mut broken = Vec::new();
+        for dial in self.dials {
+            let Some(call) = self.calls.get(&dial.call.to_string()) else { continue };
+            let of_scheduled = call.scheduled.as_ref().and_then(|id| self.scheduled.get(id).copied());
+            let made = call.nudge.as_ref().map(|id| self.nudges[id].created_at).or(of_scheduled);
+            for (at, promise) in self.log.promises.iter().filter(|(at, _)| *at < call.started_at) {
+                let kept = match promise {
+                    Promise::NudgeCancelled(id) => call.nudge.as_deref() != Some(&id.to_string()),
+                    Promise::ScheduledCancelled(id) => call.scheduled.as_deref() != Some(&id.to_string()),
+                    Promise::Revoked(key) => call.nudge.as_ref().is_none_or(|id| self.nudges[id].key != key.to_string()),
+                    Promise::OptedOut(tenant, phone) => *tenant != call.workspace || *phone != dial.to,
+                    Promise::Registered(phone) => *phone != dial.to,
+                    // What was made after the erasure is another matter.
+                    Promise::Erased(tenant, phone) => *tenant != call.workspace || *phone != dial.to || made.is_none_or(|made| made >= *at),
+                    Promise::Suspended(tenant, true) => {
+                        *tenant != call.workspace || self.undone(*at, call.started_at, &Promise::Suspended(*tenant, false))
+                    }
+                    Promise::Published(tenant, false) => {
+                        *tenant != call.workspace || self.undone(*at, call.started_at, &Promise::Published(*tenant, true))
+                    }
+                    Promise::Suspended(_, false) | Promise::Published(_, true) => true,
+                };
+                if !kept {
+                    broken.push(format!("{} was dialled at {} after {at} {promise:?}", dial.call, dial.at));
+                }
+            }
+        }
+        self.broken.extend(broken);
+    }
+
+    fn undone(&self, from: Timestamp, to: Timestamp, wanted: &Promise) -> bool {
+        self.log.promises.iter().any(|(at, promise)| promise == wanted && *at >= from && *at <= to)
+    }
+
+    /// Every nudge has one result, one `nudge.finished` and nothing after it; the dialler's queues are empty.
+    fn nudges_are_finished(&mut self, sight: &Sight) {
+        let mut broken = Vec::new();
+        let mut finished: HashMap<&str, usize> = HashMap::new();
+        let mut over = HashSet::new();
+        for (kind, nudge) in &sight.events {
+            if over.contains(nudge) && nudge != UNSEEN {
+                broken.push(format!("{kind} of {nudge} after its end"));
+            }
+            if kind == "nudge.finished" {
+                *finished.entry(nudge).or_default() += 1;
+                over.insert(nudge.clone());
+            }
+        }
+        let mut unseen = finished.get(UNSEEN).copied().unwrap_or(0);
+        let dialled: HashSet<&str> = self.dials.iter().filter_map(|dial| self.calls.get(&dial.call.to_string())?.nudge.as_deref()).collect();
+        for nudge in self.nudges.values() {
+            let mut events = finished.get(nudge.id.as_str()).copied().unwrap_or(0);
+            if events == 0 && unseen > 0 {
+                (events, unseen) = (1, unseen - 1);
+            }
+            let result = nudge.result.as_deref();
+            if nudge.status != "finished" || result.is_none() || nudge.finished_at.is_none() || events != 1 {
+                broken.push(format!("{}: {} {result:?} with {events} nudge.finished", nudge.id, nudge.status));
+            }
+            let was_dialled = dialled.contains(nudge.id.as_str());
+            if result == Some("expired") && was_dialled || nudge.live && matches!(result, Some("connected" | "voicemail" | "busy" | "no_answer")) && !was_dialled {
+                broken.push(format!("{} is {result:?} and {} dialled", nudge.id, if was_dialled { "was" } else { "never was" }));
+            }
+        }
+        let known: HashSet<&str> = self.nudges.keys().map(String::as_str).collect();
+        let promised = self.log.nudges.iter().map(|(_, id)| id.to_string()).filter(|id| !known.contains(id.as_str()));
+        broken.extend(promised.map(|id| format!("{id} was acknowledged and is lost")));
+        if self.count("select count(*) from nudge_queues where pending <> 0 or without_line <> 0 or next_look is not null") != 0 {
+            broken.push("a queue of nudges is not empty".into());
+        }
+        self.broken.extend(broken);
+    }
+
+    /// Every step of every nudge is one of the table.
+    fn decisions_are_legal(&mut self) {
+        let sql = "select nudge, status from nudge_timeline order by nudge, seq";
+        let steps = self.rows(sql, |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+        let mut before: Option<(String, String)> = None;
+        for (nudge, status) in steps {
+            let from = before.as_ref().filter(|(other, _)| *other == nudge).map(|(_, status)| status.as_str());
+            let legal = match (from, status.as_str()) {
+                (None, "queued" | "scheduled" | "finished") => true,
+                (Some("queued" | "scheduled"), "queued" | "scheduled" | "dialing" | "in_progress" | "finished") => true,
+                (Some("dialing"), "dialing" | "in_progress" | "scheduled" | "finished") => true,
+                (Some("in_progress"), "in_progress" | "finished") => true,
+                (Some("finished"), "finished") => true,
+                _ => false,
+            };
+            if !legal {
+                let from = from.unwrap_or("nothing").to_owned();
+                self.say(format!("{nudge} went from {from} to {status}"));
+            }
+            before = Some((nudge, status));
+        }
+    }
+
+    fn scheduled_calls_are_over(&mut self) {
+        let sql = "select id, status, reason, call, attempts, next_attempt_at from scheduled_calls";
+        type Seen = (String, String, Option<String>, Option<String>, i64, Option<i64>);
+        let rows: Vec<Seen> = self.rows(sql, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?)));
+        let dialled: HashSet<String> = self.dials.iter().map(|dial| dial.call.to_string()).collect();
+        for (id, status, reason, call, attempts, next) in &rows {
+            let over = matches!(status.as_str(), "placed" | "failed" | "cancelled") && next.is_none() && *attempts <= 3;
+            let placed = status != "placed" || call.as_ref().is_some_and(|call| dialled.contains(call) && self.calls.contains_key(call));
+            if !over || !placed {
+                self.say(format!("{id}: {status} {reason:?} after {attempts} tries, call {call:?}"));
+            }
+        }
+        let known: HashSet<&str> = rows.iter().map(|row| row.0.as_str()).collect();
+        let lost: Vec<String> = self.log.scheduled.iter().map(|(_, id)| id.to_string()).filter(|id| !known.contains(id.as_str())).collect();
+        for id in lost {
+            self.say(format!("{id} was acknowledged and is lost"));
+        }
+    }
+
+    /// Every call has ended, no line is held, and there were never more than there are.
+    fn calls_are_over(&mut self, end: Timestamp) {
+        let mut broken = Vec::new();
+        let mut moves = Vec::new();
+        for (id, call) in &self.calls {
+            if call.phase.is_none() || call.ended_at.is_none() || call.line.is_some() {
+                broken.push(format!("{id} to {} is still {} at {end}", call.to_number, call.status));
+            }
+            if call.live && call.status != "blocked" {
+                moves.push((call.started_at.0, 1));
+                moves.push((call.ended_at.unwrap_or(end).0, -1));
+            }
+        }
+        moves.sort_unstable();
+        let (mut lines, mut most) = (0, 0);
+        for (_, change) in moves {
+            lines += change;
+            most = most.max(lines);
+        }
+        if most > PLATFORM_LINES {
+            broken.push(format!("{most} calls at once"));
+        }
+        let known = &self.calls;
+        let lost = self.log.calls.iter().map(|(_, id)| id.to_string()).filter(|id| !known.contains_key(id));
+        broken.extend(lost.map(|id| format!("{id} was acknowledged and is lost")));
+        self.broken.extend(broken);
+    }
+
+    /// The ledger is its running sum, what was talked is charged once, and nothing is held any more.
+    fn money_adds_up(&mut self, tenant: Tenant) {
+        let (balance, reserved): (i64, i64) =
+            self.rows(&format!("select balance, reserved from workspaces where id = '{tenant}'"), |row| Ok((row.get(0)?, row.get(1)?)))[0];
+        let lines: Vec<(i64, i64, String, String)> = self.rows(
+            &format!("select amount, balance_after, kind, reference from wallet_entries where workspace = '{tenant}' order by seq"),
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+        );
+        let mut sum = 0;
+        let mut charges: HashMap<&str, i64> = HashMap::new();
+        let mut broken = Vec::new();
+        for (amount, after, kind, reference) in &lines {
+            sum += amount;
+            if sum != *after {
+                broken.push(format!("a line of the ledger says {after}, the sum is {sum}"));
+            }
+            if kind == "call_charge" && charges.insert(reference, -amount).is_some() {
+                broken.push(format!("{reference} was charged twice"));
+            }
+        }
+        if balance != sum || reserved != 0 {
+            broken.push(format!("the wallet says {balance} with {reserved} held, the ledger {sum}"));
+        }
+        for (id, call) in self.calls.iter().filter(|(_, call)| call.workspace == tenant && call.live) {
+            let owed = call_charge(call.talk_ms.unwrap_or(0), call.price);
+            let charged = charges.get(id.as_str()).copied().unwrap_or(0);
+            if owed != charged {
+                broken.push(format!("{id} owes {owed} and was charged {charged}"));
+            }
+        }
+        if self.count(&format!("select count(*) from wallet_holds where workspace = '{tenant}'")) != 0 {
+            broken.push("money is still held".into());
+        }
+        self.broken.extend(broken);
+    }
+
+    /// Every chain of the decision log verifies up to its head, and every dial has its record.
+    fn chains_hold(&mut self, tenant: Tenant) {
+        let heads: Vec<(String, i64, String)> = self.rows(
+            &format!("select chain, seq, hash from decision_log_heads where workspace = '{tenant}'"),
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        );
+        let mut broken = Vec::new();
+        let mut allowed = HashSet::new();
+        for (chain, seq, hash) in heads {
+            let sql = format!(
+                "select seq, at, interaction_id, decision, blocked_by, gate_results, outcome, recording_ref, consent_ref, integrity_hash, prev_hash, is_test, \
+                 channel, agent_id from decision_log where workspace = '{tenant}' and chain = '{chain}' order by seq"
+            );
+            let mut verifier = ChainVerifier::new();
+            for row in self.rows(&sql, log_row) {
+                if row.decision == "allowed" {
+                    allowed.insert(row.interaction_id.clone());
+                }
+                if let Err(why) = verifier.push(&row) {
+                    broken.push(format!("chain {chain}: {why:?}"));
+                }
+            }
+            let head = verifier.head();
+            if (head.seq as i64, head.hash.as_str()) != (seq, hash.as_str()) {
+                broken.push(format!("chain {chain} ends at {} and its head says {seq}", head.seq));
+            }
+        }
+        for dial in self.dials {
+            let own = self.calls.get(&dial.call.to_string()).is_some_and(|call| call.workspace == tenant);
+            if own && !allowed.contains(&dial.call.to_string()) {
+                broken.push(format!("{} was dialled without a record in the decision log", dial.call));
+            }
+        }
+        self.broken.extend(broken);
+    }
+}
+
+fn log_row(row: &Row<'_>) -> rusqlite::Result<LogRow> {
+    Ok(LogRow {
+        seq: row.get::<_, i64>(0)?.to_string(),
+        timestamp: Timestamp(row.get(1)?).to_string(),
+        interaction_id: row.get(2)?,
+        decision: row.get(3)?,
+        blocked_by: row.get(4)?,
+        gate_results: row.get(5)?,
+        outcome: row.get(6)?,
+        recording_ref: row.get(7)?,
+        consent_ref: row.get(8)?,
+        integrity_hash: row.get(9)?,
+        prev_hash: row.get(10)?,
+        is_test: (row.get::<_, i64>(11)? == 1).to_string(),
+        channel: row.get(12)?,
+        agent_id: row.get(13)?,
+    })
+}

@@ -1,0 +1,365 @@
+//! What clients, people and the operator do, and when. Every act is repeated until it is answered, as a client would.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dastak::app::idempotency::Once;
+use dastak::app::operator_log::Trace;
+use dastak::app::{App, Failure, agents, calls, dnd, do_not_call, erasure, keys, numbers, nudges, scheduled_calls, wallet, workspaces};
+use domain::call::Fact;
+use domain::ids::{Agent, ApiKey, Call, Id, Nudge, ScheduledCall};
+use domain::phone::Phone;
+use domain::tenant::{Mode, Tenant};
+use domain::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
+use serde_json::{Value, json};
+
+use crate::carrier::World;
+use crate::random::Random;
+
+/// A workspace on the stage.
+#[derive(Debug, Clone)]
+pub struct Customer {
+    pub tenant: Tenant,
+    pub agent: Id<Agent>,
+    /// Live keys with their ids.
+    pub keys: Vec<(String, Id<ApiKey>)>,
+    pub test_key: String,
+}
+
+/// Something done to the service.
+#[derive(Debug, Clone)]
+pub enum Act {
+    Nudge { customer: usize, key: usize, test: bool, to: Phone, body: Value, name: String },
+    Schedule { customer: usize, to: Phone, at: Timestamp, name: String },
+    Call { customer: usize, to: Phone, name: String },
+    CancelNudge { customer: usize, pick: u64 },
+    CancelAll { customer: usize },
+    CancelScheduled { customer: usize, pick: u64 },
+    HangUp { customer: usize, pick: u64 },
+    Revoke { customer: usize, key: usize },
+    OptOut { customer: usize, to: Phone },
+    Register { to: Phone },
+    Erase { customer: usize, to: Phone },
+    Wallet { customer: usize, amount: i64 },
+    Lines { customer: usize, lines: i64 },
+    Suspend { customer: usize, suspended: bool },
+    Publish { customer: usize, active: bool },
+}
+
+/// What was answered, at its moment: a promise from then on.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Promise {
+    NudgeCancelled(Id<Nudge>),
+    ScheduledCancelled(Id<ScheduledCall>),
+    Revoked(Id<ApiKey>),
+    OptedOut(Tenant, Phone),
+    Registered(Phone),
+    Erased(Tenant, Phone),
+    Suspended(Tenant, bool),
+    Published(Tenant, bool),
+}
+
+/// What is known of the past of a run; it outlives crashes.
+#[derive(Default)]
+pub struct Log {
+    pub promises: Vec<(Timestamp, Promise)>,
+    pub nudges: Vec<(usize, Id<Nudge>)>,
+    pub scheduled: Vec<(usize, Id<ScheduledCall>)>,
+    pub calls: Vec<(usize, Id<Call>)>,
+    pub defects: Vec<String>,
+    pub acts: u64,
+}
+
+pub type Shared = Arc<Mutex<Log>>;
+
+/// The people that can be called: few, so that everything meets.
+pub fn people() -> Vec<Phone> {
+    (0..14).map(|number| Phone::normalize(&format!("+9198123{:05}", 40_013 + number * 7)).expect("a number")).collect()
+}
+
+fn trace() -> Trace {
+    Trace { operation: "simulation", request_id: "simulation".into() }
+}
+
+fn read<T: serde::de::DeserializeOwned>(body: Value) -> T {
+    serde_json::from_value(body).expect("a body")
+}
+
+/// A body as the router hands it on: checked, with its defaults.
+fn checked<T: serde::de::DeserializeOwned>(operation: &str, mut body: Value) -> T {
+    let operation = api::operations::all().find(|known| known.id == operation).expect("an operation");
+    operation.body.expect("it has a body")().check(&mut body).expect("a fitting body");
+    read(body)
+}
+
+/// Makes a verified workspace with money, a number, keys and a published agent.
+pub async fn set_up(app: &Arc<App>, number: usize) -> Result<Customer, Failure> {
+    let body = read(json!({"name": "Acme", "kybVerified": true, "balanceMinor": 40_000, "currency": "INR", "costPerMinuteMinor": 600}));
+    let made = workspaces::create(app, trace(), Once::unkeyed(), body).await?;
+    let made: Value = serde_json::from_str(&made.body).expect("JSON");
+    let tenant: Tenant = made["data"]["id"].as_str().expect("an id").parse().expect("an id");
+    let limits = json!({"limits": {"requestsPerMinute": 1_000_000, "nudgesPerMinute": 1_000_000, "callsPerMinute": 1_000_000, "concurrentCalls": 3}});
+    workspaces::update(app, trace(), tenant, read(limits)).await?;
+    numbers::create(app, trace(), tenant, format!("+9180200000{number:02}")).await?;
+    let mut live = Vec::new();
+    for _ in 0..3 {
+        live.push(key(app, tenant, "live").await?);
+    }
+    let (test_key, _) = key(app, tenant, "test").await?;
+    let made = agents::create(app, tenant, checked("createAgent", json!({"name": "Asha", "systemPrompt": "Say hello."}))).await?;
+    agents::set_status(app, tenant, made.summary.id, "active".into()).await?;
+    Ok(Customer { tenant, agent: made.summary.id, keys: live, test_key })
+}
+
+async fn key(app: &App, tenant: Tenant, mode: &str) -> Result<(String, Id<ApiKey>), Failure> {
+    let made = keys::create(app, trace(), tenant, read(json!({"name": "sim", "mode": mode, "scopes": "all"}))).await?;
+    Ok((made.key.expect("a key"), made.id))
+}
+
+/// What happens in a run, in order of its time.
+pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
+    let mut random = Random::named(seed, "plan");
+    let people = people();
+    let mut acts = Vec::new();
+    let count = random.range(25, 60);
+    for number in 0..count {
+        let mut at = from.plus(random.range(0, 48 * 60) * MINUTE);
+        if random.percent(50) {
+            // Many at one moment, and most in working hours.
+            at = from.plus(random.range(0, 1) * DAY + *random.pick(&[0, HOUR, 3 * HOUR, 6 * HOUR, 10 * HOUR + 53 * MINUTE]));
+        }
+        let act = act(&mut random, &people, number, at);
+        acts.push((at, act));
+    }
+    for (at, act) in acts.clone() {
+        // What was taken away comes back, so that the run goes on.
+        let later = at.plus(random.range(5, 600) * MINUTE);
+        match act {
+            Act::Suspend { customer, .. } => acts.push((later, Act::Suspend { customer, suspended: false })),
+            Act::Publish { customer, .. } => acts.push((later, Act::Publish { customer, active: true })),
+            Act::Lines { customer, .. } => acts.push((later, Act::Lines { customer, lines: 3 })),
+            Act::Wallet { customer, amount } if amount < 0 => acts.push((later, Act::Wallet { customer, amount: 20_000 })),
+            _ => {}
+        }
+    }
+    acts.sort_by_key(|(at, _)| *at);
+    acts
+}
+
+fn act(random: &mut Random, people: &[Phone], number: i64, at: Timestamp) -> Act {
+    let customer = random.range(0, 1) as usize;
+    let to = *random.pick(people);
+    let pick = random.next();
+    let name = format!("act-{number}");
+    match random.range(0, 99) {
+        0..=44 => {
+            let key = random.range(0, 2) as usize;
+            Act::Nudge { customer, key, test: random.percent(10), to, body: nudge_body(random, at), name }
+        }
+        45..=59 => Act::Schedule { customer, to, at: at.plus(random.range(0, 24 * 60) * MINUTE), name },
+        60..=65 => Act::Call { customer, to, name },
+        66..=71 => Act::CancelNudge { customer, pick },
+        72..=72 => Act::CancelAll { customer },
+        73..=75 => Act::CancelScheduled { customer, pick },
+        76..=78 => Act::HangUp { customer, pick },
+        79..=82 => Act::Revoke { customer, key: random.range(0, 1) as usize },
+        83..=85 => Act::OptOut { customer, to },
+        86..=86 => Act::Register { to },
+        87..=90 => Act::Erase { customer, to },
+        91..=93 => Act::Wallet { customer, amount: -100_000 },
+        94..=96 => Act::Lines { customer, lines: random.range(0, 1) },
+        97..=97 => Act::Suspend { customer, suspended: true },
+        _ => Act::Publish { customer, active: false },
+    }
+}
+
+fn nudge_body(random: &mut Random, at: Timestamp) -> Value {
+    let mut body = json!({
+        "outsideWindow": if random.percent(80) { "queue" } else { "reject" },
+        "retry": {"maxRetries": random.range(0, 2), "on": ["no_answer", "busy"], "delayMinutes": random.range(10, 240)},
+    });
+    let starts = random.percent(40).then(|| at.plus(random.range(1, 20 * 60) * MINUTE));
+    if let Some(starts) = starts {
+        body["scheduledAt"] = json!(starts);
+    }
+    if random.percent(40) {
+        body["expiresAt"] = json!(starts.unwrap_or(at).plus(random.range(20, 40 * 60) * MINUTE));
+    }
+    body
+}
+
+/// Whether a refusal is one that a client can meet; the service's own failures are not.
+fn defect(act: &Act, failure: &Failure) -> Option<String> {
+    let own = failure.error.status == 500 || failure.error.code == "unavailable";
+    own.then(|| format!("{act:?}: {} {} {:?}", failure.error.status, failure.message, failure.cause))
+}
+
+impl Log {
+    fn promise(&mut self, at: Timestamp, promise: Promise) {
+        self.promises.push((at, promise));
+    }
+}
+
+/// Does one thing, and keeps what was promised.
+pub async fn perform(app: Arc<App>, world: Arc<World>, customers: Arc<Vec<Customer>>, log: Shared, act: Act) {
+    let outcome = attempt(&app, &world, &customers, &log, &act).await;
+    let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+    log.acts += 1;
+    if let Err(failure) = outcome
+        && let Some(defect) = defect(&act, &failure)
+    {
+        log.defects.push(defect);
+    }
+}
+
+fn chosen<T: Copy>(known: &[(usize, T)], customer: usize, pick: u64) -> Option<T> {
+    let own: Vec<T> = known.iter().filter(|(whose, _)| *whose == customer).map(|(_, id)| *id).collect();
+    if own.is_empty() { None } else { Some(own[(pick % own.len() as u64) as usize]) }
+}
+
+fn made(body: &str) -> Value {
+    serde_json::from_str(body).unwrap_or(Value::Null)
+}
+
+async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Shared, act: &Act) -> Result<(), Failure> {
+    let with = |customer: &usize| &customers[*customer];
+    let keep = |change: &dyn Fn(&mut Log, Timestamp)| change(&mut log.lock().unwrap_or_else(PoisonError::into_inner), app.clock.now());
+    let known = || log.lock().unwrap_or_else(PoisonError::into_inner);
+    match act {
+        Act::Nudge { customer, key, test, to, body, name } => {
+            let whose = with(customer);
+            let key = if *test { &whose.test_key } else { &whose.keys[*key].0 };
+            // A revoked key makes nothing.
+            let Some(caller) = app.authenticate(key).await? else { return Ok(()) };
+            let mut body = body.clone();
+            body["agentId"] = json!(whose.agent);
+            body["toNumber"] = json!(to.to_string());
+            let answer = nudges::create(app, &caller, once(whose.tenant, caller.mode(), "createNudge", name), checked("createNudge", body)).await?;
+            let id = made(&answer.body)["data"]["id"].as_str().and_then(|id| id.parse().ok());
+            if let Some(id) = id {
+                keep(&|log, _| log.nudges.push((*customer, id)));
+            }
+        }
+        Act::Schedule { customer, to, at, name } => {
+            let whose = with(customer);
+            let body = checked("scheduleCall", json!({"agentId": whose.agent, "toNumber": to.to_string(), "scheduledAt": at}));
+            let once = once(whose.tenant, Mode::Live, "scheduleCall", name);
+            let answer = scheduled_calls::create(app, whose.tenant, Mode::Live, once, body).await?;
+            if let Some(id) = made(&answer.body)["data"]["id"].as_str().and_then(|id| id.parse().ok()) {
+                keep(&|log, _| log.scheduled.push((*customer, id)));
+            }
+        }
+        Act::Call { customer, to, name } => {
+            let whose = with(customer);
+            let body = checked("placeCall", json!({"agentId": whose.agent, "toNumber": to.to_string()}));
+            let once = once(whose.tenant, Mode::Live, "placeCall", name);
+            let (caller, tenant) = (app.clone(), whose.tenant);
+            let placed = tokio::spawn(async move { calls::place(&caller, tenant, Mode::Live, once, body).await });
+            // A client that waits for a slow carrier is no work of the service.
+            let answer = tokio::select! {
+                placed = placed => placed.expect("no panic")?,
+                () = world.is_slow() => return Ok(()),
+            };
+            if let Some(id) = made(&answer.body)["interactionId"].as_str().and_then(|id| id.parse().ok()) {
+                keep(&|log, _| log.calls.push((*customer, id)));
+            }
+        }
+        Act::CancelNudge { customer, pick } => {
+            let Some(id) = chosen(&known().nudges, *customer, *pick) else { return Ok(()) };
+            nudges::cancel(app, with(customer).tenant, Mode::Live, id).await?;
+            keep(&|log, now| log.promise(now, Promise::NudgeCancelled(id)));
+        }
+        Act::CancelAll { customer } => {
+            let body = read(json!({"all": true}));
+            let cancelled = serde_json::to_value(nudges::cancel_many(app, with(customer).tenant, Mode::Live, body).await?).unwrap_or_default();
+            for id in cancelled["ids"].as_array().into_iter().flatten().filter_map(|id| id.as_str()?.parse().ok()) {
+                keep(&|log, now| log.promise(now, Promise::NudgeCancelled(id)));
+            }
+        }
+        Act::CancelScheduled { customer, pick } => {
+            let Some(id) = chosen(&known().scheduled, *customer, *pick) else { return Ok(()) };
+            scheduled_calls::cancel(app, with(customer).tenant, Mode::Live, id).await?;
+            keep(&|log, now| log.promise(now, Promise::ScheduledCancelled(id)));
+        }
+        Act::HangUp { customer, pick } => {
+            let Some(id) = chosen(&known().calls, *customer, *pick) else { return Ok(()) };
+            calls::hang_up(app, with(customer).tenant, Mode::Live, id).await?;
+        }
+        Act::Revoke { customer, key } => {
+            let whose = with(customer);
+            keys::revoke(app, trace(), whose.tenant, whose.keys[*key].1).await?;
+            keep(&|log, now| log.promise(now, Promise::Revoked(whose.keys[*key].1)));
+        }
+        Act::OptOut { customer, to } => {
+            do_not_call::add(app, with(customer).tenant, vec![to.to_string()], None).await?;
+            keep(&|log, now| log.promise(now, Promise::OptedOut(with(customer).tenant, *to)));
+        }
+        Act::Register { to } => {
+            dnd::add(app, trace(), vec![to.to_string()]).await?;
+            keep(&|log, now| log.promise(now, Promise::Registered(*to)));
+        }
+        Act::Erase { customer, to } => {
+            let (tenant, phone) = (with(customer).tenant, to.to_string());
+            let found = app.store.read(move |tx| store::contacts::find_by_phone(tx, tenant, Mode::Live, &phone)).await?;
+            let Some(contact) = found else { return Ok(()) };
+            erasure::erase(app, tenant, contact.id).await?;
+            keep(&|log, now| log.promise(now, Promise::Erased(tenant, *to)));
+        }
+        Act::Wallet { customer, amount } => top_up(app, with(customer).tenant, *amount).await?,
+        Act::Lines { customer, lines } => {
+            workspaces::update(app, trace(), with(customer).tenant, read(json!({"limits": {"concurrentCalls": lines}}))).await?;
+        }
+        Act::Suspend { customer, suspended } => {
+            let tenant = with(customer).tenant;
+            workspaces::update(app, trace(), tenant, read(json!({"suspended": suspended}))).await?;
+            keep(&|log, now| log.promise(now, Promise::Suspended(tenant, *suspended)));
+        }
+        Act::Publish { customer, active } => {
+            let whose = with(customer);
+            agents::set_status(app, whose.tenant, whose.agent, if *active { "active" } else { "draft" }.into()).await?;
+            keep(&|log, now| log.promise(now, Promise::Published(whose.tenant, *active)));
+        }
+    }
+    Ok(())
+}
+
+/// A top-up, or taking away all but what calls in flight hold.
+async fn top_up(app: &App, tenant: Tenant, amount: i64) -> Result<(), Failure> {
+    let state = app.store.read(move |tx| store::wallet::state(tx, tenant)).await?;
+    let free = state.map_or(0, |state| state.balance - state.reserved);
+    let (kind, amount) = if amount > 0 { ("topup", amount) } else { ("adjustment", -free.max(0)) };
+    if amount != 0 {
+        let entry = read(json!({"kind": kind, "amountMinor": amount, "reference": "sim"}));
+        wallet::create_entry(app, trace(), Once::unkeyed(), tenant, entry).await?;
+    }
+    Ok(())
+}
+
+fn once(tenant: Tenant, mode: Mode, operation: &'static str, name: &str) -> Once {
+    Once::keyed(tenant.to_string(), mode, operation, name.to_owned(), name.to_owned(), format!("holder-{name}"))
+}
+
+/// A fact of the carrier reaches the service.
+pub async fn report(app: Arc<App>, log: Shared, call: Id<Call>, tenant: Tenant, fact: Fact) {
+    let env = app.call_env();
+    let outcome = app
+        .store
+        .tx(move |tx| {
+            let Some(row) = store::calls::get_for_update(tx, tenant, call)? else { return Ok(None) };
+            let at = env.context.now;
+            let to = Phone::normalize(&row.to_number).ok();
+            calls::apply(tx, &env, row, fact, at).map(|_| to)
+        })
+        .await;
+    if let (Fact::OptOutSaid, Ok(Some(to))) = (fact, &outcome) {
+        let now = app.clock.now();
+        log.lock().unwrap_or_else(PoisonError::into_inner).promise(now, Promise::OptedOut(tenant, *to));
+    }
+    if let Err(failure) = outcome {
+        let failure: Failure = failure;
+        let defect = format!("{fact:?} of {call}: {} {:?}", failure.message, failure.cause);
+        log.lock().unwrap_or_else(PoisonError::into_inner).defects.push(defect);
+    }
+}
+
+/// The latest a run's own events can be due: nudges live three days, scheduled calls are made for the next day.
+pub const AFTERMATH: i64 = 5 * DAY + SECOND;
