@@ -71,7 +71,7 @@ async fn connection(
 ) -> std::io::Result<Vec<Duration>> {
     let mut socket = TcpStream::connect(address).await?;
     socket.set_nodelay(true)?;
-    let mut times = Vec::with_capacity(100_000);
+    let mut times = Vec::with_capacity(10_000);
     let mut buffer = vec![0u8; 256 * 1024];
     let mut turn = pace;
     while Instant::now() < until {
@@ -79,7 +79,11 @@ async fn connection(
             tokio::time::sleep_until((*at).into()).await;
             *at += *pause;
         }
-        let request = make(number.fetch_add(1, Ordering::Relaxed));
+        let number = number.fetch_add(1, Ordering::Relaxed);
+        if number >= count {
+            break;
+        }
+        let request = make(number);
         let started = Instant::now();
         socket.write_all(&request).await?;
         if !(200..300).contains(&answer(&mut socket, &mut buffer).await?) {

@@ -3,6 +3,7 @@
 
 mod calls;
 mod load;
+mod nudges;
 mod server;
 mod skeleton;
 mod webhooks;
@@ -23,7 +24,8 @@ fn main() -> ExitCode {
         Some("skeleton") | None => runtime.block_on(skeleton::run()),
         Some("webhooks") => runtime.block_on(webhooks::run()),
         Some("calls") => runtime.block_on(calls::run()),
-        Some(other) => Err(format!("{other}: no such run; there are: skeleton, webhooks, calls")),
+        Some("nudges") => runtime.block_on(nudges::run()),
+        Some(other) => Err(format!("{other}: no such run; there are: skeleton, calls, webhooks, nudges")),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

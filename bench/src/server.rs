@@ -32,7 +32,7 @@ impl Server {
     pub fn dastak(data: &Path, database_url: Option<&str>) -> Result<Self, String> {
         let mut command = Command::new(beside("dastak")?);
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).env("DASTAK_WEBHOOKS__ALLOW_INSECURE", "true");
-        command.env("DASTAK_TELEPHONY__CARRIER", "sandbox");
+        command.env("DASTAK_TELEPHONY__CARRIER", "sandbox").env("DASTAK_TELEPHONY__CONCURRENT_CALLS", "1000000");
         if let Some(url) = database_url {
             command.args(["--database-url", url]);
         }

@@ -1,0 +1,112 @@
+//! Nudges and the dialler: accepted durably, then 10,000 due at once beside the lone nudge of a second workspace, with few and with many others
+//! pending. The calling window is the real one (09:00 to 20:55 in India): outside it nothing is dialled and the run says so.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use domain::time::Timestamp;
+use serde_json::json;
+
+use crate::load::{self, request};
+use crate::server::Server;
+use crate::skeleton::{call, workspace};
+
+const CONNECTIONS: usize = 64;
+const DUE: u64 = 10_000;
+
+#[allow(clippy::disallowed_methods)]
+fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
+
+/// A workspace that can dial, and an agent of it.
+async fn desk(address: &str, token: &str, number: &str) -> Result<(String, String, String), String> {
+    let (id, key) = workspace(address, token).await?;
+    let limits = json!({"limits": {"pendingNudges": 10_000_000, "concurrentCalls": 1_000_000}});
+    call(address, "PATCH", &format!("/operator/v1/workspaces/{id}"), token, &limits).await?;
+    call(address, "POST", &format!("/operator/v1/workspaces/{id}/numbers"), token, &json!({"number": number})).await?;
+    let agent = crate::calls::agent(address, &key).await?;
+    Ok((id, key, agent))
+}
+
+fn create(agent: &str, key: &str, number: u64, scheduled_at: i64, expires_at: i64) -> Vec<u8> {
+    let body = format!(
+        r#"{{"agentId":"{agent}","toNumber":"+91{}","scheduledAt":"{}","expiresAt":"{}"}}"#,
+        6_000_000_000 + number,
+        Timestamp(scheduled_at),
+        Timestamp(expires_at)
+    );
+    request("POST", "/v1/nudges", key, &format!("idempotency-key: n{number}\r\n"), &body)
+}
+
+/// Milliseconds from due to dial, by the store: sorted.
+fn lags(data: &Path, workspace: &str, due: i64) -> Result<Vec<i64>, String> {
+    let conn = rusqlite::Connection::open_with_flags(data.join("dastak.db"), rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|why| why.to_string())?;
+    let sql = "select c.started_at - n.scheduled_at from nudges n join calls c on c.id = n.call where n.workspace = ?1 and n.scheduled_at = ?2 order by 1";
+    let mut statement = conn.prepare(sql).map_err(|why| why.to_string())?;
+    let rows = statement.query_map(rusqlite::params![workspace, due], |row| row.get(0)).map_err(|why| why.to_string())?;
+    rows.collect::<Result<_, _>>().map_err(|why| why.to_string())
+}
+
+/// Sends `count` requests over the usual connections, as fast as they are answered.
+async fn send(address: &str, count: u64, make: impl Fn(u64) -> Vec<u8> + Send + Sync + 'static) -> Result<load::Figures, String> {
+    load::run_count(address, CONNECTIONS, count, Arc::new(make)).await
+}
+
+/// Prints the tables.
+pub async fn run() -> Result<(), String> {
+    println!("| pending beside | nudges accepted/s | p99 | due at once | dials/s | due to dial p50 | p99 | last | the lone nudge | server CPU a dial |");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    for pending in [0u64, 100_000] {
+        let data = std::env::temp_dir().join(format!("dastak-bench-{}-{pending}", std::process::id()));
+        let server = Server::dastak(&data, None)?;
+        let address = server.address.clone();
+        let token = std::fs::read_to_string(data.join("operator.token")).map_err(|why| why.to_string())?.trim().to_owned();
+        let (many, key, agent) = desk(&address, &token, "08045670001").await?;
+        let (lone, lone_key, lone_agent) = desk(&address, &token, "08045670002").await?;
+        let far = now() + 20 * 3_600_000;
+        if pending > 0 {
+            let (key, agent) = (key.clone(), agent.clone());
+            send(&address, pending, move |n| create(&agent, &key, 1_000_000 + n, far, far + 3_600_000)).await?;
+        }
+        let due = now() + 25_000;
+        let accepted = send(&address, DUE, move |n| create(&agent, &key, n, due, due + 3_600_000)).await?;
+        let one = create(&lone_agent, &lone_key, 5_000_000, due, due + 3_600_000);
+        send(&address, 1, move |_| one.clone()).await?;
+        if accepted.refused > 0 {
+            return Err(format!("{} nudges were refused", accepted.refused));
+        }
+        // Reads the store until all are dialled.
+        let mut pace = tokio::time::interval(Duration::from_millis(250));
+        let (started, mut before) = (Instant::now(), None);
+        let dialled = loop {
+            pace.tick().await;
+            if before.is_none() && now() >= due {
+                before = Some(server.cpu_seconds());
+            }
+            let lags = lags(&data, &many, due)?;
+            if lags.len() as u64 == DUE {
+                break lags;
+            }
+            if started.elapsed() > Duration::from_secs(150) {
+                return Err(format!("only {} of {DUE} were dialled; is it between 09:00 and 20:55 in India?", lags.len()));
+            }
+        };
+        let cpu = server.cpu_seconds() - before.unwrap_or_default();
+        let lone = lags(&data, &lone, due)?.first().copied().unwrap_or(-1);
+        let (at, last) = (|share: f64| dialled[(dialled.len() as f64 * share) as usize], dialled[dialled.len() - 1]);
+        println!(
+            "| {pending} | {:.0} | {:.1} ms | {DUE} | {:.0} | {} ms | {} ms | {last} ms | {lone} ms | {:.0} µs |",
+            accepted.per_second,
+            accepted.p99.as_secs_f64() * 1e3,
+            dialled.len() as f64 * 1e3 / last.max(1) as f64,
+            at(0.5),
+            at(0.99),
+            cpu * 1e6 / DUE as f64,
+        );
+        drop(server);
+        let _ = std::fs::remove_dir_all(&data);
+    }
+    Ok(())
+}
