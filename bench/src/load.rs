@@ -30,8 +30,17 @@ pub async fn run(address: &str, connections: usize, time: Duration, make: Make) 
     run_at(address, connections, time, None, make).await
 }
 
+/// Sends `count` requests over `connections` connections, as fast as they are answered.
+pub async fn run_count(address: &str, connections: usize, count: u64, make: Make) -> Result<Figures, String> {
+    run_bounded(address, connections, Duration::from_secs(3600), count, None, make).await
+}
+
 /// Like [`run`], with at most `rate` requests a second in all.
 pub async fn run_at(address: &str, connections: usize, time: Duration, rate: Option<f64>, make: Make) -> Result<Figures, String> {
+    run_bounded(address, connections, time, u64::MAX, rate, make).await
+}
+
+async fn run_bounded(address: &str, connections: usize, time: Duration, count: u64, rate: Option<f64>, make: Make) -> Result<Figures, String> {
     let pause = rate.map(|rate| Duration::from_secs_f64(connections as f64 / rate));
     let number = Arc::new(AtomicU64::new(0));
     let refused = Arc::new(AtomicU64::new(0));
@@ -42,7 +51,7 @@ pub async fn run_at(address: &str, connections: usize, time: Duration, rate: Opt
             // Connections take turns, so that the rate is even.
             let first = pause.map(|pause| started + pause.mul_f64(index as f64 / connections as f64));
             let pace = first.zip(pause);
-            tokio::spawn(async move { connection(&address, started + time, pace, &make, &number, &refused).await })
+            tokio::spawn(async move { connection(&address, (started + time, count), pace, &make, &number, &refused).await })
         })
         .collect();
     let mut times = Vec::new();
@@ -63,7 +72,7 @@ pub async fn run_at(address: &str, connections: usize, time: Duration, rate: Opt
 
 async fn connection(
     address: &str,
-    until: Instant,
+    (until, count): (Instant, u64),
     pace: Option<(Instant, Duration)>,
     make: &Make,
     number: &AtomicU64,
