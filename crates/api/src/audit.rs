@@ -180,7 +180,7 @@ pub const OPERATIONS: &[Operation] = &[
     row("/v1/audit/verify", "verifyLog", "Check every hash of every chain").answers(&[(200, Some(verify_answer))]),
     row("/v1/audit/export", "exportLog", "The decision log as a file, CSV or PDF, with the result of its verification")
         .query(export_query)
-        .content_type("text/csv")
+        .content_type("text/csv, application/pdf")
         .answers(&[(200, None)]),
     row("/v1/audit/stats", "getBlockedStats", "Refused dials by rule, day and agent").query(range).answers(&[(200, Some(stats_answer))]),
     row("/v1/audit/head", "getLogHead", "The newest record of a chain, signed; keep it elsewhere to notice later that the log was cut short")

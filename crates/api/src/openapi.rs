@@ -123,7 +123,7 @@ fn responses(operation: &Operation) -> Value {
     for (status, body) in operation.answers {
         let mut answer = json!({"description": "Success"});
         if let Some(content_type) = operation.content_type {
-            answer["content"] = json!({content_type: {}});
+            answer["content"] = content_type.split(", ").map(|each| (each.to_owned(), json!({}))).collect();
         } else if let Some(body) = body {
             answer["content"] = json!({"application/json": {"schema": body().to_json()}});
         }

@@ -114,7 +114,7 @@ pub struct Operation {
     pub upload: bool,
     /// Status and body of success; more than one where the spec has more.
     pub answers: &'static [(u16, Option<fn() -> Schema>)],
-    /// Content type of success when it is not JSON.
+    /// Content type of success when it is not JSON; several with `, ` between them.
     pub content_type: Option<&'static str>,
     /// Errors of its own, beside the common ones.
     pub errors: &'static [&'static ErrorCode],

@@ -453,13 +453,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    #[ignore = "a measurement: cargo test --release -p domain -- --ignored --nocapture phones_per_second"]
-    fn phones_per_second() {
-        let texts = ["+91 98123 45678", "09812345678", "919812345678", "011-23456789"];
-        let start = std::time::Instant::now();
-        let read = (0..4_000_000).filter(|turn| Phone::normalize(std::hint::black_box(texts[turn % 4])).is_ok()).count();
-        println!("{:.1} million a second", read as f64 / start.elapsed().as_secs_f64() / 1e6);
-    }
 }
