@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Ratios in one run, against the yardsticks that each table names. `scripts/bench.sh skeleton` runs one of them.
+# Load and ratio runs, each table with its yardstick in the same run. `scripts/bench.sh skeleton` runs one of them.
 set -eu
 cd "$(dirname "$0")/.."
 cargo build --release --quiet --bin dastak --bin bench
-for run in "${@:-skeleton}"; do
+[ $# -gt 0 ] || set -- skeleton calls webhooks
+for run in "$@"; do
   echo "## $run"
   ./target/release/bench "$run"
 done

@@ -1,6 +1,7 @@
 //! Load and ratio runs against the release binary. Every figure stands beside a yardstick of the same run: a bare axum handler that answers
 //! a constant JSON, driven by the same generator on the same machine. Nothing here asserts; `docs/performance.md` names the machine.
 
+mod calls;
 mod load;
 mod server;
 mod skeleton;
@@ -21,7 +22,8 @@ fn main() -> ExitCode {
         Some("yardstick") => runtime.block_on(server::yardstick()),
         Some("skeleton") | None => runtime.block_on(skeleton::run()),
         Some("webhooks") => runtime.block_on(webhooks::run()),
-        Some(other) => Err(format!("{other}: no such run; there are: skeleton, webhooks")),
+        Some("calls") => runtime.block_on(calls::run()),
+        Some(other) => Err(format!("{other}: no such run; there are: skeleton, webhooks, calls")),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

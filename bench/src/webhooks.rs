@@ -141,7 +141,9 @@ pub async fn run() -> Result<(), String> {
     let store = std::env::var("BENCH_POSTGRES_URL").ok();
     let mut notes = Vec::new();
     for (name, endpoints, dead) in [("1 endpoint", 1, 0), ("50 endpoints, 10 dead", 50, 10)] {
-        let data = std::env::temp_dir().join(format!("dastak-bench-hooks-{}-{endpoints}", std::process::id()));
+        // A database goes with the master key in the data folder of its first server.
+        let which = if store.is_some() { 0 } else { endpoints };
+        let data = std::env::temp_dir().join(format!("dastak-bench-hooks-{}-{which}", std::process::id()));
         let server = Server::dastak(&data, store.as_deref())?;
         let token = std::fs::read_to_string(data.join("operator.token")).map_err(|why| why.to_string())?.trim().to_owned();
         let seen = Arc::new(Seen::default());
@@ -165,7 +167,9 @@ pub async fn run() -> Result<(), String> {
         let total = seen.count.load(Ordering::Relaxed);
         let recorded = if store.is_none() { recorded(&data)? } else { "not looked at".to_owned() };
         notes.push(format!("{name}: the receiver answered {total}; in the killed server's store: {recorded}"));
-        let _ = std::fs::remove_dir_all(&data);
+        if store.is_none() {
+            let _ = std::fs::remove_dir_all(&data);
+        }
     }
     println!("\n{}", notes.join("\n"));
     Ok(())

@@ -9,6 +9,7 @@ pub mod scopes;
 
 pub mod account;
 pub mod agents;
+pub mod analytics;
 pub mod audit;
 pub mod calls;
 pub mod contacts;

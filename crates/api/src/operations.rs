@@ -268,6 +268,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::calls::OPERATIONS,
         crate::scheduled_calls::OPERATIONS,
         crate::nudges::OPERATIONS,
+        crate::analytics::OPERATIONS,
         crate::contacts::OPERATIONS,
         crate::do_not_call::OPERATIONS,
         crate::audit::OPERATIONS,

@@ -165,6 +165,9 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes) {
     let (scheduled, due) = (app.clone(), app.clock.signal());
     wakes.connect(topics::SCHEDULED_CALLS, due.clone());
     app.clock.start_job(due, |job| jobs::scheduled_calls::run(scheduled, job));
+    let (packer, changed) = (app.clone(), app.clock.signal());
+    wakes.connect(topics::CALLS, changed.clone());
+    app.clock.start_job(changed, |job| jobs::call_hours::run(packer, job));
     jobs::webhooks::start(app);
     let (dialler, due) = (app.clone(), app.clock.signal());
     wakes.connect(topics::DIALLER, due.clone());

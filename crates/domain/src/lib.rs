@@ -1,6 +1,7 @@
 //! The rules of dastak and nothing else: no tokio, no SQL, no HTTP, no clock and no randomness. Time, randomness and new
 //! ids come in as arguments, decisions go out as values.
 
+pub mod analytics;
 pub mod call;
 pub mod compliance;
 pub mod conversation;

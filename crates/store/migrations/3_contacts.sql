@@ -66,7 +66,7 @@ create table dnd_registry (
     generation bigint not null,
     phone bigint not null,
     primary key (generation, phone)
-);
+)/*sqlite*/ without rowid/*end*/;
 
 create table dnd_state (
     id bigint primary key,

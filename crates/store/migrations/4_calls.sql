@@ -63,3 +63,15 @@ create index calls_of_contact on calls (workspace, mode, contact, id);
 create index dials_to_number on calls (workspace, to_number, started_at) where mode = 'live' and status <> 'blocked';
 create index calls_on_lines on calls (workspace) where line = 1;
 create index calls_due on calls (next_step_at) where next_step_at is not null;
+
+-- Live calls of an hour (India time, counted from 1970) packed for analytics (domain::analytics). The body is right while built = version.
+create table call_hours (
+    workspace text not null,
+    hour bigint not null,
+    version bigint not null,
+    changed_at bigint not null,
+    built bigint not null,
+    body bytea,
+    primary key (workspace, hour)
+);
+create index call_hours_to_build on call_hours (changed_at) where built <> version;

@@ -247,3 +247,8 @@ pub fn replace_flow(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, graph: &str)
     )?;
     Ok(())
 }
+
+/// The name of an agent, deleted or not.
+pub fn name_of(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<String>, DbError> {
+    tx.one("select name from agents where workspace = ?1 and id = ?2", params![tenant, id], |row| row.text(0))
+}

@@ -6,6 +6,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, Timestamp};
 use serde_json::{Map, Value as Json};
 
+use crate::analytics;
 use crate::db::{DbError, Row, Tx, Value};
 use crate::params;
 
@@ -197,7 +198,17 @@ pub fn insert(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
             row.once.as_ref().map(|(_, holder)| holder.as_str()),
             row.version
         ],
-    )
+    )?;
+    touch_hour(tx, row)
+}
+
+/// Only live calls are counted in figures.
+fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
+    if row.mode == Mode::Test {
+        return Ok(());
+    }
+    let latest = row.progress.ended_at.or(row.progress.answered_at).unwrap_or(row.started_at);
+    analytics::touch(tx, row.workspace, row.started_at, latest)
 }
 
 /// Writes what changes in the life of a call, if nobody else has since it was read. Whether it did.
@@ -229,16 +240,24 @@ pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<bool, DbError> {
             row.once.as_ref().map(|(_, holder)| holder.as_str())
         ],
     )?;
+    if saved > 0 {
+        touch_hour(tx, row)?;
+    }
     Ok(saved > 0)
 }
 
-/// Writes what was said and found.
+/// Writes what was said and found, unless the person was erased meanwhile.
 pub fn save_content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, transcript: &Json, extracted: &Json) -> Result<(), DbError> {
-    tx.later("update calls set transcript = ?3, extracted = ?4 where workspace = ?1 and id = ?2", params![tenant, id, transcript, extracted])
+    tx.later(
+        "update calls set transcript = ?3, extracted = ?4 where workspace = ?1 and id = ?2 and not exists \
+         (select 1 from contacts where contacts.id = calls.contact and contacts.workspace = ?1 and contacts.erased_at is not null)",
+        params![tenant, id, transcript, extracted],
+    )
 }
 
 /// Drops a call that was never dialled.
 pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<(), DbError> {
+    // No figure knows of it: a call counts from its first ring.
     tx.later("delete from calls where workspace = ?1 and id = ?2 and status = 'queued'", params![tenant, id])
 }
 

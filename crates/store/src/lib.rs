@@ -4,6 +4,7 @@
 pub mod db;
 
 pub mod agents;
+pub mod analytics;
 pub mod api_keys;
 pub mod calls;
 pub mod compliance_packs;

@@ -2,20 +2,25 @@
 //! The decision log, the wallet and the operator log hold ids only and are left alone; the do-not-call list keeps the keyed hash of the
 //! number, so that the person is not called again.
 //!
-//! All of it is one transaction: a list of steps, one for each noun that can hold something about a person.
+//! Live calls end first. The rest is one transaction: a list of steps, one for each noun that can hold something about a person.
 
 use api::contacts::{Erased, Erasure};
 use api::error_codes;
+use domain::call::Stage;
 use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::ids::{Contact, Id};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use serde_json::json;
+use store::calls::Filter;
 use store::contacts::{self, ContactRow};
-use store::{Tx, do_not_call, idempotency};
+use store::{Tx, calls, do_not_call, idempotency};
 
 use super::do_not_call::number_of;
 use super::{App, Context, Failure, decision_log, deliveries, nudges, scheduled_calls};
+
+/// Calls of one person that can be live at once, with room.
+const LIVE_CALLS: i64 = 100;
 
 /// Who is being erased.
 pub struct Person {
@@ -79,10 +84,26 @@ fn do_not_call_entry(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person:
     Ok(())
 }
 
+/// Ends what is live with the person, so that its end finds them still there. A carrier that cannot be asked does not stop the erasure: what
+/// it reports later finds nothing to fill.
+async fn end_calls(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<(), Failure> {
+    for (mode, stage) in [Mode::Live, Mode::Test].into_iter().flat_map(|mode| [(mode, Stage::Ringing), (mode, Stage::InProgress)]) {
+        let filter = Filter { contact: Some(id), stage: Some(stage), ..Filter::default() };
+        for call in app.store.read(move |tx| calls::list(tx, tenant, mode, &filter, LIVE_CALLS)).await? {
+            if let Err(failure) = super::calls::hang_up(app, tenant, mode, call.id).await {
+                tracing::warn!(call = %call.id, code = failure.error.code, "a call of an erased person could not be hung up");
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Erases a contact and the test contact of the same number. A repeat answers what the first request did.
 pub async fn erase(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<Erasure, Failure> {
+    end_calls(app, tenant, id).await?;
     let context = app.context();
-    app.store
+    let erasure = app
+        .store
         .tx_alone(move |tx| {
             let row = contacts::get_for_update(tx, tenant, id)?.filter(|row| row.mode == Mode::Live).ok_or_else(|| Failure::not_found("contact"))?;
             if let Some(erased_at) = row.erased_at {
@@ -98,9 +119,13 @@ pub async fn erase(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<Erasure
             }
             erase_contact(tx, &context, tenant, &row, &mut erased)?;
             prove(tx, &context, tenant, id)?;
-            Ok(Erasure { contact_id: id, erased_at: context.now, erased, already_erased: false })
+            Ok::<_, Failure>(Erasure { contact_id: id, erased_at: context.now, erased, already_erased: false })
         })
-        .await
+        .await?;
+    if let Err(why) = app.store.leave_no_trace().await {
+        tracing::warn!(%why, "an erasure is complete, but its traces leave the write-ahead log later");
+    }
+    Ok(erasure)
 }
 
 fn erase_contact(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, row: &ContactRow, erased: &mut Erased) -> Result<(), Failure> {

@@ -5,6 +5,7 @@ pub mod access;
 pub mod account;
 pub mod audit;
 pub mod agents;
+pub mod analytics;
 pub mod calls;
 pub mod compliance_packs;
 pub mod contacts;

@@ -421,5 +421,5 @@ async fn an_erased_person_is_gone_from_calls() {
     let rest = ["toNumber", "metadata", "transcript", "extracted", "durationSeconds"].map(|name| call[name].clone());
     assert_eq!(json!(rest), json!(["[erased]", {}, [], {}, 8]));
     let call = desk.call(live, &going).await;
-    assert_eq!((&call["state"], &call["endCause"], &call["toNumber"]), (&json!("ended"), &json!("error"), &json!("[erased]")));
+    assert_eq!((&call["state"], &call["endCause"], &call["toNumber"]), (&json!("ended"), &json!("api_hangup"), &json!("[erased]")));
 }

@@ -4,21 +4,24 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use store::DbError;
 
+use crate::agents;
 use crate::app::{TestApp, Workspace};
+use crate::call_simulation::noon_after;
 
 /// Strings that stand nowhere but in the person's data.
 const MARK: &str = "Zyxwv";
 const PHONE: &str = "9876501234";
 
 /// A person with something unmistakable in every field that the service has.
-async fn person(app: &TestApp, workspace: &Workspace) -> String {
+async fn person(app: &TestApp, workspace: &Workspace, opt_out: bool) -> String {
     let body = json!({
         "externalRef": format!("ref-{MARK}"), "phone": PHONE, "name": format!("Name {MARK}"), "email": format!("{MARK}@example.com"),
         "company": format!("Company {MARK}"), "attributes": {format!("key{MARK}"): format!("value {MARK}")}, "preferredLanguage": "hi",
-        "consent": {"source": "paper", "capturedAt": "2026-01-02T03:04:05Z", "reference": format!("paper {MARK}")}, "optOut": true,
+        "consent": {"source": "paper", "capturedAt": "2026-01-02T03:04:05Z", "reference": format!("paper {MARK}")}, "optOut": opt_out,
     });
-    let made = app.post(&workspace.live, "/v1/contacts", &body).await.expect(201);
-    made["data"]["id"].as_str().unwrap().to_owned()
+    let made = app.post(&workspace.live, "/v1/contacts", &body).await;
+    assert!([200, 201].contains(&made.status), "{}", made.text);
+    made.json["data"]["id"].as_str().unwrap().to_owned()
 }
 
 async fn erase(app: &TestApp, workspace: &Workspace, id: &str) -> Value {
@@ -63,35 +66,96 @@ pub async fn traces(app: &TestApp, secrets: &'static [&'static str]) -> Vec<Stri
     app.app().store.read(work).await.unwrap()
 }
 
+/// Calls of both worlds to the person, told everything about them: one over, one live.
+async fn call(app: &TestApp, workspace: &Workspace) {
+    let prompt = json!({"systemPrompt": "You are Asha. Speak with {{who}}."});
+    let agent = agents::create_active(app, workspace, &prompt).await;
+    app.set_clock(&noon_after(&app.now().await).to_string()).await;
+    let body = json!({
+        "agentId": agent, "toNumber": PHONE, "externalRef": format!("ref-{MARK}"), "variables": {"who": format!("Who {MARK}")},
+        "metadata": {"note": format!("note {MARK}")},
+    });
+    for key in [&workspace.live, &workspace.test] {
+        app.post_with(key, "/v1/calls", &[("idempotency-key", "first")], &body).await.expect(200);
+    }
+    app.advance(15).await;
+    for key in [&workspace.live, &workspace.test] {
+        app.post(key, "/v1/calls", &body).await.expect(200);
+    }
+    app.advance(5).await;
+    // And what waits for a later hour, with an answer kept for its repeat.
+    let later = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(2 * domain::time::HOUR).to_string();
+    for key in [&workspace.live, &workspace.test] {
+        for path in ["/v1/nudges", "/v1/scheduled-calls"] {
+            let mut body = body.clone();
+            body["scheduledAt"] = json!(later);
+            app.post_with(key, path, &[("idempotency-key", "later")], &body).await.expect(201);
+        }
+    }
+}
+
 #[tokio::test]
 async fn nothing_of_an_erased_person_is_left() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    // Nobody listens there: the delivery waits.
-    let endpoint = json!({"url": "http://127.0.0.1:29099/hook", "events": ["contact.opted_out"]});
+    // Nobody listens there: deliveries wait.
+    let endpoint = json!({"url": "http://127.0.0.1:29099/hook", "events": []});
     app.post(&workspace.live, "/v1/webhooks", &endpoint).await.expect(201);
-    let id = person(&app, &workspace).await;
+    let id = person(&app, &workspace, false).await;
+    call(&app, &workspace).await;
+    assert_eq!(person(&app, &workspace, true).await, id);
     let before = traces(&app, &[MARK, PHONE]).await;
-    for place in ["contacts.name", "contacts.phone", "contacts.consent", "do_not_call.phone", "events.envelope"] {
+    for place in [
+        "contacts.name", "contacts.phone", "contacts.consent", "do_not_call.phone", "events.envelope", "calls.to_number", "calls.variables",
+        "calls.metadata", "calls.external_ref", "nudges.", "scheduled_calls.", "idempotency_keys.body",
+    ] {
         assert!(before.iter().any(|found| found.starts_with(place)), "{place} is searched: {before:?}");
     }
-    let erased = erase(&app, &workspace, &id).await;
+    let answer = erase(&app, &workspace, &id).await;
+    let erased = &answer["erased"];
+    assert_eq!((erased["calls"].as_i64(), erased["transcripts"].as_i64()), (Some(4), Some(2)), "{answer}");
+    assert_eq!(erased["nudgesCancelled"], 2, "{answer}");
+    assert!(erased["deliveriesRedacted"].as_i64().unwrap() > 4, "{answer}");
     assert_eq!(
-        erased,
-        json!({
-            "contactId": id, "erasedAt": app.now().await,
-            "erased": {"calls": 0, "transcripts": 0, "recordings": 0, "messages": 0, "nudgesCancelled": 0, "deliveriesRedacted": 1},
-            "alreadyErased": false,
-        })
+        (&answer["contactId"], &answer["erasedAt"], &answer["alreadyErased"], erased.as_object().unwrap().len()),
+        (&json!(id), &json!(app.now().await), &json!(false), 6)
     );
     assert_eq!(traces(&app, &[MARK, PHONE]).await, Vec::<String>::new());
+    assert_eq!(files_with(&app.app().config.data, &[MARK, PHONE]), Vec::<String>::new());
+    app.advance(3600).await;
+    assert_eq!(traces(&app, &[MARK, PHONE]).await, Vec::<String>::new(), "what was live has written nothing since");
+    let calls = app.get(&workspace.live, &format!("/v1/calls?contactId={id}")).await.expect(200);
+    assert!(calls["data"].as_array().unwrap().iter().all(|call| call["state"] == "ended" && call["toNumber"] == "[erased]"), "{calls}");
+    let wallet = app.operator("GET", &format!("/workspaces/{}", workspace.id), &Value::Null).await.expect(200);
+    assert_eq!(wallet["data"]["reservedMinor"], 0, "the live call was settled");
+    let found = app.get(&workspace.live, "/v1/audit/verify").await.expect(200);
+    assert_eq!(found["data"]["verified"], true);
+}
+
+/// Files of the data folder in which a string stands.
+fn files_with(folder: &std::path::Path, secrets: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = std::fs::read(&path).unwrap();
+            let holds = |secret: &&&str| bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+            found.extend(secrets.iter().filter(holds).map(|secret| format!("{}: {secret}", path.display())));
+        }
+    }
+    found
 }
 
 #[tokio::test]
 async fn an_erased_contact_is_gone_and_stays_silent() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let id = person(&app, &workspace).await;
+    let id = person(&app, &workspace, true).await;
     let first = erase(&app, &workspace, &id).await;
     app.advance(60).await;
     let mut again = first.clone();
@@ -124,7 +188,7 @@ async fn kept_answers_about_the_person_are_not_given_again() {
     use domain::tenant::Mode;
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let id = person(&app, &workspace).await;
+    let id = person(&app, &workspace, true).await;
     let once = || Once::keyed(workspace.id.clone(), Mode::Live, "placeCall", "key".into(), "print".into(), "holder".into());
     let (now, contact, turn) = (app.app().clock.now(), id.clone(), once());
     let keep = move |tx: &mut store::Tx<'_>| {

@@ -3,6 +3,7 @@
 
 mod access;
 mod agents;
+mod analytics;
 mod app;
 mod call_faults;
 mod call_simulation;
@@ -15,10 +16,10 @@ mod erasure;
 mod flows;
 mod deliveries;
 mod idempotency;
-mod listen;
 mod dialler;
 mod nudge_transitions;
 mod nudges;
+mod listen;
 mod numbers;
 mod operator;
 mod scheduled_calls;

@@ -6,7 +6,7 @@ use crate::agents::{create, create_active};
 use crate::app::{Answer, TestApp, Workspace};
 
 /// Noon in India on a Monday.
-pub const NOON: &str = "2027-03-01T06:30:00Z";
+const NOON: &str = "2027-03-01T06:30:00Z";
 
 /// A workspace with an agent, at noon.
 pub struct Kit {

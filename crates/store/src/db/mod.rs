@@ -303,6 +303,16 @@ impl Store {
         Ok(())
     }
 
+    /// Makes sure that what was deleted or overwritten stands in no file of the embedded store any more. PostgreSQL sees to it by itself, later.
+    pub async fn leave_no_trace(&self) -> Result<(), DbError> {
+        let store = self.clone();
+        let work = move || match &*store.engine {
+            Engine::Sqlite(engine) => engine.empty_log(),
+            Engine::Postgres(_) => Ok(()),
+        };
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(DbError::Internal("emptying the write-ahead log panicked".into())))
+    }
+
     /// Writes nothing, yet takes the way of a write: tells whether the store can write at all.
     pub async fn writable(&self) -> Result<(), DbError> {
         self.tx(|tx| tx.exec("update health set at = at + 1 where id = 1", &[]).map(|_| ())).await

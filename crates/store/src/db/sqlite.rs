@@ -105,6 +105,14 @@ impl Sqlite {
         }
     }
 
+    /// Empties the write-ahead log, which is a copy of the last changes.
+    pub(super) fn empty_log(&self) -> Result<(), DbError> {
+        let conn = Connection::open(&self.file).map_err(classify)?;
+        conn.busy_timeout(Duration::from_secs(5)).map_err(classify)?;
+        let busy = conn.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get::<_, i64>(0)).map_err(classify)?;
+        if busy == 0 { Ok(()) } else { Err(DbError::Unavailable("long reads hold the write-ahead log".into())) }
+    }
+
     fn reader(&self) -> Result<Connection, DbError> {
         if let Some(conn) = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop() {
             return Ok(conn);
@@ -121,6 +129,8 @@ fn prepare_connection(conn: &Connection) -> Result<(), DbError> {
     conn.set_prepared_statement_cache_capacity(PREPARED);
     conn.pragma_update(None, "foreign_keys", true).map_err(classify)?;
     conn.pragma_update(None, "temp_store", "memory").map_err(classify)?;
+    // What is deleted or overwritten leaves no bytes in the file: an erasure is one.
+    conn.pragma_update(None, "secure_delete", true).map_err(classify)?;
     conn.pragma_update(None, "cache_size", -16_000).map_err(classify)?;
     conn.pragma_update(None, "mmap_size", 1_i64 << 30).map_err(classify)
 }

@@ -234,7 +234,7 @@ impl Prepared {
     }
 
     /// The number that is shown.
-    pub(super) fn from_number(&self) -> String {
+    pub(super) fn shown_number(&self) -> String {
         match &self.from {
             OwnNumber::Owned(number) => number.clone(),
             OwnNumber::NotOwned | OwnNumber::Nothing => NO_NUMBER.to_owned(),

@@ -89,7 +89,11 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
         let env = app.call_env();
         app.store
             .tx(move |tx| {
-                let mut row = must_be_live(calls::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode))?;
+                let found = calls::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode);
+                if found.as_ref().is_some_and(|row| just_hung_up(row, now)) {
+                    return Ok(());
+                }
+                let mut row = must_be_live(found)?;
                 if row.hang_up_at.is_none() {
                     row.hang_up_at = Some(now);
                     if row.network.is_some() && row.progress.status != Status::Queued {

@@ -5,6 +5,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use api::error_codes;
 use domain::compliance::{Gate, Purpose};
 use domain::nudge::{Action, DueFacts, Event, PlacementFailure, Refusal, StatusReason, Step, Verdict, step};
 use domain::tenant::{Mode, Tenant};
@@ -23,6 +24,9 @@ use crate::app::{App, Failure, access};
 const QUEUES: i64 = 16;
 /// Nudges that one round looks at.
 const BATCH: i64 = 32;
+
+/// How long a nudge rests that could not be looked at because of a defect, milliseconds.
+const SET_ASIDE: i64 = 5 * MINUTE;
 
 /// Refusals of a carrier in a row after which it is left alone.
 const FAILURES: u32 = 5;
@@ -162,7 +166,12 @@ impl Desk {
         if !row.state.is_pending() {
             return self.look_in_flight(tx, row, changes);
         }
-        let prepared = calls::prepare(tx, &self.env, row.workspace, row.mode, order(&row))?;
+        let prepared = match calls::prepare(tx, &self.env, row.workspace, row.mode, order(&row)) {
+            Ok(prepared) => prepared,
+            // A defect in what this one nudge needs must not hold up all others.
+            Err(failure) if failure.error == error_codes::INTERNAL => return self.set_aside(tx, row, &failure, changes),
+            Err(failure) => return Err(failure),
+        };
         let key_ok = api_keys::is_valid(tx, row.workspace, row.api_key, self.env.context.now)?;
         let owns_none = prepared.from == OwnNumber::NotOwned && numbers::list(tx, row.workspace)?.is_empty();
         let (facts, checks) = facts(&row, &prepared, key_ok, owns_none, self.env.context.now);
@@ -191,6 +200,15 @@ impl Desk {
     fn postpone(&self, tx: &mut Tx<'_>, mut row: NudgeRow, changes: &mut Changes) -> Result<(), Failure> {
         let before = row.state;
         row.look_at = look_at(&row.state, self.env.context.now);
+        save(tx, &mut row)?;
+        changes.add(&before, &row);
+        Ok(())
+    }
+
+    fn set_aside(&self, tx: &mut Tx<'_>, mut row: NudgeRow, failure: &Failure, changes: &mut Changes) -> Result<(), Failure> {
+        tracing::error!(nudge = %row.id, cause = failure.cause, "a due nudge could not be looked at");
+        let before = row.state;
+        row.look_at = Some(self.env.context.now.plus(SET_ASIDE));
         save(tx, &mut row)?;
         changes.add(&before, &row);
         Ok(())

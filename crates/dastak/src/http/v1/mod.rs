@@ -5,6 +5,7 @@ mod audit;
 mod calls;
 mod agents;
 mod nudges;
+mod analytics;
 mod numbers;
 mod scheduled_calls;
 mod tools;
@@ -39,6 +40,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("getNudge", keyed!(nudges::get)),
         ("cancelNudge", keyed!(nudges::cancel)),
         ("getNudgeTimeline", keyed!(nudges::timeline)),
+        ("getCallAnalytics", keyed!(analytics::calls)),
         ("listAgents", keyed!(agents::list)),
         ("createAgent", keyed!(agents::create)),
         ("getAgent", keyed!(agents::get)),

@@ -1,0 +1,29 @@
+//! Figures over calls (spec 1 «Calls», `GET /v1/analytics/calls`; every figure is defined in `docs/analytics.md`).
+//!
+//! A month of a busy workspace has a million calls. What the figures need of them is packed, an hour of India time at a time, into bytes
+//! ([`pack`]) that the store keeps; a [`Report`] reads them one after the other, whole or narrowed to an agent, a campaign or a span inside
+//! an hour. Nothing is added up beforehand, so that people are counted once and percentiles are exact over any range.
+
+mod packed;
+mod report;
+
+pub use packed::{CallFact, Standing, pack};
+pub use report::{AgentFigures, Figures, Query, Report};
+
+use crate::time::{HOUR, MINUTE, Timestamp};
+
+/// India is this far ahead of UTC, all year.
+const INDIA: i64 = 5 * HOUR + 30 * MINUTE;
+
+/// The hour of India time that a moment falls into, counted from 1970.
+pub fn hour_of(moment: Timestamp) -> i64 {
+    moment.0.saturating_add(INDIA).div_euclid(HOUR)
+}
+
+/// The moment at which an hour begins.
+pub fn start_of(hour: i64) -> Timestamp {
+    Timestamp(hour.saturating_mul(HOUR).saturating_sub(INDIA))
+}
+
+#[cfg(test)]
+mod tests;
