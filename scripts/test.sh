@@ -9,6 +9,8 @@ cargo test --workspace --quiet --exclude dastak
 cargo test --quiet -p dastak --lib
 echo "== the service on SQLite"
 TEST_ENGINE=sqlite cargo test --quiet -p dastak --test it --test process
+echo "== the simulation"
+cargo test --quiet -p dastak --test simulation -- --nocapture
 echo "== the service on PostgreSQL"
 TEST_POSTGRES_URL=$(PG_OPTIONS="-c fsync=off -c synchronous_commit=off" scripts/postgres.sh start "$pg")
 export TEST_POSTGRES_URL

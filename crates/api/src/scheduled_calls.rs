@@ -110,16 +110,19 @@ fn list_query() -> Vec<Field> {
     vec![may("status", choice(&Status::ALL.map(Status::as_str))), limit(200), offset()]
 }
 
-/// Shape of a timeline: every decision in order, first one first.
+/// Shape of a timeline, the same as a nudge's: every decision in order, first one first.
 pub fn timeline() -> Schema {
     data(list(object(vec![
         need("at", time()),
-        need("event", text().doc("What happened: created, due, dialled, answered, …")),
-        need("decision", text().doc("What was decided: wait, place, fail, cancel, …")),
+        need("event", text().doc("What asked for a decision: created, due, placed, answered, ended, …")),
+        need("checks", list(map(any())).doc("What was checked and the value seen.")),
+        need("decision", choice(&["hold", "dial", "ring", "talk", "finish"])),
+        need("status", text().doc("Status or state afterwards.")),
         need("reason", text().or_null()),
         need("until", time().or_null().doc("How long it waits.")),
         need("callId", id::<Call>().or_null()),
-        need("checks", map(any()).doc("What was checked and the value seen.")),
+        need("times", integer(1, i64::MAX)),
+        need("lastAt", time()),
     ])))
 }
 

@@ -2,7 +2,7 @@
 
 use domain::decision_log::{Chain, Entry, Head, Row as LogRow};
 use domain::tenant::Tenant;
-use domain::time::Timestamp;
+use domain::time::{MINUTE, Timestamp};
 
 use crate::db::{DbError, Row, Tx};
 use crate::params;
@@ -151,5 +151,14 @@ pub fn blocked(tx: &mut Tx<'_>, tenant: Tenant, is_test: bool, from: Option<Time
          left join agents on agents.workspace = ?1 and agents.id = counted.agent_id order by 1, 2, 3",
         params![tenant, is_test, from, to],
         |row| Ok(Blocked { day: row.int(0)?, rule: row.text(1)?, agent: row.text(2)?, agent_name: row.opt_text(3)?, count: row.int(4)? }),
+    )
+}
+
+/// What the gates said about a call or chat that began at about `near`, as its record holds it.
+pub fn gate_results(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain, interaction: &str, near: Timestamp) -> Result<Option<String>, DbError> {
+    tx.one(
+        "select gate_results from decision_log where workspace = ?1 and chain = ?2 and at >= ?3 and at <= ?4 and interaction_id = ?5 order by at, seq limit 1",
+        params![tenant, chain.as_str(), near.plus(-MINUTE), near.plus(MINUTE), interaction],
+        |row| row.text(0),
     )
 }

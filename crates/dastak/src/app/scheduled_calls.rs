@@ -82,7 +82,7 @@ pub async fn create(app: &App, tenant: Tenant, mode: Mode, once: Once, body: New
             let state = schedule(scheduled_at, now).map_err(refuse_time)?;
             let row = new_row(&env, tenant, mode, &prepared, state)?;
             scheduled_calls::insert(tx, &row)?;
-            scheduled_calls::record(tx, tenant, row.id, now, &decision("created", "wait", None, state.next_attempt_at, None, json!({})))?;
+            scheduled_calls::record(tx, tenant, row.id, now, &told("created", &row, json!([])))?;
             tx.wake(topics::SCHEDULED_CALLS);
             let made = Scheduled { data: view(row), warnings: prepared.warnings.clone() };
             let made = serde_json::to_value(made).map_err(|why| Failure::internal(why.to_string()))?;
@@ -159,7 +159,7 @@ pub async fn cancel(app: &App, tenant: Tenant, mode: Mode, id: ScheduledCallId) 
                 return Err(Failure::new(codes::SCHEDULED_CALL_NOT_CANCELLABLE, message).with_meta(json!({"status": row.state.status.as_str()})));
             }
             let row = save(tx, row, &decided, None)?;
-            scheduled_calls::record(tx, tenant, id, now, &told("cancel_requested", &row, &decided, json!({})))?;
+            scheduled_calls::record(tx, tenant, id, now, &told("cancel", &row, json!([])))?;
             Ok(view(row))
         })
         .await
@@ -174,20 +174,19 @@ fn save(tx: &mut Tx<'_>, row: ScheduledCallRow, decided: &Step, call: Option<Id<
     Ok(ScheduledCallRow { version: row.version + 1, ..row })
 }
 
-fn decision(event: &str, decision: &str, reason: Option<&str>, until: Option<Timestamp>, call: Option<Id<domain::ids::Call>>, checks: Value) -> Value {
-    json!({"event": event, "decision": decision, "reason": reason, "until": until, "callId": call, "checks": checks})
-}
-
-/// The timeline's line about a decision of `step`.
-fn told(event: &str, row: &ScheduledCallRow, decided: &Step, checks: Value) -> Value {
-    let word = match (decided.next.status, decided.next.dialling) {
+/// The timeline's line about a decision: what asked for it, and what was seen.
+fn told(event: &str, row: &ScheduledCallRow, checks: Value) -> Value {
+    let state = &row.state;
+    let decision = match (state.status, state.dialling) {
         (Status::Scheduled, true) => "dial",
-        (Status::Scheduled, false) => "wait",
-        (Status::Placed, _) => "placed",
-        (Status::Failed, _) => "fail",
-        (Status::Cancelled, _) => "cancel",
+        (Status::Scheduled, false) => "hold",
+        (Status::Placed, _) => "ring",
+        (Status::Failed | Status::Cancelled, _) => "finish",
     };
-    decision(event, word, decided.next.reason.map(Reason::as_str), decided.next.next_attempt_at, row.call, checks)
+    json!({
+        "event": event, "checks": checks, "decision": decision, "status": state.status.as_str(), "reason": state.reason.map(Reason::as_str),
+        "until": state.next_attempt_at, "callId": row.call,
+    })
 }
 
 /// Tries a scheduled call that is due; the call to be dialled after the commit, if nothing stands in the way. `None` also when it is not
@@ -209,7 +208,10 @@ pub async fn try_due(app: &App, tenant: Tenant, id: ScheduledCallId) -> Result<O
                 calls::block(tx, &env, &prepared, gate)?;
             }
             let row = save(tx, row, &decided, call.as_ref().map(|call| call.id))?;
-            scheduled_calls::record(tx, tenant, id, now, &told("due", &row, &decided, checks(&prepared)))?;
+            let opening = prepared.pack.as_ref().and_then(|pack| pack.hours.next_opening(now));
+            let refusal = prepared.refused().and_then(|refused| refusal(&refused));
+            let checks = Value::Array(timelines::checks(&prepared, refusal, opening));
+            scheduled_calls::record(tx, tenant, id, now, &told("due", &row, checks))?;
             Ok(call)
         })
         .await
@@ -261,27 +263,6 @@ fn refusal(refused: &Refused) -> Option<Refusal> {
     }
 }
 
-/// What was seen, for the timeline; nothing of it is personal.
-fn checks(prepared: &Prepared) -> Value {
-    let gates: Value = prepared.judgement.as_ref().and_then(|judgement| serde_json::from_str(&judgement.gate_results()).ok()).unwrap_or(Value::Null);
-    let workspace = &prepared.workspace;
-    json!({
-        "agentFound": prepared.agent.is_some(),
-        "agentReady": prepared.check.is_none(),
-        "workspaceSuspended": workspace.suspended,
-        "kybVerified": workspace.kyb_verified,
-        "fromNumberOwned": matches!(prepared.from, OwnNumber::Owned(_)),
-        "gates": gates,
-        "balanceMinor": workspace.balance,
-        "heldMinor": workspace.reserved,
-        "costPerMinuteMinor": workspace.cost_per_minute,
-        "balanceOk": prepared.balance_ok,
-        "linesInUse": prepared.lines_in_use,
-        "lineFree": prepared.lines_full.is_none(),
-        "carrierConfigured": prepared.carrier_ok,
-    })
-}
-
 /// A fact about the call of a scheduled call: the first one says what became of the dial.
 pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, id: ScheduledCallId, fact: Fact) -> Result<(), Failure> {
     let now = env.context.now;
@@ -290,9 +271,9 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, id: Scheduled
         return Ok(());
     }
     let (event, what) = match fact {
-        Fact::NotPlaced => (Event::PlacementFailed(PlacementFailure::ProviderErrorBeforeRing), "carrier_refused"),
-        Fact::Uncertain => (Event::PlacementFailed(PlacementFailure::Uncertain), "carrier_silent"),
-        _ => (Event::Placed, "carrier_took"),
+        Fact::NotPlaced => (Event::PlacementFailed(PlacementFailure::ProviderErrorBeforeRing), "not_placed"),
+        Fact::Uncertain => (Event::PlacementFailed(PlacementFailure::Uncertain), "possibly_placed"),
+        _ => (Event::Placed, "placed"),
     };
     let decided = step(&row.state, event, now);
     if decided.verdict != Verdict::Applied {
@@ -300,7 +281,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, id: Scheduled
     }
     let again = decided.next.status == Status::Scheduled;
     let row = save(tx, row, &decided, (!again).then_some(call.id))?;
-    scheduled_calls::record(tx, row.workspace, id, now, &told(what, &row, &decided, json!({})))?;
+    scheduled_calls::record(tx, row.workspace, id, now, &told(what, &row, json!([])))?;
     if again {
         tx.wake(topics::SCHEDULED_CALLS);
     }
@@ -315,7 +296,7 @@ pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, to_number: Option<&str>, external_
         let decided = step(&row.state, Event::Erased, now);
         if decided.verdict == Verdict::Applied {
             let row = save(tx, row, &decided, call)?;
-            scheduled_calls::record(tx, tenant, id, now, &told("erased", &row, &decided, json!({})))?;
+            scheduled_calls::record(tx, tenant, id, now, &told("erased", &row, json!([])))?;
         }
         scheduled_calls::redact(tx, tenant, id)?;
     }

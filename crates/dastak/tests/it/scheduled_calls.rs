@@ -394,22 +394,24 @@ async fn the_timeline_says_why_it_waited_and_what_came_of_it() {
     assert_eq!(
         shown[1..],
         [
-            "2027-01-05T16:30:00.000Z due wait \"outside_calling_window\"",
+            "2027-01-05T16:30:00.000Z due hold \"outside_calling_window\"",
             "2027-01-06T03:30:00.000Z due dial null",
-            "2027-01-06T03:30:00.000Z carrier_took placed null",
+            "2027-01-06T03:30:00.000Z placed ring null",
             "2027-01-06T03:30:02.000Z answered talk null",
-            "2027-01-06T03:30:10.000Z ended completed \"agent_ended\"",
+            "2027-01-06T03:30:10.000Z ended finish \"agent_ended\"",
         ]
     );
     let moved = &timeline[1];
     assert_eq!(moved["until"], "2027-01-06T03:30:00.000Z");
-    let window = moved["checks"]["gates"]["gates"].as_array().unwrap().iter().find(|gate| gate["gate"] == "calling_window").unwrap();
-    assert_eq!((&window["verdict"], &window["open"]), (&json!("refuse"), &json!(false)));
+    let window = moved["checks"].as_array().unwrap().iter().find(|check| check["check"] == "calling_window").unwrap();
+    assert_eq!((&window["ok"], &window["open"], &window["opens"]), (&json!(false), &json!(false), &json!("2027-01-06T03:30:00.000Z")));
     assert!(!timeline.to_string().contains("9812345678"), "no personal data");
     let call = timeline[2]["callId"].as_str().unwrap();
     let calls = stage.app.get(&stage.workspace.live, &format!("/v1/calls/{call}/timeline")).await.expect(200)["data"].clone();
     let events: Vec<&str> = calls.as_array().unwrap().iter().map(|entry| entry["event"].as_str().unwrap()).collect();
     assert_eq!(events, ["placement", "answered", "ended"]);
+    let checked: Vec<&str> = calls[0]["checks"].as_array().unwrap().iter().map(|check| check["check"].as_str().unwrap()).collect();
+    assert_eq!(checked, ["dnd", "opt_out", "calling_window", "frequency_cap", "consent"]);
     stage.app.get(&stage.workspace.test, &format!("/v1/calls/{call}/timeline")).await.refused(404, "not_found");
 }
 

@@ -195,13 +195,15 @@ impl World {
     /// What the phone does, with facts that come twice, in the wrong order, or not at all.
     fn ring(&self, call: Id<Call>, now: Timestamp, random: &mut Random) {
         let pick_up = random.range(1, 25) * SECOND;
-        let talk = random.range(5, 240) * SECOND;
+        let talk = if random.percent(70) { random.range(5, 240) * SECOND } else { random.range(5, 30) * MINUTE };
         let mut facts: Vec<(i64, Fact)> = match random.range(0, 99) {
             0..=44 => {
                 let cause = *random.pick(&[EndCause::AgentEnded, EndCause::CallerHangup, EndCause::SilenceTimeout, EndCause::MaxDuration, EndCause::Error]);
                 let mut facts = vec![(pick_up, Fact::Answered), (pick_up + 500, Fact::AgentConnected), (pick_up + talk, Fact::Ended(cause))];
-                if random.percent(12) {
-                    facts.insert(2, (pick_up + talk / 2, Fact::OptOutSaid));
+                if random.percent(20) {
+                    // Some are heard only when the call is over.
+                    let heard = if random.percent(50) { talk / 2 } else { talk + random.range(1, 20) * MINUTE };
+                    facts.insert(2, (pick_up + heard, Fact::OptOutSaid));
                 }
                 facts
             }

@@ -62,6 +62,16 @@ fn open(file: &Path) -> Connection {
     store
 }
 
+/// What a nudge may become, by what it was (spec 1 «Nudge status and result»); a wait may be renewed, a late word noted.
+const STEPS: [(Option<&str>, &[&str]); 6] = [
+    (None, &["queued", "scheduled", "finished"]),
+    (Some("queued"), &["queued", "scheduled", "dialing", "in_progress", "finished"]),
+    (Some("scheduled"), &["queued", "scheduled", "dialing", "in_progress", "finished"]),
+    (Some("dialing"), &["dialing", "in_progress", "scheduled", "finished"]),
+    (Some("in_progress"), &["in_progress", "finished"]),
+    (Some("finished"), &["finished"]),
+];
+
 struct CallSeen {
     workspace: Tenant,
     live: bool,
@@ -328,14 +338,7 @@ impl Court<'_> {
         let mut before: Option<(String, String)> = None;
         for (nudge, status) in steps {
             let from = before.as_ref().filter(|(other, _)| *other == nudge).map(|(_, status)| status.as_str());
-            let legal = match (from, status.as_str()) {
-                (None, "queued" | "scheduled" | "finished") => true,
-                (Some("queued" | "scheduled"), "queued" | "scheduled" | "dialing" | "in_progress" | "finished") => true,
-                (Some("dialing"), "dialing" | "in_progress" | "scheduled" | "finished") => true,
-                (Some("in_progress"), "in_progress" | "finished") => true,
-                (Some("finished"), "finished") => true,
-                _ => false,
-            };
+            let legal = STEPS.iter().any(|(before, after)| *before == from && after.contains(&status.as_str()));
             if !legal {
                 let from = from.unwrap_or("nothing").to_owned();
                 self.say(format!("{nudge} went from {from} to {status}"));

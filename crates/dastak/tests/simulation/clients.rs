@@ -73,7 +73,7 @@ pub type Shared = Arc<Mutex<Log>>;
 
 /// The people that can be called: few, so that everything meets.
 pub fn people() -> Vec<Phone> {
-    (0..14).map(|number| Phone::normalize(&format!("+9198123{:05}", 40_013 + number * 7)).expect("a number")).collect()
+    (0..10).map(|number| Phone::normalize(&format!("+9198123{:05}", 40_013 + number * 7)).expect("a number")).collect()
 }
 
 fn trace() -> Trace {
@@ -125,10 +125,20 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
         let mut at = from.plus(random.range(0, 48 * 60) * MINUTE);
         if random.percent(50) {
             // Many at one moment, and most in working hours.
-            at = from.plus(random.range(0, 1) * DAY + *random.pick(&[0, HOUR, 3 * HOUR, 6 * HOUR, 10 * HOUR + 53 * MINUTE]));
+            at = from.plus(random.range(0, 1) * DAY + *random.pick(&[0, HOUR, 3 * HOUR, 6 * HOUR]));
+        } else if random.percent(30) {
+            at = evening(&mut random, at);
         }
         let act = act(&mut random, &people, number, at);
         acts.push((at, act));
+    }
+    for burst in 0..random.range(0, 2) {
+        let at = from.plus(random.range(0, 47) * HOUR);
+        for (number, to) in people.iter().enumerate().skip(2) {
+            let body = json!({"outsideWindow": "queue", "retry": {"maxRetries": 1, "on": ["no_answer", "busy"], "delayMinutes": 30}});
+            let name = format!("burst-{burst}-{number}");
+            acts.push((at, Act::Nudge { customer: number % 2, key: 2, test: false, to: *to, body, name }));
+        }
     }
     for (at, act) in acts.clone() {
         // What was taken away comes back, so that the run goes on.
@@ -143,6 +153,13 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
     }
     acts.sort_by_key(|(at, _)| *at);
     acts
+}
+
+/// A moment around the evening's cutoff and the end of the hours, 20:50 to 21:04 in India.
+fn evening(random: &mut Random, at: Timestamp) -> Timestamp {
+    const INDIA: i64 = 330 * MINUTE;
+    let midnight = (at.0 + INDIA).div_euclid(DAY) * DAY - INDIA;
+    Timestamp(midnight).plus(20 * HOUR + random.range(50, 64) * MINUTE)
 }
 
 fn act(random: &mut Random, people: &[Phone], number: i64, at: Timestamp) -> Act {
@@ -177,7 +194,10 @@ fn nudge_body(random: &mut Random, at: Timestamp) -> Value {
         "outsideWindow": if random.percent(80) { "queue" } else { "reject" },
         "retry": {"maxRetries": random.range(0, 2), "on": ["no_answer", "busy"], "delayMinutes": random.range(10, 240)},
     });
-    let starts = random.percent(40).then(|| at.plus(random.range(1, 20 * 60) * MINUTE));
+    let mut starts = random.percent(40).then(|| at.plus(random.range(1, 20 * 60) * MINUTE));
+    if random.percent(15) {
+        starts = Some(evening(random, at)).filter(|evening| *evening > at);
+    }
     if let Some(starts) = starts {
         body["scheduledAt"] = json!(starts);
     }

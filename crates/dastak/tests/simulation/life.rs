@@ -20,7 +20,7 @@ use crate::carrier::{Line, World};
 use crate::random::Random;
 
 /// Calls at once on the whole platform.
-pub const PLATFORM_LINES: i64 = 4;
+pub const PLATFORM_LINES: i64 = 3;
 
 /// A running service without a listener.
 pub struct Life {
