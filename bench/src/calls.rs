@@ -51,7 +51,7 @@ fn fill(data: &Path, workspace: &str, count: i64) -> Result<(), String> {
             .map_err(|why| why.to_string())?;
         for number in 0..count {
             let started = FIRST + number * (MONTH / count);
-            let id = Id::<Call>::new(started, number as u128).to_string();
+            let id = Id::<Call>::new(started, (count + number) as u128).to_string();
             let agent = Id::<Agent>::new(1, (number % 20) as u128).to_string();
             let contact = Id::<Contact>::new(1, (number % (count / 3).max(1)) as u128).to_string();
             let answered = number % 3 != 0;

@@ -33,7 +33,8 @@ async fn desk(address: &str, token: &str, number: &str) -> Result<(String, Strin
 fn create(agent: &str, key: &str, number: u64, scheduled_at: i64, expires_at: i64) -> Vec<u8> {
     let body = format!(
         r#"{{"agentId":"{agent}","toNumber":"+91{}","scheduledAt":"{}","expiresAt":"{}"}}"#,
-        6_000_000_000 + number,
+        // Every number ends in 1234: no magic digits of the sandbox.
+        6_000_001_234 + number * 10_000,
         Timestamp(scheduled_at),
         Timestamp(expires_at)
     );
@@ -68,11 +69,11 @@ pub async fn run() -> Result<(), String> {
         let far = now() + 20 * 3_600_000;
         if pending > 0 {
             let (key, agent) = (key.clone(), agent.clone());
-            send(&address, pending, move |n| create(&agent, &key, 1_000_000 + n, far, far + 3_600_000)).await?;
+            send(&address, pending, move |n| create(&agent, &key, 20_000 + n, far, far + 3_600_000)).await?;
         }
         let due = now() + 25_000;
         let accepted = send(&address, DUE, move |n| create(&agent, &key, n, due, due + 3_600_000)).await?;
-        let one = create(&lone_agent, &lone_key, 5_000_000, due, due + 3_600_000);
+        let one = create(&lone_agent, &lone_key, 150_000, due, due + 3_600_000);
         send(&address, 1, move |_| one.clone()).await?;
         if accepted.refused > 0 {
             return Err(format!("{} nudges were refused", accepted.refused));

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use domain::time::{SECOND, Timestamp};
 use serde_json::{Value, json};
 
+use crate::faults::Wire;
 use crate::node::{Client, Folder, Node, TOKEN, fresh_database, on_postgres};
+use crate::nodes::MASTER_KEY;
 
 /// Rounds of kill and restart; `CRASH_ROUNDS` for more.
 fn rounds() -> u64 {
@@ -91,6 +94,69 @@ async fn a_killed_dialler_dials_nobody_twice() {
         assert_over(&node.client, &key, nudge, &calls).await;
     }
     let (_, _, shown) = node.client.operator("GET", &format!("/workspaces/{workspace}"), &Value::Null).await;
+    assert_eq!(shown["data"]["reservedMinor"], 0, "a hold was left behind");
+}
+
+/// Moves the clocks of both nodes side by side; the steps are shorter than a lease, as the clocks of real nodes are closer than that.
+async fn move_both(clients: [Client; 2], from: Timestamp, steps: i64) -> Timestamp {
+    let mut now = from;
+    for _ in 0..steps {
+        now = now.plus(20 * SECOND);
+        let body = json!({"set": now});
+        tokio::join!(clock(&clients[0], &body), clock(&clients[1], &body));
+    }
+    now
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_nodes_one_killed_and_one_cut_off_dial_nobody_twice() {
+    if !on_postgres() {
+        return;
+    }
+    let mut seed = std::env::var("CRASH_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(std::process::id()));
+    println!("CRASH_SEED={seed}");
+    let database = fresh_database().await;
+    let wire = Wire::to(&database).await;
+    let folders = [Folder::new(), Folder::new()];
+    let start = |folder: &Folder, url: &str| {
+        let environment = [("DASTAK_CLOCK", "manual"), ("DASTAK_TELEPHONY__CARRIER", "sandbox"), ("DASTAK_DATABASE_URL", url), ("DASTAK_MASTER_KEY", MASTER_KEY)];
+        Node::start(&folder.0, &environment)
+    };
+    let (mut one, other) = (start(&folders[0], &database), start(&folders[1], &wire.url));
+    let noon = noon();
+    let (workspace, key, agent) = furnish(&one.client, &noon).await;
+    let mut now = Timestamp::parse(&noon).expect("a moment");
+    clock(&other.client, &json!({"set": now})).await.expect("a clock");
+    let mut made = Vec::new();
+    for number in 0..60 {
+        let last = ["0000", "1111", "3333", "4444", "5555", "6666", "8888", "9999", "0042", "0043"][number % 10];
+        let body = json!({"agentId": agent, "toNumber": format!("+9197{:04}{last}", 1000 + number), "retry": {"maxRetries": 2, "delayMinutes": 10}});
+        made.push(post(if number % 2 == 0 { &one.client } else { &other.client }, &key, "/v1/nudges", &number.to_string(), &body).await);
+    }
+    for round in 0..rounds() * 2 {
+        let moving = tokio::spawn(move_both([one.client.clone(), other.client.clone()], now, 30));
+        tokio::time::sleep(Duration::from_millis(20 + next(&mut seed) % 300)).await;
+        if round % 2 == 0 {
+            one.kill();
+            now = moving.await.expect("the clocks moved");
+            one = start(&folders[0], &database);
+            clock(&one.client, &json!({"set": now})).await.expect("a clock");
+        } else {
+            wire.set(false);
+            tokio::time::sleep(Duration::from_millis(20 + next(&mut seed) % 200)).await;
+            wire.set(true);
+            now = moving.await.expect("the clocks moved");
+            other.client.until("GET", "/readyz", |answer| answer.as_ref().is_some_and(|(status, ..)| *status == 200)).await;
+        }
+    }
+    other.kill();
+    // Nothing waits longer than a day.
+    clock(&one.client, &json!({"advanceSeconds": 25 * 3600})).await.expect("a clock");
+    let calls = all_calls(&one.client, &key).await;
+    for nudge in &made {
+        assert_over(&one.client, &key, nudge, &calls).await;
+    }
+    let (_, _, shown) = one.client.operator("GET", &format!("/workspaces/{workspace}"), &Value::Null).await;
     assert_eq!(shown["data"]["reservedMinor"], 0, "a hold was left behind");
 }
 

@@ -46,14 +46,14 @@ async fn a_full_disk_is_503_until_there_is_room() {
 }
 
 /// A way to the database that can be cut.
-struct Wire {
-    url: String,
+pub struct Wire {
+    pub url: String,
     open: Arc<AtomicBool>,
     cut: Arc<tokio::sync::Notify>,
 }
 
 impl Wire {
-    async fn to(database: &str) -> Self {
+    pub async fn to(database: &str) -> Self {
         let rest = database.split_once('@').expect("a URL").1;
         let (address, name) = rest.split_once('/').expect("a database");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -78,7 +78,7 @@ impl Wire {
         Self { url, open, cut }
     }
 
-    fn set(&self, open: bool) {
+    pub fn set(&self, open: bool) {
         self.open.store(open, Ordering::SeqCst);
         self.cut.notify_waiters();
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::node::{Folder, Node, fresh_database, on_postgres};
 
-const MASTER_KEY: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE";
+pub const MASTER_KEY: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_nodes_are_one_service() {
