@@ -184,6 +184,9 @@ fn openapi(operator: bool) -> Result<(), String> {
     let values = Values::default().config(false)?;
     let which = if operator { Document::Operator } else { Document::Public };
     let text = serde_json::to_string_pretty(&document(which, &values.brand, &values.key_prefix)).map_err(|why| why.to_string())?;
-    println!("{text}");
-    Ok(())
+    // Whoever reads may have seen enough.
+    match std::io::Write::write_all(&mut std::io::stdout(), format!("{text}\n").as_bytes()) {
+        Err(why) if why.kind() != std::io::ErrorKind::BrokenPipe => Err(why.to_string()),
+        _ => Ok(()),
+    }
 }
