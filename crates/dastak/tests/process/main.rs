@@ -6,6 +6,7 @@
 
 mod command_line;
 mod crash;
+mod deliveries;
 mod dialler;
 mod faults;
 mod node;

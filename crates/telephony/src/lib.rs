@@ -1,1 +1,0 @@
-//! The SIP carrier: signalling, media and the sandbox phone network.
