@@ -1,6 +1,9 @@
 //! Load and ratio runs against the release binary. Every figure stands beside a yardstick of the same run: a bare axum handler that answers
 //! a constant JSON, driven by the same generator on the same machine. Nothing here asserts; `docs/performance.md` names the machine.
 
+// Load lives in real time.
+#![allow(clippy::disallowed_methods)]
+
 mod calls;
 mod load;
 mod nudges;
