@@ -247,6 +247,8 @@ impl Operation {
                 error_codes::INVALID_IDEMPOTENCY_KEY,
                 error_codes::IDEMPOTENCY_IN_PROGRESS,
                 error_codes::IDEMPOTENCY_KEY_REUSED,
+                // The kept answer was about a person who has been erased.
+                error_codes::CONTACT_ERASED,
             ]);
         }
         for error in self.errors {

@@ -201,3 +201,25 @@ async fn kept_answers_about_the_person_are_not_given_again() {
     assert_eq!((repeat.status, repeat.replayed), (410, true));
     assert!(repeat.body.contains("contact_erased") && !repeat.body.contains(MARK));
 }
+
+/// What was asked for a number before anybody knew whose it is belongs to the person, too.
+#[tokio::test]
+async fn kept_answers_from_before_the_contact_are_not_given_again() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
+    let at = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(3_600_000);
+    let asked = json!({"agentId": agent, "toNumber": "+919812340001", "scheduledAt": at});
+    let nudged = json!({"agentId": agent, "toNumber": "+919812340001", "scheduledAt": at});
+    let requests = [("/v1/scheduled-calls", asked), ("/v1/nudges", nudged)];
+    for (path, body) in &requests {
+        app.post_with(&workspace.live, path, &[("idempotency-key", "before")], body).await.expect(201);
+    }
+    let made = app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "late", "phone": "+919812340001"})).await.expect(201);
+    erase(&app, &workspace, made["data"]["id"].as_str().unwrap()).await;
+    for (path, body) in &requests {
+        let repeat = app.post_with(&workspace.live, path, &[("idempotency-key", "before")], body).await;
+        assert_eq!((repeat.status, repeat.json["code"].as_str()), (410, Some("contact_erased")), "{path}: {}", repeat.text);
+        assert!(!repeat.text.contains("9812340001"));
+    }
+}
