@@ -66,10 +66,6 @@ pub enum RateClass {
     CampaignWrites,
     /// `POST /v1/nudges`.
     Nudges,
-    /// Chat messages over the API.
-    ChatMessages,
-    /// Chat-app conversations and messages.
-    ChatappSends,
 }
 
 /// What `Idempotency-Key` does for an operation.

@@ -91,14 +91,6 @@ impl Once {
         Ok(())
     }
 
-    /// Holds the key for its 24 hours: the outcome of the effect outside is unknown, so nobody may run the request again.
-    pub fn keep_held(&self, tx: &mut Tx<'_>) -> Result<(), Failure> {
-        if let Some(slot) = &self.0 {
-            idempotency::keep_held(tx, slot)?;
-        }
-        Ok(())
-    }
-
     /// Runs a request whose whole effect is one transaction, and keeps its answer.
     pub async fn run(
         self,

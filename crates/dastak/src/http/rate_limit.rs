@@ -48,8 +48,6 @@ fn names(class: RateClass) -> (&'static str, &'static str) {
         RateClass::Calls => ("calls", "callsPerMinute"),
         RateClass::CampaignWrites => ("campaign_writes", "campaignWritesPerMinute"),
         RateClass::Nudges => ("nudges", "nudgesPerMinute"),
-        RateClass::ChatMessages => ("chat_messages", "chatMessagesPerMinute"),
-        RateClass::ChatappSends => ("chatapp_sends", "chatappSendsPerMinute"),
     }
 }
 

@@ -108,7 +108,7 @@ async fn a_crashed_holder_frees_its_key_and_an_unknown_outcome_holds_it() {
 
     assert_eq!(reserve(once("h", "a", "first")).await, "mine");
     let (store, held) = (app.app().store.clone(), once("h", "a", "first"));
-    store.tx(move |tx| held.keep_held(tx)).await.unwrap();
+    store.tx(move |tx| held.hold(tx)).await.unwrap();
     app.advance(3600).await;
     assert_eq!(reserve(once("h", "a", "second")).await, "idempotency_in_progress", "it may have had an effect");
     let (store, freed) = (app.app().store.clone(), once("f", "a", "first"));

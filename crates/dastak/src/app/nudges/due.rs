@@ -18,7 +18,7 @@ use store::{Tx, api_keys, numbers, workspaces};
 
 use super::{Changes, Why, look_at, save, settle};
 use crate::app::calls::{self, Env, Order, OwnNumber, Prepared, Refused};
-use crate::app::{App, Failure, access};
+use crate::app::{App, Failure, access, timelines};
 
 /// Queues that one round serves.
 const QUEUES: i64 = 16;
@@ -304,31 +304,8 @@ fn facts(row: &NudgeRow, prepared: &Prepared, key_ok: bool, owns_none: bool, now
         balance_ok: prepared.balance_ok,
         line_free: prepared.lines_full.is_none(),
     };
-    let mut checks = vec![
-        json!({"check": "api_key", "ok": key_ok}),
-        json!({"check": "agent_and_workspace", "ok": refusal.is_none(), "refusal": refusal.map(Refusal::as_str)}),
-        json!({"check": "from_number", "ok": facts.from_number_ok}),
-        json!({"check": "carrier", "ok": facts.providers_ok}),
-    ];
-    for finding in prepared.judgement.iter().flat_map(|judgement| &judgement.findings) {
-        let mut check = Map::new();
-        check.insert("check".into(), finding.gate.as_str().into());
-        check.insert("ok".into(), (finding.verdict != domain::compliance::Verdict::Refuse).into());
-        check.insert("verdict".into(), finding.verdict.as_str().into());
-        check.extend(finding.evidence.clone());
-        if finding.gate == Gate::CallingWindow {
-            check.insert("opens".into(), json!(opening.map(|release| release.opening)));
-        }
-        checks.push(Value::Object(check));
-    }
-    if row.mode == Mode::Live {
-        let workspace = &prepared.workspace;
-        let (free, price) = (workspace.balance - workspace.reserved, workspace.cost_per_minute);
-        checks.push(json!({"check": "balance", "ok": facts.balance_ok, "availableMinor": free, "neededMinor": price}));
-        let limit = access::limit(workspace, "concurrentCalls");
-        checks.push(json!({"check": "lines", "ok": facts.line_free, "inUse": prepared.lines_in_use, "limit": limit,
-            "platformFull": prepared.lines_full == Some(Refused::LinesFull { platform: true })}));
-    }
+    let mut checks = vec![json!({"check": "api_key", "ok": key_ok})];
+    checks.extend(timelines::checks(prepared, refusal, opening.map(|release| release.opening)));
     (facts, Value::Array(checks))
 }
 
