@@ -93,7 +93,7 @@ impl Service {
             config.public_url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
         }
         let grace = config.shutdown_grace;
-        let app = assemble(Parts { config, clock, ids, keyring: Arc::new(keyring), store, carriers })?;
+        let app = assemble(Parts { config, clock, ids, keyring: Arc::new(keyring), store, carriers, receivers: None })?;
         let router = Arc::new(router()?);
         start_jobs(&app, &wakes);
         let serving = tokio::spawn(server::serve(app.clone(), router, listener, tls, grace));
@@ -133,13 +133,19 @@ pub struct Parts {
     pub store: Store,
     /// Who places calls.
     pub carriers: Carriers,
+    /// What webhook attempts go through instead of the guarded client, in the simulation.
+    pub receivers: Option<Arc<dyn jobs::webhooks::Transport>>,
 }
 
 /// Puts the use cases together.
 pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
-    let Parts { config, clock, ids, keyring, store, carriers } = parts;
+    let Parts { config, clock, ids, keyring, store, carriers, receivers } = parts;
     let mut metrics = Metrics::new(store.metrics());
-    let webhooks = Arc::new(jobs::webhooks::Engine::new(&clock, &keyring, &config, metrics.registry())?);
+    let webhooks = jobs::webhooks::Engine::new(&clock, &keyring, &config, metrics.registry())?;
+    let webhooks = Arc::new(match receivers {
+        Some(receivers) => webhooks.with_transport(receivers),
+        None => webhooks,
+    });
     Ok(Arc::new(App {
         store,
         clock,

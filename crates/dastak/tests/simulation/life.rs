@@ -17,6 +17,8 @@ use domain::time::Timestamp;
 use store::Store;
 
 use crate::carrier::{Line, World};
+use crate::faults::Misfortune;
+use crate::receivers::Mail;
 use crate::random::Random;
 
 /// Calls at once on the whole platform.
@@ -118,6 +120,7 @@ async fn start(folder: &Path, world: &Arc<World>, clock: &Clock, seed: u64, numb
     });
     let store = Store::open(&store_settings(&config), on_wake).expect("the store opens");
     store.migrate(|_, _, _| ()).await.expect("the schema");
+    let store = store.with_faults(Arc::new(Misfortune(world.clone())));
     let random = Mutex::new(Random::named(seed, &format!("ids {number}")));
     let ids = Ids::with(clock.clone(), move |bytes| random.lock().unwrap_or_else(PoisonError::into_inner).fill(bytes));
     let parts = Parts {
@@ -127,6 +130,7 @@ async fn start(folder: &Path, world: &Arc<World>, clock: &Clock, seed: u64, numb
         keyring: Arc::new(Keyring::parse("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").expect("a key")),
         store,
         carriers: Carriers { test: Arc::new(Scripted(Network::Test)), live: Some(Arc::new(Line(world.clone()))) },
+        receivers: Some(Arc::new(Mail(world.clone()))),
     };
     let app = assemble(parts).expect("the service");
     start_jobs(&app, &wakes);

@@ -13,6 +13,7 @@ mod lanes;
 mod record;
 mod scan;
 mod sweep;
+mod transport;
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,6 +43,7 @@ pub(crate) use endpoints::purpose;
 pub use endpoints::Endpoint;
 pub(crate) use record::note;
 pub(crate) use sweep::sweep;
+pub use transport::{Sending, Transport};
 use lanes::Lanes;
 use record::Done;
 
@@ -82,6 +84,7 @@ struct Figures {
 pub struct Engine {
     clock: Clock,
     client: GuardedClient,
+    transport: Arc<dyn Transport>,
     keyring: Arc<Keyring>,
     names: Names,
     figures: Figures,
@@ -128,6 +131,7 @@ impl Engine {
         registry.register("webhook_lag_seconds", "Time from an event to its acceptance at the first attempt", lag);
         Ok(Self {
             clock: clock.clone(),
+            transport: Arc::new(client.clone()),
             client,
             keyring: keyring.clone(),
             names: Names { signature: name("Signature")?, event: name("Event")?, delivery: name("Delivery")? },
@@ -144,6 +148,12 @@ impl Engine {
             committed: Notify::new(),
             listeners: AtomicI64::new(0),
         })
+    }
+
+    /// Sends attempts through something else than the guarded client: for the simulation.
+    #[must_use]
+    pub fn with_transport(self, transport: Arc<dyn Transport>) -> Self {
+        Self { transport, ..self }
     }
 
     /// The client that deliveries go through, for the check of an address.
