@@ -49,7 +49,7 @@ impl Mood {
     pub fn of(seed: u64) -> Self {
         let mut random = Random::named(seed, "mood");
         let mut some = |chance: i64, most: i64| if random.percent(chance) { random.range(1, most) } else { 0 };
-        let (refuse, unheard, slow, crash) = (some(60, 30), some(60, 30), some(50, 40), some(70, 14));
+        let (refuse, unheard, slow, crash) = (some(60, 30), some(60, 30), some(50, 40), some(70, 80));
         Self { refuse, unheard, slow, crash, random: Random::named(seed, "faults") }
     }
 

@@ -289,7 +289,8 @@ impl Store {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        let refused = self.faults.as_ref().and_then(|faults| faults.read(Location::caller()));
+        let place = Location::caller();
+        let refused = self.faults.as_ref().and_then(|faults| faults.read(place));
         async move {
             if let Some(why) = refused {
                 return Err(why.into());

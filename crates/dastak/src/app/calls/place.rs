@@ -5,12 +5,13 @@ use std::sync::Arc;
 use api::calls::{NewCall, Placed};
 use api::error_codes as codes;
 use domain::call::{Fact, Progress, Status, Warning};
-use domain::compliance::{Gate, Judgement};
+use domain::compliance::{Gate, Judgement, Purpose};
 use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::phone::Phone;
 use domain::ports::{DialError, DialOrder};
 use domain::tenant::{Mode, Tenant};
-use domain::time::{SECOND, Timestamp};
+use domain::time::{MINUTE, SECOND, Timestamp};
+use domain::window::NudgeWindow;
 use serde_json::{Value, json};
 use store::calls::{self, CallRow};
 use store::{Tx, wallet};
@@ -21,6 +22,8 @@ use crate::app::{App, Failure, decision_log, topics};
 
 /// How long a dial may take before somebody asks what became of it.
 pub(super) const PLACING_LEASE: i64 = 30 * SECOND;
+/// The end of the lease in which nothing is dialled any more: a dial that is on its way must have reached the carrier when somebody asks.
+const LEASE_MARGIN: i64 = 15 * SECOND;
 
 /// What the first transaction of a request came to.
 enum Intent {
@@ -99,10 +102,32 @@ pub async fn start_dial(app: &App, call: CallRow) -> Result<Result<CallRow, Dial
 
 async fn dial(app: &App, call: CallRow, request: Request) -> Result<Settled, Failure> {
     let outcome = match (app.carriers.in_mode(call.mode), dial_order(&call)) {
-        (Some(carrier), Some(order)) => app.clock.outside(carrier.dial(order)).await,
+        (Some(carrier), Some(order)) if may_dial(&call, app.clock.now()) => app.clock.outside(carrier.dial(order)).await,
         _ => Err(DialError::ProviderErrorBeforeRing),
     };
     store_outcome(app, call, outcome, request).await
+}
+
+/// Whether what was decided still stands: the store may have been slow, the machine may have slept, its clock may have been set.
+fn may_dial(call: &CallRow, now: Timestamp) -> bool {
+    call.next_step_at.is_some_and(|lease| lease.plus(-PLACING_LEASE) <= now && now < lease.plus(-LEASE_MARGIN))
+}
+
+/// The end of the lease of a call that is placed now. It is early enough that nothing is dialled after the calling hours.
+fn lease(prepared: &Prepared, now: Timestamp) -> Timestamp {
+    let open = |at: Timestamp| {
+        prepared.pack.as_ref().is_none_or(|pack| match prepared.order.purpose {
+            Purpose::Nudge => NudgeWindow::new(&pack.hours).is_open(at),
+            Purpose::Call => pack.hours.is_open(at),
+        })
+    };
+    let whole = now.plus(PLACING_LEASE);
+    if !open(now) || open(whole.plus(-LEASE_MARGIN)) {
+        return whole;
+    }
+    // Hours begin and end with a minute.
+    let end_of_minute = Timestamp((now.0.div_euclid(MINUTE) + 1) * MINUTE);
+    whole.min(end_of_minute.plus(LEASE_MARGIN))
 }
 
 /// What the carrier is asked.
@@ -200,7 +225,7 @@ pub fn place_intent(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared) -> Result<C
     call.line = live;
     call.concurrent = prepared.lines_in_use + 1;
     call.network = env.carriers.in_mode(prepared.mode).and_then(|carrier| carrier.network());
-    call.next_step_at = Some(env.context.now.plus(PLACING_LEASE));
+    call.next_step_at = Some(lease(prepared, env.context.now));
     call.once = prepared.order.once.clone();
     calls::insert(tx, &call)?;
     log_decision(tx, env, prepared, &call, None)?;
