@@ -4,5 +4,6 @@
 //! crate opens a socket.
 
 pub mod guarded_client;
+pub mod settings;
 
 pub use guarded_client::GuardedClient;

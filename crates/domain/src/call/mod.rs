@@ -3,10 +3,12 @@
 //! A carrier reports [`Fact`]s; [`step`] says what the call is afterwards and which events it owes. The caller stores both in one
 //! transaction. Facts come late and more than once: what does not fit changes nothing.
 
+mod report;
 mod script;
 mod states;
 mod variables;
 
+pub use report::{RecordedFile, Report, TimedTurn, TurnLatency};
 pub use script::{Network, Step, refusal, script};
 pub use states::{EndCause, Fact, Notice, Progress, Stage, Status, step};
 pub use variables::{InvalidValue, MAX_COUNT, MAX_TOTAL, MAX_VALUE, Warning, accept, check_metadata};

@@ -1,14 +1,9 @@
-//! The outside world as traits: what the service needs of it, and how it can fail. Implementations wait; the rules never do.
+//! Who places calls.
 
-use std::future::Future;
-use std::pin::Pin;
-
+use super::Answer;
 use crate::call::{Network, refusal};
 use crate::ids::{Call, Id, ProviderCall};
 use crate::phone::Phone;
-
-/// An answer that takes time.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A call to be dialled.
 #[derive(Debug, Clone, PartialEq, Eq)]

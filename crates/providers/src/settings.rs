@@ -1,0 +1,68 @@
+//! What an operator says about providers (`operating.md`, `[speech]`, `[language_model]`, `[storage]`). The addresses here are the operator's own, so
+//! they may be private; addresses that users give go through [`crate::GuardedClient`].
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A section `[speech.<name>]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Speech {
+    /// `sarvam`, `deepgram`, `elevenlabs`, `cartesia`, `openai` or `offline`.
+    pub name: String,
+    /// `https://…` (or `http://…`) of the service; its public one when absent. WebSocket addresses are made of it.
+    pub base_url: Option<String>,
+    /// Credentials.
+    pub api_key: String,
+    /// Recognition model; the provider's usual one when absent.
+    pub stt_model: Option<String>,
+    /// Synthesis model.
+    pub tts_model: Option<String>,
+    /// The provider's voice for the default voice and for voices that are not the provider's own.
+    pub voice: Option<String>,
+    /// Whether what it is given stays in India; by its address when absent (`offline`, loopback and private addresses and the Indian hosts of the
+    /// facts sheet do).
+    pub resident: Option<bool>,
+    /// Longest wait for a connection, and for the next answer once one is due.
+    pub timeout: Duration,
+}
+
+/// A section `[language_model.<name>]`: an OpenAI-compatible service, or `offline`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LanguageModel {
+    /// Any name; `offline` is the built-in answerer.
+    pub name: String,
+    /// Base with the version, such as `http://127.0.0.1:8000/v1`.
+    pub base_url: String,
+    /// Credentials; empty for none.
+    pub api_key: String,
+    /// Model.
+    pub model: String,
+    /// Sampling temperature, 0 to 2.
+    pub temperature: f64,
+    /// Most tokens of one turn.
+    pub max_tokens: u32,
+    /// As in [`Speech::resident`].
+    pub resident: Option<bool>,
+    /// Longest wait for the first token, and between two.
+    pub timeout: Duration,
+}
+
+/// Section `[storage]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Storage {
+    /// A folder.
+    Files(PathBuf),
+    /// A bucket of an S3-compatible service.
+    S3 {
+        /// `https://host`, path-style.
+        endpoint: String,
+        /// Region of the signature.
+        region: String,
+        /// Bucket.
+        bucket: String,
+        /// Key id.
+        access_key: String,
+        /// Secret.
+        secret_key: String,
+    },
+}

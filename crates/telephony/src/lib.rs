@@ -1,0 +1,13 @@
+//! Telephone lines: SIP, SDP, RTP, codecs, digits, tones, and a phone network of its own to try them on.
+//!
+//! | room | holds |
+//! |---|---|
+//! | `settings` | what an operator says about trunks, addresses and ports |
+//! | `media` | sound: ports, packets, jitter buffer, codecs, digits, encryption; [`media::Ear`] hears one call's sound, [`media::Line`] speaks into it |
+//! | `sip` | signalling: trunks and their health, calls out and in, hold, refer, session timers |
+//! | `tones` | telling a beep from speech, and making tones |
+//!
+//! What the call is about is not known here: `dastak::voice` holds the conversation.
+
+pub mod media;
+pub mod settings;

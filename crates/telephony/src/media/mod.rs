@@ -1,0 +1,5 @@
+//! Sound of calls.
+
+mod ear;
+
+pub use ear::{Ear, FRAME, Frame, Tick};
