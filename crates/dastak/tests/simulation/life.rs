@@ -18,8 +18,8 @@ use store::Store;
 
 use crate::carrier::{Line, World};
 use crate::faults::Misfortune;
-use crate::receivers::Mail;
 use crate::random::Random;
+use crate::receivers::Mail;
 
 /// Calls at once on the whole platform.
 pub const PLATFORM_LINES: i64 = 3;

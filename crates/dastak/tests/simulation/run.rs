@@ -337,7 +337,8 @@ impl Play {
         let mut owners = HashMap::new();
         for due in due {
             let state = Arc::new(AtomicU8::new(RUNNING));
-            let (app, world, customers, log, flag) = (self.life().app.clone(), self.world.clone(), self.customers.clone(), self.log.clone(), state.clone());
+            let (app, world, customers, log, flag) =
+                (self.life().app.clone(), self.world.clone(), self.customers.clone(), self.log.clone(), state.clone());
             let answered = move |outcome| flag.store(if outcome == Outcome::Done { DONE } else { AGAIN }, Ordering::SeqCst);
             match due {
                 Due::Act(act) => {
