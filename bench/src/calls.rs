@@ -99,7 +99,9 @@ pub async fn run() -> Result<(), String> {
     let token = std::fs::read_to_string(data.join("operator.token")).map_err(|why| why.to_string())?.trim().to_owned();
     let (id, key) = workspace(&server.address, &token).await?;
     call(&server.address, "POST", &format!("/operator/v1/workspaces/{id}/numbers"), &token, &json!({"number": "08045670001"})).await?;
-    let made = call(&server.address, "POST", &format!("/operator/v1/workspaces/{id}/keys"), &token, &json!({"name": "t", "mode": "test", "scopes": "all"})).await?;
+    let made =
+        call(&server.address, "POST", &format!("/operator/v1/workspaces/{id}/keys"), &token, &json!({"name": "t", "mode": "test", "scopes": "all"}))
+            .await?;
     let test = made["data"]["key"].as_str().ok_or("no key")?.to_owned();
     let agent = agent(&server.address, &key).await?;
     println!("| run | requests/s | p50 | p99 | server CPU a request | refused |\n|---|---|---|---|---|---|");

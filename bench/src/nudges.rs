@@ -43,8 +43,10 @@ fn create(agent: &str, key: &str, number: u64, scheduled_at: i64, expires_at: i6
 
 /// Milliseconds from due to dial, by the store: sorted.
 fn lags(data: &Path, workspace: &str, due: i64) -> Result<Vec<i64>, String> {
-    let conn = rusqlite::Connection::open_with_flags(data.join("dastak.db"), rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|why| why.to_string())?;
-    let sql = "select c.started_at - n.scheduled_at from nudges n join calls c on c.id = n.call where n.workspace = ?1 and n.scheduled_at = ?2 order by 1";
+    let conn =
+        rusqlite::Connection::open_with_flags(data.join("dastak.db"), rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|why| why.to_string())?;
+    let sql =
+        "select c.started_at - n.scheduled_at from nudges n join calls c on c.id = n.call where n.workspace = ?1 and n.scheduled_at = ?2 order by 1";
     let mut statement = conn.prepare(sql).map_err(|why| why.to_string())?;
     let rows = statement.query_map(rusqlite::params![workspace, due], |row| row.get(0)).map_err(|why| why.to_string())?;
     rows.collect::<Result<_, _>>().map_err(|why| why.to_string())
@@ -57,7 +59,9 @@ async fn send(address: &str, count: u64, make: impl Fn(u64) -> Vec<u8> + Send + 
 
 /// Prints the tables.
 pub async fn run() -> Result<(), String> {
-    println!("| pending beside | nudges accepted/s | p99 | due at once | dials/s | due to dial p50 | p99 | last | the lone nudge | server CPU a dial |");
+    println!(
+        "| pending beside | nudges accepted/s | p99 | due at once | dials/s | due to dial p50 | p99 | last | the lone nudge | server CPU a dial |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for pending in [0u64, 100_000] {
         let data = std::env::temp_dir().join(format!("dastak-bench-{}-{pending}", std::process::id()));

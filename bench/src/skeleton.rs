@@ -29,11 +29,14 @@ pub async fn call(address: &str, method: &str, path: &str, bearer: &str, body: &
 
 /// A workspace without limits, and a key of it.
 pub async fn workspace(address: &str, token: &str) -> Result<(String, String), String> {
-    let made = call(address, "POST", "/operator/v1/workspaces", token, &json!({"name": "Bench", "kybVerified": true, "balanceMinor": 1_000_000_000_000i64})).await?;
+    let made =
+        call(address, "POST", "/operator/v1/workspaces", token, &json!({"name": "Bench", "kybVerified": true, "balanceMinor": 1_000_000_000_000i64}))
+            .await?;
     let id = made["data"]["id"].as_str().ok_or("no id")?.to_owned();
     let limits = json!({"limits": {"requestsPerMinute": 10_000_000, "callsPerMinute": 10_000_000, "nudgesPerMinute": 10_000_000}});
     call(address, "PATCH", &format!("/operator/v1/workspaces/{id}"), token, &limits).await?;
-    let key = call(address, "POST", &format!("/operator/v1/workspaces/{id}/keys"), token, &json!({"name": "bench", "mode": "live", "scopes": "all"})).await?;
+    let key = call(address, "POST", &format!("/operator/v1/workspaces/{id}/keys"), token, &json!({"name": "bench", "mode": "live", "scopes": "all"}))
+        .await?;
     Ok((id, key["data"]["key"].as_str().ok_or("no key")?.to_owned()))
 }
 

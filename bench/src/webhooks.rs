@@ -137,7 +137,9 @@ async fn line(name: &str, server: &Server, keys: Arc<Vec<(String, bool)>>, seen:
 
 /// Prints the table.
 pub async fn run() -> Result<(), String> {
-    println!("| run | accepted/s | accepted and delivered/s | delivered | server CPU an event | lag p50 | lag p99 | memory | refused |\n|---|---|---|---|---|---|---|---|---|");
+    println!(
+        "| run | accepted/s | accepted and delivered/s | delivered | server CPU an event | lag p50 | lag p99 | memory | refused |\n|---|---|---|---|---|---|---|---|---|"
+    );
     let store = std::env::var("BENCH_POSTGRES_URL").ok();
     let mut notes = Vec::new();
     for (name, endpoints, dead) in [("1 endpoint", 1, 0), ("50 endpoints, 10 dead", 50, 10)] {
@@ -180,5 +182,11 @@ fn recorded(data: &std::path::Path) -> Result<String, String> {
     let conn = rusqlite::Connection::open(data.join("dastak.db")).map_err(|why| why.to_string())?;
     let count = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|why| why.to_string());
     let of = |status: &str| count(&format!("select count(*) from deliveries where status = '{status}'"));
-    Ok(format!("{} events, deliveries {} succeeded, {} pending, {} failed", count("select count(*) from events")?, of("succeeded")?, of("pending")?, of("failed")?))
+    Ok(format!(
+        "{} events, deliveries {} succeeded, {} pending, {} failed",
+        count("select count(*) from events")?,
+        of("succeeded")?,
+        of("pending")?,
+        of("failed")?
+    ))
 }

@@ -348,14 +348,7 @@ pub const OPERATIONS: &[Operation] = &[
         .live_only()
         .body(agent_change)
         .answers(&[(200, Some(agent_answer))])
-        .errors(&[
-            KNOWLEDGE_BASE_NOT_FOUND,
-            VERTICAL_NOT_ALLOWED,
-            AGENT_USES_FLOW,
-            WORKFLOW_TEMPLATE_INVALID,
-            COMPLIANCE_PACK_INVALID,
-            AGENT_LOCKED,
-        ]),
+        .errors(&[KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, AGENT_USES_FLOW, WORKFLOW_TEMPLATE_INVALID, COMPLIANCE_PACK_INVALID, AGENT_LOCKED]),
     row(DELETE, "/v1/agents/{id}", "deleteAgent", "Delete an agent that nothing uses")
         .scope(AGENTS_WRITE)
         .live_only()

@@ -129,7 +129,8 @@ fn answer() -> Schema {
         need("blockedCalls", count().doc("Campaign dials that a compliance gate stopped; never dialled.")),
         need("declinedCalls", count().doc("Refused inbound calls.")),
     ]);
-    let day = object(vec![need("day", date().doc("Day of India time.")), need("calls", count()), need("answered", count()), need("talkSeconds", count())]);
+    let day =
+        object(vec![need("day", date().doc("Day of India time.")), need("calls", count()), need("answered", count()), need("talkSeconds", count())]);
     let sentiment = || list(object(vec![need("sentiment", text()), need("count", count())]));
     let agent = object(vec![
         need("agentId", id::<Agent>().or_null()),

@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json};
 use crate::error_codes as codes;
 use crate::operations::Method::{GET, POST};
 use crate::operations::{Idempotency, Operation, RateClass, operation};
-use crate::schema::{Field, Schema, any, boolean, choice, count, cursor, data, id, limit, list, map, may, need, number, object, or, page, text, text_of, time};
+use crate::schema::{
+    Field, Schema, any, boolean, choice, count, cursor, data, id, limit, list, map, may, need, number, object, or, page, text, text_of, time,
+};
 use crate::scopes::{CALLS_READ, CALLS_WRITE};
 
 /// What a call is placed with; scheduled calls and nudges have the same fields.
@@ -218,7 +220,9 @@ pub const OPERATIONS: &[Operation] = &[
         .answers(&[(200, Some(placed))])
         .errors(PLACING),
     operation(GET, "/v1/calls", "listCalls", "Calls", "Calls, newest first").scope(CALLS_READ).query(list_query).answers(&[(200, Some(calls_page))]),
-    operation(GET, "/v1/calls/{id}", "getCall", "Calls", "One call with transcript and captured fields").scope(CALLS_READ).answers(&[(200, Some(detail))]),
+    operation(GET, "/v1/calls/{id}", "getCall", "Calls", "One call with transcript and captured fields")
+        .scope(CALLS_READ)
+        .answers(&[(200, Some(detail))]),
     operation(POST, "/v1/calls/{id}/hangup", "hangUpCall", "Calls", "End a live call").scope(CALLS_WRITE).answers(&[(202, Some(ending))]).errors(&[
         codes::CALL_NOT_ACTIVE,
         codes::HANGUP_FAILED,

@@ -175,7 +175,13 @@ pub fn contact() -> Schema {
 }
 
 fn consent() -> Schema {
-    object(vec![need("id", text()), need("source", text()), need("capturedAt", time()), need("reference", text().or_null()), need("recordedAt", time())])
+    object(vec![
+        need("id", text()),
+        need("source", text()),
+        need("capturedAt", time()),
+        need("reference", text().or_null()),
+        need("recordedAt", time()),
+    ])
 }
 
 fn detail_answer() -> Schema {
@@ -256,7 +262,10 @@ fn erasure_answer() -> Schema {
         need(
             "erased",
             object(
-                ["calls", "transcripts", "recordings", "messages", "nudgesCancelled", "deliveriesRedacted"].into_iter().map(|name| need(name, count())).collect(),
+                ["calls", "transcripts", "recordings", "messages", "nudgesCancelled", "deliveriesRedacted"]
+                    .into_iter()
+                    .map(|name| need(name, count()))
+                    .collect(),
             ),
         ),
         need("alreadyErased", boolean()),
@@ -270,10 +279,7 @@ const fn row(method: crate::operations::Method, path: &'static str, id: &'static
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
     row(GET, "/v1/contacts", "listContacts", "Contacts, newest first").scope(CONTACTS_READ).query(list_query).answers(&[(200, Some(page_answer))]),
-    row(GET, "/v1/contacts/{id}", "getContact", "One contact")
-        .scope(CONTACTS_READ)
-        .answers(&[(200, Some(detail_answer))])
-        .errors(&[CONTACT_ERASED]),
+    row(GET, "/v1/contacts/{id}", "getContact", "One contact").scope(CONTACTS_READ).answers(&[(200, Some(detail_answer))]).errors(&[CONTACT_ERASED]),
     row(POST, "/v1/contacts", "upsertContact", "Create a contact, or update the one with this externalRef")
         .scope(CONTACTS_WRITE)
         .live_only()

@@ -78,5 +78,6 @@ pub const OPERATIONS: &[Operation] = &[
         .answers(&[(200, Some(piece_answer))]),
     row(POST, "/operator/v1/dnd-imports/{import}/finish", "finishDndImport", "Make an import the registry in force, in one moment")
         .answers(&[(200, Some(import_answer))]),
-    row(DELETE, "/operator/v1/dnd-imports/{import}", "cancelDndImport", "Give an import up; the registry stays as it was").answers(&[(200, Some(deleted))]),
+    row(DELETE, "/operator/v1/dnd-imports/{import}", "cancelDndImport", "Give an import up; the registry stays as it was")
+        .answers(&[(200, Some(deleted))]),
 ];

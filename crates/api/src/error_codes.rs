@@ -87,4 +87,3 @@ codes! {
     HANGUP_UNAVAILABLE = 503 "hangup_unavailable" "The carrier of this call is not configured here any more.",
     UNAVAILABLE = 503 "unavailable" "The store cannot be reached or cannot write; nothing was changed, retry later.",
 }
-

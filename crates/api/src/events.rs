@@ -283,8 +283,7 @@ fn message_delivered() -> Value {
 }
 
 fn message_read() -> Value {
-    let statuses =
-        json!({"sentAt": "2026-01-15T10:00:00.000Z", "deliveredAt": "2026-01-15T10:00:01.000Z", "readAt": "2026-01-15T10:00:09.000Z", "failedAt": null});
+    let statuses = json!({"sentAt": "2026-01-15T10:00:00.000Z", "deliveredAt": "2026-01-15T10:00:01.000Z", "readAt": "2026-01-15T10:00:09.000Z", "failedAt": null});
     with(message(), json!({"status": "read", "statuses": statuses}))
 }
 

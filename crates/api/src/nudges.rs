@@ -10,8 +10,8 @@ use crate::error_codes as codes;
 use crate::operations::Method::{GET, POST};
 use crate::operations::{Idempotency, Operation, RateClass, operation};
 use crate::schema::{
-    Field, Schema, any, boolean, choice, closed_object, count, cursor, data, id, integer, limit, list, list_of, map, may, need, object, or, page, text, text_of,
-    time,
+    Field, Schema, any, boolean, choice, closed_object, count, cursor, data, id, integer, limit, list, list_of, map, may, need, object, or, page,
+    text, text_of, time,
 };
 use crate::scopes::{NUDGES_READ, NUDGES_WRITE};
 
@@ -397,7 +397,13 @@ pub const OPERATIONS: &[Operation] = &[
         .scope(NUDGES_WRITE)
         .answers(&[(200, Some(nudge_answer))])
         .errors(&[codes::NUDGE_NOT_CANCELLABLE]),
-    operation(GET, "/v1/nudges/{id}/timeline", "getNudgeTimeline", "Nudges", "Every decision about a nudge, in order: what was checked and why it waits")
-        .scope(NUDGES_READ)
-        .answers(&[(200, Some(timeline_answer))]),
+    operation(
+        GET,
+        "/v1/nudges/{id}/timeline",
+        "getNudgeTimeline",
+        "Nudges",
+        "Every decision about a nudge, in order: what was checked and why it waits",
+    )
+    .scope(NUDGES_READ)
+    .answers(&[(200, Some(timeline_answer))]),
 ];

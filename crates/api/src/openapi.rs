@@ -29,7 +29,10 @@ pub fn document(which: Document, brand: &str, key_prefix: &str) -> Value {
         entry[operation.method.as_str().to_lowercase()] = describe(operation);
     }
     let (title, scheme) = match which {
-        Document::Public => (format!("{brand} API"), json!({"type": "http", "scheme": "bearer", "description": format!("API key, `{key_prefix}_live_…` or `{key_prefix}_test_…`")})),
+        Document::Public => (
+            format!("{brand} API"),
+            json!({"type": "http", "scheme": "bearer", "description": format!("API key, `{key_prefix}_live_…` or `{key_prefix}_test_…`")}),
+        ),
         Document::Operator => (format!("{brand} operator API"), json!({"type": "http", "scheme": "bearer", "description": "Operator token"})),
     };
     json!({
@@ -131,9 +134,9 @@ fn responses(operation: &Operation) -> Value {
     }
     for error in operation.all_errors() {
         let line = format!("`{}`: {}", error.code, error.meaning);
-        let entry = out.entry(error.status.to_string()).or_insert_with(|| {
-            json!({"description": "", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}})
-        });
+        let entry = out
+            .entry(error.status.to_string())
+            .or_insert_with(|| json!({"description": "", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}));
         let known = entry["description"].as_str().unwrap_or_default();
         entry["description"] = json!(if known.is_empty() { line } else { format!("{known}\n{line}") });
     }

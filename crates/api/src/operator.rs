@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::error_codes::CONFLICT;
+use crate::numbers::{number_answer, numbers_answer};
 use crate::operations::Method::{DELETE, GET, PATCH, POST};
 use crate::operations::{Access, Idempotency, Operation, operation};
 use crate::schema::{
     Field, Schema, any_of, boolean, choice, count, cursor, data, id, integer, limit, list, list_of, may, need, object, offset, or, page, text,
     text_of, time,
 };
-use crate::numbers::{number_answer, numbers_answer};
 use crate::wallet;
 
 /// Features that can be switched off for a workspace; all are on for a new one.
@@ -367,7 +367,9 @@ pub const OPERATIONS: &[Operation] = &[
         .idempotent(Idempotency::Optional)
         .body(new_workspace)
         .answers(&[(201, Some(workspace_answer))]),
-    row(GET, "/operator/v1/workspaces", "listWorkspaces", "All workspaces, newest first").query(cursor_query).answers(&[(200, Some(workspaces_answer))]),
+    row(GET, "/operator/v1/workspaces", "listWorkspaces", "All workspaces, newest first")
+        .query(cursor_query)
+        .answers(&[(200, Some(workspaces_answer))]),
     row(GET, "/operator/v1/workspaces/{ws}", "getWorkspace", "One workspace").answers(&[(200, Some(workspace_answer))]),
     row(PATCH, "/operator/v1/workspaces/{ws}", "updateWorkspace", "Change verification, suspension, features, limits and prices")
         .body(workspace_change)

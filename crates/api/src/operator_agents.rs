@@ -7,9 +7,7 @@ use serde_json::{Value, json};
 
 use crate::operations::Method::{DELETE, GET, POST};
 use crate::operations::{Access, Operation, operation};
-use crate::schema::{
-    Schema, any, boolean, choice, data, date, id, integer, list, list_of, map, need, object, or, text, text_of, time,
-};
+use crate::schema::{Schema, any, boolean, choice, data, date, id, integer, list, list_of, map, need, object, or, text, text_of, time};
 use crate::tools::tool;
 
 /// Body of `POST …/tools`.

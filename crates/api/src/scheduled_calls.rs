@@ -154,7 +154,9 @@ pub const OPERATIONS: &[Operation] = &[
         .scope(CALLS_READ)
         .query(list_query)
         .answers(&[(200, Some(many))]),
-    operation(GET, "/v1/scheduled-calls/{id}", "getScheduledCall", "Scheduled calls", "One scheduled call").scope(CALLS_READ).answers(&[(200, Some(one))]),
+    operation(GET, "/v1/scheduled-calls/{id}", "getScheduledCall", "Scheduled calls", "One scheduled call")
+        .scope(CALLS_READ)
+        .answers(&[(200, Some(one))]),
     operation(DELETE, "/v1/scheduled-calls/{id}", "cancelScheduledCall", "Scheduled calls", "Cancel a call that is not placed yet")
         .scope(CALLS_WRITE)
         .answers(&[(200, Some(one))])

@@ -386,8 +386,7 @@ fn object_json(fields: &[Field], unknown: Unknown) -> Value {
 
 fn check_fields(fields: &[Field], unknown: Unknown, map: &mut Map<String, Value>, path: &str) -> Result<(), Misfit> {
     if unknown == Unknown::Refused {
-        let strange: Vec<String> =
-            map.keys().filter(|key| !fields.iter().any(|field| field.name == *key)).map(|key| join(path, key)).collect();
+        let strange: Vec<String> = map.keys().filter(|key| !fields.iter().any(|field| field.name == *key)).map(|key| join(path, key)).collect();
         if let Some(first) = strange.first() {
             return Err(Misfit { field: first.clone(), must: "is not a field of this request".into(), unknown: strange });
         }

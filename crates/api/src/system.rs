@@ -25,5 +25,8 @@ pub const OPERATIONS: &[Operation] = &[
         .access(Access::Public)
         .answers(&[(200, None)])
         .content_type("text/plain; version=0.0.4"),
-    operation(GET, "/docs", "getDocs", "System", "The API reference, to be read").access(Access::Public).answers(&[(200, None)]).content_type("text/html"),
+    operation(GET, "/docs", "getDocs", "System", "The API reference, to be read")
+        .access(Access::Public)
+        .answers(&[(200, None)])
+        .content_type("text/html"),
 ];

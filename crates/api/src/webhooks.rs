@@ -9,7 +9,9 @@ use crate::error_codes::{CONFLICT, DELIVERY_REDACTED, ENDPOINT_LIMIT, INVALID_WE
 use crate::events;
 use crate::operations::Method::{DELETE, GET, PATCH, POST};
 use crate::operations::{Operation, operation};
-use crate::schema::{Field, Schema, any, boolean, choice, count, cursor, data, id, integer, limit, list, list_of, may, need, object, or, page, text, text_of, time};
+use crate::schema::{
+    Field, Schema, any, boolean, choice, count, cursor, data, id, integer, limit, list, list_of, may, need, object, or, page, text, text_of, time,
+};
 use crate::scopes::{WEBHOOKS_READ, WEBHOOKS_WRITE};
 
 /// Endpoints of one workspace (spec 3 «Limits»).
@@ -229,7 +231,11 @@ fn deliveries_query() -> Vec<Field> {
 
 fn stream_query() -> Vec<Field> {
     vec![
-        or("after", text_of(1, 64).doc("Cursor of the previous answer; `latest` for none but those to come, `start` for all that are kept"), json!("latest")),
+        or(
+            "after",
+            text_of(1, 64).doc("Cursor of the previous answer; `latest` for none but those to come, `start` for all that are kept"),
+            json!("latest"),
+        ),
         or("wait", integer(0, 25).doc("Seconds to wait for an event when there is none"), json!(0)),
         limit(100),
     ]
@@ -267,7 +273,10 @@ pub const OPERATIONS: &[Operation] = &[
         .body(endpoint_change)
         .answers(&[(200, Some(endpoint_answer))])
         .errors(&[INVALID_WEBHOOK_URL]),
-    row(DELETE, "/v1/webhooks/{id}", "deleteWebhook", "Delete an endpoint and its log").scope(WEBHOOKS_WRITE).live_only().answers(&[(200, Some(deleted_answer))]),
+    row(DELETE, "/v1/webhooks/{id}", "deleteWebhook", "Delete an endpoint and its log")
+        .scope(WEBHOOKS_WRITE)
+        .live_only()
+        .answers(&[(200, Some(deleted_answer))]),
     row(POST, "/v1/webhooks/{id}/rotate-secret", "rotateWebhookSecret", "A new secret, which signs everything from now on")
         .scope(WEBHOOKS_WRITE)
         .live_only()
@@ -278,10 +287,15 @@ pub const OPERATIONS: &[Operation] = &[
         .optional_body(test_body)
         .answers(&[(202, Some(test_answer))])
         .errors(&[CONFLICT]),
-    row(GET, "/v1/webhooks/{id}/deliveries", "listWebhookDeliveries", "The delivery log, newest first; with a filter a page may be short although more follows")
-        .scope(WEBHOOKS_READ)
-        .query(deliveries_query)
-        .answers(&[(200, Some(deliveries_answer))]),
+    row(
+        GET,
+        "/v1/webhooks/{id}/deliveries",
+        "listWebhookDeliveries",
+        "The delivery log, newest first; with a filter a page may be short although more follows",
+    )
+    .scope(WEBHOOKS_READ)
+    .query(deliveries_query)
+    .answers(&[(200, Some(deliveries_answer))]),
     row(GET, "/v1/webhooks/{id}/deliveries/{deliveryId}", "getWebhookDelivery", "One delivery with its payload and every attempt")
         .scope(WEBHOOKS_READ)
         .answers(&[(200, Some(delivery_answer))]),
@@ -294,8 +308,13 @@ pub const OPERATIONS: &[Operation] = &[
         .scope(WEBHOOKS_READ)
         .query(stream_query)
         .answers(&[(200, Some(stream_answer))]),
-    row(POST, "/v1/events/trigger", "triggerEvent", "Emit a sample event with `livemode: false` to whoever subscribes to its type; changes nothing else, so test keys may")
-        .scope(WEBHOOKS_WRITE)
-        .body(trigger_body)
-        .answers(&[(202, Some(trigger_answer))]),
+    row(
+        POST,
+        "/v1/events/trigger",
+        "triggerEvent",
+        "Emit a sample event with `livemode: false` to whoever subscribes to its type; changes nothing else, so test keys may",
+    )
+    .scope(WEBHOOKS_WRITE)
+    .body(trigger_body)
+    .answers(&[(202, Some(trigger_answer))]),
 ];

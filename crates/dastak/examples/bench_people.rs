@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dastak::app::audit::{self, Export, Format, Range};
-use dastak::app::{App, Failure, contacts, decision_log, do_not_call, workspaces};
 use dastak::app::idempotency::Once;
 use dastak::app::operator_log::Trace;
+use dastak::app::{App, Failure, contacts, decision_log, do_not_call, workspaces};
 use dastak::config::Values;
 use dastak::service::Service;
 use domain::decision_log::{Chain, Channel, Decision, Entry};

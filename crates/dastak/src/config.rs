@@ -48,7 +48,10 @@ pub const SETTINGS: &[Setting] = &[
     setting("database_connections", Kind::Number(1, 200), "8", "PostgreSQL connections for writing, and as many for reading"),
     setting("database_ca", Kind::Text, "", "certificates (PEM) to trust for PostgreSQL with sslmode=require, beside the well-known ones"),
     secret("operator_token", "bearer token of the operator API; made at the first start into <data>/operator.token"),
-    secret("master_key", "32 bytes in base64 that protect stored secrets; made at the first start into <data>/master.key. Nodes that share a database share it"),
+    secret(
+        "master_key",
+        "32 bytes in base64 that protect stored secrets; made at the first start into <data>/master.key. Nodes that share a database share it",
+    ),
     setting("public_url", Kind::Text, "", "base of links; default http://<listen>"),
     setting("brand", Kind::Text, "Service", "name in webhook headers and the API's title"),
     setting("key_prefix", Kind::Text, "dastak", "leading part of API keys"),
@@ -309,9 +312,9 @@ fn from_text(kind: Kind, text: String) -> toml::Value {
     match kind {
         Kind::Number(..) => text.parse().map_or(toml::Value::String(text), toml::Value::Integer),
         Kind::Flag => text.parse().map_or(toml::Value::String(text), toml::Value::Boolean),
-        Kind::List => toml::Value::Array(
-            text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(|item| toml::Value::String(item.into())).collect(),
-        ),
+        Kind::List => {
+            toml::Value::Array(text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(|item| toml::Value::String(item.into())).collect())
+        }
         Kind::Text | Kind::Words(_) => toml::Value::String(text),
     }
 }
@@ -347,7 +350,11 @@ mod tests {
     fn a_wrong_setting_says_its_name_what_was_found_and_what_is_allowed() {
         for (name, text, expected) in [
             ("DASTAK_CLOCK", "fast", "clock: found \"fast\" in the environment variable DASTAK_CLOCK; allowed: real, manual"),
-            ("DASTAK_TELEPHONY__CONCURRENT_CALLS", "many", "telephony.concurrent_calls: found \"many\" in the environment variable DASTAK_TELEPHONY__CONCURRENT_CALLS; allowed: a whole number from 0 to 1000000"),
+            (
+                "DASTAK_TELEPHONY__CONCURRENT_CALLS",
+                "many",
+                "telephony.concurrent_calls: found \"many\" in the environment variable DASTAK_TELEPHONY__CONCURRENT_CALLS; allowed: a whole number from 0 to 1000000",
+            ),
             ("DASTAK_TRUSTED_PROXIES", "10.0.0.0/99", "trusted_proxies: found «10.0.0.0/99», allowed are addresses and networks such as 10.0.0.0/8"),
             ("DASTAK_TLS_CERT", "a.pem", "tls_key: missing; tls_cert and tls_key go together"),
         ] {

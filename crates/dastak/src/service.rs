@@ -181,5 +181,6 @@ async fn check_master_key(store: &Store, keyring: &Keyring) -> Result<(), String
     if stored == keyring.check() {
         return Ok(());
     }
-    Err("master_key: this store was made with another master key; bring back <data>/master.key, or set master_key to the same value on every node".into())
+    Err("master_key: this store was made with another master key; bring back <data>/master.key, or set master_key to the same value on every node"
+        .into())
 }

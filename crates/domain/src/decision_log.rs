@@ -22,8 +22,20 @@ pub const GENESIS: &str = "00000000000000000000000000000000000000000000000000000
 
 /// The columns of the export, in order (spec 2 «Compliance records»).
 pub const COLUMNS: [&str; 14] = [
-    "seq", "timestamp", "interaction_id", "decision", "blocked_by", "gate_results", "outcome", "recording_ref", "consent_ref", "integrity_hash",
-    "prev_hash", "is_test", "channel", "agent_id",
+    "seq",
+    "timestamp",
+    "interaction_id",
+    "decision",
+    "blocked_by",
+    "gate_results",
+    "outcome",
+    "recording_ref",
+    "consent_ref",
+    "integrity_hash",
+    "prev_hash",
+    "is_test",
+    "channel",
+    "agent_id",
 ];
 
 /// The chains of a workspace.
@@ -214,26 +226,72 @@ impl Row {
     /// The texts in the order of [`COLUMNS`].
     pub fn columns(&self) -> [&str; 14] {
         [
-            &self.seq, &self.timestamp, &self.interaction_id, &self.decision, &self.blocked_by, &self.gate_results, &self.outcome, &self.recording_ref,
-            &self.consent_ref, &self.integrity_hash, &self.prev_hash, &self.is_test, &self.channel, &self.agent_id,
+            &self.seq,
+            &self.timestamp,
+            &self.interaction_id,
+            &self.decision,
+            &self.blocked_by,
+            &self.gate_results,
+            &self.outcome,
+            &self.recording_ref,
+            &self.consent_ref,
+            &self.integrity_hash,
+            &self.prev_hash,
+            &self.is_test,
+            &self.channel,
+            &self.agent_id,
         ]
     }
 
     /// A row of texts in the order of [`COLUMNS`]; `None` unless there are 14.
     pub fn from_columns(columns: Vec<String>) -> Option<Row> {
-        let [seq, timestamp, interaction_id, decision, blocked_by, gate_results, outcome, recording_ref, consent_ref, integrity_hash, prev_hash, is_test, channel, agent_id]: [String; 14] =
-            columns.try_into().ok()?;
+        let [
+            seq,
+            timestamp,
+            interaction_id,
+            decision,
+            blocked_by,
+            gate_results,
+            outcome,
+            recording_ref,
+            consent_ref,
+            integrity_hash,
+            prev_hash,
+            is_test,
+            channel,
+            agent_id,
+        ]: [String; 14] = columns.try_into().ok()?;
         Some(Row {
-            seq, timestamp, interaction_id, decision, blocked_by, gate_results, outcome, recording_ref, consent_ref, integrity_hash, prev_hash, is_test,
-            channel, agent_id,
+            seq,
+            timestamp,
+            interaction_id,
+            decision,
+            blocked_by,
+            gate_results,
+            outcome,
+            recording_ref,
+            consent_ref,
+            integrity_hash,
+            prev_hash,
+            is_test,
+            channel,
+            agent_id,
         })
     }
 
     /// The hash that the row should have.
     pub fn computed_hash(&self) -> String {
         let covered = [
-            &self.prev_hash, &self.seq, &self.timestamp, &self.interaction_id, &self.decision, &self.blocked_by, &self.gate_results, &self.outcome,
-            &self.recording_ref, &self.consent_ref,
+            &self.prev_hash,
+            &self.seq,
+            &self.timestamp,
+            &self.interaction_id,
+            &self.decision,
+            &self.blocked_by,
+            &self.gate_results,
+            &self.outcome,
+            &self.recording_ref,
+            &self.consent_ref,
         ];
         // Strings always serialize; `Value` prints the same compact JSON without a result to unwrap.
         let canonical = serde_json::Value::from_iter(covered.map(String::as_str)).to_string();

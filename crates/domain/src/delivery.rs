@@ -101,7 +101,15 @@ mod tests {
 
     #[test]
     fn only_2xx_is_accepted() {
-        for (status, outcome) in [(200, Outcome::Accepted), (204, Outcome::Accepted), (299, Outcome::Accepted), (199, Outcome::Failed), (301, Outcome::Failed), (410, Outcome::Failed), (500, Outcome::Failed)] {
+        for (status, outcome) in [
+            (200, Outcome::Accepted),
+            (204, Outcome::Accepted),
+            (299, Outcome::Accepted),
+            (199, Outcome::Failed),
+            (301, Outcome::Failed),
+            (410, Outcome::Failed),
+            (500, Outcome::Failed),
+        ] {
             assert_eq!(Outcome::of_status(status), outcome, "{status}");
         }
         assert_eq!(after_attempt(Timestamp(0), 3, Timestamp(i64::MAX), Outcome::Accepted), Next::Succeeded);

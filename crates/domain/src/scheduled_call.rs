@@ -267,11 +267,15 @@ pub struct Step {
 pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Step {
     let unchanged = |verdict| Step { next: *call, action: None, verdict };
     match (call.status, call.dialling, event) {
-        (Status::Placed | Status::Failed | Status::Cancelled, _, Event::Cancel) | (Status::Scheduled, true, Event::Cancel) => unchanged(Verdict::NotCancellable),
+        (Status::Placed | Status::Failed | Status::Cancelled, _, Event::Cancel) | (Status::Scheduled, true, Event::Cancel) => {
+            unchanged(Verdict::NotCancellable)
+        }
         (Status::Placed | Status::Failed | Status::Cancelled, _, Event::Due(_) | Event::Placed | Event::PlacementFailed(_) | Event::Erased) => {
             unchanged(Verdict::Ignored(WhyIgnored::Over))
         }
-        (Status::Scheduled, false, Event::Due(_)) if call.next_attempt_at.is_some_and(|at| at > now) => unchanged(Verdict::Ignored(WhyIgnored::NotDue)),
+        (Status::Scheduled, false, Event::Due(_)) if call.next_attempt_at.is_some_and(|at| at > now) => {
+            unchanged(Verdict::Ignored(WhyIgnored::NotDue))
+        }
         (Status::Scheduled, false, Event::Due(facts)) => due(call, &facts, now),
         (Status::Scheduled, false, Event::Cancel) => end(call, Status::Cancelled, None),
         (Status::Scheduled, false, Event::Erased) => end(&ScheduledCall { erased: true, ..*call }, Status::Cancelled, Some(Reason::Erased)),

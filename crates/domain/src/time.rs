@@ -55,7 +55,15 @@ impl Timestamp {
         let month = if mp < 10 { mp + 3 } else { mp - 9 };
         let year = yoe + era * 400 + i64::from(month <= 2);
         let mut text = *b"0000-00-00T00:00:00.000Z";
-        let fields = [(0, 4, year), (5, 2, month), (8, 2, day), (11, 2, rest / HOUR), (14, 2, rest / MINUTE % 60), (17, 2, rest / SECOND % 60), (20, 3, rest % SECOND)];
+        let fields = [
+            (0, 4, year),
+            (5, 2, month),
+            (8, 2, day),
+            (11, 2, rest / HOUR),
+            (14, 2, rest / MINUTE % 60),
+            (17, 2, rest / SECOND % 60),
+            (20, 3, rest % SECOND),
+        ];
         for (start, width, number) in fields {
             let mut number = number;
             for slot in text[start..start + width].iter_mut().rev() {

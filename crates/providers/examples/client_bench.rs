@@ -33,7 +33,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (answered, failed, slowest) = clients.block_on(run(&client, &target, concurrency, Duration::from_secs(seconds)));
     let (wall, cpu) = (started.elapsed(), cpu_of("client") - cpu_before);
     println!("concurrency {concurrency}, client threads {threads}, body {PAYLOAD} B");
-    println!("{:.0} req/s, {:.1} us CPU/req in the client, {failed} failed, slowest {slowest:?}", answered as f64 / wall.as_secs_f64(), cpu.as_micros() as f64 / answered as f64);
+    println!(
+        "{:.0} req/s, {:.1} us CPU/req in the client, {failed} failed, slowest {slowest:?}",
+        answered as f64 / wall.as_secs_f64(),
+        cpu.as_micros() as f64 / answered as f64
+    );
     Ok(())
 }
 
@@ -74,8 +78,14 @@ async fn run(client: &GuardedClient, target: &Target, concurrency: u64, time: Du
 /// What a webhook delivery carries.
 fn headers() -> http::HeaderMap {
     let signature = format!("t=1767225600,v1={}", "5f".repeat(32));
-    let rows = [("content-type", "application/json"), ("user-agent", "dastak-webhooks/1"), ("x-dastak-event", "call.completed"), ("x-dastak-delivery", "whd_01jh000000000000000000")];
-    let mut headers: http::HeaderMap = rows.into_iter().map(|(name, value)| (http::HeaderName::from_static(name), http::HeaderValue::from_static(value))).collect();
+    let rows = [
+        ("content-type", "application/json"),
+        ("user-agent", "dastak-webhooks/1"),
+        ("x-dastak-event", "call.completed"),
+        ("x-dastak-delivery", "whd_01jh000000000000000000"),
+    ];
+    let mut headers: http::HeaderMap =
+        rows.into_iter().map(|(name, value)| (http::HeaderName::from_static(name), http::HeaderValue::from_static(value))).collect();
     if let Ok(value) = signature.try_into() {
         headers.insert("x-dastak-signature", value);
     }

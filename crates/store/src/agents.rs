@@ -91,7 +91,11 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<Agen
 
 /// One agent, kept from changing until the transaction ends.
 pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null /*pg for update*/"), params![tenant, id], read)
+    tx.one(
+        &format!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null /*pg for update*/"),
+        params![tenant, id],
+        read,
+    )
 }
 
 /// What a list of agents shows.

@@ -46,9 +46,7 @@ pub fn packed(
 ) -> Result<(), DbError> {
     let sql = "select hour, version, case when built = version then body end from call_hours \
                where workspace = ?1 and hour >= ?2 and hour <= ?3 order by hour";
-    tx.each(sql, params![tenant, first, last], |row| {
-        visit(HourRow { workspace: tenant, hour: row.int(0)?, version: row.int(1)? }, row.opt_bytes(2)?)
-    })
+    tx.each(sql, params![tenant, first, last], |row| visit(HourRow { workspace: tenant, hour: row.int(0)?, version: row.int(1)? }, row.opt_bytes(2)?))
 }
 
 /// The live calls of an hour, in the order of their beginning.

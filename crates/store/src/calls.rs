@@ -461,7 +461,8 @@ pub fn list(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, filter: &Filter, limit:
 fn walks(filter: &Filter, query: &mut Query, narrow: &str) -> Vec<String> {
     let (live, over): (Vec<Status>, Vec<Status>) = filter.statuses().into_iter().partition(|status| status.is_live());
     let mut walks = Vec::new();
-    let directions: Vec<&str> = ["outbound", "inbound"].into_iter().filter(|known| filter.direction.as_deref().is_none_or(|asked| asked == *known)).collect();
+    let directions: Vec<&str> =
+        ["outbound", "inbound"].into_iter().filter(|known| filter.direction.as_deref().is_none_or(|asked| asked == *known)).collect();
     if !live.is_empty() {
         let words: Vec<String> = live.into_iter().map(|status| query.add(status.as_str())).collect();
         let mut wanted = format!(" and phase is null{narrow} and status in ({})", words.join(", "));

@@ -104,7 +104,8 @@ pub fn page(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain, after: u64, last: u64
 
 /// The highest number in a chain; 0 in an empty one.
 pub fn last_seq(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain) -> Result<u64, DbError> {
-    let last = tx.one("select max(seq) from decision_log where workspace = ?1 and chain = ?2", params![tenant, chain.as_str()], |row| row.opt_int(0))?;
+    let last =
+        tx.one("select max(seq) from decision_log where workspace = ?1 and chain = ?2", params![tenant, chain.as_str()], |row| row.opt_int(0))?;
     Ok(last.flatten().unwrap_or(0).max(0) as u64)
 }
 

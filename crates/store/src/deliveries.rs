@@ -35,16 +35,7 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: NewDelivery<'_>) -> Result<(
     tx.later(
         "insert into deliveries (endpoint, id, workspace, event, type, status, attempts, round, round_at, made, next_at, due_at, leased, created_at) \
          values (?1, ?2, ?3, ?4, ?5, 'pending', '', 0, ?6, 0, ?6, ?7, ?8, ?6)",
-        params![
-            row.endpoint,
-            id_of(row.event, row.endpoint),
-            tenant,
-            row.event,
-            row.kind,
-            row.created_at,
-            row.lease,
-            row.lease.is_some()
-        ],
+        params![row.endpoint, id_of(row.event, row.endpoint), tenant, row.event, row.kind, row.created_at, row.lease, row.lease.is_some()],
     )
 }
 
@@ -99,7 +90,9 @@ pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<DueRow>, D
 
 /// Up to `limit` deliveries that wait in line for an endpoint, oldest first.
 pub fn waiting(tx: &mut Tx<'_>, endpoint: Id<WebhookEndpoint>, limit: i64) -> Result<Vec<DueRow>, DbError> {
-    let sql = format!("{DUE} where d.endpoint = ?1 and d.due_at is null and d.status = 'pending' order by d.id limit ?2 /*pg for update of d skip locked*/");
+    let sql = format!(
+        "{DUE} where d.endpoint = ?1 and d.due_at is null and d.status = 'pending' order by d.id limit ?2 /*pg for update of d skip locked*/"
+    );
     tx.all(&sql, params![endpoint, limit], read_due)
 }
 
@@ -198,7 +191,14 @@ pub fn stop(tx: &mut Tx<'_>, key: Key, note: &str) -> Result<bool, DbError> {
 }
 
 /// Gives up all pending deliveries among the `limit` of an endpoint below `before`, newest first. Where to go on, or `None` at the end.
-pub fn stop_page(tx: &mut Tx<'_>, tenant: Tenant, endpoint: Id<WebhookEndpoint>, before: &str, note: &str, limit: i64) -> Result<Option<String>, DbError> {
+pub fn stop_page(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    endpoint: Id<WebhookEndpoint>,
+    before: &str,
+    note: &str,
+    limit: i64,
+) -> Result<Option<String>, DbError> {
     let oldest = tx.one(
         "select id from deliveries where endpoint = ?1 and id < ?2 order by id desc limit 1 offset ?3",
         params![endpoint, before, limit - 1],
@@ -297,7 +297,9 @@ pub fn list(
         let next = rows.last().map(|row| row.id.to_string());
         return Ok((rows, next));
     }
-    let sql = format!("select i.id from deliveries i where i.workspace = ?1 and i.endpoint = ?2 and i.id < ?3{source} order by i.id desc limit 1 offset ?4");
+    let sql = format!(
+        "select i.id from deliveries i where i.workspace = ?1 and i.endpoint = ?2 and i.id < ?3{source} order by i.id desc limit 1 offset ?4"
+    );
     let last = tx.one(&sql, params![tenant, endpoint, before, examined - 1], |row| row.text(0))?;
     Ok((rows, last))
 }

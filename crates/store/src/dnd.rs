@@ -77,7 +77,8 @@ pub fn import(tx: &mut Tx<'_>, import: i64, phones: &[Phone], now: Timestamp) ->
 
 /// Makes an import the one in force. `false` when it is not the import under way.
 pub fn finish_import(tx: &mut Tx<'_>, import: i64) -> Result<bool, DbError> {
-    let switched = tx.exec("update dnd_state set current = importing, importing = null, touched_at = null where id = 1 and importing = ?1", params![import])?;
+    let switched =
+        tx.exec("update dnd_state set current = importing, importing = null, touched_at = null where id = 1 and importing = ?1", params![import])?;
     Ok(switched > 0)
 }
 

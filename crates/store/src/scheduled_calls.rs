@@ -219,9 +219,7 @@ pub fn record(tx: &mut Tx<'_>, tenant: Tenant, id: ScheduledCallId, at: Timestam
 
 /// The timeline, first decision first.
 pub fn decisions(tx: &mut Tx<'_>, tenant: Tenant, id: ScheduledCallId) -> Result<Vec<DecisionRow>, DbError> {
-    tx.all(
-        "select at, body from scheduled_call_decisions where workspace = ?1 and scheduled_call = ?2 order by seq",
-        params![tenant, id],
-        |row| Ok(DecisionRow { at: row.time(0)?, body: row.json(1)? }),
-    )
+    tx.all("select at, body from scheduled_call_decisions where workspace = ?1 and scheduled_call = ?2 order by seq", params![tenant, id], |row| {
+        Ok(DecisionRow { at: row.time(0)?, body: row.json(1)? })
+    })
 }

@@ -103,18 +103,14 @@ pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, reference: &str, amount: i64, now: 
     if held == 0 {
         return Ok(false);
     }
-    tx.later(
-        "insert into wallet_holds (reference, workspace, amount, created_at) values (?1, ?2, ?3, ?4)",
-        params![reference, tenant, amount, now],
-    )?;
+    tx.later("insert into wallet_holds (reference, workspace, amount, created_at) values (?1, ?2, ?3, ?4)", params![reference, tenant, amount, now])?;
     Ok(true)
 }
 
 /// Gives back what was held for `reference`; a repeat does nothing.
 pub fn release(tx: &mut Tx<'_>, tenant: Tenant, reference: &str) -> Result<(), DbError> {
-    let held = tx.one("delete from wallet_holds where workspace = ?1 and reference = ?2 returning amount", params![tenant, reference], |row| {
-        row.int(0)
-    })?;
+    let held =
+        tx.one("delete from wallet_holds where workspace = ?1 and reference = ?2 returning amount", params![tenant, reference], |row| row.int(0))?;
     if let Some(amount) = held {
         tx.later("update workspaces set reserved = reserved - cast(?2 as bigint) where id = ?1", params![tenant, amount])?;
     }

@@ -10,9 +10,9 @@ use api::scopes::{self, Scope};
 use domain::ids::{ApiKey, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, SECOND, Timestamp};
+use store::Tx;
 use store::api_keys::{self, KeyRow};
 use store::workspaces::WorkspaceRow;
-use store::Tx;
 
 use super::{App, Failure, topics};
 
@@ -188,4 +188,3 @@ impl Throttle {
         Some(((since.plus(MINUTE).0 - now.0 + SECOND - 1) / SECOND).max(1))
     }
 }
-

@@ -266,8 +266,7 @@ fn knowledge_base_exists(_: &mut Tx<'_>, _: Tenant, _: &str) -> bool {
 /// The vertical guard and the compliance pack, when an agent is saved and again when it is published.
 fn check_compliance(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(), Failure> {
     let vertical = Vertical::parse(&row.vertical).ok_or_else(|| Failure::internal(format!("{}: unknown vertical", row.id)))?;
-    let template =
-        WorkflowTemplate::parse(&row.workflow_template).ok_or_else(|| Failure::internal(format!("{}: unknown template", row.id)))?;
+    let template = WorkflowTemplate::parse(&row.workflow_template).ok_or_else(|| Failure::internal(format!("{}: unknown template", row.id)))?;
     let pack = compliance_packs::resolve(tx, tenant, &row.policy_ref)?;
     guard(vertical, template, row.channel == "chat", pack.as_ref()).map_err(|refusal| {
         let (error, field) = match refusal {

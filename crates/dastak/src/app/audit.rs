@@ -47,7 +47,8 @@ async fn check(app: &App, tenant: Tenant, chain: Chain) -> Result<Found, Failure
         })
         .await?;
     let (stored, last) = newest;
-    let sealed = stored.as_ref().is_none_or(|row| row.head.seq == 0 || row.seal == super::decision_log::seal(&app.keyring, tenant, chain, &row.head, row.at));
+    let sealed =
+        stored.as_ref().is_none_or(|row| row.head.seq == 0 || row.seal == super::decision_log::seal(&app.keyring, tenant, chain, &row.head, row.at));
     let head = stored.map(|row| row.head).unwrap_or_default();
     let (mut verifier, mut records, mut after) = (ChainVerifier::new(), 0, 0);
     loop {
@@ -118,10 +119,14 @@ pub struct Range {
 impl Range {
     /// Reads both ends: date-times, or dates of India, of which the last is included.
     pub fn read(from: Option<&str>, to: Option<&str>) -> Result<Self, Failure> {
-        let moment = |text: &str, time_of_day: i64| Timestamp::parse(text).or_else(|| Some(Timestamp::parse(&format!("{text}T00:00:00+05:30"))?.plus(time_of_day)));
+        let moment = |text: &str, time_of_day: i64| {
+            Timestamp::parse(text).or_else(|| Some(Timestamp::parse(&format!("{text}T00:00:00+05:30"))?.plus(time_of_day)))
+        };
         let read = |name: &str, text: Option<&str>, time_of_day: i64| match text {
             None => Ok(None),
-            Some(text) => moment(text, time_of_day).map(Some).ok_or_else(|| Failure::field(name, "must be an ISO 8601 date-time with a time zone, or a date")),
+            Some(text) => {
+                moment(text, time_of_day).map(Some).ok_or_else(|| Failure::field(name, "must be an ISO 8601 date-time with a time zone, or a date"))
+            }
         };
         let range = Self { from: read("from", from, 0)?, to: read("to", to, DAY)? };
         if range.from.zip(range.to).is_some_and(|(from, to)| from > to) {

@@ -219,7 +219,14 @@ fn fresh(context: &Context, change: &ContactChange, phone: Phone) -> ContactRow 
 }
 
 /// Writes a change onto a contact that is held; every refusal comes before the first write.
-fn apply(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, mut row: ContactRow, change: &ContactChange, checked: &Checked) -> Result<ContactView, Failure> {
+fn apply(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    mut row: ContactRow,
+    change: &ContactChange,
+    checked: &Checked,
+) -> Result<ContactView, Failure> {
     if let Some(phone) = checked.phone {
         let phone = phone.to_string();
         match &row.phone {

@@ -4,8 +4,8 @@
 use domain::decision_log::{Chain, Entry, Head};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
-use store::decision_log::{self, HeadRow};
 use store::Tx;
+use store::decision_log::{self, HeadRow};
 
 use super::{Context, Failure};
 use crate::runtime::crypto::Keyring;

@@ -53,7 +53,15 @@ impl Source {
 
 /// Puts a number on the list and marks the contact that has it, with its event; whether the number was new on the list. A repeat changes
 /// nothing. In the test world only the test contact is marked: a simulated call does not silence a real number.
-pub fn opt_out(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, mode: Mode, phone: Phone, source: Source, reason: Option<&str>) -> Result<bool, Failure> {
+pub fn opt_out(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    mode: Mode,
+    phone: Phone,
+    source: Source,
+    reason: Option<&str>,
+) -> Result<bool, Failure> {
     let number = phone.to_string();
     let added = match mode {
         Mode::Live => do_not_call::add(tx, tenant, &context.keyring.hash_phone(&phone), &number, reason.unwrap_or(source.reason()), context.now)?,

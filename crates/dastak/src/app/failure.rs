@@ -60,13 +60,18 @@ impl Failure {
 impl From<DbError> for Failure {
     fn from(error: DbError) -> Self {
         match error {
-            DbError::Unavailable(_) | DbError::Retry(_) => {
-                Self { cause: Some(error.to_string()), retry_after: Some(2), ..Self::new(error_codes::UNAVAILABLE, "the service cannot store anything right now; nothing was changed, try again") }
-            }
+            DbError::Unavailable(_) | DbError::Retry(_) => Self {
+                cause: Some(error.to_string()),
+                retry_after: Some(2),
+                ..Self::new(error_codes::UNAVAILABLE, "the service cannot store anything right now; nothing was changed, try again")
+            },
             DbError::Uncertain(_) => Self {
                 cause: Some(error.to_string()),
                 retry_after: Some(2),
-                ..Self::new(error_codes::UNAVAILABLE, "the connection to the store was lost while the request was being stored; look before you try again")
+                ..Self::new(
+                    error_codes::UNAVAILABLE,
+                    "the connection to the store was lost while the request was being stored; look before you try again",
+                )
             },
             DbError::Unique(_) | DbError::Internal(_) => Self::internal(error.to_string()),
         }

@@ -3,9 +3,9 @@
 
 pub mod access;
 pub mod account;
-pub mod audit;
 pub mod agents;
 pub mod analytics;
+pub mod audit;
 pub mod calls;
 pub mod compliance_packs;
 pub mod contacts;
@@ -24,10 +24,10 @@ pub mod members;
 pub mod nudges;
 pub mod numbers;
 pub mod operator_log;
-pub mod tools;
-pub mod voices;
 pub mod scheduled_calls;
 pub mod timelines;
+pub mod tools;
+pub mod voices;
 pub mod wallet;
 pub mod webhooks;
 pub mod workspaces;

@@ -1,8 +1,8 @@
 //! Calls at a set time (spec 1 «Scheduled calls»): made, read and cancelled here, tried by [`try_due`] when their time comes, and told by the
 //! call's own facts what became of the dial. Every change of state goes through `domain::scheduled_call::step`.
 
-use api::scheduled_calls::{NewScheduledCall, Scheduled, ScheduledCallView};
 use api::error_codes as codes;
+use api::scheduled_calls::{NewScheduledCall, Scheduled, ScheduledCallView};
 use domain::call::Fact;
 use domain::ids::Id;
 use domain::scheduled_call::{Action, DueFacts, Event, PlacementFailure, Reason, Refusal, ScheduleError, Status, Step, Verdict, schedule, step};
@@ -94,7 +94,13 @@ pub async fn create(app: &App, tenant: Tenant, mode: Mode, once: Once, body: New
         .await
 }
 
-fn new_row(env: &Env, tenant: Tenant, mode: Mode, prepared: &Prepared, state: domain::scheduled_call::ScheduledCall) -> Result<ScheduledCallRow, Failure> {
+fn new_row(
+    env: &Env,
+    tenant: Tenant,
+    mode: Mode,
+    prepared: &Prepared,
+    state: domain::scheduled_call::ScheduledCall,
+) -> Result<ScheduledCallRow, Failure> {
     let agent = prepared.agent.as_ref().ok_or(Refused::AgentNotFound)?;
     let to = prepared.to.ok_or(Refused::InvalidNumber)?;
     let from_number = match &prepared.from {

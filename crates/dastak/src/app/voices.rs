@@ -6,10 +6,8 @@ use api::agents::{LANGUAGES, Language, Voice, Voices};
 pub const DEFAULT: &str = "offline-female";
 
 /// The voices of the offline speech, which every installation has. Each speaks every language.
-const OFFLINE: [Voice; 2] = [
-    Voice { id: DEFAULT, name: "Offline, female", gender: "female" },
-    Voice { id: "offline-male", name: "Offline, male", gender: "male" },
-];
+const OFFLINE: [Voice; 2] =
+    [Voice { id: DEFAULT, name: "Offline, female", gender: "female" }, Voice { id: "offline-male", name: "Offline, male", gender: "male" }];
 
 /// Whether there is a voice of this id.
 pub fn exists(id: &str) -> bool {

@@ -32,10 +32,13 @@ pub async fn get(app: &App, tenant: Tenant) -> Result<Wallet, Failure> {
 
 /// The ledger, newest first, with its length.
 pub async fn transactions(app: &App, tenant: Tenant, limit: i64, offset: i64) -> Result<(Vec<Transaction>, i64), Failure> {
-    let (rows, total) = app.store.read(move |tx| {
-        workspaces::must_exist(tx, tenant)?;
-        Ok::<_, Failure>(wallet::entries(tx, tenant, limit, offset)?)
-    }).await?;
+    let (rows, total) = app
+        .store
+        .read(move |tx| {
+            workspaces::must_exist(tx, tenant)?;
+            Ok::<_, Failure>(wallet::entries(tx, tenant, limit, offset)?)
+        })
+        .await?;
     Ok((rows.into_iter().map(view).collect(), total))
 }
 

@@ -30,7 +30,11 @@ fn view(row: EndpointRow, secret: Option<String>) -> Endpoint {
 }
 
 fn check_url(app: &App, url: &str) -> Result<(), Failure> {
-    app.webhooks.client().check_url(url).map(drop).map_err(|why| Failure::new(error_codes::INVALID_WEBHOOK_URL, why.to_string()).with_meta(json!({"field": "url"})))
+    app.webhooks
+        .client()
+        .check_url(url)
+        .map(drop)
+        .map_err(|why| Failure::new(error_codes::INVALID_WEBHOOK_URL, why.to_string()).with_meta(json!({"field": "url"})))
 }
 
 /// The same names, each once, in the order of their first mention.

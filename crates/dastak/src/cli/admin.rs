@@ -52,8 +52,13 @@ pub fn command() -> Command {
         }
         for field in fields(operation) {
             let json = field.schema.to_json();
-            let help = format!("{}{}", json["type"].as_str().unwrap_or("JSON"), field.default.as_ref().map(|value| format!(", default {value}")).unwrap_or_default());
-            sub = sub.arg(Arg::new(field.name).long(kebab(field.name)).required(field.required).value_name("VALUE").help(help).allow_hyphen_values(true));
+            let help = format!(
+                "{}{}",
+                json["type"].as_str().unwrap_or("JSON"),
+                field.default.as_ref().map(|value| format!(", default {value}")).unwrap_or_default()
+            );
+            sub = sub
+                .arg(Arg::new(field.name).long(kebab(field.name)).required(field.required).value_name("VALUE").help(help).allow_hyphen_values(true));
         }
         command = command.subcommand(sub);
     }

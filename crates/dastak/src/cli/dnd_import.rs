@@ -160,7 +160,11 @@ fn report(tally: &Tally, as_json: bool) {
     }
     println!("the registry now has these {added} numbers; {repeated} stood there twice, {invalid} lines hold no valid Indian number");
     if !shown.is_empty() {
-        println!("such lines: {}{}", shown.iter().map(u64::to_string).collect::<Vec<_>>().join(", "), if *invalid as usize > SHOWN { ", …" } else { "" });
+        println!(
+            "such lines: {}{}",
+            shown.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
+            if *invalid as usize > SHOWN { ", …" } else { "" }
+        );
     }
 }
 

@@ -29,14 +29,25 @@ pub fn service_options(command: Command) -> Command {
     command
         .arg(Arg::new("url").long("url").value_name("URL").default_value("http://127.0.0.1:8080").help("The service"))
         .arg(Arg::new("key").long("key").value_name("KEY").help("API key; a test key will do"))
-        .arg(Arg::new("key-file").long("key-file").value_name("FILE").conflicts_with("key").help("File that holds the API key, to keep it out of the shell's history"))
+        .arg(
+            Arg::new("key-file")
+                .long("key-file")
+                .value_name("FILE")
+                .conflicts_with("key")
+                .help("File that holds the API key, to keep it out of the shell's history"),
+        )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("One JSON object a line, for programs"))
 }
 
 /// The command.
 pub fn command() -> Command {
     service_options(Command::new("listen").about("Receive the workspace's events here, without a public address"))
-        .arg(Arg::new("forward-to").long("forward-to").value_name("URL").help("Local address that gets each event as a signed POST; without it they are only shown"))
+        .arg(
+            Arg::new("forward-to")
+                .long("forward-to")
+                .value_name("URL")
+                .help("Local address that gets each event as a signed POST; without it they are only shown"),
+        )
         .arg(Arg::new("events").long("events").value_name("TYPES").help("Only these types, with commas between them"))
         .arg(Arg::new("secret").long("secret").value_name("whsec_…").help("Signing secret; default: a new one, shown at the start"))
 }
@@ -80,7 +91,8 @@ impl Forward {
     fn headers(&self, brand: &str, event: &Value, body: &[u8]) -> Result<HeaderMap, String> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(http::header::USER_AGENT, HeaderValue::try_from(format!("{}-webhooks/1", brand.to_lowercase())).map_err(|why| why.to_string())?);
+        headers
+            .insert(http::header::USER_AGENT, HeaderValue::try_from(format!("{}-webhooks/1", brand.to_lowercase())).map_err(|why| why.to_string())?);
         let delivery: Id<Delivery> = self.ids.make();
         for (name, value) in [
             ("Signature", sign(&self.key, self.clock.now().unix_seconds(), body)),

@@ -16,7 +16,8 @@ use crate::service;
 pub async fn migrate(config: Config) -> Result<(), String> {
     service::make_data_folder(&config)?;
     let wakes = Wakes::default();
-    let store = Store::open(&service::store_settings(&config), std::sync::Arc::new(move |woken| wakes.raise(woken))).map_err(|why| why.to_string())?;
+    let store =
+        Store::open(&service::store_settings(&config), std::sync::Arc::new(move |woken| wakes.raise(woken))).map_err(|why| why.to_string())?;
     let done = store.migrate(|step, of, migration| eprintln!("migration {step} of {of}: {} {}", migration.version, migration.name)).await;
     let done = done.map_err(|why| why.to_string())?;
     if done.is_empty() {
@@ -28,7 +29,9 @@ pub async fn migrate(config: Config) -> Result<(), String> {
 /// Copies the embedded store and its master key.
 pub fn backup(config: &Config, file: &str) -> Result<(), String> {
     if config.database_url.is_some() {
-        return Err("this installation uses PostgreSQL: copy it with pg_dump (or your provider's snapshots), and keep <data>/master.key with the copy".into());
+        return Err(
+            "this installation uses PostgreSQL: copy it with pg_dump (or your provider's snapshots), and keep <data>/master.key with the copy".into(),
+        );
     }
     let (from, to) = (config.data.join("dastak.db"), Path::new(file));
     if !from.exists() {
@@ -58,7 +61,9 @@ pub fn backup(config: &Config, file: &str) -> Result<(), String> {
     std::fs::copy(config.data.join("master.key"), &key).map_err(|why| format!("master.key: {why}"))?;
     std::fs::File::open(to).and_then(|copy| copy.sync_all()).map_err(|why| why.to_string())?;
     eprintln!("\rwritten: {} ({} MB) and {}", to.display(), std::fs::metadata(to).map_or(0, |meta| meta.len()) / 1_000_000, key.display());
-    eprintln!("to restore: stop the service, put them back as <data>/dastak.db and <data>/master.key (remove dastak.db-wal and dastak.db-shm), start it");
+    eprintln!(
+        "to restore: stop the service, put them back as <data>/dastak.db and <data>/master.key (remove dastak.db-wal and dastak.db-shm), start it"
+    );
     Ok(())
 }
 
@@ -77,14 +82,21 @@ pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
         },
     ));
     verdicts.push(("store", check_store(&config).await));
-    verdicts.push(("tls", match &config.tls {
-        None => Ok("off; put a proxy with TLS in front, or set tls_cert and tls_key".into()),
-        Some((cert, key)) => crate::http::server::tls_acceptor(cert, key).map(|_| "certificate and key fit".into()),
-    }));
+    verdicts.push((
+        "tls",
+        match &config.tls {
+            None => Ok("off; put a proxy with TLS in front, or set tls_cert and tls_key".into()),
+            Some((cert, key)) => crate::http::server::tls_acceptor(cert, key).map(|_| "certificate and key fit".into()),
+        },
+    ));
     verdicts.push(("carrier", if config.sandbox_carrier { Ok("sandbox".into()) } else { Ok("none: live calls answer 503".into()) }));
     verdicts.push((
         "webhooks",
-        if config.allow_insecure_webhooks { Ok("insecure addresses allowed: for development only".into()) } else { Ok("public HTTPS addresses only".into()) },
+        if config.allow_insecure_webhooks {
+            Ok("insecure addresses allowed: for development only".into())
+        } else {
+            Ok("public HTTPS addresses only".into())
+        },
     ));
     let healthy = verdicts.iter().all(|(_, verdict)| verdict.is_ok());
     if json {

@@ -33,7 +33,8 @@ fn settings(command: Command) -> Command {
 }
 
 fn command() -> Command {
-    let print = Arg::new("print-config").long("print-config").action(ArgAction::SetTrue).help("Show the effective settings, secrets masked, and exit");
+    let print =
+        Arg::new("print-config").long("print-config").action(ArgAction::SetTrue).help("Show the effective settings, secrets masked, and exit");
     Command::new("dastak")
         .about("Voice and chat AI agents for India, self-hosted")
         .version(env!("CARGO_PKG_VERSION"))
@@ -51,7 +52,11 @@ fn command() -> Command {
         )
         .subcommand(verify_log::command())
         .subcommand(settings(Command::new("migrate").about("Bring the schema up to date and exit")))
-        .subcommand(settings(Command::new("backup").about("Copy the embedded store consistently while it runs").arg(Arg::new("FILE").required(true).help("File to write; must not exist"))))
+        .subcommand(settings(
+            Command::new("backup")
+                .about("Copy the embedded store consistently while it runs")
+                .arg(Arg::new("FILE").required(true).help("File to write; must not exist")),
+        ))
         .subcommand(settings(Command::new("doctor").about("Check every configured component")).arg(json_flag()))
 }
 

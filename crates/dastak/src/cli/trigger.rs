@@ -9,8 +9,10 @@ use super::listen::{accepted, client, service_options};
 /// The command.
 pub fn command() -> Command {
     let kinds = PossibleValuesParser::new(api::events::names());
-    service_options(Command::new("trigger").about("Send a sample event, livemode false, to the endpoints that subscribe to it and to `dastak listen`"))
-        .arg(Arg::new("TYPE").required(true).value_parser(kinds).help("Event type, such as call.completed"))
+    service_options(
+        Command::new("trigger").about("Send a sample event, livemode false, to the endpoints that subscribe to it and to `dastak listen`"),
+    )
+    .arg(Arg::new("TYPE").required(true).value_parser(kinds).help("Event type, such as call.completed"))
 }
 
 /// Sends one sample.

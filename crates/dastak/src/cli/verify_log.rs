@@ -18,7 +18,12 @@ pub fn command() -> Command {
     Command::new("verify-log")
         .about("Check an exported decision log offline and name the first record that does not fit")
         .arg(Arg::new("FILE").required(true).help("The CSV file of GET /v1/audit/export"))
-        .arg(Arg::new("head").long("head").value_name("FILE").help("An answer of GET /v1/audit/head, kept from earlier: its record must be in the file"))
+        .arg(
+            Arg::new("head")
+                .long("head")
+                .value_name("FILE")
+                .help("An answer of GET /v1/audit/head, kept from earlier: its record must be in the file"),
+        )
         .arg(Arg::new("key").long("key").value_name("KEY").help("The public key that must have signed the file"))
         .arg(super::json_flag())
 }

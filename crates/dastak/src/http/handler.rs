@@ -120,7 +120,9 @@ impl Request {
     /// The key after which a list goes on, from the cursor that this list gave.
     pub fn cursor(&self, app: &App) -> Result<Option<String>, Failure> {
         let Some(cursor) = self.query_text("cursor") else { return Ok(None) };
-        read_cursor(app, self.operation, cursor).map(Some).ok_or_else(|| Failure::new(error_codes::INVALID_CURSOR, "cursor is not one that this list gave"))
+        read_cursor(app, self.operation, cursor)
+            .map(Some)
+            .ok_or_else(|| Failure::new(error_codes::INVALID_CURSOR, "cursor is not one that this list gave"))
     }
 
     /// The cursor for the rows after `key`.

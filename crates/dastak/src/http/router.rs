@@ -62,12 +62,15 @@ impl Router {
         let mut by_path: HashMap<&'static str, HashMap<&'static str, Route>> = HashMap::new();
         for operation in operations::all() {
             let handler = by_id.remove(operation.id).ok_or_else(|| format!("{} has no handler", operation.id))?;
-            by_path.entry(operation.path).or_default().insert(operation.method.as_str(), Route {
-                operation,
-                handler,
-                query: object(operation.query.map(|query| query()).unwrap_or_default()),
-                body: operation.body.map(|body| body()),
-            });
+            by_path.entry(operation.path).or_default().insert(
+                operation.method.as_str(),
+                Route {
+                    operation,
+                    handler,
+                    query: object(operation.query.map(|query| query()).unwrap_or_default()),
+                    body: operation.body.map(|body| body()),
+                },
+            );
         }
         if let Some(id) = by_id.keys().next() {
             return Err(format!("handler {id} has no row in the table"));
@@ -114,7 +117,10 @@ impl Router {
             None => {
                 let allowed: Vec<&str> = found.value.keys().copied().collect();
                 let message = format!("this path takes {}", allowed.join(", "));
-                return Ok(Reply { headers: vec![("allow", allowed.join(", "))], ..Reply::failure(&Failure::new(error_codes::METHOD_NOT_ALLOWED, message), id) });
+                return Ok(Reply {
+                    headers: vec![("allow", allowed.join(", "))],
+                    ..Reply::failure(&Failure::new(error_codes::METHOD_NOT_ALLOWED, message), id)
+                });
             }
         };
         let operation = route.operation;
@@ -168,7 +174,9 @@ impl<F: Future<Output = Outcome> + Unpin> Future for CatchPanic<F> {
 fn request_id(headers: &HeaderMap, app: &App) -> String {
     let sent = headers.get("x-request-id").and_then(|value| value.to_str().ok());
     match sent {
-        Some(text) if (8..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte)) => text.to_owned(),
+        Some(text) if (8..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte)) => {
+            text.to_owned()
+        }
         _ => format!("req_{}", app.ids.random_text(20)),
     }
 }
@@ -281,7 +289,14 @@ fn parse_body(route: &Route, raw: &Bytes) -> Result<Value, Failure> {
 }
 
 /// The idempotency of a request, from its header.
-fn read_once(operation: &'static Operation, caller: Option<&Caller>, headers: &HeaderMap, path: &str, raw: &Bytes, id: &str) -> Result<Once, Failure> {
+fn read_once(
+    operation: &'static Operation,
+    caller: Option<&Caller>,
+    headers: &HeaderMap,
+    path: &str,
+    raw: &Bytes,
+    id: &str,
+) -> Result<Once, Failure> {
     if operation.idempotency == Idempotency::Ignored {
         return Ok(Once::unkeyed());
     }

@@ -2,7 +2,7 @@
 
 pub mod call_hours;
 pub mod cleanup;
-pub mod scheduled_calls;
 pub mod dialler;
 pub mod live_calls;
+pub mod scheduled_calls;
 pub mod webhooks;

@@ -245,7 +245,9 @@ async fn regulated_verticals_need_their_template_and_pack() {
     let refused = app.post(&workspace.live, "/v1/agents", &chat).await.refused(400, "vertical_not_allowed");
     assert_eq!(refused["meta"]["field"], "vertical");
     let chat = create(&app, &workspace, &json!({"channel": "chat"})).await;
-    app.put(&workspace.live, &path(&chat), &json!({"vertical": "collections", "policyRef": "collections@1"})).await.refused(400, "vertical_not_allowed");
+    app.put(&workspace.live, &path(&chat), &json!({"vertical": "collections", "policyRef": "collections@1"}))
+        .await
+        .refused(400, "vertical_not_allowed");
     // A pack of another workspace is not there.
     let other = app.workspace().await;
     let foreign = json!({"name": "x", "policyRef": custom});
@@ -406,7 +408,10 @@ async fn compliance_packs() {
     assert_eq!(app.operator("GET", &others, &Value::Null).await.expect(200)["data"], json!([]));
     let least = json!({"name": "Least", "hours": [{"days": [6], "from": "10:00", "to": "11:00"}], "colour": "blue"});
     let least = app.operator("POST", &packs, &least).await.expect(201)["data"].clone();
-    assert_eq!((&least["holidays"], &least["requireConsent"], &least["families"], least.get("colour")), (&json!([]), &json!(false), &json!([]), None));
+    assert_eq!(
+        (&least["holidays"], &least["requireConsent"], &least["families"], least.get("colour")),
+        (&json!([]), &json!(false), &json!([]), None)
+    );
     for (change, field) in [
         (json!({"name": ""}), "name"),
         (json!({"hours": []}), "hours"),

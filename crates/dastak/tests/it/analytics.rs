@@ -133,7 +133,8 @@ async fn blocked_campaign_dials_declined_calls_and_calls_without_an_agent() {
     let all = figures(&desk, "").await;
     assert_eq!((&all["totals"]["calls"], &all["totals"]["blockedCalls"], &all["totals"]["declinedCalls"]), (&json!(2), &json!(1), &json!(1)));
     assert_eq!(all["sentiment"], json!([{"sentiment": "neutral", "count": 2}]));
-    let rows: Vec<_> = all["agents"].as_array().unwrap().iter().map(|row| json!([row["agentId"], row["name"], row["inbound"], row["outbound"]])).collect();
+    let rows: Vec<_> =
+        all["agents"].as_array().unwrap().iter().map(|row| json!([row["agentId"], row["name"], row["inbound"], row["outbound"]])).collect();
     assert_eq!(json!(rows), json!([[desk.agent, "Asha", 1, 0], [null, null, 0, 1]]));
     assert_eq!(all["agents"][1]["sentiment"], json!([{"sentiment": "neutral", "count": 1}]));
     let of_campaign = figures(&desk, &format!("?campaignId={campaign}")).await;

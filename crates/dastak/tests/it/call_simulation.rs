@@ -173,7 +173,9 @@ async fn a_test_call_tells_its_story() {
     assert_eq!(desk.kinds().await, ["call.started", "transcript.ready", "outcome.captured", "call.completed"]);
     for event in &desk.events().await[1..] {
         let mut over = expected.clone();
-        for (name, value) in [("endedAt", json!(desk.at(10))), ("durationSeconds", json!(8)), ("endCause", json!("agent_ended")), ("outcome", json!("simulated"))] {
+        for (name, value) in
+            [("endedAt", json!(desk.at(10))), ("durationSeconds", json!(8)), ("endCause", json!("agent_ended")), ("outcome", json!("simulated"))]
+        {
             over[name] = value;
         }
         assert_eq!(event["data"], over);
@@ -183,7 +185,8 @@ async fn a_test_call_tells_its_story() {
     let roles: Vec<&str> = call["transcript"].as_array().unwrap().iter().map(|turn| turn["role"].as_str().unwrap()).collect();
     assert!(roles.contains(&"agent") && roles.contains(&"customer"), "{call}");
     assert!(call["transcript"][0]["text"].as_str().unwrap().contains("Asha from Acme"), "the agent's own flow speaks: {call}");
-    let rest = json!({"summary": null, "extracted": {}, "recordingUrl": null, "fullTranscript": {"status": null, "turns": null}, "connectorPushes": []});
+    let rest =
+        json!({"summary": null, "extracted": {}, "recordingUrl": null, "fullTranscript": {"status": null, "turns": null}, "connectorPushes": []});
     for (name, value) in rest.as_object().unwrap() {
         assert_eq!(call.get(name), Some(value), "{name}");
     }
@@ -201,7 +204,9 @@ async fn unanswered_calls_fail_with_their_cause() {
     let events = desk.events().await;
     let seen: Vec<(String, String, bool)> = events
         .iter()
-        .map(|event| (event["type"].as_str().unwrap().into(), event["data"]["endCause"].as_str().unwrap().into(), event["livemode"].as_bool().unwrap()))
+        .map(|event| {
+            (event["type"].as_str().unwrap().into(), event["data"]["endCause"].as_str().unwrap().into(), event["livemode"].as_bool().unwrap())
+        })
         .collect();
     assert_eq!(seen, expected);
     assert!(events.iter().all(|event| event["data"]["answeredAt"].is_null() && event["data"]["durationSeconds"].is_null()));
@@ -280,7 +285,8 @@ async fn the_two_worlds_do_not_see_each_other() {
         let ids: Vec<&str> = listed["data"].as_array().unwrap().iter().map(|call| call["id"].as_str().unwrap()).collect();
         assert_eq!(ids, [mine.as_str()]);
     }
-    let people = [desk.call(&desk.workspace.test, &test).await["contactId"].clone(), desk.call(&desk.workspace.live, &live).await["contactId"].clone()];
+    let people =
+        [desk.call(&desk.workspace.test, &test).await["contactId"].clone(), desk.call(&desk.workspace.live, &live).await["contactId"].clone()];
     assert_ne!(people[0], people[1], "a person that only a test call made is not a real one");
     let again = desk.placed(&desk.workspace.test, "1234").await;
     assert_eq!(desk.call(&desk.workspace.test, &again).await["contactId"], people[1], "a real contact is used as it is");

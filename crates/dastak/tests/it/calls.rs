@@ -87,7 +87,8 @@ async fn local_formats_are_normalized() {
 async fn numbers_must_be_owned() {
     let desk = Desk::open().await;
     let path = format!("/workspaces/{}/numbers", desk.workspace.id);
-    let second = format!("+9180{}", &desk.workspace.id.bytes().fold(10_000_000u32, |sum, byte| (sum * 31 + u32::from(byte)) % 80_000_000 + 10_000_000));
+    let second =
+        format!("+9180{}", &desk.workspace.id.bytes().fold(10_000_000u32, |sum, byte| (sum * 31 + u32::from(byte)) % 80_000_000 + 10_000_000));
     let made = desk.app.operator("POST", &path, &json!({"number": second})).await.expect(201);
     for key in [&desk.workspace.live, &desk.workspace.test] {
         desk.place_with(key, "1234", json!({"fromNumber": "+918011112222"})).await.refused(400, "from_number_not_owned");
@@ -186,7 +187,13 @@ async fn every_gate_blocks_and_leaves_a_listed_call() {
     assert_eq!(failed, ["call.failed"; 3], "a refused placement sends no event");
     let log = desk.app.app().store.read({
         let tenant = desk.workspace.id.parse().unwrap();
-        move |tx| tx.all("select decision, blocked_by from decision_log where workspace = ?1 and chain = 'audit' order by seq", store::params![tenant_text(tenant)], |row| Ok((row.text(0)?, row.text(1)?)))
+        move |tx| {
+            tx.all(
+                "select decision, blocked_by from decision_log where workspace = ?1 and chain = 'audit' order by seq",
+                store::params![tenant_text(tenant)],
+                |row| Ok((row.text(0)?, row.text(1)?)),
+            )
+        }
     });
     let log: Result<Vec<(String, String)>, store::DbError> = log.await;
     let blocks: Vec<String> = log.unwrap().into_iter().filter(|(decision, _)| decision == "blocked").map(|(_, by)| by).collect();
@@ -236,7 +243,8 @@ async fn the_carrier_refuses_or_is_lost() {
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     again.refused(502, "possibly_placed");
     let calls = listed(&desk.app, live, "").await;
-    let told: Vec<_> = calls.iter().map(|call| (call["state"].as_str().unwrap(), call["status"].as_str().unwrap(), call["endCause"].as_str().unwrap())).collect();
+    let told: Vec<_> =
+        calls.iter().map(|call| (call["state"].as_str().unwrap(), call["status"].as_str().unwrap(), call["endCause"].as_str().unwrap())).collect();
     assert_eq!(told, [("ended", "failed", "possibly_placed")]);
     assert!(desk.kinds().await.is_empty(), "the placement was refused synchronously");
     assert_eq!(desk.wallet().await, (1_000_000, 0));
@@ -408,7 +416,8 @@ async fn lists_filter_and_page() {
 async fn an_erased_person_is_gone_from_calls() {
     let desk = Desk::open().await;
     let live = &desk.workspace.live;
-    let placed = desk.place_with(live, "1234", json!({"externalRef": "r", "variables": {"name": "Asha"}, "metadata": {"note": "n"}})).await.expect(200);
+    let placed =
+        desk.place_with(live, "1234", json!({"externalRef": "r", "variables": {"name": "Asha"}, "metadata": {"note": "n"}})).await.expect(200);
     let id = placed["interactionId"].as_str().unwrap().to_owned();
     desk.app.advance(10).await;
     let going = desk.place_with(live, "1235", json!({"externalRef": "r"})).await.expect(200)["interactionId"].as_str().unwrap().to_owned();

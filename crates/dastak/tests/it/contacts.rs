@@ -38,7 +38,10 @@ async fn an_upsert_creates_with_defaults_and_updates_what_it_names() {
         "name": "A Person", "email": "a@example.com", "company": "Example",
     });
     let second = app.post(&workspace.live, "/v1/contacts", &change).await.expect(200)["data"].clone();
-    assert_eq!((&second["preferredLanguage"], &second["timezone"], &second["attributes"]), (&json!("hi"), &json!("Asia/Dubai"), &json!({"city": "Pune", "n": [1, null]})));
+    assert_eq!(
+        (&second["preferredLanguage"], &second["timezone"], &second["attributes"]),
+        (&json!("hi"), &json!("Asia/Dubai"), &json!({"city": "Pune", "n": [1, null]}))
+    );
     // What an update leaves out stays; null clears what may be null.
     let third = app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "crm-1", "phone": "9812345678", "email": null})).await.expect(200);
     let mut expected = second.clone();
@@ -241,7 +244,13 @@ async fn a_batch_answers_item_by_item() {
 fn upserts() -> impl Strategy<Value = Vec<Value>> {
     let reference = prop_oneof![Just("a"), Just("b"), Just("c"), Just(""), Just("d")];
     let phone = prop_oneof![Just("9812345601"), Just("+91 98123 45602"), Just("09812345603"), Just("12"), Just("9812345604")];
-    let extra = prop_oneof![Just(json!({})), Just(json!({"optOut": true})), Just(json!({"optOut": false})), Just(json!({"name": "N"})), Just(json!({"attributes": {"k": 1}}))];
+    let extra = prop_oneof![
+        Just(json!({})),
+        Just(json!({"optOut": true})),
+        Just(json!({"optOut": false})),
+        Just(json!({"name": "N"})),
+        Just(json!({"attributes": {"k": 1}}))
+    ];
     let item = (reference, phone, extra).prop_map(|(reference, phone, extra)| {
         let mut item = json!({"externalRef": reference, "phone": phone});
         item.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
@@ -252,7 +261,9 @@ fn upserts() -> impl Strategy<Value = Vec<Value>> {
 
 fn without_ids(value: &Value) -> Value {
     match value {
-        Value::Object(map) => map.iter().filter(|(name, _)| *name != "id" && *name != "existingId").map(|(name, value)| (name.clone(), without_ids(value))).collect(),
+        Value::Object(map) => {
+            map.iter().filter(|(name, _)| *name != "id" && *name != "existingId").map(|(name, value)| (name.clone(), without_ids(value))).collect()
+        }
         Value::Array(items) => items.iter().map(without_ids).collect(),
         other => other.clone(),
     }

@@ -114,7 +114,11 @@ async fn health_readiness_and_figures() {
     assert_eq!(app.send("GET", "/healthz", None, &[], Bytes::new()).await.expect(200), json!({"ok": true}));
     assert_eq!(app.send("GET", "/readyz", None, &[], Bytes::new()).await.expect(200), json!({"ok": true}));
     let metrics = app.send("GET", "/metrics", None, &[], Bytes::new()).await;
-    for figure in ["dastak_http_requests_total{method=\"GET\",route=\"/healthz\",status=\"200\"} 1", "dastak_store_commit_seconds_bucket", "dastak_store_queued"] {
+    for figure in [
+        "dastak_http_requests_total{method=\"GET\",route=\"/healthz\",status=\"200\"} 1",
+        "dastak_store_commit_seconds_bucket",
+        "dastak_store_queued",
+    ] {
         assert!(metrics.text.contains(figure), "{figure} in {}", metrics.text);
     }
 }
@@ -126,7 +130,12 @@ async fn the_manual_clock_moves_only_forward() {
     assert_eq!(app.now().await, "2027-02-28T04:30:00.000Z");
     app.advance(90).await;
     assert_eq!(app.now().await, "2027-02-28T04:31:30.000Z");
-    for body in [json!({"set": "2026-12-01T00:00:00Z"}), json!({"advanceSeconds": -1}), json!({}), json!({"advanceSeconds": 1, "set": "2028-01-01T00:00:00Z"})] {
+    for body in [
+        json!({"set": "2026-12-01T00:00:00Z"}),
+        json!({"advanceSeconds": -1}),
+        json!({}),
+        json!({"advanceSeconds": 1, "set": "2028-01-01T00:00:00Z"}),
+    ] {
         app.send("POST", "/dev/clock", None, &[], body.to_string().into()).await.refused(400, "invalid_request");
     }
     let real = TestApp::start_with(|config| config.manual_clock = false).await;

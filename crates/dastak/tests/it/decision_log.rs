@@ -117,7 +117,10 @@ async fn the_export_is_the_documented_file() {
     assert_eq!(lines[14..], [""]);
     let (whole, shown) = verify_log(&answer.text, &[]);
     assert!(whole, "{shown}");
-    assert_eq!((shown["records"].as_i64(), shown["chain"].as_str(), shown["workspaceId"].as_str()), (Some(12), Some("audit"), Some(workspace.id.as_str())));
+    assert_eq!(
+        (shown["records"].as_i64(), shown["chain"].as_str(), shown["workspaceId"].as_str()),
+        (Some(12), Some("audit"), Some(workspace.id.as_str()))
+    );
     // A part of it says what stands before, and still verifies.
     let part = export(&app, &workspace, "?from=2026-12-01T04:03:00Z&to=2026-12-01T09:37:00%2B05:30").await;
     let numbers: Vec<&str> = part.lines().skip(1).filter_map(|line| line.split(',').next().filter(|first| !first.starts_with('#'))).collect();
@@ -202,8 +205,10 @@ const TAMPERING: &[(&str, u64, &[&str])] = &[
     (
         "insert",
         13,
-        &["insert into decision_log select workspace, chain, 13, at, interaction_id, decision, blocked_by, gate_results, outcome, recording_ref, consent_ref, \
-           integrity_hash, prev_hash, is_test, channel, agent_id from decision_log where workspace = ?1 and seq = 5"],
+        &[
+            "insert into decision_log select workspace, chain, 13, at, interaction_id, decision, blocked_by, gate_results, outcome, recording_ref, consent_ref, \
+           integrity_hash, prev_hash, is_test, channel, agent_id from decision_log where workspace = ?1 and seq = 5",
+        ],
     ),
     (
         "reorder",

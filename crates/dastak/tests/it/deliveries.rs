@@ -99,7 +99,17 @@ async fn only_2xx_counts() {
     let elsewhere = Receiver::ok().await;
     let receiver = Receiver::ok().await;
     let hook = endpoint(&app, &workspace, json!({"url": receiver.url})).await;
-    for (status, expected) in [(200, "succeeded"), (201, "succeeded"), (299, "succeeded"), (301, "pending"), (302, "pending"), (307, "pending"), (400, "pending"), (410, "pending"), (503, "pending")] {
+    for (status, expected) in [
+        (200, "succeeded"),
+        (201, "succeeded"),
+        (299, "succeeded"),
+        (301, "pending"),
+        (302, "pending"),
+        (307, "pending"),
+        (400, "pending"),
+        (410, "pending"),
+        (503, "pending"),
+    ] {
         let behaviour = if (300..400).contains(&status) {
             Behaviour::Answer(format!("HTTP/1.1 {status} Moved\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n", elsewhere.url))
         } else {
@@ -355,7 +365,10 @@ async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
     assert!(ill.got()[before..].iter().all(|got| got.json()["data"]["contactId"] == "con_b"));
     let entry = log(&app, &workspace, &pending).await.remove(1);
     assert_eq!((text(&entry["status"]), &entry["payload"]), ("failed", &Value::Null));
-    assert_eq!(text(&entry["attempts"].as_array().unwrap().last().unwrap()["error"]), "not attempted: the payload was emptied because the person was erased");
+    assert_eq!(
+        text(&entry["attempts"].as_array().unwrap().last().unwrap()["error"]),
+        "not attempted: the payload was emptied because the person was erased"
+    );
     app.post(&workspace.live, &format!("{}/replay", path_of(&pending, &entry)), &Value::Null).await.refused(409, "delivery_redacted");
     let context = inner.context();
     assert_eq!(inner.store.tx(move |tx| redact_contact(tx, &context, tenant, "con_a")).await.unwrap(), 0, "a repeat changes nothing");
@@ -389,7 +402,9 @@ async fn the_log_pages_and_filters() {
             }
         }
     };
-    let expected = |keep: &dyn Fn(usize) -> bool| events.iter().enumerate().filter(|(number, _)| keep(*number)).map(|(_, event)| event.clone()).rev().collect::<Vec<_>>();
+    let expected = |keep: &dyn Fn(usize) -> bool| {
+        events.iter().enumerate().filter(|(number, _)| keep(*number)).map(|(_, event)| event.clone()).rev().collect::<Vec<_>>()
+    };
     assert_eq!(pages("").await, expected(&|_| true));
     assert_eq!(pages("&status=pending").await, expected(&|number| number % 3 == 0));
     assert_eq!(pages("&status=succeeded&event=call.failed").await, expected(&|number| number % 3 != 0 && number % 2 == 1));

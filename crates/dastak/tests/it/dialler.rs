@@ -305,7 +305,12 @@ async fn a_contact_is_erased_with_its_nudges() {
     let later = json!({"scheduledAt": "2027-03-01T08:00:00Z", "variables": {"name": "Asha Rao"}, "externalRef": "Asha-ref"});
     // Made before there is a contact.
     let nudge = kit.make("9812600001", &later).await;
-    let contact = kit.app.post(&kit.workspace.live, "/v1/contacts", &json!({"externalRef": "c1", "phone": "9812600001", "name": "Asha"})).await.expect(201)["data"].clone();
+    let contact = kit
+        .app
+        .post(&kit.workspace.live, "/v1/contacts", &json!({"externalRef": "c1", "phone": "9812600001", "name": "Asha"}))
+        .await
+        .expect(201)["data"]
+        .clone();
     let path = format!("/v1/contacts/{}/erase", contact["id"].as_str().unwrap());
     let erased = kit.app.post(&kit.workspace.live, &path, &json!({})).await.expect(200)["data"].clone();
     assert_eq!(erased["erased"]["nudgesCancelled"], 1);

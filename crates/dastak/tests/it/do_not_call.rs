@@ -14,7 +14,8 @@ use crate::call_simulation::noon_after;
 pub async fn opt_outs(app: &TestApp, workspace: &str) -> Vec<Value> {
     let tenant = workspace.parse().unwrap();
     let rows = app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1000)).await.unwrap();
-    let events = rows.iter().filter(|row| row.kind == "contact.opted_out").map(|row| serde_json::from_str::<Value>(row.envelope.as_deref().unwrap()).unwrap());
+    let events =
+        rows.iter().filter(|row| row.kind == "contact.opted_out").map(|row| serde_json::from_str::<Value>(row.envelope.as_deref().unwrap()).unwrap());
     events.map(|event| event["data"].clone()).collect()
 }
 
@@ -98,7 +99,9 @@ async fn the_api_never_lifts_an_opt_out_and_the_operator_does() {
     assert_eq!(opt_outs(&app, &workspace.id).await.len(), 1);
     assert_eq!(app.get(&workspace.live, "/v1/dnc?phone=9812345678").await.expect(200)["total"], 1);
     app.put(&workspace.live, &path, &json!({"optOut": false, "name": "x"})).await.refused(409, "opt_out_downgrade");
-    app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "a", "phone": "9812345678", "optOut": false})).await.refused(409, "opt_out_downgrade");
+    app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "a", "phone": "9812345678", "optOut": false}))
+        .await
+        .refused(409, "opt_out_downgrade");
     assert_eq!(app.get(&workspace.live, &path).await.expect(200)["data"]["name"], Value::Null);
 
     let lift = format!("/workspaces/{}/contacts/{id}/lift-opt-out", workspace.id);

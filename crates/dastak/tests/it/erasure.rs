@@ -106,8 +106,18 @@ async fn nothing_of_an_erased_person_is_left() {
     assert_eq!(person(&app, &workspace, true).await, id);
     let before = traces(&app, &[MARK, PHONE]).await;
     for place in [
-        "contacts.name", "contacts.phone", "contacts.consent", "do_not_call.phone", "events.envelope", "calls.to_number", "calls.variables",
-        "calls.metadata", "calls.external_ref", "nudges.", "scheduled_calls.", "idempotency_keys.body",
+        "contacts.name",
+        "contacts.phone",
+        "contacts.consent",
+        "do_not_call.phone",
+        "events.envelope",
+        "calls.to_number",
+        "calls.variables",
+        "calls.metadata",
+        "calls.external_ref",
+        "nudges.",
+        "scheduled_calls.",
+        "idempotency_keys.body",
     ] {
         assert!(before.iter().any(|found| found.starts_with(place)), "{place} is searched: {before:?}");
     }

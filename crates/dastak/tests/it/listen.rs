@@ -47,7 +47,10 @@ async fn events_come_to_a_laptop_signed() {
     receiver.behave(Behaviour::Close);
     trigger(&app, &workspace, "call.failed").await;
     let shown = listener.line().await;
-    assert_eq!((&shown["forwarded"]["status"], text(&shown["forwarded"]["error"])), (&Value::Null, "the connection was closed while waiting for the answer"));
+    assert_eq!(
+        (&shown["forwarded"]["status"], text(&shown["forwarded"]["error"])),
+        (&Value::Null, "the connection was closed while waiting for the answer")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,7 +65,10 @@ async fn a_listener_survives_a_restart_and_misses_nothing() {
     let app = app.restart().await;
     trigger(&app, &workspace, "wallet.low").await;
     let second = trigger(&app, &workspace, "call.failed").await;
-    assert_eq!(listener.line().await, json!({"event": app.get(&workspace.live, &format!("/v1/events?after={first}")).await.expect(200)["data"][1], "forwarded": null}));
+    assert_eq!(
+        listener.line().await,
+        json!({"event": app.get(&workspace.live, &format!("/v1/events?after={first}")).await.expect(200)["data"][1], "forwarded": null})
+    );
     assert!(!second.is_empty());
 }
 
@@ -76,7 +82,13 @@ async fn a_trigger_reaches_listeners_and_endpoints() {
     listener.line().await;
     let run = |kind: &'static str| {
         let (url, key) = (app.url.clone(), workspace.test.clone());
-        async move { Command::new(env!("CARGO_BIN_EXE_dastak")).args(["trigger", kind, "--url", &url, "--key", &key, "--json"]).output().await.expect("the binary") }
+        async move {
+            Command::new(env!("CARGO_BIN_EXE_dastak"))
+                .args(["trigger", kind, "--url", &url, "--key", &key, "--json"])
+                .output()
+                .await
+                .expect("the binary")
+        }
     };
     let out = run("campaign.finished").await;
     let answer: Value = serde_json::from_slice(&out.stdout).expect("JSON");

@@ -36,7 +36,10 @@ async fn a_talk_goes_through_every_status() {
     kit.app.advance(7).await;
     let done = kit.get(&nudge).await;
     assert_is(&done, "finished", Some("connected"), Some("agent_ended"));
-    assert_eq!((done["callId"].clone(), done["attempts"].clone(), done["finishedAt"].clone()), (call.clone(), json!(1), json!("2027-03-01T06:30:10.000Z")));
+    assert_eq!(
+        (done["callId"].clone(), done["attempts"].clone(), done["finishedAt"].clone()),
+        (call.clone(), json!(1), json!("2027-03-01T06:30:10.000Z"))
+    );
     let attempt = json!({
         "callId": call, "startedAt": "2027-03-01T06:30:00.000Z", "answeredAt": "2027-03-01T06:30:02.000Z", "endedAt": "2027-03-01T06:30:10.000Z",
         "endCause": "agent_ended", "durationSeconds": 8, "outcome": "simulated", "summary": null, "extracted": {},
@@ -44,7 +47,10 @@ async fn a_talk_goes_through_every_status() {
     assert_eq!((done["attemptsList"].clone(), done["recordingUrl"].clone()), (json!([attempt]), Value::Null));
     let events = kit.events(&nudge).await;
     assert_eq!(events.iter().map(|(kind, _)| kind.as_str()).collect::<Vec<_>>(), ["nudge.dialing", "nudge.finished"]);
-    assert_eq!((events[0].1["attempts"].clone(), events[0].1["status"].clone(), events[0].1["callId"].clone()), (json!(1), json!("dialing"), call.clone()));
+    assert_eq!(
+        (events[0].1["attempts"].clone(), events[0].1["status"].clone(), events[0].1["callId"].clone()),
+        (json!(1), json!("dialing"), call.clone())
+    );
     let finished = &events[1].1;
     assert_eq!(finished["attempt"], attempt);
     for field in ["startedAt", "answeredAt", "endedAt", "endCause", "durationSeconds", "outcome", "summary", "extracted", "callId"] {
@@ -83,7 +89,11 @@ async fn every_outcome_of_a_single_dial() {
         ("9812349999", 0, "failed", "possibly_placed", 1),
     ] {
         // A retry policy: what is final is not dialled again.
-        let retry = if ["no_answer", "busy", "not_connected"].contains(&reason) { json!({}) } else { json!({"retry": {"maxRetries": 2, "delayMinutes": 10}}) };
+        let retry = if ["no_answer", "busy", "not_connected"].contains(&reason) {
+            json!({})
+        } else {
+            json!({"retry": {"maxRetries": 2, "delayMinutes": 10}})
+        };
         let nudge = kit.play(to, &retry, seconds).await;
         assert_is(&nudge, "finished", Some(result), Some(reason));
         assert_eq!((nudge["attempts"].clone(), nudge["attemptsList"].as_array().unwrap().len()), (json!(attempts), 1), "{to}");
@@ -111,7 +121,10 @@ async fn unanswered_dials_are_repeated_as_often_as_asked() {
     let more = json!({"retry": {"maxRetries": 2, "delayMinutes": 30}});
     let nudge = kit.play("9812340000", &more, 15).await;
     assert_is(&nudge, "scheduled", None, Some("retry"));
-    assert_eq!((nudge["nextAttemptAt"].clone(), nudge["attempts"].clone(), nudge["callId"].clone()), (json!("2027-03-01T07:00:15.000Z"), json!(1), Value::Null));
+    assert_eq!(
+        (nudge["nextAttemptAt"].clone(), nudge["attempts"].clone(), nudge["callId"].clone()),
+        (json!("2027-03-01T07:00:15.000Z"), json!(1), Value::Null)
+    );
     kit.ask("9812340000", &json!({})).await.refused(409, "nudge_in_flight");
     kit.app.advance(1800).await;
     assert_is(&kit.get(&nudge).await, "queued", None, None);
@@ -125,7 +138,10 @@ async fn unanswered_dials_are_repeated_as_often_as_asked() {
     let events = kit.events(&nudge).await;
     assert_eq!(events.iter().map(|(kind, _)| kind.as_str()).collect::<Vec<_>>(), ["nudge.attempt_ended", "nudge.attempt_ended", "nudge.finished"]);
     let first = &events[0].1;
-    assert_eq!((first["attempt"]["endCause"].clone(), first["attempt"]["callId"].clone()), (json!("no_answer"), done["attemptsList"][0]["callId"].clone()));
+    assert_eq!(
+        (first["attempt"]["endCause"].clone(), first["attempt"]["callId"].clone()),
+        (json!("no_answer"), done["attemptsList"][0]["callId"].clone())
+    );
     assert_eq!((first["nextAttemptAt"].clone(), first["statusReason"].clone()), (json!("2027-03-01T07:00:15.000Z"), json!("retry")));
 }
 
@@ -284,7 +300,10 @@ async fn a_provider_error_before_any_ring_holds() {
     let kit = Kit::start().await;
     let nudge = kit.play("9812346666", &json!({"expiresAt": "2027-03-01T07:10:00Z"}), 0).await;
     assert_is(&nudge, "scheduled", None, Some("provider_error"));
-    assert_eq!((nudge["attempts"].clone(), nudge["nextAttemptAt"].clone(), nudge["attemptsList"].clone()), (json!(0), json!("2027-03-01T06:45:00.000Z"), json!([])));
+    assert_eq!(
+        (nudge["attempts"].clone(), nudge["nextAttemptAt"].clone(), nudge["attemptsList"].clone()),
+        (json!(0), json!("2027-03-01T06:45:00.000Z"), json!([]))
+    );
     kit.app.advance(45 * 60).await;
     assert_is(&kit.get(&nudge).await, "finished", Some("expired"), Some("expired"));
     assert_eq!(kit.kinds(&nudge).await, ["nudge.scheduled", "nudge.finished"]);
@@ -426,7 +445,10 @@ async fn erasure_ends_what_waits_and_leaves_nothing_of_the_person() {
         );
     }
     let finished = kit.events(&waiting).await.pop().unwrap();
-    assert_eq!((finished.0.as_str(), finished.1["toNumber"].clone(), finished.1["metadata"].clone()), ("nudge.finished", json!("[erased]"), json!({})));
+    assert_eq!(
+        (finished.0.as_str(), finished.1["toNumber"].clone(), finished.1["metadata"].clone()),
+        ("nudge.finished", json!("[erased]"), json!({}))
+    );
 }
 
 #[tokio::test]
@@ -488,7 +510,8 @@ async fn the_timeline_tells_why() {
     let kit = Kit::start().await;
     let nudge = kit.play("9812340000", &json!({"retry": {"maxRetries": 1, "delayMinutes": 10}}), 700).await;
     let lines = kit.timeline(&nudge).await;
-    let told: Vec<_> = lines.iter().map(|line| (line["event"].as_str().unwrap(), line["decision"].as_str().unwrap(), line["reason"].as_str())).collect();
+    let told: Vec<_> =
+        lines.iter().map(|line| (line["event"].as_str().unwrap(), line["decision"].as_str().unwrap(), line["reason"].as_str())).collect();
     assert_eq!(
         told,
         [
@@ -501,8 +524,21 @@ async fn the_timeline_tells_why() {
             ("no_answer", "finish", Some("no_answer")),
         ]
     );
-    let checks: Vec<_> = lines[1]["checks"].as_array().unwrap().iter().map(|check| (check["check"].as_str().unwrap(), check["ok"].as_bool().unwrap())).collect();
-    let all = ["api_key", "agent_and_workspace", "from_number", "carrier", "dnd", "opt_out", "calling_window", "frequency_cap", "consent", "balance", "lines"];
+    let checks: Vec<_> =
+        lines[1]["checks"].as_array().unwrap().iter().map(|check| (check["check"].as_str().unwrap(), check["ok"].as_bool().unwrap())).collect();
+    let all = [
+        "api_key",
+        "agent_and_workspace",
+        "from_number",
+        "carrier",
+        "dnd",
+        "opt_out",
+        "calling_window",
+        "frequency_cap",
+        "consent",
+        "balance",
+        "lines",
+    ];
     assert_eq!(checks, all.map(|check| (check, true)));
     assert_eq!((lines[3]["until"].clone(), lines[1]["callId"].is_string()), (json!("2027-03-01T06:40:15.000Z"), true));
     let key = kit.app.key(&kit.workspace.id, "live", json!(["calls:read"])).await;

@@ -42,7 +42,12 @@ impl Kit {
 
     /// Asks for a live nudge.
     pub async fn ask(&self, to: &str, more: &Value) -> Answer {
-        self.send(&self.workspace.live, &format!("{to}{more}{}", self.app.now().await)[..].chars().take(255).collect::<String>(), &self.body(to, more)).await
+        self.send(
+            &self.workspace.live,
+            &format!("{to}{more}{}", self.app.now().await)[..].chars().take(255).collect::<String>(),
+            &self.body(to, more),
+        )
+        .await
     }
 
     /// Makes a live nudge; what the answer shows.
@@ -381,14 +386,18 @@ async fn a_preflight_says_what_a_dial_would_meet() {
         let body = json!({"agentId": kit.agent, "toNumber": to});
         async move { kit.app.post(&kit.workspace.live, "/v1/nudges/preflight", &body).await.expect(200)["data"].clone() }
     };
-    let free = json!({"toNumber": "+919812340001", "blocked": false, "blockReason": null, "insideWindow": true, "nextWindowAt": "2027-03-02T03:30:00.000Z"});
+    let free =
+        json!({"toNumber": "+919812340001", "blocked": false, "blockReason": null, "insideWindow": true, "nextWindowAt": "2027-03-02T03:30:00.000Z"});
     assert_eq!(ask("09812340001").await, free);
     assert_eq!(ask("9812342222").await["blockReason"], "dnd");
     kit.app.operator("POST", "/dnd", &json!({"phones": ["9812340005"]})).await.expect(200);
     assert_eq!((ask("9812340005").await["blocked"].clone(), ask("9812340005").await["blockReason"].clone()), (json!(true), json!("dnd")));
     kit.app.set_clock("2027-03-01T15:25:00Z").await;
     let late = ask("9812340001").await;
-    assert_eq!((late["blocked"].clone(), late["insideWindow"].clone(), late["nextWindowAt"].clone()), (json!(false), json!(false), json!("2027-03-02T03:30:00.000Z")));
+    assert_eq!(
+        (late["blocked"].clone(), late["insideWindow"].clone(), late["nextWindowAt"].clone()),
+        (json!(false), json!(false), json!("2027-03-02T03:30:00.000Z"))
+    );
     let body = json!({"agentId": kit.agent, "toNumber": "12"});
     kit.app.post(&kit.workspace.live, "/v1/nudges/preflight", &body).await.refused(400, "invalid_request");
     assert_eq!(kit.app.get(&kit.workspace.live, "/v1/nudges").await.expect(200)["data"], json!([]));

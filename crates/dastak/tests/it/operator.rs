@@ -9,14 +9,18 @@ async fn a_workspace_is_made_and_changed() {
     let app = TestApp::start().await;
     let made = app.operator("POST", "/workspaces", &json!({"name": "Acme", "balanceMinor": 500, "costPerMinuteMinor": 250})).await.expect(201);
     let workspace = &made["data"];
-    assert_eq!((workspace["balanceMinor"].as_i64(), workspace["currency"].as_str(), workspace["kybVerified"].as_bool()), (Some(500), Some("INR"), Some(false)));
+    assert_eq!(
+        (workspace["balanceMinor"].as_i64(), workspace["currency"].as_str(), workspace["kybVerified"].as_bool()),
+        (Some(500), Some("INR"), Some(false))
+    );
     assert!(workspace["features"].as_object().unwrap().values().all(|on| on == true), "every feature is on");
     assert_eq!(workspace["limits"]["requestsPerMinute"], 600);
     let path = format!("/workspaces/{}", workspace["id"].as_str().unwrap());
     let entries = app.operator("GET", &format!("{path}/wallet/entries"), &Value::Null).await.expect(200);
     assert_eq!((entries["data"][0]["kind"].as_str(), entries["total"].as_i64()), (Some("signup_grant"), Some(1)));
 
-    let change = json!({"features": {"boards": false}, "limits": {"pendingNudges": 5}, "lowBalanceMinor": 1000, "costPerChatMinor": 7, "kybVerified": true});
+    let change =
+        json!({"features": {"boards": false}, "limits": {"pendingNudges": 5}, "lowBalanceMinor": 1000, "costPerChatMinor": 7, "kybVerified": true});
     let changed = app.operator("PATCH", &path, &change).await.expect(200);
     assert_eq!((changed["data"]["features"]["boards"].as_bool(), changed["data"]["features"]["chat"].as_bool()), (Some(false), Some(true)));
     assert_eq!((changed["data"]["limits"]["pendingNudges"].as_i64(), changed["data"]["lowBalanceMinor"].as_i64()), (Some(5), Some(1000)));
@@ -41,7 +45,9 @@ async fn keys_are_checked() {
     ] {
         assert_eq!(app.operator("POST", &path, &body).await.refused(400, "invalid_request")["meta"]["field"], field, "{body}");
     }
-    app.operator("POST", "/workspaces/ws_00000000000000000000000000/keys", &json!({"name": "k", "mode": "live", "scopes": "all"})).await.refused(404, "not_found");
+    app.operator("POST", "/workspaces/ws_00000000000000000000000000/keys", &json!({"name": "k", "mode": "live", "scopes": "all"}))
+        .await
+        .refused(404, "not_found");
 }
 
 #[tokio::test]

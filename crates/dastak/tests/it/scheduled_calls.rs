@@ -144,7 +144,10 @@ async fn agent_variables_and_numbers_are_checked_at_creation_and_nothing_else_is
     // Wallet, hours, registry and frequency are for later.
     stage.operator("POST", "/wallet/entries", json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"})).await;
     stage.post(&with(json!({"toNumber": "+919812342222", "scheduledAt": "2027-01-05T20:00:00Z"}))).await.expect(201);
-    let poor = app.operator("POST", "/workspaces", &json!({"name": "New", "kybVerified": true})).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let poor = app.operator("POST", "/workspaces", &json!({"name": "New", "kybVerified": true})).await.expect(201)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let live = app.key(&poor, "live", json!("all")).await;
     let numberless = Workspace { id: poor, live: live.clone(), test: String::new() };
     let agent = create_active(app, &numberless, &json!({"systemPrompt": "Hi."})).await;
@@ -176,7 +179,10 @@ async fn due_with_all_checks_passed_it_is_placed_and_the_call_goes_its_way() {
     Stage::is(&placed, "placed", Value::Null, 1, Value::Null);
     stage.app.advance(30).await;
     let call = stage.app.get(&stage.workspace.live, &format!("/v1/calls/{}", placed["callId"].as_str().unwrap())).await.expect(200)["data"].clone();
-    assert_eq!((&call["status"], &call["startedAt"], &call["metadata"]), (&json!("completed"), &json!("2027-01-05T06:30:00.000Z"), &json!({"order": "A-1"})));
+    assert_eq!(
+        (&call["status"], &call["startedAt"], &call["metadata"]),
+        (&json!("completed"), &json!("2027-01-05T06:30:00.000Z"), &json!({"order": "A-1"}))
+    );
     let tenant = stage.workspace.id.parse().unwrap();
     let events = stage.app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 100)).await.unwrap();
     let started = events.iter().find(|event| event.kind == "call.started").expect("call.started");
@@ -307,7 +313,8 @@ async fn frequency_and_the_workspace_are_checked_when_it_is_due() {
         stage.app.advance(MINUTE).await;
     }
     let often = stage.schedule("+919812345678", "2027-01-05T05:00:00Z").await;
-    let (unverified, suspended) = (stage.schedule("+919812345679", "2027-01-05T05:30:00Z").await, stage.schedule("+919812345679", "2027-01-05T06:00:00Z").await);
+    let (unverified, suspended) =
+        (stage.schedule("+919812345679", "2027-01-05T05:30:00Z").await, stage.schedule("+919812345679", "2027-01-05T06:00:00Z").await);
     stage.app.set_clock("2027-01-05T05:00:00Z").await;
     stage.operator("PATCH", "", json!({"kybVerified": false})).await;
     stage.app.set_clock("2027-01-05T05:30:00Z").await;
@@ -389,7 +396,15 @@ async fn the_timeline_says_why_it_waited_and_what_came_of_it() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|entry| format!("{} {} {} {}", entry["at"].as_str().unwrap(), entry["event"].as_str().unwrap(), entry["decision"].as_str().unwrap(), entry["reason"]))
+        .map(|entry| {
+            format!(
+                "{} {} {} {}",
+                entry["at"].as_str().unwrap(),
+                entry["event"].as_str().unwrap(),
+                entry["decision"].as_str().unwrap(),
+                entry["reason"]
+            )
+        })
         .collect();
     assert_eq!(
         shown[1..],
@@ -476,7 +491,10 @@ async fn an_erased_person_is_not_called_and_leaves_no_trace() {
     for id in [&by_number, &by_reference] {
         let erased = stage.get(id).await;
         Stage::is(&erased, "cancelled", json!("erased"), 0, Value::Null);
-        assert_eq!((&erased["toNumber"], &erased["externalRef"], &erased["variables"], &erased["metadata"]), (&json!("[erased]"), &Value::Null, &json!({}), &json!({})));
+        assert_eq!(
+            (&erased["toNumber"], &erased["externalRef"], &erased["variables"], &erased["metadata"]),
+            (&json!("[erased]"), &Value::Null, &json!({}), &json!({}))
+        );
     }
     stage.app.set_clock("2027-01-05T07:00:00Z").await;
     Stage::is(&stage.get(&other).await, "placed", Value::Null, 1, Value::Null);

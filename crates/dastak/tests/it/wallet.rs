@@ -21,7 +21,12 @@ async fn the_ledger_is_the_running_sum() {
     let wallet = app.get(&workspace.live, "/v1/wallet").await.expect(200);
     assert_eq!(wallet, json!({"data": {"balanceMinor": 1_000_294, "currency": "INR", "costPerMinuteMinor": 600}}));
     let page = app.get(&workspace.test, "/v1/wallet/transactions?limit=2&offset=1").await.expect(200);
-    let shown: Vec<_> = page["data"].as_array().unwrap().iter().map(|row| (row["amountMinor"].as_i64().unwrap(), row["balanceAfterMinor"].as_i64().unwrap())).collect();
+    let shown: Vec<_> = page["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["amountMinor"].as_i64().unwrap(), row["balanceAfterMinor"].as_i64().unwrap()))
+        .collect();
     assert_eq!((shown, page["total"].as_i64()), (vec![(1, 1_000_301), (-200, 1_000_300)], Some(5)));
 }
 
@@ -48,7 +53,8 @@ async fn outbox(app: &TestApp, workspace: &str) -> Vec<Value> {
 async fn a_low_wallet_is_told_once_per_level_until_topped_up() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let levels = || async { outbox(&app, &workspace.id).await.iter().map(|event| event["data"]["level"].as_str().unwrap().to_owned()).collect::<Vec<_>>() };
+    let levels =
+        || async { outbox(&app, &workspace.id).await.iter().map(|event| event["data"]["level"].as_str().unwrap().to_owned()).collect::<Vec<_>>() };
     // 30 minutes at 600 are 18,000.
     entry(&app, &workspace.id, "adjustment", -982_000).await.expect(201);
     assert!(levels().await.is_empty());

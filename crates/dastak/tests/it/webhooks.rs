@@ -46,7 +46,10 @@ async fn an_endpoint_lives_from_creation_to_deletion() {
     let change = json!({"events": ["call.started", "message.sent", "call.started"], "description": "mine", "status": "disabled"});
     let changed = app.patch(&workspace.live, &path, &change).await.expect(200)["data"].clone();
     assert_eq!(changed["events"], json!(["call.started", "message.sent"]));
-    assert_eq!((text(&changed["description"]), text(&changed["status"]), text(&changed["url"])), ("mine", "disabled", "https://example.com/hooks?x=1"));
+    assert_eq!(
+        (text(&changed["description"]), text(&changed["status"]), text(&changed["url"])),
+        ("mine", "disabled", "https://example.com/hooks?x=1")
+    );
     assert!(changed["updatedAt"] != changed["createdAt"] && changed["secret"].is_null());
     let cleared = app.patch(&workspace.live, &path, &json!({"description": null, "events": []})).await.expect(200)["data"].clone();
     assert_eq!((&cleared["description"], &cleared["events"]), (&Value::Null, &json!([])));
@@ -96,10 +99,29 @@ async fn only_public_https_addresses_are_accepted() {
     let app = TestApp::start_with(|config| config.allow_insecure_webhooks = false).await;
     let workspace = app.workspace().await;
     for url in [
-        "", "nonsense", "example.com/x", "http://example.com/x", "ftp://example.com", "https://localhost/x", "https://127.0.0.1/x", "https://127.1/x",
-        "https://10.0.0.1", "https://192.168.1.5:8443/x", "https://172.16.0.1", "https://169.254.169.254/latest", "https://[::1]/", "https://[fd00::1]/",
-        "https://[::ffff:127.0.0.1]/", "https://0x7f.1/", "https://2130706433/", "https://printer.local/", "https://user:pass@example.com/", "https://example.com:22/",
-        "https://example.com:6379/", "https://100.64.0.1/", "https://0.0.0.0/",
+        "",
+        "nonsense",
+        "example.com/x",
+        "http://example.com/x",
+        "ftp://example.com",
+        "https://localhost/x",
+        "https://127.0.0.1/x",
+        "https://127.1/x",
+        "https://10.0.0.1",
+        "https://192.168.1.5:8443/x",
+        "https://172.16.0.1",
+        "https://169.254.169.254/latest",
+        "https://[::1]/",
+        "https://[fd00::1]/",
+        "https://[::ffff:127.0.0.1]/",
+        "https://0x7f.1/",
+        "https://2130706433/",
+        "https://printer.local/",
+        "https://user:pass@example.com/",
+        "https://example.com:22/",
+        "https://example.com:6379/",
+        "https://100.64.0.1/",
+        "https://0.0.0.0/",
     ] {
         app.post(&workspace.live, "/v1/webhooks", &json!({"url": url})).await.refused(400, "invalid_webhook_url");
     }

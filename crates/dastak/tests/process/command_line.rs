@@ -23,7 +23,8 @@ fn a_wrong_setting_stops_the_start() {
 
 #[test]
 fn print_config_masks_secrets() {
-    let output = Command::new(BINARY).args(["serve", "--print-config", "--listen", "0.0.0.0:9"]).env("DASTAK_OPERATOR_TOKEN", TOKEN).output().unwrap();
+    let output =
+        Command::new(BINARY).args(["serve", "--print-config", "--listen", "0.0.0.0:9"]).env("DASTAK_OPERATOR_TOKEN", TOKEN).output().unwrap();
     let (text, _) = words(&output);
     assert!(output.status.success() && text.contains("listen = \"0.0.0.0:9\"") && text.contains("[telephony]") && !text.contains(TOKEN), "{text}");
 }
@@ -202,12 +203,17 @@ async fn logs_hold_no_secret_and_nobody() {
     let folder = Folder::new();
     let log = folder.0.join("log");
     let mut command = Command::new("bash");
-    command.args(["-c", "exec \"$0\" serve --verbose --log-format json --listen 127.0.0.1:0 --data \"$1\" 2> \"$2\"", BINARY]).arg(&folder.0).arg(&log);
+    command
+        .args(["-c", "exec \"$0\" serve --verbose --log-format json --listen 127.0.0.1:0 --data \"$1\" 2> \"$2\"", BINARY])
+        .arg(&folder.0)
+        .arg(&log);
     let node = Node::spawn(command, &[("DASTAK_TELEPHONY__CARRIER", "sandbox")]);
     let (workspace, key) = node.client.workspace().await;
     node.client.operator("POST", &format!("/workspaces/{workspace}/numbers"), &json!({"number": "08045678901"})).await;
     node.client.operator("POST", "/dnd", &json!({"phones": ["9812345678"]})).await;
-    node.client.operator("POST", &format!("/workspaces/{workspace}/members"), &json!({"email": "someone@example.org", "name": "Some One", "role": "owner"})).await;
+    node.client
+        .operator("POST", &format!("/workspaces/{workspace}/members"), &json!({"email": "someone@example.org", "name": "Some One", "role": "owner"}))
+        .await;
     for path in ["/v1/me", "/v1/calls/9812345678", "/v1/nothing?q=9812345678"] {
         node.client.send("GET", path, &key, &[], &Value::Null).await.unwrap();
     }

@@ -119,7 +119,8 @@ async fn two_nodes_one_killed_and_one_cut_off_dial_nobody_twice() {
     let wire = Wire::to(&database).await;
     let folders = [Folder::new(), Folder::new()];
     let start = |folder: &Folder, url: &str| {
-        let environment = [("DASTAK_CLOCK", "manual"), ("DASTAK_TELEPHONY__CARRIER", "sandbox"), ("DASTAK_DATABASE_URL", url), ("DASTAK_MASTER_KEY", MASTER_KEY)];
+        let environment =
+            [("DASTAK_CLOCK", "manual"), ("DASTAK_TELEPHONY__CARRIER", "sandbox"), ("DASTAK_DATABASE_URL", url), ("DASTAK_MASTER_KEY", MASTER_KEY)];
         Node::start(&folder.0, &environment)
     };
     let (mut one, other) = (start(&folders[0], &database), start(&folders[1], &wire.url));
@@ -165,7 +166,8 @@ async fn all_calls(client: &Client, key: &str) -> BTreeMap<String, Vec<String>> 
     let mut calls: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut cursor = String::new();
     loop {
-        let (_, _, page) = client.send("GET", &format!("/v1/calls?limit=200&cursor={cursor}"), key, &[], &Value::Null).await.expect("the node answers");
+        let (_, _, page) =
+            client.send("GET", &format!("/v1/calls?limit=200&cursor={cursor}"), key, &[], &Value::Null).await.expect("the node answers");
         for call in page["data"].as_array().expect("calls") {
             if call["state"] != "blocked" {
                 calls.entry(call["toNumber"].as_str().unwrap().to_owned()).or_default().push(call["id"].as_str().unwrap().to_owned());

@@ -106,7 +106,10 @@ async fn commits_wake_other_nodes() {
     until_woken(4).await;
     let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
-    client.batch_execute("select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen%' and datname = current_database()").await.unwrap();
+    client
+        .batch_execute("select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen%' and datname = current_database()")
+        .await
+        .unwrap();
     // Whatever was said meanwhile: everything is woken once, then as before.
     let mut pace = tokio::time::interval(std::time::Duration::from_millis(20));
     for _ in 0..1000 {
@@ -133,7 +136,11 @@ async fn postgresql_over_tls_is_verified() {
     std::fs::write(&cert, made.cert.pem()).unwrap();
     std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/postgres.sh");
-    let own = std::process::Command::new("sh").args(["-c", "d=$(dirname \"$0\"); chmod 600 \"$0\"; chmod 755 \"$d\" \"$d/..\"; [ \"$(id -u)\" != 0 ] || chown postgres \"$0\""]).arg(&key).status().unwrap();
+    let own = std::process::Command::new("sh")
+        .args(["-c", "d=$(dirname \"$0\"); chmod 600 \"$0\"; chmod 755 \"$d\" \"$d/..\"; [ \"$(id -u)\" != 0 ] || chown postgres \"$0\""])
+        .arg(&key)
+        .status()
+        .unwrap();
     assert!(own.success());
     let server = certificates.0.join("pg");
     let options = format!("-c fsync=off -c ssl=on -c ssl_cert_file={} -c ssl_key_file={}", cert.display(), key.display());

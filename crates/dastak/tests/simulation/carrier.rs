@@ -70,7 +70,13 @@ enum Fate {
 impl World {
     pub fn new(seed: u64) -> Arc<Self> {
         let crashes_left = 5;
-        Arc::new(Self { seed, state: Mutex::new(State { crashes_left, ..State::default() }), crash: Notify::new(), fresh: Notify::new(), slow: Notify::new() })
+        Arc::new(Self {
+            seed,
+            state: Mutex::new(State { crashes_left, ..State::default() }),
+            crash: Notify::new(),
+            fresh: Notify::new(),
+            slow: Notify::new(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -198,7 +204,8 @@ impl World {
         let talk = if random.percent(70) { random.range(5, 240) * SECOND } else { random.range(5, 30) * MINUTE };
         let mut facts: Vec<(i64, Fact)> = match random.range(0, 99) {
             0..=44 => {
-                let cause = *random.pick(&[EndCause::AgentEnded, EndCause::CallerHangup, EndCause::SilenceTimeout, EndCause::MaxDuration, EndCause::Error]);
+                let cause =
+                    *random.pick(&[EndCause::AgentEnded, EndCause::CallerHangup, EndCause::SilenceTimeout, EndCause::MaxDuration, EndCause::Error]);
                 let mut facts = vec![(pick_up, Fact::Answered), (pick_up + 500, Fact::AgentConnected), (pick_up + talk, Fact::Ended(cause))];
                 if random.percent(20) {
                     // Some are heard only when the call is over.

@@ -47,11 +47,8 @@ impl Sight {
 
     /// Whose call it is; `None` when the service knows of no such call.
     pub fn owner(&self, call: Id<Call>) -> Option<Tenant> {
-        let found: Option<String> = self
-            .store
-            .query_row("select workspace from calls where id = ?1", [call.to_string()], |row| row.get(0))
-            .optional()
-            .expect("a query");
+        let found: Option<String> =
+            self.store.query_row("select workspace from calls where id = ?1", [call.to_string()], |row| row.get(0)).optional().expect("a query");
         found.and_then(|id| id.parse().ok())
     }
 }
@@ -121,7 +118,8 @@ fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
 
 /// Every broken promise, in words.
 pub fn promises(file: &Path, dials: &[Dial], log: &Log, customers: &[Customer], sight: &Sight, end: Timestamp) -> Vec<String> {
-    let mut court = Court { store: open(file), dials, calls: HashMap::new(), nudges: BTreeMap::new(), scheduled: HashMap::new(), log, broken: Vec::new() };
+    let mut court =
+        Court { store: open(file), dials, calls: HashMap::new(), nudges: BTreeMap::new(), scheduled: HashMap::new(), log, broken: Vec::new() };
     court.read();
     court.dials_are_single();
     court.dials_are_lawful();
@@ -153,7 +151,8 @@ impl Court<'_> {
     }
 
     fn read(&mut self) {
-        let sql = "select id, workspace, mode, to_number, nudge, scheduled_call, status, phase, started_at, ended_at, talk_ms, price, line from calls";
+        let sql =
+            "select id, workspace, mode, to_number, nudge, scheduled_call, status, phase, started_at, ended_at, talk_ms, price, line from calls";
         let calls = self.rows(sql, |row| {
             let seen = CallSeen {
                 workspace: id(row, 1)?,
@@ -221,7 +220,9 @@ impl Court<'_> {
                 *calls_of.entry((nudge, dial.at.0)).or_default() += 1;
             }
         }
-        broken.extend(calls_of.iter().filter(|(_, dials)| **dials > 1).map(|((nudge, at), _)| format!("{nudge} was dialled twice at {}", Timestamp(*at))));
+        broken.extend(
+            calls_of.iter().filter(|(_, dials)| **dials > 1).map(|((nudge, at), _)| format!("{nudge} was dialled twice at {}", Timestamp(*at))),
+        );
         self.broken.extend(broken);
     }
 
@@ -318,7 +319,9 @@ impl Court<'_> {
                 broken.push(format!("{}: {} {result:?} with {events} nudge.finished", nudge.id, nudge.status));
             }
             let was_dialled = dialled.contains(nudge.id.as_str());
-            if result == Some("expired") && was_dialled || nudge.live && matches!(result, Some("connected" | "voicemail" | "busy" | "no_answer")) && !was_dialled {
+            if result == Some("expired") && was_dialled
+                || nudge.live && matches!(result, Some("connected" | "voicemail" | "busy" | "no_answer")) && !was_dialled
+            {
                 broken.push(format!("{} is {result:?} and {} dialled", nudge.id, if was_dialled { "was" } else { "never was" }));
             }
         }
@@ -398,10 +401,10 @@ impl Court<'_> {
     fn money_adds_up(&mut self, tenant: Tenant) {
         let (balance, reserved): (i64, i64) =
             self.rows(&format!("select balance, reserved from workspaces where id = '{tenant}'"), |row| Ok((row.get(0)?, row.get(1)?)))[0];
-        let lines: Vec<(i64, i64, String, String)> = self.rows(
-            &format!("select amount, balance_after, kind, reference from wallet_entries where workspace = '{tenant}' order by seq"),
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
-        );
+        let lines: Vec<(i64, i64, String, String)> = self
+            .rows(&format!("select amount, balance_after, kind, reference from wallet_entries where workspace = '{tenant}' order by seq"), |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            });
         let mut sum = 0;
         let mut charges: HashMap<&str, i64> = HashMap::new();
         let mut broken = Vec::new();
@@ -432,10 +435,10 @@ impl Court<'_> {
 
     /// Every chain of the decision log verifies up to its head, and every dial has its record.
     fn chains_hold(&mut self, tenant: Tenant) {
-        let heads: Vec<(String, i64, String)> = self.rows(
-            &format!("select chain, seq, hash from decision_log_heads where workspace = '{tenant}'"),
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-        );
+        let heads: Vec<(String, i64, String)> = self
+            .rows(&format!("select chain, seq, hash from decision_log_heads where workspace = '{tenant}'"), |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            });
         let mut broken = Vec::new();
         let mut allowed = HashSet::new();
         for (chain, seq, hash) in heads {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dastak::app::idempotency::Once;
 use dastak::app::operator_log::Trace;
-use dastak::app::{App, Failure, agents, calls, dnd, do_not_call, erasure, keys, numbers, nudges, scheduled_calls, wallet, workspaces};
+use dastak::app::{App, Failure, agents, calls, dnd, do_not_call, erasure, keys, nudges, numbers, scheduled_calls, wallet, workspaces};
 use domain::call::Fact;
 use domain::ids::{Agent, ApiKey, Call, Id, Nudge, ScheduledCall};
 use domain::phone::Phone;

@@ -238,7 +238,8 @@ impl Play {
         let mut owners = HashMap::new();
         for due in due {
             let done = Arc::new(AtomicBool::new(false));
-            let (app, world, customers, log, flag) = (self.life().app.clone(), self.world.clone(), self.customers.clone(), self.log.clone(), done.clone());
+            let (app, world, customers, log, flag) =
+                (self.life().app.clone(), self.world.clone(), self.customers.clone(), self.log.clone(), done.clone());
             match due {
                 Due::Act(act) => {
                     self.world.tell(format!("{act:?}"));

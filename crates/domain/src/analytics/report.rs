@@ -271,7 +271,9 @@ impl Report {
                 sentiment: counts.sentiment.iter().map(|(place, count)| (self.words[*place].clone(), *count)).collect(),
             });
         }
-        agents.sort_by(|one, other| (one.agent.is_none(), Reverse(one.calls), &one.agent).cmp(&(other.agent.is_none(), Reverse(other.calls), &other.agent)));
+        agents.sort_by(|one, other| {
+            (one.agent.is_none(), Reverse(one.calls), &one.agent).cmp(&(other.agent.is_none(), Reverse(other.calls), &other.agent))
+        });
         let sum = |count: fn(&AgentFigures) -> u64| agents.iter().map(count).sum::<u64>();
         Figures {
             calls: sum(|agent| agent.calls),

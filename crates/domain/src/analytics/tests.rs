@@ -71,7 +71,8 @@ fn a_small_day() {
     assert_eq!(figures.by_language, BTreeMap::from([("en".into(), 5)]));
     assert_eq!(figures.by_sentiment, BTreeMap::from([("positive".into(), 3)]));
     assert_eq!(figures.per_day, [(0, 3, 3, 60), (1, 3, 1, 4)]);
-    let rows: Vec<_> = figures.agents.iter().map(|agent| (agent.agent.as_deref(), agent.calls, agent.answered, agent.inbound, agent.outbound)).collect();
+    let rows: Vec<_> =
+        figures.agents.iter().map(|agent| (agent.agent.as_deref(), agent.calls, agent.answered, agent.inbound, agent.outbound)).collect();
     assert_eq!(rows, [(Some("agt_a"), 5, 4, 0, 5), (None, 1, 0, 1, 0)]);
     let none = report(Query { agent: Some("agt_b".into()), ..Query::default() }, &facts);
     assert_eq!(none, Figures::default());

@@ -188,7 +188,11 @@ mod tests {
             assert_eq!(check(vertical, "generic-safe@1"), Err(GuardRefusal::PackOfOtherFamily(vertical)));
         }
         assert_eq!(check(Vertical::DebtRecovery, "lending@1"), Err(GuardRefusal::PackOfOtherFamily(Vertical::DebtRecovery)));
-        let custom = Pack::parse_custom("cpk_x", &serde_json::json!({"name": "Ours", "hours": [{"days": [0], "from": "10:00", "to": "12:00"}], "families": ["debt_recovery"]})).unwrap();
+        let custom = Pack::parse_custom(
+            "cpk_x",
+            &serde_json::json!({"name": "Ours", "hours": [{"days": [0], "from": "10:00", "to": "12:00"}], "families": ["debt_recovery"]}),
+        )
+        .unwrap();
         assert!(Vertical::DebtRecovery.accepts(&custom));
         assert!(!Vertical::Collections.accepts(&custom));
     }
@@ -201,7 +205,10 @@ mod tests {
             Err(GuardRefusal::Template(WorkflowTemplate::Onboarding, Vertical::Collections))
         );
         assert_eq!(guard(Vertical::Collections, WorkflowTemplate::Collections, false, pack.as_ref()), Ok(()));
-        assert_eq!(guard(Vertical::Collections, WorkflowTemplate::Collections, true, pack.as_ref()), Err(GuardRefusal::ChatAgent(Vertical::Collections)));
+        assert_eq!(
+            guard(Vertical::Collections, WorkflowTemplate::Collections, true, pack.as_ref()),
+            Err(GuardRefusal::ChatAgent(Vertical::Collections))
+        );
         assert_eq!(guard(Vertical::General, WorkflowTemplate::Collections, true, pack.as_ref()), Ok(()));
     }
 }

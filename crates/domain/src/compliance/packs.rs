@@ -110,7 +110,9 @@ impl Pack {
     /// The pack in the form that [`Pack::parse_custom`] reads; reading it again gives the same pack.
     pub fn to_json(&self) -> Value {
         let hours: Vec<Value> = (0..7u8)
-            .flat_map(|day| self.hours.weekday(day).iter().map(move |span| json!({"days": [day], "from": clock(span.from()), "to": clock(span.to())})))
+            .flat_map(|day| {
+                self.hours.weekday(day).iter().map(move |span| json!({"days": [day], "from": clock(span.from()), "to": clock(span.to())}))
+            })
             .collect();
         let holidays: Vec<String> = self.hours.holidays().iter().map(Date::to_string).collect();
         let families: Vec<&str> = self.families.iter().map(|family| family.as_str()).collect();

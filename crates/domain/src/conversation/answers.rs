@@ -15,24 +15,129 @@ pub const MAX_ANSWER: usize = 1000;
 const FILLERS: [&str; 12] = ["um", "umm", "uh", "uhh", "hmm", "hm", "er", "erm", "ah", "mm", "अम", "हम्म"];
 /// Words around a choice that say nothing about which one.
 const AROUND: [&str; 42] = [
-    "a", "an", "the", "i", "im", "id", "ill", "would", "like", "want", "need", "prefer", "choose", "take", "pick", "go", "for", "with", "to", "is", "it", "its",
-    "my", "me", "this", "that", "one", "option", "please", "so", "well", "then", "yes", "ok", "okay", "ji", "haan", "mujhe", "chahiye", "जी", "मुझे", "चाहिए",
+    "a",
+    "an",
+    "the",
+    "i",
+    "im",
+    "id",
+    "ill",
+    "would",
+    "like",
+    "want",
+    "need",
+    "prefer",
+    "choose",
+    "take",
+    "pick",
+    "go",
+    "for",
+    "with",
+    "to",
+    "is",
+    "it",
+    "its",
+    "my",
+    "me",
+    "this",
+    "that",
+    "one",
+    "option",
+    "please",
+    "so",
+    "well",
+    "then",
+    "yes",
+    "ok",
+    "okay",
+    "ji",
+    "haan",
+    "mujhe",
+    "chahiye",
+    "जी",
+    "मुझे",
+    "चाहिए",
 ];
 const YES: [&str; 33] = [
-    "yes", "yeah", "yep", "yup", "ya", "y", "sure", "absolutely", "definitely", "true", "haan", "han", "haa", "haanji", "hanji", "bilkul", "zaroor", "jarur",
-    "हाँ", "हां", "हा", "हाँजी", "हांजी", "बिल्कुल", "बिलकुल", "ज़रूर", "जरूर", "হ্যাঁ", "હા", "ਹਾਂ", "ஆம்", "అవును", "ಹೌದು",
+    "yes",
+    "yeah",
+    "yep",
+    "yup",
+    "ya",
+    "y",
+    "sure",
+    "absolutely",
+    "definitely",
+    "true",
+    "haan",
+    "han",
+    "haa",
+    "haanji",
+    "hanji",
+    "bilkul",
+    "zaroor",
+    "jarur",
+    "हाँ",
+    "हां",
+    "हा",
+    "हाँजी",
+    "हांजी",
+    "बिल्कुल",
+    "बिलकुल",
+    "ज़रूर",
+    "जरूर",
+    "হ্যাঁ",
+    "હા",
+    "ਹਾਂ",
+    "ஆம்",
+    "అవును",
+    "ಹೌದು",
 ];
 /// Yes when nothing says no: `ji nahi` and `not right` are no.
-const MAYBE_YES: [&str; 18] = [
-    "ji", "jee", "ok", "okay", "right", "correct", "fine", "theek", "thik", "sahi", "agree", "agreed", "जी", "ठीक", "सही", "ஆமாம்", "അതെ", "होय",
-];
+const MAYBE_YES: [&str; 18] =
+    ["ji", "jee", "ok", "okay", "right", "correct", "fine", "theek", "thik", "sahi", "agree", "agreed", "जी", "ठीक", "सही", "ஆமாம்", "അതെ", "होय"];
 const NO: [&str; 26] = [
-    "no", "nope", "nah", "not", "never", "n", "false", "dont", "cannot", "cant", "wont", "nahi", "nahin", "nahee", "nai", "galat", "wrong", "नहीं", "नही", "ना",
-    "गलत", "ग़लत", "नाही", "না", "ના", "இல்லை",
+    "no",
+    "nope",
+    "nah",
+    "not",
+    "never",
+    "n",
+    "false",
+    "dont",
+    "cannot",
+    "cant",
+    "wont",
+    "nahi",
+    "nahin",
+    "nahee",
+    "nai",
+    "galat",
+    "wrong",
+    "नहीं",
+    "नही",
+    "ना",
+    "गलत",
+    "ग़लत",
+    "नाही",
+    "না",
+    "ના",
+    "இல்லை",
 ];
 /// Sounds like an answer and is none.
 const UNSURE: [&str; 12] = [
-    "not sure", "dont know", "do not know", "no idea", "cant say", "pata nahi", "nahi pata", "nahin pata", "pata nahin", "पता नहीं", "नहीं पता", "maybe",
+    "not sure",
+    "dont know",
+    "do not know",
+    "no idea",
+    "cant say",
+    "pata nahi",
+    "nahi pata",
+    "nahin pata",
+    "pata nahin",
+    "पता नहीं",
+    "नहीं पता",
+    "maybe",
 ];
 /// Yes in more than one word, whatever the words are alone.
 const YES_PHRASES: [&str; 5] = ["no problem", "why not", "no issue", "koi baat nahi", "कोई बात नहीं"];
@@ -95,9 +200,8 @@ fn boolean(words: &[String]) -> Option<bool> {
 /// The choice that was said: first one said exactly, then the one whose words occur in what was said, then the one that shares a
 /// word with it, then `the second one`. More than one at any of these steps is no answer.
 fn choice<'a>(choices: &'a [String], heard: &[String]) -> Option<&'a str> {
-    let plain = |words: Vec<String>| -> Vec<String> {
-        words.into_iter().map(|word| numbers::small(&word).map_or(word, |value| value.to_string())).collect()
-    };
+    let plain =
+        |words: Vec<String>| -> Vec<String> { words.into_iter().map(|word| numbers::small(&word).map_or(word, |value| value.to_string())).collect() };
     let heard: Vec<String> = plain(heard.iter().filter(|word| !FILLERS.contains(&word.as_str())).cloned().collect());
     let choices: Vec<(&str, Vec<String>)> =
         choices.iter().map(|choice| (choice.as_str(), plain(words(choice)))).filter(|(_, words)| !words.is_empty()).collect();

@@ -383,7 +383,9 @@ fn hidden(node: &Node) -> Vec<&str> {
         }
         NodeKind::Tool(tool) => tool.arguments.values().for_each(|value| template::texts_in(value, &mut texts)),
         NodeKind::Message(message) => message.template.iter().for_each(|value| template::texts_in(value, &mut texts)),
-        NodeKind::Branch(branch) => branch.cases.iter().filter_map(|case| case.value.as_ref()).for_each(|value| template::texts_in(value, &mut texts)),
+        NodeKind::Branch(branch) => {
+            branch.cases.iter().filter_map(|case| case.value.as_ref()).for_each(|value| template::texts_in(value, &mut texts))
+        }
         NodeKind::Say(_) | NodeKind::Collect(_) | NodeKind::Transfer(_) | NodeKind::Document(_) | NodeKind::End(_) => {}
     }
     texts

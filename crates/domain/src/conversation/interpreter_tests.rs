@@ -98,11 +98,14 @@ fn plan() -> Value {
 #[test]
 fn collect_captures_a_valid_answer() {
     let mut conversation = call(plan());
-    story(&mut conversation, vec![
-        (Input::Started, &["say Which plan?", "listen Choice"]),
-        (Input::SpeechBegan, &["stop"]),
-        (heard("um, the GOLD one!"), &["say Gold it is.", BYE[0], BYE[1]]),
-    ]);
+    story(
+        &mut conversation,
+        vec![
+            (Input::Started, &["say Which plan?", "listen Choice"]),
+            (Input::SpeechBegan, &["stop"]),
+            (heard("um, the GOLD one!"), &["say Gold it is.", BYE[0], BYE[1]]),
+        ],
+    );
     assert_eq!(Value::Object(conversation.extracted().clone()), json!({"plan": "Gold"}));
     assert_eq!(turns(&conversation)[..2], ["agent: Which plan?", "customer: um, the GOLD one!"]);
 }
@@ -111,15 +114,19 @@ fn collect_captures_a_valid_answer() {
 fn collect_asks_again_and_gives_up() {
     let again = "say Sorry, I did not get that. Which plan? Please choose one of these: Gold, Silver.";
     let mut conversation = call(plan());
-    story(&mut conversation, vec![
-        (Input::Started, &["say Which plan?", "listen Choice"]),
-        (heard("bronze"), &[again, "listen Choice"]),
-        (heard("  "), &[]),
-        (Input::Silence, &[again, "listen Choice"]),
-        (heard("iron"), &["end no_plan agent_ended"]),
-    ]);
+    story(
+        &mut conversation,
+        vec![
+            (Input::Started, &["say Which plan?", "listen Choice"]),
+            (heard("bronze"), &[again, "listen Choice"]),
+            (heard("  "), &[]),
+            (Input::Silence, &[again, "listen Choice"]),
+            (heard("iron"), &["end no_plan agent_ended"]),
+        ],
+    );
     assert!(conversation.extracted().is_empty());
-    let mut conversation = call(json!([{"id": "a", "type": "collect", "text": "Age?", "field": {"key": "k", "type": "number"}, "attempts": 1, "next": "z"}, z()]));
+    let mut conversation =
+        call(json!([{"id": "a", "type": "collect", "text": "Age?", "field": {"key": "k", "type": "number"}, "attempts": 1, "next": "z"}, z()]));
     let goodbye = "say Thank you for your time. Goodbye.";
     story(&mut conversation, vec![(Input::Started, &["say Age?", "listen Number"]), (heard("old"), &[goodbye, "end failed_collect agent_ended"])]);
 }
@@ -132,18 +139,21 @@ fn keys_end_with_a_hash_or_a_pause() {
     ]);
     let key = |key| Input::Digit { key };
     let mut conversation = call(nodes);
-    story(&mut conversation, vec![
-        (Input::Started, &["say PIN?", "listen Number"]),
-        (key('#'), &[]),
-        (key('0'), &["listen Number keys"]),
-        (key('x'), &[]),
-        (key('7'), &["listen Number keys"]),
-        (key('#'), &["say Sure?", "listen Boolean"]),
-        (key('9'), &["listen Boolean keys"]),
-        (Input::Silence, &["say Sorry, I did not get that. Sure? Please say yes or no.", "listen Boolean"]),
-        (key('1'), &["listen Boolean keys"]),
-        (Input::DigitsPaused, &BYE),
-    ]);
+    story(
+        &mut conversation,
+        vec![
+            (Input::Started, &["say PIN?", "listen Number"]),
+            (key('#'), &[]),
+            (key('0'), &["listen Number keys"]),
+            (key('x'), &[]),
+            (key('7'), &["listen Number keys"]),
+            (key('#'), &["say Sure?", "listen Boolean"]),
+            (key('9'), &["listen Boolean keys"]),
+            (Input::Silence, &["say Sorry, I did not get that. Sure? Please say yes or no.", "listen Boolean"]),
+            (key('1'), &["listen Boolean keys"]),
+            (Input::DigitsPaused, &BYE),
+        ],
+    );
     assert_eq!(Value::Object(conversation.extracted().clone()), json!({"pin": "07", "sure": true}));
     assert!(turns(&conversation).contains(&"customer: 07".to_owned()));
 }
@@ -158,38 +168,47 @@ fn talk() -> Value {
 #[test]
 fn converse_loops_until_an_exit_applies() {
     let mut conversation = call(talk());
-    story(&mut conversation, vec![
-        (heard("Hello?"), &[]),
-        (Input::Started, &["ask#1 Talk to Asha. (opening)"]),
-        (said(1, "Good morning."), &["say Good morning.", "listen Text"]),
-        (said(1, "Again."), &[]),
-        (heard("Who is it?"), &["ask#2 Talk to Asha."]),
-        (heard("Tell me."), &["ask#3 Talk to Asha."]),
-        (said(2, "Too late."), &[]),
-        (exits(3, 1), &["say ok", "end second agent_ended"]),
-    ]);
+    story(
+        &mut conversation,
+        vec![
+            (heard("Hello?"), &[]),
+            (Input::Started, &["ask#1 Talk to Asha. (opening)"]),
+            (said(1, "Good morning."), &["say Good morning.", "listen Text"]),
+            (said(1, "Again."), &[]),
+            (heard("Who is it?"), &["ask#2 Talk to Asha."]),
+            (heard("Tell me."), &["ask#3 Talk to Asha."]),
+            (said(2, "Too late."), &[]),
+            (exits(3, 1), &["say ok", "end second agent_ended"]),
+        ],
+    );
     assert_eq!(turns(&conversation), ["customer: Hello?", "agent: Good morning.", "customer: Who is it?", "customer: Tell me.", "agent: ok"]);
 }
 
 #[test]
 fn converse_takes_the_first_exit_when_its_turns_are_spent() {
     let mut conversation = call(talk());
-    story(&mut conversation, vec![
-        (Input::Started, &["ask#1 Talk to Asha. (opening)"]),
-        (exits(1, 7), &["say ok", "listen Text"]),
-        (heard("a"), &["ask#2 Talk to Asha."]),
-        (said(2, "b"), &["say b", "listen Text"]),
-        (heard("c"), &["ask#3 Talk to Asha."]),
-        (said(3, "d"), &["say d", BYE[0], BYE[1]]),
-    ]);
+    story(
+        &mut conversation,
+        vec![
+            (Input::Started, &["ask#1 Talk to Asha. (opening)"]),
+            (exits(1, 7), &["say ok", "listen Text"]),
+            (heard("a"), &["ask#2 Talk to Asha."]),
+            (said(2, "b"), &["say b", "listen Text"]),
+            (heard("c"), &["ask#3 Talk to Asha."]),
+            (said(3, "d"), &["say d", BYE[0], BYE[1]]),
+        ],
+    );
     let mut conversation = call(json!([{"id": "a", "type": "converse", "prompt": "p", "maxTurns": 1}]));
     let goodbye = "say Thank you for your time. Goodbye.";
-    story(&mut conversation, vec![
-        (Input::Started, &["ask#1 p (opening)"]),
-        (said(1, "x"), &["say x", "listen Text"]),
-        (heard("y"), &["ask#2 p"]),
-        (said(2, "z"), &["say z", goodbye, "end  agent_ended"]),
-    ]);
+    story(
+        &mut conversation,
+        vec![
+            (Input::Started, &["ask#1 p (opening)"]),
+            (said(1, "x"), &["say x", "listen Text"]),
+            (heard("y"), &["ask#2 p"]),
+            (said(2, "z"), &["say z", goodbye, "end  agent_ended"]),
+        ],
+    );
 }
 
 #[test]
@@ -206,16 +225,19 @@ fn a_model_calls_its_tools_and_goes_on() {
         Input::ModelSaid { request, text: String::new(), exit: None, tool_calls: tools.iter().map(call).collect(), end: false, outcome: None }
     };
     let mut conversation = call(talk());
-    story(&mut conversation, vec![
-        (Input::Started, &["ask#1 Talk to Asha. (opening)"]),
-        (calls(1, &["tool_1", "tool_9", "tool_1"]), &["tool#2 tool_1 {}", "tool#4 tool_1 {}"]),
-        (heard("Well?"), &[]),
-        (Input::ToolAnswered { request: 4, value: json!(7) }, &[]),
-        (Input::ToolAnswered { request: 4, value: json!(7) }, &[]),
-        (Input::ToolFailed { request: 2, reason: "down".into() }, &["ask#5 Talk to Asha."]),
-        (calls(5, &["tool_9"]), &["ask#7 Talk to Asha."]),
-        (said(7, "Seven."), &["say Seven.", "listen Text"]),
-    ]);
+    story(
+        &mut conversation,
+        vec![
+            (Input::Started, &["ask#1 Talk to Asha. (opening)"]),
+            (calls(1, &["tool_1", "tool_9", "tool_1"]), &["tool#2 tool_1 {}", "tool#4 tool_1 {}"]),
+            (heard("Well?"), &[]),
+            (Input::ToolAnswered { request: 4, value: json!(7) }, &[]),
+            (Input::ToolAnswered { request: 4, value: json!(7) }, &[]),
+            (Input::ToolFailed { request: 2, reason: "down".into() }, &["ask#5 Talk to Asha."]),
+            (calls(5, &["tool_9"]), &["ask#7 Talk to Asha."]),
+            (said(7, "Seven."), &["say Seven.", "listen Text"]),
+        ],
+    );
 }
 
 #[test]
@@ -238,29 +260,35 @@ fn tool_rounds_are_bounded() {
 #[test]
 fn a_failing_model_gets_a_second_chance() {
     let mut conversation = call(talk());
-    story(&mut conversation, vec![
-        (Input::Started, &["ask#1 Talk to Asha. (opening)"]),
-        (Input::ModelFailed { request: 1 }, &["say Hello, how can I help you?", "listen Text"]),
-        (heard("a"), &["ask#2 Talk to Asha."]),
-        (said(2, "b"), &["say b", "listen Text"]),
-        (heard("c"), &["ask#3 Talk to Asha."]),
-        (said(3, " "), &["say Sorry, could you say that again?", "listen Text"]),
-        (heard("c"), &["ask#4 Talk to Asha."]),
-        (Input::ModelFailed { request: 4 }, &[SORRY, "end error error"]),
-    ]);
+    story(
+        &mut conversation,
+        vec![
+            (Input::Started, &["ask#1 Talk to Asha. (opening)"]),
+            (Input::ModelFailed { request: 1 }, &["say Hello, how can I help you?", "listen Text"]),
+            (heard("a"), &["ask#2 Talk to Asha."]),
+            (said(2, "b"), &["say b", "listen Text"]),
+            (heard("c"), &["ask#3 Talk to Asha."]),
+            (said(3, " "), &["say Sorry, could you say that again?", "listen Text"]),
+            (heard("c"), &["ask#4 Talk to Asha."]),
+            (Input::ModelFailed { request: 4 }, &[SORRY, "end error error"]),
+        ],
+    );
 }
 
 #[test]
 fn silence_in_a_talk_is_asked_about_and_then_ends_it() {
     let mut conversation = call(talk());
-    story(&mut conversation, vec![
-        (Input::Started, &["ask#1 Talk to Asha. (opening)"]),
-        (Input::Silence, &[]),
-        (said(1, "a"), &["say a", "listen Text"]),
-        (Input::Silence, &["say Are you still there?", "listen Text"]),
-        (Input::Silence, &["say Are you still there?", "listen Text"]),
-        (Input::Silence, &["say Thank you for your time. Goodbye.", "end  silence_timeout"]),
-    ]);
+    story(
+        &mut conversation,
+        vec![
+            (Input::Started, &["ask#1 Talk to Asha. (opening)"]),
+            (Input::Silence, &[]),
+            (said(1, "a"), &["say a", "listen Text"]),
+            (Input::Silence, &["say Are you still there?", "listen Text"]),
+            (Input::Silence, &["say Are you still there?", "listen Text"]),
+            (Input::Silence, &["say Thank you for your time. Goodbye.", "end  silence_timeout"]),
+        ],
+    );
 }
 
 #[test]
@@ -287,13 +315,16 @@ fn lookup() -> Value {
 
 #[test]
 fn tool_saves_its_answer() {
-    story(&mut call(lookup()), vec![
-        (Input::Started, &[r#"tool#1 t {"who":"Asha","n":1}"#]),
-        (heard("Hurry"), &[]),
-        (Input::Silence, &[]),
-        (Input::ToolAnswered { request: 9, value: Value::Null }, &[]),
-        (Input::ToolAnswered { request: 1, value: json!({"state": "on its way"}) }, &["say It is on its way.", BYE[0], BYE[1]]),
-    ]);
+    story(
+        &mut call(lookup()),
+        vec![
+            (Input::Started, &[r#"tool#1 t {"who":"Asha","n":1}"#]),
+            (heard("Hurry"), &[]),
+            (Input::Silence, &[]),
+            (Input::ToolAnswered { request: 9, value: Value::Null }, &[]),
+            (Input::ToolAnswered { request: 1, value: json!({"state": "on its way"}) }, &["say It is on its way.", BYE[0], BYE[1]]),
+        ],
+    );
     let failed = || Input::ToolFailed { request: 1, reason: "down".into() };
     story(&mut call(lookup()), vec![(Input::Started, &[r#"tool#1 t {"who":"Asha","n":1}"#]), (failed(), &["end no_tool agent_ended"])]);
     let without = json!([{"id": "a", "type": "tool", "toolId": "t", "next": "z"}, z()]);
@@ -305,7 +336,10 @@ fn transfer_hands_over_or_goes_on() {
     let nodes = |on_fail: Value| json!([{"id": "a", "type": "transfer", "transferNumbers": ["+919876543210"], "text": "One moment", "mode": "cold", "onFail": on_fail}, z()]);
     let begins: &[&str] = &["say One moment", "transfer#1 +919876543210 Cold"];
     let done = Input::TransferDone { request: 1 };
-    story(&mut call(nodes(json!("z"))), vec![(Input::Started, begins), (Input::TransferDone { request: 2 }, &[]), (done, &["end transferred transfer_handoff"])]);
+    story(
+        &mut call(nodes(json!("z"))),
+        vec![(Input::Started, begins), (Input::TransferDone { request: 2 }, &[]), (done, &["end transferred transfer_handoff"])],
+    );
     story(&mut call(nodes(json!("z"))), vec![(Input::Started, begins), (Input::TransferFailed { request: 1 }, &BYE)]);
     let alone = &["say Sorry, nobody is free right now.", "end transfer_failed agent_ended"];
     story(&mut call(nodes(Value::Null)), vec![(Input::Started, begins), (Input::TransferFailed { request: 1 }, alone)]);
@@ -331,7 +365,10 @@ fn document_is_asked_for_until_one_is_good() {
     let first: &[&str] = &["say Please send: PAN of Asha", "document PAN of Asha 1"];
     let second: &[&str] = &["say Please send: PAN of Asha", "document PAN of Asha 2"];
     let mut conversation = chat(nodes(Value::Null));
-    story(&mut conversation, vec![(Input::Started, first), (heard("why?"), first), (checked(false), second), (heard("ok"), second), (checked(true), &BYE)]);
+    story(
+        &mut conversation,
+        vec![(Input::Started, first), (heard("why?"), first), (checked(false), second), (heard("ok"), second), (checked(true), &BYE)],
+    );
     assert_eq!(Value::Object(conversation.extracted().clone()), json!({"pan": "X"}));
     story(&mut chat(nodes(json!("z"))), vec![(Input::Started, first), (checked(false), second), (checked(false), &BYE)]);
     let goodbye = "say Thank you for your time. Goodbye.";
@@ -342,7 +379,10 @@ fn document_is_asked_for_until_one_is_good() {
 
 #[test]
 fn hanging_up_ends_it_anywhere() {
-    story(&mut call(talk()), vec![(Input::Started, &["ask#1 Talk to Asha. (opening)"]), (Input::HungUp, &["end  caller_hangup"]), (said(1, "x"), &[])]);
+    story(
+        &mut call(talk()),
+        vec![(Input::Started, &["ask#1 Talk to Asha. (opening)"]), (Input::HungUp, &["end  caller_hangup"]), (said(1, "x"), &[])],
+    );
     story(&mut call(talk()), vec![(Input::HungUp, &["end  caller_hangup"]), (Input::Started, &[])]);
 }
 

@@ -42,8 +42,8 @@ mod property_tests;
 pub use answers::{MAX_ANSWER, capture, capture_digits};
 pub use check::{Channel, CheckFacts, Issue, Level, blocks_publishing, check, is_plus_91};
 pub use graph::{
-    Branch, Case, Collect, Converse, DEFAULT_ATTEMPTS, DEFAULT_MAX_TURNS, Document, Edge, End, Exit, Field, FieldKind, Flow, Message, Node, NodeKind, Op,
-    Say, Tool, Transfer, TransferMode, Variable,
+    Branch, Case, Collect, Converse, DEFAULT_ATTEMPTS, DEFAULT_MAX_TURNS, Document, Edge, End, Exit, Field, FieldKind, Flow, Message, Node, NodeKind,
+    Op, Say, Tool, Transfer, TransferMode, Variable,
 };
 pub use interpreter::{Conversation, MAX_HEARD, MAX_REQUESTS, MAX_SILENCES};
 pub use one_step::{CONVERSE_ID, END_ID, one_step};

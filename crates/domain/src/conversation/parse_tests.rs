@@ -37,7 +37,9 @@ fn defaults() {
     let flow = flow.expect("an unfinished draft is a flow graph");
     assert_eq!(flow.start_node_id, None);
     let kinds: Vec<_> = flow.nodes.iter().map(|node| &node.kind).collect();
-    assert!(matches!(kinds[0], NodeKind::Collect(collect) if collect.attempts == 3 && collect.field.kind == FieldKind::Text && collect.next.is_none()));
+    assert!(
+        matches!(kinds[0], NodeKind::Collect(collect) if collect.attempts == 3 && collect.field.kind == FieldKind::Text && collect.next.is_none())
+    );
     assert!(matches!(kinds[1], NodeKind::Converse(converse) if converse.max_turns == 20 && converse.exits.is_empty() && !converse.use_knowledge));
     assert!(matches!(kinds[2], NodeKind::Transfer(transfer) if transfer.mode == TransferMode::Warm));
     assert!(matches!(kinds[3], NodeKind::Branch(branch) if branch.cases[0].variable == "plan" && branch.cases[0].op == Op::Eq));

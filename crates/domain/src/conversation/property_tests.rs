@@ -36,8 +36,10 @@ fn any_node(id: usize, edge: BoxedStrategy<Value>, text: BoxedStrategy<Value>) -
             0 => json!({"id": id, "type": "say", "text": text, "next": next}),
             1 => json!({"id": id, "type": "collect", "text": text, "field": {"key": format!("k{pick}"), "type": field, "choices": ["Gold", "2 BHK"]},
                 "attempts": count, "next": next, "onFail": other}),
-            2 => json!({"id": id, "type": "converse", "prompt": text, "toolIds": ["t"], "exits": [{"when": "x", "next": next}, {"when": "y", "next": other}],
-                "maxTurns": count}),
+            2 => {
+                json!({"id": id, "type": "converse", "prompt": text, "toolIds": ["t"], "exits": [{"when": "x", "next": next}, {"when": "y", "next": other}],
+                "maxTurns": count})
+            }
             3 => json!({"id": id, "type": "converse", "prompt": text, "maxTurns": count}),
             4 => json!({"id": id, "type": "branch", "cases": [{"variable": "name", "op": op, "value": "Asha", "next": next},
                 {"variable": "k1", "op": op, "value": 1, "next": third}], "otherwise": other}),
@@ -115,7 +117,14 @@ fn conversation(graph: &Value, channel: Channel) -> Conversation {
 fn waits_or_ends(outputs: &[Output]) -> bool {
     matches!(
         outputs.last(),
-        Some(Output::Listen { .. } | Output::AskModel { .. } | Output::CallTool { .. } | Output::Transfer { .. } | Output::AskDocument { .. } | Output::End { .. })
+        Some(
+            Output::Listen { .. }
+                | Output::AskModel { .. }
+                | Output::CallTool { .. }
+                | Output::Transfer { .. }
+                | Output::AskDocument { .. }
+                | Output::End { .. }
+        )
     )
 }
 

@@ -156,7 +156,8 @@ mod tests {
         for nodes in [json!([]), json!([{"id": "a", "type": "end"}]), json!([loops]), json!([{"id": "a", "type": "say", "text": "x", "next": "a"}])] {
             played(Flow::parse(&json!({"startNodeId": "a", "nodes": nodes})).expect("a flow"), json!({}));
         }
-        let long: Vec<Value> = (0..30).map(|index| json!({"id": index.to_string(), "type": "say", "text": "x", "next": (index + 1).to_string()})).collect();
+        let long: Vec<Value> =
+            (0..30).map(|index| json!({"id": index.to_string(), "type": "say", "text": "x", "next": (index + 1).to_string()})).collect();
         played(Flow::parse(&json!({"startNodeId": "0", "nodes": long})).expect("a flow"), json!({}));
     }
 }

@@ -178,6 +178,9 @@ mod tests {
     #[test]
     fn values_keep_their_type_when_a_text_is_one_placeholder() {
         let value = |name: &str| (name == "n").then(|| json!(42));
-        assert_eq!(fill_value(&json!({"a": "{{n}}", "b": ["no {{n}}", true], "c": "{{x}}"}), &value), json!({"a": 42, "b": ["no 42", true], "c": ""}));
+        assert_eq!(
+            fill_value(&json!({"a": "{{n}}", "b": ["no {{n}}", true], "c": "{{x}}"}), &value),
+            json!({"a": 42, "b": ["no 42", true], "c": ""})
+        );
     }
 }

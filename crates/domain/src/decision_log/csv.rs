@@ -425,7 +425,9 @@ mod tests {
     fn tampering_with_the_file_is_noticed() {
         let rows = chain(6);
         let lines: Vec<String> = export(&rows).split_inclusive("\r\n").map(str::to_owned).collect();
-        let without = |gone: std::ops::Range<usize>| lines.iter().enumerate().filter(|(index, _)| !gone.contains(index)).map(|(_, line)| line.as_str()).collect::<String>();
+        let without = |gone: std::ops::Range<usize>| {
+            lines.iter().enumerate().filter(|(index, _)| !gone.contains(index)).map(|(_, line)| line.as_str()).collect::<String>()
+        };
         assert_eq!(broken(&export(&rows).replacen("blocked,dnd", "allowed,", 1)), Some(Broken { seq: 3, why: Why::Changed }));
         assert_eq!(broken(&without(3..4)), Some(Broken { seq: 3, why: Why::Order }));
         assert_eq!(broken(&without(1..3)), Some(Broken { seq: 7, why: Why::Count }));

@@ -95,7 +95,16 @@ impl Pdf {
         let test = if row.is_test == "true" { "yes" } else { "no" };
         let refused = row.decision == "blocked";
         let cells = [
-            &row.seq, &row.timestamp, &row.interaction_id, &row.decision, &row.blocked_by, &row.outcome, &row.agent_id, &row.channel, test, &references,
+            &row.seq,
+            &row.timestamp,
+            &row.interaction_id,
+            &row.decision,
+            &row.blocked_by,
+            &row.outcome,
+            &row.agent_id,
+            &row.channel,
+            test,
+            &references,
         ];
         for (place, (text, (_, x, width))) in cells.into_iter().zip(COLUMNS).enumerate() {
             let marked = refused && (place == 3 || place == 4);

@@ -122,7 +122,12 @@ impl Retry {
             ResultCode::NoAnswer => self.on.no_answer,
             ResultCode::Busy => self.on.busy,
             ResultCode::Failed => true,
-            ResultCode::Connected | ResultCode::Voicemail | ResultCode::OptedOut | ResultCode::Blocked | ResultCode::Expired | ResultCode::Cancelled => false,
+            ResultCode::Connected
+            | ResultCode::Voicemail
+            | ResultCode::OptedOut
+            | ResultCode::Blocked
+            | ResultCode::Expired
+            | ResultCode::Cancelled => false,
         };
         let at = now.plus(i64::from(self.delay_minutes) * MINUTE);
         (wanted && attempts <= self.max_retries && at <= expires_at).then_some(at)
@@ -145,7 +150,13 @@ mod tests {
         let both = RetryOn::default();
         assert_eq!(Retry::new(0, both, 30), Ok(Retry::default()));
         assert!(Retry::new(2, both, 10).is_ok() && Retry::new(2, both, 240).is_ok());
-        for (max, delay, error) in [(-1, 30, RetryError::MaxRetries), (3, 30, RetryError::MaxRetries), (1, 9, RetryError::DelayMinutes), (1, 241, RetryError::DelayMinutes), (1, i64::MAX, RetryError::DelayMinutes)] {
+        for (max, delay, error) in [
+            (-1, 30, RetryError::MaxRetries),
+            (3, 30, RetryError::MaxRetries),
+            (1, 9, RetryError::DelayMinutes),
+            (1, 241, RetryError::DelayMinutes),
+            (1, i64::MAX, RetryError::DelayMinutes),
+        ] {
             assert_eq!(Retry::new(max, both, delay), Err(error));
         }
         assert_eq!(Retry::new(1, RetryOn { no_answer: false, busy: false }, 30), Err(RetryError::On));

@@ -497,7 +497,10 @@ impl Turn {
             // Ended before anybody answered.
             (Phase::Calling, EndCause::ApiHangup | EndCause::Error) => self.not_connectable(StatusReason::Ended(cause)),
             // Only an answered call ends like this; the answer itself was lost.
-            (Phase::Calling, EndCause::AgentEnded | EndCause::CallerHangup | EndCause::SilenceTimeout | EndCause::MaxDuration | EndCause::TransferHandoff)
+            (
+                Phase::Calling,
+                EndCause::AgentEnded | EndCause::CallerHangup | EndCause::SilenceTimeout | EndCause::MaxDuration | EndCause::TransferHandoff,
+            )
             | (Phase::Answered | Phase::Live | Phase::Waiting | Phase::Finished, _) => self.over(ResultCode::Connected, StatusReason::Ended(cause)),
         }
     }

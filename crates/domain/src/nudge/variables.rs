@@ -31,7 +31,9 @@ pub fn accept_variables(variables: Map<String, Value>) -> Result<Map<String, Val
             Value::String(text) => text,
             Value::Number(number) => number.to_string(),
             Value::Bool(flag) => flag.to_string(),
-            Value::Null | Value::Array(_) | Value::Object(_) => return Err(InvalidVariable { key, problem: "must be a string, a number, true or false" }),
+            Value::Null | Value::Array(_) | Value::Object(_) => {
+                return Err(InvalidVariable { key, problem: "must be a string, a number, true or false" });
+            }
         };
         total += key.len() + text.len();
         let problem = if !is_name(&key) {

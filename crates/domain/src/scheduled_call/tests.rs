@@ -31,7 +31,9 @@ fn assert_is(step: &Step, status: Status, reason: Option<&str>, attempts: u8, ne
 
 #[test]
 fn a_time_from_now_to_30_days_ahead_is_scheduled() {
-    for (ms, expected) in [(0, Ok(0)), (-5_000, Ok(0)), (-5_001, Err(ScheduleError::InPast)), (MAX_AHEAD, Ok(MAX_AHEAD)), (MAX_AHEAD + 1, Err(ScheduleError::TooFar))] {
+    for (ms, expected) in
+        [(0, Ok(0)), (-5_000, Ok(0)), (-5_001, Err(ScheduleError::InPast)), (MAX_AHEAD, Ok(MAX_AHEAD)), (MAX_AHEAD + 1, Err(ScheduleError::TooFar))]
+    {
         let call = schedule(NOON.plus(ms), NOON);
         assert_eq!(call.map(|call| call.next_attempt_at), expected.map(|ms| Some(NOON.plus(ms))), "{ms}");
     }
@@ -170,13 +172,17 @@ fn words_come_and_go() {
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    let due = (prop::option::weighted(0.2, prop::sample::select(&Gate::ALL[..])), any::<bool>(), prop::bool::weighted(0.8), prop::option::of(0i64..48)).prop_map(
-        |(block, balance_ok, line_free, opening)| {
-            let opening = opening.map(|hours| NOON.plus(hours * HOUR));
-            Event::Due(DueFacts { block, balance_ok, line_free, opening, ..DueFacts::CLEAR })
-        },
-    );
-    let failure = prop::sample::select(vec![PlacementFailure::ProviderErrorBeforeRing, PlacementFailure::Uncertain, PlacementFailure::Refused(Refusal::FlowNotReady)]);
+    let due =
+        (prop::option::weighted(0.2, prop::sample::select(&Gate::ALL[..])), any::<bool>(), prop::bool::weighted(0.8), prop::option::of(0i64..48))
+            .prop_map(|(block, balance_ok, line_free, opening)| {
+                let opening = opening.map(|hours| NOON.plus(hours * HOUR));
+                Event::Due(DueFacts { block, balance_ok, line_free, opening, ..DueFacts::CLEAR })
+            });
+    let failure = prop::sample::select(vec![
+        PlacementFailure::ProviderErrorBeforeRing,
+        PlacementFailure::Uncertain,
+        PlacementFailure::Refused(Refusal::FlowNotReady),
+    ]);
     prop_oneof![6 => due, 2 => Just(REFUSED_BY_PROVIDER), 1 => failure.prop_map(Event::PlacementFailed), 1 => prop::sample::select(vec![Event::Placed, Event::Cancel, Event::Erased])]
 }
 

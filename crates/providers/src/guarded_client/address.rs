@@ -35,23 +35,23 @@ pub fn is_public(address: IpAddr) -> bool {
 
 /// Refused blocks of IPv4: network and prefix length.
 const REFUSED_V4: [([u8; 4], u32); 17] = [
-    ([0, 0, 0, 0], 8),         // this network; 0.0.0.0 reaches the host itself
-    ([10, 0, 0, 0], 8),        // private
-    ([100, 64, 0, 0], 10),     // carrier-grade NAT; a cloud's metadata at 100.100.100.200
-    ([127, 0, 0, 0], 8),       // loopback
-    ([168, 63, 129, 16], 32),  // a cloud's host agent: public by number, local by routing
-    ([169, 254, 0, 0], 16),    // link-local, cloud metadata
-    ([172, 16, 0, 0], 12),     // private
-    ([192, 0, 0, 0], 24),      // protocol assignments
-    ([192, 0, 2, 0], 24),      // documentation
-    ([192, 88, 99, 0], 24),    // 6to4 relays, retired
-    ([192, 168, 0, 0], 16),    // private
-    ([198, 18, 0, 0], 15),     // benchmarks
-    ([198, 51, 100, 0], 24),   // documentation
-    ([203, 0, 113, 0], 24),    // documentation
-    ([224, 0, 0, 0], 4),       // multicast
-    ([240, 0, 0, 0], 4),       // reserved, with the broadcast address
-    ([192, 175, 48, 0], 24),   // sink of reverse look-ups of private addresses
+    ([0, 0, 0, 0], 8),        // this network; 0.0.0.0 reaches the host itself
+    ([10, 0, 0, 0], 8),       // private
+    ([100, 64, 0, 0], 10),    // carrier-grade NAT; a cloud's metadata at 100.100.100.200
+    ([127, 0, 0, 0], 8),      // loopback
+    ([168, 63, 129, 16], 32), // a cloud's host agent: public by number, local by routing
+    ([169, 254, 0, 0], 16),   // link-local, cloud metadata
+    ([172, 16, 0, 0], 12),    // private
+    ([192, 0, 0, 0], 24),     // protocol assignments
+    ([192, 0, 2, 0], 24),     // documentation
+    ([192, 88, 99, 0], 24),   // 6to4 relays, retired
+    ([192, 168, 0, 0], 16),   // private
+    ([198, 18, 0, 0], 15),    // benchmarks
+    ([198, 51, 100, 0], 24),  // documentation
+    ([203, 0, 113, 0], 24),   // documentation
+    ([224, 0, 0, 0], 4),      // multicast
+    ([240, 0, 0, 0], 4),      // reserved, with the broadcast address
+    ([192, 175, 48, 0], 24),  // sink of reverse look-ups of private addresses
 ];
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
@@ -111,13 +111,42 @@ mod tests {
     }
 
     const PUBLIC: [&str; 9] = [
-        "8.8.8.8", "1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00:1450::1", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2001:4860:4860::8888",
+        "8.8.8.8",
+        "1.1.1.1",
+        "172.32.0.1",
+        "100.128.0.1",
+        "2606:4700::1111",
+        "2a00:1450::1",
+        "::ffff:8.8.8.8",
+        "64:ff9b::8.8.8.8",
+        "2001:4860:4860::8888",
     ];
     const NEAR: [&str; 7] = ["127.0.0.1", "127.9.9.9", "10.1.2.3", "192.168.1.1", "::1", "fd00:ec2::254", "::ffff:127.0.0.1"];
     const NEVER: [&str; 24] = [
-        "0.0.0.0", "0.1.2.3", "100.64.0.1", "100.100.100.200", "168.63.129.16", "169.254.169.254", "192.0.0.192", "192.0.2.1", "198.18.0.1", "198.19.255.255",
-        "203.0.113.9", "224.0.0.1", "255.255.255.255", "240.0.0.1", "::", "::8.8.8.8", "fe80::1", "ff02::1", "2001::1", "2002:0808:0808::1", "2001:db8::1",
-        "::ffff:169.254.169.254", "64:ff9b:1::a00:1", "2600::5efe:a9fe:a9fe",
+        "0.0.0.0",
+        "0.1.2.3",
+        "100.64.0.1",
+        "100.100.100.200",
+        "168.63.129.16",
+        "169.254.169.254",
+        "192.0.0.192",
+        "192.0.2.1",
+        "198.18.0.1",
+        "198.19.255.255",
+        "203.0.113.9",
+        "224.0.0.1",
+        "255.255.255.255",
+        "240.0.0.1",
+        "::",
+        "::8.8.8.8",
+        "fe80::1",
+        "ff02::1",
+        "2001::1",
+        "2002:0808:0808::1",
+        "2001:db8::1",
+        "::ffff:169.254.169.254",
+        "64:ff9b:1::a00:1",
+        "2600::5efe:a9fe:a9fe",
     ];
 
     #[test]

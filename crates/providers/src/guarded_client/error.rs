@@ -78,7 +78,9 @@ impl SendError {
     /// The status that had arrived before the exchange failed, if any.
     pub fn status(&self) -> Option<StatusCode> {
         match self {
-            SendError::Timeout(Phase::Body(status)) | SendError::Closed(Phase::Body(status)) | SendError::BadAnswer(Phase::Body(status)) => Some(*status),
+            SendError::Timeout(Phase::Body(status)) | SendError::Closed(Phase::Body(status)) | SendError::BadAnswer(Phase::Body(status)) => {
+                Some(*status)
+            }
             _ => None,
         }
     }

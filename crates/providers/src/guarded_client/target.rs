@@ -16,8 +16,8 @@ pub const MAX_URL_LENGTH: usize = 2048;
 /// Ports from 1024 up that belong to databases, caches, control planes, mail and chat relays. A signed POST must not become a way to speak to them, even where they
 /// are exposed to the Internet; nobody receives webhooks there. Below 1024 only 443 is accepted (and 80 in development).
 const REFUSED_PORTS: [u16; 40] = [
-    1080, 1433, 1434, 1521, 1723, 1883, 2049, 2181, 2375, 2376, 2379, 2380, 3128, 3306, 3389, 4369, 5060, 5061, 5432, 5433, 5672, 5900, 5984, 5985, 5986, 6379, 6443, 6667, 6697,
-    8086, 8500, 9042, 9092, 9200, 9300, 10250, 11211, 11434, 27017, 50051,
+    1080, 1433, 1434, 1521, 1723, 1883, 2049, 2181, 2375, 2376, 2379, 2380, 3128, 3306, 3389, 4369, 5060, 5061, 5432, 5433, 5672, 5900, 5984, 5985,
+    5986, 6379, 6443, 6667, 6697, 8086, 8500, 9042, 9092, 9200, 9300, 10250, 11211, 11434, 27017, 50051,
 ];
 
 /// Name endings that never mean a public host (RFC 6761, RFC 6762, RFC 8375, and the internal zone of clouds).
@@ -348,7 +348,14 @@ mod tests {
 
     #[test]
     fn development_accepts_the_next_machine_but_not_metadata() {
-        for url in ["http://localhost/", "http://localhost:3000/x", "http://127.0.0.1:8080/", "http://[::1]:8080/", "http://receiver:9000/", "https://10.0.0.9/"] {
+        for url in [
+            "http://localhost/",
+            "http://localhost:3000/x",
+            "http://127.0.0.1:8080/",
+            "http://[::1]:8080/",
+            "http://receiver:9000/",
+            "https://10.0.0.9/",
+        ] {
             assert!(check(url, Reach::Development).is_ok(), "{url}");
         }
         assert_eq!(check("http://169.254.169.254/", Reach::Development).err(), Some(UrlRefused::Address));

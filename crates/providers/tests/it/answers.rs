@@ -31,11 +31,21 @@ async fn the_request_arrives_as_written() {
     .await;
     let client = near_client();
     let mut request = post(&client, &peer.url(), "{}");
-    for (name, value) in [("x-event", "a.b"), ("host", "elsewhere"), ("content-length", "9"), ("transfer-encoding", "chunked"), ("connection", "upgrade"), ("upgrade", "h2c")] {
+    for (name, value) in [
+        ("x-event", "a.b"),
+        ("host", "elsewhere"),
+        ("content-length", "9"),
+        ("transfer-encoding", "chunked"),
+        ("connection", "upgrade"),
+        ("upgrade", "h2c"),
+    ] {
         request.headers.insert(http::HeaderName::from_static(name), http::HeaderValue::from_static(value));
     }
     let response = client.send(request, LIMITS).await.unwrap();
-    assert_eq!((response.status, &response.headers["content-length"], &response.body[..]), (StatusCode::OK, &http::HeaderValue::from_static("2"), &b"ok"[..]));
+    assert_eq!(
+        (response.status, &response.headers["content-length"], &response.body[..]),
+        (StatusCode::OK, &http::HeaderValue::from_static("2"), &b"ok"[..])
+    );
     let request = requests.recv().await.flatten().unwrap();
     let (first, rest) = request.split_once("\r\n").unwrap();
     let mut lines: Vec<&str> = rest.split("\r\n").collect();
@@ -174,7 +184,12 @@ async fn huge_headers_are_refused() {
 
 #[tokio::test]
 async fn what_is_not_http_is_a_bad_answer() {
-    for answer in ["SSH-2.0-OpenSSH_9.7\r\n\r\n", "HTTP/1.1 two hundred\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n", "-ERR unknown command 'POST'\r\n\r\n"] {
+    for answer in [
+        "SSH-2.0-OpenSSH_9.7\r\n\r\n",
+        "HTTP/1.1 two hundred\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n",
+        "-ERR unknown command 'POST'\r\n\r\n",
+    ] {
         let peer = Peer::answering_once(answer).await;
         assert_eq!(said(send(&near_client(), &peer.url()).await), Err(SendError::BadAnswer(Phase::Head)), "{answer}");
     }

@@ -103,7 +103,10 @@ async fn the_deadline_covers_the_handshake() {
 #[tokio::test]
 async fn a_close_without_goodbye_ends_a_body_unless_its_length_says_otherwise() {
     let (root, acceptor) = certificate("right.example");
-    let cases = [(&b"HTTP/1.1 200 OK\r\n\r\nto the end"[..], whole(200, "to the end")), (b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\nhalf", Err(SendError::Closed(Phase::Body(http::StatusCode::OK))))];
+    let cases = [
+        (&b"HTTP/1.1 200 OK\r\n\r\nto the end"[..], whole(200, "to the end")),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\nhalf", Err(SendError::Closed(Phase::Body(http::StatusCode::OK)))),
+    ];
     for (answer, expected) in cases {
         let peer = tls_peer(acceptor.clone(), answer, true).await;
         let url = format!("https://right.example:{}/", peer.address.port());

@@ -43,8 +43,10 @@ mod tests {
 
     #[test]
     fn placeholders_and_marked_words() {
-        assert_eq!(for_postgres("select a from t where b = ?1 and c = '?2é' /*pg for update skip locked*/ limit ?2"),
-            "select a from t where b = $1 and c = '?2é' for update skip locked limit $2");
+        assert_eq!(
+            for_postgres("select a from t where b = ?1 and c = '?2é' /*pg for update skip locked*/ limit ?2"),
+            "select a from t where b = $1 and c = '?2é' for update skip locked limit $2"
+        );
         assert_eq!(for_postgres("select 1 /* plain */"), "select 1 /* plain */");
         assert_eq!(for_postgres("create table t (a text)/*sqlite*/ without rowid/*end*/"), "create table t (a text)");
     }

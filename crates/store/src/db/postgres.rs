@@ -12,13 +12,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use tokio::sync::oneshot;
-use tokio_postgres::error::SqlState;
-use tokio_postgres::types::ToSql;
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
+use tokio::sync::oneshot;
 use tokio_postgres::config::SslMode;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{AsyncMessage, Client, Config, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -343,12 +343,7 @@ impl PgTx {
         Ok(())
     }
 
-    pub(super) fn all<T>(
-        &mut self,
-        sql: &str,
-        params: &[Value<'_>],
-        mut map: impl FnMut(&Row<'_>) -> Result<T, DbError>,
-    ) -> Result<Vec<T>, DbError> {
+    pub(super) fn all<T>(&mut self, sql: &str, params: &[Value<'_>], mut map: impl FnMut(&Row<'_>) -> Result<T, DbError>) -> Result<Vec<T>, DbError> {
         let statement = self.prepare(sql)?;
         let (_, rows) = self.flush(Last::Rows(statement, params))?;
         rows.iter().map(|row| map(&Row::Postgres(row))).collect()

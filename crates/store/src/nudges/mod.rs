@@ -4,7 +4,9 @@ mod queues;
 mod read;
 mod timeline;
 
-pub use queues::{Change, Queue, Revocation, add_revocation, due_queues, end_revocation, next_look, revocations, serve, touch, touch_within, waiting_queues};
+pub use queues::{
+    Change, Queue, Revocation, add_revocation, due_queues, end_revocation, next_look, revocations, serve, touch, touch_within, waiting_queues,
+};
 pub use read::{Filter, find_live, get, get_any, get_for_update, list, of_key, of_person, pending, to_look_at, without_line};
 pub use timeline::{Entry, append, last_again, timeline};
 

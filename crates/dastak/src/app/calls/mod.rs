@@ -77,10 +77,6 @@ pub struct Env {
 impl App {
     /// What the transactions of calls need, as of now.
     pub fn call_env(&self) -> Env {
-        Env {
-            context: self.context(),
-            carriers: self.carriers.clone(),
-            platform_lines: self.config.concurrent_calls,
-        }
+        Env { context: self.context(), carriers: self.carriers.clone(), platform_lines: self.config.concurrent_calls }
     }
 }

@@ -111,12 +111,7 @@ pub(super) fn dial_order(call: &CallRow) -> Option<DialOrder> {
 }
 
 /// The second transaction of a placement: the carrier's answer, and the answer to the request that waits for it.
-pub(super) async fn store_outcome(
-    app: &App,
-    call: CallRow,
-    outcome: Result<String, DialError>,
-    request: Request,
-) -> Result<Settled, Failure> {
+pub(super) async fn store_outcome(app: &App, call: CallRow, outcome: Result<String, DialError>, request: Request) -> Result<Settled, Failure> {
     let env = app.call_env();
     app.store
         .tx(move |tx| {

@@ -130,15 +130,15 @@ impl From<Refused> for Failure {
             Refused::WorkspaceSuspended => Failure::plain(codes::WORKSPACE_SUSPENDED),
             Refused::KybRequired => Failure::new(codes::KYB_REQUIRED, "the workspace must be verified (KYB) before placing calls"),
             Refused::InvalidNumber => Failure::field("toNumber", "must be a valid Indian (+91) subscriber number"),
-            Refused::FromNumberNotOwned => {
-                Failure::new(codes::FROM_NUMBER_NOT_OWNED, "fromNumber must be an active number of the workspace").with_meta(json!({"field": "fromNumber"}))
-            }
+            Refused::FromNumberNotOwned => Failure::new(codes::FROM_NUMBER_NOT_OWNED, "fromNumber must be an active number of the workspace")
+                .with_meta(json!({"field": "fromNumber"})),
             Refused::NoNumber => Failure::new(codes::NO_PHONE_NUMBER, "buy a phone number before placing calls"),
             Refused::InsufficientBalance => Failure::new(codes::INSUFFICIENT_BALANCE, "the wallet balance cannot cover this call"),
             Refused::Blocked(gate) => Failure::new(codes::CALL_BLOCKED, format!("call blocked by compliance: {}", gate.as_str()))
                 .with_meta(json!({"reason": gate.as_str(), "blockReason": gate.as_str()})),
             Refused::LinesFull { platform } => {
-                let message = if platform { "the platform is at capacity; try again shortly" } else { "concurrent-call limit reached; try again shortly" };
+                let message =
+                    if platform { "the platform is at capacity; try again shortly" } else { "concurrent-call limit reached; try again shortly" };
                 Failure { retry_after: Some(LINES_RETRY), ..Failure::new(codes::CONCURRENCY_LIMIT, message) }
             }
             Refused::NoCarrier => Failure::new(codes::VOICE_UNAVAILABLE, "India-resident voice providers are not configured"),
@@ -357,7 +357,8 @@ pub fn judge_gates(
         purpose,
         test,
         dnd: asked && (magic || dnd::contains(tx, &number)?),
-        opted_out: asked && (contact.is_some_and(|contact| contact.opt_out) || do_not_call::contains(tx, tenant, &env.context.keyring.hash_phone(&to))?),
+        opted_out: asked
+            && (contact.is_some_and(|contact| contact.opt_out) || do_not_call::contains(tx, tenant, &env.context.keyring.hash_phone(&to))?),
         dials_24h: u32::try_from(day).unwrap_or(u32::MAX),
         dials_7d: u32::try_from(week).unwrap_or(u32::MAX),
         consent: contact.is_some_and(|contact| contact.consent.is_some()),

@@ -49,7 +49,8 @@ fn moment(field: &str, text: Option<String>) -> Result<Option<Timestamp>, Failur
 
 fn check(body: NewNudge) -> Result<Wanted, Failure> {
     let variables = accept_variables(body.variables).map_err(|InvalidVariable { key, problem }| {
-        Failure::new(codes::INVALID_VARIABLES, format!("variables.{key} {problem}")).with_meta(json!({"key": key, "field": format!("variables.{key}")}))
+        Failure::new(codes::INVALID_VARIABLES, format!("variables.{key} {problem}"))
+            .with_meta(json!({"key": key, "field": format!("variables.{key}")}))
     })?;
     calls::check_metadata(&body.metadata)?;
     let retry = RetryOn::parse(body.retry.on.iter().map(String::as_str))
@@ -177,7 +178,8 @@ fn store(tx: &mut Tx<'_>, env: &Env, (row, admitted): (NudgeRow, Admitted), limi
             None => store::DbError::Retry("a nudge to the number was live a moment ago".into()).into(),
         });
     }
-    let window = json!([{"check": "calling_window", "ok": admitted.nudge.status_reason.is_none(), "at": row.state.scheduled_at.unwrap_or(env.context.now)}]);
+    let window =
+        json!([{"check": "calling_window", "ok": admitted.nudge.status_reason.is_none(), "at": row.state.scheduled_at.unwrap_or(env.context.now)}]);
     note(tx, &env.context, &row, None, Why { event: "created", checks: window })?;
     for action in &admitted.actions {
         match action {

@@ -124,11 +124,8 @@ impl Desk {
         let mut changes = Changes::none();
         let now = self.env.context.now;
         let free = if queue.mode == Mode::Live { self.free_lines(tx, queue.workspace)? } else { i64::MAX };
-        let mut rows = if queue.without_line > 0 && free > 0 {
-            nudges::without_line(tx, queue.workspace, queue.mode, share.min(free))?
-        } else {
-            Vec::new()
-        };
+        let mut rows =
+            if queue.without_line > 0 && free > 0 { nudges::without_line(tx, queue.workspace, queue.mode, share.min(free))? } else { Vec::new() };
         if queue.due {
             for row in nudges::to_look_at(tx, queue.workspace, queue.mode, now, share)? {
                 if !rows.iter().any(|known| known.id == row.id) {
@@ -228,7 +225,15 @@ impl Desk {
     }
 
     /// Writes the dial down: the call with its hold on the wallet and its line, the attempt, and the mark on the nudge.
-    fn place(&mut self, tx: &mut Tx<'_>, mut row: NudgeRow, decided: Step, prepared: &Prepared, why: Why, changes: &mut Changes) -> Result<(), Failure> {
+    fn place(
+        &mut self,
+        tx: &mut Tx<'_>,
+        mut row: NudgeRow,
+        decided: Step,
+        prepared: &Prepared,
+        why: Why,
+        changes: &mut Changes,
+    ) -> Result<(), Failure> {
         let call = calls::place_intent(tx, &self.env, prepared)?;
         row.call = Some(call.id);
         row.from_number.get_or_insert_with(|| call.from_number.clone());

@@ -12,7 +12,9 @@ use crate::app::{Failure, topics};
 
 /// The event of a fact, and its name in the timeline.
 fn event(call: &CallRow, fact: Fact) -> (Event, &'static str) {
-    if matches!(fact, Fact::Busy | Fact::NoAnswer | Fact::Rejected | Fact::InvalidNumber | Fact::Sip(_)) && call.progress.status == CallStatus::Completed {
+    if matches!(fact, Fact::Busy | Fact::NoAnswer | Fact::Rejected | Fact::InvalidNumber | Fact::Sip(_))
+        && call.progress.status == CallStatus::Completed
+    {
         // The final word of a carrier about a call that had been answered: it is how the call ended.
         let cause = call.progress.end_cause.as_deref().and_then(EndCause::parse).unwrap_or(EndCause::Error);
         return (Event::Ended(cause), "ended");

@@ -11,7 +11,7 @@ mod read;
 
 use api::nudges::{Attempt, Nudge as NudgeView, RetryBody};
 use domain::ids::{Call, Id};
-use domain::nudge::{Action, Nudge, Notice, Status, StatusReason, Step};
+use domain::nudge::{Action, Notice, Nudge, Status, StatusReason, Step};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, Timestamp};
 use domain::wallet::talk_seconds;

@@ -58,4 +58,3 @@ pub async fn hang_up(app: Arc<App>, caller: Caller, request: Request) -> Outcome
     let answer = calls::hang_up(&app, caller.tenant(), caller.mode(), request.id_in_path("id", "call")?).await?;
     Reply::data(202, &answer)
 }
-

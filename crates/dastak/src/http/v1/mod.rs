@@ -1,16 +1,16 @@
 //! `/v1`: one file a noun.
 
 mod account;
+mod agents;
+mod analytics;
 mod audit;
 mod calls;
-mod agents;
+mod contacts;
+mod do_not_call;
 mod nudges;
-mod analytics;
 mod numbers;
 mod scheduled_calls;
 mod tools;
-mod contacts;
-mod do_not_call;
 mod wallet;
 mod webhooks;
 

@@ -275,7 +275,16 @@ mod tests {
     fn item(endpoint: u128, delivery: u128) -> Item {
         let key = Key { tenant: Id::from_bits(1), endpoint: Id::from_bits(endpoint), id: Id::from_bits(delivery) };
         let now = Timestamp(0);
-        Item { key, kind: "call.started".into(), body: "{}".into(), round: 0, round_at: now, made: 0, created_at: now, lease: now.plus(super::super::LEASE) }
+        Item {
+            key,
+            kind: "call.started".into(),
+            body: "{}".into(),
+            round: 0,
+            round_at: now,
+            made: 0,
+            created_at: now,
+            lease: now.plus(super::super::LEASE),
+        }
     }
 
     fn begins(turn: Turn) -> Option<u128> {

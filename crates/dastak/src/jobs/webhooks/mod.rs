@@ -38,12 +38,12 @@ use crate::runtime::clock::{Clock, Job, Signal, Woken};
 use crate::runtime::crypto::Keyring;
 
 pub(crate) use attempt::{REDACTED, sign};
-pub(crate) use endpoints::purpose;
 pub use endpoints::Endpoint;
-pub(crate) use record::note;
-pub(crate) use sweep::sweep;
+pub(crate) use endpoints::purpose;
 use lanes::Lanes;
 use record::Done;
+pub(crate) use record::note;
+pub(crate) use sweep::sweep;
 
 /// How long a node holds a delivery. An attempt takes 10 s at most; what waited in memory for nearly as long as this is left to the store.
 pub const LEASE: i64 = 60 * SECOND;
@@ -118,7 +118,11 @@ impl Engine {
     pub fn new(clock: &Clock, keyring: &Arc<Keyring>, config: &Config, registry: &mut Registry) -> Result<Self, String> {
         let brand = &config.brand;
         let name = |what: &str| HeaderName::try_from(format!("X-{brand}-{what}")).map_err(|why| format!("brand: {why}"));
-        let policy = Policy { allow_insecure: config.allow_insecure_webhooks, user_agent: format!("{}-webhooks/1", brand.to_lowercase()), ..Policy::default() };
+        let policy = Policy {
+            allow_insecure: config.allow_insecure_webhooks,
+            user_agent: format!("{}-webhooks/1", brand.to_lowercase()),
+            ..Policy::default()
+        };
         let client = GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| why.to_string())?;
         let lag = Histogram::new([0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0]);
         let figures = Figures { lag: Some(lag.clone()), ..Figures::default() };

@@ -121,7 +121,9 @@ fn a_held_retry_out_of_time_has_the_last_result_and_says_why() {
     let due = NOON.plus(30 * MINUTE);
     let expiry = NOON.plus(24 * HOUR);
     assert_finished(&play(held_retry(1), &[(Event::Expire, expiry)]), "no_answer", "expired");
-    for (event, reason) in [(broke(), "insufficient_balance"), (full(), "concurrency_full"), (Event::Due(closed(at("2026-11-24T09:00"))), "outside_calling_window")] {
+    for (event, reason) in
+        [(broke(), "insufficient_balance"), (full(), "concurrency_full"), (Event::Due(closed(at("2026-11-24T09:00"))), "outside_calling_window")]
+    {
         let held = play(held_retry(1), &[(event, due)]).next;
         let step = play(held, &[(Event::Expire, expiry)]);
         assert_finished(&step, "no_answer", reason);

@@ -7,19 +7,42 @@ use super::*;
 fn due_facts() -> impl Strategy<Value = DueFacts> {
     let gate = prop_oneof![6 => Just(None), 1 => prop::sample::select(&Gate::ALL[..]).prop_map(Some)];
     let refusal = prop_oneof![9 => Just(None), 1 => prop::sample::select(Refusal::ALL).prop_map(Some)];
-    (prop::bool::weighted(0.05), refusal, prop::bool::weighted(0.95), prop::bool::weighted(0.95), gate, prop::option::of(0i64..48), prop::bool::weighted(0.8), prop::bool::weighted(0.8)).prop_map(
-        |(key_revoked, refusal, from_number_ok, providers_ok, block, opening, balance_ok, line_free)| {
+    (
+        prop::bool::weighted(0.05),
+        refusal,
+        prop::bool::weighted(0.95),
+        prop::bool::weighted(0.95),
+        gate,
+        prop::option::of(0i64..48),
+        prop::bool::weighted(0.8),
+        prop::bool::weighted(0.8),
+    )
+        .prop_map(|(key_revoked, refusal, from_number_ok, providers_ok, block, opening, balance_ok, line_free)| {
             let opening = opening.map(|hours| NOON.plus(hours * HOUR)).map(|opening| Release { opening, closing: opening.plus(HOUR) });
             DueFacts { key_revoked, refusal, from_number_ok, providers_ok, block, opening, balance_ok, line_free }
-        },
-    )
+        })
 }
 
 fn event() -> impl Strategy<Value = Event> {
     let plain = [
-        Event::Placed, Event::Answered, Event::AgentConnected, Event::AgentFailedToStart, Event::Voicemail, Event::NoAnswer, Event::Busy,
-        Event::InvalidNumber, Event::Rejected, Event::OptedOut, Event::Cancel, Event::KeyRevoked, Event::Erased, Event::Expire, Event::Unsettled,
-        Event::CallRecordMissing, Event::PlacementFailed(PlacementFailure::ProviderErrorBeforeRing), Event::PlacementFailed(PlacementFailure::Uncertain),
+        Event::Placed,
+        Event::Answered,
+        Event::AgentConnected,
+        Event::AgentFailedToStart,
+        Event::Voicemail,
+        Event::NoAnswer,
+        Event::Busy,
+        Event::InvalidNumber,
+        Event::Rejected,
+        Event::OptedOut,
+        Event::Cancel,
+        Event::KeyRevoked,
+        Event::Erased,
+        Event::Expire,
+        Event::Unsettled,
+        Event::CallRecordMissing,
+        Event::PlacementFailed(PlacementFailure::ProviderErrorBeforeRing),
+        Event::PlacementFailed(PlacementFailure::Uncertain),
         Event::PlacementFailed(PlacementFailure::Refused(Refusal::PlacementRefused)),
     ];
     prop_oneof![
@@ -37,7 +60,10 @@ fn check(before: &Nudge, event: Event, now: Timestamp, step: &Step) {
     let was_finished = before.status == Status::Finished;
     assert_eq!(finishes, usize::from(!was_finished && after.status == Status::Finished), "one finished event, at the finish");
     if was_finished {
-        assert_eq!((after.status, after.result, after.status_reason, after.finished_at), (before.status, before.result, before.status_reason, before.finished_at));
+        assert_eq!(
+            (after.status, after.result, after.status_reason, after.finished_at),
+            (before.status, before.result, before.status_reason, before.finished_at)
+        );
     }
     if step.verdict != Verdict::Applied {
         assert_eq!((after, step.actions.len()), (before, 0));

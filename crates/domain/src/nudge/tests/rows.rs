@@ -31,7 +31,15 @@ fn the_agent_on_the_line_is_in_progress() {
 fn an_answered_call_that_ends_is_connected() {
     let answered = play(queued(2), &[(CLEAR, NOON), (Event::Placed, NOON), (Event::Answered, NOON)]).next;
     let live = play(answered, &[(Event::AgentConnected, NOON)]).next;
-    for cause in [EndCause::AgentEnded, EndCause::CallerHangup, EndCause::SilenceTimeout, EndCause::MaxDuration, EndCause::TransferHandoff, EndCause::ApiHangup, EndCause::Error] {
+    for cause in [
+        EndCause::AgentEnded,
+        EndCause::CallerHangup,
+        EndCause::SilenceTimeout,
+        EndCause::MaxDuration,
+        EndCause::TransferHandoff,
+        EndCause::ApiHangup,
+        EndCause::Error,
+    ] {
         assert_finished(&play(live, &[(Event::Ended(cause), NOON)]), "connected", cause.as_str());
         assert_finished(&play(answered, &[(Event::Ended(cause), NOON)]), "connected", cause.as_str());
     }
@@ -80,13 +88,21 @@ fn who_opted_out_is_not_dialled_again_whatever_the_carrier_says() {
 
 #[test]
 fn no_answer_and_busy_are_retried_after_the_delay() {
-    for (event, result) in [(Event::NoAnswer, ResultCode::NoAnswer), (Event::Busy, ResultCode::Busy), (Event::Ended(EndCause::NoAnswer), ResultCode::NoAnswer), (Event::Ended(EndCause::Busy), ResultCode::Busy)] {
+    for (event, result) in [
+        (Event::NoAnswer, ResultCode::NoAnswer),
+        (Event::Busy, ResultCode::Busy),
+        (Event::Ended(EndCause::NoAnswer), ResultCode::NoAnswer),
+        (Event::Ended(EndCause::Busy), ResultCode::Busy),
+    ] {
         let ended = NOON.plus(20_000);
         let step = play(queued(1), &[(CLEAR, NOON), (Event::Placed, NOON), (event, ended)]);
         let next = ended.plus(30 * MINUTE);
         assert_eq!(seen(&step.next), ("scheduled", None, Some("retry".to_owned())));
         assert_eq!(step.actions, [Action::Emit(Notice::AttemptEnded), Action::WakeAt(next)]);
-        assert_eq!((step.next.next_attempt_at, step.next.attempts, step.next.last_result, step.next.shows_call), (Some(next), 1, Some(result), false));
+        assert_eq!(
+            (step.next.next_attempt_at, step.next.attempts, step.next.last_result, step.next.shows_call),
+            (Some(next), 1, Some(result), false)
+        );
         let again = play(step.next, &[(CLEAR, next), (Event::Placed, next), (event, next)]);
         assert_finished(&again, result.as_str(), result.as_str());
         assert_eq!(again.next.attempts, 2);
@@ -271,7 +287,17 @@ fn late_and_repeated_answers_change_nothing() {
     let waiting = held_retry(1);
     let live = play(queued(0), &[(CLEAR, NOON), (Event::Placed, NOON), (Event::AgentConnected, NOON)]).next;
     let over = play(live, &[(Event::Ended(EndCause::AgentEnded), NOON)]).next;
-    let carrier = [Event::Placed, Event::NoAnswer, Event::Busy, Event::Answered, Event::AgentConnected, Event::AgentFailedToStart, Event::InvalidNumber, Event::Rejected, Event::Sip(500)];
+    let carrier = [
+        Event::Placed,
+        Event::NoAnswer,
+        Event::Busy,
+        Event::Answered,
+        Event::AgentConnected,
+        Event::AgentFailedToStart,
+        Event::InvalidNumber,
+        Event::Rejected,
+        Event::Sip(500),
+    ];
     for event in carrier {
         assert_eq!(step(&waiting, event, NOON).verdict, Verdict::Ignored(WhyIgnored::NotInFlight), "{event:?}");
         assert_eq!(step(&live, event, NOON).verdict, Verdict::Ignored(WhyIgnored::AlreadyPast), "{event:?}");
