@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use store::calls::{self, CallRow};
 use store::{Tx, wallet};
 
-use super::{Env, Order, Prepared, Refused, apply, check_metadata, contact, prepare};
+use super::{Env, Known, Order, Prepared, Refused, apply, check_metadata, contact, prepare};
 use crate::app::idempotency::{Answer, Once, Turn};
-use crate::app::{App, Failure, decision_log, topics};
+use crate::app::{App, Failure, topics};
 
 /// How long a dial may take before somebody asks what became of it.
 pub(super) const PLACING_LEASE: i64 = 30 * SECOND;
@@ -218,6 +218,17 @@ fn answer(tx: &mut Tx<'_>, once: &Once, outcome: &Result<CallRow, DialError>, wa
 /// # Errors
 /// [`Refused::InsufficientBalance`] when the wallet does not cover it after all.
 pub fn place_intent(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared) -> Result<CallRow, Failure> {
+    let mut known = Known::default();
+    let call = place_intent_with(tx, env, &mut known, prepared)?;
+    known.finish(tx)?;
+    Ok(call)
+}
+
+/// Like [`place_intent`], for a transaction that places many calls; [`Known::finish`] must follow in it.
+///
+/// # Errors
+/// As [`place_intent`].
+pub fn place_intent_with(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) -> Result<CallRow, Failure> {
     let mut call = new_call(tx, env, prepared)?;
     let live = prepared.mode == Mode::Live;
     if live && !wallet::hold(tx, call.workspace, &call.id.to_string(), call.price, env.context.now)? {
@@ -229,24 +240,35 @@ pub fn place_intent(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared) -> Result<C
     call.next_step_at = Some(lease(prepared, env.context.now));
     call.once = prepared.order.once.clone();
     calls::insert(tx, &call)?;
-    log_decision(tx, env, prepared, &call, None)?;
+    log_decision(tx, env, known, prepared, &call, None)?;
+    if live {
+        known.placed(call.workspace, call.price);
+    }
     tx.wake(topics::CALLS);
     Ok(call)
 }
 
 /// Writes down a call that a gate refused: it is listed with `state: blocked` and never dialled.
 pub fn block(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared, gate: Gate) -> Result<CallRow, Failure> {
+    let mut known = Known::default();
+    let call = block_with(tx, env, &mut known, prepared, gate)?;
+    known.finish(tx)?;
+    Ok(call)
+}
+
+/// Like [`block`], for a transaction that places many calls; [`Known::finish`] must follow in it.
+pub fn block_with(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared, gate: Gate) -> Result<CallRow, Failure> {
     let mut call = new_call(tx, env, prepared)?;
     call.progress.status = Status::Blocked;
     call.progress.ended_at = Some(call.started_at);
     call.block_reason = Some(gate.as_str().to_owned());
     calls::insert(tx, &call)?;
-    log_decision(tx, env, prepared, &call, Some(gate))?;
+    log_decision(tx, env, known, prepared, &call, Some(gate))?;
     Ok(call)
 }
 
 /// Proves the decision, before anything is dialled: every gate with its verdict and evidence.
-fn log_decision(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared, call: &CallRow, blocked: Option<Gate>) -> Result<(), Failure> {
+fn log_decision(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared, call: &CallRow, blocked: Option<Gate>) -> Result<(), Failure> {
     let entry = Entry {
         timestamp: env.context.now,
         interaction_id: call.id.to_string(),
@@ -260,7 +282,7 @@ fn log_decision(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared, call: &CallRow,
         channel: Channel::Voice,
         agent_id: call.agent.map(|agent| agent.to_string()),
     };
-    decision_log::record(tx, &env.context, call.workspace, Chain::Audit, entry)?;
+    known.chains.record(tx, &env.context, call.workspace, Chain::Audit, entry)?;
     Ok(())
 }
 

@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use api::error_codes;
-use domain::compliance::{Gate, Purpose};
+use domain::compliance::Purpose;
 use domain::nudge::{Action, DueFacts, Event, PlacementFailure, Refusal, StatusReason, Step, Verdict, step};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, Timestamp};
@@ -14,16 +14,17 @@ use domain::window::NudgeWindow;
 use serde_json::{Map, Value, json};
 use store::calls::{self as call_store, CallRow};
 use store::nudges::{self, NudgeRow, Queue};
-use store::{Tx, api_keys, numbers, workspaces};
+use store::Tx;
 
 use super::{Changes, Why, look_at, save, settle};
-use crate::app::calls::{self, Env, Order, OwnNumber, Prepared, Refused};
+use crate::app::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
 use crate::app::{App, Failure, access, timelines};
 
 /// Queues that one round serves.
 const QUEUES: i64 = 16;
-/// Nudges that one round looks at.
-const BATCH: i64 = 32;
+/// Nudges that one round looks at. On a shared store the workspaces of the round are held for many statements over the network: fewer.
+const BATCH: i64 = 256;
+const BATCH_SHARED: i64 = 64;
 
 /// How long a nudge rests that could not be looked at because of a defect, milliseconds.
 const SET_ASIDE: i64 = 5 * MINUTE;
@@ -89,15 +90,17 @@ struct Desk {
     env: Env,
     allowance: Allowance,
     dials: Vec<CallRow>,
+    known: Known,
 }
 
 /// One round. `lines` asks for nudges that wait for a line, too; `room` is how many dials may follow.
 pub async fn round(app: &App, breaker: &Breaker, lines: bool, room: usize) -> Result<Round, Failure> {
     let (env, allowance) = (app.call_env(), breaker.allowance(app.clock.now()));
-    let batch = BATCH.min(i64::try_from(room).unwrap_or(BATCH));
+    let batch = if app.store.shared() { BATCH_SHARED } else { BATCH };
+    let batch = batch.min(i64::try_from(room).unwrap_or(batch));
     app.store
         .tx(move |tx| {
-            let mut desk = Desk { env: env.clone(), allowance, dials: Vec::new() };
+            let mut desk = Desk { env: env.clone(), allowance, dials: Vec::new(), known: Known::default() };
             let mut queues = nudges::due_queues(tx, desk.env.context.now, lines, QUEUES.min(batch))?;
             let full_page = queues.len() as i64 >= QUEUES.min(batch);
             let share = (batch / i64::try_from(queues.len()).unwrap_or(batch).max(1)).max(1);
@@ -110,6 +113,7 @@ pub async fn round(app: &App, breaker: &Breaker, lines: bool, room: usize) -> Re
                 looked += count;
                 changed.push((queue, changes));
             }
+            desk.known.finish(tx)?;
             for (queue, changes) in changed {
                 nudges::serve(tx, &queue, changes.0)?;
             }
@@ -144,9 +148,10 @@ impl Desk {
         Ok((looked, changes))
     }
 
-    fn free_lines(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, Failure> {
-        let Some(workspace) = workspaces::get(tx, tenant)? else { return Ok(0) };
-        let (mine, all) = call_store::lines(tx, tenant)?;
+    fn free_lines(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, Failure> {
+        // Held, so that its own lines stand still.
+        let workspace = self.known.workspace(tx, tenant, Mode::Live)?;
+        let (mine, all) = self.known.lines_in_use(tx, tenant)?;
         Ok((access::limit(&workspace, "concurrentCalls") - mine).min(self.env.platform_lines - all))
     }
 
@@ -163,14 +168,14 @@ impl Desk {
         if !row.state.is_pending() {
             return self.look_in_flight(tx, row, changes);
         }
-        let prepared = match calls::prepare(tx, &self.env, row.workspace, row.mode, order(&row)) {
+        let prepared = match calls::prepare_with(tx, &self.env, &mut self.known, row.workspace, row.mode, order(&row)) {
             Ok(prepared) => prepared,
             // A defect in what this one nudge needs must not hold up all others.
             Err(failure) if failure.error == error_codes::INTERNAL => return self.set_aside(tx, row, &failure, changes),
             Err(failure) => return Err(failure),
         };
-        let key_ok = api_keys::is_valid(tx, row.workspace, row.api_key, self.env.context.now)?;
-        let owns_none = prepared.from == OwnNumber::NotOwned && numbers::list(tx, row.workspace)?.is_empty();
+        let key_ok = self.known.key_is_valid(tx, row.workspace, row.api_key, self.env.context.now)?;
+        let owns_none = prepared.from == OwnNumber::NotOwned && self.known.numbers(tx, row.workspace)?.is_empty();
         let (facts, checks) = facts(&row, &prepared, key_ok, owns_none, self.env.context.now);
         let mut decided = step(&row.state, Event::Due(facts), self.env.context.now);
         if decided.verdict != Verdict::Applied {
@@ -188,7 +193,8 @@ impl Desk {
             }
         }
         if let Some(gate) = decided.next.block_reason {
-            block(tx, &self.env, &prepared, gate)?;
+            // A refused dial is listed among the blocked calls, like every refused placement.
+            calls::block_with(tx, &self.env, &mut self.known, &prepared, gate)?;
         }
         settle(tx, &self.env.context, row, decided, why, changes)?;
         Ok(())
@@ -234,7 +240,7 @@ impl Desk {
         why: Why,
         changes: &mut Changes,
     ) -> Result<(), Failure> {
-        let call = calls::place_intent(tx, &self.env, prepared)?;
+        let call = calls::place_intent_with(tx, &self.env, &mut self.known, prepared)?;
         row.call = Some(call.id);
         row.from_number.get_or_insert_with(|| call.from_number.clone());
         if let Some(contact) = call.contact {
@@ -266,12 +272,6 @@ impl Desk {
 /// The carrier is left alone: as if it had been asked and had refused before any ring.
 fn paused(placing: Step, now: Timestamp) -> Step {
     step(&placing.next, Event::PlacementFailed(PlacementFailure::ProviderErrorBeforeRing), now)
-}
-
-/// A refused dial is listed among the blocked calls, like every refused placement.
-fn block(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared, gate: Gate) -> Result<(), Failure> {
-    calls::block(tx, env, prepared, gate)?;
-    Ok(())
 }
 
 fn order(row: &NudgeRow) -> Order {
