@@ -44,6 +44,7 @@ fn every_seed_keeps_the_promises() {
                     let report = run::run(seed, false);
                     totals.lock().unwrap().add(&report.figures);
                     if !report.broken.is_empty() {
+                        eprintln!("SIM_SEED={seed}: {}", report.broken.join("; "));
                         broken.lock().unwrap().push((seed, report.broken));
                     }
                 }
