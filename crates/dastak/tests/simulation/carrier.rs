@@ -52,6 +52,8 @@ pub struct State {
     pub counts: Counts,
     /// A try of a scheduled call waits for the store: the clock counts all tries as one.
     pub try_waits: bool,
+    /// The next transaction of this place takes so long, in milliseconds, to be committed.
+    pub late: Option<(&'static str, i64)>,
 }
 
 /// The world outside the service.
@@ -96,6 +98,7 @@ impl World {
             mood: Mood::of(seed),
             counts: Counts::new(),
             try_waits: false,
+            late: None,
         };
         let (crash, fresh, slow) = (Notify::new(), Notify::new(), Notify::new());
         Arc::new(Self { seed, state: Mutex::new(state), post: Mutex::default(), crash, fresh, slow })
@@ -131,6 +134,11 @@ impl World {
         drop(state);
         clock.step_to(clock.now().plus(by));
         self.tell(format!("the clock is set by {} s", by / SECOND));
+    }
+
+    /// The next transaction of this place is committed so much later, in milliseconds.
+    pub fn be_late(&self, place: &'static str, ms: i64) {
+        self.lock().late = Some((place, ms));
     }
 
     /// The time that passed, as a moment: it never goes back.

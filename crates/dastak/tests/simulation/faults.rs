@@ -191,6 +191,10 @@ impl Faults for Misfortune {
 
     fn after(&self, place: Place, _: bool) -> Pause<'_, ()> {
         Box::pin(async move {
+            let late = self.0.lock().late.take_if(|(wanted, _)| name(place).contains(*wanted));
+            if let Some((_, ms)) = late {
+                self.0.step_clock(ms);
+            }
             if self.0.dies_at(&name(place), Side::After) {
                 std::future::pending::<()>().await;
             }

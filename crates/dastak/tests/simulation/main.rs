@@ -8,6 +8,7 @@ mod carrier;
 mod check;
 mod clients;
 mod faults;
+mod late;
 mod life;
 mod random;
 mod receivers;
