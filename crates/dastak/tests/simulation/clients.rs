@@ -129,8 +129,13 @@ pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Resul
     let mut endpoints = Vec::new();
     for place in 0..3 {
         let host = format!("r{number}{place}.example.com");
-        // The last one wants to know only what became of nudges.
-        let picked = if place == 2 { vec!["nudge.finished".to_owned()] } else { Vec::new() };
+        // The first one wants to know everything.
+        let picked: &[&str] = match place {
+            0 => &[],
+            1 => &["nudge.finished", "nudge.attempt_ended", "call.completed"],
+            _ => &["nudge.finished"],
+        };
+        let picked: Vec<String> = picked.iter().map(|kind| (*kind).to_owned()).collect();
         let body = checked("createWebhook", json!({"url": format!("https://{host}/hook"), "events": picked}));
         let made = webhooks::create(app, tenant, body).await?;
         let secret = made.secret.expect("a secret");

@@ -18,7 +18,7 @@ fn committed_late(name: u64, due: Timestamp, late: i64) -> (usize, String, Value
     let world = World::new(name);
     let life = Life::begin(&folder, &world, name, 1, due.plus(-30 * MINUTE));
     let customer = life.wait(clients::set_up(&life.app, 0, &mut Random::named(name, "late"))).expect("a workspace");
-    let tenant = customer.tenant;
+    let key = customer.keys[0].0.clone();
     let to = Phone::normalize("+919812340013").expect("a number");
     let body = json!({"outsideWindow": "queue", "scheduledAt": due, "retry": {"maxRetries": 0, "on": [], "delayMinutes": 30}});
     let act = Act::Nudge { customer: 0, key: 0, test: false, to, body, name: "late".into() };
@@ -34,7 +34,8 @@ fn committed_late(name: u64, due: Timestamp, late: i64) -> (usize, String, Value
     pass(due.plus(-SECOND));
     world.be_late("nudges/due.rs", late);
     pass(due.plus(2 * MINUTE));
-    let answer = life.wait(dastak::app::nudges::get(&life.app, tenant, domain::tenant::Mode::Live, nudge)).expect("a nudge");
+    let caller = life.wait(life.app.authenticate(&key)).expect("the store").expect("a key");
+    let answer = life.wait(dastak::app::nudges::get(&life.app, &caller, nudge)).expect("a nudge");
     let seen = serde_json::to_value(answer).expect("JSON");
     let dials = world.dials().len();
     life::end(life);
