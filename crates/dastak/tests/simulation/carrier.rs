@@ -50,8 +50,6 @@ pub struct State {
     pub faulty: bool,
     pub mood: Mood,
     pub counts: Counts,
-    /// A try of a scheduled call waits for the store: the clock counts all tries as one.
-    pub try_waits: bool,
     /// The next transaction of this place takes so long, in milliseconds, to be committed.
     pub late: Option<(&'static str, i64)>,
 }
@@ -97,7 +95,6 @@ impl World {
             faulty: false,
             mood: Mood::of(seed),
             counts: Counts::new(),
-            try_waits: false,
             late: None,
         };
         let (crash, fresh, slow) = (Notify::new(), Notify::new(), Notify::new());
@@ -136,6 +133,14 @@ impl World {
         self.tell(format!("the clock is set by {} s", by / SECOND));
     }
 
+    /// So much time passes, in milliseconds, in which nothing of the service runs.
+    pub fn stand_still(&self, ms: i64) {
+        let clock = self.lock().clock.clone();
+        if let Some(clock) = clock {
+            clock.step_to(clock.now().plus(ms));
+        }
+    }
+
     /// The next transaction of this place is committed so much later, in milliseconds.
     pub fn be_late(&self, place: &'static str, ms: i64) {
         self.lock().late = Some((place, ms));
@@ -167,9 +172,7 @@ impl World {
 
     /// The clock of the service's present life.
     pub fn set_clock(&self, clock: Clock) {
-        let mut state = self.lock();
-        state.clock = Some(clock);
-        state.try_waits = false;
+        self.lock().clock = Some(clock);
     }
 
     pub fn dials(&self) -> Vec<Dial> {

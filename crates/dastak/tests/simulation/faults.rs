@@ -8,7 +8,7 @@ use domain::time::SECOND;
 use store::DbError;
 use store::db::{Fate, Faults, Pause, Place};
 
-use crate::carrier::{State, World};
+use crate::carrier::World;
 use crate::random::Random;
 
 tokio::task_local! {
@@ -58,12 +58,8 @@ impl Mood {
     }
 }
 
-/// Where the tries of scheduled calls are: tasks that the clock counts as one.
-const TRIES: &str = "scheduled_calls";
-
-fn may_wait(state: &State, name: &str) -> bool {
-    UNCOUNTED.try_with(|()| ()).is_err() && !(name.contains(TRIES) && state.try_waits)
-}
+/// Where the tries of scheduled calls are: tasks that their job waits for, and that the clock counts as the job. They cannot let others go on meanwhile.
+const TRIES: &str = "app/scheduled_calls";
 
 /// What a transaction is in for.
 enum Weather {
@@ -104,7 +100,7 @@ impl World {
         if !state.faulty {
             return Weather::Fate(Fate::Untouched);
         }
-        let counted = may_wait(&state, name);
+        let counted = UNCOUNTED.try_with(|()| ()).is_err();
         let mood = &mut state.mood;
         let (refuse, unheard, slow) = (mood.refuse, mood.unheard, mood.slow);
         let weather = if mood.hits(refuse) {
@@ -134,24 +130,17 @@ impl World {
         weather
     }
 
-    fn answers_late(&self, name: &str) -> Option<i64> {
+    fn answers_late(&self) -> Option<i64> {
+        let counted = UNCOUNTED.try_with(|()| ()).is_err();
         let mut state = self.lock();
-        let counted = may_wait(&state, name);
         let slow = state.mood.slow;
         let late = state.faulty && counted && state.mood.hits(slow);
         late.then(|| state.mood.random.range(1, 50 * SECOND))
     }
 
-    /// Keeps a transaction waiting.
+    /// Keeps a transaction waiting: with its task, or with all that runs.
     async fn hold_up(&self, name: &str, ms: i64) {
-        let a_try = name.contains(TRIES);
-        if a_try {
-            self.lock().try_waits = true;
-        }
-        self.pause(ms).await;
-        if a_try {
-            self.lock().try_waits = false;
-        }
+        if name.contains(TRIES) { self.stand_still(ms) } else { self.pause(ms).await }
     }
 
     fn read_fails(&self, name: &str) -> bool {
@@ -193,12 +182,12 @@ impl Faults for Misfortune {
         Box::pin(async move {
             let late = self.0.lock().late.take_if(|(wanted, _)| name(place).contains(*wanted));
             if let Some((_, ms)) = late {
-                self.0.step_clock(ms);
+                self.0.stand_still(ms);
             }
             if self.0.dies_at(&name(place), Side::After) {
                 std::future::pending::<()>().await;
             }
-            if let Some(ms) = self.0.answers_late(&name(place)) {
+            if let Some(ms) = self.0.answers_late() {
                 self.0.tell(format!("the store's answer comes {ms} ms late at {}", name(place)));
                 self.0.hold_up(&name(place), ms).await;
             }

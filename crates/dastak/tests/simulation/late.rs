@@ -20,7 +20,7 @@ fn committed_late(name: u64, due: Timestamp, late: i64) -> (usize, String, Value
     let customer = life.wait(clients::set_up(&life.app, 0, &mut Random::named(name, "late"))).expect("a workspace");
     let key = customer.keys[0].0.clone();
     let to = Phone::normalize("+919812340013").expect("a number");
-    let body = json!({"outsideWindow": "queue", "scheduledAt": due, "retry": {"maxRetries": 0, "on": [], "delayMinutes": 30}});
+    let body = json!({"outsideWindow": "queue", "scheduledAt": due, "retry": {"maxRetries": 0, "on": ["busy"], "delayMinutes": 30}});
     let act = Act::Nudge { customer: 0, key: 0, test: false, to, body, name: "late".into() };
     let log = Shared::new(std::sync::Mutex::new(Log::default()));
     let made = life.wait(clients::perform(life.app.clone(), world.clone(), std::sync::Arc::new(vec![customer]), log.clone(), act));
