@@ -56,6 +56,6 @@ fn a_dial_is_not_made_when_its_lease_is_nearly_over() {
 fn a_dial_is_not_made_after_the_cutoff() {
     let cutoff = TEN.plus((10 * 60 + 55) * MINUTE);
     assert_eq!(committed_late(9_000_003, cutoff.plus(-2 * SECOND), 3 * SECOND), (0, "scheduled".into(), json!("provider_error")));
-    let (dials, ..) = committed_late(9_000_004, cutoff.plus(-4 * SECOND), SECOND);
+    let (dials, ..) = committed_late(9_000_008, cutoff.plus(-4 * SECOND), SECOND);
     assert_eq!(dials, 1, "three seconds before it");
 }
