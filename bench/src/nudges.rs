@@ -118,7 +118,7 @@ pub async fn run(beside: &[u64]) -> Result<(), String> {
             server = Server::dastak(&data, None)?;
             address = server.address.clone();
         }
-        let due = now() + 25_000;
+        let due = now() + 60_000;
         let accepted = send(&address, DUE, move |n| create(&agent, &key, n, due, due + 3_600_000)).await?;
         let one = create(&lone_agent, &lone_key, 150_000, due, due + 3_600_000);
         send(&address, 1, move |_| one.clone()).await?;
@@ -137,7 +137,7 @@ pub async fn run(beside: &[u64]) -> Result<(), String> {
             if lags.len() as u64 == DUE {
                 break lags;
             }
-            if started.elapsed() > Duration::from_secs(150) {
+            if started.elapsed() > Duration::from_secs(240) {
                 return Err(format!("only {} of {DUE} were dialled; is it after 20:55 in India?", lags.len()));
             }
         };
