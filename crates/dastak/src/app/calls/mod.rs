@@ -20,6 +20,7 @@ mod place;
 mod prepare;
 mod read;
 mod report;
+mod talk;
 
 use std::sync::Arc;
 
@@ -40,6 +41,7 @@ pub use place::{block, place, place_intent, start_dial};
 pub(in crate::app) use prepare::own_number;
 pub use prepare::{Order, OwnNumber, Prepared, Refused, check_metadata, judge_gates, prepare};
 pub use read::{get, hang_up, list, view};
+pub use talk::{Talk, talk};
 pub use report::{keep_holding, report, to_hang_up, transferred};
 
 /// Who places calls, in each world.
