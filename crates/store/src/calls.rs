@@ -267,6 +267,11 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
     tx.one(&sql, params![tenant, mode.as_str(), id], read)
 }
 
+/// One call of whatever world.
+pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
+    tx.one(&format!("select {COLUMNS} from calls where workspace = ?1 and id = ?2"), params![tenant, id], read)
+}
+
 /// One call, held against other writers until the transaction ends.
 pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
     tx.one(&format!("select {COLUMNS} from calls where workspace = ?1 and id = ?2 /*pg for update*/"), params![tenant, id], read)

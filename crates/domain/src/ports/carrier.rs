@@ -4,10 +4,13 @@ use super::Answer;
 use crate::call::{Network, refusal};
 use crate::ids::{Call, Id, ProviderCall};
 use crate::phone::Phone;
+use crate::tenant::Tenant;
 
 /// A call to be dialled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DialOrder {
+    /// Whose call it is.
+    pub workspace: Tenant,
     /// The call's id; a carrier that is asked twice for one id dials once.
     pub call: Id<Call>,
     /// Whom to ring.
@@ -47,11 +50,12 @@ pub struct HangUpFailed;
 pub trait Carrier: Send + Sync {
     /// Whether it rings nobody: the magic numbers of `operating.md` hold.
     fn simulated(&self) -> bool {
-        self.network().is_some()
+        false
     }
 
-    /// The table that would play a call placed now; then the store itself plays what the phone does.
-    fn network(&self) -> Option<Network> {
+    /// The table that would play a call placed now to this number; then the store itself plays what the phone does.
+    fn network(&self, to: Phone) -> Option<Network> {
+        let _ = to;
         None
     }
 
@@ -92,7 +96,11 @@ impl Scripted {
 }
 
 impl Carrier for Scripted {
-    fn network(&self) -> Option<Network> {
+    fn simulated(&self) -> bool {
+        true
+    }
+
+    fn network(&self, _: Phone) -> Option<Network> {
         Some(self.0)
     }
 

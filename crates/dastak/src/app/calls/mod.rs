@@ -21,6 +21,7 @@ mod place;
 mod prepare;
 mod read;
 mod report;
+mod talk;
 
 use std::sync::Arc;
 
@@ -42,6 +43,7 @@ pub use place::{block, block_with, place, place_intent, place_intent_with, start
 pub(in crate::app) use prepare::own_number;
 pub use prepare::{Order, OwnNumber, Prepared, Refused, check_metadata, judge_gates, prepare, prepare_with};
 pub use read::{get, hang_up, list, view};
+pub use talk::{Talk, talk};
 pub use report::{keep_holding, report, to_hang_up, transferred};
 
 /// Who places calls, in each world.

@@ -132,7 +132,7 @@ fn lease(prepared: &Prepared, now: Timestamp) -> Timestamp {
 
 /// What the carrier is asked.
 pub(super) fn dial_order(call: &CallRow) -> Option<DialOrder> {
-    Some(DialOrder { call: call.id, to: Phone::normalize(&call.to_number).ok()?, from: call.from_number.clone(), network: call.network })
+    Some(DialOrder { workspace: call.workspace, call: call.id, to: Phone::normalize(&call.to_number).ok()?, from: call.from_number.clone(), network: call.network })
 }
 
 /// The second transaction of a placement: the carrier's answer, and the answer to the request that waits for it.
@@ -236,7 +236,7 @@ pub fn place_intent_with(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared
     }
     call.line = live;
     call.concurrent = prepared.lines_in_use + 1;
-    call.network = env.carriers.in_mode(prepared.mode).and_then(|carrier| carrier.network());
+    call.network = env.carriers.in_mode(prepared.mode).zip(prepared.to).and_then(|(carrier, to)| carrier.network(to));
     call.next_step_at = Some(lease(prepared, env.context.now));
     call.once = prepared.order.once.clone();
     calls::insert(tx, &call)?;
