@@ -1,8 +1,9 @@
 //! Looking at due nudges: facts, decision, and the intent to dial (spec 1 «Nudge status and result»).
 //!
 //! One round serves several queues (workspace and mode), each with its share, in the order in which they were served last: a workspace with
-//! 10,000 due nudges does not delay one with one. All of a round is one transaction; the dials follow its commit.
+//! 10,000 due nudges does not delay one with one, and its nudges take turns. All of a round is one transaction; the dials follow its commit.
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use api::error_codes;
@@ -93,6 +94,16 @@ struct Desk {
     known: Known,
 }
 
+/// One queue in a round.
+struct Turn {
+    queue: Queue,
+    /// Lines that are free for it.
+    free: i64,
+    /// Its nudges that are still to be looked at, held.
+    rows: VecDeque<NudgeRow>,
+    changes: Changes,
+}
+
 /// One round. `lines` asks for nudges that wait for a line, too; `room` is how many dials may follow.
 pub async fn round(app: &App, breaker: &Breaker, lines: bool, room: usize) -> Result<Round, Failure> {
     let (env, allowance) = (app.call_env(), breaker.allowance(app.clock.now()));
@@ -106,16 +117,17 @@ pub async fn round(app: &App, breaker: &Breaker, lines: bool, room: usize) -> Re
             let share = (batch / i64::try_from(queues.len()).unwrap_or(batch).max(1)).max(1);
             // Every node takes its locks in the same order.
             queues.sort_by_key(|queue| (queue.workspace, queue.mode));
-            let mut looked = 0;
-            let mut changed = Vec::new();
-            for queue in queues {
-                let (count, changes) = desk.serve(tx, &queue, share)?;
-                looked += count;
-                changed.push((queue, changes));
+            let mut turns = queues.into_iter().map(|queue| desk.take(tx, queue, share)).collect::<Result<Vec<_>, _>>()?;
+            let looked: usize = turns.iter().map(|turn| turn.rows.len()).sum();
+            // One of each queue, then the second of each: nobody's first waits behind somebody's hundredth.
+            while turns.iter().any(|turn| !turn.rows.is_empty()) {
+                for turn in &mut turns {
+                    desk.next(tx, turn)?;
+                }
             }
             desk.known.finish(tx)?;
-            for (queue, changes) in changed {
-                nudges::serve(tx, &queue, changes.0)?;
+            for turn in turns {
+                nudges::serve(tx, &turn.queue, turn.changes.0)?;
             }
             Ok::<_, Failure>(Round { more: looked > 0 || full_page, dials: desk.dials })
         })
@@ -123,13 +135,15 @@ pub async fn round(app: &App, breaker: &Breaker, lines: bool, room: usize) -> Re
 }
 
 impl Desk {
-    /// Looks at the share of one queue: first those that wait for a line, as many as there are lines, then what is due.
-    fn serve(&mut self, tx: &mut Tx<'_>, queue: &Queue, share: i64) -> Result<(usize, Changes), Failure> {
-        let mut changes = Changes::none();
+    /// Takes the share of one queue: first those that wait for a line, as many as there are lines, then what is due.
+    fn take(&mut self, tx: &mut Tx<'_>, queue: Queue, share: i64) -> Result<Turn, Failure> {
         let now = self.env.context.now;
         let free = if queue.mode == Mode::Live { self.free_lines(tx, queue.workspace)? } else { i64::MAX };
-        let mut rows =
-            if queue.without_line > 0 && free > 0 { nudges::without_line(tx, queue.workspace, queue.mode, share.min(free))? } else { Vec::new() };
+        let mut rows = if queue.without_line > 0 && free > 0 {
+            nudges::without_line(tx, queue.workspace, queue.mode, share.min(free))?
+        } else {
+            Vec::new()
+        };
         if queue.due {
             for row in nudges::to_look_at(tx, queue.workspace, queue.mode, now, share)? {
                 if !rows.iter().any(|known| known.id == row.id) {
@@ -137,15 +151,16 @@ impl Desk {
                 }
             }
         }
-        let looked = rows.len();
-        for row in rows {
-            if free <= 0 && row.state.status_reason == Some(StatusReason::ConcurrencyFull) && row.state.is_pending() {
-                self.still_full(tx, row, &mut changes)?;
-            } else {
-                self.look(tx, row, &mut changes)?;
-            }
+        Ok(Turn { queue, free, rows: rows.into(), changes: Changes::none() })
+    }
+
+    /// Looks at the next nudge of a queue, if there is one left.
+    fn next(&mut self, tx: &mut Tx<'_>, turn: &mut Turn) -> Result<(), Failure> {
+        let Some(row) = turn.rows.pop_front() else { return Ok(()) };
+        if turn.free <= 0 && row.state.status_reason == Some(StatusReason::ConcurrencyFull) && row.state.is_pending() {
+            return self.still_full(tx, row, &mut turn.changes);
         }
-        Ok((looked, changes))
+        self.look(tx, row, &mut turn.changes)
     }
 
     fn free_lines(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, Failure> {
