@@ -211,7 +211,7 @@ pub fn save(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
             &row.person
         ],
     )?;
-    if saved > 0 && state.erased {
+    if saved > 0 && row.to_number.is_none() {
         tx.later(
             "update nudges set to_number = ?3, external_ref = ?4, variables = ?5, metadata = ?6 where workspace = ?1 and id = ?2",
             params![row.workspace, row.id, row.to_number.as_deref(), row.external_ref.as_deref(), &row.variables, &row.metadata],
