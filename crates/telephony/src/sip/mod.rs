@@ -1,0 +1,4 @@
+mod auth;
+mod message;
+pub mod outcome;
+mod timers;
