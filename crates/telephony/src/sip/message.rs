@@ -118,6 +118,13 @@ pub(super) fn sdp_body(sdp: String) -> (Header, Vec<u8>) {
     (header("Content-Type", "application/sdp"), sdp.into_bytes())
 }
 
+/// A SIP address of somebody else, read and written again: nothing can hide behind it.
+pub(super) fn safe_uri(text: &str) -> Option<String> {
+    let uri = Uri::try_from(text).ok()?;
+    let written = uri.to_string();
+    (!written.contains(['<', '>', '\r', '\n', ' ', '"'])).then_some(written)
+}
+
 /// A fresh tag.
 pub(super) fn new_tag() -> String {
     random_text(12)
