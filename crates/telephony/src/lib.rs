@@ -12,3 +12,4 @@
 pub mod media;
 pub mod settings;
 pub mod sip;
+pub mod tones;

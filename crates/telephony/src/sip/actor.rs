@@ -5,17 +5,17 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use domain::call::{EndCause, Fact};
-use rsipstack::sip::{HasHeaders as _, Header, Method, Request, Response, StatusCodeKind};
+use rsipstack::sip::{HasHeaders, Header, Method, Request, Response, StatusCodeKind};
 use rsipstack::transaction::Transaction;
 use rsipstack::transport::SipConnection;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::address::Hop;
 use super::dialog::Dialog;
 use super::leg::{Command, EndedBy, LegEnd, LegEvent};
-use super::message::{ALLOW, SUPPORTED, header, lists, made_up, parameter, q850, safe_uri, sdp_body, sdp_of, value};
+use super::message::{ALLOW, SUPPORTED, header, lists, made_up, parameter, safe_uri, sdp_body, sdp_of, value};
 use super::net::{Ask, REQUEST_LIMIT};
 use super::phone::{Core, Registered};
 use super::sound::{Settled, Sound};
@@ -86,6 +86,8 @@ pub(super) struct Actor {
     pub ended: bool,
     pub session: Option<Session>,
     pub session_at: Option<Instant>,
+    /// A refresh of ours is on its way.
+    pub refreshing: bool,
     pub takes_update: bool,
     /// Our side holds.
     pub holding: bool,
@@ -162,6 +164,7 @@ impl Actor {
 
     /// Starts or restarts the session timer.
     pub fn refreshed(&mut self, session: Option<Session>) {
+        self.refreshing = false;
         self.session = session;
         self.session_at = session.map(|session| Instant::now() + session.due_after());
     }
@@ -366,7 +369,7 @@ impl Actor {
         if due(self.session_at) {
             self.session_at = None;
             match self.session {
-                Some(session) if session.ours && !self.ended => self.refresh(session),
+                Some(session) if session.ours && !self.refreshing && !self.ended => self.refresh(session),
                 _ => self.bye(EndedBy::Timeout, None, Fact::Ended(EndCause::Error)),
             }
         }
@@ -383,19 +386,15 @@ impl Actor {
             self.reinvite();
         }
         // Should the refresh go unanswered, the call ends with the interval.
+        self.refreshing = true;
         self.session_at = Some(Instant::now() + Duration::from_millis(u64::from(session.seconds) * 500));
-        self.session = Some(Session { ours: false, ..session });
     }
 
     /// What the other side's INVITE or 2xx says of it.
-    pub fn learn_abilities(&mut self, message: &impl rsipstack::sip::HasHeaders) {
+    pub fn learn_abilities(&mut self, message: &impl HasHeaders) {
         self.takes_update = lists(message, "Allow", "UPDATE");
     }
 
-    /// The cause in a message, for [`LegEnd`].
-    pub fn cause(message: &impl rsipstack::sip::HasHeaders) -> Option<u16> {
-        q850(message)
-    }
 }
 
 /// Waits until a time; without one, for ever.
@@ -431,16 +430,4 @@ pub(super) async fn serve(mut transaction: Transaction, mail: mpsc::Sender<Mail>
             return;
         }
     }
-}
-
-/// Tells whoever waits for a hang-up that it is on its way.
-pub(super) fn done(waiting: Option<oneshot::Sender<()>>) {
-    if let Some(waiting) = waiting {
-        let _: Result<(), ()> = waiting.send(());
-    }
-}
-
-/// Whether a message's headers name SDP (used to decide between 488 and going on).
-pub(super) fn has_body(request: &Request) -> bool {
-    !request.body.is_empty() && request.headers().iter().count() > 0
 }
