@@ -41,6 +41,8 @@ pub(super) enum Mail {
     Acked(Box<Request>),
     /// The INVITE that came in was cancelled.
     Cancelled,
+    /// The phone stops.
+    Stop,
 }
 
 /// Which request of ours an answer belongs to.
@@ -67,7 +69,7 @@ pub(super) struct Actor {
     pub slot: Option<Slot>,
     pub sound: Arc<Sound>,
     pub dialog: Dialog,
-    pub registered: Option<Registered>,
+    pub _registered: Registered,
     /// Where the INVITE went or came from.
     pub hop: Hop,
     /// The connection that it travelled on, when that is a stream.
@@ -199,6 +201,7 @@ impl Actor {
             }
             Mail::Reply(sent, answer) => return self.on_reply(sent, answer),
             Mail::Acked(ack) => self.on_ack(&ack),
+            Mail::Stop => self.bye(EndedBy::Us, None, Fact::Ended(EndCause::ApiHangup)),
             Mail::Gone(_) | Mail::Cancelled => {}
         }
         Turn::On

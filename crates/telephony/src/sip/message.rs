@@ -148,7 +148,6 @@ pub(super) fn response(to: &Request, status: u16, tag: &str, agent: &str, more: 
             Header::Via(_) | Header::From(_) | Header::CallId(_) | Header::CSeq(_) => headers.push(one.clone()),
             Header::RecordRoute(_) if (101..300).contains(&status) => headers.push(one.clone()),
             Header::To(to) => {
-                use rsipstack::sip::UntypedHeader as _;
                 let text = to.value();
                 if status > 100 && parameter(text, "tag").is_none() {
                     headers.push(header("To", format!("{text};tag={tag}")));

@@ -116,7 +116,7 @@ fn readable(datagram: &[u8]) -> Option<SipMessage> {
 
 #[async_trait::async_trait]
 impl Datagrams for Gate {
-    async fn recv_from(&self, buf: &mut [u8]) -> rsipstack::error::Result<(usize, SocketAddr)> {
+    async fn recv_from(&self, buf: &mut [u8]) -> Result<(usize, SocketAddr), rsipstack::Error> {
         loop {
             let Some(socket) = self.socket() else { return std::future::pending().await };
             // An error here is an earlier datagram's that found no reader; the socket goes on.
@@ -129,14 +129,14 @@ impl Datagrams for Gate {
         }
     }
 
-    async fn send_to(&self, buf: &[u8], to: SocketAddr) -> rsipstack::error::Result<usize> {
+    async fn send_to(&self, buf: &[u8], to: SocketAddr) -> Result<usize, rsipstack::Error> {
         match self.socket() {
             Some(socket) => Ok(socket.send_to(buf, to).await?),
             None => Err(rsipstack::Error::Error("closed".into())),
         }
     }
 
-    fn local_addr(&self) -> rsipstack::error::Result<SocketAddr> {
+    fn local_addr(&self) -> Result<SocketAddr, rsipstack::Error> {
         Ok(self.local)
     }
 }
@@ -173,7 +173,7 @@ pub(super) struct Locator(pub SipResolver);
 
 #[async_trait::async_trait]
 impl TargetLocator for Locator {
-    async fn locate(&self, uri: &Uri) -> rsipstack::error::Result<SipAddr> {
+    async fn locate(&self, uri: &Uri) -> Result<SipAddr, rsipstack::Error> {
         let (host, transport) = hop_of(uri, Transport::Udp);
         let found = resolve(&self.0, &host, transport).await.map_err(rsipstack::Error::Error)?;
         found.first().map(Hop::sip_addr).ok_or_else(|| rsipstack::Error::Error(format!("{host} has no address")))
@@ -195,7 +195,7 @@ pub(super) struct Net {
     pub gate: Arc<Gate>,
     pub resolver: SipResolver,
     udp: SipConnection,
-    streams: Mutex<HashMap<(Transport, SocketAddr), SipConnection>>,
+    streams: Mutex<HashMap<(&'static str, SocketAddr), SipConnection>>,
     token: CancellationToken,
     verifier: Option<Arc<dyn ServerCertVerifier>>,
     listen: SocketAddr,
@@ -251,7 +251,7 @@ impl Net {
         if hop.transport == Transport::Udp {
             return Ok(self.udp.clone());
         }
-        let key = (hop.transport, hop.address);
+        let key = (hop.transport.word(), hop.address);
         let open = |one: &SipConnection| !one.cancel_token().is_some_and(|token| token.is_cancelled());
         let known = {
             let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);

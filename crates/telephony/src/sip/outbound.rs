@@ -288,6 +288,10 @@ impl Calling {
                 // A callee ends an early dialog with a final answer; a BYE says the same (RFC 3261 section 15).
                 if self.actor.ended { Step::Over } else { Step::On }
             }
+            Mail::Stop => {
+                self.give_up(EndedBy::Us).await;
+                Step::On
+            }
             Mail::Reply(..) | Mail::Acked(_) | Mail::Cancelled => Step::On,
         }
     }
@@ -295,7 +299,8 @@ impl Calling {
     async fn on_answer(&mut self, response: Response) -> Step {
         let code = response.status_code.code();
         if made_up(&response) {
-            return self.on_silence(code);
+            // A 100 of that kind is our own ([`Calling::fall_silent`]).
+            return if code == 100 { Step::On } else { self.on_silence(code) };
         }
         if let Some(trunk) = &self.actor.trunk {
             trunk.alive();
@@ -456,13 +461,7 @@ impl Calling {
         if code == 422 {
             credentials = invite.headers.iter().filter(|one| matches!(one, Header::Authorization(_) | Header::ProxyAuthorization(_))).cloned().collect();
         }
-        let (target, remote) = (self.actor.dialog.target.clone(), self.actor.dialog.remote_tag.take());
-        let sent = self.invite(&credentials).await.is_ok();
-        self.actor.dialog.target = target;
-        if !sent {
-            self.actor.dialog.remote_tag = remote;
-        }
-        sent
+        self.invite(&credentials).await.is_ok()
     }
 
     /// What a call that was given up counts as.

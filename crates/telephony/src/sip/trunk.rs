@@ -1,6 +1,6 @@
 //! A trunk as it runs: where it is, whether it lives, whether we are registered, how many calls it carries.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -165,6 +165,11 @@ impl Trunk {
     /// Whether packets from this address are the trunk's.
     pub fn owns(&self, ip: IpAddr) -> bool {
         self.settings.inbound_from.iter().any(|one| one.to_canonical() == ip) || self.state().hops.iter().any(|hop| hop.address.ip().to_canonical() == ip)
+    }
+
+    /// Whether this is the very address that requests go to.
+    pub fn is_at(&self, address: SocketAddr) -> bool {
+        self.state().hops.iter().any(|hop| hop.address == address)
     }
 
     /// Addresses to try, the best first. Names are asked for again when they are old or the trunk fell silent.
