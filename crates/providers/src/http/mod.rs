@@ -15,8 +15,9 @@ mod connect;
 mod peer;
 mod time;
 
+pub(crate) use base::encode;
 pub use base::{Base, is_resident};
 pub use connect::Net;
 pub(crate) use connect::Stream;
-pub(crate) use peer::{Body, Peer, status_error};
+pub(crate) use peer::{Body, Peer, error_code, status_error};
 pub use time::{Monotonic, monotonic, unix_seconds};
