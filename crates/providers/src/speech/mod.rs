@@ -29,6 +29,7 @@ use domain::ports::{Recogniser, Synthesiser};
 use crate::http::{Base, Net};
 use crate::settings;
 
+pub(crate) use openai::list_models;
 pub use openai::{Speech as OpenAiSpeech, Transcriptions as OpenAiTranscriptions};
 pub use wire::{WireRecogniser, WireSynthesiser};
 
