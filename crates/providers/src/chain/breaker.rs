@@ -1,0 +1,145 @@
+//! A provider that keeps failing is passed over for a while.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::http::Monotonic;
+
+/// When a breaker opens and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BreakerLimits {
+    /// So many failures open it, at least 1.
+    pub failures: usize,
+    /// Failures longer ago than this do not count.
+    pub window: Duration,
+    /// It stays open this long; then one request at a time tries whether the provider works again.
+    pub pause: Duration,
+}
+
+impl Default for BreakerLimits {
+    fn default() -> Self {
+        Self { failures: 5, window: Duration::from_secs(60), pause: Duration::from_secs(30) }
+    }
+}
+
+/// The breaker of one provider in one role.
+pub(super) struct Breaker {
+    limits: BreakerLimits,
+    clock: Monotonic,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    failures: VecDeque<Duration>,
+    /// Since when it is open, or since when the newest probe is on its way.
+    open_since: Option<Duration>,
+}
+
+impl Breaker {
+    pub(super) fn new(limits: BreakerLimits, clock: Monotonic) -> Self {
+        Self { limits: BreakerLimits { failures: limits.failures.max(1), ..limits }, clock, state: Mutex::default() }
+    }
+
+    /// Whether the provider may be asked now. An open breaker whose pause is over says yes once a pause, for a probe.
+    pub(super) fn admits(&self) -> bool {
+        let now = (self.clock)();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match state.open_since {
+            None => true,
+            Some(since) if now.saturating_sub(since) < self.limits.pause => false,
+            Some(_) => {
+                state.open_since = Some(now);
+                true
+            }
+        }
+    }
+
+    /// The provider did what it was asked.
+    pub(super) fn succeeded(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.open_since = None;
+        state.failures.clear();
+    }
+
+    /// It failed.
+    pub(super) fn failed(&self) {
+        let now = (self.clock)();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let window = self.limits.window;
+        state.failures.retain(|at| now.saturating_sub(*at) < window);
+        if state.failures.len() == self.limits.failures {
+            state.failures.pop_front();
+        }
+        state.failures.push_back(now);
+        if state.open_since.is_some() || state.failures.len() >= self.limits.failures {
+            state.open_since = Some(now);
+        }
+    }
+
+    /// Whether it is open, the time of probes included.
+    pub(super) fn is_open(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).open_since.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    fn breaker(failures: usize) -> (Breaker, impl Fn(u64)) {
+        let seconds = Arc::new(AtomicU64::new(0));
+        let read = seconds.clone();
+        let limits = BreakerLimits { failures, window: Duration::from_secs(60), pause: Duration::from_secs(30) };
+        let clock: Monotonic = Arc::new(move || Duration::from_secs(read.load(Ordering::SeqCst)));
+        (Breaker::new(limits, clock), move |to| seconds.store(to, Ordering::SeqCst))
+    }
+
+    #[test]
+    fn it_opens_after_failures_in_the_window_and_probes_once_a_pause() {
+        let (breaker, at) = breaker(3);
+        breaker.failed();
+        breaker.failed();
+        assert!(breaker.admits());
+        breaker.failed();
+        assert!(!breaker.admits() && breaker.is_open());
+        at(29);
+        assert!(!breaker.admits());
+        at(30);
+        assert!(breaker.admits(), "the probe");
+        assert!(!breaker.admits(), "one at a time");
+        breaker.failed();
+        at(59);
+        assert!(!breaker.admits(), "a failed probe begins the pause again");
+        at(60);
+        assert!(breaker.admits());
+        breaker.succeeded();
+        assert!(breaker.admits() && breaker.admits() && !breaker.is_open());
+    }
+
+    #[test]
+    fn old_failures_are_forgotten() {
+        let (breaker, at) = breaker(2);
+        breaker.failed();
+        at(60);
+        breaker.failed();
+        assert!(breaker.admits());
+        at(119);
+        breaker.failed();
+        assert!(!breaker.admits());
+    }
+
+    #[test]
+    fn a_probe_that_never_reports_does_not_close_the_way_for_ever() {
+        let (breaker, at) = breaker(1);
+        breaker.failed();
+        at(30);
+        assert!(breaker.admits());
+        at(60);
+        assert!(breaker.admits());
+    }
+}
