@@ -11,3 +11,4 @@
 
 pub mod media;
 pub mod settings;
+pub mod tones;

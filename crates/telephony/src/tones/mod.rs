@@ -1,0 +1,5 @@
+//! Tones: made, and told from speech.
+
+mod make;
+
+pub use make::{dtmf, tone};
