@@ -80,6 +80,10 @@ pub struct App {
     pub throttle: access::Throttle,
     /// Who places calls.
     pub carriers: calls::Carriers,
+    /// Telephone lines of this node.
+    pub lines: Option<Arc<crate::lines::Lines>>,
+    /// Speech and language models.
+    pub speech: providers::chain::Set,
     /// Deliveries on their way.
     pub webhooks: Arc<crate::jobs::webhooks::Engine>,
     /// Requests by workspace, on an embedded store.

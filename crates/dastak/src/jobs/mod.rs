@@ -3,6 +3,7 @@
 pub mod call_hours;
 pub mod cleanup;
 pub mod dialler;
+pub mod lines;
 pub mod live_calls;
 pub mod scheduled_calls;
 pub mod webhooks;
