@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 //! Language models over the wire: OpenAI-compatible chat completions (facts sheet 5.1).
 //!
 //! | file | holds |
@@ -17,3 +18,8 @@ mod speakable;
 mod turn;
 
 pub use openai::OpenAi;
+=======
+//! Language models.
+
+pub mod offline;
+>>>>>>> offline

@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `sarvam`, `deepgram`, `elevenlabs`, `cartesia`, `openai` | one provider each, as a dialect of the two below |
+//! | `offline` | programs of this machine, no account needed |
 //! | `listening` | sound one way, words the other: the queue that never waits, turns, keep-alive |
 //! | `speaking` | warm connections, utterances, their early end |
 //! | `languages` | which provider speaks what |
@@ -21,6 +22,7 @@ mod pcm;
 mod sarvam;
 mod speaking;
 mod wire;
+pub mod offline;
 
 use std::sync::Arc;
 
