@@ -7,3 +7,4 @@ pub mod http;
 pub mod jobs;
 pub mod runtime;
 pub mod service;
+pub mod voice;
