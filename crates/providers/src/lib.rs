@@ -20,8 +20,5 @@ pub mod settings;
 pub mod speech;
 pub mod storage;
 mod websocket;
-pub mod language_model;
-pub mod settings;
-pub mod speech;
 
 pub use guarded_client::GuardedClient;

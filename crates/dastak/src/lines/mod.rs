@@ -178,7 +178,7 @@ impl Lines {
             }
         };
         if tokio::time::timeout(grace, none_left).await.is_ok() {
-            return self.phone.stop().await;
+            return self.close().await;
         }
         let left = self.held();
         tracing::warn!(calls = left.len(), "the grace is over: ending the calls that are left");
@@ -194,7 +194,14 @@ impl Lines {
             }
         };
         let _ = tokio::time::timeout(LAST_FACTS, all_over).await;
+        self.close().await;
+    }
+
+    async fn close(&self) {
         self.phone.stop().await;
+        if let Some(network) = &self.network {
+            network.stop().await;
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Id<Call>, Held>> {

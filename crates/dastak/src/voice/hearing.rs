@@ -75,11 +75,10 @@ pub(super) struct Pause {
 pub(super) struct Shared {
     now: AtomicU64,
     wake_at: AtomicU64,
-    said_first: AtomicU64,
-    said_last: AtomicU64,
     listener: Mutex<Option<Arc<dyn Listening>>>,
     listeners: AtomicU32,
     greeting: AtomicBool,
+    heard: AtomicBool,
     done: AtomicBool,
     dropped: AtomicU64,
 }
@@ -95,16 +94,6 @@ impl Shared {
         self.wake_at.store(at, Ordering::Release);
     }
 
-    /// When the newest stretch of our own sound began.
-    pub fn said_first(&self) -> u64 {
-        self.said_first.load(Ordering::Acquire)
-    }
-
-    /// When our own sound was last sent.
-    pub fn said_last(&self) -> u64 {
-        self.said_last.load(Ordering::Acquire)
-    }
-
     /// From now on this one is fed.
     pub fn listen_with(&self, listener: Option<Arc<dyn Listening>>) {
         *lock(&self.listener) = listener;
@@ -114,6 +103,11 @@ impl Shared {
     /// Whether a machine may be speaking.
     pub fn greeting(&self, on: bool) {
         self.greeting.store(on, Ordering::Release);
+    }
+
+    /// Whether any sound ever arrived.
+    pub fn heard(&self) -> bool {
+        self.heard.load(Ordering::Acquire)
     }
 
     /// The conversation is over: the recorder closes its file at the next tick.
@@ -144,11 +138,10 @@ pub fn hearing(settings: &HearingSettings, recorder: Option<(Recorder, Recording
     let shared = Arc::new(Shared {
         now: AtomicU64::new(0),
         wake_at: AtomicU64::new(u64::MAX),
-        said_first: AtomicU64::new(0),
-        said_last: AtomicU64::new(0),
         listener: Mutex::new(None),
         listeners: AtomicU32::new(0),
         greeting: AtomicBool::new(false),
+        heard: AtomicBool::new(false),
         done: AtomicBool::new(false),
         dropped: AtomicU64::new(0),
     });
@@ -164,7 +157,6 @@ pub fn hearing(settings: &HearingSettings, recorder: Option<(Recorder, Recording
         seen: 0,
         now: 0,
         began: 0,
-        saying: false,
         asked_at_ms: 0,
     };
     (Box::new(ear), Hearing { events, shared, recording })
@@ -182,7 +174,6 @@ struct Listener {
     seen: u32,
     now: u64,
     began: u64,
-    saying: bool,
     /// How far into the speech the recogniser was last asked, milliseconds.
     asked_at_ms: u32,
 }
@@ -199,6 +190,9 @@ impl Listener {
         if newest != self.seen {
             self.seen = newest;
             self.listener = lock(&self.shared.listener).clone();
+            if self.activity.speaking() {
+                self.feed_before();
+            }
         }
     }
 
@@ -219,14 +213,19 @@ impl Listener {
         }
     }
 
-    fn feed(&mut self, heard: &Frame, began: bool) {
-        let Some(listener) = &self.listener else { return };
-        if began {
-            for frame in &self.before {
-                listener.feed(frame);
-            }
+    fn feed_before(&self) {
+        if let Some(listener) = &self.listener {
+            self.before.iter().for_each(|frame| listener.feed(frame));
         }
-        listener.feed(heard);
+    }
+
+    fn feed(&self, heard: &Frame, began: bool) {
+        if began {
+            self.feed_before();
+        }
+        if let Some(listener) = &self.listener {
+            listener.feed(heard);
+        }
     }
 
     fn changed(&mut self, change: Option<Change>) {
@@ -258,16 +257,9 @@ impl Ear for Listener {
         const SILENCE: Frame = [0; FRAME];
         self.now += 20;
         self.shared.now.store(self.now, Ordering::Release);
-        match (tick.said.is_some(), self.saying) {
-            (true, before) => {
-                if !before {
-                    self.shared.said_first.store(self.now, Ordering::Release);
-                }
-                self.shared.said_last.store(self.now, Ordering::Release);
-            }
-            (false, _) => {}
+        if tick.heard.is_some() {
+            self.shared.heard.store(true, Ordering::Release);
         }
-        self.saying = tick.said.is_some();
         if self.shared.done.load(Ordering::Acquire) {
             self.recorder = None;
             return;

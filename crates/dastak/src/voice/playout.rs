@@ -128,18 +128,14 @@ impl Playout {
         self.appended().saturating_sub(self.played()) / 8
     }
 
-    pub fn paused(&self) -> bool {
-        self.paused
-    }
-
     /// Whether there is nothing to say and all was sent.
     pub fn idle(&self) -> bool {
         self.ready.is_empty() && self.utterances.is_empty() && self.mouth.queued_ms() == 0
     }
 
-    /// Whether sound is being sent or waits.
-    pub fn sounding(&self) -> bool {
-        self.left_ms() > 0
+    /// Whether no words are under way, whatever else sounds.
+    pub fn silent(&self) -> bool {
+        self.utterances.is_empty()
     }
 
     /// Tops up the line and says which utterances are over, heard to their end. `now` is the time of the line.
@@ -188,7 +184,7 @@ impl Playout {
         }
         let queued = u64::from(self.mouth.queued_ms());
         match (self.ready.is_empty(), queued) {
-            (false, queued) => Some(queued.saturating_sub(u64::from(LOW_MS) / 2).max(20)),
+            (false, queued) => Some(queued.saturating_sub(200).max(20)),
             (true, 0) => None,
             (true, queued) => Some(queued.min(200)),
         }

@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 //! Language models over the wire: OpenAI-compatible chat completions (facts sheet 5.1).
 //!
 //! | file | holds |
@@ -18,8 +17,3 @@ mod speakable;
 mod turn;
 
 pub use openai::OpenAi;
-=======
-//! Language models.
-
-pub mod offline;
->>>>>>> offline
