@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-use super::support::{PATIENCE, free_port, until};
+use super::support::{PATIENCE, free_port, ports, until};
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
@@ -19,7 +19,7 @@ pub struct Sipp {
     folder: PathBuf,
 }
 
-/// Plays a scenario as the callee, with `-key` values.
+/// Plays a scenario as the callee, with values for the words in brackets.
 pub async fn callee(name: &str, keys: &[(&str, &str)]) -> Sipp {
     start(name, keys, &[], true).await
 }
@@ -29,12 +29,7 @@ pub async fn callee_tcp(name: &str, keys: &[(&str, &str)]) -> Sipp {
     start(name, keys, &["-t", "t1"], true).await
 }
 
-/// Plays a scenario as the caller of `port`.
-pub async fn caller(name: &str, port: u16, keys: &[(&str, &str)]) -> Sipp {
-    start(name, keys, &[&format!("127.0.0.1:{port}")], false).await
-}
-
-/// The same from a port that is known before, so that a trunk can be there.
+/// Plays a scenario as the caller of `port`, from a port that is known before, so that a trunk can be there.
 pub async fn caller_from(name: &str, from: u16, port: u16, keys: &[(&str, &str)], more: &[&str]) -> Sipp {
     let target = format!("127.0.0.1:{port}");
     let mut arguments = vec![target.as_str()];
@@ -51,14 +46,17 @@ async fn launch(name: &str, port: u16, keys: &[(&str, &str)], more: &[&str], wai
     let folder = std::env::temp_dir().join(format!("telephony-sipp-{}-{number}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sipp").join(format!("{name}.xml"));
+    // SIPp checks statuses when it loads the file, before its own `-key` values are filled in.
+    let mut text = std::fs::read_to_string(&scenario).unwrap_or_else(|error| panic!("{}: {error}", scenario.display()));
+    for (key, value) in keys {
+        text = text.replace(&format!("[{key}]"), value);
+    }
+    std::fs::write(folder.join("scenario.xml"), text).expect("a file");
     let screen = std::fs::File::create(folder.join("screen")).expect("a file");
     let mut command = Command::new("sipp");
-    command.arg("-sf").arg(scenario).args(["-i", "127.0.0.1", "-mi", "127.0.0.1", "-m", "1", "-nostdin", "-timeout", "40s", "-timeout_error"]);
-    command.args(["-p", &port.to_string(), "-mp", &free_port().to_string()]);
+    command.args(["-sf", "scenario.xml", "-i", "127.0.0.1", "-mi", "127.0.0.1", "-m", "1", "-nostdin", "-timeout", "40s", "-timeout_error"]);
+    command.args(["-p", &port.to_string(), "-mp", &ports().0.to_string()]);
     command.args(["-trace_err", "-error_file", "errors", "-trace_msg", "-message_file", "messages"]);
-    for (key, value) in keys {
-        command.args(["-key", key, value]);
-    }
     command.args(more).current_dir(&folder).stdin(Stdio::null()).stdout(screen).stderr(Stdio::null()).kill_on_drop(true);
     let child = command.spawn().expect("sipp is needed for these tests (Debian package sip-tester)");
     let sipp = Sipp { port, child, name: name.to_owned(), folder };
