@@ -104,7 +104,7 @@ async fn given_up_by_the_caller() {
 async fn refused() {
     let rejected = |status: u16, wire: &'static str| async move {
         let (mut kit, from) = kit().await;
-        let peer = sipp::caller_from("call_refused", from, kit.port(), &[("called", "1"), ("status", wire), ("extra", "X: 1")], &[]).await;
+        let peer = sipp::caller_from("call_refused", from, kit.port(), &[("called", "1"), ("status", wire), ("extra", "X-Nothing: 1")], &[]).await;
         kit.call().await.reject(status).await;
         peer.succeeds().await;
         kit.finish().await;
@@ -118,7 +118,7 @@ async fn refused() {
     };
     let dropped = async {
         let (mut kit, from) = kit().await;
-        let peer = sipp::caller_from("call_refused", from, kit.port(), &[("called", "1"), ("status", "480"), ("extra", "X: 1")], &[]).await;
+        let peer = sipp::caller_from("call_refused", from, kit.port(), &[("called", "1"), ("status", "480"), ("extra", "X-Nothing: 1")], &[]).await;
         drop(kit.call().await);
         peer.succeeds().await;
         kit.finish().await;
@@ -128,7 +128,7 @@ async fn refused() {
         let mut one = trunk(port);
         one.channels = 0;
         let kit = Kit::start(vec![one]).await;
-        let peer = sipp::caller_from("call_refused", port, kit.port(), &[("called", "1"), ("status", "503"), ("extra", "X: 1")], &[]).await;
+        let peer = sipp::caller_from("call_refused", port, kit.port(), &[("called", "1"), ("status", "503"), ("extra", "X-Nothing: 1")], &[]).await;
         peer.succeeds().await;
         kit.finish().await;
     };
@@ -142,7 +142,7 @@ async fn strangers_get_403_and_are_counted() {
     elsewhere.address = elsewhere.address.replace("127.0.0.1", "127.0.0.77");
     let mut kit = Kit::start(vec![elsewhere]).await;
     for (port, more) in [(free_port(), &[][..]), (free_port(), &["-t", "t1"][..])] {
-        let peer = sipp::caller_from("call_refused", port, kit.port(), &[("called", "1"), ("status", "403"), ("extra", "X: 1")], more).await;
+        let peer = sipp::caller_from("call_refused", port, kit.port(), &[("called", "1"), ("status", "403"), ("extra", "X-Nothing: 1")], more).await;
         peer.succeeds().await;
     }
     assert!(kit.incoming.try_recv().is_err());

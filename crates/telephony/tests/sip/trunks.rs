@@ -178,7 +178,7 @@ async fn registrations() {
     .await;
     until("refreshed", || {
         let story = registrar.story();
-        (story.matches("REGISTER sip:").count() >= 3 && story.matches("expires=2").count() >= 2).then_some(()).ok_or(story)
+        (story.matches("REGISTER sip:").count() >= 3 && story.matches("Expires: 2\r\n").count() + story.matches("Expires: 2\n").count() >= 2).then_some(()).ok_or(story)
     })
     .await;
     kit.phone.stop().await;
