@@ -25,7 +25,7 @@ impl Baresip {
         std::fs::create_dir_all(&folder).expect("a folder");
         wav(&folder.join("callee.wav"), &tone(seconds * 1000));
         std::fs::write(folder.join("contacts"), "").expect("written");
-        let account = format!("<sip:bob@127.0.0.1:{port}>;regint=0;answermode={mode};audio_codecs=PCMU/8000/1,PCMA/8000/1\n");
+        let account = format!("<sip:+919812345678@127.0.0.1:{port}>;regint=0;answermode={mode};audio_codecs=PCMU/8000/1,PCMA/8000/1\n");
         std::fs::write(folder.join("accounts"), account).expect("written");
         let here = folder.display();
         let config = format!(
@@ -103,9 +103,9 @@ fn wav(path: &Path, samples: &[i16]) {
 }
 
 async fn dialled(peer: &Baresip) -> (Kit, Leg) {
-    let mut bob = trunk(peer.port);
-    bob.number_format = telephony::settings::NumberFormat::E164;
-    let kit = Kit::start(vec![bob]).await;
+    let mut over = trunk(peer.port);
+    over.number_format = telephony::settings::NumberFormat::E164;
+    let kit = Kit::start(vec![over]).await;
     let leg = kit.phone.dial(order("baresip")).await.expect("baresip takes the call");
     (kit, leg)
 }

@@ -99,7 +99,7 @@ async fn conversation(transport: Transport, encryption: Encryption) {
     called.control.hang_up().await;
     let (_, end) = rest(&mut calling).await;
     assert_eq!(end.by, EndedBy::Them);
-    assert!(ours.0.lock().expect("heard").closed);
+    until("the ear is told", || ours.0.lock().expect("heard").closed.then_some(()).ok_or(String::new())).await;
     rest(&mut called).await;
     near.settled().await;
     far.settled().await;
