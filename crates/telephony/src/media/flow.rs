@@ -139,11 +139,7 @@ impl Flow {
     pub(super) fn skip(&mut self, ticks: u32, late_ms: u32) {
         self.pass_time(ticks);
         self.silent = self.silent.saturating_add(ticks);
-        let empty = Tick {
-            heard: None,
-            said: None,
-            late_ms,
-        };
+        let empty = Tick { heard: None, said: None, late_ms };
         let alive = self.with_ear(|ear| {
             for _ in 0..ticks.min(60 * SECOND) {
                 ear.tick(empty);

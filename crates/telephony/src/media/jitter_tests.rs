@@ -13,11 +13,7 @@ impl Random {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        if below == 0 {
-            0
-        } else {
-            (self.0 >> 11) as u32 % below
-        }
+        if below == 0 { 0 } else { (self.0 >> 11) as u32 % below }
     }
 }
 
@@ -43,14 +39,7 @@ struct Network {
     start: (u16, u32),
 }
 
-const CLEAN: Network = Network {
-    ptime_ms: 20,
-    jitter_ms: 0,
-    loss: 0,
-    twice: 0,
-    drift_us: 0,
-    start: (1, 0),
-};
+const CLEAN: Network = Network { ptime_ms: 20, jitter_ms: 0, loss: 0, twice: 0, drift_us: 0, start: (1, 0) };
 
 struct Outcome {
     heard: Vec<Option<Frame>>,
@@ -65,8 +54,7 @@ fn run(network: Network, seconds: u64, seed: u64) -> Outcome {
     let mut packets = Vec::new();
     let length = network.ptime_ms * 8;
     for number in 0..seconds * 1000 / network.ptime_ms {
-        let sent = number as i64
-            * (network.ptime_ms as i64 * 1000 + network.drift_us * network.ptime_ms as i64 / 20);
+        let sent = number as i64 * (network.ptime_ms as i64 * 1000 + network.drift_us * network.ptime_ms as i64 / 20);
         let copies = 1 + u64::from(random.next(1000) < network.twice);
         for _ in 0..copies {
             let way = 3000 + i64::from(random.next(network.jitter_ms * 1000 + 1));
@@ -80,9 +68,7 @@ fn run(network: Network, seconds: u64, seed: u64) -> Outcome {
     let (mut heard, mut most_delay, mut next) = (Vec::new(), 0, 0);
     for tick in 0..seconds * 50 {
         let now = tick as i64 * 20_000;
-        while let Some((_, number, first)) =
-            packets.get(next).filter(|(arrives, ..)| *arrives <= now)
-        {
+        while let Some((_, number, first)) = packets.get(next).filter(|(arrives, ..)| *arrives <= now) {
             next += 1;
             let sound: Vec<i16> = (0..length).map(|index| sample(first + index)).collect();
             if jitter.count(9, network.start.0.wrapping_add(*number as u16)) {
@@ -99,12 +85,7 @@ fn run(network: Network, seconds: u64, seed: u64) -> Outcome {
     for (_, number, _) in &packets[next..] {
         jitter.count(9, network.start.0.wrapping_add(*number as u16));
     }
-    Outcome {
-        heard,
-        counts: jitter.counts(),
-        most_delay,
-        last_delay: jitter.delay_ms(),
-    }
+    Outcome { heard, counts: jitter.counts(), most_delay, last_delay: jitter.delay_ms() }
 }
 
 /// The ticks that are exactly something that was said within half a second: the delay of each in samples.
@@ -115,9 +96,7 @@ fn intact(outcome: &Outcome) -> Vec<i64> {
         let Some(frame) = frame else { continue };
         let now = tick as i64 * FRAME as i64;
         let fits = |behind: &i64| {
-            u64::try_from(now - behind).is_ok_and(|first| {
-                (0..FRAME as u64).all(|index| sample(first + index) == frame[index as usize])
-            })
+            u64::try_from(now - behind).is_ok_and(|first| (0..FRAME as u64).all(|index| sample(first + index) == frame[index as usize]))
         };
         // A faster sender is ahead of our time.
         let behind = Some(last).filter(fits).or_else(|| (-1500..4000).find(fits));
@@ -131,21 +110,14 @@ fn intact(outcome: &Outcome) -> Vec<i64> {
 fn a_clean_network_is_heard_whole_and_with_little_delay() {
     for ptime_ms in [10, 20, 30, 40, 60] {
         // The sequence number and the timestamp wrap around on the way.
-        let network = Network {
-            ptime_ms,
-            start: (65_500, u32::MAX - 20_000),
-            ..CLEAN
-        };
+        let network = Network { ptime_ms, start: (65_500, u32::MAX - 20_000), ..CLEAN };
         let outcome = run(network, 8, 1);
         let intact = intact(&outcome);
         assert!(intact.len() >= 390, "{ptime_ms} ms: {}", intact.len());
         // A packet's own length, two ticks, and one more for the packets that are longer than a tick.
         let most = (ptime_ms as i64 + 60) * 8;
         assert!(intact.iter().all(|delay| *delay <= most), "{ptime_ms} ms");
-        let expected = Counts {
-            concealed: outcome.counts.concealed,
-            ..Counts::default()
-        };
+        let expected = Counts { concealed: outcome.counts.concealed, ..Counts::default() };
         assert_eq!(outcome.counts, expected);
         assert!(outcome.counts.concealed <= 2);
     }
@@ -154,14 +126,7 @@ fn a_clean_network_is_heard_whole_and_with_little_delay() {
 #[test]
 fn jitter_is_taken_up_by_delay_and_given_back() {
     for (jitter_ms, seed) in [(15, 1), (30, 2), (50, 3), (80, 4)] {
-        let outcome = run(
-            Network {
-                jitter_ms,
-                ..CLEAN
-            },
-            30,
-            seed,
-        );
+        let outcome = run(Network { jitter_ms, ..CLEAN }, 30, seed);
         let share = intact(&outcome).len() as f64 / outcome.heard.len() as f64;
         assert!(share > 0.85, "{jitter_ms} ms of jitter: {share}");
         assert!(outcome.most_delay <= 140, "{}", outcome.most_delay);
@@ -183,12 +148,7 @@ fn a_loss_is_concealed_and_costs_nothing_else() {
 #[test]
 fn everything_at_once_keeps_the_sound() {
     for seed in 10..20 {
-        let network = Network {
-            jitter_ms: 40,
-            loss: 20,
-            twice: 30,
-            ..CLEAN
-        };
+        let network = Network { jitter_ms: 40, loss: 20, twice: 30, ..CLEAN };
         let outcome = run(network, 20, seed);
         let share = intact(&outcome).len() as f64 / outcome.heard.len() as f64;
         assert!(share > 0.8, "seed {seed}: {share}");
@@ -250,10 +210,8 @@ fn another_sender_and_another_time_line_are_followed() {
     let mut jitter = Jitter::new();
     let mut frame = [0; FRAME];
     let mut heard = 0;
-    for (number, ssrc, jump) in (0..50)
-        .map(|number| (number, 1, 0))
-        .chain((50..100).map(|number| (number, 1, 1_000_000)))
-        .chain((100..150).map(|number| (number, 2, 77)))
+    for (number, ssrc, jump) in
+        (0..50).map(|number| (number, 1, 0)).chain((50..100).map(|number| (number, 1, 1_000_000))).chain((100..150).map(|number| (number, 2, 77)))
     {
         assert!(jitter.count(ssrc, number));
         jitter.push(u32::from(number) * 160 + jump, &[1000; 160]);

@@ -62,8 +62,7 @@ impl Beep {
 
     /// Whether a steady tone is sounding right now.
     pub fn sounds(&self) -> bool {
-        self.sounding
-            .is_some_and(|tone| tone.ticks >= SHORTEST && tone.after == 0)
+        self.sounding.is_some_and(|tone| tone.ticks >= SHORTEST && tone.after == 0)
     }
 
     /// Hears a tick; silence where none arrived. Answers once, when the beep has ended.
@@ -77,9 +76,7 @@ impl Beep {
         let mut heard = self.settle();
         match (&mut self.sounding, pitch) {
             (Some(tone), Some(hertz))
-                if (tone.hertz - hertz).abs() <= STEADY_HERTZ
-                    && level < tone.level * STEADY_LEVEL
-                    && level > tone.level / STEADY_LEVEL =>
+                if (tone.hertz - hertz).abs() <= STEADY_HERTZ && level < tone.level * STEADY_LEVEL && level > tone.level / STEADY_LEVEL =>
             {
                 tone.ticks += 1;
                 tone.after = 0;
@@ -90,12 +87,7 @@ impl Beep {
             }
             (sounding, _) => {
                 let ended = sounding.take();
-                *sounding = pitch.map(|hertz| Sounding {
-                    hertz,
-                    level,
-                    ticks: 1,
-                    after: 0,
-                });
+                *sounding = pitch.map(|hertz| Sounding { hertz, level, ticks: 1, after: 0 });
                 heard = heard.or(self.ended(ended, silent));
             }
         }
@@ -111,22 +103,14 @@ impl Beep {
         if tone.ticks < 3 {
             return None;
         }
-        let melody = self.former.is_some_and(|(hertz, ticks)| {
-            ticks.saturating_sub(tone.ticks) < MELODY && (hertz - tone.hertz).abs() > STEADY_HERTZ
-        });
+        let melody = self.former.is_some_and(|(hertz, ticks)| ticks.saturating_sub(tone.ticks) < MELODY && (hertz - tone.hertz).abs() > STEADY_HERTZ);
         self.former = Some((tone.hertz, 0));
-        let repeated = self
-            .doubtful
-            .take()
-            .is_some_and(|(beep, _)| (beep.hertz - tone.hertz).abs() <= STEADY_HERTZ);
+        let repeated = self.doubtful.take().is_some_and(|(beep, _)| (beep.hertz - tone.hertz).abs() <= STEADY_HERTZ);
         let long_enough = (SHORTEST..=LONGEST).contains(&tone.ticks);
         if !silent || melody || repeated || !long_enough || self.speech < SPEECH {
             return None;
         }
-        let beep = BeepHeard {
-            hertz: tone.hertz,
-            ms: (tone.ticks + 1) * 20,
-        };
+        let beep = BeepHeard { hertz: tone.hertz, ms: (tone.ticks + 1) * 20 };
         if RINGING.contains(&tone.hertz) {
             self.doubtful = Some((beep, 0));
             return None;
@@ -176,10 +160,7 @@ mod tests {
                     (1..16)
                         .map(|harmonic| {
                             let hertz = pitch * harmonic as f32;
-                            let gain: f32 = formants
-                                .iter()
-                                .map(|formant| 1.0 / (1.0 + ((hertz - formant) / 90.0).powi(2)))
-                                .sum();
+                            let gain: f32 = formants.iter().map(|formant| 1.0 / (1.0 + ((hertz - formant) / 90.0).powi(2))).sum();
                             gain * (std::f32::consts::TAU * phase * harmonic as f32).sin()
                         })
                         .sum::<f32>()
@@ -264,10 +245,7 @@ mod tests {
 
     #[test]
     fn a_melody_is_no_beep() {
-        let notes: Vec<i16> = [523.0, 587.0, 659.0, 698.0, 784.0, 880.0, 784.0, 659.0]
-            .into_iter()
-            .flat_map(|hertz| tone(hertz, 300))
-            .collect();
+        let notes: Vec<i16> = [523.0, 587.0, 659.0, 698.0, 784.0, 880.0, 784.0, 659.0].into_iter().flat_map(|hertz| tone(hertz, 300)).collect();
         assert_eq!(hear(&greeting(&[&notes])), []);
     }
 

@@ -51,12 +51,7 @@ impl Keys {
 }
 
 fn strongest(frame: &Frame, tones: &[f32; 4]) -> (usize, f32) {
-    tones
-        .iter()
-        .map(|hertz| at(frame, *hertz))
-        .enumerate()
-        .max_by(|one, other| one.1.total_cmp(&other.1))
-        .unwrap_or((0, 0.0))
+    tones.iter().map(|hertz| at(frame, *hertz)).enumerate().max_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((0, 0.0))
 }
 
 fn key(frame: &Frame) -> Option<char> {
@@ -79,10 +74,7 @@ mod tests {
 
     fn hear(sound: &[i16]) -> String {
         let mut keys = Keys::new();
-        sound
-            .chunks_exact(FRAME)
-            .filter_map(|frame| keys.push(frame.try_into().ok()?))
-            .collect()
+        sound.chunks_exact(FRAME).filter_map(|frame| keys.push(frame.try_into().ok()?)).collect()
     }
 
     #[test]

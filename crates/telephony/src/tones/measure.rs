@@ -8,10 +8,7 @@ const RATE: f32 = 8000.0;
 
 /// Mean square of a tick.
 pub(super) fn energy(frame: &Frame) -> f32 {
-    let sum: f32 = frame
-        .iter()
-        .map(|sample| f32::from(*sample) * f32::from(*sample))
-        .sum();
+    let sum: f32 = frame.iter().map(|sample| f32::from(*sample) * f32::from(*sample)).sum();
     sum / FRAME as f32
 }
 

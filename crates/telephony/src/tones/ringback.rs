@@ -32,10 +32,7 @@ impl Ringback {
         let level = energy(frame);
         if level >= SILENCE {
             // Bins of 50 Hz that do not overlap: together they hold the carrier and its side tones.
-            let near: f32 = [350.0, 400.0, 450.0]
-                .into_iter()
-                .map(|hertz| at(frame, hertz))
-                .sum();
+            let near: f32 = [350.0, 400.0, 450.0].into_iter().map(|hertz| at(frame, hertz)).sum();
             if near < PURE * level {
                 *self = Ringback::new();
                 return false;
@@ -67,14 +64,7 @@ mod tests {
 
     fn rings(sound: &[i16]) -> usize {
         let mut ringback = Ringback::new();
-        sound
-            .chunks_exact(FRAME)
-            .filter(|frame| {
-                (*frame)
-                    .try_into()
-                    .is_ok_and(|frame| ringback.push(frame))
-            })
-            .count()
+        sound.chunks_exact(FRAME).filter(|frame| (*frame).try_into().is_ok_and(|frame| ringback.push(frame))).count()
     }
 
     #[test]
