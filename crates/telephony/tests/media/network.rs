@@ -51,9 +51,9 @@ fn silence_is_sent_until_there_is_something_to_say() {
 fn a_key_is_what_the_rfc_says() {
     let peer = Peer::new();
     let call = alone((31_210, 31_218), peer.address());
+    let mut before = peer.receive();
     call.line.send_digits("#");
     let mut events = Vec::new();
-    let mut before = peer.receive();
     while events.len() < 7 {
         let packet = peer.receive();
         if packet.payload_type == 101 {
