@@ -14,7 +14,7 @@ use super::line::Shared;
 use super::packer::Packer;
 use super::ports::Socket;
 use super::rtp;
-use super::sdp::Agreed;
+use super::sdp::{Agreed, OFFERED_EVENT};
 use super::srtp::{Protect, Unprotect};
 use crate::settings::Codec;
 
@@ -218,7 +218,7 @@ impl Flow {
                         *place = Some(key);
                     }
                 }
-                // Nothing there, or the report that an earlier packet of ours found nobody.
+                // The report that an earlier packet of ours found nobody.
                 Err(why) if why.kind() == std::io::ErrorKind::ConnectionRefused => {}
                 Err(_) => return,
             }
@@ -269,6 +269,8 @@ impl Flow {
             8 => Some(Meaning::Sound(Codec::Pcma)),
             // Comfort noise (RFC 3389), under its old number too.
             13 | 19 => Some(Meaning::Silence),
+            // A peer may answer with a number of its own for events and still send them with the one that we offered.
+            OFFERED_EVENT if self.agreed.telephone_event.is_some() => Some(Meaning::Key),
             _ => None,
         }
     }
