@@ -54,6 +54,8 @@ pub(super) struct Flow {
     sender: rtp::Sender,
     packer: Packer,
     talking: bool,
+    /// The next packet starts a talk spurt.
+    mark: bool,
     keys_in: digits::Receiver,
     keys_out: digits::Sender,
     silent: u32,
@@ -78,6 +80,7 @@ impl Flow {
             sender: rtp::Sender::new(random),
             packer: Packer::new(agreed.codec, agreed.ptime_ms),
             talking: false,
+            mark: false,
             keys_in: digits::Receiver::default(),
             keys_out: digits::Sender::default(),
             silent: 0,
@@ -301,15 +304,14 @@ impl Flow {
         }
         self.packer.push(frame);
         // The first packet after silence starts a talk spurt (RFC 3551 section 4.1).
-        let mut marker = speaks && !self.talking;
+        self.mark |= speaks && !self.talking;
         self.talking = speaks;
         let Scratch { out, .. } = scratch;
         while let Some(payload) = self.packer.packet() {
             let timestamp = self.sender.timestamp;
             let payload_type = self.agreed.payload_type;
-            self.sender.write(out, marker, payload_type, timestamp, payload);
+            self.sender.write(out, std::mem::take(&mut self.mark), payload_type, timestamp, payload);
             self.sender.timestamp = timestamp.wrapping_add(payload.len() as u32);
-            marker = false;
             put(&self.socket, &self.latch, &mut self.protect, out, &mut self.figures);
         }
     }
