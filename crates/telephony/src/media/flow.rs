@@ -14,7 +14,7 @@ use super::line::Shared;
 use super::packer::Packer;
 use super::ports::Socket;
 use super::rtp;
-use super::sdp::Agreed;
+use super::sdp::{Agreed, OFFERED_EVENT};
 use super::srtp::{Protect, Unprotect};
 use crate::settings::Codec;
 
@@ -54,9 +54,12 @@ pub(super) struct Flow {
     sender: rtp::Sender,
     packer: Packer,
     talking: bool,
+    /// The next packet starts a talk spurt.
+    mark: bool,
     keys_in: digits::Receiver,
     keys_out: digits::Sender,
     silent: u32,
+    failed: bool,
     figures: LineFigures,
     reported: LineFigures,
 }
@@ -77,9 +80,11 @@ impl Flow {
             sender: rtp::Sender::new(random),
             packer: Packer::new(agreed.codec, agreed.ptime_ms),
             talking: false,
+            mark: false,
             keys_in: digits::Receiver::default(),
             keys_out: digits::Sender::default(),
             silent: 0,
+            failed: false,
             figures: LineFigures::default(),
             reported: LineFigures::default(),
             agreed,
@@ -108,7 +113,7 @@ impl Flow {
         };
         let starved = self.starved();
         let tick = Tick { heard: hears.then_some(&heard), said: speaks.then_some(&said), late_ms };
-        let alive = self.with_ear(|ear| {
+        self.failed |= !self.with_ear(|ear| {
             for key in keys.into_iter().flatten() {
                 ear.digit(key);
             }
@@ -117,7 +122,7 @@ impl Flow {
             }
             ear.tick(tick);
         });
-        if !alive {
+        if self.failed {
             totals.failed_ears.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             tracing::error!("the ear of a line has failed; the line is closed");
             self.close(totals);
@@ -132,10 +137,18 @@ impl Flow {
         true
     }
 
-    /// Passes over ticks that nobody had time for.
-    pub(super) fn skip(&mut self, ticks: u32) {
+    /// Passes over ticks that nobody had time for. The ear hears as many empty ones, so that its own time goes on; of a gap longer than a minute (a
+    /// machine that slept) only the first minute.
+    pub(super) fn skip(&mut self, ticks: u32, late_ms: u32) {
         self.pass_time(ticks);
         self.silent = self.silent.saturating_add(ticks);
+        let empty = Tick { heard: None, said: None, late_ms };
+        let alive = self.with_ear(|ear| {
+            for _ in 0..ticks.min(60 * SECOND) {
+                ear.tick(empty);
+            }
+        });
+        self.failed |= !alive;
     }
 
     /// Our time line goes on although nothing is sent.
@@ -208,7 +221,7 @@ impl Flow {
                         *place = Some(key);
                     }
                 }
-                // Nothing there, or the report that an earlier packet of ours found nobody.
+                // The report that an earlier packet of ours found nobody.
                 Err(why) if why.kind() == std::io::ErrorKind::ConnectionRefused => {}
                 Err(_) => return,
             }
@@ -259,6 +272,8 @@ impl Flow {
             8 => Some(Meaning::Sound(Codec::Pcma)),
             // Comfort noise (RFC 3389), under its old number too.
             13 | 19 => Some(Meaning::Silence),
+            // A peer may answer with a number of its own for events and still send them with the one that we offered.
+            OFFERED_EVENT if self.agreed.telephone_event.is_some() => Some(Meaning::Key),
             _ => None,
         }
     }
@@ -289,15 +304,14 @@ impl Flow {
         }
         self.packer.push(frame);
         // The first packet after silence starts a talk spurt (RFC 3551 section 4.1).
-        let mut marker = speaks && !self.talking;
+        self.mark |= speaks && !self.talking;
         self.talking = speaks;
         let Scratch { out, .. } = scratch;
         while let Some(payload) = self.packer.packet() {
             let timestamp = self.sender.timestamp;
             let payload_type = self.agreed.payload_type;
-            self.sender.write(out, marker, payload_type, timestamp, payload);
+            self.sender.write(out, std::mem::take(&mut self.mark), payload_type, timestamp, payload);
             self.sender.timestamp = timestamp.wrapping_add(payload.len() as u32);
-            marker = false;
             put(&self.socket, &self.latch, &mut self.protect, out, &mut self.figures);
         }
     }

@@ -135,7 +135,8 @@ impl Actor {
         self.work.spawn(async move {
             let sending = async {
                 // A stream that carried the INVITE carries the rest, too: the other side's Contact is often not one that can be connected to.
-                let hop = if flow.is_some() { first } else { dialog.hop(&core.net, &first).await.unwrap_or(first) };
+                let open = flow.as_ref().is_some_and(|flow| !flow.cancel_token().is_some_and(|token| token.is_cancelled()));
+                let hop = if open { first } else { dialog.hop(&core.net, &first).await.unwrap_or(first) };
                 core.net.ask(&ask, &hop, flow, &seq, login.as_ref(), REQUEST_LIMIT).await
             };
             let answer = sending.await.map(Box::new);

@@ -1,5 +1,6 @@
 //! Calls that come in.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -129,7 +130,10 @@ pub(super) async fn invite(core: &Arc<Core>, trunk: &Arc<Trunk>, mut transaction
                     let (events, mail) = (transaction.tu_sender.clone(), actor.mail.clone());
                     let mut coming = Coming::new(actor, events, request);
                     coming.actor.work.spawn(serve(transaction, mail));
-                    core.inbound.invite(call);
+                    // A panic there must not stop the task that reads messages; the call is then dropped, which declines it.
+                    if catch_unwind(AssertUnwindSafe(|| core.inbound.invite(call))).is_err() {
+                        tracing::error!("taking over a call that came in panicked");
+                    }
                     core.clone().spawn_leg(coming.run());
                     return;
                 }

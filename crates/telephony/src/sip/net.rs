@@ -278,7 +278,7 @@ impl Net {
 
     /// A request that is ready to go, with a `Via` of its own and this CSeq.
     pub fn build(&self, ask: &Ask, hop: &Hop, seq: u32, credentials: &[Header]) -> Result<Request, String> {
-        let uri = Uri::try_from(ask.uri.as_str()).map_err(|error| format!("{}: {error}", ask.uri))?;
+        let uri = Uri::try_from(ask.uri.as_str()).map_err(|error| format!("not an address: {error}"))?;
         let via = format!("SIP/2.0/{} {};branch={};rport", hop.transport.word(), self.shown(hop), new_branch());
         let mut headers = vec![header("Via", via), header("Max-Forwards", "70")];
         headers.extend(ask.headers.iter().cloned());

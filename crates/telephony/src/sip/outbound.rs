@@ -348,8 +348,10 @@ impl Calling {
             // Until the 2xx the INVITE's own route counts: CANCEL must go where the INVITE went.
             self.actor.dialog.routes = routes;
             // 181 and 182 say that it is on its way; 199 that one branch of a fork has ended.
-            if matches!(code, 180 | 183) {
+            if (180..190).contains(&code) {
                 self.taken();
+            }
+            if matches!(code, 180 | 183) {
                 if !std::mem::replace(&mut self.rang, true) {
                     self.actor.tell(LegEvent::Ringing);
                 }
