@@ -113,9 +113,9 @@ async fn every_language_is_spoken_at_one_loudness_without_a_pause_in_front() {
 async fn voices_differ_and_a_sentence_said_again_is_the_same() {
     let synthesiser = OfflineSynthesiser::new(settings());
     let female = speak(&synthesiser, "Good morning.", "", "en").await;
-    assert_eq!(female, speak(&synthesiser, "Good morning.", "offline-female", "en").await);
-    assert_ne!(female, speak(&synthesiser, "Good morning.", "offline-male", "en").await);
-    assert_eq!(speak(&synthesiser, " ?! ", "", "en").await, Vec::<i16>::new());
+    assert!(female == speak(&synthesiser, "Good morning.", "offline-female", "en").await, "kept");
+    assert!(female != speak(&synthesiser, "Good morning.", "offline-male", "en").await, "another voice");
+    assert!(speak(&synthesiser, " ?! ", "", "en").await.is_empty());
 }
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn a_kept_sentence_needs_no_program() {
     let endless = Settings { espeak: "cat".into(), voices_at_once: 1, timeout: Duration::from_millis(200), ..settings() };
     let broken = OfflineSynthesiser::new(endless);
     assert!(broken.speak(order("x")).await.is_ok_and(|_| true), "cat starts");
-    assert_eq!(before, speak(&synthesiser, "Kept.", "", "en").await);
+    assert!(before == speak(&synthesiser, "Kept.", "", "en").await);
 }
 
 #[tokio::test]
