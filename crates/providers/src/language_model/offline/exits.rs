@@ -20,7 +20,7 @@ enum Awaited {
 }
 
 fn has(words: &[String], any: &[&str]) -> bool {
-    any.iter().any(|stem| words.iter().any(|word| word.starts_with(stem)))
+    any.iter().flat_map(|stem| fold(stem)).any(|stem| words.iter().any(|word| word.starts_with(&stem)))
 }
 
 fn negated(words: &[String]) -> bool {
@@ -37,14 +37,14 @@ fn awaited(condition: &str) -> Vec<Awaited> {
             awaited.push(what);
         }
     };
-    add(has(&words, &["vrong", "galat"]), Awaited::Means(Intent::WrongNumber));
+    add(has(&words, &["wrong", "galat"]), Awaited::Means(Intent::WrongNumber));
     add(has(&words, &["human", "representativ", "transfer", "manager", "executiv"]) || has(&words, &["speak", "talk"]) && has(&words, &["person", "agent", "someone"]), Awaited::Means(Intent::Person));
-    add(has(&words, &["later", "busy", "calback", "reschedul"]) || has(&words, &["cal"]) && has(&words, &["back"]), Awaited::Means(Intent::CallLater));
-    add(not && has(&words, &["interest", "vant"]) || has(&words, &["declin", "refus", "reject", "uninterest", "disinterest"]), Awaited::Means(Intent::NotInterested));
+    add(has(&words, &["later", "busy", "callback", "reschedul"]) || has(&words, &["call"]) && has(&words, &["back"]), Awaited::Means(Intent::CallLater));
+    add(not && has(&words, &["interest", "want"]) || has(&words, &["declin", "refus", "reject", "uninterest", "disinterest"]), Awaited::Means(Intent::NotInterested));
     add(!not && has(&words, &["interest"]), Awaited::Means(Intent::Interested));
-    add(!not && (has(&words, &["agre", "acept", "confirm", "yes", "redy", "ready", "consent"])), Awaited::Yes);
-    add(not && has(&words, &["agre", "acept", "confirm", "consent"]) || has(&words, &["no"]) && has(&words, &["says", "say", "ansver"]) || has(&words, &["declin", "refus", "den"]), Awaited::No);
-    add(has(&words, &["end", "over", "godby", "gudby", "finis", "stop", "bye", "complet", "done"]), Awaited::End);
+    add(!not && (has(&words, &["agree", "accept", "confirm", "yes", "ready", "consent"])), Awaited::Yes);
+    add(not && has(&words, &["agree", "accept", "confirm", "consent"]) || has(&words, &["no"]) && has(&words, &["says", "say", "answer"]) || has(&words, &["declin", "refus", "den"]), Awaited::No);
+    add(has(&words, &["end", "over", "goodby", "finish", "stop", "bye", "complet", "done"]), Awaited::End);
     awaited
 }
 

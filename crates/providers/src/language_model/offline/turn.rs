@@ -174,13 +174,15 @@ impl Talk<'_> {
     }
 }
 
-/// Whether something is asked.
+/// Whether something is asked: by its mark, by a verb in front, by a question word near the beginning, or, in Indian languages, at the end.
 pub(super) fn is_question(said: &str) -> bool {
-    const WORDS: [&str; 52] = [
-        "what", "when", "where", "who", "which", "why", "how", "is", "are", "do", "does", "can", "could", "will", "would", "tell", "kya", "kab", "kahan", "kaun", "kitna", "kitni", "kitne", "kaise", "kyon", "kyun", "क्या", "कब",
-        "कहाँ", "कहां", "कौन", "कितना", "कितनी", "कितने", "कैसे", "क्यों", "কি", "কত", "কবে", "શું", "કેટલા", "ಏನು", "ಎಷ್ಟು", "എന്ത്", "എത്ര", "काय", "किती", "କଣ", "ਕੀ", "என்ன", "எவ்வளவு", "ఎంత",
+    const VERBS: [&str; 12] = ["is", "are", "do", "does", "can", "could", "will", "would", "should", "tell", "did", "was"];
+    const WORDS: [&str; 43] = [
+        "what", "when", "where", "who", "which", "why", "how", "kya", "kab", "kahan", "kaun", "kitna", "kitni", "kitne", "kaise", "kyon", "kyun", "क्या", "कब", "कहाँ", "कहां", "कौन", "कितना", "कितनी", "कितने", "कैसे", "क्यों", "কি", "কত",
+        "কবে", "શું", "કેટલા", "ಏನು", "ಎಷ್ಟು", "എന്ത്", "എത്ര", "काय", "किती", "କଣ", "ਕੀ", "என்ன", "எவ்வளவு", "ఎంత",
     ];
     let words = fold(said);
-    let first: Vec<&String> = words.iter().take(2).chain(words.last()).collect();
-    said.contains('?') || WORDS.iter().flat_map(|word| fold(word)).any(|word| first.contains(&&word))
+    let near: Vec<&String> = words.iter().take(2).chain(words.last()).collect();
+    let is = |list: &[&str], word: &String| list.iter().any(|other| fold(other).first() == Some(word));
+    said.contains('?') || words.first().is_some_and(|word| is(&VERBS, word)) || near.into_iter().any(|word| is(&WORDS, word))
 }

@@ -101,7 +101,7 @@ fn spoken(phrase: &str) -> Option<String> {
 fn number_words(digits: &str) -> Vec<String> {
     let by_digit = || digits.bytes().map(|digit| DIGITS[usize::from(digit - b'0')].to_owned()).collect();
     match digits.parse::<usize>() {
-        Ok(value) if !digits.starts_with('0') && value >= 10 && value < 20 => vec![TEENS[value - 10].to_owned()],
+        Ok(value) if !digits.starts_with('0') && (10..20).contains(&value) => vec![TEENS[value - 10].to_owned()],
         Ok(value) if !digits.starts_with('0') && (20..100).contains(&value) => {
             let mut words = vec![TENS[value / 10 - 2].to_owned()];
             words.extend((value % 10 > 0).then(|| DIGITS[value % 10].to_owned()));

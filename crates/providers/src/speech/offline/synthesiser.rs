@@ -22,9 +22,9 @@ const LONGEST: usize = 4000;
 const PIECE: usize = 1600;
 const READ: usize = 16 * 1024;
 
-/// The languages of the spec and their voices.
+/// The languages of the spec and their voices: `en`, because `en-gb` takes no variants.
 const LANGUAGES: [(&str, &str); 11] =
-    [("en", "en-gb"), ("hi", "hi"), ("bn", "bn"), ("gu", "gu"), ("kn", "kn"), ("ml", "ml"), ("mr", "mr"), ("or", "or"), ("pa", "pa"), ("ta", "ta"), ("te", "te")];
+    [("en", "en"), ("hi", "hi"), ("bn", "bn"), ("gu", "gu"), ("kn", "kn"), ("ml", "ml"), ("mr", "mr"), ("or", "or"), ("pa", "pa"), ("ta", "ta"), ("te", "te")];
 const FEMALE: &str = "+f3";
 const MALE: &str = "+m3";
 
