@@ -14,7 +14,8 @@ const QUOTED: usize = 160;
 
 /// Summary, values, outcome and sentiment.
 pub(super) fn read(order: &AnalysisOrder) -> Analysis {
-    let said: Vec<&str> = order.transcript.iter().filter(|turn| turn.role == Role::Customer).map(|turn| turn.text.trim()).filter(|text| !text.is_empty()).collect();
+    let said: Vec<&str> =
+        order.transcript.iter().filter(|turn| turn.role == Role::Customer).map(|turn| turn.text.trim()).filter(|text| !text.is_empty()).collect();
     let extracted = extraction::values(&order.schema, &order.transcript, &order.extracted);
     let outcome = outcome(&said, &order.language);
     Analysis {
@@ -50,7 +51,9 @@ fn summary(order: &AnalysisOrder, said: &[&str], extracted: &Map<String, Value>,
     }
     if let Some(question) = said.iter().find(|text| is_question(text) && intent(text).is_none()) {
         parts.push(format!("The customer asked: “{}”", short(question)));
-    } else if let Some(longest) = said.iter().filter(|text| intent(text).is_none() && yes_or_no(text).is_none()).max_by_key(|text| text.chars().count()) {
+    } else if let Some(longest) =
+        said.iter().filter(|text| intent(text).is_none() && yes_or_no(text).is_none()).max_by_key(|text| text.chars().count())
+    {
         parts.push(format!("The customer said: “{}”", short(longest)));
     }
     parts.push(
@@ -67,7 +70,8 @@ fn summary(order: &AnalysisOrder, said: &[&str], extracted: &Map<String, Value>,
         .to_owned(),
     );
     if !extracted.is_empty() {
-        let values: Vec<String> = extracted.iter().take(5).map(|(key, value)| format!("{key}: {}", value.as_str().map_or_else(|| value.to_string(), short))).collect();
+        let values: Vec<String> =
+            extracted.iter().take(5).map(|(key, value)| format!("{key}: {}", value.as_str().map_or_else(|| value.to_string(), short))).collect();
         parts.push(format!("Noted: {}.", values.join(", ")));
     }
     parts.join(" ")

@@ -6,8 +6,46 @@ use super::retrieval::stems;
 
 /// Words of conditions that name nobody's wish.
 const COMMON: [&str; 40] = [
-    "customer", "person", "user", "caller", "callee", "client", "say", "ask", "want", "has", "conversation", "call", "lead", "agent", "when", "they", "their", "gave", "given", "provide", "like", "wish", "mention",
-    "express", "indicate", "respond", "answer", "natural", "come", "stop", "end", "state", "report", "confirm", "agree", "accept", "declin", "refus", "interest", "request",
+    "customer",
+    "person",
+    "user",
+    "caller",
+    "callee",
+    "client",
+    "say",
+    "ask",
+    "want",
+    "has",
+    "conversation",
+    "call",
+    "lead",
+    "agent",
+    "when",
+    "they",
+    "their",
+    "gave",
+    "given",
+    "provide",
+    "like",
+    "wish",
+    "mention",
+    "express",
+    "indicate",
+    "respond",
+    "answer",
+    "natural",
+    "come",
+    "stop",
+    "end",
+    "state",
+    "report",
+    "confirm",
+    "agree",
+    "accept",
+    "declin",
+    "refus",
+    "interest",
+    "request",
 ];
 
 /// What a condition waits for.
@@ -24,7 +62,12 @@ fn has(words: &[String], any: &[&str]) -> bool {
 }
 
 fn negated(words: &[String]) -> bool {
-    words.iter().any(|word| matches!(word.as_str(), "not" | "no" | "never" | "dont" | "doesnt" | "didnt" | "isnt" | "cannot" | "cant" | "wont" | "without" | "nahi" | "nahin" | "nai" | "नहि"))
+    words.iter().any(|word| {
+        matches!(
+            word.as_str(),
+            "not" | "no" | "never" | "dont" | "doesnt" | "didnt" | "isnt" | "cannot" | "cant" | "wont" | "without" | "nahi" | "nahin" | "nai" | "नहि"
+        )
+    })
 }
 
 /// What the words of a condition wait for; a condition may wait for several things.
@@ -38,12 +81,27 @@ fn awaited(condition: &str) -> Vec<Awaited> {
         }
     };
     add(has(&words, &["wrong", "galat"]), Awaited::Means(Intent::WrongNumber));
-    add(has(&words, &["human", "representativ", "transfer", "manager", "executiv"]) || has(&words, &["speak", "talk"]) && has(&words, &["person", "agent", "someone"]), Awaited::Means(Intent::Person));
-    add(has(&words, &["later", "busy", "callback", "reschedul"]) || has(&words, &["call"]) && has(&words, &["back"]), Awaited::Means(Intent::CallLater));
-    add(not && has(&words, &["interest", "want"]) || has(&words, &["declin", "refus", "reject", "uninterest", "disinterest"]), Awaited::Means(Intent::NotInterested));
+    add(
+        has(&words, &["human", "representativ", "transfer", "manager", "executiv"])
+            || has(&words, &["speak", "talk"]) && has(&words, &["person", "agent", "someone"]),
+        Awaited::Means(Intent::Person),
+    );
+    add(
+        has(&words, &["later", "busy", "callback", "reschedul"]) || has(&words, &["call"]) && has(&words, &["back"]),
+        Awaited::Means(Intent::CallLater),
+    );
+    add(
+        not && has(&words, &["interest", "want"]) || has(&words, &["declin", "refus", "reject", "uninterest", "disinterest"]),
+        Awaited::Means(Intent::NotInterested),
+    );
     add(!not && has(&words, &["interest"]), Awaited::Means(Intent::Interested));
     add(!not && (has(&words, &["agree", "accept", "confirm", "yes", "ready", "consent"])), Awaited::Yes);
-    add(not && has(&words, &["agree", "accept", "confirm", "consent"]) || has(&words, &["no"]) && has(&words, &["says", "say", "answer"]) || has(&words, &["declin", "refus", "den"]), Awaited::No);
+    add(
+        not && has(&words, &["agree", "accept", "confirm", "consent"])
+            || has(&words, &["no"]) && has(&words, &["says", "say", "answer"])
+            || has(&words, &["declin", "refus", "den"]),
+        Awaited::No,
+    );
     add(has(&words, &["end", "over", "goodby", "finish", "stop", "bye", "complet", "done"]), Awaited::End);
     awaited
 }

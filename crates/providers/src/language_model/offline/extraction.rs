@@ -1,10 +1,13 @@
 //! Values out of a conversation: the answer to the question about a field, or what looks like it wherever it was said.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use domain::conversation::{Field, FieldKind, Role, Turn, capture};
 use domain::speech::{Intent, fold, intent, sentences, yes_or_no};
 use serde_json::{Map, Number, Value};
 
-use super::retrieval::stems;
+use super::retrieval::{fold_all, stems};
 
 /// Most fields that are looked for (spec 2: 50).
 const MOST: usize = 50;
@@ -105,7 +108,10 @@ impl Wanted {
             Shape::Email => email(said).map(Value::String),
             Shape::Phone => digits(said, 10, 13).map(Value::String),
             Shape::Pincode => digits(said, 6, 6).map(Value::String),
-            Shape::Time => time(said).or_else(|| asked.then(|| said.trim().to_owned()).filter(|_| yes_or_no(said).is_none())).filter(|text| !text.is_empty()).map(Value::String),
+            Shape::Time => time(said)
+                .or_else(|| asked.then(|| said.trim().to_owned()).filter(|_| yes_or_no(said).is_none()))
+                .filter(|text| !text.is_empty())
+                .map(Value::String),
             Shape::Number => plain(FieldKind::Number).map(numeric),
             Shape::Boolean => yes_or_no(said).map(Value::Bool),
             Shape::Choice => plain(FieldKind::Choice),
@@ -138,11 +144,19 @@ fn numeric(value: Value) -> Value {
 /// `a@b.in`, or `a at b dot in` as it is spoken.
 fn email(said: &str) -> Option<String> {
     let written = said.to_lowercase().replace(" at the rate ", "@").replace(" at ", "@").replace(" dot ", ".").replace(" underscore ", "_");
-    written.split(|letter: char| letter.is_whitespace() || letter == ',').map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric())).find(|word| is_email(word)).map(str::to_owned)
+    written
+        .split(|letter: char| letter.is_whitespace() || letter == ',')
+        .map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()))
+        .find(|word| is_email(word))
+        .map(str::to_owned)
 }
 
 fn is_email(word: &str) -> bool {
-    word.split_once('@').is_some_and(|(who, at)| !who.is_empty() && at.split('.').count() >= 2 && at.split('.').all(|part| !part.is_empty() && part.chars().all(|letter| letter.is_alphanumeric() || letter == '-')))
+    word.split_once('@').is_some_and(|(who, at)| {
+        !who.is_empty()
+            && at.split('.').count() >= 2
+            && at.split('.').all(|part| !part.is_empty() && part.chars().all(|letter| letter.is_alphanumeric() || letter == '-'))
+    })
 }
 
 /// A run of digits of this length, spaces between them aside, or spoken one by one.
@@ -168,10 +182,12 @@ fn time(said: &str) -> Option<String> {
         week month am pm o'clock hour hours minutes aaj kal parso subah shaam sham raat dopahar baje आज कल परसों सुबह शाम रात दोपहर बजे सोमवार मंगलवार बुधवार गुरुवार शुक्रवार शनिवार रविवार \
         আজ কাল সকালে বিকেলে আজকে કાલે સવારે સાંજે ನಾಳೆ ಬೆಳಿಗ್ಗೆ ಸಂಜೆ നാളെ രാവിലെ വൈകിട്ട് उद्या सकाळी संध्याकाळी କାଲି ସକାଳେ ਕੱਲ੍ਹ ਸਵੇਰੇ ਸ਼ਾਮ நாளை நாளைக்கு காலை மாலை రేపు ఉదయం సాయంత్రం";
     const INNER: &str = "at after before by around in the on of next this past half quarter to ko ke baad se को के बाद one two three four five six seven eight nine ten eleven twelve thirty fifteen forty ek do teen char paanch chhe saat aath nau das";
-    let known = |list: &str, word: &str| list.split_whitespace().any(|other| fold(other) == fold(word));
+    static TIME_WORDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| fold_all(TIMES));
+    static INNER_WORDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| fold_all(INNER));
+    let known = |list: &BTreeSet<String>, word: &str| fold(word).first().is_some_and(|word| list.contains(word));
     let words: Vec<&str> = said.split_whitespace().collect();
-    let is_time = |word: &str| known(TIMES, word);
-    let inner = |word: &str| known(INNER, word) || word.chars().any(|letter| letter.is_ascii_digit());
+    let is_time = |word: &str| known(&TIME_WORDS, word);
+    let inner = |word: &str| known(&INNER_WORDS, word) || word.chars().any(|letter| letter.is_ascii_digit());
     let mut first = words.iter().position(|word| is_time(word))?;
     let mut last = first;
     while first > 0 && inner(words[first - 1]) {

@@ -43,7 +43,8 @@ impl LanguageModel for OfflineAnswerer {
 
     fn talk(&self, order: TalkOrder) -> Answer<'_, Result<Box<dyn Talking>, ProviderError>> {
         let turn = turn::next(&order);
-        let mut pieces: VecDeque<Said> = sentences(&turn.text).enumerate().map(|(at, sentence)| Said::Text(if at == 0 { sentence } else { format!(" {sentence}") })).collect();
+        let mut pieces: VecDeque<Said> =
+            sentences(&turn.text).enumerate().map(|(at, sentence)| Said::Text(if at == 0 { sentence } else { format!(" {sentence}") })).collect();
         pieces.extend(turn.then);
         Box::pin(std::future::ready(Ok(Box::new(Turn(pieces)) as Box<dyn Talking>)))
     }

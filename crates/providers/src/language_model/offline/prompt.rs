@@ -1,8 +1,11 @@
 //! What a prompt says. Prompts are written for a model that reads; here only sentences of a few known forms are used, and an instruction is never spoken.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use domain::speech::{fold, sentences};
 
-use super::retrieval::stems;
+use super::retrieval::{fold_all, stems};
 
 /// A prompt, taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,9 +26,23 @@ pub(super) struct Prompt {
 const INSTRUCTIONS: &str = "never always do dont not be speak talk keep use if when while unless must should avoid only answer greet close end introduce mention make stay respond remember note offer try refuse \
     please ensure act follow start begin then finally first listen wait thank handle reply provide collect help under your you it's in use assist explain focus give get let stop hang transfer escalate schedule \
     book persuade convince understand identify qualify inform politely briefly goal goals rules rule steps step instructions task style tone language persona role objective objectives guidelines";
+static FIRST_WORDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| fold_all(INSTRUCTIONS));
 /// Whoever is talked to, as prompts call them.
 const CALLEE: [&str; 14] = [
-    "the customer", "the person", "the user", "the caller", "the callee", "the lead", "the client", "the borrower", "the patient", "the candidate", "the contact", "the prospect", "the student", "customers",
+    "the customer",
+    "the person",
+    "the user",
+    "the caller",
+    "the callee",
+    "the lead",
+    "the client",
+    "the borrower",
+    "the patient",
+    "the candidate",
+    "the contact",
+    "the prospect",
+    "the student",
+    "customers",
 ];
 
 impl Prompt {
@@ -77,7 +94,8 @@ impl Prompt {
             return;
         }
         let first = fold(plain).into_iter().next().unwrap_or_default();
-        let instruction = INSTRUCTIONS.split_whitespace().any(|word| fold(word).concat() == first) || CALLEE.iter().any(|callee| lower.contains(callee)) || plain.ends_with(':') || plain.contains("{{");
+        let instruction =
+            FIRST_WORDS.contains(&first) || CALLEE.iter().any(|callee| lower.contains(callee)) || plain.ends_with(':') || plain.contains("{{");
         if instruction || plain.split_whitespace().count() < 3 || sentence.ends_with(':') {
             return;
         }
@@ -123,7 +141,17 @@ fn identity(text: &str) -> Option<String> {
             && lower.len() == text.len()
         {
             let rest = text[at + word.len()..].split([',', '(']).next().unwrap_or_default();
-            let rest = rest.split(" who ").next().unwrap_or_default().split(" that ").next().unwrap_or_default().split(" calling ").next().unwrap_or_default().trim();
+            let rest = rest
+                .split(" who ")
+                .next()
+                .unwrap_or_default()
+                .split(" that ")
+                .next()
+                .unwrap_or_default()
+                .split(" calling ")
+                .next()
+                .unwrap_or_default()
+                .trim();
             if !rest.is_empty() && rest.split_whitespace().count() <= 6 {
                 firm = Some(rest.to_owned());
                 break;
@@ -131,7 +159,14 @@ fn identity(text: &str) -> Option<String> {
         }
     }
     let article = ["a ", "an ", "the ", "एक "].iter().any(|article| lower.starts_with(article));
-    let name: Vec<&str> = text.split([',', '(']).next().unwrap_or_default().split_whitespace().take_while(|word| word.chars().next().is_some_and(|letter| letter.is_uppercase())).take(3).collect();
+    let name: Vec<&str> = text
+        .split([',', '('])
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .take_while(|word| word.chars().next().is_some_and(|letter| letter.is_uppercase()))
+        .take(3)
+        .collect();
     match (article || name.is_empty(), firm) {
         (true, firm) => firm,
         (false, Some(firm)) => Some(format!("{} from {firm}", name.join(" "))),
@@ -141,19 +176,58 @@ fn identity(text: &str) -> Option<String> {
 
 /// What must not be said, of `Never mention the discount`.
 fn prohibition<'a>(text: &'a str, lower: &str) -> Option<&'a str> {
-    let starts = ["never ", "do not ", "don't ", "don’t ", "you must not ", "you must never ", "you should not ", "avoid ", "under no circumstances "];
+    let starts =
+        ["never ", "do not ", "don't ", "don’t ", "you must not ", "you must never ", "you should not ", "avoid ", "under no circumstances "];
     let rest = starts.iter().find_map(|start| strip(text, lower, start))?;
     let lower = rest.to_lowercase();
     let verbs = [
-        "mention ", "mentioning ", "discuss ", "discussing ", "reveal ", "revealing ", "talk about ", "talking about ", "say ", "saying ", "tell ", "disclose ", "share ", "promise ", "promising ", "offer ", "quote ", "give ", "bring up ",
+        "mention ",
+        "mentioning ",
+        "discuss ",
+        "discussing ",
+        "reveal ",
+        "revealing ",
+        "talk about ",
+        "talking about ",
+        "say ",
+        "saying ",
+        "tell ",
+        "disclose ",
+        "share ",
+        "promise ",
+        "promising ",
+        "offer ",
+        "quote ",
+        "give ",
+        "bring up ",
     ];
     Some(verbs.iter().find_map(|verb| strip(rest, &lower, verb)).unwrap_or(""))
 }
 
 /// Why we call, as we say it.
 fn purpose(text: &str, lower: &str) -> Option<String> {
-    let callings = ["you are calling ", "you're calling ", "you call ", "call the customer ", "this call is ", "the purpose of this call is ", "the purpose of the call is ", "the goal of this call is "];
-    let goals = ["your goal is to ", "your task is to ", "your job is to ", "your purpose is to ", "your objective is to ", "your aim is to ", "goal: ", "purpose: ", "objective: ", "task: "];
+    let callings = [
+        "you are calling ",
+        "you're calling ",
+        "you call ",
+        "call the customer ",
+        "this call is ",
+        "the purpose of this call is ",
+        "the purpose of the call is ",
+        "the goal of this call is ",
+    ];
+    let goals = [
+        "your goal is to ",
+        "your task is to ",
+        "your job is to ",
+        "your purpose is to ",
+        "your objective is to ",
+        "your aim is to ",
+        "goal: ",
+        "purpose: ",
+        "objective: ",
+        "task: ",
+    ];
     let said = if let Some(rest) = callings.iter().find_map(|start| strip(text, lower, start)) {
         let rest = CALLEE.iter().find_map(|callee| strip(rest, &rest.to_lowercase(), callee)).unwrap_or(rest).trim();
         format!("I am calling {}", addressed(rest))
@@ -170,7 +244,10 @@ fn item(text: &str, lower: &str) -> Option<String> {
     if let Some(quoted) = ["say", "ask", "tell"].iter().find_map(|verb| lower.starts_with(verb).then(|| quoted(text)).flatten()) {
         return Some(quoted);
     }
-    let text = ["then ", "first, ", "first ", "next, ", "next ", "finally, ", "finally ", "politely ", "please ", "also "].iter().find_map(|start| strip(text, lower, start)).unwrap_or(text);
+    let text = ["then ", "first, ", "first ", "next, ", "next ", "finally, ", "finally ", "politely ", "please ", "also "]
+        .iter()
+        .find_map(|start| strip(text, lower, start))
+        .unwrap_or(text);
     let lower = text.to_lowercase();
     let without_callee = |text: &str| {
         let lower = text.to_lowercase();
@@ -192,7 +269,12 @@ fn item(text: &str, lower: &str) -> Option<String> {
         };
         return Some(said);
     }
-    for (start, said) in [("confirm ", "Could you please confirm "), ("verify ", "Could you please confirm "), ("find out ", "Could you tell me "), ("collect ", "Could you tell me ")] {
+    for (start, said) in [
+        ("confirm ", "Could you please confirm "),
+        ("verify ", "Could you please confirm "),
+        ("find out ", "Could you tell me "),
+        ("collect ", "Could you tell me "),
+    ] {
         if let Some(rest) = strip(text, &lower, start) {
             return Some(format!("{said}{}?", addressed(&without_callee(rest))));
         }
@@ -235,7 +317,12 @@ fn addressed(text: &str) -> String {
             other => other,
         })
         .collect();
-    words.join(" ").replace("you is ", "you are ").replace("you has ", "you have ").replace("you wants ", "you want ").replace("you needs ", "you need ")
+    words
+        .join(" ")
+        .replace("you is ", "you are ")
+        .replace("you has ", "you have ")
+        .replace("you wants ", "you want ")
+        .replace("you needs ", "you need ")
 }
 
 #[cfg(test)]
@@ -251,7 +338,10 @@ mod tests {
         );
         assert_eq!(prompt.identity.as_deref(), Some("Asha from Acme Bank"));
         assert_eq!(prompt.purpose.as_deref(), Some("I am calling to remind you about your EMI of 4,500 rupees."));
-        assert_eq!(prompt.agenda, ["Could you tell me whether you can pay today?", "Could you tell me your email address, please?", "Please keep the balance ready."]);
+        assert_eq!(
+            prompt.agenda,
+            ["Could you tell me whether you can pay today?", "Could you tell me your email address, please?", "Please keep the balance ready."]
+        );
         assert_eq!(prompt.facts, ["The due date is 5 December.", "The late fee is 500 rupees."]);
         assert!(prompt.forbids("You get a discount of ten percent."));
         assert!(!prompt.forbids("The late fee is 500 rupees."));

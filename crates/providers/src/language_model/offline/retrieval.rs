@@ -28,7 +28,8 @@ fn stop_words() -> &'static BTreeSet<String> {
     &WORDS
 }
 
-fn fold_all(text: &str) -> BTreeSet<String> {
+/// The folded words of a list.
+pub(super) fn fold_all(text: &str) -> BTreeSet<String> {
     text.split_whitespace().flat_map(fold).collect()
 }
 
@@ -67,8 +68,12 @@ pub(super) fn best<'a>(question: &str, sentences: &[&'a str]) -> Option<&'a str>
             let times = document.iter().filter(|other| *other == word).count() as f64;
             if times > 0.0 {
                 covered += 1;
-                let rare = (1.0 + (count - known_in.get(word.as_str()).copied().unwrap_or(0.0) + 0.5) / (known_in.get(word.as_str()).copied().unwrap_or(0.0) + 0.5)).ln();
-                score += rare * times * (SATURATION + 1.0) / (times + SATURATION * (1.0 - LENGTH + LENGTH * document.len() as f64 / average.max(1.0)));
+                let rare = (1.0
+                    + (count - known_in.get(word.as_str()).copied().unwrap_or(0.0) + 0.5)
+                        / (known_in.get(word.as_str()).copied().unwrap_or(0.0) + 0.5))
+                    .ln();
+                score +=
+                    rare * times * (SATURATION + 1.0) / (times + SATURATION * (1.0 - LENGTH + LENGTH * document.len() as f64 / average.max(1.0)));
             }
         }
         let enough = f64::from(covered) / wanted.len() as f64 >= COVERAGE;

@@ -70,7 +70,10 @@ impl Talk {
 fn it_introduces_itself_follows_the_agenda_and_ends() {
     let mut talk = Talk::new(PROMPT, "en");
     let (text, then) = talk.turn();
-    assert_eq!(text, "Hello. This is Asha from Acme Bank. I am calling to remind you about your loan payment. Could you tell me whether you can pay today?");
+    assert_eq!(
+        text,
+        "Hello. This is Asha from Acme Bank. I am calling to remind you about your loan payment. Could you tell me whether you can pay today?"
+    );
     assert_eq!(then, None);
     let (text, _) = talk.hears("yes I can");
     assert_eq!(text, "Could you tell me your email address, please?");
@@ -86,7 +89,13 @@ fn it_introduces_itself_follows_the_agenda_and_ends() {
 fn what_must_not_be_said_is_not_said() {
     let mut talk = Talk::new(PROMPT, "en");
     talk.turn();
-    for question in ["Is there any discount?", "what discount do premium customers get?", "tell me about the ten percent discount", "why do you never mention the discount?", "do you argue?"] {
+    for question in [
+        "Is there any discount?",
+        "what discount do premium customers get?",
+        "tell me about the ten percent discount",
+        "why do you never mention the discount?",
+        "do you argue?",
+    ] {
         let (text, _) = talk.hears(question);
         assert!(!text.contains("discount") && !text.contains("argue"), "{question}: {text}");
     }
@@ -97,7 +106,17 @@ fn instructions_are_never_spoken() {
     let prompt = "You are Ravi from Clean Homes. Always be polite. If the customer is angry, apologise. Do not promise anything. Keep it short. Speak slowly. The visit costs 300 rupees. Respond in English only.";
     let mut talk = Talk::new(prompt, "en");
     talk.turn();
-    for said in ["what should you always be", "are you polite", "I am angry", "speak slowly", "in english only?", "what do you promise", "how much does the visit cost?", "ok", "hmm"] {
+    for said in [
+        "what should you always be",
+        "are you polite",
+        "I am angry",
+        "speak slowly",
+        "in english only?",
+        "what do you promise",
+        "how much does the visit cost?",
+        "ok",
+        "hmm",
+    ] {
         let (text, _) = talk.hears(said);
         for instruction in ["polite", "angry", "promise", "slowly", "English only", "short"] {
             assert!(!text.contains(instruction), "{said}: {text}");
@@ -110,7 +129,9 @@ fn knowledge_answers_questions() {
     let mut talk = Talk::new("You are a helper for Sunrise Clinic.", "en");
     talk.order.knowledge = vec!["The clinic opens at nine in the morning. It is closed on Sundays. Parking is free for patients.".into()];
     talk.turn();
-    for (question, expected) in [("When does the clinic open?", "opens at nine"), ("is parking free", "Parking is free"), ("are you closed on sunday?", "closed on Sundays")] {
+    for (question, expected) in
+        [("When does the clinic open?", "opens at nine"), ("is parking free", "Parking is free"), ("are you closed on sunday?", "closed on Sundays")]
+    {
         let (text, _) = talk.hears(question);
         assert!(text.contains(expected), "{question}: {text}");
     }
@@ -144,7 +165,11 @@ fn what_people_mean_ends_the_conversation_with_its_outcome() {
 
 #[test]
 fn exits_come_before_ends() {
-    let exits = ["The customer wants to talk to a human", "The customer wants to be called later", "The conversation has come to its natural end, or the person wants to stop."];
+    let exits = [
+        "The customer wants to talk to a human",
+        "The customer wants to be called later",
+        "The conversation has come to its natural end, or the person wants to stop.",
+    ];
     for (said, exit) in [("connect me to a manager", 0), ("I am driving, call me tomorrow", 1), ("bye", 2)] {
         let mut talk = Talk::new(PROMPT, "en").exits(&exits);
         talk.turn();
@@ -217,7 +242,11 @@ fn a_conversation_is_read() {
     );
     assert_eq!(analysis.outcome.as_deref(), Some("callback_requested"));
     assert_eq!(analysis.sentiment.as_deref(), Some("positive"));
-    assert!(analysis.summary.starts_with("The agent (Asha from Acme Bank) called to remind the customer about the customer's loan payment."), "{}", analysis.summary);
+    assert!(
+        analysis.summary.starts_with("The agent (Asha from Acme Bank) called to remind the customer about the customer's loan payment."),
+        "{}",
+        analysis.summary
+    );
     assert!(analysis.summary.contains("asked to be called later"), "{}", analysis.summary);
 }
 
@@ -252,4 +281,62 @@ fn outcomes_and_moods() {
     }
     let strange = analyse("", json!({"not": "a list"}), &[(Agent, "x"), (Customer, "y")]);
     assert!(strange.extracted.is_empty());
+}
+
+/// Any prompt and anything said, however odd: no panic, an end within bounds, and never a forbidden word.
+#[test]
+fn odd_prompts_and_odd_words_do_no_harm() {
+    let parts = [
+        "You are ",
+        "Your goal is to ",
+        "Ask ",
+        "Ask for ",
+        "Say \"",
+        "\"",
+        "the customer",
+        "1. ",
+        "- ",
+        "\n",
+        ". ",
+        "? ",
+        "İstanbul ",
+        "K ",
+        "हैं। ",
+        "from ",
+        "Never mention ",
+        "नंबर",
+        "{{x}} ",
+        "“",
+        ", ",
+        "Tell them ",
+        "that ",
+        "€",
+        " ",
+    ];
+    let mut state = 88_172_645_463_325_252u64;
+    let mut pick = |count: usize| {
+        let mut text = String::new();
+        for _ in 0..count {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            text.push_str(parts[(state % parts.len() as u64) as usize]);
+        }
+        text
+    };
+    for round in 0..60 {
+        let mut talk = Talk::new(&pick(round % 23), "en").exits(&["The customer agrees", "end"]);
+        talk.order.knowledge = vec![pick(7)];
+        let first = talk.turn();
+        assert_eq!(first, Talk { order: TalkOrder { history: vec![], ..talk.order.clone() } }.turn(), "the same again");
+        let ended = (0..40).any(|_| talk.hears(&pick(4)).1.is_some() || talk.hears("ok").1.is_some());
+        assert!(ended, "{}", talk.order.prompt);
+        let said: Vec<(Role, String)> = (0..4).map(|at| (if at % 2 == 0 { Agent } else { Customer }, pick(5))).collect();
+        let turns: Vec<(Role, &str)> = said.iter().map(|(role, text)| (*role, text.as_str())).collect();
+        analyse(
+            &talk.order.prompt,
+            json!([{"key": pick(2), "label": pick(2), "type": "text"}, {"key": "name"}, {"key": "when_time", "type": "date"}]),
+            &turns,
+        );
+    }
 }

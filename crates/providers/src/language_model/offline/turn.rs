@@ -1,5 +1,8 @@
 //! What the answerer says next. Everything is derived from the order, so the same order gives the same turn, and nothing is kept between turns.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use domain::conversation::{Exchange, Role};
 use domain::ports::{Said, TalkOrder};
 use domain::speech::{Intent, backchannel, fold, intent, opt_out, sentences, yes_or_no};
@@ -7,7 +10,7 @@ use domain::speech::{Intent, backchannel, fold, intent, opt_out, sentences, yes_
 use super::exits;
 use super::lines::{self, Lines};
 use super::prompt::Prompt;
-use super::retrieval::best;
+use super::retrieval::{best, fold_all};
 
 /// Longest answer taken out of a text, in characters.
 const LONGEST: usize = 320;
@@ -74,13 +77,24 @@ impl Talk<'_> {
     }
 
     fn introduction(&self) -> Vec<String> {
-        let who = self.prompt.identity.as_ref().map(|identity| if self.order.language == "hi" { format!("यह {} की ओर से कॉल है।", identity.trim_end_matches('।')) } else { format!("This is {identity}.") });
+        let who = self.prompt.identity.as_ref().map(|identity| {
+            if self.order.language == "hi" {
+                format!("यह {} की ओर से कॉल है।", identity.trim_end_matches('।'))
+            } else {
+                format!("This is {identity}.")
+            }
+        });
         who.into_iter().chain(self.prompt.purpose.clone()).collect()
     }
 
     /// The first thing of the agenda that was not said yet.
     fn pending(&self) -> Option<&str> {
-        self.prompt.agenda.iter().find(|item| !self.told.iter().any(|told| told.contains(item.as_str()))).filter(|item| !self.prompt.forbids(item)).map(String::as_str)
+        self.prompt
+            .agenda
+            .iter()
+            .find(|item| !self.told.iter().any(|told| told.contains(item.as_str())))
+            .filter(|item| !self.prompt.forbids(item))
+            .map(String::as_str)
     }
 
     fn answer(&self, said: &str) -> Turn {
@@ -130,7 +144,11 @@ impl Talk<'_> {
             return self.go_on(&found);
         }
         if question {
-            return if self.told.last().is_some_and(|told| told.contains(self.lines.do_not_know)) { self.close() } else { self.go_on(self.lines.do_not_know) };
+            return if self.told.last().is_some_and(|told| told.contains(self.lines.do_not_know)) {
+                self.close()
+            } else {
+                self.go_on(self.lines.do_not_know)
+            };
         }
         if wants_more && self.pending().is_none() && self.has_asked_for_more() {
             return Turn::end(self.lines.thanks, Some("interested"));
@@ -141,7 +159,8 @@ impl Talk<'_> {
 
     /// The passage that fits, unless it was just said or must not be.
     fn known(&self, said: &str) -> Option<String> {
-        let passages: Vec<String> = self.order.knowledge.iter().flat_map(|passage| sentences(passage)).chain(self.prompt.facts.iter().cloned()).collect();
+        let passages: Vec<String> =
+            self.order.knowledge.iter().flat_map(|passage| sentences(passage)).chain(self.prompt.facts.iter().cloned()).collect();
         let allowed: Vec<&str> = passages
             .iter()
             .map(String::as_str)
@@ -178,11 +197,53 @@ impl Talk<'_> {
 pub(super) fn is_question(said: &str) -> bool {
     const VERBS: [&str; 12] = ["is", "are", "do", "does", "can", "could", "will", "would", "should", "tell", "did", "was"];
     const WORDS: [&str; 43] = [
-        "what", "when", "where", "who", "which", "why", "how", "kya", "kab", "kahan", "kaun", "kitna", "kitni", "kitne", "kaise", "kyon", "kyun", "क्या", "कब", "कहाँ", "कहां", "कौन", "कितना", "कितनी", "कितने", "कैसे", "क्यों", "কি", "কত",
-        "কবে", "શું", "કેટલા", "ಏನು", "ಎಷ್ಟು", "എന്ത്", "എത്ര", "काय", "किती", "କଣ", "ਕੀ", "என்ன", "எவ்வளவு", "ఎంత",
+        "what",
+        "when",
+        "where",
+        "who",
+        "which",
+        "why",
+        "how",
+        "kya",
+        "kab",
+        "kahan",
+        "kaun",
+        "kitna",
+        "kitni",
+        "kitne",
+        "kaise",
+        "kyon",
+        "kyun",
+        "क्या",
+        "कब",
+        "कहाँ",
+        "कहां",
+        "कौन",
+        "कितना",
+        "कितनी",
+        "कितने",
+        "कैसे",
+        "क्यों",
+        "কি",
+        "কত",
+        "কবে",
+        "શું",
+        "કેટલા",
+        "ಏನು",
+        "ಎಷ್ಟು",
+        "എന്ത്",
+        "എത്ര",
+        "काय",
+        "किती",
+        "କଣ",
+        "ਕੀ",
+        "என்ன",
+        "எவ்வளவு",
+        "ఎంత",
     ];
     let words = fold(said);
     let near: Vec<&String> = words.iter().take(2).chain(words.last()).collect();
-    let is = |list: &[&str], word: &String| list.iter().any(|other| fold(other).first() == Some(word));
-    said.contains('?') || words.first().is_some_and(|word| is(&VERBS, word)) || near.into_iter().any(|word| is(&WORDS, word))
+    static FIRST: LazyLock<BTreeSet<String>> = LazyLock::new(|| fold_all(&VERBS.join(" ")));
+    static ASKING: LazyLock<BTreeSet<String>> = LazyLock::new(|| fold_all(&WORDS.join(" ")));
+    said.contains('?') || words.first().is_some_and(|word| FIRST.contains(word)) || near.into_iter().any(|word| ASKING.contains(word))
 }

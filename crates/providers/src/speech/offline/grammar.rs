@@ -81,15 +81,23 @@ impl Grammar {
 /// The words of a phrase as they are spoken; none for a phrase that is not in Latin letters, or too long.
 fn spoken(phrase: &str) -> Option<String> {
     let mut words: Vec<String> = Vec::new();
-    for word in phrase.split(|letter: char| !(letter.is_alphanumeric() || letter == '\'')).filter(|word| !word.is_empty()) {
+    for word in
+        phrase.split(|letter: char| !(letter.is_alphanumeric() || letter == '\'')).map(|word| word.trim_matches('\'')).filter(|word| !word.is_empty())
+    {
         if !word.is_ascii() {
             return None;
         }
-        let shouted = word.len() > 1 && word.len() <= 4 && word.bytes().all(|byte| byte.is_ascii_uppercase()) && !word.bytes().any(|byte| b"AEIOU".contains(&byte));
+        let shouted = word.len() > 1
+            && word.len() <= 4
+            && word.bytes().all(|byte| byte.is_ascii_uppercase())
+            && !word.bytes().any(|byte| b"AEIOU".contains(&byte));
         if word.bytes().all(|byte| byte.is_ascii_digit()) {
             words.extend(number_words(word));
         } else if shouted || word.bytes().any(|byte| byte.is_ascii_digit()) {
-            words.extend(word.chars().map(|letter| letter.to_digit(10).map_or(letter.to_ascii_lowercase().to_string(), |digit| DIGITS[digit as usize].to_owned())));
+            words.extend(
+                word.chars()
+                    .map(|letter| letter.to_digit(10).map_or(letter.to_ascii_lowercase().to_string(), |digit| DIGITS[digit as usize].to_owned())),
+            );
         } else {
             words.push(word.to_ascii_lowercase());
         }
@@ -165,7 +173,8 @@ impl Builder {
 
     /// A number: digits one after the other, or an amount such as `two point five lakh rupees`.
     fn number(&mut self) {
-        let (begin, digits, amount, tens, unit, scale, end) = (self.state(), self.state(), self.state(), self.state(), self.state(), self.state(), self.state());
+        let (begin, digits, amount, tens, unit, scale, end) =
+            (self.state(), self.state(), self.state(), self.state(), self.state(), self.state(), self.state());
         self.edge(START, begin, 1.0, "");
         for words in ["it is", "my number is", "around"] {
             self.path(START, begin, words);
@@ -266,6 +275,7 @@ mod tests {
             ("10:30", Some("ten thirty")),
             ("007", Some("zero zero seven")),
             ("3G", Some("three g")),
+            ("' 'don't' '", Some("don't")),
             ("हाँ", None),
             ("", None),
             ("a b c d e f g h i j k", None),

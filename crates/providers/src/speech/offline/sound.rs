@@ -246,7 +246,11 @@ impl Level {
             self.gain += (wanted - self.gain) * 0.2;
         }
         let steps = block.len() as f64;
-        block.iter().enumerate().map(|(at, sample)| limited(f64::from(*sample) * (before + (self.gain - before) * (at as f64 + 1.0) / steps))).collect()
+        block
+            .iter()
+            .enumerate()
+            .map(|(at, sample)| limited(f64::from(*sample) * (before + (self.gain - before) * (at as f64 + 1.0) / steps)))
+            .collect()
     }
 }
 
