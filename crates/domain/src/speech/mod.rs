@@ -16,6 +16,8 @@ mod backchannel;
 mod intents;
 mod matching;
 mod opt_out;
+#[cfg(test)]
+mod properties;
 mod sentences;
 mod unfinished;
 mod voicemail;

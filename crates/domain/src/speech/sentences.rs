@@ -4,6 +4,8 @@
 const FIRST_CLAUSE: usize = 60;
 /// Longest piece, in characters: what is longer is cut at a clause, or at a space.
 const LONGEST: usize = 240;
+/// Characters after the longest piece that are looked at: closing quotes and what follows them.
+const AFTER: usize = 16;
 /// Words with a full stop that ends no sentence.
 const ABBREVIATIONS: [&str; 34] = [
     "mr", "mrs", "ms", "dr", "prof", "sri", "shri", "smt", "st", "no", "rs", "re", "vs", "etc", "eg", "ie", "e.g", "i.e", "pvt", "ltd", "co", "inc",
@@ -69,7 +71,8 @@ impl SentenceSplitter {
 
     /// Where the next whole piece ends, in bytes.
     fn cut(&self) -> Option<usize> {
-        let letters: Vec<(usize, char)> = self.waiting.char_indices().collect();
+        // No piece is longer, so no more is looked at: a page of text is not read again for each of its sentences.
+        let letters: Vec<(usize, char)> = self.waiting.char_indices().take(LONGEST + AFTER).collect();
         let mut clause = None;
         let mut space = None;
         for (at, &(byte, letter)) in letters.iter().enumerate() {

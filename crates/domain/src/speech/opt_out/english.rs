@@ -21,6 +21,8 @@ pub(super) const ENGLISH: Written = Written {
         opt me? out
         opting out
         lose my number
+        told|said|asked|asking|telling you|u|them? not to $C
+        am|is|im|its on|in|under dnd
         never|dont|not ever|please? $C me|us|my|this|here|on? this|my? number|phone|mobile|house|home? please? again|ever|anymore|hereafter|henceforth
         never|dont|not ever|please? $C me|us|here? any more|longer
         never|dont|not ever|please? $C me|us|here? in future
@@ -42,6 +44,7 @@ pub(super) const ENGLISH: Written = Written {
         do not $C
         dont $C
         stop calling|phoning|contacting|disturbing|bothering
+        leave me|us alone
     ",
     never: "
         why dont|not * $C
@@ -56,6 +59,8 @@ pub(super) const ENGLISH: Written = Written {
         dont|not mind|worry|know|understand|remember
         they|he|she|people|customers told|asked|said * stop|dont
         dont|not $C him|her|them|wife|husband
+        dont|not $C my|his|her wife|husband|son|daughter|father|mother|brother|sister|office|family|boss
+        $C me names
         not contact|contacted|called yet|before
     ",
 };

@@ -35,6 +35,9 @@ fn english() {
             "don't disturb me",
             "do not call here again",
             "you people should stop calling me every day",
+            "I told you not to call me",
+            "my number is on DND",
+            "leave me alone",
         ],
         &[
             "call me later",
@@ -56,6 +59,9 @@ fn english() {
             "is this a call from the bank",
             "remove the extra charge",
             "wrong number",
+            "don't contact my wife",
+            "I don't want a call now, call later",
+            "why do you keep calling me",
             "",
         ],
     );
@@ -85,6 +91,9 @@ fn hindi() {
             "don't call me again bhai",
             "is number pe dobara call mat karna",
             "yaar stop calling me",
+            "ye number pe phone mat karna",
+            "maine bola na call mat karo",
+            "बार बार फोन मत कीजिए",
         ],
         &[
             "बाद में कॉल करना",
@@ -99,6 +108,8 @@ fn hindi() {
             "mat karo",
             "dobara call karna",
             "phone kat gaya tha",
+            "aapka call nahi aaya",
+            "mera phone band ho gaya tha",
         ],
     );
 }

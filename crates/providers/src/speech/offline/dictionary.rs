@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 /// The phones of the model.
 pub(super) const PHONES: [&str; 39] = [
-    "AA", "AE", "AH", "AO", "AW", "AY", "B", "CH", "D", "DH", "EH", "ER", "EY", "F", "G", "HH", "IH", "IY", "JH", "K", "L", "M", "N", "NG", "OW", "OY", "P", "R", "S", "SH", "T", "TH",
-    "UH", "UW", "V", "W", "Y", "Z", "ZH",
+    "AA", "AE", "AH", "AO", "AW", "AY", "B", "CH", "D", "DH", "EH", "ER", "EY", "F", "G", "HH", "IH", "IY", "JH", "K", "L", "M", "N", "NG", "OW",
+    "OY", "P", "R", "S", "SH", "T", "TH", "UH", "UW", "V", "W", "Y", "Z", "ZH",
 ];
 
 /// Spellings and their phones, longest first. The values are those of Hindi in Latin letters, which is what is missing from an American dictionary.
@@ -73,7 +73,8 @@ const SOUNDS: [(&str, &str); 58] = [
 const MORE_SOUNDS: [(&str, &str); 8] = [("s", "S"), ("t", "T"), ("u", "UH"), ("v", "V"), ("w", "V"), ("x", "K S"), ("y", "Y"), ("z", "Z")];
 
 /// Words of Indian English that neither the dictionary nor the rules get right.
-const INDIAN: [(&str, &str); 6] = [("lakh", "L AA K"), ("lakhs", "L AA K S"), ("crore", "K R AO R"), ("rupees", "R UH P IY Z"), ("haan", "HH AA N"), ("nahi", "N AH HH IY")];
+const INDIAN: [(&str, &str); 6] =
+    [("lakh", "L AA K"), ("lakhs", "L AA K S"), ("crore", "K R AO R"), ("rupees", "R UH P IY Z"), ("haan", "HH AA N"), ("nahi", "N AH HH IY")];
 
 /// A dictionary with these words only: lines of `word phones`, a word said in several ways on several lines. `all` is the text of the model's dictionary.
 pub(super) fn of(words: &BTreeSet<String>, all: &str) -> String {

@@ -8,12 +8,14 @@ use std::fmt::Write;
 
 use domain::conversation::FieldKind;
 use domain::ports::Hints;
-use domain::speech::english_phrases;
+use domain::speech::{english_phrases, opt_out};
 
 use super::dictionary::{PHONES, noise_word};
 
 /// Probability of each phone on the way that fits everything. Higher: more is refused. Lower: more nonsense is understood.
 const NOISE_PRICE: f64 = 0.1;
+/// Probability of a phrase that takes a number off the list for good: it has to fit better than any other.
+const OPT_OUT_PRICE: f64 = 0.03;
 /// Probability of one more word in a number, where any number of words may follow.
 const NEXT_DIGIT: f64 = 0.5;
 /// Most phrases of a conversation beside the standing ones.
@@ -79,15 +81,23 @@ impl Grammar {
 /// The words of a phrase as they are spoken; none for a phrase that is not in Latin letters, or too long.
 fn spoken(phrase: &str) -> Option<String> {
     let mut words: Vec<String> = Vec::new();
-    for word in phrase.split(|letter: char| !(letter.is_alphanumeric() || letter == '\'')).filter(|word| !word.is_empty()) {
+    for word in
+        phrase.split(|letter: char| !(letter.is_alphanumeric() || letter == '\'')).map(|word| word.trim_matches('\'')).filter(|word| !word.is_empty())
+    {
         if !word.is_ascii() {
             return None;
         }
-        let shouted = word.len() > 1 && word.len() <= 4 && word.bytes().all(|byte| byte.is_ascii_uppercase()) && !word.bytes().any(|byte| b"AEIOU".contains(&byte));
+        let shouted = word.len() > 1
+            && word.len() <= 4
+            && word.bytes().all(|byte| byte.is_ascii_uppercase())
+            && !word.bytes().any(|byte| b"AEIOU".contains(&byte));
         if word.bytes().all(|byte| byte.is_ascii_digit()) {
             words.extend(number_words(word));
         } else if shouted || word.bytes().any(|byte| byte.is_ascii_digit()) {
-            words.extend(word.chars().map(|letter| letter.to_digit(10).map_or(letter.to_ascii_lowercase().to_string(), |digit| DIGITS[digit as usize].to_owned())));
+            words.extend(
+                word.chars()
+                    .map(|letter| letter.to_digit(10).map_or(letter.to_ascii_lowercase().to_string(), |digit| DIGITS[digit as usize].to_owned())),
+            );
         } else {
             words.push(word.to_ascii_lowercase());
         }
@@ -99,7 +109,7 @@ fn spoken(phrase: &str) -> Option<String> {
 fn number_words(digits: &str) -> Vec<String> {
     let by_digit = || digits.bytes().map(|digit| DIGITS[usize::from(digit - b'0')].to_owned()).collect();
     match digits.parse::<usize>() {
-        Ok(value) if !digits.starts_with('0') && value >= 10 && value < 20 => vec![TEENS[value - 10].to_owned()],
+        Ok(value) if !digits.starts_with('0') && (10..20).contains(&value) => vec![TEENS[value - 10].to_owned()],
         Ok(value) if !digits.starts_with('0') && (20..100).contains(&value) => {
             let mut words = vec![TENS[value / 10 - 2].to_owned()];
             words.extend((value % 10 > 0).then(|| DIGITS[value % 10].to_owned()));
@@ -140,39 +150,61 @@ impl Builder {
     }
 
     fn path(&mut self, from: usize, to: usize, words: &str) {
+        self.priced_path(from, to, words, 1.0);
+    }
+
+    /// The price is paid with the first word.
+    fn priced_path(&mut self, from: usize, to: usize, words: &str, price: f64) {
         let words: Vec<&str> = words.split(' ').collect();
         let mut at = from;
         for (place, word) in words.iter().enumerate() {
             let next = if place + 1 == words.len() { to } else { self.state() };
-            self.edge(at, next, 1.0, word);
+            self.edge(at, next, if place == 0 { price } else { 1.0 }, word);
             at = next;
         }
     }
 
     fn phrase(&mut self, words: &str) {
         if self.phrases.insert(words.to_owned()) {
-            self.path(START, END, words);
+            let price = if opt_out(words, "en") { OPT_OUT_PRICE } else { 1.0 };
+            self.priced_path(START, END, words, price);
         }
     }
 
-    /// Number words, any number of them: digits one after the other, or an amount; perhaps rupees.
+    /// A number: digits one after the other, or an amount such as `two point five lakh rupees`.
     fn number(&mut self) {
-        let state = self.state();
-        for word in DIGITS.iter().chain(&TEENS).chain(&TENS).chain(&REPEATS) {
-            self.edge(START, state, NEXT_DIGIT, word);
+        let (begin, digits, amount, tens, unit, scale, end) =
+            (self.state(), self.state(), self.state(), self.state(), self.state(), self.state(), self.state());
+        self.edge(START, begin, 1.0, "");
+        for words in ["it is", "my number is", "around"] {
+            self.path(START, begin, words);
         }
-        for word in DIGITS.iter().chain(&TEENS).chain(&TENS).chain(&REPEATS).chain(&SCALES) {
-            self.edge(state, state, NEXT_DIGIT, word);
+        for word in DIGITS.iter().chain(&REPEATS) {
+            self.edge(begin, digits, NEXT_DIGIT, word);
+            self.edge(digits, digits, NEXT_DIGIT, word);
         }
-        self.edge(state, END, 1.0, "rupees");
-        self.edge(state, END, 1.0, "");
-        for begin in ["it is", "my number is", "around"] {
-            let after = self.state();
-            self.path(START, after, begin);
-            for word in DIGITS.iter().chain(&TEENS).chain(&TENS).chain(&REPEATS) {
-                self.edge(after, state, NEXT_DIGIT, word);
-            }
+        self.edge(digits, END, 1.0, "");
+        self.edge(begin, amount, 1.0, "");
+        for word in DIGITS.iter().chain(&TEENS) {
+            self.edge(amount, unit, NEXT_DIGIT, word);
         }
+        for word in TENS {
+            self.edge(amount, tens, NEXT_DIGIT, word);
+        }
+        for word in DIGITS {
+            self.edge(tens, unit, NEXT_DIGIT, word);
+        }
+        self.edge(tens, unit, 1.0, "");
+        for word in SCALES {
+            self.edge(unit, scale, NEXT_DIGIT, word);
+            self.edge(scale, scale, NEXT_DIGIT, word);
+        }
+        self.edge(scale, amount, NEXT_DIGIT, "");
+        self.edge(scale, amount, NEXT_DIGIT, "and");
+        self.edge(scale, end, 1.0, "");
+        self.edge(unit, end, 1.0, "");
+        self.edge(end, END, 1.0, "rupees");
+        self.edge(end, END, 1.0, "");
     }
 
     /// `call me back tomorrow evening at five thirty`, and a time alone.
@@ -243,6 +275,7 @@ mod tests {
             ("10:30", Some("ten thirty")),
             ("007", Some("zero zero seven")),
             ("3G", Some("three g")),
+            ("' 'don't' '", Some("don't")),
             ("हाँ", None),
             ("", None),
             ("a b c d e f g h i j k", None),

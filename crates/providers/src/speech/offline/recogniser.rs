@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::ports::{Answer, Heard, Hints, ListenOrder, Listening, ProviderError, ProviderFault, Recogniser, SAMPLE_RATE};
 use tokio::io::AsyncWriteExt;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 
@@ -103,10 +104,13 @@ impl Listening for Conversation {
             let mut ear = self.ear.lock().unwrap_or_else(PoisonError::into_inner);
             (std::mem::take(&mut ear.sound), ear.hints.clone())
         };
-        if self.turns.try_send(Turn { sound: sound.into(), hints }).is_err() {
+        let answer = match self.turns.try_send(Turn { sound: sound.into(), hints }) {
+            Ok(()) => return,
             // Every turn is answered once; one that nobody can get to is heard as nothing.
-            _ = self.skipped.send(Ok(Heard::Turn(String::new())));
-        }
+            Err(TrySendError::Full(_)) => Ok(Heard::Turn(String::new())),
+            Err(TrySendError::Closed(_)) => Err(failed(ProviderFault::Broken, "the listening has ended")),
+        };
+        _ = self.skipped.send(answer);
     }
 
     fn next(&self) -> Answer<'_, Result<Heard, ProviderError>> {
@@ -158,7 +162,18 @@ impl Worker {
         let mut command = command(&settings.pocketsphinx);
         command.arg("-hmm").arg(settings.model.join("en-us"));
         command.arg("-dict").arg(folder.join("words")).arg("-fsg").arg(folder.join("graph"));
-        command.arg("-cepdir").arg(folder).args(["-cepext", ".raw", "-adcin", "yes", "-ctl", "/dev/stdin", "-hyp", "/dev/stdout", "-logfn", "/dev/null"]);
+        command.arg("-cepdir").arg(folder).args([
+            "-cepext",
+            ".raw",
+            "-adcin",
+            "yes",
+            "-ctl",
+            "/dev/stdin",
+            "-hyp",
+            "/dev/stdout",
+            "-logfn",
+            "/dev/null",
+        ]);
         command.args(["-remove_noise", "no", "-remove_silence", "no", "-cmn", "batch"]);
         let mut child = start(command, PACKAGE)?;
         let list: String = (0..spoken).map(|piece| format!("{piece}\n")).collect();
@@ -174,7 +189,12 @@ impl Worker {
 }
 
 /// Writes what the program reads: the grammar unless it is there already, and the pieces of speech. Gives the number of pieces.
-fn prepare(shared: &Shared, folder: &Folder, known: Option<(Arc<Hints>, Arc<Grammar>)>, turn: Turn) -> Result<((Arc<Hints>, Arc<Grammar>), usize), ProviderError> {
+fn prepare(
+    shared: &Shared,
+    folder: &Folder,
+    known: Option<(Arc<Hints>, Arc<Grammar>)>,
+    turn: Turn,
+) -> Result<((Arc<Hints>, Arc<Grammar>), usize), ProviderError> {
     let unwritable = |error: io::Error| failed(ProviderFault::Broken, format!("the temporary folder: {error}"));
     let grammar = match known {
         Some(known) => known,

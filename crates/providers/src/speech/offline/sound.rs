@@ -242,11 +242,15 @@ impl Level {
             let weight = if rms > known { 0.2 } else { 0.02 };
             let loudness = known + (rms - known) * weight;
             self.loudness = Some(loudness);
-            let wanted = (TARGET / loudness).clamp(0.3, 4.0);
+            let wanted = (TARGET / loudness).clamp(0.1, 4.0);
             self.gain += (wanted - self.gain) * 0.2;
         }
         let steps = block.len() as f64;
-        block.iter().enumerate().map(|(at, sample)| limited(f64::from(*sample) * (before + (self.gain - before) * (at as f64 + 1.0) / steps))).collect()
+        block
+            .iter()
+            .enumerate()
+            .map(|(at, sample)| limited(f64::from(*sample) * (before + (self.gain - before) * (at as f64 + 1.0) / steps)))
+            .collect()
     }
 }
 

@@ -22,9 +22,20 @@ const LONGEST: usize = 4000;
 const PIECE: usize = 1600;
 const READ: usize = 16 * 1024;
 
-/// The languages of the spec and their voices.
-const LANGUAGES: [(&str, &str); 11] =
-    [("en", "en-gb"), ("hi", "hi"), ("bn", "bn"), ("gu", "gu"), ("kn", "kn"), ("ml", "ml"), ("mr", "mr"), ("or", "or"), ("pa", "pa"), ("ta", "ta"), ("te", "te")];
+/// The languages of the spec and their voices: `en`, because `en-gb` takes no variants.
+const LANGUAGES: [(&str, &str); 11] = [
+    ("en", "en"),
+    ("hi", "hi"),
+    ("bn", "bn"),
+    ("gu", "gu"),
+    ("kn", "kn"),
+    ("ml", "ml"),
+    ("mr", "mr"),
+    ("or", "or"),
+    ("pa", "pa"),
+    ("ta", "ta"),
+    ("te", "te"),
+];
 const FEMALE: &str = "+f3";
 const MALE: &str = "+m3";
 
@@ -110,7 +121,11 @@ impl Work {
         let mut bytes = vec![0; READ];
         loop {
             let read = within(limit, "espeak-ng", output.read(&mut bytes)).await?.map_err(|_| broken("broke its pipe"))?;
-            let samples = if read == 0 { converter.finish() } else { converter.push(&bytes[..read]).map_err(|_| broken("wrote something that is no 16-bit WAV"))? };
+            let samples = if read == 0 {
+                converter.finish()
+            } else {
+                converter.push(&bytes[..read]).map_err(|_| broken("wrote something that is no 16-bit WAV"))?
+            };
             all.extend_from_slice(&samples);
             if !samples.is_empty() && self.pieces.send(Ok(samples)).is_err() {
                 // Nobody listens any more: the child dies with this task.
