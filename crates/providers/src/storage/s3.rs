@@ -57,14 +57,8 @@ impl S3 {
         let at = basic_time(unix_seconds());
         let host = self.peer.base.authority();
         let signed = [("host", host), ("x-amz-content-sha256", payload.as_str()), ("x-amz-date", at.as_str())];
-        let authorization = self.signer.authorization(&Signed {
-            method: method.as_str(),
-            path: &path,
-            query: &[],
-            headers: &signed,
-            payload: &payload,
-            at: &at,
-        });
+        let authorization =
+            self.signer.authorization(&Signed { method: method.as_str(), path: &path, query: &[], headers: &signed, payload: &payload, at: &at });
         let mut headers = vec![
             (HeaderName::from_static("x-amz-content-sha256"), payload.clone()),
             (HeaderName::from_static("x-amz-date"), at.clone()),

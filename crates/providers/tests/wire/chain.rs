@@ -284,7 +284,10 @@ async fn residency_leaves_out_what_is_not_resident() {
     settings.language_models = vec![model];
     let short = set(&settings);
     assert_eq!(short.complete(), Err(Role::Model));
-    assert_eq!(talk(&*short.model).await.unwrap_err(), ProviderError::new("language_model.providers", ProviderFault::NotInstalled, "no language model is set up"));
+    assert_eq!(
+        talk(&*short.model).await.unwrap_err(),
+        ProviderError::new("language_model.providers", ProviderFault::NotInstalled, "no language model is set up")
+    );
     settings.residency = false;
     let all = set(&settings);
     assert_eq!((all.to_text.name(), all.model.name(), all.to_text.resident()), ("deepgram,sarvam", "far", false));

@@ -19,7 +19,8 @@ fn adapters_do_not_show_their_secrets() {
     let _inside = runtime.enter();
     let net = net();
     let speech = Speech { name: "openai".into(), api_key: KEY.into(), base_url: Some("https://host/v1".into()), ..Speech::default() };
-    let model = LanguageModel { name: "main".into(), api_key: KEY.into(), base_url: "https://host/v1".into(), model: "m".into(), ..LanguageModel::default() };
+    let model =
+        LanguageModel { name: "main".into(), api_key: KEY.into(), base_url: "https://host/v1".into(), model: "m".into(), ..LanguageModel::default() };
     let shown = format!(
         "{:?} {:?} {:?} {:?} {net:?}",
         OpenAiSpeech::new(&speech, &net).unwrap(),

@@ -60,7 +60,9 @@ impl Fake {
             Fake::Deepgram => {
                 "/v1/listen?model=nova-3&encoding=linear16&sample_rate=8000&language=hi&channels=1&interim_results=true&endpointing=false&smart_format=true&punctuate=true"
             }
-            Fake::ElevenLabs => "/v1/speech-to-text/realtime?model_id=scribe_v2_realtime&audio_format=pcm_8000&commit_strategy=manual&language_code=hi",
+            Fake::ElevenLabs => {
+                "/v1/speech-to-text/realtime?model_id=scribe_v2_realtime&audio_format=pcm_8000&commit_strategy=manual&language_code=hi"
+            }
             Fake::Cartesia => "/stt/websocket?model=ink-whisper&language=hi&encoding=pcm_s16le&sample_rate=8000",
         }
     }
@@ -173,9 +175,7 @@ impl Fake {
 
     /// The words of a turn.
     async fn say(self, conn: &mut Conn, words: &str) {
-        let deepgram = |words: &str, last: bool| {
-            json!({"type": "Results", "is_final": true, "speech_final": false, "from_finalize": last, "channel": {"alternatives": [{"transcript": words, "confidence": 0.9}]}})
-        };
+        let deepgram = |words: &str, last: bool| json!({"type": "Results", "is_final": true, "speech_final": false, "from_finalize": last, "channel": {"alternatives": [{"transcript": words, "confidence": 0.9}]}});
         let (first, rest) = words.split_once(' ').unwrap();
         match self {
             Fake::Sarvam => conn.send(json!({"event": "transcript.final", "text": words, "language": "hi-IN"})).await,

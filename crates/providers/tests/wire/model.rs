@@ -31,7 +31,10 @@ pub fn model(url: &str) -> OpenAi {
 pub fn order() -> TalkOrder {
     TalkOrder {
         prompt: "You are Asha.".into(),
-        history: vec![Exchange::Said { role: Role::Agent, text: "Hello.".into() }, Exchange::Said { role: Role::Customer, text: "Where is my parcel?".into() }],
+        history: vec![
+            Exchange::Said { role: Role::Agent, text: "Hello.".into() },
+            Exchange::Said { role: Role::Customer, text: "Where is my parcel?".into() },
+        ],
         exits: vec!["wants a person".into(), "is satisfied".into()],
         tools: vec![ToolOffer {
             id: "tool_9".into(),
@@ -104,7 +107,10 @@ async fn a_turn_is_asked_for_and_read_however_it_is_cut() {
         assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/v1/chat/completions"));
         assert_eq!((request.header("authorization"), request.header("content-type")), ("Bearer hush-hush", "application/json"));
         let body = request.json();
-        assert_eq!((&body["model"], &body["stream"], &body["temperature"], &body["max_tokens"]), (&json!("m"), &json!(true), &json!(0.3), &json!(300)));
+        assert_eq!(
+            (&body["model"], &body["stream"], &body["temperature"], &body["max_tokens"]),
+            (&json!("m"), &json!(true), &json!(0.3), &json!(300))
+        );
         let roles: Vec<&str> = body["messages"].as_array().unwrap().iter().map(|one| one["role"].as_str().unwrap()).collect();
         assert_eq!(roles, ["system", "assistant", "user"]);
         let names: Vec<&str> = body["tools"].as_array().unwrap().iter().map(|one| one["function"]["name"].as_str().unwrap()).collect();
@@ -139,7 +145,9 @@ async fn a_turn_is_asked_for_and_read_however_it_is_cut() {
 
 #[tokio::test]
 async fn liberties_of_servers_are_understood() {
-    let whole_call = |arguments: Value| delta(json!({"tool_calls": [{"id": "a", "type": "function", "function": {"name": "track_parcel", "arguments": arguments}}]}));
+    let whole_call = |arguments: Value| {
+        delta(json!({"tool_calls": [{"id": "a", "type": "function", "function": {"name": "track_parcel", "arguments": arguments}}]}))
+    };
     // The whole call at once and no index; arguments as JSON; no [DONE].
     assert_eq!(streamed(&whole_call(json!("{\"number\":\"1\"}"))).await, Ok((String::new(), vec![tool(json!({"number": "1"}))])));
     assert_eq!(streamed(&whole_call(json!({"number": "1"}))).await, Ok((String::new(), vec![tool(json!({"number": "1"}))])));
@@ -160,7 +168,9 @@ async fn liberties_of_servers_are_understood() {
     // Exits and the end, after tools whatever their order.
     let all = [
         text("Bye."),
-        delta(json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "end_call", "arguments": "{\"outcome\":\"Call back requested\"}"}}]})),
+        delta(
+            json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "end_call", "arguments": "{\"outcome\":\"Call back requested\"}"}}]}),
+        ),
         delta(json!({"tool_calls": [{"index": 1, "id": "b", "function": {"name": "take_exit", "arguments": "{\"exit\":\"1\"}"}}]})),
         delta(json!({"tool_calls": [{"index": 2, "id": "c", "function": {"name": "track_parcel", "arguments": "{}"}}]})),
         DONE.to_owned(),
@@ -175,14 +185,23 @@ async fn liberties_of_servers_are_understood() {
     let server = Server::answering(answer(200, &plain.to_string())).await;
     assert_eq!(talk(&model(&server.url)).await, Ok(("Whole.".into(), vec![])));
     // A damaged call beside words is left out.
-    let damaged = [text("One moment."), delta(json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "track_parcel", "arguments": "{\"nu"}}]}))];
+    let damaged =
+        [text("One moment."), delta(json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "track_parcel", "arguments": "{\"nu"}}]}))];
     assert_eq!(streamed(&damaged.concat()).await, Ok(("One moment.".into(), vec![])));
 }
 
 #[tokio::test]
 async fn turns_that_are_none_are_failures() {
-    let call = |name: &str, arguments: &str| delta(json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": name, "arguments": arguments}}]}));
-    for stream in [DONE.to_owned(), String::new(), call("take_exit", "{\"exit\":5}"), call("unheard_of", "{}"), call("track_parcel", "{"), "data: {oops\n\n".to_owned()] {
+    let call =
+        |name: &str, arguments: &str| delta(json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": name, "arguments": arguments}}]}));
+    for stream in [
+        DONE.to_owned(),
+        String::new(),
+        call("take_exit", "{\"exit\":5}"),
+        call("unheard_of", "{}"),
+        call("track_parcel", "{"),
+        "data: {oops\n\n".to_owned(),
+    ] {
         assert_eq!(streamed(&stream).await.unwrap_err().fault, ProviderFault::Broken, "{stream}");
     }
     let limited = "data: {\"error\":{\"message\":\"you said my secret\",\"code\":\"rate_limit_exceeded\"}}\n\n";
@@ -190,9 +209,13 @@ async fn turns_that_are_none_are_failures() {
     assert!(error.fault == ProviderFault::Limited && !error.to_string().contains("secret"), "{error}");
     let filtered = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"content_filter\"}]}\n\n";
     assert_eq!(streamed(filtered).await.unwrap_err().fault, ProviderFault::Refused);
-    for (status, fault) in
-        [(401, ProviderFault::Forbidden), (404, ProviderFault::Refused), (429, ProviderFault::Limited), (500, ProviderFault::Broken), (503, ProviderFault::Unreachable)]
-    {
+    for (status, fault) in [
+        (401, ProviderFault::Forbidden),
+        (404, ProviderFault::Refused),
+        (429, ProviderFault::Limited),
+        (500, ProviderFault::Broken),
+        (503, ProviderFault::Unreachable),
+    ] {
         let server = Server::answering(answer(status, r#"{"error":{"message":"you said my secret","type":"some_error"}}"#)).await;
         let error = talk(&model(&server.url)).await.unwrap_err();
         assert!(error.fault == fault && !error.to_string().contains("secret") && error.to_string().contains("some_error"), "{error}");
@@ -253,7 +276,9 @@ async fn fields_that_a_server_refuses_are_left_out_from_then_on() {
             let refused = ["max_tokens", "temperature"].into_iter().find(|field| body.get(*field).is_some());
             log.add(refused.unwrap_or("taken"));
             match refused {
-                Some(field) => to.whole(400, "application/json", json!({"error": {"message": format!("unsupported: {field}")}}).to_string().as_bytes()).await,
+                Some(field) => {
+                    to.whole(400, "application/json", json!({"error": {"message": format!("unsupported: {field}")}}).to_string().as_bytes()).await
+                }
                 None => {
                     assert_eq!(body["max_completion_tokens"], 300);
                     to.begin("text/event-stream").await;
@@ -295,7 +320,10 @@ async fn analyses_are_asked_for_by_schema_or_in_words() {
                     return to.whole(400, "application/json", br#"{"error":{"message":"not supported"}}"#).await;
                 }
                 if format == "json_schema" {
-                    assert_eq!(body["response_format"]["json_schema"]["schema"]["properties"]["extracted"]["properties"]["amount"]["type"], json!(["number", "null"]));
+                    assert_eq!(
+                        body["response_format"]["json_schema"]["schema"]["properties"]["extracted"]["properties"]["amount"]["type"],
+                        json!(["number", "null"])
+                    );
                 }
                 let words = body["messages"].to_string();
                 assert!(words.contains("Customer: I paid 500.") && words.contains("Ask for the amount."));

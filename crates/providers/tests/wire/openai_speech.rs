@@ -28,7 +28,9 @@ fn posted_ms(request: &Request) -> usize {
     let boundary = request.header("content-type").strip_prefix("multipart/form-data; boundary=").unwrap().to_owned();
     let text = String::from_utf8_lossy(&request.body);
     assert!(text.ends_with(&format!("\r\n--{boundary}--\r\n")));
-    for field in ["name=\"model\"\r\n\r\nwhisper-1\r\n", "name=\"language\"\r\n\r\nhi\r\n", "filename=\"turn.wav\"\r\ncontent-type: audio/wav\r\n\r\nRIFF"] {
+    for field in
+        ["name=\"model\"\r\n\r\nwhisper-1\r\n", "name=\"language\"\r\n\r\nhi\r\n", "filename=\"turn.wav\"\r\ncontent-type: audio/wav\r\n\r\nRIFF"]
+    {
         assert!(text.contains(field), "{field}");
     }
     let at = request.body.windows(4).position(|four| four == b"RIFF").unwrap();
@@ -118,7 +120,8 @@ async fn a_transcription_that_fails_ends_the_listening() {
 #[tokio::test]
 async fn speech_is_streamed_and_brought_to_the_lines_rate() {
     // A second of 500 Hz at 24 kHz, in chunks that cut samples.
-    let samples: Vec<u8> = (0..24_000).flat_map(|at| (((f64::from(at) * 500.0 * std::f64::consts::TAU / 24_000.0).sin() * 8000.0) as i16).to_le_bytes()).collect();
+    let samples: Vec<u8> =
+        (0..24_000).flat_map(|at| (((f64::from(at) * 500.0 * std::f64::consts::TAU / 24_000.0).sin() * 8000.0) as i16).to_le_bytes()).collect();
     let log = Log::new();
     let told = log.clone();
     let server = Server::http(move |request, mut to| {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::ports::{Heard, ListenOrder, ProviderFault, Recogniser};
+use domain::ports::{Heard, ListenOrder, ProviderFault};
 use futures_util::FutureExt;
 use providers::settings::Speech;
 use serde_json::json;
@@ -74,7 +74,9 @@ async fn a_provider_that_refuses_is_told_by_its_status() {
         let refused = listen(&*recogniser(&section)).await.err().unwrap();
         assert_eq!((refused.fault, refused.provider.as_str()), (ProviderFault::Forbidden, fake.name()));
         assert!(!refused.to_string().contains("wrong-key"));
-        for (status, fault) in [(401, ProviderFault::Forbidden), (429, ProviderFault::Limited), (500, ProviderFault::Broken), (400, ProviderFault::Refused)] {
+        for (status, fault) in
+            [(401, ProviderFault::Forbidden), (429, ProviderFault::Limited), (500, ProviderFault::Broken), (400, ProviderFault::Refused)]
+        {
             let server = Server::answering(answer(status, r#"{"error":{"message":"you said my secret","code":"some_code"}}"#)).await;
             section.base_url = Some(server.url.clone());
             let refused = listen(&*recogniser(&section)).await.err().unwrap();

@@ -233,7 +233,8 @@ impl Answer {
 
     /// A whole answer.
     pub async fn whole(&mut self, status: u16, kind: &str, body: &[u8]) {
-        self.raw(format!("HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len()).as_bytes()).await;
+        self.raw(format!("HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len()).as_bytes())
+            .await;
         self.raw(body).await;
     }
 

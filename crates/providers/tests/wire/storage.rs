@@ -94,7 +94,10 @@ async fn objects_travel_under_signatures_that_the_bucket_verifies() {
     assert_eq!(soon(store.get("../other")).await.unwrap_err().fault, ProviderFault::Refused);
 
     let wrong = soon(bucket(&server.url, "bucket", "wrong-secret").put(key, "audio/wav", vec![1])).await.unwrap_err();
-    assert!(wrong.fault == ProviderFault::Forbidden && wrong.detail.contains("SignatureDoesNotMatch") && !wrong.detail.contains("wrong-secret"), "{wrong}");
+    assert!(
+        wrong.fault == ProviderFault::Forbidden && wrong.detail.contains("SignatureDoesNotMatch") && !wrong.detail.contains("wrong-secret"),
+        "{wrong}"
+    );
     let missing = bucket(&server.url, "elsewhere", SECRET);
     assert!(soon(missing.get(key)).await.unwrap_err().detail.contains("NoSuchBucket"));
     assert!(soon(missing.delete(key)).await.is_err());
