@@ -9,9 +9,9 @@ use crate::http::Monotonic;
 /// When a breaker opens and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BreakerLimits {
-    /// So many failures open it, at least 1.
+    /// So many failures open it, at least 1, among four times as many of the newest outcomes: a provider that fails now and then under load stays in use.
     pub failures: usize,
-    /// Failures longer ago than this do not count.
+    /// Outcomes longer ago than this do not count.
     pub window: Duration,
     /// It stays open this long; then one request at a time tries whether the provider works again.
     pub pause: Duration,
@@ -32,7 +32,8 @@ pub(super) struct Breaker {
 
 #[derive(Default)]
 struct State {
-    failures: VecDeque<Duration>,
+    /// The newest outcomes: when, and whether it failed.
+    outcomes: VecDeque<(Duration, bool)>,
     /// Since when it is open, or since when the newest probe is on its way.
     open_since: Option<Duration>,
 }
@@ -58,24 +59,34 @@ impl Breaker {
 
     /// The provider did what it was asked.
     pub(super) fn succeeded(&self) {
+        let now = (self.clock)();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.open_since = None;
-        state.failures.clear();
+        if state.open_since.take().is_some() {
+            state.outcomes.clear();
+        }
+        self.record(&mut state, now, false);
     }
 
     /// It failed.
     pub(super) fn failed(&self) {
         let now = (self.clock)();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let window = self.limits.window;
-        state.failures.retain(|at| now.saturating_sub(*at) < window);
-        if state.failures.len() == self.limits.failures {
-            state.failures.pop_front();
-        }
-        state.failures.push_back(now);
-        if state.open_since.is_some() || state.failures.len() >= self.limits.failures {
+        self.record(&mut state, now, true);
+        let failures = state.outcomes.iter().filter(|(_, failed)| *failed).count();
+        if state.open_since.is_some() || failures >= self.limits.failures {
             state.open_since = Some(now);
         }
+    }
+
+    fn record(&self, state: &mut State, now: Duration, failed: bool) {
+        let window = self.limits.window;
+        while state.outcomes.front().is_some_and(|(at, _)| now.saturating_sub(*at) >= window) {
+            state.outcomes.pop_front();
+        }
+        if state.outcomes.len() >= self.limits.failures.saturating_mul(4) {
+            state.outcomes.pop_front();
+        }
+        state.outcomes.push_back((now, failed));
     }
 
     /// Whether it is open, the time of probes included.
@@ -119,6 +130,22 @@ mod tests {
         assert!(breaker.admits());
         breaker.succeeded();
         assert!(breaker.admits() && breaker.admits() && !breaker.is_open());
+    }
+
+    #[test]
+    fn one_failure_in_eight_is_borne_and_one_in_two_is_not() {
+        let (breaker, _) = breaker(2);
+        for _ in 0..20 {
+            breaker.failed();
+            for _ in 0..7 {
+                breaker.succeeded();
+            }
+        }
+        assert!(breaker.admits() && !breaker.is_open());
+        breaker.failed();
+        breaker.succeeded();
+        breaker.failed();
+        assert!(breaker.is_open(), "a provider that begins well and breaks off each time");
     }
 
     #[test]

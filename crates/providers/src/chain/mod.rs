@@ -47,7 +47,11 @@ pub struct Set {
 
 impl fmt::Debug for Set {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Set").field("to_text", &self.to_text.name()).field("from_text", &self.from_text.name()).field("model", &self.model.name()).finish()
+        f.debug_struct("Set")
+            .field("to_text", &self.to_text.name())
+            .field("from_text", &self.from_text.name())
+            .field("model", &self.model.name())
+            .finish()
     }
 }
 
@@ -58,9 +62,11 @@ impl Set {
     /// The first role without one: with residency wanted, none of its providers keeps data in India, and placements answer 503 (spec 1
     /// `india_residency_unavailable`).
     pub fn complete(&self) -> Result<(), Role> {
-        for (role, count) in
-            [(Role::ToText, self.to_text.members().len()), (Role::FromText, self.from_text.members().len()), (Role::Model, self.model.members().len())]
-        {
+        for (role, count) in [
+            (Role::ToText, self.to_text.members().len()),
+            (Role::FromText, self.from_text.members().len()),
+            (Role::Model, self.model.members().len()),
+        ] {
             if count == 0 {
                 return Err(role);
             }
@@ -72,9 +78,13 @@ impl Set {
     pub async fn checks(&self) -> Vec<Check> {
         let to_text =
             self.to_text.members().iter().map(|one| async { Check { name: one.name().to_owned(), role: Role::ToText, outcome: one.check().await } });
-        let from_text =
-            self.from_text.members().iter().map(|one| async { Check { name: one.name().to_owned(), role: Role::FromText, outcome: one.check().await } });
-        let model = self.model.members().iter().map(|one| async { Check { name: one.name().to_owned(), role: Role::Model, outcome: one.check().await } });
+        let from_text = self
+            .from_text
+            .members()
+            .iter()
+            .map(|one| async { Check { name: one.name().to_owned(), role: Role::FromText, outcome: one.check().await } });
+        let model =
+            self.model.members().iter().map(|one| async { Check { name: one.name().to_owned(), role: Role::Model, outcome: one.check().await } });
         let (to_text, from_text, model) = tokio::join!(join_all(to_text), join_all(from_text), join_all(model));
         to_text.into_iter().chain(from_text).chain(model).collect()
     }

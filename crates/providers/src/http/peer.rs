@@ -82,7 +82,13 @@ impl Peer {
     }
 
     /// Sends a request and waits for the head of its answer, whatever its status.
-    pub(crate) async fn ask(&self, method: Method, path_and_query: &str, headers: &[(HeaderName, String)], body: Bytes) -> Result<Body, ProviderError> {
+    pub(crate) async fn ask(
+        &self,
+        method: Method,
+        path_and_query: &str,
+        headers: &[(HeaderName, String)],
+        body: Bytes,
+    ) -> Result<Body, ProviderError> {
         let scheme = if self.base.is_tls() { "https" } else { "http" };
         let mut request = http::Request::builder().method(method).uri(format!("{scheme}://{}{path_and_query}", self.base.authority()));
         if let Some(map) = request.headers_mut() {
@@ -178,7 +184,7 @@ impl Body {
 /// The failure that a status stands for. Of the body only a short code is repeated: services echo what they were given in their messages.
 pub(crate) fn status_error(name: &str, status: StatusCode, body: &[u8]) -> ProviderError {
     let fault = match status.as_u16() {
-        401 | 402 | 403 => ProviderFault::Forbidden,
+        401..=403 => ProviderFault::Forbidden,
         408 | 504 => ProviderFault::TimedOut,
         429 => ProviderFault::Limited,
         503 => ProviderFault::Unreachable,

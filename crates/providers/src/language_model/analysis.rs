@@ -72,7 +72,10 @@ pub(super) fn messages(order: &AnalysisOrder) -> Vec<Value> {
     );
     let turns: Vec<String> =
         order.transcript.iter().map(|turn| format!("{}: {}", if turn.role == Role::Agent { "Agent" } else { "Customer" }, turn.text)).collect();
-    vec![json!({"role": "system", "content": system}), json!({"role": "user", "content": format!("<conversation>\n{}\n</conversation>", turns.join("\n"))})]
+    vec![
+        json!({"role": "system", "content": system}),
+        json!({"role": "user", "content": format!("<conversation>\n{}\n</conversation>", turns.join("\n"))}),
+    ]
 }
 
 /// The answer, checked against the schema's types: what does not fit is left out, and what the flow captured stays as it is. None when there is no JSON object in it.
@@ -154,7 +157,10 @@ mod tests {
     fn extracted(given: Value) -> Value {
         let text = json!({"summary": " S ", "sentiment": "Positive", "outcome": "Callback requested", "extracted": given}).to_string();
         let analysis = read(&format!("<think>{{}}</think>Here: ```json\n{text}\n```"), &order()).unwrap();
-        assert_eq!((analysis.summary.as_str(), analysis.sentiment.as_deref(), analysis.outcome.as_deref()), ("S", Some("positive"), Some("callback_requested")));
+        assert_eq!(
+            (analysis.summary.as_str(), analysis.sentiment.as_deref(), analysis.outcome.as_deref()),
+            ("S", Some("positive"), Some("callback_requested"))
+        );
         Value::Object(analysis.extracted)
     }
 

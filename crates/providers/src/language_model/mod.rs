@@ -1,8 +1,9 @@
-//! Language models over the wire: OpenAI-compatible chat completions (facts sheet 5.1).
+//! Language models: OpenAI-compatible chat completions over the wire (facts sheet 5.1), and an answerer without a model.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `openai` | the adapter: requests, what a server's refusals teach it |
+//! | `offline` | the answerer without a model |
 //! | `request` | instructions, history and tools as messages |
 //! | `events` | server-sent events, cut anywhere |
 //! | `turn` | the model's turn as it arrives |
@@ -11,6 +12,7 @@
 
 mod analysis;
 mod events;
+pub mod offline;
 mod openai;
 mod request;
 mod speakable;

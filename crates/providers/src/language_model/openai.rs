@@ -1,8 +1,8 @@
 //! The adapter: requests, and what a server's refusals teach it.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use domain::ports::{Analysis, AnalysisOrder, Answer, LanguageModel, ProviderError, TalkOrder, Talking};

@@ -60,8 +60,11 @@ impl Names {
 
 /// A name that servers accept; ASCII.
 fn plain_name(name: &str) -> String {
-    let plain: String =
-        name.chars().take(LONGEST_NAME).map(|letter| if letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-') { letter } else { '_' }).collect();
+    let plain: String = name
+        .chars()
+        .take(LONGEST_NAME)
+        .map(|letter| if letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-') { letter } else { '_' })
+        .collect();
     if plain.chars().any(|letter| letter.is_ascii_alphanumeric()) { plain } else { "tool".to_owned() }
 }
 
@@ -76,7 +79,8 @@ pub(super) fn functions(order: &TalkOrder, names: &Names) -> Vec<Value> {
         let number = json!({"type": "integer", "minimum": 0, "maximum": last, "description": "Number of the condition"});
         functions.push(function(TAKE_EXIT, &description, &json!({"type": "object", "properties": {"exit": number}, "required": ["exit"]})));
     }
-    let outcome = json!({"type": "string", "description": "Result in a word, such as interested, not_interested, callback_requested, wrong_number, completed"});
+    let outcome =
+        json!({"type": "string", "description": "Result in a word, such as interested, not_interested, callback_requested, wrong_number, completed"});
     functions.push(function(
         END_CALL,
         "Ends the conversation. Say goodbye in the same turn before you call it.",
@@ -311,6 +315,9 @@ mod tests {
         let list = messages(&opening, &Names::of(&opening));
         assert_eq!(list.last().unwrap()["content"], "(The call has just been answered. Speak first.)");
         let system = list[0]["content"].as_str().unwrap();
-        assert!(system.starts_with("You are Asha.") && system.contains("Speak Hindi") && system.contains("<passage>\nOpen from nine.\n</passage>"), "{system}");
+        assert!(
+            system.starts_with("You are Asha.") && system.contains("Speak Hindi") && system.contains("<passage>\nOpen from nine.\n</passage>"),
+            "{system}"
+        );
     }
 }

@@ -29,6 +29,7 @@ pub(super) struct Turn {
     whole: bool,
     events: Events,
     ready: VecDeque<Said>,
+    failure: Option<ProviderError>,
     reading: Reading,
     /// When something useful came last.
     progress: Instant,
@@ -55,24 +56,19 @@ impl Turn {
     pub(super) fn new(peer: Peer, body: Body, names: Names, spoken: bool) -> Turn {
         let reading = Reading { names, text: Speakable::new(spoken), given: 0, calls: Vec::new(), filtered: false };
         let whole = body.content_type().contains("application/json");
-        Turn { peer, body: Some(body), whole, events: Events::default(), ready: VecDeque::new(), reading, progress: Instant::now() }
+        Turn { peer, body: Some(body), whole, events: Events::default(), ready: VecDeque::new(), failure: None, reading, progress: Instant::now() }
     }
 
-    async fn advance(&mut self) -> Result<Option<Said>, ProviderError> {
-        loop {
-            if let Some(said) = self.ready.pop_front() {
-                return Ok(Some(said));
-            }
-            let Some(body) = &mut self.body else { return Ok(None) };
+    /// Reads on until there is something to say, or nothing more to read.
+    async fn advance(&mut self) -> Result<(), ProviderError> {
+        while self.ready.is_empty() {
+            let Some(body) = &mut self.body else { return Ok(()) };
             if self.whole {
-                let body = match self.body.take() {
-                    Some(body) => body.whole(1 << 20).await?,
-                    None => return Ok(None),
-                };
+                let Some(body) = self.body.take() else { return Ok(()) };
+                let body = body.whole(1 << 20).await?;
                 let value = serde_json::from_slice(&body).map_err(|_| self.peer.broken("an answer that is not JSON"))?;
                 self.read(&value)?;
-                self.finish()?;
-                continue;
+                return self.finish();
             }
             // Comments and thoughts keep a connection alive, but not a caller who waits.
             let due = self.progress + self.peer.timeout;
@@ -83,10 +79,7 @@ impl Turn {
                 if let Some(line) = self.events.finish() {
                     self.line(&line)?;
                 }
-                if self.body.is_some() {
-                    self.finish()?;
-                }
-                continue;
+                return if self.body.is_some() { self.finish() } else { Ok(()) };
             };
             let lines = self.events.push(&bytes).map_err(|_| self.peer.broken("a line without end"))?;
             for line in lines {
@@ -95,6 +88,7 @@ impl Turn {
                 }
             }
         }
+        Ok(())
     }
 
     fn line(&mut self, line: &str) -> Result<(), ProviderError> {
@@ -269,12 +263,17 @@ pub(super) fn outcome(value: &Value) -> Option<String> {
 impl Talking for Turn {
     fn next(&mut self) -> Answer<'_, Option<Result<Said, ProviderError>>> {
         Box::pin(async move {
-            let said = self.advance().await;
-            if said.is_err() {
+            if self.ready.is_empty()
+                && let Err(error) = self.advance().await
+            {
+                // What came before the failure is said before it.
                 self.body = None;
-                self.ready.clear();
+                self.failure = Some(error);
             }
-            said.transpose()
+            match self.ready.pop_front() {
+                Some(said) => Some(Ok(said)),
+                None => self.failure.take().map(Err),
+            }
         })
     }
 }

@@ -43,7 +43,10 @@ pub(super) fn recogniser(section: &settings::Speech, net: &Net) -> Result<WireRe
             if model.contains("multi") {
                 query.push(("language_hint", language));
             }
-            (of.base.path_and_query("/v2/listen", &query), Box::new(Flux { peer: of.clone(), in_turn: false, ended: false, taken: None }) as Box<dyn Boxed>)
+            (
+                of.base.path_and_query("/v2/listen", &query),
+                Box::new(Flux { peer: of.clone(), in_turn: false, ended: false, taken: None }) as Box<dyn Boxed>,
+            )
         } else {
             let mut query = common.to_vec();
             query.extend([("language", language), ("channels", "1"), ("interim_results", "true"), ("endpointing", "false")]);
@@ -69,7 +72,11 @@ fn refused(peer: &Peer, message: &Value) -> ProviderError {
         "TOO_MANY_REQUESTS" | "RATE_LIMIT" => ProviderFault::Limited,
         _ => ProviderFault::Broken,
     };
-    let shown = if code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) { code } else { "no code".to_owned() };
+    let shown = if code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
+        code
+    } else {
+        "no code".to_owned()
+    };
     peer.error(fault, format!("error message: {shown}"))
 }
 

@@ -14,6 +14,8 @@ use crate::websocket::{Frame, Send, Socket};
 
 /// Most sound that waits to be sent, samples: 40 s, more than a chain tells a new listener at once. The oldest is dropped beyond it, and counted.
 const QUEUED: usize = 40 * SAMPLE_RATE as usize;
+/// Samples that are kept in one stretch, about: what is taken from its beginning moves the rest.
+const LUMP: usize = SAMPLE_RATE as usize;
 /// Reports that wait to be asked for; partial ones are left out beyond it.
 const REPORTS: usize = 64;
 /// Longer than any deadline.
@@ -109,8 +111,11 @@ impl Queue {
 
     pub(crate) fn feed(&self, samples: &[i16]) {
         let mut state = self.state();
+        if state.closed {
+            return;
+        }
         match state.items.back_mut() {
-            Some(Item::Sound(sound)) => sound.extend_from_slice(samples),
+            Some(Item::Sound(sound)) if sound.len() < LUMP => sound.extend_from_slice(samples),
             _ => state.items.push_back(Item::Sound(samples.to_vec())),
         }
         state.samples += samples.len();
@@ -127,6 +132,7 @@ impl Queue {
                     break;
                 }
             }
+            state.items.retain(|item| !matches!(item, Item::Sound(sound) if sound.is_empty()));
         }
         if state.samples >= self.piece {
             self.changed.notify_one();
@@ -257,7 +263,9 @@ struct Carrier<D> {
 
 impl<D: Dialect> Carrier<D> {
     async fn run(mut self) {
-        match self.carry().await {
+        let outcome = self.carry().await;
+        self.queue.close();
+        match outcome {
             Ok(()) => {
                 let bye = self.dialect.bye();
                 self.socket.close(bye).await;

@@ -1,15 +1,15 @@
-//! Recognisers and synthesisers over the wire.
+//! Recognisers and synthesisers.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `sarvam`, `deepgram`, `elevenlabs`, `cartesia`, `openai` | one provider each, as a dialect of the two below |
-//! | `offline` | programs of this machine, no account needed |
+//! | `sarvam`, `deepgram`, `elevenlabs`, `cartesia`, `openai` | one provider each, as a dialect of `listening` and `speaking` |
+//! | `offline` | espeak-ng and pocketsphinx as processes on this machine |
 //! | `listening` | sound one way, words the other: the queue that never waits, turns, keep-alive |
 //! | `speaking` | warm connections, utterances, their early end |
 //! | `languages` | which provider speaks what |
 //! | `pcm` | bytes, WAV, sampling rates |
 //!
-//! All of them send and ask for 16-bit linear samples at 8000 a second where the provider has that rate: it is what the line carries, and nothing is encoded twice. The
+//! All that go over the wire send and ask for 16-bit linear samples at 8000 a second where the provider has that rate: it is what the line carries, and nothing is encoded twice. The
 //! end of a turn is decided by the caller, so providers are told not to end turns by themselves where they can be told.
 
 mod cartesia;
@@ -17,12 +17,12 @@ mod deepgram;
 mod elevenlabs;
 mod languages;
 mod listening;
+pub mod offline;
 mod openai;
 mod pcm;
 mod sarvam;
 mod speaking;
 mod wire;
-pub mod offline;
 
 use std::sync::Arc;
 

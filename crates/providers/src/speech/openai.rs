@@ -221,6 +221,7 @@ impl Transcriber {
 }
 
 /// `/audio/speech`: raw samples as they are made.
+#[derive(Clone)]
 pub struct Speech {
     peer: Peer,
     model: String,
@@ -276,22 +277,16 @@ impl Synthesiser for Speech {
             let mut texts: Vec<String> = pieces(&order.text, MOST_TEXT).into_iter().map(str::to_owned).collect();
             texts.reverse();
             let Some(first) = texts.pop() else {
-                return Ok(Box::new(Reading { of: self.again(), voice, texts, body: None, sound: Reader::new(PCM_RATE) }) as Box<dyn Speaking>);
+                return Ok(Box::new(Reading { of: self.clone(), voice, texts, body: None, sound: Reader::new(PCM_RATE) }) as Box<dyn Speaking>);
             };
             let body = self.ask(&first, &voice).await?;
             let sound = Reader::new(rate(&body));
-            Ok(Box::new(Reading { of: self.again(), voice, texts, body: Some(body), sound }) as Box<dyn Speaking>)
+            Ok(Box::new(Reading { of: self.clone(), voice, texts, body: Some(body), sound }) as Box<dyn Speaking>)
         })
     }
 
     fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
         Box::pin(list_models(&self.peer))
-    }
-}
-
-impl Speech {
-    fn again(&self) -> Speech {
-        Speech { peer: self.peer.clone(), model: self.model.clone(), voice: self.voice.clone(), resident: self.resident }
     }
 }
 

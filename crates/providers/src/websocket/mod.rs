@@ -3,7 +3,6 @@
 //! `tokio-tungstenite` without its own TLS and look-up: it is the implementation that most of the ecosystem runs on, its reads may be dropped without loss, and the
 //! stream under it is ours.
 
-use std::future::Future;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -118,17 +117,15 @@ impl Socket {
         }
     }
 
-    /// Says good-bye in the background, first with `last`.
-    pub(crate) fn close(mut self, last: Option<Send>) -> impl Future<Output = ()> + std::marker::Send + 'static {
-        async move {
-            let bye = async {
-                if let Some(last) = last {
-                    self.send(last).await.ok()?;
-                }
-                self.stream.close(None).await.ok()
-            };
-            let _ = timeout(BYE, bye).await;
-        }
+    /// Says good-bye, first with `last`, and waits a moment for the peer to hear it.
+    pub(crate) async fn close(mut self, last: Option<Send>) {
+        let bye = async {
+            if let Some(last) = last {
+                self.send(last).await.ok()?;
+            }
+            self.stream.close(None).await.ok()
+        };
+        let _ = timeout(BYE, bye).await;
     }
 }
 
