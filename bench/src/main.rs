@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods)]
 
 mod calls;
+mod lines;
 mod load;
 mod nudges;
 mod server;
@@ -28,7 +29,8 @@ fn main() -> ExitCode {
         Some("webhooks") => runtime.block_on(webhooks::run()),
         Some("calls") => runtime.block_on(calls::run()),
         Some("nudges") => runtime.block_on(nudges::run()),
-        Some(other) => Err(format!("{other}: no such run; there are: skeleton, calls, webhooks, nudges")),
+        Some("lines") => lines::run(&arguments[1..]),
+        Some(other) => Err(format!("{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines")),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,6 +4,8 @@
 //! crate opens a socket.
 
 pub mod guarded_client;
+pub mod language_model;
 pub mod settings;
+pub mod speech;
 
 pub use guarded_client::GuardedClient;

@@ -26,6 +26,7 @@ pub mod numbers;
 pub mod operator_log;
 pub mod scheduled_calls;
 pub mod timelines;
+pub mod tool_calls;
 pub mod tools;
 pub mod voices;
 pub mod wallet;

@@ -112,3 +112,7 @@ fn tone(event: u8, tick: u32) -> Box<Frame> {
     }
     frame
 }
+
+#[cfg(test)]
+#[path = "digits_tests.rs"]
+mod tests;

@@ -14,7 +14,7 @@ use super::line::Shared;
 use super::packer::Packer;
 use super::ports::Socket;
 use super::rtp;
-use super::sdp::Agreed;
+use super::sdp::{Agreed, OFFERED_EVENT};
 use super::srtp::{Protect, Unprotect};
 use crate::settings::Codec;
 
@@ -57,6 +57,7 @@ pub(super) struct Flow {
     keys_in: digits::Receiver,
     keys_out: digits::Sender,
     silent: u32,
+    failed: bool,
     figures: LineFigures,
     reported: LineFigures,
 }
@@ -80,6 +81,7 @@ impl Flow {
             keys_in: digits::Receiver::default(),
             keys_out: digits::Sender::default(),
             silent: 0,
+            failed: false,
             figures: LineFigures::default(),
             reported: LineFigures::default(),
             agreed,
@@ -108,7 +110,7 @@ impl Flow {
         };
         let starved = self.starved();
         let tick = Tick { heard: hears.then_some(&heard), said: speaks.then_some(&said), late_ms };
-        let alive = self.with_ear(|ear| {
+        self.failed |= !self.with_ear(|ear| {
             for key in keys.into_iter().flatten() {
                 ear.digit(key);
             }
@@ -117,7 +119,7 @@ impl Flow {
             }
             ear.tick(tick);
         });
-        if !alive {
+        if self.failed {
             totals.failed_ears.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             tracing::error!("the ear of a line has failed; the line is closed");
             self.close(totals);
@@ -132,10 +134,18 @@ impl Flow {
         true
     }
 
-    /// Passes over ticks that nobody had time for.
-    pub(super) fn skip(&mut self, ticks: u32) {
+    /// Passes over ticks that nobody had time for. The ear hears as many empty ones, so that its own time goes on; of a gap longer than a minute (a
+    /// machine that slept) only the first minute.
+    pub(super) fn skip(&mut self, ticks: u32, late_ms: u32) {
         self.pass_time(ticks);
         self.silent = self.silent.saturating_add(ticks);
+        let empty = Tick { heard: None, said: None, late_ms };
+        let alive = self.with_ear(|ear| {
+            for _ in 0..ticks.min(60 * SECOND) {
+                ear.tick(empty);
+            }
+        });
+        self.failed |= !alive;
     }
 
     /// Our time line goes on although nothing is sent.
@@ -208,7 +218,7 @@ impl Flow {
                         *place = Some(key);
                     }
                 }
-                // Nothing there, or the report that an earlier packet of ours found nobody.
+                // The report that an earlier packet of ours found nobody.
                 Err(why) if why.kind() == std::io::ErrorKind::ConnectionRefused => {}
                 Err(_) => return,
             }
@@ -259,6 +269,8 @@ impl Flow {
             8 => Some(Meaning::Sound(Codec::Pcma)),
             // Comfort noise (RFC 3389), under its old number too.
             13 | 19 => Some(Meaning::Silence),
+            // A peer may answer with a number of its own for events and still send them with the one that we offered.
+            OFFERED_EVENT if self.agreed.telephone_event.is_some() => Some(Meaning::Key),
             _ => None,
         }
     }

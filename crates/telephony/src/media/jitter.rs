@@ -241,6 +241,7 @@ impl Jitter {
         let excess = self.ready() - TARGET - MOST;
         if excess > 0 {
             self.skip(excess as usize);
+            self.depth -= excess;
         }
         self.low.0 = self.low.0.min(self.ready() - TARGET);
         self.window += 1;
@@ -355,3 +356,7 @@ impl Jitter {
         true
     }
 }
+
+#[cfg(test)]
+#[path = "jitter_tests.rs"]
+mod tests;

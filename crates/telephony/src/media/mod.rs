@@ -41,3 +41,14 @@ pub use line::Line;
 pub use ports::{OpenError, Socket};
 pub use sdp::{Agreed, Direction, SdpError};
 pub use srtp::{Keys, MasterKey, Suite};
+
+#[cfg(test)]
+pub(crate) mod codec_for_tests {
+    //! Sound as a line leaves it.
+
+    /// µ-law and back.
+    pub(crate) fn mu_law(samples: &[i16], bytes: &mut Vec<u8>, back: &mut Vec<i16>) {
+        super::codec::encode(super::Codec::Pcmu, samples, bytes);
+        super::codec::decode(super::Codec::Pcmu, bytes, back);
+    }
+}

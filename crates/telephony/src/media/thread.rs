@@ -107,7 +107,7 @@ pub(super) fn run(desk: &Arc<Desk>) {
 
 fn give_up(slab: &mut Slab, periods: u32, desk: &Desk) {
     for flow in slab.places.iter_mut().flatten() {
-        flow.skip(periods);
+        flow.skip(periods, periods.saturating_mul(PERIOD));
     }
     let ticks = u64::from(periods) * slab.lines as u64;
     desk.totals.skipped_ticks.fetch_add(ticks, Ordering::Relaxed);

@@ -41,3 +41,17 @@ pub fn dtmf(key: char, ms: u32) -> Vec<i16> {
     }
     vec![0; ms as usize * 8]
 }
+
+/// What a caller in India hears while the other telephone rings: 400 and 450 Hz, 0.4 s, 0.2 s of silence, 0.4 s, 2 s of silence; `ms` of it.
+pub fn ringback(ms: u32) -> Vec<i16> {
+    let ring = mix(&[400.0, 450.0], 400);
+    let mut sound = Vec::new();
+    while sound.len() < ms as usize * 8 {
+        sound.extend(&ring);
+        sound.extend([0; 1600]);
+        sound.extend(&ring);
+        sound.extend([0; 16_000]);
+    }
+    sound.truncate(ms as usize * 8);
+    sound
+}

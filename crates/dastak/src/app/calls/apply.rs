@@ -1,6 +1,6 @@
 //! The one place where a fact changes a call.
 
-use domain::call::{EndCause, Fact, Notice, Stage, Status, script, step};
+use domain::call::{EndCause, Fact, Notice, Report, Stage, Status, script, step};
 use domain::conversation::placeholder;
 use domain::phone::Phone;
 use domain::tenant::Mode;
@@ -19,6 +19,11 @@ use crate::app::{Failure, wallet};
 /// Applies a fact that was observed at `at` to a call that the caller holds (read in this transaction, for update): stores the call, settles the
 /// wallet and frees the line when it is over, writes its events, and tells what placed it. A fact that changes nothing leaves all as it was.
 pub fn apply(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Timestamp) -> Result<CallRow, Failure> {
+    apply_with(tx, env, call, fact, at, None)
+}
+
+/// The same, with what a conversation that was really held leaves behind.
+pub fn apply_with(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Timestamp, report: Option<Report>) -> Result<CallRow, Failure> {
     let Some((progress, notice)) = step(&call.progress, fact, at) else { return Ok(call) };
     let opted_out = progress.opted_out && !call.progress.opted_out;
     let over = progress.status.stage() == Stage::Ended && call.progress.status.stage() != Stage::Ended;
@@ -26,10 +31,13 @@ pub fn apply(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Timestam
     let mut captured = false;
     if over {
         row.line = false;
-        captured = conclude(tx, &mut row)?;
+        captured = match report {
+            Some(report) => held(tx, &mut row, &report)?,
+            None => conclude(tx, &mut row)?,
+        };
         settle_wallet(tx, env, &row)?;
     }
-    row.next_step_at = next_look(&row);
+    row.next_step_at = next_look(&row, env);
     if fact == Fact::NotPlaced && row.provider_call.is_none() {
         calls::remove(tx, row.workspace, row.id)?;
     } else {
@@ -58,9 +66,9 @@ pub(super) fn save(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<(), Failure> {
     Ok(())
 }
 
-/// When somebody has to look at a call again: at the next step of a network that is a table.
-pub(super) fn next_look(row: &CallRow) -> Option<Timestamp> {
-    let network = row.network?;
+/// When somebody has to look at a call again: at the next step of a network that is a table; on a real line when the node that holds the call
+/// has not said for a lease's time that it still does.
+pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
     match row.progress.status.stage() {
         Stage::Ringing | Stage::InProgress => {}
         Stage::Ended | Stage::Blocked => return None,
@@ -68,6 +76,9 @@ pub(super) fn next_look(row: &CallRow) -> Option<Timestamp> {
     if row.progress.status == Status::Queued {
         return row.next_step_at;
     }
+    let Some(network) = row.network else {
+        return env.carriers.in_mode(row.mode).and_then(|carrier| carrier.lease()).map(|lease| env.context.now.plus(lease));
+    };
     if let Some(asked) = row.hang_up_at {
         return Some(asked);
     }
@@ -75,6 +86,14 @@ pub(super) fn next_look(row: &CallRow) -> Option<Timestamp> {
     let steps = Phone::normalize(&row.to_number).map_or(&[][..], |to| script(network, to));
     let next = steps.get(usize::try_from(row.script_step).ok()?);
     Some(next.map_or(row.started_at, |next| row.started_at.plus(next.after_ms)))
+}
+
+/// What a conversation that was really held leaves behind.
+fn held(tx: &mut Tx<'_>, row: &mut CallRow, report: &Report) -> Result<bool, Failure> {
+    let transcript = report.turns.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();
+    row.outcome = if row.progress.opted_out { Some("opted_out".to_owned()) } else { report.outcome.clone() };
+    calls::save_content(tx, row.workspace, row.id, &Value::Array(transcript), &Value::Object(report.extracted.clone()))?;
+    Ok(!report.turns.is_empty())
 }
 
 /// What a conversation of a network that is a table leaves behind: the agent's published flow played with set answers.
@@ -130,9 +149,14 @@ fn opt_out(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
 }
 
 /// Writes a call event (spec 3 «Call events»).
-fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str) -> Result<(), Failure> {
+pub(super) fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str) -> Result<(), Failure> {
+    emit_with(tx, env, row, kind, Value::Null)
+}
+
+/// The same, with fields of its own beside the usual ones.
+pub(super) fn emit_with(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str, extra: Value) -> Result<(), Failure> {
     let progress = &row.progress;
-    let data = json!({
+    let mut data = json!({
         "callId": row.id,
         "agentId": row.agent,
         "campaignId": row.campaign,
@@ -148,6 +172,9 @@ fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str) -> Result
         "outcome": row.outcome,
         "metadata": row.metadata,
     });
+    if let (Value::Object(data), Value::Object(extra)) = (&mut data, extra) {
+        data.extend(extra);
+    }
     let (agent, contact) = (row.agent.map(|id| id.to_string()), row.contact.map(|id| id.to_string()));
     let event = NewEvent { kind, mode: row.mode, agent: agent.as_deref(), contact: contact.as_deref(), data };
     events::emit(tx, &env.context, row.workspace, event)?;

@@ -239,7 +239,7 @@ pub(super) const NO: &str = "
     illai|illa|ledu|kaadu|alla|nako
 ";
 
-pub(super) const ENGLISH_PHRASES: [&str; 113] = [
+pub(super) const ENGLISH_PHRASES: [&str; 112] = [
     "yes",
     "yes please",
     "yes i do",
@@ -329,7 +329,6 @@ pub(super) const ENGLISH_PHRASES: [&str; 113] = [
     "do not call me",
     "never call me again",
     "stop calling",
-    "remove my number",
     "remove my number from your list",
     "take me off your list",
     "do not call this number again",

@@ -16,7 +16,7 @@ use crate::settings::{Codec, Encryption};
 pub use negotiate::{agree, answer};
 
 /// Our payload type of telephone events in offers.
-const TELEPHONE_EVENT: u8 = 101;
+pub(super) const OFFERED_EVENT: u8 = 101;
 
 /// Which way sound may go, seen from us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,11 +194,11 @@ pub fn offer(ours: &OfferSettings) -> String {
     for codec in &ours.codecs {
         let _ = write!(text, " {}", codec.payload_type());
     }
-    let _ = write!(text, " {TELEPHONE_EVENT}\r\n");
+    let _ = write!(text, " {OFFERED_EVENT}\r\n");
     for codec in &ours.codecs {
         let _ = write!(text, "a=rtpmap:{} {}/8000\r\n", codec.payload_type(), codec.name());
     }
-    let _ = write!(text, "a=rtpmap:{TELEPHONE_EVENT} telephone-event/8000\r\na=fmtp:{TELEPHONE_EVENT} 0-15\r\na=ptime:20\r\n");
+    let _ = write!(text, "a=rtpmap:{OFFERED_EVENT} telephone-event/8000\r\na=fmtp:{OFFERED_EVENT} 0-15\r\na=ptime:20\r\n");
     if encrypted {
         text.push_str(&ours.crypto(1, Suite::AesCm128HmacSha1_80));
         text.push_str(&ours.crypto(2, Suite::AesCm128HmacSha1_32));

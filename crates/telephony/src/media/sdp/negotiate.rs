@@ -65,7 +65,6 @@ fn choose<'a>(media: &'a Media, ours: &OfferSettings) -> Result<Option<&'a Crypt
     let wanted = encrypted || required;
     match media.cryptos.first() {
         Some(crypto) if wanted => Ok(Some(crypto)),
-        _ if encrypted && media.any_crypto => Err(SdpError::UnknownEncryption),
         _ if encrypted => Err(SdpError::UnknownEncryption),
         _ if required => Err(SdpError::NotEncrypted),
         _ => Ok(None),

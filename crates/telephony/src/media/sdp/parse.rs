@@ -43,8 +43,6 @@ pub(super) struct Media {
     pub(super) ptime: Option<u32>,
     pub(super) maxptime: Option<u32>,
     pub(super) cryptos: Vec<Crypto>,
-    /// Whether any `a=crypto` line was there, usable or not.
-    pub(super) any_crypto: bool,
     maps: Vec<(u8, Option<Format>)>,
 }
 
@@ -157,7 +155,6 @@ fn media(value: &str, session: &Session) -> Media {
         ptime: session.ptime,
         maxptime: None,
         cryptos: Vec::new(),
-        any_crypto: false,
         maps: Vec::new(),
     }
 }
@@ -173,11 +170,8 @@ fn attribute(media: &mut Media, name: &str, value: &str) {
         media.ptime = milliseconds(value);
     } else if name.eq_ignore_ascii_case("maxptime") {
         media.maxptime = milliseconds(value);
-    } else if name.eq_ignore_ascii_case("crypto") {
-        media.any_crypto = true;
-        if media.cryptos.len() < MOST_ATTRIBUTES {
-            media.cryptos.extend(crypto(value));
-        }
+    } else if name.eq_ignore_ascii_case("crypto") && media.cryptos.len() < MOST_ATTRIBUTES {
+        media.cryptos.extend(crypto(value));
     }
 }
 

@@ -1,0 +1,3 @@
+//! Language models.
+
+pub mod offline;

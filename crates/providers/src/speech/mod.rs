@@ -1,0 +1,3 @@
+//! Recognisers and synthesisers.
+
+pub mod offline;
