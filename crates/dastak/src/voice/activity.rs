@@ -1,7 +1,7 @@
 //! Voice activity: when somebody speaks on the line, in ticks of 20 ms.
 //!
 //! `earshot` judges 16 ms at 16 kHz; `webrtc-vad` was measured beside it: of made speech both miss nothing, but a cough of 220 ms is 180 ms
-//! of voice to the latter and 96 ms to `earshot`, and it needs a C compiler. Neither tells a tone from a voice, so [`super::tone`] is asked too,
+//! of voice to the latter and none to `earshot` at the threshold used here, and it needs a C compiler. Neither tells a tone from a voice, so [`super::tone`] is asked too,
 //! and a floor that follows the noise of the line keeps a television in the next room out.
 
 use earshot::Detector;
@@ -9,10 +9,12 @@ use telephony::media::{FRAME, Frame};
 
 use super::tone;
 
-/// Score above which 16 ms are voice.
+/// Score above which 16 ms are voice while somebody speaks.
 const VOICE: f32 = 0.5;
-/// Voice within the newest [`ONSET_WINDOW`] ticks that makes speech, in 16-ms frames: 128 ms.
-const ONSET_FRAMES: u32 = 8;
+/// The same while nobody does: speech climbs above it within 60 ms, a cough stays below.
+const ONSET: f32 = 0.65;
+/// Voice within the newest [`ONSET_WINDOW`] ticks that makes speech, in 16-ms frames: 96 ms.
+const ONSET_FRAMES: u32 = 6;
 /// Ticks looked back for it: 200 ms.
 const ONSET_WINDOW: usize = 10;
 /// How far above the noise of the line voice has to be: 6 dB in amplitude.
@@ -142,7 +144,7 @@ impl Activity {
         let mut voiced = 0;
         let mut used = 0;
         while let Some(frame) = self.rest.get(used..used + 256) {
-            voiced += u8::from(self.detector.predict_i16(frame) > VOICE);
+            voiced += u8::from(self.detector.predict_i16(frame) > if self.speaking { VOICE } else { ONSET });
             used += 256;
         }
         self.rest.drain(..used);

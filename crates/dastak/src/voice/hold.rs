@@ -205,6 +205,8 @@ pub(super) struct Call {
     pub connected: bool,
     pub opted_out: bool,
     pub held_since: Option<u64>,
+    /// It is the customer's turn, nobody speaks, and it has been so since `quiet_since`.
+    pub quiet: bool,
     pub quiet_since: u64,
     /// The customer is gone, and what they said last is still owed.
     pub gone: bool,
@@ -250,6 +252,7 @@ impl Call {
             connected: false,
             opted_out: false,
             held_since: None,
+            quiet: false,
             quiet_since: now,
             gone: false,
             over: None,

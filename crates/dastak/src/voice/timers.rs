@@ -41,9 +41,11 @@ impl Call {
         self.speaker.pump(&self.reports, self.playout.left_ms());
         self.ring();
         self.begin_transfer();
-        if !self.nothing_to_wait_for(now) {
+        let quiet = self.nothing_to_wait_for(now);
+        if !(quiet && self.quiet) {
             self.quiet_since = now;
         }
+        self.quiet = quiet;
         self.said_all(now);
         self.shared.wake_at(self.due(now));
         // The time may have come between the two: the ear looks only at the next tick.
