@@ -26,7 +26,7 @@ impl Offline {
         Self {
             to_text: Arc::new(offline::OfflineRecogniser::new(offline::Settings::default())),
             from_text: Arc::new(offline::OfflineSynthesiser::new(offline::Settings::default())),
-            model: Arc::new(Temp),
+            model: Arc::new(providers::language_model::offline::OfflineAnswerer),
         }
     }
 
@@ -69,17 +69,4 @@ pub fn providers(config: &Config, offline: &Offline) -> Result<Set, String> {
 /// What conversations use of them.
 pub fn of(set: &Set) -> Speech {
     Speech { to_text: set.to_text.clone(), from_text: set.from_text.clone(), model: set.model.clone() }
-}
-
-struct Temp;
-impl LanguageModel for Temp {
-    fn name(&self) -> &str { "offline" }
-    fn resident(&self) -> bool { true }
-    fn talk(&self, _: domain::ports::TalkOrder) -> domain::ports::Answer<'_, Result<Box<dyn domain::ports::Talking>, ProviderError>> {
-        Box::pin(std::future::ready(Err(ProviderError::new("offline", domain::ports::ProviderFault::NotInstalled, "temp"))))
-    }
-    fn analyse(&self, _: domain::ports::AnalysisOrder) -> domain::ports::Answer<'_, Result<domain::ports::Analysis, ProviderError>> {
-        Box::pin(std::future::ready(Err(ProviderError::new("offline", domain::ports::ProviderFault::NotInstalled, "temp"))))
-    }
-    fn check(&self) -> domain::ports::Answer<'_, Result<String, ProviderError>> { Box::pin(std::future::ready(Ok("temp".into()))) }
 }
