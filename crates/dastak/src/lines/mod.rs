@@ -152,6 +152,11 @@ impl Lines {
         self.phone.trunks()
     }
 
+    /// Where trunks reach us.
+    pub fn address(&self) -> SocketAddr {
+        self.phone.local_address()
+    }
+
     /// Calls that this node holds.
     pub fn held(&self) -> Vec<(Tenant, Id<Call>)> {
         self.lock().iter().map(|(id, held)| (held.tenant, *id)).collect()

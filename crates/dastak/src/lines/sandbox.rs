@@ -15,8 +15,10 @@ use telephony::sip::{Inbound, IncomingCall, Leg, LegEvent, Phone};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-/// Talk after which the agent ends a call with the sandbox: answered at 2 s, ended at 10 s.
+/// Talk after which a call with the sandbox is over, whatever is being said: answered at 2 s, ended at 10 s.
 pub(super) const TALK: Duration = Duration::from_secs(8);
+/// Talk after which the agent begins to take its leave.
+pub(super) const GOODBYE_AFTER: Duration = Duration::from_millis(5500);
 /// A phone that never answers is given up after this.
 pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// What people say when the agent has fallen silent, one after the other.

@@ -164,7 +164,9 @@ impl Session {
         let desk = Arc::new(Desk::new(self, &talk, line.clone(), fork, referred, commands.clone()));
         let conversation = voice::hold(self.order(talk), self.lines.speech.clone(), Arc::new(line), hearing, desk.clone(), told);
         tokio::pin!(conversation);
-        let mut over = false;
+        let curtain = tokio::time::sleep(super::sandbox::TALK);
+        tokio::pin!(curtain);
+        let (mut over, mut timed) = (false, self.lines.network.is_some());
         let held = loop {
             tokio::select! {
                 held = &mut conversation => break held,
@@ -186,6 +188,10 @@ impl Session {
                     Some(_) => {}
                 },
                 Some(order) = orders.recv() => forward(&commands, order).await,
+                () = &mut curtain, if timed => {
+                    timed = false;
+                    forward(&commands, Command::HangUp(EndCause::AgentEnded)).await;
+                }
             }
         };
         if !over && held.end == Fact::Ended(EndCause::TransferHandoff) {
@@ -209,7 +215,7 @@ impl Session {
             max_duration: settings.max_duration,
             silence: settings.silence_prompt,
             filler_after: settings.filler_after.unwrap_or(Duration::MAX),
-            end_after: self.lines.network.as_ref().map(|_| super::sandbox::TALK),
+            end_after: self.lines.network.as_ref().map(|_| super::sandbox::GOODBYE_AFTER),
             ..Order::new(talk.flow, talk.variables, talk.language, talk.voice)
         }
     }
