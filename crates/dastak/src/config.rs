@@ -63,6 +63,7 @@ pub const SETTINGS: &[Setting] = &[
     setting("clock", Kind::Words(&["real", "manual"]), "real", "manual: the clock stands still until told over /dev/clock; for tests only"),
     setting("telephony.carrier", Kind::Words(&["none", "sandbox"]), "none", "who dials live calls; with none a live placement answers 503"),
     setting("telephony.concurrent_calls", Kind::Number(0, 1_000_000), "500", "calls at once on the whole platform"),
+    setting("recordings.keep_days", Kind::Number(0, 36_500), "0", "days after which recordings are dropped; 0 keeps them for ever"),
     setting("webhooks.allow_insecure", Kind::Flag, "false", "accept http:// and private endpoint addresses; for development only"),
 ];
 
@@ -103,6 +104,8 @@ pub struct Config {
     pub sandbox_carrier: bool,
     /// Calls at once on the whole platform.
     pub concurrent_calls: i64,
+    /// Days after which recordings are dropped; 0 for never.
+    pub recordings_keep_days: i64,
     /// Accept http:// and private webhook addresses.
     pub allow_insecure_webhooks: bool,
     /// Whether this is `dastak dev`.
@@ -302,6 +305,7 @@ impl Values {
             manual_clock: self.text("clock")? == "manual",
             sandbox_carrier: self.text("telephony.carrier")? == "sandbox",
             concurrent_calls: self.number("telephony.concurrent_calls")?,
+            recordings_keep_days: self.number("recordings.keep_days")?,
             allow_insecure_webhooks: self.flag("webhooks.allow_insecure")?,
             dev,
         })

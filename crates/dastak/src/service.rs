@@ -6,6 +6,7 @@ use serde_json::json;
 use store::{Settings, Store};
 use tokio::net::TcpListener;
 
+use crate::app::after_call::Ports;
 use crate::app::calls::Carriers;
 use crate::app::{App, Wakes, access, topics};
 use crate::config::Config;
@@ -69,7 +70,12 @@ impl Service {
     }
 
     /// Starts everything with these carriers.
-    pub async fn start_with(mut config: Config, carriers: Carriers) -> Result<Self, String> {
+    pub async fn start_with(config: Config, carriers: Carriers) -> Result<Self, String> {
+        Self::start_over(config, carriers, |_| ()).await
+    }
+
+    /// Starts everything with these carriers and changed ports.
+    pub async fn start_over(mut config: Config, carriers: Carriers, change: impl FnOnce(&mut Ports)) -> Result<Self, String> {
         if config.manual_clock && !config.dev && config.database_url.is_some() {
             tracing::warn!("a manual clock belongs to one process: run only one node on this database");
         }
@@ -93,7 +99,9 @@ impl Service {
             config.public_url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
         }
         let grace = config.shutdown_grace;
-        let app = assemble(Parts { config, clock, ids, keyring: Arc::new(keyring), store, carriers })?;
+        let mut ports = Ports::of(&config, &ids)?;
+        change(&mut ports);
+        let app = assemble(Parts { config, clock, ids, keyring: Arc::new(keyring), store, carriers, ports })?;
         let router = Arc::new(router()?);
         start_jobs(&app, &wakes);
         let serving = tokio::spawn(server::serve(app.clone(), router, listener, tls, grace));
@@ -133,11 +141,13 @@ pub struct Parts {
     pub store: Store,
     /// Who places calls.
     pub carriers: Carriers,
+    /// Who reads conversations, and where recordings are kept.
+    pub ports: Ports,
 }
 
 /// Puts the use cases together.
 pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
-    let Parts { config, clock, ids, keyring, store, carriers } = parts;
+    let Parts { config, clock, ids, keyring, store, carriers, ports } = parts;
     let mut metrics = Metrics::new(store.metrics());
     let webhooks = Arc::new(jobs::webhooks::Engine::new(&clock, &keyring, &config, metrics.registry())?);
     Ok(Arc::new(App {
@@ -152,6 +162,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         throttle: access::Throttle::default(),
         rates: rate_limit::Windows::default(),
         carriers,
+        ports,
     }))
 }
 
@@ -169,6 +180,7 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes) {
     wakes.connect(topics::CALLS, changed.clone());
     app.clock.start_job(changed, |job| jobs::call_hours::run(packer, job));
     jobs::webhooks::start(app);
+    jobs::after_calls::start(app, wakes);
     let (dialler, due) = (app.clone(), app.clock.signal());
     wakes.connect(topics::DIALLER, due.clone());
     app.clock.start_job(due.clone(), |job| jobs::dialler::run(dialler, job, due));

@@ -1,7 +1,7 @@
 //! Calls of both worlds, and the networks that play simulated ones: the table itself says which call is due for its next step.
 
 use domain::call::{Network, Progress, Stage, Status};
-use domain::ids::{Agent, Call, Campaign, Contact, Id, Nudge, ScheduledCall};
+use domain::ids::{Agent, Call, Campaign, Contact, Id, Nudge, Recording, ScheduledCall};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, Timestamp};
 use serde_json::{Map, Value as Json};
@@ -86,8 +86,20 @@ pub struct Content {
     pub summary: Option<String>,
     /// List of `{provider, status, error, createdAt}`, newest first.
     pub connector_pushes: Option<Json>,
-    /// The recording's id.
-    pub recording: Option<String>,
+    /// The recording, once it is kept.
+    pub recording: Option<Id<Recording>>,
+    /// List of [`domain::call::TimedTurn`].
+    pub turns: Option<Json>,
+    /// List of [`domain::call::TurnLatency`].
+    pub latency: Option<Json>,
+    /// `pending`, `done`, `failed`, or `skipped` without a language model; `None` when there is nothing to analyse.
+    pub analysis: Option<String>,
+    /// When the analysis was over.
+    pub analysed_at: Option<Timestamp>,
+    /// Status of the transcript with times.
+    pub full_status: Option<String>,
+    /// List of `{speaker, text, start}`.
+    pub full_turns: Option<Json>,
 }
 
 const COLUMNS: &str = "id, workspace, mode, agent, contact, campaign, nudge, scheduled_call, direction, status, outcome, to_number, from_number, \
@@ -255,6 +267,48 @@ pub fn save_content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, transcript: &
     )
 }
 
+/// Writes the times of a conversation, and which of the steps after it are to come. The caller knows that the person is not erased.
+pub fn save_times(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, content: &Content) -> Result<(), DbError> {
+    tx.later(
+        "update calls set turns = ?3, latency = ?4, analysis = ?5, full_status = ?6 where workspace = ?1 and id = ?2",
+        params![tenant, id, content.turns.as_ref(), content.latency.as_ref(), content.analysis.as_deref(), content.full_status.as_deref()],
+    )
+}
+
+/// Writes what an analysis found, or that it found nothing (`status` is `done`, `failed` or `skipped`). Outcome and sentiment are the row's own.
+pub fn save_analysis(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Call>,
+    status: &str,
+    at: Timestamp,
+    found: Option<(Option<&str>, &Json)>,
+) -> Result<(), DbError> {
+    if let Some((summary, extracted)) = found {
+        tx.later("update calls set summary = ?3, extracted = ?4 where workspace = ?1 and id = ?2", params![tenant, id, summary, extracted])?;
+    }
+    tx.later("update calls set analysis = ?3, analysed_at = ?4 where workspace = ?1 and id = ?2", params![tenant, id, status, at])
+}
+
+/// Writes how far the transcript with times has got; only one that is being made goes on. Whether it did.
+pub fn save_full_transcript(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, status: &str, turns: Option<&Json>) -> Result<bool, DbError> {
+    let saved = tx.exec(
+        "update calls set full_status = ?3, full_turns = ?4 where workspace = ?1 and id = ?2 and full_status in ('pending', 'processing')",
+        params![tenant, id, status, turns],
+    )?;
+    Ok(saved > 0)
+}
+
+/// Names the recording that is kept of a call, or that none is any more.
+pub fn set_recording(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, recording: Option<Id<Recording>>) -> Result<(), DbError> {
+    tx.later("update calls set recording = ?3 where workspace = ?1 and id = ?2", params![tenant, id, recording])
+}
+
+/// Writes the list of pushes to connected systems, newest first.
+pub fn save_pushes(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, pushes: &Json) -> Result<(), DbError> {
+    tx.later("update calls set connector_pushes = ?3 where workspace = ?1 and id = ?2", params![tenant, id, pushes])
+}
+
 /// Drops a call that was never dialled.
 pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<(), DbError> {
     // No figure knows of it: a call counts from its first ring.
@@ -267,6 +321,11 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
     tx.one(&sql, params![tenant, mode.as_str(), id], read)
 }
 
+/// One call, of whichever world.
+pub fn get_any(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
+    tx.one(&format!("select {COLUMNS} from calls where workspace = ?1 and id = ?2"), params![tenant, id], read)
+}
+
 /// One call, held against other writers until the transaction ends.
 pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
     tx.one(&format!("select {COLUMNS} from calls where workspace = ?1 and id = ?2 /*pg for update*/"), params![tenant, id], read)
@@ -275,7 +334,8 @@ pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<O
 /// What was said in a call and found in it.
 pub fn content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Content, DbError> {
     let found = tx.one(
-        "select transcript, extracted, summary, connector_pushes, recording from calls where workspace = ?1 and id = ?2",
+        "select transcript, extracted, summary, connector_pushes, recording, turns, latency, analysis, analysed_at, full_status, full_turns \
+         from calls where workspace = ?1 and id = ?2",
         params![tenant, id],
         |row| {
             Ok(Content {
@@ -283,7 +343,13 @@ pub fn content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Content,
                 extracted: row.opt_json(1)?,
                 summary: row.opt_text(2)?,
                 connector_pushes: row.opt_json(3)?,
-                recording: row.opt_text(4)?,
+                recording: row.opt_id(4)?,
+                turns: row.opt_json(5)?,
+                latency: row.opt_json(6)?,
+                analysis: row.opt_text(7)?,
+                analysed_at: row.opt_time(8)?,
+                full_status: row.opt_text(9)?,
+                full_turns: row.opt_json(10)?,
             })
         },
     )?;
@@ -336,23 +402,22 @@ pub struct ErasedCalls {
     pub calls: u64,
     /// Calls that had a transcript.
     pub transcripts: u64,
-    /// Calls that had a recording.
-    pub recordings: u64,
 }
 
 /// Empties everything personal in a person's calls; what proves that they took place (times, money, causes) stays.
 pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>, now: Timestamp) -> Result<ErasedCalls, DbError> {
     let count = |number: i64| u64::try_from(number).unwrap_or(0);
     let found = tx.one(
-        "select count(*), count(transcript), count(recording) from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test') \
+        "select count(*), count(transcript) from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test') \
          and to_number <> '[erased]' and from_number <> '[erased]'",
         params![tenant, contact],
-        |row| Ok(ErasedCalls { calls: count(row.int(0)?), transcripts: count(row.int(1)?), recordings: count(row.int(2)?) }),
+        |row| Ok(ErasedCalls { calls: count(row.int(0)?), transcripts: count(row.int(1)?) }),
     )?;
     tx.later(
         "update calls set to_number = case when direction = 'outbound' then '[erased]' else to_number end, \
          from_number = case when direction = 'inbound' then '[erased]' else from_number end, external_ref = null, variables = '{}', metadata = '{}', \
-         transcript = null, extracted = null, summary = null, connector_pushes = null, recording = null, version = version + 1, \
+         transcript = null, extracted = null, summary = null, connector_pushes = null, recording = null, turns = null, latency = null, \
+         full_turns = null, full_status = null, version = version + 1, \
          next_step_at = case when next_step_at is null then null else cast(?3 as bigint) end \
          where workspace = ?1 and contact = ?2 and mode in ('live', 'test')",
         params![tenant, contact, now],

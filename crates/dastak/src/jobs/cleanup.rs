@@ -31,6 +31,7 @@ pub async fn run(app: Arc<App>, mut job: Job) {
 async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     let now = app.clock.now();
     super::webhooks::sweep(app).await?;
+    super::after_calls::sweep(app).await;
     loop {
         // Keys that are made from now on are not old before tomorrow.
         let due = match app.store.read(idempotency::oldest).await? {

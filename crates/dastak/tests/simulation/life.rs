@@ -127,6 +127,7 @@ async fn start(folder: &Path, world: &Arc<World>, clock: &Clock, seed: u64, numb
         keyring: Arc::new(Keyring::parse("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").expect("a key")),
         store,
         carriers: Carriers { test: Arc::new(Scripted(Network::Test)), live: Some(Arc::new(Line(world.clone()))) },
+        ports: dastak::app::after_call::Ports::none("simulation"),
     };
     let app = assemble(parts).expect("the service");
     start_jobs(&app, &wakes);

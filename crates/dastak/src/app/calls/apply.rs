@@ -1,6 +1,6 @@
 //! The one place where a fact changes a call.
 
-use domain::call::{EndCause, Fact, Notice, Stage, Status, script, step};
+use domain::call::{EndCause, Fact, Notice, Report, Stage, Status, script, step};
 use domain::conversation::placeholder;
 use domain::phone::Phone;
 use domain::tenant::Mode;
@@ -14,11 +14,23 @@ use store::{Tx, agents, contacts};
 use super::{Env, agent, hooks};
 use crate::app::do_not_call::{self, Source};
 use crate::app::events::{self, NewEvent};
-use crate::app::{Failure, wallet};
+use crate::app::{Failure, after_call, wallet};
 
 /// Applies a fact that was observed at `at` to a call that the caller holds (read in this transaction, for update): stores the call, settles the
 /// wallet and frees the line when it is over, writes its events, and tells what placed it. A fact that changes nothing leaves all as it was.
 pub fn apply(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Timestamp) -> Result<CallRow, Failure> {
+    apply_with(tx, env, call, fact, at, None)
+}
+
+/// The same with what the conversation left behind, which comes with the fact that ends the call; with any other fact it is not looked at.
+pub fn apply_with(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    call: CallRow,
+    fact: Fact,
+    at: Timestamp,
+    report: Option<Report>,
+) -> Result<CallRow, Failure> {
     let Some((progress, notice)) = step(&call.progress, fact, at) else { return Ok(call) };
     let opted_out = progress.opted_out && !call.progress.opted_out;
     let over = progress.status.stage() == Stage::Ended && call.progress.status.stage() != Stage::Ended;
@@ -27,6 +39,9 @@ pub fn apply(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Timestam
     if over {
         row.line = false;
         captured = conclude(tx, &mut row)?;
+        if let Some(report) = report {
+            after_call::concluded(tx, env, &mut row, report)?;
+        }
         settle_wallet(tx, env, &row)?;
     }
     row.next_step_at = next_look(&row);
@@ -50,7 +65,7 @@ pub fn apply(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Timestam
 }
 
 /// Stores the call as it is now.
-pub(super) fn save(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<(), Failure> {
+pub(in crate::app) fn save(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<(), Failure> {
     if !calls::save(tx, row)? {
         return Err(Failure::internal("a call was changed by somebody who did not hold it"));
     }
@@ -130,7 +145,7 @@ fn opt_out(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
 }
 
 /// Writes a call event (spec 3 «Call events»).
-fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str) -> Result<(), Failure> {
+pub(in crate::app) fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str) -> Result<(), Failure> {
     let progress = &row.progress;
     let data = json!({
         "callId": row.id,

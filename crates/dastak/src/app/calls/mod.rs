@@ -29,7 +29,8 @@ use super::{App, Context};
 use crate::config::Config;
 
 pub(in crate::app) use agent::{flow_refusal, pack, refusal as agent_refusal};
-pub use apply::apply;
+pub(in crate::app) use apply::{emit, save};
+pub use apply::{apply, apply_with};
 pub(in crate::app) use contact::find_known as find_contact;
 pub use due::{next_due, work_due};
 pub use erase::erase;
@@ -72,11 +73,14 @@ pub struct Env {
     pub carriers: Carriers,
     /// Calls at once on the whole platform.
     pub platform_lines: i64,
+    /// Name of this node: files of its calls lie here.
+    pub node: Arc<str>,
 }
 
 impl App {
     /// What the transactions of calls need, as of now.
     pub fn call_env(&self) -> Env {
-        Env { context: self.context(), carriers: self.carriers.clone(), platform_lines: self.config.concurrent_calls }
+        let (carriers, node) = (self.carriers.clone(), self.ports.node.clone());
+        Env { context: self.context(), carriers, platform_lines: self.config.concurrent_calls, node }
     }
 }
