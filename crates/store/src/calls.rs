@@ -321,8 +321,8 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
     tx.one(&sql, params![tenant, mode.as_str(), id], read)
 }
 
-/// One call, of whichever world.
-pub fn get_any(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
+/// One call of whatever world.
+pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
     tx.one(&format!("select {COLUMNS} from calls where workspace = ?1 and id = ?2"), params![tenant, id], read)
 }
 
@@ -362,6 +362,27 @@ pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<CallRow>, 
         "select {COLUMNS} from calls where next_step_at is not null and next_step_at <= ?1 order by next_step_at limit ?2 /*pg for update skip locked*/"
     );
     tx.all(&sql, params![now, limit], read)
+}
+
+/// Says that this node still holds a call on a real line, until the next time. What was asked of the call meanwhile; `None` when it is over.
+pub fn renew(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, until: Timestamp) -> Result<Option<Renewed>, DbError> {
+    tx.one(
+        "update calls set next_step_at = ?3 where workspace = ?1 and id = ?2 and phase is null and network is null returning hang_up_at",
+        params![tenant, id, until],
+        |row| Ok(Renewed { hang_up_at: row.opt_time(0)? }),
+    )
+}
+
+/// A call that goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Renewed {
+    /// When a hang-up was asked for.
+    pub hang_up_at: Option<Timestamp>,
+}
+
+/// Calls on real lines that somebody wants ended; the node that holds them does so.
+pub fn to_hang_up(tx: &mut Tx<'_>) -> Result<Vec<Id<Call>>, DbError> {
+    tx.all("select id from calls where hang_up_at is not null and phase is null and network is null", &[], |row| row.id(0))
 }
 
 /// When the next call is due.

@@ -41,6 +41,12 @@ pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<NumberRow>, DbError> 
     tx.all(&format!("select {COLUMNS} from numbers where workspace = ?1 and status = 'active' order by id"), params![tenant], read)
 }
 
+/// The workspace that owns an active number, for a call that comes in. The one question that is asked before the tenant is known.
+pub fn owner(tx: &mut Tx<'_>, number: &str) -> Result<Option<(Tenant, NumberRow)>, DbError> {
+    let sql = format!("select {COLUMNS}, workspace from numbers where number = ?1 and status = 'active'");
+    tx.one(&sql, params![number], |row| Ok((row.id(4)?, read(row)?)))
+}
+
 /// One active number.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>) -> Result<Option<NumberRow>, DbError> {
     tx.one(&format!("select {COLUMNS} from numbers where workspace = ?1 and id = ?2 and status = 'active'"), params![tenant, id], read)

@@ -28,6 +28,7 @@ pub mod operator_log;
 pub mod recordings;
 pub mod scheduled_calls;
 pub mod timelines;
+pub mod tool_calls;
 pub mod tools;
 pub mod voices;
 pub mod wallet;

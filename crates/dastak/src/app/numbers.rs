@@ -85,7 +85,8 @@ pub async fn set_inbound_agent(app: &App, tenant: Tenant, id: Id<Number>, agent:
 }
 
 /// Whether an agent can answer calls to a number, in the order of spec 2.
-fn check_inbound(row: &store::agents::AgentRow) -> Result<(), Failure> {
+/// Whether an agent may answer calls (spec 2 «Numbers»).
+pub fn check_inbound(row: &store::agents::AgentRow) -> Result<(), Failure> {
     if row.status != "active" {
         return Err(Failure::plain(NUMBER_AGENT_NOT_PUBLISHED));
     }

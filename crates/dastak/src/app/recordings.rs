@@ -127,7 +127,7 @@ pub async fn open(app: &App, id: Option<Id<Recording>>, expires: i64, signature:
     if suspended {
         return Err(Failure::new(error_codes::WORKSPACE_SUSPENDED, "the workspace is suspended"));
     }
-    let object = app.clock.outside(app.ports.objects.get(&key(&row))).await;
+    let object = app.ports.objects.get(&key(&row)).await;
     let object = object.map_err(|why| Failure {
         cause: Some(why.to_string()),
         retry_after: Some(2),
@@ -171,7 +171,7 @@ pub(super) fn erase(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: 
 /// # Errors
 /// Those of the store.
 pub async fn sweep(app: &App) -> Result<bool, Failure> {
-    let days = app.config.recordings_keep_days;
+    let days = app.config.recording_days;
     if days == 0 {
         return Ok(false);
     }

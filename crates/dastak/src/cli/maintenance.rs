@@ -89,7 +89,14 @@ pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
             Some((cert, key)) => crate::http::server::tls_acceptor(cert, key).map(|_| "certificate and key fit".into()),
         },
     ));
-    verdicts.push(("carrier", if config.sandbox_carrier { Ok("sandbox".into()) } else { Ok("none: live calls answer 503".into()) }));
+    verdicts.push((
+        "carrier",
+        match config.telephony.carrier {
+            crate::config::Carrier::Sandbox => Ok("sandbox".into()),
+            crate::config::Carrier::Sip => Ok(format!("sip, {} trunks", config.telephony.sip.trunks.len())),
+            crate::config::Carrier::None => Ok("none: live calls answer 503".into()),
+        },
+    ));
     verdicts.push((
         "webhooks",
         if config.allow_insecure_webhooks {

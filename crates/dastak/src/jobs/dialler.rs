@@ -100,7 +100,7 @@ impl Desk {
 
     /// Tells the breaker what a real carrier said.
     fn heard(&self, mode: Mode, outcome: &Result<CallRow, DialError>) {
-        if self.app.carriers.in_mode(mode).is_none_or(|carrier| carrier.network().is_some()) {
+        if self.app.carriers.in_mode(mode).is_none_or(|carrier| carrier.simulated()) {
             return;
         }
         match outcome {

@@ -82,7 +82,7 @@ async fn players_ask_for_parts() {
 
 #[tokio::test]
 async fn old_recordings_go_when_the_operator_says_so() {
-    let held = Held::open_with(None, |config| config.recordings_keep_days = 30).await;
+    let held = Held::open_with(None, |config| config.recording_days = 30).await;
     let old = held.held(Held::report).await;
     held.app().set_clock(&held.desk.noon.plus(20 * DAY).to_string()).await;
     let young = held.held(Held::report).await;

@@ -32,7 +32,11 @@ impl Mute {
 }
 
 impl Carrier for Mute {
-    fn network(&self) -> Option<Network> {
+    fn simulated(&self) -> bool {
+        true
+    }
+
+    fn network(&self, _: domain::phone::Phone) -> Option<Network> {
         Some(Network::Sandbox)
     }
 
@@ -192,7 +196,7 @@ async fn a_hang_up_of_a_call_that_is_still_being_placed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_placements_at_once_never_pass_the_caps() {
-    let desk = Arc::new(Desk::open_with(|config| config.concurrent_calls = 7).await);
+    let desk = Arc::new(Desk::open_with(|config| config.telephony.concurrent_calls = 7).await);
     let mut tasks = Vec::new();
     for number in 0..30 {
         let desk = desk.clone();
@@ -214,7 +218,7 @@ async fn many_placements_at_once_never_pass_the_caps() {
 /// The scripted carrier gives one call one id, however often it is asked.
 #[tokio::test]
 async fn asking_the_sandbox_again_finds_the_same_call() {
-    let order = DialOrder { call: domain::ids::Id::new(1, 2), to: "+919812301234".parse().unwrap(), from: String::new() };
+    let order = DialOrder { workspace: domain::ids::Id::new(1, 1), call: domain::ids::Id::new(1, 2), to: "+919812301234".parse().unwrap(), from: String::new(), network: None };
     let carrier = Scripted(Network::Sandbox);
     let taken = carrier.dial(order.clone()).await.unwrap();
     assert_eq!(carrier.ask(order).await, Standing::Taken(taken));

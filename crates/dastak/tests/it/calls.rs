@@ -131,7 +131,7 @@ async fn a_live_call_needs_verification_a_number_and_money_in_this_order() {
 
 #[tokio::test]
 async fn a_test_call_needs_none_of_that() {
-    let app = TestApp::start_with(|config| config.sandbox_carrier = false).await;
+    let app = TestApp::start_with(|config| config.telephony.carrier = dastak::config::Carrier::None).await;
     let made = app.operator("POST", "/workspaces", &json!({"name": "Bare"})).await.expect(201);
     let id = made["data"]["id"].as_str().unwrap().to_owned();
     let workspace = Workspace { live: app.key(&id, "live", json!("all")).await, test: app.key(&id, "test", json!("all")).await, id };
@@ -146,7 +146,7 @@ async fn a_test_call_needs_none_of_that() {
 
 #[tokio::test]
 async fn without_a_carrier_a_live_call_is_503() {
-    let desk = Desk::open_with(|config| config.sandbox_carrier = false).await;
+    let desk = Desk::open_with(|config| config.telephony.carrier = dastak::config::Carrier::None).await;
     desk.place(&desk.workspace.live, "1234").await.refused(503, "voice_unavailable");
     assert!(listed(&desk.app, &desk.workspace.live, "").await.is_empty());
     assert_eq!(desk.wallet().await, (1_000_000, 0));
@@ -206,7 +206,7 @@ fn tenant_text(tenant: domain::tenant::Tenant) -> String {
 
 #[tokio::test]
 async fn lines_of_the_workspace_and_of_the_platform() {
-    let desk = Desk::open_with(|config| config.concurrent_calls = 3).await;
+    let desk = Desk::open_with(|config| config.telephony.concurrent_calls = 3).await;
     let other = desk.app.workspace().await;
     let other_agent = agents::create_active(&desk.app, &other, &json!({})).await;
     change(&desk, json!({"limits": {"concurrentCalls": 2}})).await;

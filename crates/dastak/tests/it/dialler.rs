@@ -131,7 +131,7 @@ async fn a_burst_takes_the_lines_there_are_and_the_oldest_follow_as_they_free() 
 
 #[tokio::test]
 async fn the_platforms_lines_are_a_limit_of_all() {
-    let kit = Kit::over(TestApp::start_with(|config| config.concurrent_calls = 3).await).await;
+    let kit = Kit::over(TestApp::start_with(|config| config.telephony.concurrent_calls = 3).await).await;
     let (other, nudge) = lone(&kit, "2027-03-01T06:31:00Z").await;
     let mut made = Vec::new();
     for number in numbers(3) {

@@ -21,6 +21,7 @@ mod do_not_call;
 mod erasure;
 mod flows;
 mod idempotency;
+mod lines;
 mod listen;
 mod nudge_transitions;
 mod nudges;

@@ -383,7 +383,7 @@ async fn what_the_workspace_lacks_fails_at_once() {
 
 #[tokio::test]
 async fn without_a_carrier_it_fails_at_once() {
-    let kit = Kit::over(TestApp::start_with(|config| config.sandbox_carrier = false).await).await;
+    let kit = Kit::over(TestApp::start_with(|config| config.telephony.carrier = dastak::config::Carrier::None).await).await;
     assert_is(&kit.play(TALK, &json!({}), 0).await, "finished", Some("failed"), Some("india_residency_unavailable"));
     let simulated = kit.send(&kit.workspace.test, "t", &kit.body(TALK, &json!({}))).await.expect(201)["data"].clone();
     kit.app.advance(10).await;

@@ -107,7 +107,7 @@ async fn start(folder: &Path, world: &Arc<World>, clock: &Clock, seed: u64, numb
         values.add_text(name, text, "the simulation").expect("a setting");
     }
     let mut config = values.config(false).expect("settings");
-    config.concurrent_calls = PLATFORM_LINES;
+    config.telephony.concurrent_calls = PLATFORM_LINES;
     let wakes = Wakes::default();
     let held = Arc::new(());
     let writer = Arc::downgrade(&held);

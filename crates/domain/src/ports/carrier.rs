@@ -4,16 +4,21 @@ use super::Answer;
 use crate::call::{Network, refusal};
 use crate::ids::{Call, Id, ProviderCall};
 use crate::phone::Phone;
+use crate::tenant::Tenant;
 
 /// A call to be dialled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DialOrder {
+    /// Whose call it is.
+    pub workspace: Tenant,
     /// The call's id; a carrier that is asked twice for one id dials once.
     pub call: Id<Call>,
     /// Whom to ring.
     pub to: Phone,
     /// The number that is shown, E.164.
     pub from: String,
+    /// The table that plays the phone, as the call was written down; `None` for a real line.
+    pub network: Option<Network>,
 }
 
 /// Why a dial did not come about.
@@ -40,10 +45,23 @@ pub enum Standing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HangUpFailed;
 
-/// Who places calls. What becomes of a call after [`Carrier::dial`] is reported as [`crate::call::Fact`]s.
+/// Who places calls. What becomes of a call after [`Carrier::dial`] is reported as [`crate::call::Fact`]s, but not before
+/// [`Carrier::settled`].
 pub trait Carrier: Send + Sync {
-    /// The network behind it when that is a table; then the store itself plays what the phones do.
-    fn network(&self) -> Option<Network> {
+    /// Whether it rings nobody: the magic numbers of `operating.md` hold.
+    fn simulated(&self) -> bool {
+        false
+    }
+
+    /// The table that would play a call placed now to this number; then the store itself plays what the phone does.
+    fn network(&self, to: Phone) -> Option<Network> {
+        let _ = to;
+        None
+    }
+
+    /// For how long a call on a real line counts as held after the node that holds it last said so, in milliseconds. After that the node has
+    /// died and the call with it. `None` when nobody says so.
+    fn lease(&self) -> Option<i64> {
         None
     }
 
@@ -53,7 +71,14 @@ pub trait Carrier: Send + Sync {
     /// What became of a dial whose answer was lost.
     fn ask(&self, order: DialOrder) -> Answer<'_, Standing>;
 
-    /// Ends a call that rings or is connected. Its end is reported as a fact.
+    /// The outcome of a dial is stored: what becomes of the call may be reported now. When it is not `kept`, somebody else has ended the
+    /// call meanwhile and the line is to be dropped.
+    fn settled(&self, call: Id<Call>, kept: bool) {
+        let _ = (call, kept);
+    }
+
+    /// Ends a call that rings or is connected. Its end is reported as a fact. A call that another node holds is ended by that node, which
+    /// finds the wish in the store.
     fn hang_up(&self, provider_call: &str) -> Answer<'_, Result<(), HangUpFailed>>;
 }
 
@@ -71,7 +96,11 @@ impl Scripted {
 }
 
 impl Carrier for Scripted {
-    fn network(&self) -> Option<Network> {
+    fn simulated(&self) -> bool {
+        true
+    }
+
+    fn network(&self, _: Phone) -> Option<Network> {
         Some(self.0)
     }
 

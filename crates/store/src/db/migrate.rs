@@ -34,6 +34,7 @@ migrations! {
     7 "nudges",
     8 "scheduled_calls",
     9 "recordings",
+    10 "lines",
 }
 
 /// Number of the newest step this program knows.

@@ -42,7 +42,7 @@ pub(super) async fn give_up(app: &App, row: &StepRow) -> Result<(), Failure> {
 
 /// What the model is given; `None` when nothing is left to read.
 fn order(tx: &mut Tx<'_>, tenant: domain::tenant::Tenant, id: domain::ids::Id<domain::ids::Call>) -> Result<Option<AnalysisOrder>, Failure> {
-    let Some(call) = calls::get_any(tx, tenant, id)? else { return Ok(None) };
+    let Some(call) = calls::find(tx, tenant, id)? else { return Ok(None) };
     let content = calls::content(tx, tenant, id)?;
     let Some(transcript) = content.transcript else { return Ok(None) };
     let transcript: Vec<Turn> = serde_json::from_value(transcript).map_err(|why| Failure::internal(format!("a stored transcript: {why}")))?;

@@ -22,15 +22,8 @@ pub fn apply(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Timestam
     apply_with(tx, env, call, fact, at, None)
 }
 
-/// The same with what the conversation left behind, which comes with the fact that ends the call; with any other fact it is not looked at.
-pub fn apply_with(
-    tx: &mut Tx<'_>,
-    env: &Env,
-    call: CallRow,
-    fact: Fact,
-    at: Timestamp,
-    report: Option<Report>,
-) -> Result<CallRow, Failure> {
+/// The same, with what a conversation that was really held leaves behind.
+pub fn apply_with(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Timestamp, report: Option<Report>) -> Result<CallRow, Failure> {
     let Some((progress, notice)) = step(&call.progress, fact, at) else { return Ok(call) };
     let opted_out = progress.opted_out && !call.progress.opted_out;
     let over = progress.status.stage() == Stage::Ended && call.progress.status.stage() != Stage::Ended;
@@ -38,13 +31,13 @@ pub fn apply_with(
     let mut captured = false;
     if over {
         row.line = false;
-        captured = conclude(tx, &mut row)?;
-        if let Some(report) = report {
-            after_call::concluded(tx, env, &mut row, report)?;
-        }
+        captured = match report {
+            Some(report) => after_call::concluded(tx, env, &mut row, report).map(|()| false)?,
+            None => conclude(tx, &mut row)?,
+        };
         settle_wallet(tx, env, &row)?;
     }
-    row.next_step_at = next_look(&row);
+    row.next_step_at = next_look(&row, env);
     if fact == Fact::NotPlaced && row.provider_call.is_none() {
         calls::remove(tx, row.workspace, row.id)?;
     } else {
@@ -73,9 +66,9 @@ pub(in crate::app) fn save(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<(), Fai
     Ok(())
 }
 
-/// When somebody has to look at a call again: at the next step of a network that is a table.
-pub(super) fn next_look(row: &CallRow) -> Option<Timestamp> {
-    let network = row.network?;
+/// When somebody has to look at a call again: at the next step of a network that is a table; on a real line when the node that holds the call
+/// has not said for a lease's time that it still does.
+pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
     match row.progress.status.stage() {
         Stage::Ringing | Stage::InProgress => {}
         Stage::Ended | Stage::Blocked => return None,
@@ -83,6 +76,9 @@ pub(super) fn next_look(row: &CallRow) -> Option<Timestamp> {
     if row.progress.status == Status::Queued {
         return row.next_step_at;
     }
+    let Some(network) = row.network else {
+        return env.carriers.in_mode(row.mode).and_then(|carrier| carrier.lease()).map(|lease| env.context.now.plus(lease));
+    };
     if let Some(asked) = row.hang_up_at {
         return Some(asked);
     }
@@ -146,8 +142,13 @@ fn opt_out(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
 
 /// Writes a call event (spec 3 «Call events»).
 pub(in crate::app) fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str) -> Result<(), Failure> {
+    emit_with(tx, env, row, kind, Value::Null)
+}
+
+/// The same, with fields of its own beside the usual ones.
+pub(super) fn emit_with(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str, extra: Value) -> Result<(), Failure> {
     let progress = &row.progress;
-    let data = json!({
+    let mut data = json!({
         "callId": row.id,
         "agentId": row.agent,
         "campaignId": row.campaign,
@@ -163,6 +164,9 @@ pub(in crate::app) fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'st
         "outcome": row.outcome,
         "metadata": row.metadata,
     });
+    if let (Value::Object(data), Value::Object(extra)) = (&mut data, extra) {
+        data.extend(extra);
+    }
     let (agent, contact) = (row.agent.map(|id| id.to_string()), row.contact.map(|id| id.to_string()));
     let event = NewEvent { kind, mode: row.mode, agent: agent.as_deref(), contact: contact.as_deref(), data };
     events::emit(tx, &env.context, row.workspace, event)?;

@@ -58,7 +58,7 @@ fn play(tx: &mut Tx<'_>, env: &Env, mut call: CallRow) -> Result<(), Failure> {
         call.script_step += 1;
         call = apply(tx, env, call, fact, at)?;
         if call.version == version {
-            call.next_step_at = next_look(&call);
+            call.next_step_at = next_look(&call, env);
             save(tx, &mut call)?;
         }
     }

@@ -15,9 +15,12 @@ mod contact;
 mod due;
 mod erase;
 mod hooks;
+mod inbound;
 mod place;
 mod prepare;
 mod read;
+mod report;
+mod talk;
 
 use std::sync::Arc;
 
@@ -26,7 +29,7 @@ use domain::ports::{Carrier, Scripted};
 use domain::tenant::Mode;
 
 use super::{App, Context};
-use crate::config::Config;
+use crate::config::{Carrier as Kind, Config};
 
 pub(in crate::app) use agent::{flow_refusal, pack, refusal as agent_refusal};
 pub(in crate::app) use apply::{emit, save};
@@ -34,10 +37,13 @@ pub use apply::{apply, apply_with};
 pub(in crate::app) use contact::find_known as find_contact;
 pub use due::{next_due, work_due};
 pub use erase::erase;
+pub use inbound::{Caller, Welcome, answerable};
 pub use place::{block, place, place_intent, start_dial};
 pub(in crate::app) use prepare::own_number;
 pub use prepare::{Order, OwnNumber, Prepared, Refused, check_metadata, judge_gates, prepare};
 pub use read::{get, hang_up, list, view};
+pub use talk::{Talk, talk};
+pub use report::{keep_holding, report, to_hang_up, transferred};
 
 /// Who places calls, in each world.
 #[derive(Clone)]
@@ -49,10 +55,10 @@ pub struct Carriers {
 }
 
 impl Carriers {
-    /// The carriers that the settings name.
+    /// The carriers that the settings name, without telephone lines: the sandbox is its table then, and SIP trunks are nobody.
     pub fn of(config: &Config) -> Self {
         let sandbox = || Arc::new(Scripted(Network::Sandbox)) as Arc<dyn Carrier>;
-        Self { test: Arc::new(Scripted(Network::Test)), live: config.sandbox_carrier.then(sandbox) }
+        Self { test: Arc::new(Scripted(Network::Test)), live: (config.telephony.carrier == Kind::Sandbox).then(sandbox) }
     }
 
     /// The carrier of a world.
@@ -81,6 +87,6 @@ impl App {
     /// What the transactions of calls need, as of now.
     pub fn call_env(&self) -> Env {
         let (carriers, node) = (self.carriers.clone(), self.ports.node.clone());
-        Env { context: self.context(), carriers, platform_lines: self.config.concurrent_calls, node }
+        Env { context: self.context(), carriers, platform_lines: self.config.telephony.concurrent_calls, node }
     }
 }

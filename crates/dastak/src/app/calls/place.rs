@@ -107,13 +107,15 @@ async fn dial(app: &App, call: CallRow, request: Request) -> Result<Settled, Fai
 
 /// What the carrier is asked.
 pub(super) fn dial_order(call: &CallRow) -> Option<DialOrder> {
-    Some(DialOrder { call: call.id, to: Phone::normalize(&call.to_number).ok()?, from: call.from_number.clone() })
+    Some(DialOrder { workspace: call.workspace, call: call.id, to: Phone::normalize(&call.to_number).ok()?, from: call.from_number.clone(), network: call.network })
 }
 
 /// The second transaction of a placement: the carrier's answer, and the answer to the request that waits for it.
 pub(super) async fn store_outcome(app: &App, call: CallRow, outcome: Result<String, DialError>, request: Request) -> Result<Settled, Failure> {
-    let env = app.call_env();
-    app.store
+    let (env, id, carrier) = (app.call_env(), call.id, app.carriers.in_mode(call.mode).cloned().filter(|_| call.network.is_none()));
+    let taken = outcome.is_ok();
+    let settled = app
+        .store
         .tx(move |tx| {
             let row = calls::get_for_update(tx, call.workspace, call.id)?;
             let once = request.as_ref().map(|(once, _)| once.clone()).or_else(|| once_of(&call)).unwrap_or_else(Once::unkeyed);
@@ -126,9 +128,13 @@ pub(super) async fn store_outcome(app: &App, call: CallRow, outcome: Result<Stri
                 None => Err(DialError::ProviderErrorBeforeRing),
             };
             let answer = answer(tx, &once, &outcome, &warnings)?;
-            Ok((outcome, answer))
+            Ok::<_, Failure>((outcome, answer))
         })
-        .await
+        .await?;
+    if let Some(carrier) = carrier.filter(|_| taken) {
+        carrier.settled(id, settled.0.is_ok());
+    }
+    Ok(settled)
 }
 
 /// The key of the request that placed the call, for whoever settles it after a crash.
@@ -194,7 +200,7 @@ pub fn place_intent(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared) -> Result<C
     }
     call.line = live;
     call.concurrent = prepared.lines_in_use + 1;
-    call.network = env.carriers.in_mode(prepared.mode).and_then(|carrier| carrier.network());
+    call.network = env.carriers.in_mode(prepared.mode).zip(prepared.to).and_then(|(carrier, to)| carrier.network(to));
     call.next_step_at = Some(env.context.now.plus(PLACING_LEASE));
     call.once = prepared.order.once.clone();
     calls::insert(tx, &call)?;

@@ -102,7 +102,7 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
                         apply(tx, &env, row, Fact::Ended(EndCause::ApiHangup), now)?;
                         return Ok(());
                     }
-                    row.next_step_at = next_look(&row);
+                    row.next_step_at = next_look(&row, &env);
                     save(tx, &mut row)?;
                     tx.wake(topics::CALLS);
                 }

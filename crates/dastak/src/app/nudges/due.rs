@@ -213,7 +213,7 @@ impl Desk {
 
     /// Whether the carrier is to be asked now. Networks that are tables refuse certain numbers, not because they are ill.
     fn may_dial(&mut self, row: &NudgeRow) -> bool {
-        let real = self.env.carriers.in_mode(row.mode).is_some_and(|carrier| carrier.network().is_none());
+        let real = self.env.carriers.in_mode(row.mode).is_some_and(|carrier| !carrier.simulated());
         match self.allowance {
             Allowance::All => true,
             Allowance::Probe if real => {

@@ -1,12 +1,20 @@
 //! Settings (`operating.md` «Commands»): built-in default, file, environment, flags, lowest to highest. One table says what exists; a wrong
 //! setting stops the start with its name, what was found and what is allowed.
 
+mod providers;
+mod telephony;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::runtime::logs::Format;
+
+pub use providers::{Providers, SPEECH_PROVIDERS};
+pub use telephony::{Carrier, MachineAnswer, Telephony};
 
 /// What a setting holds.
 #[derive(Debug, Clone, Copy)]
@@ -16,12 +24,14 @@ enum Kind {
     Number(i64, i64),
     Flag,
     List,
+    /// A list of sections, each read by its own table.
+    Sections,
 }
 
 /// A row of the table of settings.
 #[derive(Debug)]
 pub struct Setting {
-    /// Dotted name, as in the file.
+    /// Dotted name, as in the file; `*` stands for a name that the operator chooses.
     pub name: &'static str,
     kind: Kind,
     /// Default, in text form; empty for none.
@@ -61,9 +71,80 @@ pub const SETTINGS: &[Setting] = &[
     setting("shutdown_grace", Kind::Number(0, 600), "20", "seconds that requests and jobs get to finish on SIGTERM"),
     setting("log_format", Kind::Words(&["text", "json"]), "text", "form of log lines on standard error"),
     setting("clock", Kind::Words(&["real", "manual"]), "real", "manual: the clock stands still until told over /dev/clock; for tests only"),
-    setting("telephony.carrier", Kind::Words(&["none", "sandbox"]), "none", "who dials live calls; with none a live placement answers 503"),
+    setting("telephony.carrier", Kind::Words(&["none", "sandbox", "sip"]), "none", "who dials live calls; with none a live placement answers 503"),
     setting("telephony.concurrent_calls", Kind::Number(0, 1_000_000), "500", "calls at once on the whole platform"),
-    setting("recordings.keep_days", Kind::Number(0, 36_500), "0", "days after which recordings are dropped; 0 keeps them for ever"),
+    setting("telephony.ring_timeout", Kind::Number(5, 180), "45", "seconds after which an unanswered dial is given up"),
+    setting("telephony.max_duration", Kind::Number(10, 14_400), "1800", "seconds of talk after which the agent says goodbye"),
+    setting("telephony.silence_prompt", Kind::Number(2, 60), "8", "seconds of silence after which the agent asks whether somebody is there"),
+    setting(
+        "telephony.filler_after",
+        Kind::Number(0, 30),
+        "2",
+        "seconds that a tool or a model may take before the agent says that it is looking; 0 never",
+    ),
+    setting(
+        "telephony.machine_answer",
+        Kind::Words(&["off", "hang_up", "leave_message"]),
+        "hang_up",
+        "what happens when an answering machine picks up; leave_message says telephony.machine_message after the beep",
+    ),
+    setting("telephony.machine_message", Kind::Text, "", "what is left on answering machines"),
+    setting(
+        "telephony.sandbox_lines",
+        Kind::Number(0, 500),
+        "8",
+        "calls at once that the sandbox plays over SIP and RTP; those beyond go by its table alone",
+    ),
+    setting("telephony.sip.listen", Kind::Text, "0.0.0.0:5060", "UDP and TCP address of the SIP side"),
+    setting("telephony.sip.tls_listen", Kind::Text, "", "TLS address of the SIP side; with tls_cert and tls_key beside it"),
+    setting("telephony.sip.tls_cert", Kind::Text, "", "certificate chain (PEM) of the SIP side"),
+    setting("telephony.sip.tls_key", Kind::Text, "", "private key (PEM) of the SIP side"),
+    setting("telephony.sip.tls_ca", Kind::Text, "", "certificates (PEM) to trust for TLS trunks, beside the well-known ones"),
+    setting("telephony.sip.public_address", Kind::Text, "", "what SDP and Contact say behind NAT; default: the local address toward the trunk"),
+    setting("telephony.sip.rtp_ports", Kind::Text, "20000-29999", "first and last port of sound"),
+    setting(
+        "telephony.sip.response_timeout",
+        Kind::Number(1, 25),
+        "8",
+        "seconds without any answer to an INVITE after which the dial counts as uncertain",
+    ),
+    setting("telephony.sip.media_threads", Kind::Number(0, 64), "0", "threads that carry sound; 0: one for each core but one"),
+    setting("telephony.sip.trunks", Kind::Sections, "", "the trunks, the preferred first; see docs/operating/trunks.md"),
+    setting("speech.to_text", Kind::List, "offline", "recognisers in order of preference: sarvam, deepgram, elevenlabs, cartesia, openai, offline"),
+    setting("speech.from_text", Kind::List, "offline", "voices in order of preference: sarvam, deepgram, elevenlabs, cartesia, openai, offline"),
+    setting(
+        "speech.india_resident_only",
+        Kind::Flag,
+        "true",
+        "use only providers that keep what they hear in India; without one live placements answer 503",
+    ),
+    setting("speech.*.base_url", Kind::Text, "", "address of the provider; its public one by default"),
+    secret("speech.*.api_key", "credentials of the provider"),
+    setting("speech.*.stt_model", Kind::Text, "", "recognition model"),
+    setting("speech.*.tts_model", Kind::Text, "", "synthesis model"),
+    setting("speech.*.voice", Kind::Text, "", "the provider's voice for agents whose voice is not its own"),
+    setting("speech.*.resident", Kind::Words(&["", "true", "false"]), "", "whether it keeps what it hears in India; by its address when empty"),
+    setting("speech.*.timeout_ms", Kind::Number(100, 60_000), "5000", "longest wait for a connection, and for an answer once it is due"),
+    setting("language_model.providers", Kind::List, "offline", "language models in order of preference: names of sections, and offline"),
+    setting("language_model.*.base_url", Kind::Text, "", "OpenAI-compatible service, with the version: http://127.0.0.1:8000/v1"),
+    secret("language_model.*.api_key", "its credentials"),
+    setting("language_model.*.model", Kind::Text, "", "its model"),
+    setting("language_model.*.temperature", Kind::Text, "0.3", "sampling temperature, 0 to 2"),
+    setting("language_model.*.max_tokens", Kind::Number(16, 32_000), "300", "most tokens of one turn"),
+    setting(
+        "language_model.*.resident",
+        Kind::Words(&["", "true", "false"]),
+        "",
+        "whether it keeps what it reads in India; by its address when empty",
+    ),
+    setting("language_model.*.timeout_ms", Kind::Number(100, 120_000), "8000", "longest wait for the first token, and between two"),
+    setting("storage.kind", Kind::Words(&["files", "s3"]), "files", "where recordings are kept: <data>/recordings, or an S3-compatible bucket"),
+    setting("storage.endpoint", Kind::Text, "", "https:// address of the S3-compatible service"),
+    setting("storage.region", Kind::Text, "ap-south-1", "region of its signature"),
+    setting("storage.bucket", Kind::Text, "", "bucket"),
+    secret("storage.access_key", "key id"),
+    secret("storage.secret_key", "secret"),
+    setting("recordings.keep_days", Kind::Number(0, 36_500), "0", "days after which recordings are removed; 0 keeps them"),
     setting("webhooks.allow_insecure", Kind::Flag, "false", "accept http:// and private endpoint addresses; for development only"),
 ];
 
@@ -100,12 +181,12 @@ pub struct Config {
     pub log_format: Format,
     /// Whether the clock stands still until told.
     pub manual_clock: bool,
-    /// Whether live calls go to the sandbox phone network; otherwise nowhere.
-    pub sandbox_carrier: bool,
-    /// Calls at once on the whole platform.
-    pub concurrent_calls: i64,
-    /// Days after which recordings are dropped; 0 for never.
-    pub recordings_keep_days: i64,
+    /// Who dials live calls, and how.
+    pub telephony: Telephony,
+    /// Speech, language models and storage.
+    pub providers: Providers,
+    /// Days after which recordings are removed; 0 keeps them.
+    pub recording_days: i64,
     /// Accept http:// and private webhook addresses.
     pub allow_insecure_webhooks: bool,
     /// Whether this is `dastak dev`.
@@ -147,15 +228,27 @@ impl Network {
 
 /// Values by setting name, each with where it came from.
 #[derive(Debug, Default, Clone)]
-pub struct Values(BTreeMap<&'static str, (toml::Value, String)>);
+pub struct Values(BTreeMap<String, (toml::Value, String)>);
 
 fn find(name: &str) -> Option<&'static Setting> {
-    SETTINGS.iter().find(|setting| setting.name == name)
+    let plain = |setting: &&Setting| setting.name == name;
+    SETTINGS.iter().find(plain).or_else(|| SETTINGS.iter().find(|setting| fits(setting.name, name)))
+}
+
+/// Whether a name is one of a row with a `*` in it.
+fn fits(row: &str, name: &str) -> bool {
+    let Some((before, after)) = row.split_once('*') else { return false };
+    let chosen = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)).unwrap_or_default();
+    !chosen.is_empty() && chosen.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
 fn unknown(name: &str, source: &str) -> String {
     let known: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
     format!("{name}: no such setting (found in {source}); allowed are {}", known.join(", "))
+}
+
+fn find_or_unknown(name: &str, source: &str) -> Result<&'static Setting, String> {
+    find(name).ok_or_else(|| unknown(name, source))
 }
 
 impl Values {
@@ -173,8 +266,8 @@ impl Values {
             match value {
                 toml::Value::Table(inner) if find(&name).is_none() => self.add_table(&format!("{name}."), inner, source)?,
                 value => {
-                    let setting = find(&name).ok_or_else(|| unknown(&name, source))?;
-                    self.0.insert(setting.name, (value, source.to_owned()));
+                    find_or_unknown(&name, source)?;
+                    self.0.insert(name, (value, source.to_owned()));
                 }
             }
         }
@@ -192,15 +285,15 @@ impl Values {
 
     /// Adds one value in text form, over what is there.
     pub fn add_text(&mut self, name: &str, text: String, source: &str) -> Result<(), String> {
-        let setting = find(name).ok_or_else(|| unknown(name, source))?;
-        self.0.insert(setting.name, (from_text(setting.kind, text), source.to_owned()));
+        let setting = find_or_unknown(name, source)?;
+        self.0.insert(name.to_owned(), (from_text(setting.kind, text), source.to_owned()));
         Ok(())
     }
 
     /// Sets a default of its own, below everything that was said.
     pub fn default_to(&mut self, name: &'static str, text: &str) {
         if let Some(setting) = find(name) {
-            self.0.entry(name).or_insert_with(|| (from_text(setting.kind, text.to_owned()), "the defaults of `dastak dev`".into()));
+            self.0.entry(name.to_owned()).or_insert_with(|| (from_text(setting.kind, text.to_owned()), "the defaults of `dastak dev`".into()));
         }
     }
 
@@ -217,6 +310,8 @@ impl Values {
             (Kind::Flag, _) => Some("true, false".to_owned()),
             (Kind::List, toml::Value::Array(items)) if items.iter().all(toml::Value::is_str) => None,
             (Kind::List, _) => Some("a list of texts".to_owned()),
+            (Kind::Sections, toml::Value::Array(items)) if items.iter().all(toml::Value::is_table) => None,
+            (Kind::Sections, _) => Some("a list of sections".to_owned()),
         };
         match allowed {
             None => Ok(value.clone()),
@@ -247,15 +342,38 @@ impl Values {
         Ok(self.value(name)?.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect())
     }
 
+    /// The parts of the rows with a `*` that somebody has set, such as `openai` of `language_model.*.model`.
+    fn chosen(&self, section: &str) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in self.0.keys() {
+            let Some((chosen, _)) = name.strip_prefix(section).and_then(|rest| rest.strip_prefix('.')).and_then(|rest| rest.split_once('.')) else {
+                continue;
+            };
+            if !names.iter().any(|known| known == chosen) {
+                names.push(chosen.to_owned());
+            }
+        }
+        names
+    }
+
     /// The effective settings as TOML, secrets masked.
     pub fn print(&self) -> Result<String, String> {
         let mut root = toml::Table::new();
-        for setting in SETTINGS {
-            let value = self.value(setting.name)?;
+        let fixed = SETTINGS.iter().map(|setting| setting.name.to_owned()).filter(|name| !name.contains('*'));
+        let names: std::collections::BTreeSet<String> = fixed.chain(self.0.keys().cloned()).collect();
+        for name in &names {
+            let setting = find_or_unknown(name, "the program")?;
+            let value = self.value(name)?;
             let empty = value.as_str().is_some_and(str::is_empty);
-            let shown = if setting.secret && !empty { toml::Value::String("********".into()) } else { value };
+            let shown = match value {
+                _ if setting.secret && !empty => toml::Value::String("********".into()),
+                toml::Value::Array(items) if matches!(setting.kind, Kind::Sections) => {
+                    toml::Value::Array(items.into_iter().map(telephony::masked).collect())
+                }
+                value => value,
+            };
             let mut table = &mut root;
-            let mut name = setting.name;
+            let mut name = name.as_str();
             while let Some((section, rest)) = name.split_once('.') {
                 let inner = table.entry(section).or_insert_with(|| toml::Value::Table(toml::Table::new()));
                 let Some(inner) = inner.as_table_mut() else { return Err(format!("{section}: not a section")) };
@@ -303,9 +421,9 @@ impl Values {
             shutdown_grace: Duration::from_secs(u64::try_from(self.number("shutdown_grace")?).unwrap_or(20)),
             log_format: if self.text("log_format")? == "json" { Format::Json } else { Format::Text },
             manual_clock: self.text("clock")? == "manual",
-            sandbox_carrier: self.text("telephony.carrier")? == "sandbox",
-            concurrent_calls: self.number("telephony.concurrent_calls")?,
-            recordings_keep_days: self.number("recordings.keep_days")?,
+            telephony: telephony::read(self)?,
+            providers: providers::read(self)?,
+            recording_days: self.number("recordings.keep_days")?,
             allow_insecure_webhooks: self.flag("webhooks.allow_insecure")?,
             dev,
         })
@@ -319,58 +437,11 @@ fn from_text(kind: Kind, text: String) -> toml::Value {
         Kind::List => {
             toml::Value::Array(text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(|item| toml::Value::String(item.into())).collect())
         }
-        Kind::Text | Kind::Words(_) => toml::Value::String(text),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn environment(pairs: &[(&str, &str)]) -> Values {
-        let mut values = Values::default();
-        values.add_environment(pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))).unwrap();
-        values
-    }
-
-    #[test]
-    fn flags_win_over_environment_over_file_over_default() {
-        let folder = std::env::temp_dir().join(format!("dastak-config-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let file = folder.join("dastak.toml");
-        std::fs::write(&file, "brand = \"File\"\nkey_prefix = \"file\"\nlisten = \"f:1\"\n[telephony]\ncarrier = \"sandbox\"\n").unwrap();
-        let mut values = Values::default();
-        values.add_file(&file).unwrap();
-        values.add_environment([("DASTAK_BRAND".to_owned(), "Env".to_owned()), ("DASTAK_LISTEN".to_owned(), "e:1".to_owned())].into_iter()).unwrap();
-        values.add_text("listen", "flag:1".into(), "--listen").unwrap();
-        let config = values.config(false).unwrap();
-        assert_eq!((config.listen.as_str(), config.brand.as_str(), config.key_prefix.as_str()), ("flag:1", "Env", "file"));
-        assert!(config.sandbox_carrier);
-        assert_eq!(config.concurrent_calls, 500);
-        std::fs::remove_dir_all(&folder).unwrap();
-    }
-
-    #[test]
-    fn a_wrong_setting_says_its_name_what_was_found_and_what_is_allowed() {
-        for (name, text, expected) in [
-            ("DASTAK_CLOCK", "fast", "clock: found \"fast\" in the environment variable DASTAK_CLOCK; allowed: real, manual"),
-            (
-                "DASTAK_TELEPHONY__CONCURRENT_CALLS",
-                "many",
-                "telephony.concurrent_calls: found \"many\" in the environment variable DASTAK_TELEPHONY__CONCURRENT_CALLS; allowed: a whole number from 0 to 1000000",
-            ),
-            ("DASTAK_TRUSTED_PROXIES", "10.0.0.0/99", "trusted_proxies: found «10.0.0.0/99», allowed are addresses and networks such as 10.0.0.0/8"),
-            ("DASTAK_TLS_CERT", "a.pem", "tls_key: missing; tls_cert and tls_key go together"),
-        ] {
-            assert_eq!(environment(&[(name, text)]).config(false).unwrap_err(), expected);
+        Kind::Sections if text.trim().is_empty() => toml::Value::Array(Vec::new()),
+        // In an environment variable: [{name = "main", address = "sip.carrier.example"}]
+        Kind::Sections => {
+            format!("it = {text}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("it")).unwrap_or(toml::Value::String(text))
         }
-        let strange = Values::default().add_environment([("DASTAK_CLOK".to_owned(), "x".to_owned())].into_iter()).unwrap_err();
-        assert!(strange.starts_with("clok: no such setting (found in the environment variable DASTAK_CLOK)"), "{strange}");
-    }
-
-    #[test]
-    fn printed_settings_mask_secrets() {
-        let text = environment(&[("DASTAK_OPERATOR_TOKEN", "0123456789abcdef")]).print().unwrap();
-        assert!(text.contains("operator_token = \"********\"") && !text.contains("0123456789abcdef"), "{text}");
+        Kind::Text | Kind::Words(_) => toml::Value::String(text),
     }
 }

@@ -1,0 +1,244 @@
+//! Calls on real lines, as the node that holds them reports them: leases, hang-ups, transfers, calls that come in.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+
+use dastak::app::calls::{self, Caller, Welcome};
+use domain::call::{EndCause, Fact, Report, TimedTurn};
+use domain::conversation::Role;
+use domain::ids::{Call, Id};
+use domain::ports::{Answer, Carrier, DialError, DialOrder, HangUpFailed, Standing};
+use domain::time::SECOND;
+use serde_json::{Value, json};
+
+use crate::agents;
+use crate::app::TestApp;
+use crate::call_simulation::Desk;
+
+const LEASE: i64 = 45 * SECOND;
+
+/// A carrier that takes every call and leaves the rest to the test.
+#[derive(Default)]
+struct Trunk {
+    settled: Mutex<Vec<(Id<Call>, bool)>>,
+}
+
+impl Carrier for Trunk {
+    fn lease(&self) -> Option<i64> {
+        Some(LEASE)
+    }
+
+    fn dial(&self, order: DialOrder) -> Answer<'_, Result<String, DialError>> {
+        assert_eq!(order.network, None, "no table plays this call");
+        Box::pin(std::future::ready(Ok(format!("sip-{}", order.call))))
+    }
+
+    fn ask(&self, _: DialOrder) -> Answer<'_, Standing> {
+        Box::pin(std::future::ready(Standing::Unknown))
+    }
+
+    fn settled(&self, call: Id<Call>, kept: bool) {
+        self.settled.lock().unwrap().push((call, kept));
+    }
+
+    fn hang_up(&self, _: &str) -> Answer<'_, Result<(), HangUpFailed>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+struct Kit {
+    desk: Desk,
+    trunk: Arc<Trunk>,
+}
+
+impl Kit {
+    async fn open() -> Self {
+        let trunk = Arc::new(Trunk::default());
+        Self { desk: Desk::open_in(TestApp::start_over(trunk.clone()).await).await, trunk }
+    }
+
+    async fn placed(&self) -> Id<Call> {
+        self.desk.placed(&self.desk.workspace.live, "1234").await.parse().unwrap()
+    }
+
+    async fn tell(&self, id: Id<Call>, fact: Fact) {
+        self.tell_with(id, fact, None).await;
+    }
+
+    async fn tell_with(&self, id: Id<Call>, fact: Fact, left: Option<Report>) {
+        let app = self.desk.app.app();
+        calls::report(app, self.desk.workspace.id.parse().unwrap(), id, fact, app.clock.now(), left).await.unwrap();
+    }
+
+    async fn call(&self, id: Id<Call>) -> Value {
+        self.desk.call(&self.desk.workspace.live, &id.to_string()).await
+    }
+
+    async fn comes_in(&self, to: &str, from: &str) -> Welcome {
+        let caller = Caller { to: to.into(), from: from.into(), provider_call: "in-1".into() };
+        calls::answerable(self.desk.app.app(), caller).await.unwrap()
+    }
+
+    async fn inbound_agent(&self, body: &Value) -> String {
+        let (app, live) = (&self.desk.app, &self.desk.workspace.live);
+        let agent = agents::create_active(app, &self.desk.workspace, body).await;
+        let numbers = app.get(live, "/v1/numbers").await.expect(200);
+        let number = numbers["data"][0]["id"].as_str().unwrap().to_owned();
+        app.put(live, &format!("/v1/numbers/{number}/inbound-agent"), &json!({"agentId": agent})).await.expect(200);
+        numbers["data"][0]["number"].as_str().unwrap().to_owned()
+    }
+}
+
+fn report() -> Report {
+    let turn = |role, text: &str, start_ms| TimedTurn { role, text: text.into(), start_ms, end_ms: start_ms + 900 };
+    Report {
+        turns: vec![turn(Role::Agent, "Hello, this is Asha.", 200), turn(Role::Customer, "Call me later.", 2100)],
+        extracted: json!({"when": "later"}).as_object().unwrap().clone(),
+        outcome: Some("callback_requested".into()),
+        ..Report::default()
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_that_was_held_is_stored_billed_and_told() {
+    let kit = Kit::open().await;
+    let before = kit.desk.wallet().await.0;
+    let id = kit.placed().await;
+    assert_eq!(*kit.trunk.settled.lock().unwrap(), [(id, true)]);
+    kit.tell(id, Fact::Answered).await;
+    kit.desk.app.advance(61).await;
+    // Whoever holds the call says so all the while.
+    assert_eq!(kit.call(id).await["state"], "ended", "nobody said that the call is held");
+    let id = kit.placed().await;
+    kit.tell(id, Fact::Answered).await;
+    for _ in 0..5 {
+        kit.desk.app.advance(13).await;
+        let app = kit.desk.app.app();
+        let looked = calls::keep_holding(app, vec![(kit.desk.workspace.id.parse().unwrap(), id)], app.clock.now().plus(LEASE)).await.unwrap();
+        assert_eq!((looked.to_hang_up, looked.over), (vec![], vec![]));
+    }
+    kit.tell_with(id, Fact::Ended(EndCause::CallerHangup), Some(report())).await;
+    let call = kit.call(id).await;
+    assert_eq!((&call["state"], &call["endCause"], &call["durationSeconds"]), (&json!("ended"), &json!("caller_hangup"), &json!(65)));
+    assert_eq!(call["transcript"], json!([{"role": "agent", "text": "Hello, this is Asha."}, {"role": "customer", "text": "Call me later."}]));
+    assert_eq!((&call["extracted"], &call["outcome"]), (&json!({"when": "later"}), &json!("callback_requested")));
+    // Two started minutes, and one that was lost after 45 seconds.
+    assert_eq!(kit.desk.wallet().await, (before - 3 * 600, 0));
+    let kinds = kit.desk.kinds().await;
+    assert_eq!(kinds.iter().filter(|kind| *kind == "call.completed").count(), 2);
+    assert!(kinds.contains(&"transcript.ready".to_owned()), "{kinds:?}");
+}
+
+#[tokio::test]
+async fn a_call_whose_node_died_is_lost_after_its_lease() {
+    let kit = Kit::open().await;
+    let (ringing, talking) = (kit.placed().await, kit.placed().await);
+    kit.tell(talking, Fact::Answered).await;
+    kit.desk.app.advance(44).await;
+    assert_eq!((&kit.call(ringing).await["state"], &kit.call(talking).await["state"]), (&json!("ringing"), &json!("in_progress")));
+    kit.desk.app.advance(2).await;
+    let (ringing, talking) = (kit.call(ringing).await, kit.call(talking).await);
+    assert_eq!((&ringing["status"], &ringing["endCause"]), (&json!("failed"), &json!("error")));
+    assert_eq!((&talking["status"], &talking["endCause"]), (&json!("completed"), &json!("error")));
+    assert_eq!(kit.desk.wallet().await.1, 0, "no money is held");
+    let lines = kit.desk.app.app().store.read(|tx| store::calls::lines(tx, Id::new(1, 1))).await.unwrap();
+    assert_eq!(lines.1, 0, "no line is taken");
+}
+
+#[tokio::test]
+async fn a_hang_up_is_found_by_the_node_that_holds_the_call() {
+    let kit = Kit::open().await;
+    let id = kit.placed().await;
+    kit.tell(id, Fact::Answered).await;
+    let live = &kit.desk.workspace.live;
+    for _ in 0..2 {
+        let answer = kit.desk.app.post(live, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.expect(202);
+        assert_eq!(answer["data"]["state"], "ending");
+    }
+    assert_eq!(kit.call(id).await["state"], "in_progress", "the line is not dropped yet");
+    assert_eq!(calls::to_hang_up(kit.desk.app.app()).await.unwrap(), [id]);
+    kit.tell(id, Fact::Ended(EndCause::ApiHangup)).await;
+    assert_eq!(kit.call(id).await["endCause"], "api_hangup");
+    assert_eq!(calls::to_hang_up(kit.desk.app.app()).await.unwrap(), []);
+    // The node that was to do it may have died.
+    let id = kit.placed().await;
+    kit.desk.app.post(live, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.expect(202);
+    kit.desk.app.advance(46).await;
+    let call = kit.call(id).await;
+    assert_eq!((&call["status"], &call["endCause"]), (&json!("cancelled"), &json!("api_hangup")));
+}
+
+#[tokio::test]
+async fn an_erasure_in_mid_call_is_seen_by_the_node_that_holds_it() {
+    let kit = Kit::open().await;
+    let id = kit.placed().await;
+    kit.tell(id, Fact::Answered).await;
+    let live = &kit.desk.workspace.live;
+    let contact = kit.call(id).await["contactId"].as_str().unwrap().to_owned();
+    kit.desk.app.post(live, &format!("/v1/contacts/{contact}/erase"), &json!({})).await.expect(200);
+    kit.desk.app.advance(0).await;
+    assert_eq!(kit.call(id).await["state"], "ended");
+    let app = kit.desk.app.app();
+    let looked = calls::keep_holding(app, vec![(kit.desk.workspace.id.parse().unwrap(), id)], app.clock.now().plus(LEASE)).await.unwrap();
+    assert_eq!(looked.over, [id]);
+    kit.tell_with(id, Fact::Ended(EndCause::CallerHangup), Some(report())).await;
+    assert_eq!(kit.call(id).await["transcript"], json!([]), "what an erased person said is not kept");
+}
+
+#[tokio::test]
+async fn a_person_who_takes_over_is_told() {
+    let kit = Kit::open().await;
+    let id = kit.placed().await;
+    kit.tell(id, Fact::Answered).await;
+    calls::transferred(kit.desk.app.app(), kit.desk.workspace.id.parse().unwrap(), id, "+918012345678".into()).await.unwrap();
+    let event = kit.desk.events().await.into_iter().find(|event| event["type"] == "call.transferred").expect("an event");
+    assert_eq!((&event["data"]["callId"], &event["data"]["transferredTo"]), (&json!(id), &json!("+918012345678")));
+    assert_eq!(event["data"]["transferredAt"], json!(kit.desk.app.now().await));
+}
+
+#[tokio::test]
+async fn a_call_that_comes_in_is_answered_by_the_numbers_agent() {
+    let kit = Kit::open().await;
+    let number = kit.inbound_agent(&json!({"systemPrompt": "You are Asha.", "direction": "inbound"})).await;
+    let Welcome::Answer(row) = kit.comes_in(&number, "+919812300077").await else { panic!("declined") };
+    let call = kit.call(row.id).await;
+    assert_eq!((&call["direction"], &call["state"], &call["fromNumber"], &call["toNumber"]), (&json!("inbound"), &json!("ringing"), &json!("+919812300077"), &json!(number)));
+    assert!(call["contactId"].is_string(), "{call}");
+    assert_eq!(kit.desk.wallet().await.1, 600, "a minute is held");
+    kit.tell(row.id, Fact::Answered).await;
+    kit.tell_with(row.id, Fact::Ended(EndCause::AgentEnded), Some(report())).await;
+    assert_eq!(kit.call(row.id).await["endCause"], "agent_ended");
+    let kinds = kit.desk.kinds().await;
+    assert!(kinds.contains(&"call.started".to_owned()) && kinds.contains(&"call.completed".to_owned()), "{kinds:?}");
+    let withheld = kit.comes_in(&number, "anonymous").await;
+    let Welcome::Answer(row) = withheld else { panic!("declined") };
+    assert_eq!((row.contact, row.from_number.as_str()), (None, "anonymous"));
+}
+
+#[tokio::test]
+async fn calls_that_nobody_may_answer_are_declined_and_counted() {
+    let kit = Kit::open().await;
+    let (app, live) = (&kit.desk.app, kit.desk.workspace.live.clone());
+    let declined = async |to: &str| match kit.comes_in(to, "+919812300077").await {
+        Welcome::Decline(status, _) => status,
+        Welcome::Answer(_) => panic!("answered"),
+    };
+    let own = app.get(&live, "/v1/numbers").await.expect(200)["data"][0]["number"].as_str().unwrap().to_owned();
+    assert_eq!(declined("+918099999999").await, 404, "nobody's number");
+    assert_eq!(declined(&own).await, 480, "no agent answers it");
+    let number = kit.inbound_agent(&json!({"systemPrompt": "You are Asha.", "direction": "inbound"})).await;
+    let path = format!("/workspaces/{}", kit.desk.workspace.id);
+    app.operator("PATCH", &path, &json!({"suspended": true})).await.expect(200);
+    assert_eq!(declined(&number).await, 403, "a suspended workspace");
+    app.operator("PATCH", &path, &json!({"suspended": false, "limits": {"concurrentCalls": 0}})).await.expect(200);
+    assert_eq!(declined(&number).await, 486, "no line");
+    let balance = kit.desk.wallet().await.0;
+    app.operator("PATCH", &path, &json!({"limits": {"concurrentCalls": 10}})).await.expect(200);
+    let entry = json!({"kind": "adjustment", "amountMinor": -balance, "reference": "empty"});
+    app.operator("POST", &format!("{path}/wallet/entries"), &entry).await.expect(201);
+    assert_eq!(declined(&number).await, 480, "an empty wallet");
+    let figures = app.get(&live, "/v1/analytics/calls").await.expect(200);
+    assert_eq!((&figures["data"]["totals"]["declinedCalls"], &figures["data"]["totals"]["calls"]), (&json!(4), &json!(0)));
+    let listed = app.get(&live, "/v1/calls?direction=inbound&state=blocked").await.expect(200);
+    assert_eq!(listed["data"].as_array().unwrap().len(), 4);
+}
