@@ -192,7 +192,10 @@ fn detail() -> Schema {
         need("summary", text().or_null()),
         need("transcript", list(turn)),
         need("extracted", map(any())),
-        need("recordingUrl", text().or_null().doc("Signed link that works for five minutes without a key; null while the recording is processed and without one.")),
+        need(
+            "recordingUrl",
+            text().or_null().doc("Signed link that works for five minutes without a key; null while the recording is processed and without one."),
+        ),
         need("fullTranscript", object(vec![need("status", status), need("turns", list(spoken).or_null())])),
         need("connectorPushes", list(push)),
         need("latency", list(latency).doc("Where the time between the end of what the customer said and the agent's first sound went.")),

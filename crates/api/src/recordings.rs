@@ -13,10 +13,15 @@ fn link_query() -> Vec<Field> {
 }
 
 /// The rows of this noun.
-pub const OPERATIONS: &[Operation] =
-    &[operation(GET, "/v1/recordings/{id}", "getRecording", "Calls", "The sound of a call, by its `recordingUrl`; takes `Range` and HEAD, needs no key")
-        .access(Access::Public)
-        .query(link_query)
-        .answers(&[(200, None), (206, None)])
-        .content_type("audio/wav")
-        .errors(&[codes::LINK_INVALID, codes::WORKSPACE_SUSPENDED, codes::RANGE_NOT_SATISFIABLE])];
+pub const OPERATIONS: &[Operation] = &[operation(
+    GET,
+    "/v1/recordings/{id}",
+    "getRecording",
+    "Calls",
+    "The sound of a call, by its `recordingUrl`; takes `Range` and HEAD, needs no key",
+)
+.access(Access::Public)
+.query(link_query)
+.answers(&[(200, None), (206, None)])
+.content_type("audio/wav")
+.errors(&[codes::LINK_INVALID, codes::WORKSPACE_SUSPENDED, codes::RANGE_NOT_SATISFIABLE])];

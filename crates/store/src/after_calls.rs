@@ -138,6 +138,7 @@ pub fn put_off(tx: &mut Tx<'_>, tenant: Tenant, row: &StepRow, next_at: Timestam
 
 /// Whether a step of a call is still to be done.
 pub fn waits(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, step: Step) -> Result<bool, DbError> {
-    let found = tx.one("select 1 from after_calls where workspace = ?1 and call = ?2 and step = ?3", params![tenant, call, step.as_str()], |_| Ok(()))?;
+    let found =
+        tx.one("select 1 from after_calls where workspace = ?1 and call = ?2 and step = ?3", params![tenant, call, step.as_str()], |_| Ok(()))?;
     Ok(found.is_some())
 }

@@ -321,6 +321,11 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
     tx.one(&sql, params![tenant, mode.as_str(), id], read)
 }
 
+/// The workspace of a call: for what names a call and nothing else, such as a file that a crash left behind.
+pub fn whose(tx: &mut Tx<'_>, id: Id<Call>) -> Result<Option<Tenant>, DbError> {
+    tx.one("select workspace from calls where id = ?1", params![id], |row| row.id(0))
+}
+
 /// One call of whatever world.
 pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
     tx.one(&format!("select {COLUMNS} from calls where workspace = ?1 and id = ?2"), params![tenant, id], read)

@@ -63,6 +63,11 @@ pub fn find(tx: &mut Tx<'_>, id: Id<Recording>) -> Result<Option<RecordingRow>, 
     tx.one(&format!("select {COLUMNS} from recordings where id = ?1"), params![id], read)
 }
 
+/// The recording of a call.
+pub fn of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Option<RecordingRow>, DbError> {
+    tx.one(&format!("select {COLUMNS} from recordings where workspace = ?1 and call = ?2"), params![tenant, call], read)
+}
+
 /// Notes that it is an object now. Whether this changed something: not when it is noted already, and not when the recording is gone.
 pub fn keep(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Recording>, bytes: i64, now: Timestamp) -> Result<bool, DbError> {
     let kept = tx.exec(

@@ -3,12 +3,14 @@
 //! A link is signed for five minutes and needs no key. The bytes go through the service and not through a link of the object store's own: an erasure
 //! then takes effect at once, whatever stands in a link that was given out, and a player needs to reach nothing but the service.
 
+use std::path::PathBuf;
+
 use api::contacts::Erased;
 use api::error_codes;
 use domain::call::RecordedFile;
 use domain::call::after::Step;
 use domain::decision_log::{Chain, Channel, Decision, Entry};
-use domain::ids::{Id, Recording};
+use domain::ids::{Call, Id, Recording};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, MINUTE, SECOND};
 use serde_json::json;
@@ -19,10 +21,16 @@ use store::{Tx, workspaces};
 
 use super::calls::{Env, emit};
 use super::erasure::Person;
-use super::{App, Context, Failure, after_call, decision_log, topics};
+use super::{App, Context, Failure, access, after_call, decision_log, topics};
+use crate::config::Config;
 
 /// How long a link works.
 const LINK_LIVES: i64 = 5 * MINUTE;
+/// How long a call has been over before a file of it that nobody spoke of is looked at: its node may still be closing it.
+const SPOOL_REST: i64 = 10 * MINUTE;
+/// Bytes before the sound of a WAV file, and of a millisecond of sound: two channels of 8,000 samples of 16 bits a second.
+const WAV_HEAD: u64 = 44;
+const WAV_MILLISECOND: u64 = 32;
 /// Recordings dropped in one transaction.
 const BATCH: i64 = 200;
 
@@ -184,6 +192,78 @@ pub async fn sweep(app: &App) -> Result<bool, Failure> {
                 forget(tx, &context, row)?;
             }
             Ok::<_, Failure>(old.len() as i64 >= BATCH)
+        })
+        .await
+}
+
+/// Where calls of this node are recorded while they last, each in `<call id>.wav`.
+pub fn spool(config: &Config) -> PathBuf {
+    config.data.join("spool")
+}
+
+/// Looks at the files that lie on this node and that no step knows of: a crash, or the end of a call without its report, left them behind. That of a
+/// call which is over becomes its recording if it may, or goes. Whether any has to be looked at again.
+///
+/// # Errors
+/// Those of the store, and a folder that cannot be read.
+pub async fn sweep_spool(app: &App) -> Result<bool, Failure> {
+    let (folder, clock) = (spool(&app.config), &app.clock);
+    let unreadable = |why: std::io::Error| Failure::internal(format!("the folder of recordings: {why}"));
+    let mut entries = match clock.outside(tokio::fs::read_dir(&folder)).await {
+        Ok(entries) => entries,
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(why) => return Err(unreadable(why)),
+    };
+    let mut left = false;
+    while let Some(entry) = clock.outside(entries.next_entry()).await.map_err(unreadable)? {
+        let path = entry.path();
+        let call = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<Id<Call>>().ok());
+        let Some(call) = call else { continue };
+        let bytes = clock.outside(entry.metadata()).await.map_err(unreadable)?.len();
+        let duration_ms = i64::try_from(bytes.saturating_sub(WAV_HEAD) / WAV_MILLISECOND).unwrap_or(0);
+        let file = RecordedFile { path: path.display().to_string(), duration_ms };
+        match adopt(app, call, file).await? {
+            Adopted::Waits => left = true,
+            Adopted::Known => {}
+            // Nobody knows the call: it was never dialled.
+            Adopted::Nobodys => clock.outside(tokio::fs::remove_file(&path)).await.map_err(unreadable)?,
+        }
+    }
+    Ok(left)
+}
+
+/// What becomes of a file that a call left on this node.
+enum Adopted {
+    /// It is too early to say.
+    Waits,
+    /// A step sees to it.
+    Known,
+    /// There is no such call.
+    Nobodys,
+}
+
+async fn adopt(app: &App, id: Id<Call>, file: RecordedFile) -> Result<Adopted, Failure> {
+    let env = app.call_env();
+    app.store
+        .tx(move |tx| {
+            let Some(tenant) = calls::whose(tx, id)? else { return Ok(Adopted::Nobodys) };
+            let Some(call) = calls::get_for_update(tx, tenant, id)? else { return Ok(Adopted::Nobodys) };
+            if after_calls::waits(tx, tenant, id, Step::Recording)? {
+                return Ok(Adopted::Known);
+            }
+            let over = call.progress.ended_at.is_some_and(|ended| ended.plus(SPOOL_REST) <= env.context.now);
+            if !over {
+                return Ok(Adopted::Waits);
+            }
+            let workspace = workspaces::get(tx, tenant)?;
+            let keep = file.duration_ms > 0
+                && call.progress.answered_at.is_some()
+                && workspace.is_some_and(|workspace| access::feature_on(&workspace, "recording"))
+                && recordings::of_call(tx, tenant, id)?.is_none()
+                && !after_call::person_is_erased(tx, &call)?;
+            arrived(tx, &env, &call, &file, keep)?;
+            tx.wake(topics::AFTER_CALLS);
+            Ok::<_, Failure>(Adopted::Known)
         })
         .await
 }

@@ -21,18 +21,23 @@ pub fn start(app: &Arc<App>, wakes: &Wakes) {
     }
 }
 
-/// Drops recordings that are older than the operator keeps them. What fails is left for the next round.
-pub async fn sweep(app: &App) {
+/// Drops recordings that are older than the operator keeps them, and takes care of files that a crash left on this node. What fails is left for the
+/// next round. Whether files are left that have to be looked at within the hour.
+pub async fn sweep(app: &App) -> bool {
     loop {
         match recordings::sweep(app).await {
             Ok(true) if !app.clock.stopping() => {}
-            Ok(_) => return,
+            Ok(_) => break,
             Err(failure) => {
                 tracing::warn!(code = failure.error.code, cause = failure.cause, "old recordings could not be dropped");
-                return;
+                break;
             }
         }
     }
+    recordings::sweep_spool(app).await.unwrap_or_else(|failure| {
+        tracing::warn!(code = failure.error.code, cause = failure.cause, "files of recordings could not be looked at");
+        true
+    })
 }
 
 /// Runs until the service stops.

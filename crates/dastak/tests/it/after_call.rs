@@ -87,10 +87,13 @@ impl ObjectStore for Shelf {
     }
 
     fn delete<'a>(&'a self, key: &'a str) -> Answer<'a, Result<(), ProviderError>> {
-        let gone = self.away().map_or_else(|away| away, |()| {
-            self.objects.lock().unwrap().remove(key);
-            Ok(())
-        });
+        let gone = self.away().map_or_else(
+            |away| away,
+            |()| {
+                self.objects.lock().unwrap().remove(key);
+                Ok(())
+            },
+        );
         Box::pin(std::future::ready(gone))
     }
 
@@ -216,6 +219,11 @@ impl Held {
         self.app().advance(0).await;
     }
 
+    /// Nothing more is heard of the call.
+    pub async fn lost(&self, call: &str) {
+        self.tell(call, Fact::Lost, None, false).await;
+    }
+
     async fn tell(&self, call: &str, fact: Fact, report: Option<Report>, answered: bool) {
         let app = self.app().app();
         let (env, id, tenant) = (app.call_env(), call.parse().unwrap(), self.desk.workspace.id.parse().unwrap());
@@ -309,8 +317,7 @@ async fn a_conversation_leaves_everything_behind() {
         {"speaker": "agent", "text": "Goodbye.", "start": 3.9},
     ]});
     assert_eq!(detail["fullTranscript"], full);
-    let latency =
-        json!([{"turn": 2, "endpointMs": 210, "transcriptMs": 260, "firstTokenMs": null, "firstAudioMs": 580, "firstPacketMs": 600}]);
+    let latency = json!([{"turn": 2, "endpointMs": 210, "transcriptMs": 260, "firstTokenMs": null, "firstAudioMs": 580, "firstPacketMs": 600}]);
     assert_eq!(detail["latency"], latency);
     assert_eq!(detail["connectorPushes"], json!([]));
     let link = detail["recordingUrl"].as_str().expect("a link").strip_prefix(&held.app().url).expect("under the public address").to_owned();
@@ -326,6 +333,10 @@ async fn a_conversation_leaves_everything_behind() {
     let order = model.orders.lock().unwrap()[0].clone();
     assert_eq!((order.transcript.len(), order.prompt.as_str(), order.schema.as_array().map(Vec::len)), (3, "You are Asha from Acme.", Some(2)));
     assert_eq!(Value::Object(order.extracted), json!({"amount": 500}));
+    let timeline = held.app().get(&held.desk.workspace.live, &format!("/v1/calls/{call}/timeline")).await.expect(200);
+    let steps: Vec<&str> = timeline["data"].as_array().unwrap().iter().map(|entry| entry["event"].as_str().unwrap()).collect();
+    assert_eq!(steps[..3], ["placement", "answered", "ended"], "{steps:?}");
+    assert!(steps.contains(&"recorded") && steps.contains(&"analysed"), "{steps:?}");
     let figures = held.app().get(&held.desk.workspace.live, "/v1/analytics/calls").await.expect(200);
     assert_eq!(figures["data"]["sentiment"], json!([{"sentiment": "positive", "count": 1}]));
     assert_eq!(figures["data"]["byOutcome"], json!({"callback_requested": 1}));

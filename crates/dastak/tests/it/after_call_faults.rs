@@ -162,3 +162,39 @@ fn a_crash_in_the_middle_keeps_one_recording_and_announces_it_once() {
     });
     runtime.shutdown_background();
 }
+
+/// A call of two seconds' sound whose node crashed: the file lies in the spool, and no report came.
+async fn crashed(held: &Held, answered: bool) -> (String, std::path::PathBuf) {
+    let call = held.placed().await;
+    if answered {
+        held.answer(&call).await;
+    }
+    let spool = dastak::app::recordings::spool(&held.app().app().config);
+    std::fs::create_dir_all(&spool).unwrap();
+    let file = spool.join(format!("{call}.wav"));
+    std::fs::write(&file, vec![b'x'; 44 + 64_000]).unwrap();
+    (call, file)
+}
+
+#[tokio::test]
+async fn what_a_crashed_call_recorded_is_kept_once_the_call_is_over() {
+    let held = Held::open(None).await;
+    let (call, file) = crashed(&held, true).await;
+    let (unanswered, its_file) = crashed(&held, false).await;
+    let nobodys = file.with_file_name("call_00000000000000000000000000.wav");
+    std::fs::write(&nobodys, "x").unwrap();
+    std::fs::write(file.with_file_name("notes.txt"), "not ours").unwrap();
+    held.app().advance(25 * 3_600).await;
+    assert!(file.exists() && !nobodys.exists(), "the call is live: somebody may be recording it");
+    held.lost(&call).await;
+    held.lost(&unanswered).await;
+    held.app().advance(2 * 3_600).await;
+    assert!(!file.exists() && !its_file.exists());
+    let link = held.detail(&call).await["recordingUrl"].as_str().expect("a link").strip_prefix(&held.app().url).unwrap().to_owned();
+    let sound = held.app().send("GET", &link, None, &[], Default::default()).await;
+    assert_eq!((sound.status, sound.text.len(), held.count("recording.ready").await), (200, 64_044, 1));
+    assert_eq!(held.detail(&unanswered).await["recordingUrl"], Value::Null);
+    assert!(its_file.with_file_name("notes.txt").exists(), "other files are left alone");
+    held.app().advance(48 * 3_600).await;
+    assert_eq!((held.shelf.puts.load(Ordering::SeqCst), held.count("recording.ready").await), (1, 1));
+}

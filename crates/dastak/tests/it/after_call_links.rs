@@ -1,7 +1,7 @@
 //! Signed links to recordings: who may hear one, for how long, and how players ask.
 
 use bytes::Bytes;
-use domain::time::{DAY, Timestamp};
+use domain::time::DAY;
 use serde_json::json;
 
 use crate::after_call::Held;
@@ -31,7 +31,8 @@ async fn a_link_works_for_five_minutes_and_only_as_it_was_given() {
     for wrong in [
         format!("{path}?expires={later}&{signature}"),
         format!("{path}?{expires}&signature=x"),
-        format!("{path}?{expires}&{}A", &signature[..signature.len() - 1]),
+        format!("{path}?{expires}&{signature}A"),
+        format!("{path}?{expires}&{}", &signature[..signature.len() - 1]),
         format!("{other_path}?{query}"),
         format!("/v1/recordings/none?{other_query}"),
     ] {
@@ -91,5 +92,4 @@ async fn old_recordings_go_when_the_operator_says_so() {
     assert!(held.detail(&young).await["recordingUrl"].is_string());
     assert_eq!(held.detail(&old).await["transcript"].as_array().map(Vec::len), Some(3), "words stay");
     assert_eq!(held.shelf.keys().len(), 1, "the object has gone");
-    assert!(Timestamp::parse(&held.app().now().await).is_some());
 }

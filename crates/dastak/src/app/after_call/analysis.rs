@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use store::after_calls::StepRow;
 use store::{Tx, agents, calls};
 
-use super::work::{Done, close};
 use super::person_is_erased;
+use super::work::{Done, close};
 use crate::app::calls::{Env, emit, save};
 use crate::app::{App, Failure};
 

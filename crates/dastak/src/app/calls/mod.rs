@@ -32,8 +32,8 @@ use super::{App, Context};
 use crate::config::{Carrier as Kind, Config};
 
 pub(in crate::app) use agent::{flow_refusal, pack, refusal as agent_refusal};
-pub(in crate::app) use apply::{emit, save};
 pub use apply::{apply, apply_with};
+pub(in crate::app) use apply::{emit, save};
 pub(in crate::app) use contact::find_known as find_contact;
 pub use due::{next_due, work_due};
 pub use erase::erase;
@@ -42,8 +42,8 @@ pub use place::{block, place, place_intent, start_dial};
 pub(in crate::app) use prepare::own_number;
 pub use prepare::{Order, OwnNumber, Prepared, Refused, check_metadata, judge_gates, prepare};
 pub use read::{get, hang_up, list, view};
-pub use talk::{Talk, talk};
 pub use report::{keep_holding, report, to_hang_up, transferred};
+pub use talk::{Talk, talk};
 
 /// Who places calls, in each world.
 #[derive(Clone)]
