@@ -99,7 +99,7 @@ fn afterwards(tx: &mut Tx<'_>, row: &CallRow) -> Result<Vec<Value>, Failure> {
     made.extend(kept.map(|at| (at, "recorded", None)));
     made.extend(content.analysed_at.map(|at| (at, "analysed", content.analysis.as_deref().filter(|status| *status != "done"))));
     made.sort_by_key(|(at, ..)| *at);
-    Ok(made.into_iter().map(|(at, event, reason)| plain(at, event, "note", "ended", reason, row.id)).collect())
+    Ok(made.into_iter().map(|(at, event, reason)| plain(at, event, "finish", "ended", reason, row.id)).collect())
 }
 
 /// `GET /v1/calls/{id}/timeline`.
