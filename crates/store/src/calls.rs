@@ -267,48 +267,6 @@ pub fn save_content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, transcript: &
     )
 }
 
-/// Writes the times of a conversation, and which of the steps after it are to come. The caller knows that the person is not erased.
-pub fn save_times(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, content: &Content) -> Result<(), DbError> {
-    tx.later(
-        "update calls set turns = ?3, latency = ?4, analysis = ?5, full_status = ?6 where workspace = ?1 and id = ?2",
-        params![tenant, id, content.turns.as_ref(), content.latency.as_ref(), content.analysis.as_deref(), content.full_status.as_deref()],
-    )
-}
-
-/// Writes what an analysis found, or that it found nothing (`status` is `done`, `failed` or `skipped`). Outcome and sentiment are the row's own.
-pub fn save_analysis(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Call>,
-    status: &str,
-    at: Timestamp,
-    found: Option<(Option<&str>, &Json)>,
-) -> Result<(), DbError> {
-    if let Some((summary, extracted)) = found {
-        tx.later("update calls set summary = ?3, extracted = ?4 where workspace = ?1 and id = ?2", params![tenant, id, summary, extracted])?;
-    }
-    tx.later("update calls set analysis = ?3, analysed_at = ?4 where workspace = ?1 and id = ?2", params![tenant, id, status, at])
-}
-
-/// Writes how far the transcript with times has got; only one that is being made goes on. Whether it did.
-pub fn save_full_transcript(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, status: &str, turns: Option<&Json>) -> Result<bool, DbError> {
-    let saved = tx.exec(
-        "update calls set full_status = ?3, full_turns = ?4 where workspace = ?1 and id = ?2 and full_status in ('pending', 'processing')",
-        params![tenant, id, status, turns],
-    )?;
-    Ok(saved > 0)
-}
-
-/// Names the recording that is kept of a call, or that none is any more.
-pub fn set_recording(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, recording: Option<Id<Recording>>) -> Result<(), DbError> {
-    tx.later("update calls set recording = ?3 where workspace = ?1 and id = ?2", params![tenant, id, recording])
-}
-
-/// Writes the list of pushes to connected systems, newest first.
-pub fn save_pushes(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, pushes: &Json) -> Result<(), DbError> {
-    tx.later("update calls set connector_pushes = ?3 where workspace = ?1 and id = ?2", params![tenant, id, pushes])
-}
-
 /// Drops a call that was never dialled.
 pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<(), DbError> {
     // No figure knows of it: a call counts from its first ring.

@@ -73,7 +73,7 @@ pub(super) async fn kept(app: &App, recording: &RecordingRow, bytes: i64) -> Res
                 return Ok(recordings::get(tx, tenant, id)?.is_some());
             }
             let call = calls::get_for_update(tx, tenant, recording.call)?.ok_or_else(|| Failure::internal("a recording without a call"))?;
-            calls::set_recording(tx, tenant, call.id, Some(id))?;
+            after_calls::set_recording(tx, tenant, call.id, Some(id))?;
             emit(tx, &env, &call, "recording.ready")?;
             prove(tx, &env.context, &call, id)?;
             Ok::<_, Failure>(true)
@@ -148,7 +148,7 @@ pub async fn open(app: &App, id: Option<Id<Recording>>, expires: i64, signature:
 /// Forgets a recording; its object is dropped by a step of its call, which is tried until it succeeds.
 fn forget(tx: &mut Tx<'_>, context: &Context, row: &RecordingRow) -> Result<(), Failure> {
     recordings::remove(tx, row.workspace, row.id)?;
-    calls::set_recording(tx, row.workspace, row.call, None)?;
+    after_calls::set_recording(tx, row.workspace, row.call, None)?;
     let step = StepRow {
         call: row.call,
         step: Step::Discard,

@@ -52,7 +52,7 @@ const RECORDING_TRIED: i64 = 7 * DAY;
 /// `age` is the time since it was written down. What has to be dropped is tried for ever.
 pub fn retry_in(step: Step, attempts: i64, age: i64) -> Option<i64> {
     let doublings = u32::try_from((attempts - 1).clamp(0, 16)).unwrap_or(16);
-    let wait = (30 * SECOND << doublings).min(LONGEST_WAIT);
+    let wait = ((30 * SECOND) << doublings).min(LONGEST_WAIT);
     match step {
         Step::Discard => Some(wait),
         Step::Recording => (age + wait <= RECORDING_TRIED).then_some(wait),

@@ -6,7 +6,7 @@ use domain::call::after::{self, Findings};
 use domain::conversation::Turn;
 use domain::ports::{Analysis, AnalysisOrder};
 use serde_json::{Map, Value};
-use store::after_calls::StepRow;
+use store::after_calls::{self, StepRow};
 use store::{Tx, agents, calls};
 
 use super::person_is_erased;
@@ -83,11 +83,11 @@ fn write(tx: &mut Tx<'_>, env: &Env, row: &StepRow, status: &str, analysis: Opti
             let captured = object(calls::content(tx, tenant, call.id)?.extracted);
             let Findings { summary, extracted, outcome, sentiment } = after::judge(analysis, &schema, captured, known);
             (call.outcome, call.sentiment) = (outcome, sentiment);
-            calls::save_analysis(tx, tenant, call.id, status, now, Some((summary.as_deref(), &Value::Object(extracted))))?;
+            after_calls::save_analysis(tx, tenant, call.id, status, now, Some((summary.as_deref(), &Value::Object(extracted))))?;
         }
         None => {
             call.outcome = known;
-            calls::save_analysis(tx, tenant, call.id, status, now, None)?;
+            after_calls::save_analysis(tx, tenant, call.id, status, now, None)?;
         }
     }
     save(tx, &mut call)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::call::TimedTurn;
 use domain::call::after;
 use serde_json::Value;
-use store::after_calls::StepRow;
+use store::after_calls::{self, StepRow};
 use store::calls;
 
 use super::person_is_erased;
@@ -18,7 +18,7 @@ pub(super) async fn make(app: &Arc<App>, row: &StepRow) -> Result<Done, Failure>
     let turns = app
         .store
         .tx(move |tx| {
-            calls::save_full_transcript(tx, tenant, call, "processing", None)?;
+            after_calls::save_full_transcript(tx, tenant, call, "processing", None)?;
             Ok::<_, Failure>(calls::content(tx, tenant, call)?.turns)
         })
         .await?;
@@ -39,7 +39,7 @@ async fn settle(app: &App, row: &StepRow, status: &'static str, turns: Option<Va
         .tx(move |tx| {
             let Some(call) = close(tx, &row)? else { return Ok(()) };
             if !person_is_erased(tx, &call)? {
-                calls::save_full_transcript(tx, call.workspace, call.id, status, turns.as_ref())?;
+                after_calls::save_full_transcript(tx, call.workspace, call.id, status, turns.as_ref())?;
             }
             Ok::<_, Failure>(())
         })

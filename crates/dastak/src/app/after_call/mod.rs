@@ -100,7 +100,7 @@ pub fn concluded(tx: &mut Tx<'_>, env: &Env, call: &mut CallRow, report: Report)
         full_status: full.then(|| "pending".to_owned()),
         ..Content::default()
     };
-    calls::save_times(tx, call.workspace, call.id, &content)?;
+    after_calls::save_times(tx, call.workspace, call.id, &content)?;
     app_calls::emit(tx, env, call, "transcript.ready")?;
     if analyse {
         owe(tx, &env.context, call, Step::Analysis)?;

@@ -2,8 +2,8 @@
 
 use domain::time::Timestamp;
 use serde_json::{Value, json};
-use store::Tx;
 use store::calls::{self, CallRow};
+use store::{Tx, after_calls};
 
 use super::person_is_erased;
 use crate::app::Failure;
@@ -23,5 +23,5 @@ pub fn record_push(tx: &mut Tx<'_>, call: &CallRow, provider: &str, status: &str
     let before = calls::content(tx, call.workspace, call.id)?.connector_pushes;
     let mut pushes = vec![json!({"provider": provider, "status": status, "error": error, "createdAt": at})];
     pushes.extend(before.iter().flat_map(|list| list.as_array().into_iter().flatten().cloned()).take(MOST - 1));
-    Ok(calls::save_pushes(tx, call.workspace, call.id, &Value::Array(pushes))?)
+    Ok(after_calls::save_pushes(tx, call.workspace, call.id, &Value::Array(pushes))?)
 }
