@@ -7,6 +7,7 @@ use serde_json::json;
 use store::{Settings, Store};
 use tokio::net::TcpListener;
 
+use crate::app::after_call::Ports;
 use crate::app::calls::Carriers;
 use crate::app::{App, Wakes, access, topics};
 use crate::config::Config;
@@ -68,16 +69,22 @@ impl Service {
     /// Starts everything; requests are served when this returns.
     pub async fn start(config: Config) -> Result<Self, String> {
         let outside = Outside::open(&config).await?;
-        Self::start_in(config, outside).await
+        let reader = outside.speech.model.clone();
+        Self::start_in(config, outside, |ports| ports.language_model = Some(reader)).await
     }
 
     /// Starts everything with these carriers, and without telephone lines.
     pub async fn start_with(config: Config, carriers: Carriers) -> Result<Self, String> {
-        let outside = Outside::without_lines(&config, carriers)?;
-        Self::start_in(config, outside).await
+        Self::start_over(config, carriers, |_| ()).await
     }
 
-    async fn start_in(mut config: Config, outside: Outside) -> Result<Self, String> {
+    /// The same with changed ports.
+    pub async fn start_over(config: Config, carriers: Carriers, change: impl FnOnce(&mut Ports)) -> Result<Self, String> {
+        let outside = Outside::without_lines(&config, carriers)?;
+        Self::start_in(config, outside, change).await
+    }
+
+    async fn start_in(mut config: Config, outside: Outside, change: impl FnOnce(&mut Ports)) -> Result<Self, String> {
         if config.manual_clock && !config.dev && config.database_url.is_some() {
             tracing::warn!("a manual clock belongs to one process: run only one node on this database");
         }
@@ -101,7 +108,9 @@ impl Service {
             config.public_url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
         }
         let grace = config.shutdown_grace;
-        let app = assemble(Parts { config, clock, ids, keyring: Arc::new(keyring), store, outside })?;
+        let mut ports = Ports::of(&config, &ids)?;
+        change(&mut ports);
+        let app = assemble(Parts { config, clock, ids, keyring: Arc::new(keyring), store, outside, ports })?;
         if let Some(lines) = &app.lines {
             lines.attach(&app);
         }
@@ -190,11 +199,13 @@ pub struct Parts {
     pub store: Store,
     /// The world.
     pub outside: Outside,
+    /// Who reads conversations, and where recordings are kept.
+    pub ports: Ports,
 }
 
 /// Puts the use cases together.
 pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
-    let Parts { config, clock, ids, keyring, store, outside } = parts;
+    let Parts { config, clock, ids, keyring, store, outside, ports } = parts;
     let Outside { carriers, lines, speech } = outside;
     let mut metrics = Metrics::new(store.metrics());
     if let Some(lines) = &lines {
@@ -216,6 +227,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         carriers,
         lines,
         speech,
+        ports,
     }))
 }
 
@@ -238,6 +250,7 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes) {
         app.clock.start_job(told, |job| jobs::lines::run(holder, lines, job));
     }
     jobs::webhooks::start(app);
+    jobs::after_calls::start(app, wakes);
     let (dialler, due) = (app.clone(), app.clock.signal());
     wakes.connect(topics::DIALLER, due.clone());
     app.clock.start_job(due.clone(), |job| jobs::dialler::run(dialler, job, due));

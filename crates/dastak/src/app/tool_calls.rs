@@ -36,7 +36,14 @@ pub async fn offers(app: &App, tenant: Tenant, ids: &[String]) -> Result<Vec<Too
 ///
 /// # Errors
 /// Why it failed, in words for the model: nothing of the tool's address or secrets.
-pub async fn call(app: &App, client: &GuardedClient, tenant: Tenant, tool: &str, call: Id<Call>, arguments: Map<String, Value>) -> Result<Value, String> {
+pub async fn call(
+    app: &App,
+    client: &GuardedClient,
+    tenant: Tenant,
+    tool: &str,
+    call: Id<Call>,
+    arguments: Map<String, Value>,
+) -> Result<Value, String> {
     let id: Id<Tool> = tool.parse().map_err(|_| "there is no such tool".to_owned())?;
     let config = match webhook(app, tenant, id).await {
         Ok(Some(config)) => config,

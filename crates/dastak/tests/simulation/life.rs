@@ -10,7 +10,7 @@ use dastak::config::Values;
 use dastak::runtime::clock::Clock;
 use dastak::runtime::crypto::Keyring;
 use dastak::runtime::ids::Ids;
-use dastak::service::{Parts, assemble, start_jobs, store_settings};
+use dastak::service::{Outside, Parts, assemble, start_jobs, store_settings};
 use domain::call::Network;
 use domain::ports::Scripted;
 use domain::time::Timestamp;
@@ -120,13 +120,17 @@ async fn start(folder: &Path, world: &Arc<World>, clock: &Clock, seed: u64, numb
     store.migrate(|_, _, _| ()).await.expect("the schema");
     let random = Mutex::new(Random::named(seed, &format!("ids {number}")));
     let ids = Ids::with(clock.clone(), move |bytes| random.lock().unwrap_or_else(PoisonError::into_inner).fill(bytes));
+    let carriers = Carriers { test: Arc::new(Scripted(Network::Test)), live: Some(Arc::new(Line(world.clone()))) };
+    let outside = Outside::without_lines(&config, carriers).expect("settings");
+    let ports = Ports::of(&config, &ids).expect("a folder");
     let parts = Parts {
         config,
         clock: clock.clone(),
         ids: Arc::new(ids),
         keyring: Arc::new(Keyring::parse("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").expect("a key")),
         store,
-        carriers: Carriers { test: Arc::new(Scripted(Network::Test)), live: Some(Arc::new(Line(world.clone()))) },
+        outside,
+        ports,
     };
     let app = assemble(parts).expect("the service");
     start_jobs(&app, &wakes);

@@ -107,7 +107,13 @@ async fn dial(app: &App, call: CallRow, request: Request) -> Result<Settled, Fai
 
 /// What the carrier is asked.
 pub(super) fn dial_order(call: &CallRow) -> Option<DialOrder> {
-    Some(DialOrder { workspace: call.workspace, call: call.id, to: Phone::normalize(&call.to_number).ok()?, from: call.from_number.clone(), network: call.network })
+    Some(DialOrder {
+        workspace: call.workspace,
+        call: call.id,
+        to: Phone::normalize(&call.to_number).ok()?,
+        from: call.from_number.clone(),
+        network: call.network,
+    })
 }
 
 /// The second transaction of a placement: the carrier's answer, and the answer to the request that waits for it.
