@@ -337,25 +337,23 @@ impl Calling {
                 self.actor.dialog.learn(response);
             }
             self.acknowledge_provisional(response);
-            if let Some(sdp) = sdp_of(response, &response.body) {
-                if let Ok(settled) = self.actor.sound.on_answer(&sdp) {
+            if let Some(sdp) = sdp_of(response, &response.body)
+                && let Ok(settled) = self.actor.sound.on_answer(&sdp) {
                     self.taken();
                     if !std::mem::replace(&mut self.early, true) {
                         self.actor.tell(LegEvent::EarlyMedia(settled.connection));
                     }
                 }
-            }
             // Until the 2xx the INVITE's own route counts: CANCEL must go where the INVITE went.
             self.actor.dialog.routes = routes;
             // 181 and 182 say that it is on its way; 199 that one branch of a fork has ended.
             if (180..190).contains(&code) {
                 self.taken();
             }
-            if matches!(code, 180 | 183) {
-                if !std::mem::replace(&mut self.rang, true) {
+            if matches!(code, 180 | 183)
+                && !std::mem::replace(&mut self.rang, true) {
                     self.actor.tell(LegEvent::Ringing);
                 }
-            }
         }
         if self.given_up.is_some() {
             self.cancel().await;
@@ -461,7 +459,8 @@ impl Calling {
             _ => return false,
         }
         if code == 422 {
-            credentials = invite.headers.iter().filter(|one| matches!(one, Header::Authorization(_) | Header::ProxyAuthorization(_))).cloned().collect();
+            credentials =
+                invite.headers.iter().filter(|one| matches!(one, Header::Authorization(_) | Header::ProxyAuthorization(_))).cloned().collect();
         }
         self.invite(&credentials).await.is_ok()
     }
@@ -519,7 +518,9 @@ impl Calling {
         let mut headers: Vec<Header> = Vec::new();
         for one in invite.headers.iter() {
             match one {
-                Header::Via(_) | Header::From(_) | Header::To(_) | Header::CallId(_) | Header::Route(_) | Header::MaxForwards(_) => headers.push(one.clone()),
+                Header::Via(_) | Header::From(_) | Header::To(_) | Header::CallId(_) | Header::Route(_) | Header::MaxForwards(_) => {
+                    headers.push(one.clone())
+                }
                 Header::CSeq(_) => {
                     let number = value(invite, "CSeq").and_then(|text| text.split_whitespace().next()).unwrap_or("1");
                     headers.push(header("CSeq", format!("{number} CANCEL")));

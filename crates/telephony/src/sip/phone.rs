@@ -128,6 +128,10 @@ impl Phone {
             tasks: Mutex::new(JoinSet::new()),
         });
         core.clone().run(endpoint, incoming);
+        listening(core.net.listen()).await?;
+        if let Some((address, ..)) = &core.settings.tls {
+            listening(*address).await?;
+        }
         Ok(Phone(core))
     }
 
@@ -211,6 +215,18 @@ async fn listen_on_streams(layer: &TransportLayer, local: SocketAddr, settings: 
         layer.add_transport(SipConnection::TlsListener(tls));
     }
     Ok(())
+}
+
+/// Waits until the stack's listener, which binds on a task of its own, takes connections.
+async fn listening(address: SocketAddr) -> Result<(), String> {
+    let end = tokio::time::Instant::now() + Duration::from_secs(5);
+    loop {
+        match tokio::net::TcpStream::connect(address).await {
+            Ok(_) => return Ok(()),
+            Err(error) if tokio::time::Instant::now() > end => return Err(format!("{address}: {error}")),
+            Err(_) => tokio::time::sleep_until(tokio::time::Instant::now() + Duration::from_millis(5)).await,
+        }
+    }
 }
 
 /// Everything that the tasks of a phone share.
@@ -306,7 +322,11 @@ impl Core {
         };
         match request.method {
             Method::Invite => inbound::invite(self, &trunk, transaction).await,
-            Method::Options => self.answer_outside(transaction, 200, vec![header("Allow", ALLOW), header("Supported", SUPPORTED), header("Accept", "application/sdp")]),
+            Method::Options => self.answer_outside(
+                transaction,
+                200,
+                vec![header("Allow", ALLOW), header("Supported", SUPPORTED), header("Accept", "application/sdp")],
+            ),
             Method::Bye | Method::Update | Method::PRack | Method::Info | Method::Notify => self.answer_outside(transaction, 481, vec![]),
             _ => self.answer_outside(transaction, 405, vec![header("Allow", ALLOW)]),
         }
@@ -424,8 +444,8 @@ impl TransportEventInspector for Turnstile {
         if !matches!(sound, Ok(true)) {
             return None;
         }
-        if let SipMessage::Request(request) = &message {
-            if self.is_strange(request, from.get_socketaddr().ok()) {
+        if let SipMessage::Request(request) = &message
+            && self.is_strange(request, from.get_socketaddr().ok()) {
                 self.strangers.fetch_add(1, Ordering::Relaxed);
                 if request.method != Method::Ack {
                     let answer = super::message::response(request, 403, &new_tag(), &self.agent, vec![], vec![]);
@@ -433,7 +453,6 @@ impl TransportEventInspector for Turnstile {
                 }
                 return None;
             }
-        }
         Some(TransportEvent::Incoming(message, connection, from))
     }
 }
@@ -452,7 +471,13 @@ impl Turnstile {
 impl Actor {
     /// A leg before its first message.
     pub fn start(
-        core: &Arc<Core>, trunk: Option<Arc<Trunk>>, slot: Option<Slot>, sound: Arc<Sound>, dialog: Dialog, hop: Hop, commands: mpsc::UnboundedReceiver<Command>,
+        core: &Arc<Core>,
+        trunk: Option<Arc<Trunk>>,
+        slot: Option<Slot>,
+        sound: Arc<Sound>,
+        dialog: Dialog,
+        hop: Hop,
+        commands: mpsc::UnboundedReceiver<Command>,
     ) -> (Self, mpsc::UnboundedReceiver<LegEvent>) {
         let (mail, mailbox) = mpsc::channel(MAILBOX);
         let (events, receiver) = mpsc::unbounded_channel();
