@@ -14,10 +14,11 @@ use tokio::time::Instant;
 
 use super::address::Hop;
 use super::dialog::Dialog;
+use super::door::Registered;
 use super::leg::{Command, EndedBy, LegEnd, LegEvent};
 use super::message::{ALLOW, SUPPORTED, header, lists, made_up, parameter, safe_uri, sdp_body, sdp_of, value};
 use super::net::{Ask, REQUEST_LIMIT};
-use super::phone::{Core, Registered};
+use super::phone::Core;
 use super::sound::{Settled, Sound};
 use super::timers::Session;
 use super::trunk::{Slot, Trunk};
@@ -308,9 +309,10 @@ impl Actor {
                     self.refreshed(Session::settled(answer, true).or(self.session));
                 }
                 if let (Sent::Reinvite(_), Some(sdp)) = (sent, sdp_of(answer, &answer.body))
-                    && let Ok(settled) = self.sound.on_answer(&sdp) {
-                        self.on_settled(settled);
-                    }
+                    && let Ok(settled) = self.sound.on_answer(&sdp)
+                {
+                    self.on_settled(settled);
+                }
                 if matches!(sent, Sent::Reinvite(hold) if hold != self.holding) {
                     self.reinvite();
                 }
@@ -411,9 +413,10 @@ pub(super) async fn until(at: Option<Instant>) {
 pub(super) async fn pump(mut transaction: Transaction, attempt: u32, mail: mpsc::Sender<Mail>) {
     while let Some(message) = transaction.receive().await {
         if let rsipstack::sip::SipMessage::Response(response) = message
-            && mail.send(Mail::Answer(attempt, Box::new(response))).await.is_err() {
-                return;
-            }
+            && mail.send(Mail::Answer(attempt, Box::new(response))).await.is_err()
+        {
+            return;
+        }
     }
     drop(mail.send(Mail::Gone(attempt)).await);
 }

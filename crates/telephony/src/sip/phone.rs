@@ -1,22 +1,19 @@
 //! The user agent: sockets, trunks, and who gets which message.
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rsipstack::platform::CancellationToken;
 use rsipstack::resolver::SipResolver;
-use rsipstack::sip::{Header, Method, Request, SipMessage};
-use rsipstack::transaction::endpoint::{EndpointOption, TransportEventInspector};
-use rsipstack::transaction::key::{TransactionKey, TransactionRole};
+use rsipstack::sip::{Header, Method, SipMessage};
+use rsipstack::transaction::endpoint::EndpointOption;
 use rsipstack::transaction::{EndpointBuilder, Transaction};
 use rsipstack::transport::transport_layer::DefaultDomainResolver;
 use rsipstack::transport::udp::UdpConnection;
-use rsipstack::transport::{SipConnection, TcpListenerConnection, TlsConfig, TlsListenerConnection, TransportEvent, TransportLayer};
+use rsipstack::transport::{SipConnection, TcpListenerConnection, TlsConfig, TlsListenerConnection, TransportLayer};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -24,6 +21,7 @@ use tokio::time::timeout;
 use super::actor::{Actor, Mail};
 use super::address::Hop;
 use super::dialog::Dialog;
+use super::door::{Dialogs, Doorman, Turnstile};
 use super::inbound::{self, Inbound};
 use super::leg::{Command, Leg, LegEvent};
 use super::message::{ALLOW, SUPPORTED, header, new_tag, parameter, value};
@@ -368,103 +366,6 @@ impl Drop for Counted {
     fn drop(&mut self) {
         self.0.legs.fetch_sub(1, Ordering::SeqCst);
         self.0.leg_left.notify_waiters();
-    }
-}
-
-/// Mailboxes of dialogs by Call-ID and our tag.
-#[derive(Default)]
-pub(super) struct Dialogs(Mutex<HashMap<(String, String), mpsc::Sender<Mail>>>);
-
-/// A dialog that messages find, until dropped.
-pub(super) struct Registered(Arc<Dialogs>, (String, String));
-
-impl Drop for Registered {
-    fn drop(&mut self) {
-        self.0.lock().remove(&self.1);
-    }
-}
-
-impl Dialogs {
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(String, String), mpsc::Sender<Mail>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn len(&self) -> usize {
-        self.lock().len()
-    }
-
-    fn all(&self) -> Vec<mpsc::Sender<Mail>> {
-        self.lock().values().cloned().collect()
-    }
-
-    fn find(&self, call: &str, tag: &str) -> Option<mpsc::Sender<Mail>> {
-        self.lock().get(&(call.to_owned(), tag.to_owned())).cloned()
-    }
-
-    fn add(self: &Arc<Self>, call: &str, tag: &str, mailbox: mpsc::Sender<Mail>) -> Registered {
-        let key = (call.to_owned(), tag.to_owned());
-        self.lock().insert(key.clone(), mailbox);
-        Registered(self.clone(), key)
-    }
-}
-
-struct Doorman {
-    trunks: Vec<Arc<Trunk>>,
-    dialogs: Arc<Dialogs>,
-}
-
-impl Door for Doorman {
-    fn knows(&self, ip: IpAddr) -> bool {
-        self.trunks.iter().any(|trunk| trunk.owns(ip))
-    }
-
-    fn has_dialog(&self, call_id: &str, tag: &str) -> bool {
-        self.dialogs.find(call_id, tag).is_some()
-    }
-}
-
-/// What [`Gate`] is for datagrams, for streams.
-struct Turnstile {
-    door: Arc<dyn Door>,
-    agent: String,
-    strangers: Arc<AtomicU64>,
-}
-
-#[async_trait::async_trait]
-impl TransportEventInspector for Turnstile {
-    async fn handle(&self, event: TransportEvent) -> Option<TransportEvent> {
-        let TransportEvent::Incoming(message, connection, from) = event else { return Some(event) };
-        if !connection.is_reliable() {
-            return Some(TransportEvent::Incoming(message, connection, from));
-        }
-        let sound = catch_unwind(AssertUnwindSafe(|| match &message {
-            SipMessage::Request(request) => TransactionKey::from_request(request, TransactionRole::Server).is_ok(),
-            SipMessage::Response(response) => TransactionKey::from_response(response, TransactionRole::Client).is_ok(),
-        }));
-        if !matches!(sound, Ok(true)) {
-            return None;
-        }
-        if let SipMessage::Request(request) = &message
-            && self.is_strange(request, from.get_socketaddr().ok()) {
-                self.strangers.fetch_add(1, Ordering::Relaxed);
-                if request.method != Method::Ack {
-                    let answer = super::message::response(request, 403, &new_tag(), &self.agent, vec![], vec![]);
-                    drop(timeout(Duration::from_secs(1), connection.send(answer.into(), None)).await);
-                }
-                return None;
-            }
-        Some(TransportEvent::Incoming(message, connection, from))
-    }
-}
-
-impl Turnstile {
-    fn is_strange(&self, request: &Request, from: Option<SocketAddr>) -> bool {
-        if from.is_some_and(|from| self.door.knows(from.ip().to_canonical())) {
-            return false;
-        }
-        let tag = value(request, "To").and_then(|to| parameter(to, "tag"));
-        let call = value(request, "Call-ID").unwrap_or_default();
-        !tag.is_some_and(|tag| self.door.has_dialog(call, tag))
     }
 }
 

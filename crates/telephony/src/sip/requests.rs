@@ -125,9 +125,10 @@ impl Actor {
         let status = if request.body.is_empty() || kind.starts_with("application/dtmf") { 200 } else { 415 };
         self.reply(&mut transaction, status, vec![], vec![]).await;
         if status == 200
-            && let Some(key) = digit(&kind, &String::from_utf8_lossy(&request.body)) {
-                self.tell(LegEvent::Digit(key));
-            }
+            && let Some(key) = digit(&kind, &String::from_utf8_lossy(&request.body))
+        {
+            self.tell(LegEvent::Digit(key));
+        }
     }
 
     /// News of a transfer (RFC 3515 section 2.4.5).
