@@ -14,10 +14,11 @@ use tokio::time::Instant;
 
 use super::address::Hop;
 use super::dialog::Dialog;
+use super::door::Registered;
 use super::leg::{Command, EndedBy, LegEnd, LegEvent};
 use super::message::{ALLOW, SUPPORTED, header, lists, made_up, parameter, safe_uri, sdp_body, sdp_of, value};
 use super::net::{Ask, REQUEST_LIMIT};
-use super::phone::{Core, Registered};
+use super::phone::Core;
 use super::sound::{Settled, Sound};
 use super::timers::Session;
 use super::trunk::{Slot, Trunk};
@@ -307,10 +308,10 @@ impl Actor {
                 if self.session.is_some() {
                     self.refreshed(Session::settled(answer, true).or(self.session));
                 }
-                if let (Sent::Reinvite(_), Some(sdp)) = (sent, sdp_of(answer, &answer.body)) {
-                    if let Ok(settled) = self.sound.on_answer(&sdp) {
-                        self.on_settled(settled);
-                    }
+                if let (Sent::Reinvite(_), Some(sdp)) = (sent, sdp_of(answer, &answer.body))
+                    && let Ok(settled) = self.sound.on_answer(&sdp)
+                {
+                    self.on_settled(settled);
                 }
                 if matches!(sent, Sent::Reinvite(hold) if hold != self.holding) {
                     self.reinvite();
@@ -398,7 +399,6 @@ impl Actor {
     pub fn learn_abilities(&mut self, message: &impl HasHeaders) {
         self.takes_update = lists(message, "Allow", "UPDATE");
     }
-
 }
 
 /// Waits until a time; without one, for ever.
@@ -412,10 +412,10 @@ pub(super) async fn until(at: Option<Instant>) {
 /// Carries the answers of a client transaction to the task of the leg.
 pub(super) async fn pump(mut transaction: Transaction, attempt: u32, mail: mpsc::Sender<Mail>) {
     while let Some(message) = transaction.receive().await {
-        if let rsipstack::sip::SipMessage::Response(response) = message {
-            if mail.send(Mail::Answer(attempt, Box::new(response))).await.is_err() {
-                return;
-            }
+        if let rsipstack::sip::SipMessage::Response(response) = message
+            && mail.send(Mail::Answer(attempt, Box::new(response))).await.is_err()
+        {
+            return;
         }
     }
     drop(mail.send(Mail::Gone(attempt)).await);

@@ -147,7 +147,9 @@ mod tests {
 
     #[test]
     fn forms_of_numbers() {
-        for (format, expected) in [(NumberFormat::E164, "+919812345678"), (NumberFormat::Plain, "919812345678"), (NumberFormat::National, "09812345678")] {
+        for (format, expected) in
+            [(NumberFormat::E164, "+919812345678"), (NumberFormat::Plain, "919812345678"), (NumberFormat::National, "09812345678")]
+        {
             assert_eq!(number(format, "+919812345678"), expected);
         }
         assert_eq!(number(NumberFormat::National, "1800123"), "1800123");

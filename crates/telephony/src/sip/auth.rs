@@ -50,8 +50,16 @@ impl Challenge {
         if !scheme.eq_ignore_ascii_case("digest") {
             return None;
         }
-        let mut challenge =
-            Self { realm: String::new(), nonce: String::new(), opaque: None, hash: Hash::Md5, algorithm: None, session: false, qop_auth: false, stale: false };
+        let mut challenge = Self {
+            realm: String::new(),
+            nonce: String::new(),
+            opaque: None,
+            hash: Hash::Md5,
+            algorithm: None,
+            session: false,
+            qop_auth: false,
+            stale: false,
+        };
         let mut qop = None;
         for (name, value) in parameters(rest) {
             match name.to_ascii_lowercase().as_str() {
@@ -207,10 +215,9 @@ mod tests {
         // RFC 7616 section 3.9.1, both algorithms.
         let base = "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\"";
         let cnonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ";
-        for (algorithm, response) in [
-            ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
-            ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
-        ] {
+        for (algorithm, response) in
+            [("MD5", "8ca523f5e9506fed4657c9700eebdbec"), ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1")]
+        {
             let challenge = Challenge::parse(&format!("{base}, algorithm={algorithm}")).expect("a challenge");
             let answer = challenge.answer(&credentials(), "GET", "/dir/index.html", cnonce);
             assert!(answer.contains(&format!("response=\"{response}\"")), "{answer}");
@@ -224,7 +231,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_answered() {
-        for value in ["", "Digest", "Basic realm=\"x\"", "Digest realm=\"x\"", "Digest realm=\"x\", nonce=\"y\", algorithm=AKAv1-MD5", "Digest realm=\"x\", nonce=\"y\", qop=\"auth-int\""] {
+        for value in [
+            "",
+            "Digest",
+            "Basic realm=\"x\"",
+            "Digest realm=\"x\"",
+            "Digest realm=\"x\", nonce=\"y\", algorithm=AKAv1-MD5",
+            "Digest realm=\"x\", nonce=\"y\", qop=\"auth-int\"",
+        ] {
             assert_eq!(Challenge::parse(value), None, "{value}");
         }
     }

@@ -29,11 +29,11 @@ pub(super) struct Dialog {
 impl Dialog {
     /// Takes over what a 18x or 2xx to our INVITE says.
     pub fn learn(&mut self, response: &Response) {
-        if let Some(to) = value(response, "To") {
-            if let Some(tag) = parameter(to, "tag") {
-                self.remote_tag = Some(tag.to_owned());
-                to.clone_into(&mut self.remote);
-            }
+        if let Some(to) = value(response, "To")
+            && let Some(tag) = parameter(to, "tag")
+        {
+            self.remote_tag = Some(tag.to_owned());
+            to.clone_into(&mut self.remote);
         }
         self.retarget(response);
         let mut routes = values(response, "Record-Route");

@@ -170,7 +170,13 @@ fn check(core: &Core, request: &Request) -> Result<(), Refusal> {
 }
 
 /// Sets up the leg of a call that comes in. An error is the status to refuse it with.
-fn begin(core: &Arc<Core>, trunk: &Arc<Trunk>, slot: super::trunk::Slot, transaction: &mut Transaction, request: &Request) -> Result<(Actor, IncomingCall), u16> {
+fn begin(
+    core: &Arc<Core>,
+    trunk: &Arc<Trunk>,
+    slot: super::trunk::Slot,
+    transaction: &mut Transaction,
+    request: &Request,
+) -> Result<(Actor, IncomingCall), u16> {
     let connection = transaction.connection.clone().ok_or(500u16)?;
     let address = connection.get_remote_addr().and_then(|from| from.get_socketaddr().ok()).ok_or(400u16)?;
     let transport = match connection.transport() {

@@ -188,7 +188,9 @@ mod tests {
 
     #[test]
     fn causes_and_lists() {
-        let bye = message("Reason: SIP;cause=200;text=\"a, b\", Q.850;cause=38\nRoute: <sip:a;lr>, <sip:b,c;lr>\nRoute: <sip:d>\nSupported: timer,100rel\nRetry-After: 120 (soon);duration=3");
+        let bye = message(
+            "Reason: SIP;cause=200;text=\"a, b\", Q.850;cause=38\nRoute: <sip:a;lr>, <sip:b,c;lr>\nRoute: <sip:d>\nSupported: timer,100rel\nRetry-After: 120 (soon);duration=3",
+        );
         assert_eq!(q850(&bye), Some(38));
         assert_eq!(values(&bye, "Route"), ["<sip:a;lr>", "<sip:b,c;lr>", "<sip:d>"]);
         assert!(lists(&bye, "supported", "TIMER") && !lists(&bye, "supported", "gruu"));
@@ -199,7 +201,9 @@ mod tests {
 
     #[test]
     fn an_answer_repeats_what_it_must() {
-        let invite = message("Via: SIP/2.0/UDP a;branch=z\nRecord-Route: <sip:p;lr>\nFrom: <sip:x@y>;tag=1\nTo: <sip:z@y>\nCall-ID: c\nCSeq: 3 BYE\nSubject: no");
+        let invite = message(
+            "Via: SIP/2.0/UDP a;branch=z\nRecord-Route: <sip:p;lr>\nFrom: <sip:x@y>;tag=1\nTo: <sip:z@y>\nCall-ID: c\nCSeq: 3 BYE\nSubject: no",
+        );
         let answer = response(&invite, 200, "t", "ua", vec![], b"x".to_vec());
         let text = answer.to_string();
         for line in ["Via: SIP/2.0/UDP a;branch=z", "Record-Route: <sip:p;lr>", "To: <sip:z@y>;tag=t", "Server: ua", "Content-Length: 1"] {

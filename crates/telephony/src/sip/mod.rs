@@ -6,10 +6,10 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `phone` | sockets, and who gets which message |
-//! | `net` | what may come in at all, connections, requests with their answers |
+//! | `phone`, `door` | sockets, who may come in, and who gets which message |
+//! | `net` | the gate for datagrams, connections, requests with their answers |
 //! | `trunk` | OPTIONS, REGISTER, channels, addresses |
-//! | `outbound`, `inbound` | a call until its answer |
+//! | `outbound`, `calling`, `inbound` | a call until its answer |
 //! | `actor`, `requests` | a call from its answer to its end |
 //! | `sound` | offer and answer, the line |
 //! | `outcome` | what a final answer means |
@@ -20,7 +20,9 @@
 mod actor;
 mod address;
 mod auth;
+mod calling;
 mod dialog;
+mod door;
 mod inbound;
 mod leg;
 mod message;

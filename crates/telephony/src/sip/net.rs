@@ -211,7 +211,12 @@ impl std::fmt::Debug for Net {
 
 impl Net {
     pub fn new(
-        settings: &Settings, endpoint: EndpointInnerRef, gate: Arc<Gate>, udp: SipConnection, resolver: SipResolver, token: CancellationToken,
+        settings: &Settings,
+        endpoint: EndpointInnerRef,
+        gate: Arc<Gate>,
+        udp: SipConnection,
+        resolver: SipResolver,
+        token: CancellationToken,
         verifier: Option<Arc<dyn ServerCertVerifier>>,
     ) -> Self {
         let listen = gate.local();
@@ -316,7 +321,15 @@ impl Net {
     }
 
     /// [`Net::exchange`], with credentials when they are asked for. `seq` holds the CSeq used last.
-    pub async fn ask(&self, ask: &Ask, hop: &Hop, flow: Option<SipConnection>, seq: &AtomicU32, login: Option<&Credentials>, limit: Duration) -> Result<Response, String> {
+    pub async fn ask(
+        &self,
+        ask: &Ask,
+        hop: &Hop,
+        flow: Option<SipConnection>,
+        seq: &AtomicU32,
+        login: Option<&Credentials>,
+        limit: Duration,
+    ) -> Result<Response, String> {
         let mut credentials = Vec::new();
         for round in 0..3 {
             let connection = match flow.clone().filter(|flow| !flow.cancel_token().is_some_and(|token| token.is_cancelled())) {

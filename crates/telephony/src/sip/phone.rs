@@ -1,22 +1,19 @@
 //! The user agent: sockets, trunks, and who gets which message.
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rsipstack::platform::CancellationToken;
 use rsipstack::resolver::SipResolver;
-use rsipstack::sip::{Header, Method, Request, SipMessage};
-use rsipstack::transaction::endpoint::{EndpointOption, TransportEventInspector};
-use rsipstack::transaction::key::{TransactionKey, TransactionRole};
+use rsipstack::sip::{Header, Method, SipMessage};
+use rsipstack::transaction::endpoint::EndpointOption;
 use rsipstack::transaction::{EndpointBuilder, Transaction};
 use rsipstack::transport::transport_layer::DefaultDomainResolver;
 use rsipstack::transport::udp::UdpConnection;
-use rsipstack::transport::{SipConnection, TcpListenerConnection, TlsConfig, TlsListenerConnection, TransportEvent, TransportLayer};
+use rsipstack::transport::{SipConnection, TcpListenerConnection, TlsConfig, TlsListenerConnection, TransportLayer};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -24,6 +21,7 @@ use tokio::time::timeout;
 use super::actor::{Actor, Mail};
 use super::address::Hop;
 use super::dialog::Dialog;
+use super::door::{Dialogs, Doorman, Turnstile};
 use super::inbound::{self, Inbound};
 use super::leg::{Command, Leg, LegEvent};
 use super::message::{ALLOW, SUPPORTED, header, new_tag, parameter, value};
@@ -128,6 +126,10 @@ impl Phone {
             tasks: Mutex::new(JoinSet::new()),
         });
         core.clone().run(endpoint, incoming);
+        listening(core.net.listen()).await?;
+        if let Some((address, ..)) = &core.settings.tls {
+            listening(*address).await?;
+        }
         Ok(Phone(core))
     }
 
@@ -211,6 +213,18 @@ async fn listen_on_streams(layer: &TransportLayer, local: SocketAddr, settings: 
         layer.add_transport(SipConnection::TlsListener(tls));
     }
     Ok(())
+}
+
+/// Waits until the stack's listener, which binds on a task of its own, takes connections.
+async fn listening(address: SocketAddr) -> Result<(), String> {
+    let end = tokio::time::Instant::now() + Duration::from_secs(5);
+    loop {
+        match tokio::net::TcpStream::connect(address).await {
+            Ok(_) => return Ok(()),
+            Err(error) if tokio::time::Instant::now() > end => return Err(format!("{address}: {error}")),
+            Err(_) => tokio::time::sleep_until(tokio::time::Instant::now() + Duration::from_millis(5)).await,
+        }
+    }
 }
 
 /// Everything that the tasks of a phone share.
@@ -306,7 +320,11 @@ impl Core {
         };
         match request.method {
             Method::Invite => inbound::invite(self, &trunk, transaction).await,
-            Method::Options => self.answer_outside(transaction, 200, vec![header("Allow", ALLOW), header("Supported", SUPPORTED), header("Accept", "application/sdp")]),
+            Method::Options => self.answer_outside(
+                transaction,
+                200,
+                vec![header("Allow", ALLOW), header("Supported", SUPPORTED), header("Accept", "application/sdp")],
+            ),
             Method::Bye | Method::Update | Method::PRack | Method::Info | Method::Notify => self.answer_outside(transaction, 481, vec![]),
             _ => self.answer_outside(transaction, 405, vec![header("Allow", ALLOW)]),
         }
@@ -351,108 +369,16 @@ impl Drop for Counted {
     }
 }
 
-/// Mailboxes of dialogs by Call-ID and our tag.
-#[derive(Default)]
-pub(super) struct Dialogs(Mutex<HashMap<(String, String), mpsc::Sender<Mail>>>);
-
-/// A dialog that messages find, until dropped.
-pub(super) struct Registered(Arc<Dialogs>, (String, String));
-
-impl Drop for Registered {
-    fn drop(&mut self) {
-        self.0.lock().remove(&self.1);
-    }
-}
-
-impl Dialogs {
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(String, String), mpsc::Sender<Mail>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn len(&self) -> usize {
-        self.lock().len()
-    }
-
-    fn all(&self) -> Vec<mpsc::Sender<Mail>> {
-        self.lock().values().cloned().collect()
-    }
-
-    fn find(&self, call: &str, tag: &str) -> Option<mpsc::Sender<Mail>> {
-        self.lock().get(&(call.to_owned(), tag.to_owned())).cloned()
-    }
-
-    fn add(self: &Arc<Self>, call: &str, tag: &str, mailbox: mpsc::Sender<Mail>) -> Registered {
-        let key = (call.to_owned(), tag.to_owned());
-        self.lock().insert(key.clone(), mailbox);
-        Registered(self.clone(), key)
-    }
-}
-
-struct Doorman {
-    trunks: Vec<Arc<Trunk>>,
-    dialogs: Arc<Dialogs>,
-}
-
-impl Door for Doorman {
-    fn knows(&self, ip: IpAddr) -> bool {
-        self.trunks.iter().any(|trunk| trunk.owns(ip))
-    }
-
-    fn has_dialog(&self, call_id: &str, tag: &str) -> bool {
-        self.dialogs.find(call_id, tag).is_some()
-    }
-}
-
-/// What [`Gate`] is for datagrams, for streams.
-struct Turnstile {
-    door: Arc<dyn Door>,
-    agent: String,
-    strangers: Arc<AtomicU64>,
-}
-
-#[async_trait::async_trait]
-impl TransportEventInspector for Turnstile {
-    async fn handle(&self, event: TransportEvent) -> Option<TransportEvent> {
-        let TransportEvent::Incoming(message, connection, from) = event else { return Some(event) };
-        if !connection.is_reliable() {
-            return Some(TransportEvent::Incoming(message, connection, from));
-        }
-        let sound = catch_unwind(AssertUnwindSafe(|| match &message {
-            SipMessage::Request(request) => TransactionKey::from_request(request, TransactionRole::Server).is_ok(),
-            SipMessage::Response(response) => TransactionKey::from_response(response, TransactionRole::Client).is_ok(),
-        }));
-        if !matches!(sound, Ok(true)) {
-            return None;
-        }
-        if let SipMessage::Request(request) = &message {
-            if self.is_strange(request, from.get_socketaddr().ok()) {
-                self.strangers.fetch_add(1, Ordering::Relaxed);
-                if request.method != Method::Ack {
-                    let answer = super::message::response(request, 403, &new_tag(), &self.agent, vec![], vec![]);
-                    drop(timeout(Duration::from_secs(1), connection.send(answer.into(), None)).await);
-                }
-                return None;
-            }
-        }
-        Some(TransportEvent::Incoming(message, connection, from))
-    }
-}
-
-impl Turnstile {
-    fn is_strange(&self, request: &Request, from: Option<SocketAddr>) -> bool {
-        if from.is_some_and(|from| self.door.knows(from.ip().to_canonical())) {
-            return false;
-        }
-        let tag = value(request, "To").and_then(|to| parameter(to, "tag"));
-        let call = value(request, "Call-ID").unwrap_or_default();
-        !tag.is_some_and(|tag| self.door.has_dialog(call, tag))
-    }
-}
-
 impl Actor {
     /// A leg before its first message.
     pub fn start(
-        core: &Arc<Core>, trunk: Option<Arc<Trunk>>, slot: Option<Slot>, sound: Arc<Sound>, dialog: Dialog, hop: Hop, commands: mpsc::UnboundedReceiver<Command>,
+        core: &Arc<Core>,
+        trunk: Option<Arc<Trunk>>,
+        slot: Option<Slot>,
+        sound: Arc<Sound>,
+        dialog: Dialog,
+        hop: Hop,
+        commands: mpsc::UnboundedReceiver<Command>,
     ) -> (Self, mpsc::UnboundedReceiver<LegEvent>) {
         let (mail, mailbox) = mpsc::channel(MAILBOX);
         let (events, receiver) = mpsc::unbounded_channel();

@@ -124,10 +124,10 @@ impl Actor {
         let kind = value(request, "Content-Type").unwrap_or_default().to_ascii_lowercase();
         let status = if request.body.is_empty() || kind.starts_with("application/dtmf") { 200 } else { 415 };
         self.reply(&mut transaction, status, vec![], vec![]).await;
-        if status == 200 {
-            if let Some(key) = digit(&kind, &String::from_utf8_lossy(&request.body)) {
-                self.tell(LegEvent::Digit(key));
-            }
+        if status == 200
+            && let Some(key) = digit(&kind, &String::from_utf8_lossy(&request.body))
+        {
+            self.tell(LegEvent::Digit(key));
         }
     }
 

@@ -59,7 +59,7 @@ impl Session {
     }
 }
 
-fn read<'a>(message: &'a impl HasHeaders) -> Option<(u32, Option<&'a str>)> {
+fn read(message: &impl HasHeaders) -> Option<(u32, Option<&str>)> {
     let text = value(message, "Session-Expires")?;
     let (seconds, rest) = text.split_once(';').unwrap_or((text, ""));
     let refresher = rest.split(';').find_map(|one| one.trim().strip_prefix("refresher=").map(str::trim));

@@ -75,7 +75,8 @@ impl Trunk {
     pub fn new(settings: settings::Trunk) -> Arc<Self> {
         let login = settings.username.clone().map(|user| Credentials { user, password: settings.password.clone().unwrap_or_default() });
         let healthy = settings.options_interval.is_zero().then_some(true);
-        let state = State { healthy, since: Instant::now(), missed: 0, registered: false, error: None, hops: Vec::new(), resolved: None, closed_until: None };
+        let state =
+            State { healthy, since: Instant::now(), missed: 0, registered: false, error: None, hops: Vec::new(), resolved: None, closed_until: None };
         Arc::new(Self { settings, login, calls: AtomicU32::new(0), pick: AtomicUsize::new(0), state: Mutex::new(state) })
     }
 
@@ -164,7 +165,8 @@ impl Trunk {
 
     /// Whether packets from this address are the trunk's.
     pub fn owns(&self, ip: IpAddr) -> bool {
-        self.settings.inbound_from.iter().any(|one| one.to_canonical() == ip) || self.state().hops.iter().any(|hop| hop.address.ip().to_canonical() == ip)
+        self.settings.inbound_from.iter().any(|one| one.to_canonical() == ip)
+            || self.state().hops.iter().any(|hop| hop.address.ip().to_canonical() == ip)
     }
 
     /// Whether this is the very address that requests go to.
@@ -344,6 +346,7 @@ enum Registered {
 
 /// Extensions that a request demands and we do not have.
 pub(super) fn unknown_demands(request: &rsipstack::sip::Request) -> Option<String> {
-    let unknown: Vec<String> = values(request, "Require").into_iter().filter(|one| !one.eq_ignore_ascii_case("100rel") && !one.eq_ignore_ascii_case("timer")).collect();
+    let unknown: Vec<String> =
+        values(request, "Require").into_iter().filter(|one| !one.eq_ignore_ascii_case("100rel") && !one.eq_ignore_ascii_case("timer")).collect();
     (!unknown.is_empty()).then(|| unknown.join(", "))
 }

@@ -16,7 +16,8 @@ async fn kit() -> (Kit, u16) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answered() {
     let (mut kit, from) = kit().await;
-    let peer = sipp::caller_from("call", from, kit.port(), &[("called", "08040000000"), ("extra", "P-Asserted-Identity: <sip:+919800000009@x>")], &[]).await;
+    let peer =
+        sipp::caller_from("call", from, kit.port(), &[("called", "08040000000"), ("extra", "P-Asserted-Identity: <sip:+919800000009@x>")], &[]).await;
     let call = kit.call().await;
     assert_eq!((call.from(), call.to(), call.trunk()), ("+919800000009", "08040000000", Some(format!("t{from}").as_str())));
     assert!(!call.id().is_empty());
@@ -132,7 +133,15 @@ async fn refused() {
         peer.succeeds().await;
         kit.finish().await;
     };
-    tokio::join!(rejected(486, "486"), rejected(200, "480"), rejected(603, "603"), unasked("420", "Require: gruu"), unasked("422", "Session-Expires: 30"), dropped, full);
+    tokio::join!(
+        rejected(486, "486"),
+        rejected(200, "480"),
+        rejected(603, "603"),
+        unasked("420", "Require: gruu"),
+        unasked("422", "Session-Expires: 30"),
+        dropped,
+        full
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

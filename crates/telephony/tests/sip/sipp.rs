@@ -63,7 +63,8 @@ async fn launch(name: &str, port: u16, keys: &[(&str, &str)], more: &[&str], wai
     if wait {
         let tcp = more.contains(&"t1");
         until("SIPp listens", || {
-            let taken = if tcp { std::net::TcpListener::bind(("127.0.0.1", port)).is_err() } else { std::net::UdpSocket::bind(("127.0.0.1", port)).is_err() };
+            let taken =
+                if tcp { std::net::TcpListener::bind(("127.0.0.1", port)).is_err() } else { std::net::UdpSocket::bind(("127.0.0.1", port)).is_err() };
             taken.then_some(()).ok_or_else(|| sipp.story())
         })
         .await;

@@ -124,7 +124,8 @@ impl Kit {
         until("everything is given back", || {
             let left = self.phone.figures();
             let sound = self.engine.figures();
-            let clean = left.legs == 0 && left.dialogs == 0 && left.transactions == 0 && left.channels == 0 && sound.lines == 0 && sound.ports_in_use == 0;
+            let clean =
+                left.legs == 0 && left.dialogs == 0 && left.transactions == 0 && left.channels == 0 && sound.lines == 0 && sound.ports_in_use == 0;
             clean.then_some(()).ok_or_else(|| format!("{left:?} {sound:?}"))
         })
         .await;

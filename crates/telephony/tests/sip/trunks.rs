@@ -23,7 +23,12 @@ impl Fake {
     fn start(status: &'static str) -> Self {
         let socket = UdpSocket::bind(("127.0.0.1", 0)).expect("a port");
         socket.set_read_timeout(Some(Duration::from_millis(100))).expect("a time-out");
-        let fake = Self { port: socket.local_addr().expect("bound").port(), alive: Arc::new(AtomicBool::new(true)), asked: Arc::default(), over: Arc::default() };
+        let fake = Self {
+            port: socket.local_addr().expect("bound").port(),
+            alive: Arc::new(AtomicBool::new(true)),
+            asked: Arc::default(),
+            over: Arc::default(),
+        };
         let (alive, asked, over) = (fake.alive.clone(), fake.asked.clone(), fake.over.clone());
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
@@ -33,7 +38,8 @@ impl Fake {
                 assert!(text.starts_with("OPTIONS sip:127.0.0.1:"), "{text}");
                 asked.fetch_add(1, Ordering::Relaxed);
                 if alive.load(Ordering::Relaxed) {
-                    let kept: Vec<&str> = text.lines().filter(|line| ["Via:", "From:", "To:", "Call-ID:", "CSeq:"].iter().any(|name| line.starts_with(name))).collect();
+                    let kept: Vec<&str> =
+                        text.lines().filter(|line| ["Via:", "From:", "To:", "Call-ID:", "CSeq:"].iter().any(|name| line.starts_with(name))).collect();
                     let answer = format!("SIP/2.0 {status}\r\n{}\r\nContent-Length: 0\r\n\r\n", kept.join("\r\n"));
                     drop(socket.send_to(answer.as_bytes(), from));
                 }
@@ -178,7 +184,9 @@ async fn registrations() {
     .await;
     until("refreshed", || {
         let story = registrar.story();
-        (story.matches("REGISTER sip:").count() >= 3 && story.matches("Expires: 2\r\n").count() + story.matches("Expires: 2\n").count() >= 2).then_some(()).ok_or(story)
+        (story.matches("REGISTER sip:").count() >= 3 && story.matches("Expires: 2\r\n").count() + story.matches("Expires: 2\n").count() >= 2)
+            .then_some(())
+            .ok_or(story)
     })
     .await;
     kit.phone.stop().await;
