@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use domain::ports::{Heard, Hints, ListenOrder, Recogniser};
+use domain::ports::{Heard, Hints, ListenOrder};
 
 fn run(program: &str, arguments: &[&str]) {
     let done = Command::new(program).args(arguments).output().unwrap_or_else(|why| panic!("{program} is missing ({why}); run `make packages`"));

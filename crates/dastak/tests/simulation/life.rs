@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use dastak::app::after_call::Ports;
 use dastak::app::calls::Carriers;
 use dastak::app::{App, Wakes};
 use dastak::config::Values;
