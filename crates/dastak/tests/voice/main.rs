@@ -8,6 +8,7 @@ mod barge_in;
 mod ends;
 mod hang_up;
 mod machines;
+mod offline;
 mod recording;
 mod trouble;
 mod turns;
@@ -53,6 +54,11 @@ impl Room {
             from_text: Arc::new(Synthesises(Arc::clone(&self.voice))),
             model: Arc::new(Models(Arc::clone(&self.model))),
         };
+        self.speak(order, speech, recorder)
+    }
+
+    /// The same with other providers.
+    pub fn speak(&self, order: Order, speech: Speech, recorder: Option<(Recorder, Recording)>) -> Phone {
         let (ear, hearing) = hearing(&HearingSettings::default(), recorder);
         let line = Arc::new(Line::default());
         let (commands, receiver) = mpsc::channel(8);
