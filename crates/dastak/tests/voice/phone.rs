@@ -100,7 +100,7 @@ impl Phone {
     pub async fn tick_now(&mut self, heard: Option<&Frame>) -> bool {
         let said = self.line.take();
         self.now += 20;
-        let lost = self.loses.is_some_and(|every| (self.now / 20) % every as u64 == 0);
+        let lost = self.loses.is_some_and(|every| (self.now / 20).is_multiple_of(every as u64));
         let heard = heard.filter(|_| !lost);
         if let Some(ear) = &mut self.ear {
             ear.tick(Tick { heard, said: said.as_ref(), late_ms: 0 });

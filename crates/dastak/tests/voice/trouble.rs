@@ -163,13 +163,21 @@ async fn the_next_provider_takes_over_in_mid_call() {
     let limits = BreakerLimits::default();
     let clock: Monotonic = Arc::new(|| std::time::Duration::ZERO);
     let speech = Speech {
-        to_text: Arc::new(Recognisers::new(vec![Arc::new(Recognises(Arc::clone(&first.ears))), Arc::new(Recognises(Arc::clone(&second.ears)))], limits, &clock)),
+        to_text: Arc::new(Recognisers::new(
+            vec![Arc::new(Recognises(Arc::clone(&first.ears))), Arc::new(Recognises(Arc::clone(&second.ears)))],
+            limits,
+            &clock,
+        )),
         from_text: Arc::new(Synthesisers::new(
             vec![Arc::new(Synthesises(Arc::clone(&first.voice))), Arc::new(Synthesises(Arc::clone(&second.voice)))],
             limits,
             &clock,
         )),
-        model: Arc::new(LanguageModels::new(vec![Arc::new(Models(Arc::clone(&first.model))), Arc::new(Models(Arc::clone(&second.model)))], limits, &clock)),
+        model: Arc::new(LanguageModels::new(
+            vec![Arc::new(Models(Arc::clone(&first.model))), Arc::new(Models(Arc::clone(&second.model)))],
+            limits,
+            &clock,
+        )),
     };
     let mut phone = first.speak(order(converse(&[])), speech, None);
     phone.until_agent_is_silent(600).await;
