@@ -209,14 +209,8 @@ impl Call {
             return;
         }
         let text = model.text;
-        let said = Input::ModelSaid {
-            request,
-            text: text.clone(),
-            exit: model.exit,
-            tool_calls: model.tool_calls,
-            end: model.end,
-            outcome: model.outcome,
-        };
+        let said =
+            Input::ModelSaid { request, text: text.clone(), exit: model.exit, tool_calls: model.tool_calls, end: model.end, outcome: model.outcome };
         let mut outputs = self.conversation.step(said);
         // It has been spoken while it was written.
         if matches!(outputs.first(), Some(Output::Say { text: spoken, .. }) if *spoken == text && !text.trim().is_empty()) {
@@ -375,7 +369,9 @@ mod tests {
 
     #[test]
     fn causes_have_the_words_of_the_specification() {
-        for cause in [TalkEnd::AgentEnded, TalkEnd::CallerHangup, TalkEnd::SilenceTimeout, TalkEnd::TransferHandoff, TalkEnd::ModelUnavailable, TalkEnd::Error] {
+        for cause in
+            [TalkEnd::AgentEnded, TalkEnd::CallerHangup, TalkEnd::SilenceTimeout, TalkEnd::TransferHandoff, TalkEnd::ModelUnavailable, TalkEnd::Error]
+        {
             assert_eq!(cause_of(cause).as_str(), cause.of_call());
         }
     }

@@ -40,7 +40,15 @@ pub async fn hold(
     let Hearing { mut events, shared, recording } = hearing;
     let (reports, mut done) = mpsc::channel(REPORTS);
     let mut call = Call::new(order, speech, mouth, Arc::clone(&shared), desk, reports);
+    // What sounded before the answer (ringing, an announcement) is nothing that the customer said.
+    let mut closed = false;
+    while let Ok(event) = events.try_recv() {
+        closed |= event == Event::Closed;
+    }
     call.start();
+    if closed {
+        call.peer_gone(EndCause::CallerHangup);
+    }
     let mut commanded = true;
     while call.over.is_none() {
         call.pump();

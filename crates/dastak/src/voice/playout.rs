@@ -308,7 +308,12 @@ mod tests {
         for (id, text) in texts.iter().enumerate() {
             let id = id as u64;
             playout.add_piece(1, id, (*text).to_owned());
-            let sound: Vec<i16> = (0..samples_each).map(|_| { next += 1; next }).collect();
+            let sound: Vec<i16> = (0..samples_each)
+                .map(|_| {
+                    next += 1;
+                    next
+                })
+                .collect();
             playout.append(id, &sound);
             playout.end_piece(id);
         }

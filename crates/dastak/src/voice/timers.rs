@@ -125,7 +125,9 @@ impl Call {
         match &self.phase {
             Phase::Greeting(greeting) => due.push(self.origin + greeting.due()),
             Phase::Machine(wait) => due.extend([wait.speak_at.unwrap_or(wait.since + BEEP_MS), wait.quiet_since + BEEP_SILENCE_MS]),
-            Phase::Ending(ending) => due.extend([ending.by].into_iter().chain(ending.said_at.map(|at| at + TAIL_MS)).chain(ending.said_at.map(|at| at + LAST_WORDS_MS))),
+            Phase::Ending(ending) => {
+                due.extend([ending.by].into_iter().chain(ending.said_at.map(|at| at + TAIL_MS)).chain(ending.said_at.map(|at| at + LAST_WORDS_MS)))
+            }
             Phase::Talking => {}
         }
         // What is past was looked at; it comes again when something else changes.

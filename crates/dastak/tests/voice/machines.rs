@@ -54,7 +54,9 @@ async fn a_long_greeting_is_a_machine() {
     let room = Room::default();
     let mut phone = room.call(looking());
     phone.quiet(500).await;
-    let greeting = english("hi you have reached the office of Ravi Kumar and company we are closed now but we will be back on Monday morning at nine so please try then");
+    let greeting = english(
+        "hi you have reached the office of Ravi Kumar and company we are closed now but we will be back on Monday morning at nine so please try then",
+    );
     for frame in super::phone::frames(&greeting) {
         if phone.call.is_finished() {
             break;
@@ -121,6 +123,16 @@ async fn without_a_beep_the_message_is_left_in_the_silence() {
     phone.until_agent_speaks(5000).await;
     let held = phone.until_over(10_000).await;
     assert_eq!(held.end, Fact::Voicemail);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_sounded_before_the_answer_was_said_by_nobody() {
+    let room = Room::default();
+    let announcement = english("the person you are calling is busy, please hold the line");
+    let mut phone = room.call_after(looking(), &announcement);
+    phone.until_agent_speaks(1700).await;
+    let held = phone.hang_up().await;
+    assert!(held.report.turns.iter().all(|turn| turn.role == domain::conversation::Role::Agent && turn.start_ms < 1700), "{:?}", held.report.turns);
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,6 +8,7 @@ mod barge_in;
 mod ends;
 mod hang_up;
 mod machines;
+mod offline;
 mod recording;
 mod trouble;
 mod turns;
@@ -15,11 +16,12 @@ mod wishes;
 
 use std::sync::Arc;
 
-use dastak::voice::{HearingSettings, Held, Order, Recorder, Recording, Speech, hearing, hold};
+use dastak::voice::{Hearing, HearingSettings, Held, Order, Recorder, Recording, Speech, hearing, hold};
 use domain::conversation::{Flow, Role};
 use fakes::{Act, Ears, Models, Office, Recognises, Speaks, Synthesises, Thinks, lock};
 use phone::{Line, Phone};
 use serde_json::{Map, Value, json};
+use telephony::media::Ear;
 use tokio::sync::mpsc;
 
 /// Everything around one call.
@@ -48,12 +50,33 @@ impl Room {
     }
 
     pub fn record(&self, order: Order, recorder: Option<(Recorder, Recording)>) -> Phone {
-        let speech = Speech {
+        self.speak(order, self.speech(), recorder)
+    }
+
+    /// The call is answered after this was heard on the line.
+    pub fn call_after(&self, order: Order, early: &[i16]) -> Phone {
+        let (mut ear, hearing) = hearing(&HearingSettings::default(), None);
+        for frame in phone::frames(early).iter().chain([[0; 160]; 40].iter()) {
+            ear.tick(telephony::media::Tick { heard: Some(frame), said: None, late_ms: 0 });
+        }
+        self.begin(order, self.speech(), ear, hearing)
+    }
+
+    fn speech(&self) -> Speech {
+        Speech {
             to_text: Arc::new(Recognises(Arc::clone(&self.ears))),
             from_text: Arc::new(Synthesises(Arc::clone(&self.voice))),
             model: Arc::new(Models(Arc::clone(&self.model))),
-        };
+        }
+    }
+
+    /// The same with other providers.
+    pub fn speak(&self, order: Order, speech: Speech, recorder: Option<(Recorder, Recording)>) -> Phone {
         let (ear, hearing) = hearing(&HearingSettings::default(), recorder);
+        self.begin(order, speech, ear, hearing)
+    }
+
+    fn begin(&self, order: Order, speech: Speech, ear: Box<dyn Ear>, hearing: Hearing) -> Phone {
         let line = Arc::new(Line::default());
         let (commands, receiver) = mpsc::channel(8);
         let mouth = Arc::clone(&line);

@@ -37,7 +37,7 @@ impl Line {
         (count > 0).then_some(frame)
     }
 
-    /// How often a full second or more was queued at once.
+    /// How often it was told to fall silent.
     pub fn cleared(&self) -> usize {
         self.lock().cleared
     }
@@ -88,19 +88,26 @@ pub struct Phone {
 impl Phone {
     /// One tick of 20 ms.
     pub async fn tick(&mut self, heard: Option<&Frame>) -> bool {
+        let said = self.tick_now(heard).await;
+        tokio::time::advance(Duration::from_millis(20)).await;
+        for _ in 0..40 {
+            tokio::task::yield_now().await;
+        }
+        said
+    }
+
+    /// The same, without moving any time.
+    pub async fn tick_now(&mut self, heard: Option<&Frame>) -> bool {
         let said = self.line.take();
         self.now += 20;
-        let lost = self.loses.is_some_and(|every| (self.now / 20) % every as u64 == 0);
+        let lost = self.loses.is_some_and(|every| (self.now / 20).is_multiple_of(every as u64));
         let heard = heard.filter(|_| !lost);
         if let Some(ear) = &mut self.ear {
             ear.tick(Tick { heard, said: said.as_ref(), late_ms: 0 });
         }
         self.agent.extend(said.unwrap_or([0; FRAME]));
         self.customer.extend(heard.unwrap_or(&[0; FRAME]));
-        tokio::time::advance(Duration::from_millis(20)).await;
-        for _ in 0..40 {
-            tokio::task::yield_now().await;
-        }
+        tokio::task::yield_now().await;
         said.is_some()
     }
 

@@ -66,9 +66,7 @@ fn a_file_that_is_cut_off_by_a_crash_is_whole_to_its_last_second() {
     for tick in 0..180i16 {
         ear.tick(Tick { heard: Some(&[tick; 160]), said: None, late_ms: 0 });
     }
-    eventually("three seconds are in the file", || {
-        hound::WavReader::open(&path).is_ok_and(|reader| reader.duration() == 3 * 8000)
-    });
+    eventually("three seconds are in the file", || hound::WavReader::open(&path).is_ok_and(|reader| reader.duration() == 3 * 8000));
     let copy = folder.join("copy.wav");
     std::fs::copy(&path, &copy).expect("a copy, as a crash leaves it");
     let (left, _) = read(copy.to_str().expect("a path"));

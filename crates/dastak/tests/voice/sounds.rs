@@ -45,7 +45,8 @@ pub fn english(text: &str) -> Vec<i16> {
 
 fn domain_key(voice: Voice, text: &str) -> String {
     // FNV-1a: the name of a file, nothing more.
-    let hash = format!("{voice:?} {text}").bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash =
+        format!("{voice:?} {text}").bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     format!("{hash:016x}")
 }
 

@@ -1,11 +1,15 @@
 //! Providers that fail, lines that lose, people who mumble.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use dastak::voice::Speech;
 use domain::call::{EndCause, Fact};
 use domain::ports::Said;
+use providers::chain::{BreakerLimits, LanguageModels, Recognisers, Synthesisers};
+use providers::http::Monotonic;
 
-use super::fakes::{lock, words};
+use super::fakes::{Models, Recognises, Synthesises, lock, words};
 use super::sounds::english;
 use super::{Room, converse, order, question, transcript};
 
@@ -145,4 +149,48 @@ async fn lost_frames_break_nothing() {
     let held = phone.until_over(20_000).await;
     assert_eq!(held.report.extracted["plan"], "the gold plan.");
     assert_eq!(held.report.turns.len(), 3, "{:?}", transcript(&held));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_next_provider_takes_over_in_mid_call() {
+    let (first, second) = (Room::default(), Room::default());
+    // The first of each kind breaks: ears in mid-turn, voice before a sound, model before a word.
+    first.hears(&["hello."]);
+    lock(&first.ears.script).push_back(Err(()));
+    second.hears(&["what is my balance?"]);
+    first.thinks(vec![words("Hello."), words("Yes?"), vec![(300, Err(()))]]);
+    second.thinks(vec![words("It is ten rupees.")]);
+    let limits = BreakerLimits::default();
+    let clock: Monotonic = Arc::new(|| std::time::Duration::ZERO);
+    let speech = Speech {
+        to_text: Arc::new(Recognisers::new(
+            vec![Arc::new(Recognises(Arc::clone(&first.ears))), Arc::new(Recognises(Arc::clone(&second.ears)))],
+            limits,
+            &clock,
+        )),
+        from_text: Arc::new(Synthesisers::new(
+            vec![Arc::new(Synthesises(Arc::clone(&first.voice))), Arc::new(Synthesises(Arc::clone(&second.voice)))],
+            limits,
+            &clock,
+        )),
+        model: Arc::new(LanguageModels::new(
+            vec![Arc::new(Models(Arc::clone(&first.model))), Arc::new(Models(Arc::clone(&second.model)))],
+            limits,
+            &clock,
+        )),
+    };
+    let mut phone = first.speak(order(converse(&[])), speech, None);
+    phone.until_agent_is_silent(600).await;
+    phone.say(&english("hello")).await;
+    phone.until_agent_speaks(3000).await;
+    phone.until_agent_is_silent(600).await;
+    first.voice.broken.store(true, Ordering::SeqCst);
+    phone.say(&english("what is my balance?")).await;
+    phone.until_agent_speaks(4000).await;
+    phone.until_agent_is_silent(600).await;
+    let held = phone.hang_up().await;
+    assert_eq!(transcript(&held), ["agent: Hello.", "customer: hello.", "agent: Yes?", "customer: what is my balance?", "agent: It is ten rupees."]);
+    assert_eq!(second.said(), ["It is ten rupees."]);
+    let replayed = lock(&second.ears.fed).first().map_or(0, Vec::len);
+    assert!(replayed >= english("what is my balance?").len(), "the second recogniser heard the turn from its beginning: {replayed}");
 }

@@ -176,7 +176,8 @@ async fn a_slow_tool_is_bridged_with_a_word() {
     assert_eq!(room.said(), ["Hello.", "One moment, please.", "Your balance is ten rupees."]);
     assert_eq!(lock(&room.office.tools)[0].0, "lookup");
     let asked = lock(&room.model.asked).last().cloned().expect("a request");
-    let spoken: Vec<&str> = asked.history.iter().filter_map(|one| if let Exchange::Said { text, .. } = one { Some(text.as_str()) } else { None }).collect();
+    let spoken: Vec<&str> =
+        asked.history.iter().filter_map(|one| if let Exchange::Said { text, .. } = one { Some(text.as_str()) } else { None }).collect();
     assert_eq!(spoken, ["Hello.", "my balance please."], "the model is not shown the filler");
     let held = phone.hang_up().await;
     assert_eq!(held.end, Fact::Ended(EndCause::CallerHangup));

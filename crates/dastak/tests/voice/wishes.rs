@@ -169,7 +169,10 @@ async fn the_model_asks_for_a_person() {
     phone.quiet(3500).await;
     phone.until_agent_is_silent(600).await;
     let asked = lock(&room.model.asked).last().cloned().expect("a request");
-    assert!(asked.history.iter().any(|one| matches!(one, Exchange::ToolAnswered { ok: false, value, .. } if value == "the line was busy")), "{asked:?}");
+    assert!(
+        asked.history.iter().any(|one| matches!(one, Exchange::ToolAnswered { ok: false, value, .. } if value == "the line was busy")),
+        "{asked:?}"
+    );
     *lock(&room.office.transfer) = (1000, Some(Ok(())));
     phone.say(&english("try again please")).await;
     let held = phone.until_over(10_000).await;
@@ -181,7 +184,8 @@ async fn the_model_asks_for_a_person() {
 
 #[tokio::test(start_paused = true)]
 async fn the_model_ends_the_call_and_sends_a_message() {
-    let tool = |tool_id: &str, arguments: Value| ModelToolCall { tool_id: tool_id.into(), arguments: arguments.as_object().cloned().unwrap_or_default() };
+    let tool =
+        |tool_id: &str, arguments: Value| ModelToolCall { tool_id: tool_id.into(), arguments: arguments.as_object().cloned().unwrap_or_default() };
     let room = Room::default();
     room.thinks(vec![
         words("Hello."),
