@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use domain::call::{EndCause, Fact, TurnLatency};
-use domain::conversation::TransferMode;
+use domain::call::{Fact, TurnLatency};
 use domain::ids::{Call, Id};
 use domain::ports::{Answer, ToolOffer};
 use domain::tenant::Tenant;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use telephony::media::Line;
 use telephony::sip::{LegControl, LegEvent};
 use tokio::sync::Mutex;
-use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver};
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 
 use super::Lines;
 use super::facts::Facts;
@@ -33,12 +32,11 @@ pub(super) struct Desk {
     pub(super) fork: Fork,
     pub(super) referred: Mutex<Referred>,
     pub(super) talk: calls::Talk,
-    commands: Sender<Command>,
     bridge: std::sync::Mutex<Option<Bridge>>,
 }
 
 impl Desk {
-    pub(super) fn new(session: &Session, talk: &calls::Talk, line: Line, fork: Fork, referred: Referred, commands: Sender<Command>) -> Self {
+    pub(super) fn new(session: &Session, talk: &calls::Talk, line: Line, fork: Fork, referred: Referred) -> Self {
         Self {
             lines: session.lines.clone(),
             app: session.app.clone(),
@@ -50,7 +48,6 @@ impl Desk {
             fork,
             referred: Mutex::new(referred),
             talk: talk.clone(),
-            commands,
             bridge: std::sync::Mutex::new(None),
         }
     }
@@ -76,24 +73,10 @@ impl Desk {
     }
 }
 
-/// The built-in tool that brings in a person.
-const TO_HUMAN: &str = "transfer_to_human";
-
 impl voice::Desk for Desk {
     fn call_tool(&self, tool_id: &str, arguments: Map<String, Value>) -> Answer<'_, Result<Value, String>> {
         let tool_id = tool_id.to_owned();
         Box::pin(async move {
-            if tool_id == TO_HUMAN {
-                let briefing = arguments.get("reason").and_then(Value::as_str).unwrap_or("A customer wants to speak to a person.").to_owned();
-                let order = TransferOrder { numbers: self.talk.allowed_numbers.clone(), mode: TransferMode::Warm, briefing };
-                return match self.transfer_now(order).await {
-                    Ok(()) => {
-                        let _ = self.commands.send(Command::HangUp(EndCause::TransferHandoff)).await;
-                        Ok(json!({"transferred": true}))
-                    }
-                    Err(failure) => Err(failure.reason().to_owned()),
-                };
-            }
             tool_calls::call(&self.app, &self.lines.tools, self.tenant, &tool_id, self.id, arguments).await
         })
     }
@@ -101,22 +84,13 @@ impl voice::Desk for Desk {
     fn tool_offers(&self, ids: &[String]) -> Answer<'_, Vec<ToolOffer>> {
         let ids = ids.to_vec();
         Box::pin(async move {
-            let mut offers = match tool_calls::offers(&self.app, self.tenant, &ids).await {
+            match tool_calls::offers(&self.app, self.tenant, &ids).await {
                 Ok(offers) => offers,
                 Err(failure) => {
                     tracing::error!(call = %self.id, code = failure.error.code, cause = failure.cause, "the tools of a call could not be read");
                     Vec::new()
                 }
-            };
-            if ids.iter().any(|id| id == TO_HUMAN) && !self.talk.allowed_numbers.is_empty() {
-                offers.push(ToolOffer {
-                    id: TO_HUMAN.into(),
-                    name: TO_HUMAN.into(),
-                    description: "Hands the call to a person.".into(),
-                    parameters: json!({"type": "object", "properties": {"reason": {"type": "string", "description": "What the person should know before joining."}}}),
-                });
             }
-            offers
         })
     }
 

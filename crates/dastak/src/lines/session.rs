@@ -161,7 +161,7 @@ impl Session {
         let Meeting { talk, hearing, fork } = meeting;
         let (commands, told) = mpsc::channel(8);
         let (referral, referred) = Referral::new();
-        let desk = Arc::new(Desk::new(self, &talk, line.clone(), fork, referred, commands.clone()));
+        let desk = Arc::new(Desk::new(self, &talk, line.clone(), fork, referred));
         let conversation = voice::hold(self.order(talk), self.lines.speech.clone(), Arc::new(line), hearing, desk.clone(), told);
         tokio::pin!(conversation);
         let curtain = tokio::time::sleep(super::sandbox::TALK);

@@ -22,8 +22,9 @@ pub fn free_port() -> u16 {
 }
 
 impl Baresip {
-    /// Starts one; `answers` says whether it picks up by itself. What it says is over when the file is, and then it hangs up.
-    pub fn start(says: &Path, answers: bool) -> Self {
+    /// Starts one that is called at these numbers; `answers` says whether it picks up by itself. What it says is over when the file is, and then
+    /// it hangs up.
+    pub fn start(numbers: &[&str], says: &Path, answers: bool) -> Self {
         let folder = folder("baresip");
         let (port, control, sound) = (free_port(), TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port(), free_port() & !1);
         let config = format!(
@@ -38,8 +39,8 @@ impl Baresip {
         std::fs::write(folder.join("config"), config).unwrap();
         std::fs::write(folder.join("contacts"), "").unwrap();
         let mode = if answers { "auto" } else { "manual" };
-        let account = format!("<sip:bob@127.0.0.1:{port}>;regint=0;answermode={mode};audio_codecs=PCMU/8000/1,PCMA/8000/1\n");
-        std::fs::write(folder.join("accounts"), account).unwrap();
+        let account = |number: &&str| format!("<sip:{number}@127.0.0.1:{port}>;regint=0;answermode={mode};audio_codecs=PCMU/8000/1,PCMA/8000/1\n");
+        std::fs::write(folder.join("accounts"), numbers.iter().map(account).collect::<String>()).unwrap();
         let log = std::fs::File::create(folder.join("log")).unwrap();
         let process = Command::new("baresip")
             .args(["-f", folder.to_str().unwrap(), "-v"])

@@ -97,6 +97,7 @@ impl Kit {
         let made = self.operator("POST", "/workspaces", &json!({"name": "Acme", "kybVerified": true, "balanceMinor": 100_000, "costPerMinuteMinor": 600})).await;
         self.workspace = text(&made["data"]["id"]);
         let base = format!("/workspaces/{}", self.workspace);
+        self.operator("PATCH", &base, &json!({"limits": {"requestsPerMinute": 100_000}})).await;
         self.key = text(&self.operator("POST", &format!("{base}/keys"), &json!({"name": "live", "mode": "live", "scopes": "all"})).await["data"]["key"]);
         self.operator("POST", &format!("{base}/numbers"), &json!({"number": self.number})).await;
         // These tests run at any time of the day.
