@@ -18,13 +18,15 @@ use tokio::time::{Instant, sleep_until};
 /// Talk after which a call with the sandbox is over, whatever is being said: answered at 2 s, ended at 10 s.
 pub(super) const TALK: Duration = Duration::from_secs(8);
 /// Talk after which the agent begins to take its leave.
-pub(super) const GOODBYE_AFTER: Duration = Duration::from_millis(5500);
+pub(super) const GOODBYE_AFTER: Duration = Duration::from_millis(6000);
 /// A phone that never answers is given up after this.
 pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// What people say when the agent has fallen silent, one after the other.
 const REPLIES: [&str; 4] = ["Hello.", "Yes.", "Okay.", "Thank you."];
+/// From the first word of a short sentence until it is understood.
+const UNDERSTANDING: Duration = Duration::from_secs(2);
 const OPT_OUT: &str = "Please do not call me again.";
-const GREETING: &str = "The person you are calling is not available. Please leave a message after the tone.";
+const GREETING: &str = "Please leave a message after the tone.";
 /// Tone of answering machines.
 const BEEP: (f32, u32) = (1000.0, 500);
 /// Level above which somebody speaks, of 32767.
@@ -114,7 +116,8 @@ async fn play(mut call: IncomingCall, voice: Arc<dyn Synthesiser>) {
     }
     let (noticed, pauses) = mpsc::channel(1);
     let Ok(leg) = call.answer(Box::new(Attention { spoken: 0, silent: 0, noticed })).await else { return };
-    let opts_out = steps.iter().find(|step| step.fact == Fact::OptOutSaid).map(at);
+    // The step is when the wish is known; saying and understanding it takes a while.
+    let opts_out = steps.iter().find(|step| step.fact == Fact::OptOutSaid).map(|step| at(step) - UNDERSTANDING);
     let machine = steps.iter().any(|step| step.fact == Fact::Voicemail);
     talk(leg, voice, pauses, machine, opts_out).await;
 }

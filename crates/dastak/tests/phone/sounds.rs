@@ -29,18 +29,41 @@ pub fn samples(wav: &[u8], channel: usize) -> Vec<i16> {
     reader.samples::<i16>().map(|sample| sample.expect("a sample")).skip(channel).step_by(channels).collect()
 }
 
-/// Which of the phrases is heard in the sound; empty when none.
+/// Which of the phrases are heard in the sound, one after the other; empty when none.
 pub async fn heard(samples: &[i16], phrases: &[&str]) -> String {
     let recogniser = dastak::speech::Offline::new().to_text;
     let listening = recogniser.listen(ListenOrder { language: "en".into() }).await.expect("offline speech is installed");
-    listening.expect(Hints { expected: None, phrases: phrases.iter().map(|phrase| (*phrase).to_owned()).collect() });
-    listening.feed(samples);
-    listening.turn_ended();
-    loop {
-        if let Heard::Turn(words) = listening.next().await.expect("a recogniser that works") {
-            return words;
+    let mut all = Vec::new();
+    for utterance in utterances(samples) {
+        listening.expect(Hints { expected: None, phrases: phrases.iter().map(|phrase| (*phrase).to_owned()).collect() });
+        listening.feed(&utterance);
+        listening.turn_ended();
+        loop {
+            if let Heard::Turn(words) = listening.next().await.expect("a recogniser that works") {
+                all.push(words);
+                break;
+            }
         }
     }
+    all.join(" ").trim().to_lowercase()
+}
+
+/// Sound between silences of 300 ms, each with a little silence around it.
+fn utterances(samples: &[i16]) -> Vec<Vec<i16>> {
+    const TICK: usize = 160;
+    let (mut found, mut current, mut silent) = (Vec::new(), Vec::new(), 0);
+    for tick in samples.chunks(TICK) {
+        silent = if level(tick) > 100 { 0 } else { silent + 1 };
+        if silent < 15 {
+            current.extend_from_slice(tick);
+        } else if !current.is_empty() {
+            found.push(std::mem::take(&mut current));
+        }
+    }
+    found.push(current);
+    // Less than a third of a second is no word.
+    found.retain(|sound| sound.len() > 2700 + 15 * TICK);
+    found
 }
 
 /// Loudness, as the mean of absolute samples.
