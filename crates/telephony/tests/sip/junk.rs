@@ -66,8 +66,8 @@ fn datagram(random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_datagrams_and_then_a_call() {
+/// Run by `main`: it waits for half a minute.
+pub async fn ten_thousand_datagrams_and_then_a_call() {
     let seed = 0x5eed_0001;
     let peer = sipp::callee("answer", &[("code", "200")]).await;
     let (_sender, nothing) = mpsc::unbounded_channel();
