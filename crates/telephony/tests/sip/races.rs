@@ -148,7 +148,8 @@ fn answers_twice(socket: UdpSocket) -> Vec<String> {
     let mut seen: Vec<String> = Vec::new();
     let mut buffer = [0; 4096];
     let mut answer = String::new();
-    while seen.last().map(String::as_str) != Some("BYE") {
+    let count = |seen: &[String], method: &str| seen.iter().filter(|one| *one == method).count();
+    while count(&seen, "BYE") == 0 || count(&seen, "ACK") < 2 {
         let (length, from) = socket.recv_from(&mut buffer).expect("a request in time");
         let text = String::from_utf8_lossy(&buffer[..length]).into_owned();
         let method = text.split(' ').next().unwrap_or_default().to_owned();
