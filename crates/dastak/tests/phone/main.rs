@@ -7,6 +7,7 @@ mod live;
 mod sandbox;
 mod sipp;
 mod sounds;
+mod tmp;
 #[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
 #[path = "../it/receiver.rs"]
 mod receiver;

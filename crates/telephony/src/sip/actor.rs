@@ -103,6 +103,8 @@ pub(super) struct Actor {
     pub offered: bool,
     /// Until when the ACK of our 2xx must come.
     pub ack_by: Option<Instant>,
+    /// A BYE that waits for the ACK.
+    pub bye_owed: bool,
     /// Until when the answer to our BYE is waited for.
     pub leave_by: Option<Instant>,
 }
@@ -159,11 +161,20 @@ impl Actor {
     /// Says goodbye to an answered call.
     pub fn bye(&mut self, by: EndedBy, cause: Option<u16>, fact: Fact) {
         if self.leave_by.is_none() && !self.ended {
-            self.leave_by = Some(Instant::now() + REQUEST_LIMIT + Duration::from_secs(1));
-            let ask = self.dialog.ask(Method::Bye, vec![], vec![]);
-            self.send(Sent::Bye, ask);
+            self.leave_by = Some(Instant::now() + 2 * REQUEST_LIMIT);
+            // Whoever was called may not end a call before its answer is acknowledged (RFC 3261 section 15).
+            self.bye_owed = !self.client && self.ack_by.is_some();
+            if !self.bye_owed {
+                self.send_bye();
+            }
         }
         self.end(by, cause, fact);
+    }
+
+    fn send_bye(&mut self) {
+        self.bye_owed = false;
+        let ask = self.dialog.ask(Method::Bye, vec![], vec![]);
+        self.send(Sent::Bye, ask);
     }
 
     /// Starts or restarts the session timer.
@@ -330,6 +341,9 @@ impl Actor {
 
     fn on_ack(&mut self, ack: &Request) {
         self.ack_by = None;
+        if self.bye_owed {
+            return self.send_bye();
+        }
         if std::mem::take(&mut self.offered) {
             let settled = sdp_of(ack, &ack.body).and_then(|sdp| self.sound.on_answer(&sdp).ok());
             match settled {
@@ -359,7 +373,11 @@ impl Actor {
         }
         if due(self.ack_by) {
             self.ack_by = None;
-            self.bye(EndedBy::Timeout, None, Fact::Ended(EndCause::Error));
+            if self.bye_owed {
+                self.send_bye();
+            } else {
+                self.bye(EndedBy::Timeout, None, Fact::Ended(EndCause::Error));
+            }
         }
         if due(self.transfer_at) {
             self.transfer_over(Err(408));

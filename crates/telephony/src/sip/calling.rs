@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use domain::call::{EndCause, Fact};
 use rsipstack::sip::{Header, Method, Request, Response, StatusCodeKind};
+use rsipstack::transaction::Transaction;
 use rsipstack::transaction::transaction::{TransactionEvent, TransactionEventSender};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -17,6 +18,8 @@ use super::outbound::First;
 use super::outcome;
 use super::timers::{ASKED, SHORTEST, Session, min_se};
 
+/// A request may overtake the 2xx before it, which takes the longer way through its transaction: it waits this long for it.
+const OVERTAKEN: Duration = Duration::from_millis(150);
 /// A trunk that has said 100 and nothing since counts as having taken the call after this.
 const TAKEN_AFTER: Duration = Duration::from_secs(20);
 
@@ -43,6 +46,9 @@ pub(super) struct Calling {
     response_by: Option<Instant>,
     taken_by: Option<Instant>,
     ring_by: Option<Instant>,
+    /// Requests that may have overtaken the answer, and how long they wait for it.
+    waiting: Vec<Transaction>,
+    waiting_by: Option<Instant>,
     /// When a call that was given up ends, whatever is missing.
     end_by: Option<Instant>,
 }
@@ -76,6 +82,8 @@ impl Calling {
             taken_by: None,
             ring_by: Some(now + ring),
             end_by: None,
+            waiting: Vec::new(),
+            waiting_by: None,
         }
     }
 
@@ -85,7 +93,7 @@ impl Calling {
             return;
         }
         loop {
-            let due = [self.response_by, self.taken_by, self.ring_by, self.end_by].into_iter().flatten().min();
+            let due = [self.response_by, self.taken_by, self.ring_by, self.end_by, self.waiting_by].into_iter().flatten().min();
             let step = tokio::select! {
                 mail = self.actor.mailbox.recv() => match mail {
                     Some(mail) => self.on_mail(mail).await,
@@ -96,7 +104,16 @@ impl Calling {
             };
             match step {
                 Step::On => {}
-                Step::Talk => return self.actor.talk().await,
+                Step::Talk => {
+                    for transaction in std::mem::take(&mut self.waiting) {
+                        self.actor.on_request(transaction).await;
+                    }
+                    // A BYE among them ends it, unless an answer to ours is waited for.
+                    if !self.actor.ended || self.actor.leave_by.is_some() {
+                        self.actor.talk().await;
+                    }
+                    return;
+                }
                 Step::Over => return,
             }
         }
@@ -137,9 +154,9 @@ impl Calling {
             Mail::Answer(_, response) => self.on_answer(*response).await,
             Mail::Gone(_) => self.over(None, EndedBy::Transport, None, Fact::Sip(503)),
             Mail::Request(transaction) => {
-                self.actor.on_request(*transaction).await;
-                // A callee ends an early dialog with a final answer; a BYE says the same (RFC 3261 section 15).
-                if self.actor.ended { Step::Over } else { Step::On }
+                self.waiting.push(*transaction);
+                self.waiting_by.get_or_insert(Instant::now() + OVERTAKEN);
+                Step::On
             }
             Mail::Stop => {
                 self.give_up(EndedBy::Us).await;
@@ -401,6 +418,17 @@ impl Calling {
             let by = self.given_up.unwrap_or(EndedBy::Timeout);
             let fact = self.fact_given_up().unwrap_or(Fact::NoAnswer);
             return self.over(None, by, None, fact);
+        }
+        if due(self.waiting_by) {
+            self.waiting_by = None;
+            for transaction in std::mem::take(&mut self.waiting) {
+                self.actor.on_request(transaction).await;
+            }
+            // A callee ends an early dialog with a final answer; a BYE says the same (RFC 3261 section 15).
+            if self.actor.ended {
+                self.answer_first(First::Taken);
+                return Step::Over;
+            }
         }
         if due(self.response_by) {
             self.response_by = None;

@@ -413,6 +413,7 @@ impl Actor {
             transfer: false,
             offered: false,
             ack_by: None,
+            bye_owed: false,
             leave_by: None,
         };
         (actor, receiver)

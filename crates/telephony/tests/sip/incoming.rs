@@ -78,8 +78,8 @@ async fn answered_in_other_ways() {
     tokio::join!(early, late_offer, reliable, hung_up);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_that_is_never_acknowledged() {
+/// Run by `main`: it waits for half a minute.
+pub async fn an_answer_that_is_never_acknowledged() {
     let (mut kit, from) = kit().await;
     let peer = sipp::caller_from("call_no_ack", from, kit.port(), &[("called", "1")], &[]).await;
     let mut leg = kit.call().await.answer(Box::new(Recorder::default())).await.expect("answered");

@@ -10,3 +10,14 @@ mod races;
 mod sipp;
 mod support;
 mod trunks;
+
+/// RFC 3261 lets a lost message wait for 32 seconds: what depends on that runs side by side.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_for_half_a_minute() {
+    tokio::join!(
+        races::silence_is_uncertain(),
+        incoming::an_answer_that_is_never_acknowledged(),
+        peers::a_carrier_that_loses_the_call(),
+        junk::ten_thousand_datagrams_and_then_a_call(),
+    );
+}

@@ -157,8 +157,8 @@ impl Inbound for Loses {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_carrier_that_loses_the_call() {
+/// Run by `main`: it waits for half a minute.
+pub async fn a_carrier_that_loses_the_call() {
     let (mut near, far) = both(Transport::Udp, Encryption::WhenOffered);
     near.response_timeout = Duration::from_millis(1200);
     let near = Kit::with(near).await;
