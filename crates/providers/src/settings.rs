@@ -78,7 +78,11 @@ impl fmt::Debug for Speech {
 
 impl fmt::Debug for LanguageModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LanguageModel").field("name", &self.name).field("base_url", &self.base_url).field("model", &self.model).finish_non_exhaustive()
+        f.debug_struct("LanguageModel")
+            .field("name", &self.name)
+            .field("base_url", &self.base_url)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
     }
 }
 

@@ -91,7 +91,9 @@ async fn check_trunks(config: &Config) -> Vec<Verdict> {
             .map(|trunk| {
                 let verdict = match trunk.healthy {
                     Some(true) => Ok("answers OPTIONS".to_owned()),
-                    _ => Err(trunk.error.unwrap_or_else(|| "no answer to OPTIONS within 5 seconds; set options_interval = 0 if it never answers any".into())),
+                    _ => Err(trunk
+                        .error
+                        .unwrap_or_else(|| "no answer to OPTIONS within 5 seconds; set options_interval = 0 if it never answers any".into())),
                 };
                 (format!("trunk {}", trunk.name), verdict)
             })
@@ -111,7 +113,8 @@ async fn check_speech(config: &Config) -> Vec<Verdict> {
     };
     let mut verdicts: Vec<Verdict> = Vec::new();
     if let Err(role) = set.complete() {
-        let why = format!("{}: no provider keeps what it is given in India, so live calls answer 503; see speech.india_resident_only", role.setting());
+        let why =
+            format!("{}: no provider keeps what it is given in India, so live calls answer 503; see speech.india_resident_only", role.setting());
         verdicts.push(("residency".into(), Err(why)));
     }
     for check in set.checks().await {

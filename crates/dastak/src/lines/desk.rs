@@ -76,9 +76,7 @@ impl Desk {
 impl voice::Desk for Desk {
     fn call_tool(&self, tool_id: &str, arguments: Map<String, Value>) -> Answer<'_, Result<Value, String>> {
         let tool_id = tool_id.to_owned();
-        Box::pin(async move {
-            tool_calls::call(&self.app, &self.lines.tools, self.tenant, &tool_id, self.id, arguments).await
-        })
+        Box::pin(async move { tool_calls::call(&self.app, &self.lines.tools, self.tenant, &tool_id, self.id, arguments).await })
     }
 
     fn tool_offers(&self, ids: &[String]) -> Answer<'_, Vec<ToolOffer>> {

@@ -82,12 +82,18 @@ impl fmt::Debug for ProviderFigures {
 impl Collector for ProviderFigures {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let figures = self.0.figures();
-        let mut asked = encoder.encode_descriptor("provider_requests", "Conversations, sentences or turns begun with a provider", None, prometheus_client::metrics::MetricType::Counter)?;
+        let mut asked = encoder.encode_descriptor(
+            "provider_requests",
+            "Conversations, sentences or turns begun with a provider",
+            None,
+            prometheus_client::metrics::MetricType::Counter,
+        )?;
         for figure in &figures {
             let labels = [("role", figure.role.label()), ("provider", figure.provider.as_str())];
             ConstCounter::new(figure.asked).encode(asked.encode_family(&labels)?)?;
         }
-        let mut faults = encoder.encode_descriptor("provider_faults", "Failures of a provider by kind", None, prometheus_client::metrics::MetricType::Counter)?;
+        let mut faults =
+            encoder.encode_descriptor("provider_faults", "Failures of a provider by kind", None, prometheus_client::metrics::MetricType::Counter)?;
         for figure in &figures {
             for (fault, count) in &figure.faults {
                 let kind = format!("{fault:?}");
@@ -95,7 +101,12 @@ impl Collector for ProviderFigures {
                 ConstCounter::new(*count).encode(faults.encode_family(&labels)?)?;
             }
         }
-        let mut open = encoder.encode_descriptor("provider_passed_over", "Whether a provider is passed over because it kept failing", None, prometheus_client::metrics::MetricType::Gauge)?;
+        let mut open = encoder.encode_descriptor(
+            "provider_passed_over",
+            "Whether a provider is passed over because it kept failing",
+            None,
+            prometheus_client::metrics::MetricType::Gauge,
+        )?;
         for figure in &figures {
             let labels = [("role", figure.role.label()), ("provider", figure.provider.as_str())];
             ConstGauge::new(i64::from(figure.open)).encode(open.encode_family(&labels)?)?;

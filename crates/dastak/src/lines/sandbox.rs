@@ -163,7 +163,8 @@ async fn talk(leg: Leg, voice: Arc<dyn Synthesiser>, mut pauses: mpsc::Receiver<
         say(&voice, &line, GREETING).await;
         line.play(&telephony::tones::tone(BEEP.0, BEEP.1));
     }
-    let mut replies = REPLIES.iter();
+    // Whoever says only one thing is not to be talked over by themselves.
+    let mut replies = if machine || opts_out.is_some() { [].iter() } else { REPLIES.iter() };
     let mut opts_out = opts_out;
     loop {
         let opt_out_at = opts_out.unwrap_or_else(|| Instant::now() + Duration::from_secs(3600));
@@ -173,7 +174,7 @@ async fn talk(leg: Leg, voice: Arc<dyn Synthesiser>, mut pauses: mpsc::Receiver<
                 opts_out = None;
                 say(&voice, &line, OPT_OUT).await;
             }
-            Some(Noticed::Pause) = pauses.recv(), if !machine => {
+            Some(Noticed::Pause) = pauses.recv() => {
                 if let Some(reply) = replies.next() {
                     say(&voice, &line, reply).await;
                 }

@@ -56,7 +56,13 @@ pub(super) fn begin(lines: &Arc<Lines>, app: &Arc<App>, order: &DialOrder, leg: 
 }
 
 /// Writes down that this node holds a call; what is asked of the call comes out of the receiver.
-pub(super) fn hold(lines: &Lines, tenant: Tenant, id: Id<Call>, control: &LegControl, settled: Option<oneshot::Sender<bool>>) -> mpsc::Receiver<Command> {
+pub(super) fn hold(
+    lines: &Lines,
+    tenant: Tenant,
+    id: Id<Call>,
+    control: &LegControl,
+    settled: Option<oneshot::Sender<bool>>,
+) -> mpsc::Receiver<Command> {
     let (commands, orders) = mpsc::channel(8);
     let held = Held { tenant, provider_call: control.provider_call().to_owned(), control: control.clone(), commands, settled };
     lines.lock().insert(id, held);

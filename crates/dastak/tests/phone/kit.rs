@@ -94,11 +94,14 @@ impl Kit {
     }
 
     async fn furnish(&mut self) {
-        let made = self.operator("POST", "/workspaces", &json!({"name": "Acme", "kybVerified": true, "balanceMinor": 100_000, "costPerMinuteMinor": 600})).await;
+        let made = self
+            .operator("POST", "/workspaces", &json!({"name": "Acme", "kybVerified": true, "balanceMinor": 100_000, "costPerMinuteMinor": 600}))
+            .await;
         self.workspace = text(&made["data"]["id"]);
         let base = format!("/workspaces/{}", self.workspace);
         self.operator("PATCH", &base, &json!({"limits": {"requestsPerMinute": 100_000}})).await;
-        self.key = text(&self.operator("POST", &format!("{base}/keys"), &json!({"name": "live", "mode": "live", "scopes": "all"})).await["data"]["key"]);
+        self.key =
+            text(&self.operator("POST", &format!("{base}/keys"), &json!({"name": "live", "mode": "live", "scopes": "all"})).await["data"]["key"]);
         self.operator("POST", &format!("{base}/numbers"), &json!({"number": self.number})).await;
         // These tests run at any time of the day.
         let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}]);
@@ -120,7 +123,8 @@ impl Kit {
 
     /// The bytes of a link.
     pub async fn fetch(&self, url: &str) -> Vec<u8> {
-        let request = Request { method: http::Method::GET, target: self.http.check_url(url).expect("a URL"), headers: HeaderMap::new(), body: Bytes::new() };
+        let request =
+            Request { method: http::Method::GET, target: self.http.check_url(url).expect("a URL"), headers: HeaderMap::new(), body: Bytes::new() };
         let answer = self.http.send(request, Limits { deadline: PATIENCE, max_response_bytes: 100_000_000 }).await.expect("an answer");
         assert_eq!(answer.status.as_u16(), 200, "{url}");
         answer.body.to_vec()

@@ -23,7 +23,8 @@ async fn a_telephone_rings_and_the_agent_talks() {
     let call = kit.ended(&id).await;
     assert_eq!((&call["endCause"], &call["outcome"]), (&json!("agent_ended"), &json!("callback_requested")), "{call}");
     assert_eq!(call["extracted"]["when"], "call me later", "{call}");
-    let said: Vec<&str> = call["transcript"].as_array().unwrap().iter().filter(|turn| turn["role"] == "customer").filter_map(|turn| turn["text"].as_str()).collect();
+    let said: Vec<&str> =
+        call["transcript"].as_array().unwrap().iter().filter(|turn| turn["role"] == "customer").filter_map(|turn| turn["text"].as_str()).collect();
     assert!(said.iter().any(|words| words.contains("call me later")), "{call}");
     assert_eq!(kit.balance().await, before - 600, "one started minute");
     let ledger = kit.api("GET", "/v1/wallet/transactions", &Value::Null).await;

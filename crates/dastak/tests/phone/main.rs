@@ -4,10 +4,9 @@
 mod baresip;
 mod kit;
 mod live;
-mod sandbox;
-mod sipp;
-mod sounds;
-mod tmp;
 #[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
 #[path = "../it/receiver.rs"]
 mod receiver;
+mod sandbox;
+mod sipp;
+mod sounds;
