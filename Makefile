@@ -1,15 +1,20 @@
 # The two commands of the README, and what developers need beside them.
+# Offline speech, and the SIP peers and voices of the tests: COMMAND or file, and its Debian package.
+SPEECH = espeak-ng:espeak-ng pocketsphinx_continuous:pocketsphinx /usr/share/pocketsphinx/model/en-us/en-us/mdef:pocketsphinx-en-us
+PEERS = sipp:sip-tester baresip:baresip-core flite:flite sox:sox
+
 .PHONY: run test bench openapi lint packages
 
 run: ## everything on this machine, with no account anywhere
 	@command -v cc >/dev/null || scripts/packages.sh cc:build-essential
+	@scripts/packages.sh $(SPEECH) || echo "without these packages the sandbox's phones are silent: calls go by its table alone" >&2
 	cargo run --release --quiet --bin dastak -- dev
 
 test: packages ## every test, on both engines
 	scripts/test.sh
 
 packages:
-	@scripts/packages.sh cc:build-essential python3:python3 '/usr/lib/postgresql/*/bin/initdb:postgresql'
+	@scripts/packages.sh cc:build-essential python3:python3 '/usr/lib/postgresql/*/bin/initdb:postgresql' $(SPEECH) $(PEERS)
 
 openapi: ## rewrites the golden API document
 	cargo run --quiet --bin dastak -- openapi > openapi.json

@@ -9,6 +9,8 @@ cargo test --workspace --quiet --exclude dastak
 cargo test --quiet -p dastak --lib
 echo "== the service on SQLite"
 TEST_ENGINE=sqlite cargo test --quiet -p dastak --test it --test process
+echo "== conversations on audio, calls over SIP and RTP"
+cargo test --quiet -p dastak --test voice --test phone
 echo "== the simulation"
 cargo test --quiet -p dastak --test simulation -- --nocapture
 echo "== the service on PostgreSQL"

@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods)]
 
 mod calls;
+mod lines;
 mod load;
 mod nudges;
 mod server;
@@ -32,7 +33,8 @@ fn main() -> ExitCode {
             let asked: Vec<u64> = arguments.iter().skip(1).filter_map(|text| text.parse().ok()).collect();
             runtime.block_on(nudges::run(if asked.is_empty() { &[0, 10_000, 100_000, 1_000_000] } else { &asked }))
         }
-        Some(other) => Err(format!("{other}: no such run; there are: skeleton, calls, webhooks, nudges")),
+        Some("lines") => lines::run(&arguments[1..]),
+        Some(other) => Err(format!("{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines")),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

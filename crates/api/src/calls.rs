@@ -112,6 +112,8 @@ pub struct CallDetail {
     pub full_transcript: Value,
     /// `{provider, status, error, createdAt}`, newest first.
     pub connector_pushes: Value,
+    /// `{turn, endpointMs, transcriptMs, firstTokenMs, firstAudioMs, firstPacketMs}` of every answer of the agent.
+    pub latency: Value,
 }
 
 /// Fields of a placement.
@@ -177,13 +179,26 @@ fn detail() -> Schema {
         need("error", text().or_null()),
         need("createdAt", time()),
     ]);
+    let since = |meaning: &'static str| count().or_null().doc(meaning);
+    let latency = object(vec![
+        need("turn", count().doc("The agent's answer, counted from 0 among all turns of the transcript.")),
+        need("endpointMs", count().doc("Milliseconds after the customer's last sound at which the turn was judged to be over.")),
+        need("transcriptMs", since("… at which the words were there.")),
+        need("firstTokenMs", since("… of the language model's first word; null when none was asked.")),
+        need("firstAudioMs", since("… of the first synthesised sound.")),
+        need("firstPacketMs", since("… at which the first packet left.")),
+    ]);
     data(call().and(vec![
         need("summary", text().or_null()),
         need("transcript", list(turn)),
         need("extracted", map(any())),
-        need("recordingUrl", text().or_null()),
+        need(
+            "recordingUrl",
+            text().or_null().doc("Signed link that works for five minutes without a key; null while the recording is processed and without one."),
+        ),
         need("fullTranscript", object(vec![need("status", status), need("turns", list(spoken).or_null())])),
         need("connectorPushes", list(push)),
+        need("latency", list(latency).doc("Where the time between the end of what the customer said and the agent's first sound went.")),
     ]))
 }
 

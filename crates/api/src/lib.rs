@@ -21,6 +21,7 @@ pub mod nudges;
 pub mod numbers;
 pub mod operator;
 pub mod operator_agents;
+pub mod recordings;
 pub mod scheduled_calls;
 pub mod system;
 pub mod tools;

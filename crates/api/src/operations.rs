@@ -264,6 +264,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::agents::OPERATIONS,
         crate::tools::OPERATIONS,
         crate::calls::OPERATIONS,
+        crate::recordings::OPERATIONS,
         crate::scheduled_calls::OPERATIONS,
         crate::nudges::OPERATIONS,
         crate::analytics::OPERATIONS,

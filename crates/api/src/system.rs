@@ -1,10 +1,18 @@
 //! Health, metrics and the API's own description.
 
 use crate::operations::{Access, Method::GET, Operation, operation};
-use crate::schema::{Schema, any, boolean, map, may, need, object, text};
+use crate::schema::{Schema, any, boolean, list, map, may, need, object, text};
 
 fn health() -> Schema {
-    object(vec![need("ok", boolean()), may("reason", text())])
+    object(vec![
+        need("ok", boolean()),
+        may("reason", text()),
+        may("trunks", list(trunk()).doc("Health of the SIP trunks; a trunk that is down does not make a node unready.")),
+    ])
+}
+
+fn trunk() -> Schema {
+    object(vec![need("name", text()), need("healthy", boolean().or_null())])
 }
 
 fn free_object() -> Schema {

@@ -5,5 +5,8 @@ pub mod cli;
 pub mod config;
 pub mod http;
 pub mod jobs;
+pub mod lines;
 pub mod runtime;
 pub mod service;
+pub mod speech;
+pub mod voice;

@@ -2,20 +2,24 @@
 
 use std::sync::Arc;
 
+use providers::chain::Set;
 use serde_json::json;
 use store::{Settings, Store};
 use tokio::net::TcpListener;
 
+use crate::app::after_call::Ports;
 use crate::app::calls::Carriers;
 use crate::app::{App, Wakes, access, topics};
 use crate::config::Config;
 use crate::http::router::Router;
 use crate::http::{dev, operator, rate_limit, server, system, v1};
 use crate::jobs;
+use crate::lines::{LineCarrier, LineFigures, Lines, ProviderFigures};
 use crate::runtime::clock::Clock;
 use crate::runtime::crypto::{Keyring, read_or_create};
 use crate::runtime::ids::Ids;
 use crate::runtime::metrics::Metrics;
+use crate::speech::{self, Offline};
 
 /// A service that answers requests.
 pub struct Service {
@@ -64,12 +68,23 @@ pub fn router() -> Result<Router, String> {
 impl Service {
     /// Starts everything; requests are served when this returns.
     pub async fn start(config: Config) -> Result<Self, String> {
-        let carriers = Carriers::of(&config);
-        Self::start_with(config, carriers).await
+        let outside = Outside::open(&config).await?;
+        let reader = outside.speech.model.clone();
+        Self::start_in(config, outside, |ports| ports.language_model = Some(reader)).await
     }
 
-    /// Starts everything with these carriers.
-    pub async fn start_with(mut config: Config, carriers: Carriers) -> Result<Self, String> {
+    /// Starts everything with these carriers, and without telephone lines.
+    pub async fn start_with(config: Config, carriers: Carriers) -> Result<Self, String> {
+        Self::start_over(config, carriers, |_| ()).await
+    }
+
+    /// The same with changed ports.
+    pub async fn start_over(config: Config, carriers: Carriers, change: impl FnOnce(&mut Ports)) -> Result<Self, String> {
+        let outside = Outside::without_lines(&config, carriers)?;
+        Self::start_in(config, outside, change).await
+    }
+
+    async fn start_in(mut config: Config, outside: Outside, change: impl FnOnce(&mut Ports)) -> Result<Self, String> {
         if config.manual_clock && !config.dev && config.database_url.is_some() {
             tracing::warn!("a manual clock belongs to one process: run only one node on this database");
         }
@@ -93,7 +108,12 @@ impl Service {
             config.public_url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
         }
         let grace = config.shutdown_grace;
-        let app = assemble(Parts { config, clock, ids, keyring: Arc::new(keyring), store, carriers, receivers: None })?;
+        let mut ports = Ports::of(&config, &ids)?;
+        change(&mut ports);
+        let app = assemble(Parts { config, clock, ids, keyring: Arc::new(keyring), store, outside, ports, receivers: None })?;
+        if let Some(lines) = &app.lines {
+            lines.attach(&app);
+        }
         let router = Arc::new(router()?);
         start_jobs(&app, &wakes);
         let serving = tokio::spawn(server::serve(app.clone(), router, listener, tls, grace));
@@ -111,11 +131,57 @@ impl Service {
         .to_string()
     }
 
-    /// Stops accepting, lets requests and jobs finish within the grace; whether all did.
+    /// Stops accepting, lets requests, jobs and calls finish within the grace; whether all did.
     pub async fn stop(self) -> bool {
-        let done = self.app.clock.shut_down(self.app.config.shutdown_grace).await;
+        let grace = self.app.config.shutdown_grace;
+        let calls = async {
+            if let Some(lines) = &self.app.lines {
+                lines.drain(grace).await;
+            }
+        };
+        // The first tells everybody that the service stops: no line takes a new call while the second waits for those that are left.
+        let (done, ()) = tokio::join!(self.app.clock.shut_down(grace), calls);
         let _ = self.serving.await;
         done
+    }
+}
+
+/// What the service has to do with the world: who dials, who speaks.
+pub struct Outside {
+    /// Who places calls.
+    pub carriers: Carriers,
+    /// Telephone lines of this node.
+    pub lines: Option<Arc<Lines>>,
+    /// Speech and language models.
+    pub speech: Set,
+}
+
+impl Outside {
+    /// These carriers, and no telephone lines.
+    ///
+    /// # Errors
+    /// The setting that cannot be carried out, and why.
+    pub fn without_lines(config: &Config, carriers: Carriers) -> Result<Self, String> {
+        Ok(Self { carriers, lines: None, speech: speech::providers(config, &Offline::new())? })
+    }
+
+    /// What the settings name.
+    ///
+    /// # Errors
+    /// The setting that cannot be carried out, and why.
+    pub async fn open(config: &Config) -> Result<Self, String> {
+        let offline = Offline::new();
+        let speech = speech::providers(config, &offline)?;
+        let lines = Lines::start(config, speech::of(&speech), &offline).await?;
+        let mut carriers = Carriers::of(config);
+        if let Some(lines) = &lines {
+            carriers.live = Some(Arc::new(LineCarrier(lines.clone())));
+        }
+        if let Err(role) = speech.complete() {
+            tracing::warn!("{}: no provider keeps what it is given in India; live calls answer 503 (speech.india_resident_only)", role.setting());
+            carriers.live = None;
+        }
+        Ok(Self { carriers, lines, speech })
     }
 }
 
@@ -131,16 +197,23 @@ pub struct Parts {
     pub keyring: Arc<Keyring>,
     /// An open store with its schema up to date.
     pub store: Store,
-    /// Who places calls.
-    pub carriers: Carriers,
+    /// The world.
+    pub outside: Outside,
+    /// Who reads conversations, and where recordings are kept.
+    pub ports: Ports,
     /// What webhook attempts go through instead of the guarded client, in the simulation.
     pub receivers: Option<Arc<dyn jobs::webhooks::Transport>>,
 }
 
 /// Puts the use cases together.
 pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
-    let Parts { config, clock, ids, keyring, store, carriers, receivers } = parts;
+    let Parts { config, clock, ids, keyring, store, outside, ports, receivers } = parts;
+    let Outside { carriers, lines, speech } = outside;
     let mut metrics = Metrics::new(store.metrics());
+    if let Some(lines) = &lines {
+        metrics.registry().register_collector(Box::new(LineFigures::of(lines)));
+    }
+    metrics.registry().register_collector(Box::new(ProviderFigures(speech.clone())));
     let webhooks = jobs::webhooks::Engine::new(&clock, &keyring, &config, metrics.registry())?;
     let webhooks = Arc::new(match receivers {
         Some(receivers) => webhooks.with_transport(receivers),
@@ -158,6 +231,9 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         throttle: access::Throttle::default(),
         rates: rate_limit::Windows::default(),
         carriers,
+        lines,
+        speech,
+        ports,
     }))
 }
 
@@ -174,7 +250,13 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes) {
     let (packer, changed) = (app.clone(), app.clock.signal());
     wakes.connect(topics::CALLS, changed.clone());
     app.clock.start_job(changed, |job| jobs::call_hours::run(packer, job));
+    if let Some(lines) = app.lines.clone() {
+        let (holder, told) = (app.clone(), app.clock.signal());
+        wakes.connect(topics::CALLS, told.clone());
+        app.clock.start_job(told, |job| jobs::lines::run(holder, lines, job));
+    }
     jobs::webhooks::start(app);
+    jobs::after_calls::start(app, wakes);
     let (dialler, due) = (app.clone(), app.clock.signal());
     wakes.connect(topics::DIALLER, due.clone());
     app.clock.start_job(due.clone(), |job| jobs::dialler::run(dialler, job, due));

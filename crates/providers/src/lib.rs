@@ -1,9 +1,24 @@
-//! Outbound adapters: everything that speaks to a service outside, behind one guarded HTTP client.
+//! Outbound adapters: everything that speaks to a service outside.
 //!
-//! Every request to an address that a user gave (webhook receivers, tools, customer systems) goes through [`GuardedClient`]; nothing else in this
-//! crate opens a socket.
+//! Every request to an address that a user gave (webhook receivers, tools, customer systems) goes through [`GuardedClient`]. Services that the operator names
+//! (speech, language models, storage) are asked through [`http`] and `websocket`, which may reach private addresses.
+//!
+//! | room | holds |
+//! |---|---|
+//! | `guarded_client` | requests to addresses that users give |
+//! | `http`, `websocket` | connections to services that the operator names |
+//! | `speech` | recognisers and synthesisers behind the ports of `domain` |
+//! | `language_model` | OpenAI-compatible chat completions |
+//! | `storage` | files and S3-compatible buckets |
+//! | `chain` | several of a kind in order of preference: breakers, fallback in mid-call, health, figures |
 
+pub mod chain;
 pub mod guarded_client;
+pub mod http;
+pub mod language_model;
 pub mod settings;
+pub mod speech;
+pub mod storage;
+mod websocket;
 
 pub use guarded_client::GuardedClient;

@@ -1,11 +1,12 @@
 //! What an operator says about providers (`operating.md`, `[speech]`, `[language_model]`, `[storage]`). The addresses here are the operator's own, so
 //! they may be private; addresses that users give go through [`crate::GuardedClient`].
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// A section `[speech.<name>]`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Speech {
     /// `sarvam`, `deepgram`, `elevenlabs`, `cartesia`, `openai` or `offline`.
     pub name: String,
@@ -27,7 +28,7 @@ pub struct Speech {
 }
 
 /// A section `[language_model.<name>]`: an OpenAI-compatible service, or `offline`.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct LanguageModel {
     /// Any name; `offline` is the built-in answerer.
     pub name: String,
@@ -48,7 +49,7 @@ pub struct LanguageModel {
 }
 
 /// Section `[storage]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Storage {
     /// A folder.
     Files(PathBuf),
@@ -65,4 +66,31 @@ pub enum Storage {
         /// Secret.
         secret_key: String,
     },
+}
+
+// Written by hand: none of them shows a key.
+
+impl fmt::Debug for Speech {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Speech").field("name", &self.name).field("base_url", &self.base_url).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for LanguageModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LanguageModel")
+            .field("name", &self.name)
+            .field("base_url", &self.base_url)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Files(folder) => f.debug_tuple("Files").field(folder).finish(),
+            Self::S3 { endpoint, bucket, .. } => f.debug_struct("S3").field("endpoint", endpoint).field("bucket", bucket).finish_non_exhaustive(),
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Calls of both worlds, and the networks that play simulated ones: the table itself says which call is due for its next step.
 
 use domain::call::{Network, Progress, Stage, Status};
-use domain::ids::{Agent, Call, Campaign, Contact, Id, Nudge, ScheduledCall};
+use domain::ids::{Agent, Call, Campaign, Contact, Id, Nudge, Recording, ScheduledCall};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, Timestamp};
 use serde_json::{Map, Value as Json};
@@ -86,8 +86,20 @@ pub struct Content {
     pub summary: Option<String>,
     /// List of `{provider, status, error, createdAt}`, newest first.
     pub connector_pushes: Option<Json>,
-    /// The recording's id.
-    pub recording: Option<String>,
+    /// The recording, once it is kept.
+    pub recording: Option<Id<Recording>>,
+    /// List of [`domain::call::TimedTurn`].
+    pub turns: Option<Json>,
+    /// List of [`domain::call::TurnLatency`].
+    pub latency: Option<Json>,
+    /// `pending`, `done`, `failed`, or `skipped` without a language model; `None` when there is nothing to analyse.
+    pub analysis: Option<String>,
+    /// When the analysis was over.
+    pub analysed_at: Option<Timestamp>,
+    /// Status of the transcript with times.
+    pub full_status: Option<String>,
+    /// List of `{speaker, text, start}`.
+    pub full_turns: Option<Json>,
 }
 
 const COLUMNS: &str = "id, workspace, mode, agent, contact, campaign, nudge, scheduled_call, direction, status, outcome, to_number, from_number, \
@@ -267,6 +279,11 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
     tx.one(&sql, params![tenant, mode.as_str(), id], read)
 }
 
+/// The workspace of a call: for what names a call and nothing else, such as a file that a crash left behind.
+pub fn whose(tx: &mut Tx<'_>, id: Id<Call>) -> Result<Option<Tenant>, DbError> {
+    tx.one("select workspace from calls where id = ?1", params![id], |row| row.id(0))
+}
+
 /// One call of whatever world.
 pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
     tx.one(&format!("select {COLUMNS} from calls where workspace = ?1 and id = ?2"), params![tenant, id], read)
@@ -280,7 +297,8 @@ pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<O
 /// What was said in a call and found in it.
 pub fn content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Content, DbError> {
     let found = tx.one(
-        "select transcript, extracted, summary, connector_pushes, recording from calls where workspace = ?1 and id = ?2",
+        "select transcript, extracted, summary, connector_pushes, recording, turns, latency, analysis, analysed_at, full_status, full_turns \
+         from calls where workspace = ?1 and id = ?2",
         params![tenant, id],
         |row| {
             Ok(Content {
@@ -288,7 +306,13 @@ pub fn content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Content,
                 extracted: row.opt_json(1)?,
                 summary: row.opt_text(2)?,
                 connector_pushes: row.opt_json(3)?,
-                recording: row.opt_text(4)?,
+                recording: row.opt_id(4)?,
+                turns: row.opt_json(5)?,
+                latency: row.opt_json(6)?,
+                analysis: row.opt_text(7)?,
+                analysed_at: row.opt_time(8)?,
+                full_status: row.opt_text(9)?,
+                full_turns: row.opt_json(10)?,
             })
         },
     )?;
@@ -362,23 +386,22 @@ pub struct ErasedCalls {
     pub calls: u64,
     /// Calls that had a transcript.
     pub transcripts: u64,
-    /// Calls that had a recording.
-    pub recordings: u64,
 }
 
 /// Empties everything personal in a person's calls; what proves that they took place (times, money, causes) stays.
 pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>, now: Timestamp) -> Result<ErasedCalls, DbError> {
     let count = |number: i64| u64::try_from(number).unwrap_or(0);
     let found = tx.one(
-        "select count(*), count(transcript), count(recording) from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test') \
+        "select count(*), count(transcript) from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test') \
          and to_number <> '[erased]' and from_number <> '[erased]'",
         params![tenant, contact],
-        |row| Ok(ErasedCalls { calls: count(row.int(0)?), transcripts: count(row.int(1)?), recordings: count(row.int(2)?) }),
+        |row| Ok(ErasedCalls { calls: count(row.int(0)?), transcripts: count(row.int(1)?) }),
     )?;
     tx.later(
         "update calls set to_number = case when direction = 'outbound' then '[erased]' else to_number end, \
          from_number = case when direction = 'inbound' then '[erased]' else from_number end, external_ref = null, variables = '{}', metadata = '{}', \
-         transcript = null, extracted = null, summary = null, connector_pushes = null, recording = null, version = version + 1, \
+         transcript = null, extracted = null, summary = null, connector_pushes = null, recording = null, turns = null, latency = null, \
+         full_turns = null, full_status = null, version = version + 1, \
          next_step_at = case when next_step_at is null then null else cast(?3 as bigint) end \
          where workspace = ?1 and contact = ?2 and mode in ('live', 'test')",
         params![tenant, contact, now],

@@ -3,6 +3,7 @@
 
 pub mod db;
 
+pub mod after_calls;
 pub mod agents;
 pub mod analytics;
 pub mod api_keys;
@@ -21,6 +22,7 @@ pub mod nudges;
 pub mod numbers;
 pub mod operator_log;
 pub mod rate_windows;
+pub mod recordings;
 pub mod scheduled_calls;
 pub mod tools;
 pub mod wallet;

@@ -11,3 +11,5 @@
 
 pub mod media;
 pub mod settings;
+pub mod sip;
+pub mod tones;

@@ -45,7 +45,7 @@ pub enum Encryption {
 }
 
 /// A SIP trunk.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Trunk {
     /// Its name in logs, metrics and `doctor`.
     pub name: String,
@@ -101,4 +101,11 @@ pub struct Settings {
     pub user_agent: String,
     /// Trunks, the preferred first.
     pub trunks: Vec<Trunk>,
+}
+
+// Written by hand: the password is not shown.
+impl std::fmt::Debug for Trunk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Trunk").field("name", &self.name).field("address", &self.address).field("transport", &self.transport).finish_non_exhaustive()
+    }
 }

@@ -38,7 +38,7 @@ pub struct Person {
 type Step = fn(&mut Tx<'_>, &Context, Tenant, &Person, &mut Erased) -> Result<(), Failure>;
 
 /// Every noun that can hold something about a person, in the order in which it is erased; the contact itself comes after all of them.
-const STEPS: &[Step] = &[waiting_nudges, waiting_calls, super::calls::erase, outbox, kept_answers, do_not_call_entry];
+const STEPS: &[Step] = &[waiting_nudges, waiting_calls, super::recordings::erase, super::calls::erase, outbox, kept_answers, do_not_call_entry];
 
 /// Nudges to the number. Their last events go into the outbox without a word about the person.
 fn waiting_nudges(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, erased: &mut Erased) -> Result<(), Failure> {

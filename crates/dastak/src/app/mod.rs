@@ -3,6 +3,7 @@
 
 pub mod access;
 pub mod account;
+pub mod after_call;
 pub mod agents;
 pub mod analytics;
 pub mod audit;
@@ -24,6 +25,7 @@ pub mod members;
 pub mod nudges;
 pub mod numbers;
 pub mod operator_log;
+pub mod recordings;
 pub mod scheduled_calls;
 pub mod timelines;
 pub mod tool_calls;
@@ -56,6 +58,8 @@ pub mod topics {
     pub const CALLS: WakeSet = WakeSet(1 << 3);
     /// A scheduled call is due earlier than was known.
     pub const SCHEDULED_CALLS: WakeSet = WakeSet(1 << 6);
+    /// A call has left something to be done after it.
+    pub const AFTER_CALLS: WakeSet = WakeSet(1 << 9);
     /// A nudge has to be looked at, a line got free, or a key was revoked.
     pub const DIALLER: WakeSet = WakeSet(1 << 4);
 }
@@ -80,6 +84,12 @@ pub struct App {
     pub throttle: access::Throttle,
     /// Who places calls.
     pub carriers: calls::Carriers,
+    /// Telephone lines of this node.
+    pub lines: Option<Arc<crate::lines::Lines>>,
+    /// Speech and language models.
+    pub speech: providers::chain::Set,
+    /// Who reads conversations, and where recordings are kept.
+    pub ports: after_call::Ports,
     /// Deliveries on their way.
     pub webhooks: Arc<crate::jobs::webhooks::Engine>,
     /// Requests by workspace, on an embedded store.

@@ -9,7 +9,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::{Map, Value, json};
 use store::calls::{self, CallRow};
-use store::{Tx, decision_log};
+use store::{Tx, decision_log, recordings};
 
 use super::calls::{OwnNumber, Prepared, Refused};
 use super::{App, Failure, access};
@@ -91,6 +91,17 @@ fn proof(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, at: Timestamp) -> Resu
     Ok(gates.collect())
 }
 
+/// What was made of the conversation once it was over, in the order in which it came about.
+fn afterwards(tx: &mut Tx<'_>, row: &CallRow) -> Result<Vec<Value>, Failure> {
+    let content = calls::content(tx, row.workspace, row.id)?;
+    let kept = recordings::of_call(tx, row.workspace, row.id)?.and_then(|recording| recording.kept_at);
+    let mut made: Vec<(Timestamp, &str, Option<&str>)> = Vec::new();
+    made.extend(kept.map(|at| (at, "recorded", None)));
+    made.extend(content.analysed_at.map(|at| (at, "analysed", content.analysis.as_deref().filter(|status| *status != "done"))));
+    made.sort_by_key(|(at, ..)| *at);
+    Ok(made.into_iter().map(|(at, event, reason)| plain(at, event, "finish", "ended", reason, row.id)).collect())
+}
+
 /// `GET /v1/calls/{id}/timeline`.
 pub async fn of_call(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<Vec<Value>, Failure> {
     app.store
@@ -100,6 +111,7 @@ pub async fn of_call(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
             let mut entries = vec![plain(row.started_at, "placement", decision, state, row.block_reason.as_deref(), row.id)];
             entries[0]["checks"] = proof(tx, tenant, id, row.started_at)?;
             entries.extend(life(&row));
+            entries.extend(afterwards(tx, &row)?);
             Ok(entries)
         })
         .await

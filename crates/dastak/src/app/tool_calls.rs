@@ -19,11 +19,29 @@ use super::{App, Failure};
 /// What of an answer is read.
 const MAX_ANSWER: usize = 64 * 1024;
 
-/// How these webhook tools are offered to a language model; those that are gone, and built-in ones, are left out.
+/// The built-in tools of a call, which the conversation carries out itself: id, description, JSON Schema of the arguments.
+const BUILT_IN: [(&str, &str, &str); 2] = [
+    (
+        "transfer_to_human",
+        "Hands the call to a person.",
+        r#"{"type": "object", "properties": {"reason": {"type": "string", "description": "What the person should know before joining."}}}"#,
+    ),
+    ("end_call", "Ends the call politely.", r#"{"type": "object", "properties": {}}"#),
+];
+
+/// How these tools are offered to a language model; those that are gone are left out, and so is the message on the chat-app channel, which is not
+/// connected.
 pub async fn offers(app: &App, tenant: Tenant, ids: &[String]) -> Result<Vec<ToolOffer>, Failure> {
     let wanted: Vec<Id<Tool>> = ids.iter().filter_map(|id| id.parse().ok()).collect();
     let rows = app.store.read(move |tx| tools::list(tx, tenant)).await?;
-    let mut offers = Vec::new();
+    let built_in = BUILT_IN.iter().filter(|(id, ..)| ids.iter().any(|wanted| wanted == id));
+    let offer = |(id, description, parameters): &(&str, &str, &str)| ToolOffer {
+        id: (*id).to_owned(),
+        name: (*id).to_owned(),
+        description: (*description).to_owned(),
+        parameters: serde_json::from_str(parameters).unwrap_or_else(|_| json!({"type": "object"})),
+    };
+    let mut offers: Vec<ToolOffer> = built_in.map(offer).collect();
     for row in rows.into_iter().filter(|row| wanted.contains(&row.id)) {
         let Some(config) = webhook(app, tenant, row.id).await? else { continue };
         offers.push(ToolOffer { id: row.id.to_string(), name: row.name, description: row.description, parameters: config.parameters });
@@ -36,7 +54,14 @@ pub async fn offers(app: &App, tenant: Tenant, ids: &[String]) -> Result<Vec<Too
 ///
 /// # Errors
 /// Why it failed, in words for the model: nothing of the tool's address or secrets.
-pub async fn call(app: &App, client: &GuardedClient, tenant: Tenant, tool: &str, call: Id<Call>, arguments: Map<String, Value>) -> Result<Value, String> {
+pub async fn call(
+    app: &App,
+    client: &GuardedClient,
+    tenant: Tenant,
+    tool: &str,
+    call: Id<Call>,
+    arguments: Map<String, Value>,
+) -> Result<Value, String> {
     let id: Id<Tool> = tool.parse().map_err(|_| "there is no such tool".to_owned())?;
     let config = match webhook(app, tenant, id).await {
         Ok(Some(config)) => config,

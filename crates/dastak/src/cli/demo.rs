@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::app::idempotency::Once;
 use crate::app::operator_log::Trace;
-use crate::app::{App, Failure, agents, keys, numbers, workspaces};
+use crate::app::{App, Failure, agents, compliance_packs, keys, numbers, workspaces};
 
 /// Where the demo's ids and sealed keys are kept.
 const FACT: &str = "demo_workspace";
@@ -77,7 +77,11 @@ async fn facts(app: &App) -> Result<Value, Failure> {
     let live_key = keys::create(app, trace(), workspace, key("live")).await?.key.unwrap_or_default();
     let test_key = keys::create(app, trace(), workspace, key("test")).await?.key.unwrap_or_default();
     numbers::create(app, trace(), workspace, "+918045670001".into()).await?;
-    let mut body = json!({"name": "Asha", "systemPrompt": PROMPT});
+    // The sandbox's phones ring nobody: the demo works at night, too, and as often as one likes.
+    let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}]);
+    let pack = json!({"name": "Demo, at any time", "hours": hours, "caps": {"perDay": 10_000, "perWeek": 70_000}});
+    let pack = compliance_packs::create(app, trace(), workspace, pack).await?;
+    let mut body = json!({"name": "Asha", "systemPrompt": PROMPT, "policyRef": pack.id});
     api::agents::new_agent().check(&mut body).map_err(|misfit| Failure::internal(misfit.field))?;
     let body = serde_json::from_value(body).map_err(|why| Failure::internal(why.to_string()))?;
     let agent = agents::create(app, workspace, body).await?.summary.id;

@@ -67,12 +67,68 @@ pub fn backup(config: &Config, file: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// A component and what is said of it.
+type Verdict = (String, Result<String, String>);
+
+/// How long trunks get to answer an OPTIONS.
+const TRUNKS: Duration = Duration::from_secs(5);
+
+/// Asks every trunk whether it lives, from a port of its own: the service may be running.
+async fn check_trunks(config: &Config) -> Vec<Verdict> {
+    if config.telephony.carrier != crate::config::Carrier::Sip {
+        return Vec::new();
+    }
+    let mut settings = config.telephony.sip.clone();
+    settings.listen.set_port(0);
+    settings.tls = None;
+    for trunk in &mut settings.trunks {
+        trunk.register = false;
+        trunk.options_interval = TRUNKS;
+    }
+    match crate::lines::probe(settings, TRUNKS).await {
+        Ok(trunks) => trunks
+            .into_iter()
+            .map(|trunk| {
+                let verdict = match trunk.healthy {
+                    Some(true) => Ok("answers OPTIONS".to_owned()),
+                    _ => Err(trunk
+                        .error
+                        .unwrap_or_else(|| "no answer to OPTIONS within 5 seconds; set options_interval = 0 if it never answers any".into())),
+                };
+                (format!("trunk {}", trunk.name), verdict)
+            })
+            .collect(),
+        Err(why) => vec![("trunks".into(), Err(why))],
+    }
+}
+
+/// Asks every provider of speech and language whether it can be used.
+async fn check_speech(config: &Config) -> Vec<Verdict> {
+    if config.telephony.carrier == crate::config::Carrier::None {
+        return Vec::new();
+    }
+    let set = match crate::speech::providers(config, &crate::speech::Offline::new()) {
+        Ok(set) => set,
+        Err(why) => return vec![("speech".into(), Err(why))],
+    };
+    let mut verdicts: Vec<Verdict> = Vec::new();
+    if let Err(role) = set.complete() {
+        let why =
+            format!("{}: no provider keeps what it is given in India, so live calls answer 503; see speech.india_resident_only", role.setting());
+        verdicts.push(("residency".into(), Err(why)));
+    }
+    for check in set.checks().await {
+        verdicts.push((format!("{} {}", check.role.label(), check.name), check.outcome.map_err(|why| why.to_string())));
+    }
+    verdicts
+}
+
 /// Checks every configured component.
 pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
-    let mut verdicts: Vec<(&str, Result<String, String>)> = Vec::new();
-    verdicts.push(("data folder", check_folder(&config)));
+    let mut verdicts: Vec<Verdict> = Vec::new();
+    verdicts.push(("data folder".into(), check_folder(&config)));
     verdicts.push((
-        "master key",
+        "master key".into(),
         match &config.master_key {
             Some(text) => Keyring::parse(text).map(|_| "from the settings".into()).ok_or_else(|| "master_key is not 32 bytes in base64".into()),
             None if config.data.join("master.key").exists() => {
@@ -81,24 +137,26 @@ pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
             None => Ok("none yet; the first start makes it".into()),
         },
     ));
-    verdicts.push(("store", check_store(&config).await));
+    verdicts.push(("store".into(), check_store(&config).await));
     verdicts.push((
-        "tls",
+        "tls".into(),
         match &config.tls {
             None => Ok("off; put a proxy with TLS in front, or set tls_cert and tls_key".into()),
             Some((cert, key)) => crate::http::server::tls_acceptor(cert, key).map(|_| "certificate and key fit".into()),
         },
     ));
     verdicts.push((
-        "carrier",
+        "carrier".into(),
         match config.telephony.carrier {
             crate::config::Carrier::Sandbox => Ok("sandbox".into()),
             crate::config::Carrier::Sip => Ok(format!("sip, {} trunks", config.telephony.sip.trunks.len())),
             crate::config::Carrier::None => Ok("none: live calls answer 503".into()),
         },
     ));
+    verdicts.extend(check_trunks(&config).await);
+    verdicts.extend(check_speech(&config).await);
     verdicts.push((
-        "webhooks",
+        "webhooks".into(),
         if config.allow_insecure_webhooks {
             Ok("insecure addresses allowed: for development only".into())
         } else {
@@ -115,8 +173,8 @@ pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
     } else {
         for (name, verdict) in &verdicts {
             match verdict {
-                Ok(detail) => println!("ok    {name:12} {detail}"),
-                Err(why) => println!("FAIL  {name:12} {why}"),
+                Ok(detail) => println!("ok    {name:22} {detail}"),
+                Err(why) => println!("FAIL  {name:22} {why}"),
             }
         }
     }

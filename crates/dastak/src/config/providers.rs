@@ -1,6 +1,5 @@
 //! Settings of speech, language models and storage.
 
-use std::path::Path;
 use std::time::Duration;
 
 use providers::settings::{LanguageModel, Speech, Storage};
@@ -99,7 +98,7 @@ fn models(values: &Values) -> Result<Vec<LanguageModel>, String> {
 
 fn storage(values: &Values) -> Result<Storage, String> {
     if values.text("storage.kind")? == "files" {
-        return Ok(Storage::Files(Path::new(&values.text("data")?).join("recordings")));
+        return Ok(Storage::Files(values.text("data")?.into()));
     }
     let required = |name: &str| values.some_text(name)?.ok_or_else(|| format!("{name}: missing; storage.kind = s3 needs it"));
     Ok(Storage::S3 {

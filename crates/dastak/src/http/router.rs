@@ -112,7 +112,9 @@ impl Router {
     {
         let (head, body) = request.into_parts();
         let found = self.paths.at(head.uri.path()).map_err(|_| Failure::new(error_codes::NOT_FOUND, "no such path"))?;
-        let route = match found.value.get(head.method.as_str()) {
+        // HEAD is GET without its body, which the server leaves away.
+        let wanted = if head.method == http::Method::HEAD { "GET" } else { head.method.as_str() };
+        let route = match found.value.get(wanted) {
             Some(route) => route,
             None => {
                 let allowed: Vec<&str> = found.value.keys().copied().collect();

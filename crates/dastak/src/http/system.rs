@@ -42,7 +42,14 @@ async fn readiness(app: Arc<App>, _: Request) -> Outcome {
         Err(why) => Err(why),
     };
     match ready {
-        Ok(()) => Reply::json(200, &json!({"ok": true})),
+        // Trunks that are down are told, but this node answers all the same: calls wait, and everything else works.
+        Ok(()) => match &app.lines {
+            Some(lines) => {
+                let trunks: Vec<_> = lines.trunks().into_iter().map(|trunk| json!({"name": trunk.name, "healthy": trunk.healthy})).collect();
+                Reply::json(200, &json!({"ok": true, "trunks": trunks}))
+            }
+            None => Reply::json(200, &json!({"ok": true})),
+        },
         Err(why) => Reply::json(503, &json!({"ok": false, "reason": why.to_string()})),
     }
 }

@@ -31,6 +31,7 @@ pub async fn run(app: Arc<App>, mut job: Job) {
 async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     let now = app.clock.now();
     super::webhooks::sweep(app).await?;
+    let files_left = super::after_calls::sweep(app).await;
     loop {
         // Keys that are made from now on are not old before tomorrow.
         let due = match app.store.read(idempotency::oldest).await? {
@@ -39,7 +40,7 @@ async fn sweep(app: &App) -> Result<Timestamp, DbError> {
         };
         if due > now {
             // A round an hour is often enough for keys of all hours.
-            return Ok(due.max(now.plus(HOUR)));
+            return Ok(if files_left { now.plus(HOUR) } else { due.max(now.plus(HOUR)) });
         }
         app.store.tx(move |tx| idempotency::sweep(tx, now, BATCH)).await?;
     }

@@ -1,5 +1,8 @@
 //! Structured logs on standard error. No secret and no personal data is ever logged: lines carry ids.
 
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+
 /// Form of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -12,10 +15,15 @@ pub enum Format {
 /// Starts logging; a second call does nothing.
 pub fn start(format: Format, verbose: bool) {
     let level = if verbose { tracing::Level::DEBUG } else { tracing::Level::INFO };
-    let builder = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level).with_target(false);
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    // The SIP stack writes whole messages into its lines, with the numbers in them.
+    let wanted = Targets::new().with_default(level).with_target("rsipstack", LevelFilter::OFF);
     let started = match format {
-        Format::Text => tracing::subscriber::set_global_default(builder.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).finish()),
-        Format::Json => tracing::subscriber::set_global_default(builder.json().flatten_event(true).finish()),
+        Format::Text => {
+            let lines = lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
+            tracing::subscriber::set_global_default(tracing_subscriber::registry().with(wanted).with(lines))
+        }
+        Format::Json => tracing::subscriber::set_global_default(tracing_subscriber::registry().with(wanted).with(lines.json().flatten_event(true))),
     };
     // Only a test process starts twice.
     drop(started);

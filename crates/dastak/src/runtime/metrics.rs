@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use domain::call::TurnLatency;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelSetEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -56,6 +57,21 @@ pub struct Metrics {
     seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
     /// Invalid keys that were presented.
     pub invalid_keys: Counter,
+    turns: Family<StageLabel, Histogram, fn() -> Histogram>,
+}
+
+/// Label of a stage of an answer on a call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct StageLabel(&'static str);
+
+impl EncodeLabelSet for StageLabel {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> Result<(), std::fmt::Error> {
+        label(encoder, "stage", self.0)
+    }
+}
+
+fn turn_seconds() -> Histogram {
+    Histogram::new([0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0])
 }
 
 fn request_seconds() -> Histogram {
@@ -77,7 +93,9 @@ impl Metrics {
         registry.register("store_queued", "Transactions that wait for a writer", store.queued.clone());
         registry.register("store_connections_in_use", "Connections in use", store.in_use.clone());
         registry.register("store_conflicts", "Transactions that ran again after a conflict", store.conflicts.clone());
-        Self { registry, requests, seconds, invalid_keys }
+        let turns = Family::<StageLabel, Histogram, fn() -> Histogram>::new_with_constructor(turn_seconds);
+        registry.register("turn_seconds", "Time from the end of the customer's speech to a stage of the answer", turns.clone());
+        Self { registry, requests, seconds, invalid_keys, turns }
     }
 
     /// Adds figures of a part of the service; called while it is put together.
@@ -89,6 +107,22 @@ impl Metrics {
     pub fn request(&self, method: &'static str, route: &'static str, status: u16, took: Duration) {
         self.requests.get_or_create(&RequestLabels { method, route, status }).inc();
         self.seconds.get_or_create(&RouteLabels { method, route }).observe(took.as_secs_f64());
+    }
+
+    /// Takes down where the time of an answer on a call went.
+    pub fn turn_answered(&self, latency: &TurnLatency) {
+        let stages = [
+            ("endpoint", Some(latency.endpoint_ms)),
+            ("transcript", latency.transcript_ms),
+            ("first_token", latency.first_token_ms),
+            ("first_audio", latency.first_audio_ms),
+            ("first_packet", latency.first_packet_ms),
+        ];
+        for (stage, ms) in stages {
+            if let Some(ms) = ms {
+                self.turns.get_or_create(&StageLabel(stage)).observe(ms as f64 / 1000.0);
+            }
+        }
     }
 
     /// The text that Prometheus reads.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use api::operations;
 use bytes::Bytes;
+use dastak::app::after_call::Ports;
 use dastak::app::calls::Carriers;
 use dastak::config::{Config, Values};
 use dastak::service::Service;
@@ -118,8 +119,21 @@ impl TestApp {
         Self::start_config(config, carriers, folder).await
     }
 
+    /// A service whose live calls go to this carrier, with these ports.
+    pub async fn start_ports(live: Arc<dyn domain::ports::Carrier>, change: impl FnOnce(&mut Config), ports: impl FnOnce(&mut Ports)) -> Self {
+        let folder = std::env::temp_dir().join("dastak-tests").join(unique());
+        let mut config = settings(&folder).await;
+        change(&mut config);
+        let carriers = Carriers { live: Some(live), ..Carriers::of(&config) };
+        Self::start_full(config, carriers, folder, ports).await
+    }
+
     async fn start_config(config: Config, carriers: Carriers, folder: PathBuf) -> Self {
-        let service = Service::start_with(config, carriers).await.expect("the service starts");
+        Self::start_full(config, carriers, folder, |_| ()).await
+    }
+
+    async fn start_full(config: Config, carriers: Carriers, folder: PathBuf, ports: impl FnOnce(&mut Ports)) -> Self {
+        let service = Service::start_over(config, carriers, ports).await.expect("the service starts");
         let policy = Policy { allow_insecure: true, user_agent: "test".into(), ..Policy::default() };
         Self {
             url: format!("http://{}", service.address),
@@ -174,6 +188,16 @@ impl TestApp {
     pub async fn start_again((config, folder): (Config, PathBuf)) -> Self {
         let carriers = Carriers::of(&config);
         Self::start_config(config, carriers, folder).await
+    }
+
+    /// The same with a carrier for live calls and these ports.
+    pub async fn start_again_ports(
+        (config, folder): (Config, PathBuf),
+        live: Arc<dyn domain::ports::Carrier>,
+        ports: impl FnOnce(&mut Ports),
+    ) -> Self {
+        let carriers = Carriers { live: Some(live), ..Carriers::of(&config) };
+        Self::start_full(config, carriers, folder, ports).await
     }
 
     /// Waits until `condition` holds of an answer.

@@ -230,7 +230,13 @@ async fn many_placements_at_once_never_pass_the_caps() {
 /// The scripted carrier gives one call one id, however often it is asked.
 #[tokio::test]
 async fn asking_the_sandbox_again_finds_the_same_call() {
-    let order = DialOrder { workspace: domain::ids::Id::new(1, 1), call: domain::ids::Id::new(1, 2), to: "+919812301234".parse().unwrap(), from: String::new(), network: None };
+    let order = DialOrder {
+        workspace: domain::ids::Id::new(1, 1),
+        call: domain::ids::Id::new(1, 2),
+        to: "+919812301234".parse().unwrap(),
+        from: String::new(),
+        network: None,
+    };
     let carrier = Scripted(Network::Sandbox);
     let taken = carrier.dial(order.clone()).await.unwrap();
     assert_eq!(carrier.ask(order).await, Standing::Taken(taken));

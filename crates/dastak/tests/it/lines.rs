@@ -202,7 +202,10 @@ async fn a_call_that_comes_in_is_answered_by_the_numbers_agent() {
     let number = kit.inbound_agent(&json!({"systemPrompt": "You are Asha.", "direction": "inbound"})).await;
     let Welcome::Answer(row) = kit.comes_in(&number, "+919812300077").await else { panic!("declined") };
     let call = kit.call(row.id).await;
-    assert_eq!((&call["direction"], &call["state"], &call["fromNumber"], &call["toNumber"]), (&json!("inbound"), &json!("ringing"), &json!("+919812300077"), &json!(number)));
+    assert_eq!(
+        (&call["direction"], &call["state"], &call["fromNumber"], &call["toNumber"]),
+        (&json!("inbound"), &json!("ringing"), &json!("+919812300077"), &json!(number))
+    );
     assert!(call["contactId"].is_string(), "{call}");
     assert_eq!(kit.desk.wallet().await.1, 600, "a minute is held");
     kit.tell(row.id, Fact::Answered).await;

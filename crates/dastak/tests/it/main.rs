@@ -2,6 +2,10 @@
 //! `make test` runs everything on both.
 
 mod access;
+mod after_call;
+mod after_call_erasure;
+mod after_call_faults;
+mod after_call_links;
 mod agents;
 mod analytics;
 mod app;

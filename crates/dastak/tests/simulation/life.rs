@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use dastak::app::after_call::Ports;
 use dastak::app::calls::Carriers;
 use dastak::app::{App, Wakes};
 use dastak::config::Values;
 use dastak::runtime::clock::Clock;
 use dastak::runtime::crypto::Keyring;
 use dastak::runtime::ids::Ids;
-use dastak::service::{Parts, assemble, start_jobs, store_settings};
+use dastak::service::{Outside, Parts, assemble, start_jobs, store_settings};
 use domain::call::Network;
 use domain::ports::Scripted;
 use domain::time::Timestamp;
@@ -123,13 +124,17 @@ async fn start(folder: &Path, world: &Arc<World>, clock: &Clock, seed: u64, numb
     let store = store.with_faults(Arc::new(Misfortune(world.clone())));
     let random = Mutex::new(Random::named(seed, &format!("ids {number}")));
     let ids = Ids::with(clock.clone(), move |bytes| random.lock().unwrap_or_else(PoisonError::into_inner).fill(bytes));
+    let carriers = Carriers { test: Arc::new(Scripted(Network::Test)), live: Some(Arc::new(Line(world.clone()))) };
+    let outside = Outside::without_lines(&config, carriers).expect("settings");
+    let ports = Ports::of(&config, &ids).expect("a folder");
     let parts = Parts {
         config,
         clock: clock.clone(),
         ids: Arc::new(ids),
         keyring: Arc::new(Keyring::parse("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").expect("a key")),
         store,
-        carriers: Carriers { test: Arc::new(Scripted(Network::Test)), live: Some(Arc::new(Line(world.clone()))) },
+        outside,
+        ports,
         receivers: Some(Arc::new(Mail(world.clone()))),
     };
     let app = assemble(parts).expect("the service");

@@ -3,6 +3,7 @@
 //! A carrier reports [`Fact`]s; [`step`] says what the call is afterwards and which events it owes. The caller stores both in one
 //! transaction. Facts come late and more than once: what does not fit changes nothing.
 
+pub mod after;
 mod report;
 mod script;
 mod states;

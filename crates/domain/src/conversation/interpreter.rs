@@ -162,6 +162,7 @@ impl<'f> Step<'f, '_> {
             Input::TransferFailed { request } => self.transfer_failed(request),
             Input::DocumentChecked { accepted, fields } => self.document_checked(accepted, fields),
             Input::Noted { role, text } => self.note(role, &text),
+            Input::CutOff { turns, heard } => self.cut_off(turns, &heard),
             Input::HungUp => self.finish(None, EndCause::CallerHangup),
         }
     }
@@ -295,6 +296,30 @@ impl<'f> Step<'f, '_> {
         let text: String = text.trim().chars().take(MAX_HEARD).collect();
         if !text.is_empty() {
             self.state.history.push(Exchange::Said { role, text });
+        }
+    }
+
+    /// Takes back what the agent said and nobody heard, so that neither the transcript nor the model claims it.
+    fn cut_off(&mut self, turns: usize, heard: &str) {
+        let history = &mut self.state.history;
+        let mut at = history.len();
+        let mut first = None;
+        let mut left = turns;
+        while left > 0 && at > 0 {
+            at -= 1;
+            match history.get(at) {
+                Some(Exchange::Said { role: Role::Agent, .. }) => {
+                    history.remove(at);
+                    first = Some(at);
+                    left -= 1;
+                }
+                Some(Exchange::ToolCalled { .. } | Exchange::ToolAnswered { .. }) => {}
+                Some(Exchange::Said { role: Role::Customer, .. }) | None => break,
+            }
+        }
+        let heard: String = heard.trim().chars().take(MAX_HEARD).collect();
+        if let Some(first) = first.filter(|_| !heard.is_empty()) {
+            history.insert(first, Exchange::Said { role: Role::Agent, text: heard });
         }
     }
 

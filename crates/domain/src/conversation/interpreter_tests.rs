@@ -439,3 +439,24 @@ fn the_agent_speaks_hindi_of_its_own_accord() {
     conversation.step(Input::Started);
     assert_eq!(told(conversation.step(Input::ModelFailed { request: 1 }))[0], "say नमस्ते, बताइए, आपकी क्या मदद की जाए?");
 }
+
+#[test]
+fn what_nobody_heard_was_not_said() {
+    let nodes = json!([
+        {"id": "a", "type": "say", "text": "One two three.", "next": "b"},
+        {"id": "b", "type": "collect", "text": "Which plan?", "field": {"key": "plan"}, "next": "z"},
+        {"id": "z", "type": "end", "text": "Bye"}]);
+    let mut conversation = call(nodes);
+    conversation.step(Input::Started);
+    conversation.step(Input::CutOff { turns: 2, heard: "One two".into() });
+    let said = |conversation: &Conversation| conversation.transcript().into_iter().map(|turn| turn.text).collect::<Vec<_>>();
+    assert_eq!(said(&conversation), ["One two"]);
+    conversation.step(heard("Gold"));
+    assert_eq!(said(&conversation), ["One two", "Gold", "Bye"]);
+    let mut conversation = call(json!([{"id": "b", "type": "collect", "text": "Which?", "field": {"key": "plan"}, "next": "b"}]));
+    conversation.step(Input::Started);
+    conversation.step(Input::Noted { role: Role::Customer, text: "hello".into() });
+    conversation.step(Input::Noted { role: Role::Agent, text: "Which plan?".into() });
+    conversation.step(Input::CutOff { turns: 9, heard: String::new() });
+    assert_eq!(said(&conversation), ["Which?", "hello"], "what was said before the customer's last words stays");
+}

@@ -32,7 +32,7 @@ mod script;
 mod state;
 mod talk;
 mod template;
-mod words;
+pub(crate) mod words;
 
 #[cfg(test)]
 mod interpreter_tests;

@@ -144,6 +144,13 @@ pub enum Input {
         /// What was said.
         text: String,
     },
+    /// The agent was interrupted: of what it said last, only a part was heard. Comes before the words that interrupted it.
+    CutOff {
+        /// How many of the agent's last turns were not heard to their end; turns before the customer's last words are not touched.
+        turns: usize,
+        /// What was heard of them, which takes their place; may be empty.
+        heard: String,
+    },
     /// The customer left.
     HungUp,
 }

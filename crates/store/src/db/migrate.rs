@@ -33,6 +33,7 @@ migrations! {
     6 "decision_log",
     7 "nudges",
     8 "scheduled_calls",
+    9 "recordings",
     10 "lines",
 }
 

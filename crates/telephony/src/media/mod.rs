@@ -1,5 +1,54 @@
 //! Sound of calls.
+//!
+//! An [`Engine`] owns the RTP ports and a few operating system threads that do nothing but carry sound. [`sdp`] finds out with the other side how a
+//! call's sound travels, [`Engine::connect`] starts it: from then on the [`Ear`] hears every 20 ms tick, and the [`Line`] speaks, stops speaking,
+//! presses keys and holds.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `engine`, `thread` | ports and threads, ticks by absolute deadlines |
+//! | `flow` | one call's tick: packets in, ear, packets out |
+//! | `line` | the handle |
+//! | `jitter`, `latch`, `rtp`, `srtp`, `digits`, `packer`, `codec` | what a tick is made of |
+//! | `sdp` | offers and answers |
+//! | `resample` | other sample rates |
+//!
+//! RTCP is neither sent nor read: the port above each RTP port is kept free of other calls but not opened, and `rtcp-mux` is not offered. Carriers
+//! judge a call by its RTP; the peer's loss reports would have no reader here.
 
+mod codec;
+mod digits;
 mod ear;
+mod engine;
+mod figures;
+mod flow;
+mod jitter;
+mod latch;
+mod line;
+mod packer;
+mod ports;
+pub mod resample;
+mod rtp;
+pub mod sdp;
+mod srtp;
+mod thread;
 
+pub use crate::settings::Codec;
 pub use ear::{Ear, FRAME, Frame, Tick};
+pub use engine::{Engine, Settings};
+pub use figures::{Figures, LATENESS_MS, LineFigures};
+pub use line::Line;
+pub use ports::{OpenError, Socket};
+pub use sdp::{Agreed, Direction, SdpError};
+pub use srtp::{Keys, MasterKey, Suite};
+
+#[cfg(test)]
+pub(crate) mod codec_for_tests {
+    //! Sound as a line leaves it.
+
+    /// µ-law and back.
+    pub(crate) fn mu_law(samples: &[i16], bytes: &mut Vec<u8>, back: &mut Vec<i16>) {
+        super::codec::encode(super::Codec::Pcmu, samples, bytes);
+        super::codec::decode(super::Codec::Pcmu, bytes, back);
+    }
+}

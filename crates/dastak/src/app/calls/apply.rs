@@ -14,7 +14,7 @@ use store::{Tx, agents, contacts};
 use super::{Env, agent, hooks};
 use crate::app::do_not_call::{self, Source};
 use crate::app::events::{self, NewEvent};
-use crate::app::{Failure, wallet};
+use crate::app::{Failure, after_call, wallet};
 
 /// Applies a fact that was observed at `at` to a call that the caller holds (read in this transaction, for update): stores the call, settles the
 /// wallet and frees the line when it is over, writes its events, and tells what placed it. A fact that changes nothing leaves all as it was.
@@ -32,7 +32,7 @@ pub fn apply_with(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Tim
     if over {
         row.line = false;
         captured = match report {
-            Some(report) => held(tx, &mut row, &report)?,
+            Some(report) => after_call::concluded(tx, env, &mut row, report).map(|()| false)?,
             None => conclude(tx, &mut row)?,
         };
         settle_wallet(tx, env, &row)?;
@@ -58,7 +58,7 @@ pub fn apply_with(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Tim
 }
 
 /// Stores the call as it is now.
-pub(super) fn save(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<(), Failure> {
+pub(in crate::app) fn save(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<(), Failure> {
     if !calls::save(tx, row)? {
         return Err(Failure::internal("a call was changed by somebody who did not hold it"));
     }
@@ -86,14 +86,6 @@ pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
     let steps = Phone::normalize(&row.to_number).map_or(&[][..], |to| script(network, to));
     let next = steps.get(usize::try_from(row.script_step).ok()?);
     Some(next.map_or(row.started_at, |next| row.started_at.plus(next.after_ms)))
-}
-
-/// What a conversation that was really held leaves behind.
-fn held(tx: &mut Tx<'_>, row: &mut CallRow, report: &Report) -> Result<bool, Failure> {
-    let transcript = report.turns.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();
-    row.outcome = if row.progress.opted_out { Some("opted_out".to_owned()) } else { report.outcome.clone() };
-    calls::save_content(tx, row.workspace, row.id, &Value::Array(transcript), &Value::Object(report.extracted.clone()))?;
-    Ok(!report.turns.is_empty())
 }
 
 /// What a conversation of a network that is a table leaves behind: the agent's published flow played with set answers.
@@ -149,7 +141,7 @@ fn opt_out(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
 }
 
 /// Writes a call event (spec 3 «Call events»).
-pub(super) fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str) -> Result<(), Failure> {
+pub(in crate::app) fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str) -> Result<(), Failure> {
     emit_with(tx, env, row, kind, Value::Null)
 }
 

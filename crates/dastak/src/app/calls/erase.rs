@@ -12,7 +12,6 @@ pub fn erase(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person
     let counts = calls::erase(tx, tenant, person.contact, context.now)?;
     erased.calls += counts.calls;
     erased.transcripts += counts.transcripts;
-    erased.recordings += counts.recordings;
     tx.wake(topics::CALLS);
     Ok(())
 }

@@ -34,6 +34,7 @@ use crate::config::{Carrier as Kind, Config};
 
 pub(in crate::app) use agent::{flow_refusal, pack, refusal as agent_refusal};
 pub use apply::{apply, apply_with};
+pub(in crate::app) use apply::{emit, save};
 pub(in crate::app) use contact::find_known as find_contact;
 pub use due::{next_due, work_due};
 pub use erase::erase;
@@ -43,8 +44,8 @@ pub use place::{block, block_with, place, place_intent, place_intent_with, start
 pub(in crate::app) use prepare::own_number;
 pub use prepare::{Order, OwnNumber, Prepared, Refused, check_metadata, judge_gates, prepare, prepare_with};
 pub use read::{get, hang_up, list, view};
-pub use talk::{Talk, talk};
 pub use report::{keep_holding, report, to_hang_up, transferred};
+pub use talk::{Talk, talk};
 
 /// Who places calls, in each world.
 #[derive(Clone)]
@@ -80,11 +81,14 @@ pub struct Env {
     pub carriers: Carriers,
     /// Calls at once on the whole platform.
     pub platform_lines: i64,
+    /// Name of this node: files of its calls lie here.
+    pub node: Arc<str>,
 }
 
 impl App {
     /// What the transactions of calls need, as of now.
     pub fn call_env(&self) -> Env {
-        Env { context: self.context(), carriers: self.carriers.clone(), platform_lines: self.config.telephony.concurrent_calls }
+        let (carriers, node) = (self.carriers.clone(), self.ports.node.clone());
+        Env { context: self.context(), carriers, platform_lines: self.config.telephony.concurrent_calls, node }
     }
 }

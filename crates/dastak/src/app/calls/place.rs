@@ -132,7 +132,13 @@ fn lease(prepared: &Prepared, now: Timestamp) -> Timestamp {
 
 /// What the carrier is asked.
 pub(super) fn dial_order(call: &CallRow) -> Option<DialOrder> {
-    Some(DialOrder { workspace: call.workspace, call: call.id, to: Phone::normalize(&call.to_number).ok()?, from: call.from_number.clone(), network: call.network })
+    Some(DialOrder {
+        workspace: call.workspace,
+        call: call.id,
+        to: Phone::normalize(&call.to_number).ok()?,
+        from: call.from_number.clone(),
+        network: call.network,
+    })
 }
 
 /// The second transaction of a placement: the carrier's answer, and the answer to the request that waits for it.

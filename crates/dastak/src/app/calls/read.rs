@@ -12,7 +12,7 @@ use store::calls::{self, CallRow, Filter};
 
 use super::apply;
 use super::apply::{next_look, save};
-use crate::app::{App, Failure, topics};
+use crate::app::{App, Failure, recordings, topics};
 
 /// A call as clients see it.
 pub fn view(row: CallRow) -> CallView {
@@ -63,9 +63,10 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
         summary: content.summary,
         transcript: content.transcript.unwrap_or_else(|| json!([])),
         extracted: content.extracted.unwrap_or_else(|| json!({})),
-        recording_url: None,
-        full_transcript: json!({"status": Value::Null, "turns": Value::Null}),
+        recording_url: content.recording.map(|recording| recordings::link(app, recording)),
+        full_transcript: json!({"status": content.full_status, "turns": content.full_turns}),
         connector_pushes: content.connector_pushes.unwrap_or_else(|| json!([])),
+        latency: content.latency.unwrap_or_else(|| json!([])),
     })
 }
 

@@ -4,11 +4,12 @@ use api::nudges::{Decision, Nudge as NudgeView, NudgeDetail};
 use api::scopes::CALLS_READ;
 use domain::ids::{Id, Nudge};
 use domain::tenant::{Mode, Tenant};
+use store::calls;
 use store::nudges::{self, Filter};
 
 use super::{attempt, view};
 use crate::app::access::Caller;
-use crate::app::{App, Failure};
+use crate::app::{App, Failure, recordings};
 
 /// `GET /v1/nudges`: the page, and the key of the next one.
 pub async fn list(app: &App, tenant: Tenant, mode: Mode, filter: Filter, limit: i64) -> Result<(Vec<NudgeView>, Option<String>), Failure> {
@@ -20,21 +21,26 @@ pub async fn list(app: &App, tenant: Tenant, mode: Mode, filter: Filter, limit: 
 /// `GET /v1/nudges/{id}`. What was said in its calls needs `calls:read`.
 pub async fn get(app: &App, caller: &Caller, id: Id<Nudge>) -> Result<NudgeDetail, Failure> {
     let (tenant, mode, reads_calls) = (caller.tenant(), caller.mode(), caller.has(CALLS_READ));
-    app.store
+    let (mut detail, recording) = app
+        .store
         .read(move |tx| {
             let row = nudges::get(tx, tenant, mode, id)?.ok_or_else(|| Failure::not_found("nudge"))?;
+            let mut recording = None;
             let mut attempts_list = Vec::new();
             for call in nudges::attempts(tx, tenant, id)? {
                 attempts_list.extend(attempt(tx, tenant, mode, call)?);
+                recording = calls::content(tx, tenant, call)?.recording.or(recording);
             }
             if !reads_calls {
                 for attempt in &mut attempts_list {
                     (attempt.summary, attempt.extracted) = (None, None);
                 }
             }
-            Ok(NudgeDetail { nudge: view(&row), attempts_list, recording_url: None })
+            Ok::<_, Failure>((NudgeDetail { nudge: view(&row), attempts_list, recording_url: None }, recording.filter(|_| reads_calls)))
         })
-        .await
+        .await?;
+    detail.recording_url = recording.map(|recording| recordings::link(app, recording));
+    Ok(detail)
 }
 
 /// `GET /v1/nudges/{id}/timeline`.

@@ -9,6 +9,7 @@ mod contacts;
 mod do_not_call;
 mod nudges;
 mod numbers;
+mod recordings;
 mod scheduled_calls;
 mod tools;
 mod wallet;
@@ -17,7 +18,7 @@ mod webhooks;
 pub use wallet::Ledger;
 
 use super::handler::Handler;
-use crate::keyed;
+use crate::{keyed, open};
 
 /// The handlers of the public API by operation.
 pub fn handlers() -> Vec<(&'static str, Handler)> {
@@ -27,6 +28,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listCalls", keyed!(calls::list)),
         ("getCall", keyed!(calls::get)),
         ("hangUpCall", keyed!(calls::hang_up)),
+        ("getRecording", open!(recordings::get)),
         ("getCallTimeline", keyed!(scheduled_calls::call_timeline)),
         ("scheduleCall", keyed!(scheduled_calls::create)),
         ("listScheduledCalls", keyed!(scheduled_calls::list)),

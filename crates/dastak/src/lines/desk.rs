@@ -1,0 +1,116 @@
+//! What a conversation asks of the service: tools, people, and taking down what became known.
+
+use std::sync::Arc;
+
+use domain::call::{Fact, TurnLatency};
+use domain::ids::{Call, Id};
+use domain::ports::{Answer, ToolOffer};
+use domain::tenant::Tenant;
+use serde_json::{Map, Value};
+use telephony::media::Line;
+use telephony::sip::{LegControl, LegEvent};
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
+
+use super::Lines;
+use super::facts::Facts;
+use super::session::Session;
+use super::transfer::{Bridge, Fork, Referred, bring};
+use crate::app::{App, calls, tool_calls};
+use crate::voice::{self, Command, TransferFailure, TransferOrder};
+
+/// The desk of one call.
+pub(super) struct Desk {
+    pub(super) lines: Arc<Lines>,
+    pub(super) app: Arc<App>,
+    pub(super) tenant: Tenant,
+    pub(super) id: Id<Call>,
+    pub(super) control: LegControl,
+    pub(super) facts: Facts,
+    /// The customer's line.
+    pub(super) line: Line,
+    pub(super) fork: Fork,
+    pub(super) referred: Mutex<Referred>,
+    pub(super) talk: calls::Talk,
+    bridge: std::sync::Mutex<Option<Bridge>>,
+}
+
+impl Desk {
+    pub(super) fn new(session: &Session, talk: &calls::Talk, line: Line, fork: Fork, referred: Referred) -> Self {
+        Self {
+            lines: session.lines.clone(),
+            app: session.app.clone(),
+            tenant: session.tenant,
+            id: session.id,
+            control: session.control.clone(),
+            facts: session.facts.clone(),
+            line,
+            fork,
+            referred: Mutex::new(referred),
+            talk: talk.clone(),
+            bridge: std::sync::Mutex::new(None),
+        }
+    }
+
+    /// After a transfer beside the call: keeps customer and person together until one of them leaves or a hang-up is asked for.
+    pub(super) async fn stay_bridged(&self, events: &mut UnboundedReceiver<LegEvent>, orders: &mut Receiver<Command>) {
+        let bridge = self.bridge.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let Some(mut bridge) = bridge else { return };
+        loop {
+            tokio::select! {
+                event = events.recv() => if matches!(event, None | Some(LegEvent::Ended(_))) { break },
+                () = bridge.person_left() => break,
+                order = orders.recv() => if matches!(order, None | Some(Command::HangUp(_))) { break },
+            }
+        }
+        bridge.end().await;
+    }
+
+    async fn transfer_now(&self, order: TransferOrder) -> Result<(), TransferFailure> {
+        let bridge = bring(self, &order).await?;
+        *self.bridge.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = bridge;
+        Ok(())
+    }
+}
+
+impl voice::Desk for Desk {
+    fn call_tool(&self, tool_id: &str, arguments: Map<String, Value>) -> Answer<'_, Result<Value, String>> {
+        let tool_id = tool_id.to_owned();
+        Box::pin(async move { tool_calls::call(&self.app, &self.lines.tools, self.tenant, &tool_id, self.id, arguments).await })
+    }
+
+    fn tool_offers(&self, ids: &[String]) -> Answer<'_, Vec<ToolOffer>> {
+        let ids = ids.to_vec();
+        Box::pin(async move {
+            match tool_calls::offers(&self.app, self.tenant, &ids).await {
+                Ok(offers) => offers,
+                Err(failure) => {
+                    tracing::error!(call = %self.id, code = failure.error.code, cause = failure.cause, "the tools of a call could not be read");
+                    Vec::new()
+                }
+            }
+        })
+    }
+
+    /// There are no knowledge bases yet.
+    fn knowledge(&self, _: &str) -> Answer<'_, Vec<String>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
+
+    fn send_message(&self, template: Option<Value>, _: String) -> Answer<'_, ()> {
+        tracing::warn!(call = %self.id, template = template.is_some(), "a message was not sent: the chat-app channel is not connected");
+        Box::pin(std::future::ready(()))
+    }
+
+    fn transfer(&self, order: TransferOrder) -> Answer<'_, Result<(), TransferFailure>> {
+        Box::pin(self.transfer_now(order))
+    }
+
+    fn fact(&self, fact: Fact) {
+        self.facts.tell(fact);
+    }
+
+    fn answered(&self, latency: &TurnLatency) {
+        self.app.metrics.turn_answered(latency);
+    }
+}

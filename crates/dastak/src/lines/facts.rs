@@ -1,0 +1,83 @@
+//! Getting the facts of a call into the store: in order, and however long the store takes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::call::{Fact, Report};
+use domain::ids::{Call, Id};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use tokio::sync::mpsc;
+
+use crate::app::{App, calls};
+
+/// Longest pause between two tries.
+const SLOWEST: Duration = Duration::from_secs(5);
+
+/// Something to store.
+enum Item {
+    Fact(Fact, Timestamp, Option<Box<Report>>),
+    Transferred(String),
+}
+
+/// The way into the store of one call; cheap to copy. The last copy that goes lets the writer end.
+#[derive(Clone)]
+pub(super) struct Facts {
+    app: Arc<App>,
+    items: mpsc::UnboundedSender<Item>,
+}
+
+/// Ends when everything that was told is stored.
+pub(super) struct Written(tokio::task::JoinHandle<()>);
+
+impl Facts {
+    /// Starts the writer of a call.
+    pub(super) fn of(app: &Arc<App>, tenant: Tenant, id: Id<Call>) -> (Self, Written) {
+        let (items, queue) = mpsc::unbounded_channel();
+        let writer = tokio::spawn(write(app.clone(), tenant, id, queue));
+        (Self { app: app.clone(), items }, Written(writer))
+    }
+
+    /// Tells a fact, observed now.
+    pub(super) fn tell(&self, fact: Fact) {
+        self.tell_with(fact, None);
+    }
+
+    /// Tells a fact with what the conversation left behind.
+    pub(super) fn tell_with(&self, fact: Fact, left: Option<Report>) {
+        // The writer ends only after the last sender.
+        let _ = self.items.send(Item::Fact(fact, self.app.clock.now(), left.map(Box::new)));
+    }
+
+    /// Tells that a person has taken over.
+    pub(super) fn tell_transferred(&self, to: String) {
+        let _ = self.items.send(Item::Transferred(to));
+    }
+}
+
+impl Written {
+    /// Waits until everything is stored.
+    pub(super) async fn wait(self) {
+        let _ = self.0.await;
+    }
+}
+
+/// A store that is down for a while must not lose what became of a call: the same fact is tried until it is in. If the process ends first, the
+/// call's lease runs out and it is stored as lost.
+async fn write(app: Arc<App>, tenant: Tenant, id: Id<Call>, mut queue: mpsc::UnboundedReceiver<Item>) {
+    while let Some(item) = queue.recv().await {
+        let mut pause = Duration::from_millis(50);
+        while let Err(failure) = store(&app, tenant, id, &item).await {
+            tracing::error!(call = %id, code = failure.error.code, cause = failure.cause, "a fact of a call could not be stored; trying again");
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(SLOWEST);
+        }
+    }
+}
+
+async fn store(app: &App, tenant: Tenant, id: Id<Call>, item: &Item) -> Result<(), crate::app::Failure> {
+    match item {
+        Item::Fact(fact, at, left) => calls::report(app, tenant, id, *fact, *at, left.as_deref().cloned()).await.map(|_| ()),
+        Item::Transferred(to) => calls::transferred(app, tenant, id, to.clone()).await,
+    }
+}

@@ -1,0 +1,116 @@
+//! Figures of telephone lines and of the providers of speech and language, read when somebody asks for `/metrics`.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use providers::chain::Set;
+
+use super::Lines;
+
+/// What lines and providers are doing.
+pub struct LineFigures {
+    lines: Weak<Lines>,
+}
+
+impl LineFigures {
+    /// The figures of these lines, for as long as there are any.
+    pub fn of(lines: &Arc<Lines>) -> Self {
+        Self { lines: Arc::downgrade(lines) }
+    }
+}
+
+impl fmt::Debug for LineFigures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LineFigures")
+    }
+}
+
+fn gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: usize) -> fmt::Result {
+    let gauge = ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX));
+    gauge.encode(encoder.encode_descriptor(name, help, None, gauge.metric_type())?)
+}
+
+fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u64) -> fmt::Result {
+    let counter = ConstCounter::new(value);
+    counter.encode(encoder.encode_descriptor(name, help, None, counter.metric_type())?)
+}
+
+impl Collector for LineFigures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let Some(lines) = self.lines.upgrade() else { return Ok(()) };
+        let (sip, sound) = (lines.phone.figures(), lines.engine.figures());
+        let e = &mut encoder;
+        gauge(e, "calls_held", "Calls that this node holds", lines.lock().len())?;
+        gauge(e, "sip_legs", "Legs of calls, those included that wait for the answer to their BYE", sip.legs)?;
+        gauge(e, "sip_dialogs", "SIP dialogs", sip.dialogs)?;
+        gauge(e, "sip_transactions", "SIP transactions", sip.transactions)?;
+        gauge(e, "sip_streams", "Open TCP and TLS connections of the SIP side", sip.streams)?;
+        counter(e, "sip_refused", "Requests of strangers that were refused", sip.refused)?;
+        counter(e, "sip_junk", "Datagrams that were no SIP message", sip.junk)?;
+        gauge(e, "rtp_lines", "Lines with sound", usize::try_from(sound.lines).unwrap_or(usize::MAX))?;
+        gauge(e, "rtp_ports_in_use", "RTP ports in use", usize::try_from(sound.ports_in_use).unwrap_or(usize::MAX))?;
+        for (name, help, value) in [
+            ("rtp_ticks", "Ticks of sound worked, 20 ms each", sound.ticks),
+            ("rtp_late_ticks", "Ticks worked more than 30 ms after their time", sound.late_ticks),
+            ("rtp_skipped_ticks", "Ticks given up because their thread was more than 100 ms behind", sound.skipped_ticks),
+            ("rtp_packets_in", "Packets heard", sound.packets_in),
+            ("rtp_packets_out", "Packets sent", sound.packets_out),
+            ("rtp_packets_lost", "Packets of the other sides that never came", sound.lost),
+            ("rtp_packets_late", "Packets that came after their sound was due", sound.late_packets),
+            ("rtp_packets_foreign", "Packets from an address that is not the call's", sound.foreign),
+            ("rtp_failed_ears", "Lines closed because their ear failed", sound.failed_ears),
+        ] {
+            counter(e, name, help, value)?;
+        }
+        Ok(())
+    }
+}
+
+/// What is asked of providers, and how they answer.
+pub struct ProviderFigures(pub Set);
+
+impl fmt::Debug for ProviderFigures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ProviderFigures")
+    }
+}
+
+impl Collector for ProviderFigures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let figures = self.0.figures();
+        let mut asked = encoder.encode_descriptor(
+            "provider_requests",
+            "Conversations, sentences or turns begun with a provider",
+            None,
+            prometheus_client::metrics::MetricType::Counter,
+        )?;
+        for figure in &figures {
+            let labels = [("role", figure.role.label()), ("provider", figure.provider.as_str())];
+            ConstCounter::new(figure.asked).encode(asked.encode_family(&labels)?)?;
+        }
+        let mut faults =
+            encoder.encode_descriptor("provider_faults", "Failures of a provider by kind", None, prometheus_client::metrics::MetricType::Counter)?;
+        for figure in &figures {
+            for (fault, count) in &figure.faults {
+                let kind = format!("{fault:?}");
+                let labels = [("role", figure.role.label()), ("provider", figure.provider.as_str()), ("kind", kind.as_str())];
+                ConstCounter::new(*count).encode(faults.encode_family(&labels)?)?;
+            }
+        }
+        let mut open = encoder.encode_descriptor(
+            "provider_passed_over",
+            "Whether a provider is passed over because it kept failing",
+            None,
+            prometheus_client::metrics::MetricType::Gauge,
+        )?;
+        for figure in &figures {
+            let labels = [("role", figure.role.label()), ("provider", figure.provider.as_str())];
+            ConstGauge::new(i64::from(figure.open)).encode(open.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+}

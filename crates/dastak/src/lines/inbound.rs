@@ -1,0 +1,104 @@
+//! Calls that come in on a trunk.
+
+use std::sync::{Arc, Weak};
+
+use domain::call::Fact;
+use store::calls::CallRow;
+use telephony::media::Line;
+use telephony::sip::{Inbound, IncomingCall, Leg};
+use tokio::sync::mpsc;
+
+use super::Lines;
+use super::facts::Facts;
+use super::session::{Meeting, Session, hold};
+use crate::app::App;
+use crate::app::calls::{Caller, Welcome, answerable};
+
+/// Calls that ring and are not looked at yet; more are told to come again.
+const RINGING: usize = 256;
+
+/// Where trunks ring.
+pub(super) struct Doorbell(mpsc::Sender<IncomingCall>);
+
+/// Whoever goes to the door.
+pub(super) struct Answering(mpsc::Receiver<IncomingCall>);
+
+impl Doorbell {
+    pub(super) fn new() -> (Self, Answering) {
+        let (ring, calls) = mpsc::channel(RINGING);
+        (Self(ring), Answering(calls))
+    }
+}
+
+impl Inbound for Doorbell {
+    fn invite(&self, call: IncomingCall) {
+        if let Err(full) = self.0.try_send(call) {
+            let call = full.into_inner();
+            tokio::spawn(async move { call.reject(503).await });
+        }
+    }
+}
+
+impl Answering {
+    /// Answers for as long as the lines are there.
+    pub(super) fn start(mut self, lines: &Arc<Lines>) {
+        let lines: Weak<Lines> = Arc::downgrade(lines);
+        tokio::spawn(async move {
+            while let Some(call) = self.0.recv().await {
+                let Some(lines) = lines.upgrade() else { return call.reject(503).await };
+                tokio::spawn(async move { answer(&lines, call).await });
+            }
+        });
+    }
+}
+
+async fn answer(lines: &Arc<Lines>, call: IncomingCall) {
+    let Some(app) = lines.app().filter(|_| !lines.stopping()) else { return call.reject(503).await };
+    let caller = Caller { to: call.to().to_owned(), from: call.from().to_owned(), provider_call: call.id().to_owned() };
+    let row = match answerable(&app, caller).await {
+        Ok(Welcome::Answer(row)) => row,
+        Ok(Welcome::Decline(status, reason)) => {
+            tracing::info!(status, reason, "a call that came in was declined");
+            return call.reject(status).await;
+        }
+        Err(failure) => {
+            tracing::error!(code = failure.error.code, cause = failure.cause, "a call that came in could not be written down");
+            return call.reject(503).await;
+        }
+    };
+    call.ring().await;
+    let (tenant, id) = (row.workspace, row.id);
+    let (facts, written) = Facts::of(&app, tenant, id);
+    match pick_up(lines, &app, call, &row).await {
+        Some((leg, meeting, line)) => {
+            facts.tell(Fact::Answered);
+            let orders = hold(lines, tenant, id, &leg.control, None);
+            let Leg { control, events } = leg;
+            let session = Session { lines: lines.clone(), app: app.clone(), tenant, id, control, facts };
+            session.talk(meeting, line, events, orders).await;
+            drop(session);
+            written.wait().await;
+            lines.forget(id);
+        }
+        None => {
+            facts.tell(Fact::NoAnswer);
+            drop(facts);
+            written.wait().await;
+        }
+    }
+}
+
+/// Answers with an ear for the caller; none when the caller gave up, or the agent cannot be read.
+async fn pick_up(lines: &Lines, app: &App, call: IncomingCall, row: &CallRow) -> Option<(Leg, Meeting, Line)> {
+    let Some((meeting, ear)) = Meeting::prepare(lines, app, row.workspace, row.id).await else {
+        call.reject(480).await;
+        return None;
+    };
+    match call.answer(Box::new(ear)).await {
+        Ok(leg) => leg.control.line().map(|line| (leg, meeting, line)),
+        Err(why) => {
+            tracing::info!(call = %row.id, ?why, "a call that came in was not answered after all");
+            None
+        }
+    }
+}

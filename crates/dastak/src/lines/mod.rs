@@ -1,0 +1,339 @@
+//! Telephone lines of this node: calls on SIP trunks and on the sandbox's phones, from the dial to the last fact.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `session` | one call: its signalling, its conversation, its facts in order |
+//! | `facts` | getting facts into the store, however long the store takes |
+//! | `desk` | what a conversation asks of the service: tools, people |
+//! | `transfer` | bringing a person in, by referral or beside the call |
+//! | `inbound` | calls that come in |
+//! | `probe`, `figures` | health and figures |
+//! | `sandbox` | the phones of the sandbox network, a SIP peer in this process |
+//!
+//! A call is held by one node. It is dialled after its intent is stored; its facts are reported after the outcome of the dial is stored
+//! ([`Carrier::settled`]). The node says every few seconds which calls it still holds (`jobs/lines`); the store gives up those of a node
+//! that has died. Nothing here decides what a fact means: `app::calls` does.
+
+mod desk;
+mod facts;
+mod figures;
+mod inbound;
+mod probe;
+mod sandbox;
+mod session;
+mod transfer;
+
+pub use figures::{LineFigures, ProviderFigures};
+pub use probe::probe;
+
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use domain::call::{EndCause, Fact, Network, script};
+use domain::ids::{Call, Id};
+use domain::phone::Phone as Number;
+use domain::ports::{Answer, Carrier, DialError, DialOrder, HangUpFailed, Scripted, Standing};
+use domain::tenant::Tenant;
+use domain::time::SECOND;
+use providers::GuardedClient;
+use telephony::media::Engine;
+use telephony::settings::{Codec, Encryption, NumberFormat, Settings, Transport, Trunk};
+use telephony::sip::{Dial, DialFailed, LegControl, Phone, TrunkHealth};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
+
+use crate::app::App;
+use crate::config::{Carrier as Kind, Config};
+use crate::speech::Offline;
+use crate::voice::{Command, Recordings, Speech};
+
+/// For how long a call counts as held after its node said so, milliseconds.
+pub const LEASE: i64 = 45 * SECOND;
+/// For how long a line of the sandbox is kept for a call that was written down.
+const PROMISE: Duration = Duration::from_secs(2);
+/// Time that goodbyes get after the grace of a shutdown is over.
+const LAST_FACTS: Duration = Duration::from_secs(3);
+
+/// The lines of this node.
+pub struct Lines {
+    phone: Phone,
+    engine: Engine,
+    network: Option<sandbox::Phones>,
+    /// Calls at once over the sandbox's phones; trunks have their own caps.
+    cap: usize,
+    pub(crate) speech: Speech,
+    tools: GuardedClient,
+    recordings: Recordings,
+    held: Mutex<HashMap<Id<Call>, Held>>,
+    /// Calls of the sandbox that were written down for its lines and are not held yet, until when each may be expected.
+    promised: Mutex<VecDeque<Instant>>,
+    app: OnceLock<Weak<App>>,
+    /// Grows with every call that ends, for whoever waits until none is left.
+    ended: watch::Sender<u64>,
+}
+
+/// A call that this node holds.
+struct Held {
+    tenant: Tenant,
+    provider_call: String,
+    control: LegControl,
+    commands: mpsc::Sender<Command>,
+    settled: Option<oneshot::Sender<bool>>,
+}
+
+impl Lines {
+    /// Opens the lines that the settings ask for; `None` when there are none (carrier `none`, a manual clock, a sandbox without offline speech).
+    ///
+    /// # Errors
+    /// The setting that cannot be carried out, and why.
+    pub async fn start(config: &Config, speech: Speech, offline: &Offline) -> Result<Option<Arc<Self>>, String> {
+        let sandbox = match config.telephony.carrier {
+            Kind::None => return Ok(None),
+            Kind::Sandbox if config.manual_clock || config.telephony.sandbox_lines == 0 => return Ok(None),
+            Kind::Sandbox => true,
+            Kind::Sip => false,
+        };
+        if sandbox && let Err(why) = offline.check().await {
+            tracing::warn!(%why, "the sandbox plays calls by its table alone, without sound");
+            return Ok(None);
+        }
+        let policy = providers::guarded_client::Policy {
+            allow_insecure: config.allow_insecure_webhooks,
+            user_agent: format!("{}-tools/1", config.brand.to_lowercase()),
+            ..Default::default()
+        };
+        let resolver = Arc::new(providers::guarded_client::SystemResolver::new());
+        let tools = GuardedClient::new(policy, resolver).map_err(|why| why.to_string())?;
+        let mut settings = config.telephony.sip.clone();
+        let engine = engine(&settings)?;
+        let network = if sandbox {
+            let phones = sandbox::Phones::start(engine.clone(), offline.from_text.clone()).await?;
+            settings.listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+            settings.public_address = None;
+            settings.tls = None;
+            settings.response_timeout = sandbox::RESPONSE_TIMEOUT;
+            settings.trunks = vec![sandbox_trunk(phones.address())];
+            Some(phones)
+        } else {
+            None
+        };
+        let (inbound, answering) = inbound::Doorbell::new();
+        let phone = Phone::start(settings, engine.clone(), Arc::new(inbound)).await?;
+        let lines = Arc::new(Self {
+            phone,
+            engine,
+            network,
+            cap: if sandbox { config.telephony.sandbox_lines } else { usize::MAX },
+            speech,
+            tools,
+            recordings: Recordings::start().map_err(|why| why.to_string())?,
+            held: Mutex::new(HashMap::new()),
+            promised: Mutex::new(VecDeque::new()),
+            app: OnceLock::new(),
+            ended: watch::channel(0).0,
+        });
+        answering.start(&lines);
+        Ok(Some(lines))
+    }
+
+    /// Lets calls reach the use cases. Called once, before the first dial.
+    pub fn attach(&self, app: &Arc<App>) {
+        let _ = self.app.set(Arc::downgrade(app));
+    }
+
+    fn app(&self) -> Option<Arc<App>> {
+        self.app.get()?.upgrade()
+    }
+
+    /// Health of the trunks.
+    pub fn trunks(&self) -> Vec<TrunkHealth> {
+        self.phone.trunks()
+    }
+
+    /// Where trunks reach us.
+    pub fn address(&self) -> SocketAddr {
+        self.phone.local_address()
+    }
+
+    /// Calls that this node holds.
+    pub fn held(&self) -> Vec<(Tenant, Id<Call>)> {
+        self.lock().iter().map(|(id, held)| (held.tenant, *id)).collect()
+    }
+
+    /// Ends a call that this node holds: it was asked for.
+    pub fn end(&self, id: Id<Call>, cause: EndCause) {
+        let found = self.lock().get(&id).map(|held| (held.commands.clone(), held.control.clone()));
+        let Some((commands, control)) = found else { return };
+        // A conversation that is under way says what it leaves behind; before there is one the signalling does.
+        if commands.try_send(Command::HangUp(cause)).is_err() {
+            tokio::spawn(async move { control.hang_up().await });
+        }
+    }
+
+    /// Lets calls end within the grace, then ends those that are left; new ones are refused from the moment the service stops.
+    pub async fn drain(&self, grace: Duration) {
+        let mut ended = self.ended.subscribe();
+        let none_left = async {
+            while !self.lock().is_empty() {
+                if ended.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        if tokio::time::timeout(grace, none_left).await.is_ok() {
+            return self.close().await;
+        }
+        let left = self.held();
+        tracing::warn!(calls = left.len(), "the grace is over: ending the calls that are left");
+        for (_, id) in left {
+            self.end(id, EndCause::Error);
+        }
+        let mut ended = self.ended.subscribe();
+        let all_over = async {
+            while !self.lock().is_empty() {
+                if ended.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        let _ = tokio::time::timeout(LAST_FACTS, all_over).await;
+        self.close().await;
+    }
+
+    async fn close(&self) {
+        self.phone.stop().await;
+        if let Some(network) = &self.network {
+            network.stop().await;
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Id<Call>, Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps one of the sandbox's lines for a call that is being written down; whether there was one. The call may not come (its transaction ran
+    /// again, or failed), so a promise is forgotten after a while.
+    fn promise(&self) -> bool {
+        let (now, held) = (Instant::now(), self.lock().len());
+        let mut promised = self.promised.lock().unwrap_or_else(PoisonError::into_inner);
+        while promised.front().is_some_and(|until| *until <= now) {
+            promised.pop_front();
+        }
+        let free = held + promised.len() < self.cap;
+        if free {
+            promised.push_back(now + PROMISE);
+        }
+        free
+    }
+
+    fn forget(&self, id: Id<Call>) {
+        self.lock().remove(&id);
+        self.ended.send_modify(|ended| *ended += 1);
+    }
+
+    fn stopping(&self) -> bool {
+        self.app().is_none_or(|app| app.clock.stopping())
+    }
+}
+
+fn engine(settings: &Settings) -> Result<Engine, String> {
+    let (first, last) = settings.rtp_ports;
+    let started = Engine::start(telephony::media::Settings { ports: (first, last), threads: settings.media_threads });
+    started.map_err(|why| format!("telephony.sip.rtp_ports: {why}"))
+}
+
+fn sandbox_trunk(address: SocketAddr) -> Trunk {
+    Trunk {
+        name: "sandbox".into(),
+        address: address.to_string(),
+        transport: Transport::Udp,
+        outbound_proxy: None,
+        username: None,
+        password: None,
+        register: false,
+        codecs: vec![Codec::Pcmu, Codec::Pcma],
+        number_format: NumberFormat::E164,
+        caller_id: None,
+        encryption: Encryption::WhenOffered,
+        options_interval: Duration::from_secs(30),
+        channels: u32::MAX,
+        inbound_from: Vec::new(),
+    }
+}
+
+/// The lines as the carrier of live calls.
+pub struct LineCarrier(pub Arc<Lines>);
+
+impl Carrier for LineCarrier {
+    fn simulated(&self) -> bool {
+        self.0.network.is_some()
+    }
+
+    /// The sandbox plays as many calls as it has lines over SIP, the rest by its table.
+    fn network(&self, to: Number) -> Option<Network> {
+        let lines = &self.0;
+        if lines.network.is_none() {
+            return None;
+        }
+        // Nothing that a phone does makes our agent fail.
+        let ours = script(Network::Sandbox, to).iter().any(|step| step.fact == Fact::AgentFailed);
+        (ours || !lines.promise()).then_some(Network::Sandbox)
+    }
+
+    fn lease(&self) -> Option<i64> {
+        Some(LEASE)
+    }
+
+    fn dial(&self, order: DialOrder) -> Answer<'_, Result<String, DialError>> {
+        Box::pin(async move {
+            let lines = &self.0;
+            if let Some(network) = order.network {
+                return Scripted(network).dial(order).await;
+            }
+            let Some(app) = lines.app().filter(|app| !app.clock.stopping()) else { return Err(DialError::ProviderErrorBeforeRing) };
+            let dial = Dial { id: order.call.to_string(), to: order.to, from: order.from.clone(), trunk: None, ring_timeout: None };
+            let leg = match lines.phone.dial(dial).await {
+                Ok(leg) => leg,
+                Err(DialFailed::ProviderErrorBeforeRing { status, reason }) => {
+                    tracing::warn!(call = %order.call, status, reason, "no trunk took the call");
+                    return Err(DialError::ProviderErrorBeforeRing);
+                }
+                Err(DialFailed::Uncertain { reason }) => {
+                    tracing::warn!(call = %order.call, reason, "it is not known whether a dial went out");
+                    return Err(DialError::Uncertain);
+                }
+            };
+            Ok(session::begin(lines, &app, &order, leg))
+        })
+    }
+
+    fn ask(&self, order: DialOrder) -> Answer<'_, Standing> {
+        Box::pin(async move {
+            if let Some(network) = order.network {
+                return Scripted(network).ask(order).await;
+            }
+            match self.0.lock().get(&order.call) {
+                Some(held) => Standing::Taken(held.provider_call.clone()),
+                // Another node, or this one before a crash, may have sent the INVITE.
+                None => Standing::Unknown,
+            }
+        })
+    }
+
+    fn settled(&self, call: Id<Call>, kept: bool) {
+        if let Some(settled) = self.0.lock().get_mut(&call).and_then(|held| held.settled.take()) {
+            let _ = settled.send(kept);
+        }
+    }
+
+    fn hang_up(&self, provider_call: &str) -> Answer<'_, Result<(), HangUpFailed>> {
+        let found = self.0.lock().iter().find(|(_, held)| held.provider_call == provider_call).map(|(id, _)| *id);
+        if let Some(id) = found {
+            self.0.end(id, EndCause::ApiHangup);
+        }
+        // Otherwise the node that holds the call finds the wish in the store.
+        Box::pin(std::future::ready(Ok(())))
+    }
+}

@@ -1,0 +1,233 @@
+//! One call on a line, from the dial to its last fact.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::call::{EndCause, Fact};
+use domain::ids::{Call, Id};
+use domain::ports::DialOrder;
+use domain::tenant::Tenant;
+use telephony::media::Line;
+use telephony::sip::{Leg, LegControl, LegEvent};
+use tokio::sync::mpsc::{self, UnboundedReceiver};
+use tokio::sync::oneshot;
+
+use super::desk::Desk;
+use super::facts::Facts;
+use super::transfer::{Fork, ForkedEar, Referral};
+use super::{Held, Lines};
+use crate::app::{App, calls};
+use crate::config::MachineAnswer;
+use crate::voice::{self, Amd, Command, HearingSettings, Order};
+
+/// Longest wait for the outcome of the dial to be stored; its lease is over by then, and somebody else has given the call up.
+const SETTLED: Duration = Duration::from_secs(60);
+/// Longest wait for a conversation to end after the line has.
+const AFTERWORD: Duration = Duration::from_secs(10);
+
+/// A call on a line.
+pub(super) struct Session {
+    pub(super) lines: Arc<Lines>,
+    pub(super) app: Arc<App>,
+    pub(super) tenant: Tenant,
+    pub(super) id: Id<Call>,
+    pub(super) control: LegControl,
+    pub(super) facts: Facts,
+}
+
+/// Takes a call that a trunk took: held from now on, reported once [`domain::ports::Carrier::settled`] says so. The carrier's id of it.
+pub(super) fn begin(lines: &Arc<Lines>, app: &Arc<App>, order: &DialOrder, leg: Leg) -> String {
+    let (settle, settled) = oneshot::channel();
+    let (tenant, id) = (order.workspace, order.call);
+    let provider_call = leg.control.provider_call().to_owned();
+    let orders = hold(lines, tenant, id, &leg.control, Some(settle));
+    let (lines, app) = (lines.clone(), app.clone());
+    tokio::spawn(async move {
+        match tokio::time::timeout(SETTLED, settled).await {
+            Ok(Ok(true)) => carry(&lines, &app, tenant, id, leg, orders).await,
+            _ => {
+                tracing::warn!(call = %id, "the call was given up before its dial was stored; dropping the line");
+                leg.control.hang_up().await;
+            }
+        }
+        lines.forget(id);
+    });
+    provider_call
+}
+
+/// Writes down that this node holds a call; what is asked of the call comes out of the receiver.
+pub(super) fn hold(
+    lines: &Lines,
+    tenant: Tenant,
+    id: Id<Call>,
+    control: &LegControl,
+    settled: Option<oneshot::Sender<bool>>,
+) -> mpsc::Receiver<Command> {
+    let (commands, orders) = mpsc::channel(8);
+    let held = Held { tenant, provider_call: control.provider_call().to_owned(), control: control.clone(), commands, settled };
+    lines.lock().insert(id, held);
+    orders
+}
+
+/// Carries a call that was dialled from its first ring to its last fact, and waits until that is stored.
+async fn carry(lines: &Arc<Lines>, app: &Arc<App>, tenant: Tenant, id: Id<Call>, leg: Leg, mut orders: mpsc::Receiver<Command>) {
+    let (facts, written) = Facts::of(app, tenant, id);
+    let Leg { control, mut events } = leg;
+    let session = Session { lines: lines.clone(), app: app.clone(), tenant, id, control, facts };
+    match session.ring(&mut events, &mut orders).await {
+        Ok(()) => {
+            session.facts.tell(Fact::Answered);
+            let met = match Meeting::prepare(lines, app, tenant, id).await {
+                Some((meeting, ear)) => session.control.connect(Box::new(ear)).map(|line| (meeting, line)),
+                None => None,
+            };
+            match met {
+                Some((meeting, line)) => session.talk(meeting, line, events, orders).await,
+                None => {
+                    session.control.hang_up().await;
+                    session.facts.tell(Fact::AgentFailed);
+                }
+            }
+        }
+        Err(fact) => session.facts.tell(fact),
+    }
+    drop(session);
+    written.wait().await;
+}
+
+/// What a conversation needs before there is sound.
+pub(super) struct Meeting {
+    talk: calls::Talk,
+    hearing: voice::Hearing,
+    fork: Fork,
+}
+
+impl Meeting {
+    /// Reads the call's agent and opens the recording; a store that is down for a moment is asked again.
+    pub(super) async fn prepare(lines: &Lines, app: &App, tenant: Tenant, id: Id<Call>) -> Option<(Self, ForkedEar)> {
+        let mut found = None;
+        for pause in [50, 200, 500] {
+            match calls::talk(app, tenant, id).await {
+                Ok(talk) => {
+                    found = talk;
+                    break;
+                }
+                Err(failure) => {
+                    tracing::error!(call = %id, code = failure.error.code, cause = failure.cause, "a call's agent could not be read");
+                    tokio::time::sleep(Duration::from_millis(pause)).await;
+                }
+            }
+        }
+        let talk = found?;
+        let recorder = if talk.record { recorder(lines, app, id) } else { None };
+        let (ear, hearing) = voice::hearing(&HearingSettings::default(), recorder);
+        let fork = Fork::default();
+        let ear = fork.ear(ear);
+        Some((Self { talk, hearing, fork }, ear))
+    }
+}
+
+/// A call without a recording goes on all the same.
+fn recorder(lines: &Lines, app: &App, id: Id<Call>) -> Option<(voice::Recorder, voice::Recording)> {
+    let folder = app.config.data.join("spool");
+    let made = std::fs::create_dir_all(&folder).map_err(|why| why.to_string());
+    let opened = made.and_then(|()| lines.recordings.open(&folder.join(format!("{id}.wav"))));
+    opened.map_err(|why| tracing::error!(call = %id, %why, "a call is not recorded: no file")).ok()
+}
+
+impl Session {
+    /// Waits until somebody picks up; otherwise how the dial ended.
+    async fn ring(&self, events: &mut UnboundedReceiver<LegEvent>, orders: &mut mpsc::Receiver<Command>) -> Result<(), Fact> {
+        let mut asked = None;
+        loop {
+            tokio::select! {
+                event = events.recv() => match event {
+                    // An answer that crossed our hang-up is ended by the signalling.
+                    Some(LegEvent::Answered(_)) if asked.is_none() => return Ok(()),
+                    Some(LegEvent::Ended(end)) => return Err(asked.map_or(end.fact, Fact::Ended)),
+                    Some(_) => {}
+                    None => return Err(asked.map_or(Fact::Lost, Fact::Ended)),
+                },
+                Some(order) = orders.recv() => if let Command::HangUp(cause) = order {
+                    asked.get_or_insert(cause);
+                    self.drop_line();
+                },
+            }
+        }
+    }
+
+    /// Ends the signalling without waiting for it.
+    fn drop_line(&self) {
+        let control = self.control.clone();
+        tokio::spawn(async move { control.hang_up().await });
+    }
+
+    /// Holds the conversation and tells how it ended.
+    pub(super) async fn talk(&self, meeting: Meeting, line: Line, mut events: UnboundedReceiver<LegEvent>, mut orders: mpsc::Receiver<Command>) {
+        let Meeting { talk, hearing, fork } = meeting;
+        let (commands, told) = mpsc::channel(8);
+        let (referral, referred) = Referral::new();
+        let desk = Arc::new(Desk::new(self, &talk, line.clone(), fork, referred));
+        let conversation = voice::hold(self.order(talk), self.lines.speech.clone(), Arc::new(line), hearing, desk.clone(), told);
+        tokio::pin!(conversation);
+        let curtain = tokio::time::sleep(super::sandbox::TALK);
+        tokio::pin!(curtain);
+        let (mut over, mut timed) = (false, self.lines.network.is_some());
+        let held = loop {
+            tokio::select! {
+                held = &mut conversation => break held,
+                event = events.recv(), if !over => match event {
+                    Some(LegEvent::Held(hold)) => forward(&commands, Command::Hold(hold)).await,
+                    Some(LegEvent::TransferDone(done)) => referral.done(done),
+                    Some(LegEvent::Ended(_)) | None => {
+                        over = true;
+                        forward(&commands, Command::PeerGone).await;
+                        // The line is gone: what is left to do is little, and must not hold the call for ever.
+                        match tokio::time::timeout(AFTERWORD, &mut conversation).await {
+                            Ok(held) => break held,
+                            Err(_) => {
+                                tracing::error!(call = %self.id, "a conversation did not end with its line");
+                                return self.facts.tell(Fact::Lost);
+                            }
+                        }
+                    }
+                    Some(_) => {}
+                },
+                Some(order) = orders.recv() => forward(&commands, order).await,
+                () = &mut curtain, if timed => {
+                    timed = false;
+                    forward(&commands, Command::HangUp(EndCause::AgentEnded)).await;
+                }
+            }
+        };
+        if !over && held.end == Fact::Ended(EndCause::TransferHandoff) {
+            desk.stay_bridged(&mut events, &mut orders).await;
+        }
+        self.control.hang_up().await;
+        self.facts.tell_with(held.end, Some(held.report));
+    }
+
+    fn order(&self, talk: calls::Talk) -> Order {
+        let settings = &self.app.config.telephony;
+        let amd = match &settings.machine_answer {
+            _ if talk.direction == "inbound" => Amd::Off,
+            MachineAnswer::Off => Amd::Off,
+            MachineAnswer::HangUp => Amd::HangUp,
+            MachineAnswer::Leave(message) => Amd::LeaveMessage(message.clone()),
+        };
+        Order {
+            allowed_numbers: talk.allowed_numbers,
+            amd,
+            max_duration: settings.max_duration,
+            silence: settings.silence_prompt,
+            filler_after: settings.filler_after.unwrap_or(Duration::MAX),
+            end_after: self.lines.network.as_ref().map(|_| super::sandbox::GOODBYE_AFTER),
+            ..Order::new(talk.flow, talk.variables, talk.language, talk.voice)
+        }
+    }
+}
+
+async fn forward(commands: &mpsc::Sender<Command>, command: Command) {
+    // A conversation that is over takes no more.
+    let _ = commands.send(command).await;
+}

@@ -1,0 +1,72 @@
+//! Who hears, speaks and thinks: the providers that the settings name, and the offline set that every machine can have.
+
+use std::sync::Arc;
+
+use domain::ports::{LanguageModel, ProviderError, Recogniser, Synthesiser};
+use providers::chain::{self, Set};
+use providers::speech::offline;
+
+use crate::config::Config;
+use crate::voice::Speech;
+
+/// The offline set: programs of this machine, and an answerer without a model.
+#[derive(Clone)]
+pub struct Offline {
+    /// Speech to text.
+    pub to_text: Arc<dyn Recogniser>,
+    /// Text to speech.
+    pub from_text: Arc<dyn Synthesiser>,
+    /// The answerer.
+    pub model: Arc<dyn LanguageModel>,
+}
+
+impl Offline {
+    /// The offline set of this machine; whether its programs are installed is asked when they are used.
+    pub fn new() -> Self {
+        Self {
+            to_text: Arc::new(offline::OfflineRecogniser::new(offline::Settings::default())),
+            from_text: Arc::new(offline::OfflineSynthesiser::new(offline::Settings::default())),
+            model: Arc::new(providers::language_model::offline::OfflineAnswerer),
+        }
+    }
+
+    /// Whether it can speak and hear.
+    ///
+    /// # Errors
+    /// What is missing, and how to install it.
+    pub async fn check(&self) -> Result<(), ProviderError> {
+        self.from_text.check().await?;
+        self.to_text.check().await.map(|_| ())
+    }
+}
+
+impl Default for Offline {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The providers that the settings name, behind one port a role.
+///
+/// # Errors
+/// The setting that is wrong, and why.
+pub fn providers(config: &Config, offline: &Offline) -> Result<Set, String> {
+    let settings = chain::Settings {
+        to_text: config.providers.to_text.clone(),
+        from_text: config.providers.from_text.clone(),
+        language_models: config.providers.models.clone(),
+        residency: config.providers.resident_only,
+        ..chain::Settings::default()
+    };
+    let makers = chain::Offline {
+        to_text: &|_| Ok(offline.to_text.clone()),
+        from_text: &|_| Ok(offline.from_text.clone()),
+        model: &|_| Ok(offline.model.clone()),
+    };
+    chain::build(&settings, makers)
+}
+
+/// What conversations use of them.
+pub fn of(set: &Set) -> Speech {
+    Speech { to_text: set.to_text.clone(), from_text: set.from_text.clone(), model: set.model.clone() }
+}

@@ -1,0 +1,101 @@
+//! What a conversation on a line is to be, and what it leaves.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::call::{EndCause, Fact, Report};
+use domain::conversation::Flow;
+use domain::ports::{LanguageModel, Recogniser, Synthesiser};
+use serde_json::{Map, Value};
+
+/// What is done about answering machines.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Amd {
+    /// Nothing: the agent speaks at once (calls that come in).
+    Off,
+    /// The call is ended as `voicemail`.
+    #[default]
+    HangUp,
+    /// This is said after the beep, then the call is ended as `voicemail`.
+    LeaveMessage(String),
+}
+
+/// A conversation that is to be held.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// The published flow.
+    pub flow: Arc<Flow>,
+    /// The call's variables.
+    pub variables: Map<String, Value>,
+    /// Language code of the spec.
+    pub language: String,
+    /// An id of `GET /v1/voices`; empty for the default one.
+    pub voice: String,
+    /// The agent's `allowedTransferNumbers` (`+91…`). Empty: only what its own flow names; else nothing but these.
+    pub allowed_numbers: Vec<String>,
+    /// Words that may well be said, beside what the flow expects: names, products.
+    pub phrases: Vec<String>,
+    /// Answering machines.
+    pub amd: Amd,
+    /// Whether the customer may interrupt the agent. Off for texts that must be heard to their end by law.
+    pub interruptible: bool,
+    /// Longest conversation, from the answer; then a short goodbye and `max_duration`.
+    pub max_duration: Duration,
+    /// Silence before the customer is asked whether they are there.
+    pub silence: Duration,
+    /// Silence of our own before `one moment`, while a tool or the model is at work.
+    pub filler_after: Duration,
+    /// Ends the call politely as `agent_ended` after this long (the sandbox phone network).
+    pub end_after: Option<Duration>,
+}
+
+impl Order {
+    /// The usual conversation: machines are hung up on, ten minutes at most, seven seconds of silence, a filler after 1.5 s.
+    pub fn new(flow: Arc<Flow>, variables: Map<String, Value>, language: impl Into<String>, voice: impl Into<String>) -> Self {
+        Self {
+            flow,
+            variables,
+            language: language.into(),
+            voice: voice.into(),
+            allowed_numbers: Vec::new(),
+            phrases: Vec::new(),
+            amd: Amd::default(),
+            interruptible: true,
+            max_duration: Duration::from_secs(600),
+            silence: Duration::from_secs(7),
+            filler_after: Duration::from_millis(1500),
+            end_after: None,
+        }
+    }
+}
+
+/// Who hears, speaks and thinks. The chain of providers is behind each of them.
+#[derive(Clone)]
+pub struct Speech {
+    /// Speech to text.
+    pub to_text: Arc<dyn Recogniser>,
+    /// Text to speech.
+    pub from_text: Arc<dyn Synthesiser>,
+    /// Who talks in a `converse` node.
+    pub model: Arc<dyn LanguageModel>,
+}
+
+/// What is told to a conversation from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// End it now, without a word; the reason becomes the call's end.
+    HangUp(EndCause),
+    /// The customer hung up.
+    PeerGone,
+    /// The customer put the call on hold, or took it back.
+    Hold(bool),
+}
+
+/// A conversation that was held.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Held {
+    /// What it leaves behind.
+    pub report: Report,
+    /// How the call ended: [`Fact::Ended`], [`Fact::Voicemail`] or [`Fact::AgentFailed`]. Hanging up is the caller's.
+    pub end: Fact,
+}

@@ -1,0 +1,100 @@
+//! Sentences on their way to sound: one is made at a time, the next while the last still sounds.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use domain::ports::{SpeakOrder, Synthesiser};
+
+use super::work::{self, Guard, Reports};
+
+/// Made sound below which the next sentence is begun, milliseconds. More would be paid for and thrown away when the customer interrupts.
+const LOOK_AHEAD_MS: u64 = 4000;
+
+struct Current {
+    piece: u64,
+    text: String,
+    sounded: bool,
+    again: bool,
+    _task: Guard,
+}
+
+/// What a failed piece means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// It is being tried once more.
+    Again,
+    /// It is lost.
+    Lost,
+}
+
+pub(super) struct Speaker {
+    synthesiser: Arc<dyn Synthesiser>,
+    voice: String,
+    language: String,
+    queue: VecDeque<(u64, String)>,
+    current: Option<Current>,
+}
+
+impl Speaker {
+    pub fn new(synthesiser: Arc<dyn Synthesiser>, voice: String, language: String) -> Self {
+        Self { synthesiser, voice, language, queue: VecDeque::new(), current: None }
+    }
+
+    pub fn push(&mut self, piece: u64, text: String) {
+        self.queue.push_back((piece, text));
+    }
+
+    /// Whether no sound is being made or waits to be.
+    pub fn idle(&self) -> bool {
+        self.queue.is_empty() && self.current.is_none()
+    }
+
+    /// Drops all that is not sound yet.
+    pub fn cancel(&mut self) {
+        self.queue.clear();
+        self.current = None;
+    }
+
+    /// Begins the next sentence when it is time; `left_ms` of sound are there.
+    pub fn pump(&mut self, to: &Reports, left_ms: u64) {
+        if self.current.is_none()
+            && left_ms < LOOK_AHEAD_MS
+            && let Some((piece, text)) = self.queue.pop_front()
+        {
+            self.make(to, piece, text, false);
+        }
+    }
+
+    /// When to pump again, milliseconds from now; none while it is not time that is waited for.
+    pub fn due(&self, left_ms: u64) -> Option<u64> {
+        (self.current.is_none() && !self.queue.is_empty()).then(|| left_ms.saturating_sub(LOOK_AHEAD_MS - 500).max(20))
+    }
+
+    fn make(&mut self, to: &Reports, piece: u64, text: String, again: bool) {
+        let order = SpeakOrder { text: text.clone(), voice: self.voice.clone(), language: self.language.clone() };
+        let task = work::speak(to, &self.synthesiser, piece, order);
+        self.current = Some(Current { piece, text, sounded: false, again, _task: task });
+    }
+
+    /// Sound came; whether it is still wanted.
+    pub fn sounded(&mut self, piece: u64) -> bool {
+        let current = self.current.as_mut().filter(|current| current.piece == piece);
+        current.map(|current| current.sounded = true).is_some()
+    }
+
+    /// The piece is whole; whether anybody still wants it.
+    pub fn ended(&mut self, piece: u64) -> bool {
+        let ended = self.current.take_if(|current| current.piece == piece);
+        ended.is_some()
+    }
+
+    /// The piece failed. What did not sound yet is tried once more; none when nobody wants it any longer.
+    pub fn failed(&mut self, to: &Reports, piece: u64) -> Option<Failure> {
+        let current = self.current.take_if(|current| current.piece == piece)?;
+        if current.sounded || current.again {
+            return Some(Failure::Lost);
+        }
+        self.make(to, piece, current.text, true);
+        Some(Failure::Again)
+    }
+}

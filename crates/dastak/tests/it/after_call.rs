@@ -1,0 +1,458 @@
+//! What a conversation that was really held leaves behind (spec 1 «Call detail», «Events»): the whole of it, and what is switched off.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use dastak::app::calls;
+use dastak::config::Config;
+use domain::call::{EndCause, Fact, Network, RecordedFile, Report, TimedTurn, TurnLatency};
+use domain::conversation::Role;
+use domain::ports::{
+    Analysis, AnalysisOrder, Answer, Carrier, DialError, DialOrder, HangUpFailed, LanguageModel, ObjectStore, ProviderError, ProviderFault, Standing,
+    TalkOrder, Talking,
+};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use crate::app::TestApp;
+use crate::call_simulation::Desk;
+
+/// A carrier that takes every call and says nothing more: the test says what happens.
+pub struct Line;
+
+impl Carrier for Line {
+    fn network(&self, _: domain::phone::Phone) -> Option<Network> {
+        None
+    }
+
+    fn dial(&self, _: DialOrder) -> Answer<'_, Result<String, DialError>> {
+        Box::pin(std::future::ready(Ok("prov_line".into())))
+    }
+
+    fn ask(&self, _: DialOrder) -> Answer<'_, Standing> {
+        Box::pin(std::future::ready(Standing::Unknown))
+    }
+
+    fn hang_up(&self, _: &str) -> Answer<'_, Result<(), HangUpFailed>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// Objects in memory.
+#[derive(Default)]
+pub struct Shelf {
+    pub objects: Mutex<HashMap<String, Vec<u8>>>,
+    /// Faults of the next puts.
+    pub faults: Mutex<VecDeque<ProviderFault>>,
+    /// While set, a put stores the object and then waits for the bell before it answers.
+    pub held: Mutex<bool>,
+    pub bell: Notify,
+    /// How many puts have stored their object.
+    pub puts: std::sync::atomic::AtomicUsize,
+    /// Whether nothing can be read or dropped.
+    pub away: Mutex<bool>,
+}
+
+impl Shelf {
+    pub fn keys(&self) -> Vec<String> {
+        self.objects.lock().unwrap().keys().cloned().collect()
+    }
+
+    fn away<T>(&self) -> Result<(), Result<T, ProviderError>> {
+        if *self.away.lock().unwrap() { Err(Err(ProviderError::new("shelf", ProviderFault::Unreachable, "away"))) } else { Ok(()) }
+    }
+}
+
+impl ObjectStore for Shelf {
+    fn put<'a>(&'a self, key: &'a str, content_type: &'a str, body: Vec<u8>) -> Answer<'a, Result<(), ProviderError>> {
+        Box::pin(async move {
+            if let Some(fault) = self.faults.lock().unwrap().pop_front() {
+                return Err(ProviderError::new("shelf", fault, "as the test wants it"));
+            }
+            assert_eq!(content_type, "audio/wav");
+            self.objects.lock().unwrap().insert(key.to_owned(), body);
+            self.puts.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            let held = *self.held.lock().unwrap();
+            if held {
+                self.bell.notified().await;
+            }
+            Ok(())
+        })
+    }
+
+    fn get<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<Vec<u8>>, ProviderError>> {
+        let found = self.away().map_or_else(|away| away, |()| Ok(self.objects.lock().unwrap().get(key).cloned()));
+        Box::pin(std::future::ready(found))
+    }
+
+    fn delete<'a>(&'a self, key: &'a str) -> Answer<'a, Result<(), ProviderError>> {
+        let gone = self.away().map_or_else(
+            |away| away,
+            |()| {
+                self.objects.lock().unwrap().remove(key);
+                Ok(())
+            },
+        );
+        Box::pin(std::future::ready(gone))
+    }
+
+    fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
+        Box::pin(std::future::ready(Ok("here".into())))
+    }
+}
+
+/// A model that reads as it is told.
+#[derive(Default)]
+pub struct Reader {
+    pub answers: Mutex<VecDeque<Result<Analysis, ProviderFault>>>,
+    pub orders: Mutex<Vec<AnalysisOrder>>,
+    /// While set, an answer waits for the bell.
+    pub held: Mutex<bool>,
+    pub bell: Notify,
+}
+
+impl Reader {
+    pub fn of(answers: impl IntoIterator<Item = Result<Analysis, ProviderFault>>) -> Arc<Self> {
+        Arc::new(Self { answers: Mutex::new(answers.into_iter().collect()), ..Self::default() })
+    }
+
+    pub fn asked(&self) -> usize {
+        self.orders.lock().unwrap().len()
+    }
+}
+
+impl LanguageModel for Reader {
+    fn name(&self) -> &str {
+        "reader"
+    }
+
+    fn resident(&self) -> bool {
+        true
+    }
+
+    fn talk(&self, _: TalkOrder) -> Answer<'_, Result<Box<dyn Talking>, ProviderError>> {
+        Box::pin(std::future::ready(Err(ProviderError::new("reader", ProviderFault::Refused, "it only reads"))))
+    }
+
+    fn analyse(&self, order: AnalysisOrder) -> Answer<'_, Result<Analysis, ProviderError>> {
+        Box::pin(async move {
+            self.orders.lock().unwrap().push(order);
+            let held = *self.held.lock().unwrap();
+            if held {
+                self.bell.notified().await;
+            }
+            let answer = self.answers.lock().unwrap().pop_front().unwrap_or(Err(ProviderFault::Unreachable));
+            answer.map_err(|fault| ProviderError::new("reader", fault, "as the test wants it"))
+        })
+    }
+
+    fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
+        Box::pin(std::future::ready(Ok("here".into())))
+    }
+}
+
+/// What the tests find in a conversation.
+pub fn interested() -> Analysis {
+    Analysis {
+        summary: "Wants a call tomorrow.".into(),
+        extracted: json!({"amount": 1, "day": "tomorrow", "made_up": true}).as_object().unwrap().clone(),
+        outcome: Some("Callback requested".into()),
+        sentiment: Some("positive".into()),
+    }
+}
+
+/// A workspace with an agent that extracts, a carrier that the test plays, a shelf and perhaps a model.
+pub struct Held {
+    pub desk: Desk,
+    pub shelf: Arc<Shelf>,
+}
+
+impl Held {
+    pub async fn open(model: Option<Arc<Reader>>) -> Self {
+        Self::open_with(model, |_| ()).await
+    }
+
+    pub async fn open_with(model: Option<Arc<Reader>>, change: impl FnOnce(&mut Config)) -> Self {
+        let shelf = Arc::new(Shelf::default());
+        let objects = shelf.clone();
+        let app = TestApp::start_ports(Arc::new(Line), change, |ports| {
+            ports.objects = objects;
+            ports.language_model = model.map(|model| model as Arc<dyn LanguageModel>);
+        })
+        .await;
+        let mut desk = Desk::open_in(app).await;
+        let schema = json!([{"key": "amount", "label": "Amount", "type": "number"}, {"key": "day", "label": "Day", "type": "text"}]);
+        let agent = json!({"systemPrompt": "You are Asha from Acme.", "extractionSchema": schema});
+        desk.agent = crate::agents::create_active(&desk.app, &desk.workspace, &agent).await;
+        Self { desk, shelf }
+    }
+
+    pub fn app(&self) -> &TestApp {
+        &self.desk.app
+    }
+
+    /// Where the file of a call's recording lies.
+    pub fn file(&self, call: &str) -> PathBuf {
+        self.app().app().config.data.join(format!("{call}.wav"))
+    }
+
+    /// A report of a conversation that was recorded.
+    pub fn report(&self, call: &str) -> Report {
+        let file = self.file(call);
+        std::fs::write(&file, format!("RIFF the voice of {call}")).unwrap();
+        Report { recording: Some(RecordedFile { path: file.display().to_string(), duration_ms: 4_000 }), ..talk() }
+    }
+
+    /// Places a live call; it rings.
+    pub async fn placed(&self) -> String {
+        self.desk.placed(&self.desk.workspace.live, "1234").await
+    }
+
+    pub async fn answer(&self, call: &str) {
+        self.tell(call, Fact::AgentConnected, None, true).await;
+    }
+
+    /// The conversation ends with this report.
+    pub async fn end(&self, call: &str, cause: Fact, report: Report) {
+        self.tell(call, cause, Some(report), false).await;
+        self.app().advance(0).await;
+    }
+
+    /// Nothing more is heard of the call.
+    pub async fn lost(&self, call: &str) {
+        self.tell(call, Fact::Lost, None, false).await;
+    }
+
+    async fn tell(&self, call: &str, fact: Fact, report: Option<Report>, answered: bool) {
+        let app = self.app().app();
+        let (env, id, tenant) = (app.call_env(), call.parse().unwrap(), self.desk.workspace.id.parse().unwrap());
+        app.store
+            .tx(move |tx| {
+                let mut row = store::calls::get_for_update(tx, tenant, id)?.expect("the call");
+                if answered {
+                    row = calls::apply(tx, &env, row, Fact::Answered, env.context.now)?;
+                }
+                calls::apply_with(tx, &env, row, fact, env.context.now, report.clone()).map(|_| ())
+            })
+            .await
+            .unwrap();
+    }
+
+    /// A call that was held for ten seconds and is over.
+    pub async fn held(&self, report: impl FnOnce(&Self, &str) -> Report) -> String {
+        let call = self.placed().await;
+        self.answer(&call).await;
+        self.app().advance(10).await;
+        let report = report(self, &call);
+        self.end(&call, Fact::Ended(EndCause::AgentEnded), report).await;
+        call
+    }
+
+    pub async fn detail(&self, call: &str) -> Value {
+        self.desk.call(&self.desk.workspace.live, call).await
+    }
+
+    /// How often an event of a type is in the outbox.
+    pub async fn count(&self, kind: &str) -> usize {
+        let tenant = self.desk.workspace.id.parse().unwrap();
+        // Those that an erasure has emptied count as well.
+        let events = self.app().app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1_000)).await.unwrap();
+        events.iter().filter(|event| event.kind == kind).count()
+    }
+
+    pub async fn feature(&self, name: &str, on: bool) {
+        let body = json!({"features": {name: on}});
+        self.app().operator("PATCH", &format!("/workspaces/{}", self.desk.workspace.id), &body).await.expect(200);
+    }
+}
+
+/// Something that both said.
+pub fn talk() -> Report {
+    let turn = |role, text: &str, start_ms, end_ms| TimedTurn { role, text: text.into(), start_ms, end_ms };
+    Report {
+        turns: vec![
+            turn(Role::Agent, "Hello from Acme.", 400, 1_900),
+            turn(Role::Customer, "Call me tomorrow.", 2_345, 3_300),
+            turn(Role::Agent, "Goodbye.", 3_900, 4_500),
+        ],
+        extracted: json!({"amount": 500}).as_object().unwrap().clone(),
+        outcome: None,
+        latency: vec![TurnLatency {
+            turn: 2,
+            endpoint_ms: 210,
+            transcript_ms: Some(260),
+            first_token_ms: None,
+            first_audio_ms: Some(580),
+            first_packet_ms: Some(600),
+        }],
+        recording: None,
+        model_talked: false,
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_leaves_everything_behind() {
+    let model = Reader::of([Ok(interested())]);
+    let held = Held::open(Some(model.clone())).await;
+    let call = held.held(Held::report).await;
+    let kinds = held.desk.kinds().await;
+    assert_eq!(kinds[..3], ["call.started", "transcript.ready", "call.completed"], "{kinds:?}");
+    let mut later = kinds[3..].to_vec();
+    later.sort();
+    assert_eq!(later, ["outcome.captured", "recording.ready"], "each once");
+    let detail = held.detail(&call).await;
+    let heard = json!([
+        {"role": "agent", "text": "Hello from Acme."},
+        {"role": "customer", "text": "Call me tomorrow."},
+        {"role": "agent", "text": "Goodbye."},
+    ]);
+    assert_eq!(detail["transcript"], heard);
+    assert_eq!(detail["summary"], "Wants a call tomorrow.");
+    assert_eq!(detail["extracted"], json!({"amount": 500, "day": "tomorrow"}), "the flow's value stands, what is not asked for is left out");
+    assert_eq!(detail["outcome"], "callback_requested");
+    let full = json!({"status": "done", "turns": [
+        {"speaker": "agent", "text": "Hello from Acme.", "start": 0.4},
+        {"speaker": "customer", "text": "Call me tomorrow.", "start": 2.35},
+        {"speaker": "agent", "text": "Goodbye.", "start": 3.9},
+    ]});
+    assert_eq!(detail["fullTranscript"], full);
+    let latency = json!([{"turn": 2, "endpointMs": 210, "transcriptMs": 260, "firstTokenMs": null, "firstAudioMs": 580, "firstPacketMs": 600}]);
+    assert_eq!(detail["latency"], latency);
+    assert_eq!(detail["connectorPushes"], json!([]));
+    let link = detail["recordingUrl"].as_str().expect("a link").strip_prefix(&held.app().url).expect("under the public address").to_owned();
+    let sound = held.app().send("GET", &link, None, &[], Default::default()).await;
+    assert_eq!((sound.status, sound.header("content-type")), (200, Some("audio/wav")));
+    assert_eq!(sound.text, format!("RIFF the voice of {call}"));
+    assert!(!held.file(&call).exists(), "the file on the node has gone");
+    assert_eq!(held.shelf.keys().len(), 1);
+
+    let events = held.desk.events().await;
+    let captured = events.iter().find(|event| event["type"] == "outcome.captured").unwrap();
+    assert_eq!((&captured["data"]["outcome"], &captured["data"]["callId"]), (&json!("callback_requested"), &json!(call)));
+    let order = model.orders.lock().unwrap()[0].clone();
+    assert_eq!((order.transcript.len(), order.prompt.as_str(), order.schema.as_array().map(Vec::len)), (3, "You are Asha from Acme.", Some(2)));
+    assert_eq!(Value::Object(order.extracted), json!({"amount": 500}));
+    let timeline = held.app().get(&held.desk.workspace.live, &format!("/v1/calls/{call}/timeline")).await.expect(200);
+    let steps: Vec<&str> = timeline["data"].as_array().unwrap().iter().map(|entry| entry["event"].as_str().unwrap()).collect();
+    assert_eq!(steps[..3], ["placement", "answered", "ended"], "{steps:?}");
+    assert!(steps.contains(&"recorded") && steps.contains(&"analysed"), "{steps:?}");
+    let figures = held.app().get(&held.desk.workspace.live, "/v1/analytics/calls").await.expect(200);
+    assert_eq!(figures["data"]["sentiment"], json!([{"sentiment": "positive", "count": 1}]));
+    assert_eq!(figures["data"]["byOutcome"], json!({"callback_requested": 1}));
+    let log = held.app().get(&held.desk.workspace.live, "/v1/audit/export?format=csv").await;
+    assert_eq!(log.text.lines().filter(|line| line.contains(",recorded,rec_")).count(), 1, "{}", log.text);
+    assert_eq!(held.app().get(&held.desk.workspace.live, "/v1/audit/verify").await.expect(200)["data"]["verified"], true);
+    let waiting = held.app().app().store.read(|tx| tx.one("select count(*) from after_calls", &[], |row| row.int(0))).await.unwrap();
+    assert_eq!(waiting, Some(0), "nothing is owed any more");
+}
+
+#[tokio::test]
+async fn what_is_switched_off_is_not_made() {
+    let held = Held::open(Some(Reader::of([Ok(interested())]))).await;
+    held.feature("recording", false).await;
+    held.feature("fullTranscript", false).await;
+    let call = held.held(Held::report).await;
+    let detail = held.detail(&call).await;
+    assert_eq!((&detail["recordingUrl"], &detail["fullTranscript"]), (&Value::Null, &json!({"status": null, "turns": null})));
+    assert_eq!(detail["transcript"].as_array().map(Vec::len), Some(3));
+    assert!(held.shelf.keys().is_empty() && !held.file(&call).exists(), "nothing is kept, on this node neither");
+    assert_eq!((held.count("recording.ready").await, held.count("outcome.captured").await), (0, 1));
+}
+
+#[tokio::test]
+async fn without_a_model_the_flow_has_the_word() {
+    let held = Held::open(None).await;
+    let call = held.held(|_, _| Report { outcome: Some("paid".into()), ..talk() }).await;
+    let detail = held.detail(&call).await;
+    assert_eq!((&detail["outcome"], &detail["summary"], &detail["extracted"]), (&json!("paid"), &Value::Null, &json!({"amount": 500})));
+    assert_eq!(held.count("outcome.captured").await, 1);
+    held.held(|_, _| talk()).await;
+    assert_eq!((held.count("transcript.ready").await, held.count("outcome.captured").await), (2, 1), "no outcome, no event");
+}
+
+#[tokio::test]
+async fn the_flow_and_the_person_overrule_the_model() {
+    let held = Held::open(Some(Reader::of([Ok(interested()), Ok(interested())]))).await;
+    let call = held.held(|_, _| Report { outcome: Some("paid".into()), ..talk() }).await;
+    let detail = held.detail(&call).await;
+    assert_eq!((&detail["outcome"], &detail["summary"]), (&json!("paid"), &json!("Wants a call tomorrow.")));
+    let call = held.placed().await;
+    held.answer(&call).await;
+    held.tell(&call, Fact::OptOutSaid, None, false).await;
+    held.end(&call, Fact::Ended(EndCause::AgentEnded), Report { outcome: Some("paid".into()), ..talk() }).await;
+    assert_eq!(held.detail(&call).await["outcome"], "opted_out");
+}
+
+#[tokio::test]
+async fn machines_and_silence_are_not_analysed() {
+    let model = Reader::of([]);
+    let held = Held::open(Some(model.clone())).await;
+    let call = held.placed().await;
+    held.answer(&call).await;
+    let message = Report { outcome: Some("left_message".into()), ..held.report(&call) };
+    held.end(&call, Fact::Voicemail, message).await;
+    let detail = held.detail(&call).await;
+    assert_eq!((&detail["outcome"], &detail["summary"]), (&Value::Null, &Value::Null));
+    assert!(detail["recordingUrl"].is_string(), "what was said to the machine is kept");
+    assert_eq!(held.count("outcome.captured").await, 0);
+    // Nobody said a word; the flow's outcome stands at once.
+    let mut silent = talk();
+    silent.turns.retain(|turn| turn.role == Role::Agent);
+    silent.outcome = Some("no_reply".into());
+    let call = held.held(|_, _| silent).await;
+    assert_eq!((&held.detail(&call).await["outcome"], held.count("outcome.captured").await), (&json!("no_reply"), 1));
+    // Nobody was there at all.
+    let call = held.placed().await;
+    let report = Report { outcome: Some("paid".into()), ..held.report(&call) };
+    held.end(&call, Fact::NoAnswer, report).await;
+    let detail = held.detail(&call).await;
+    assert_eq!((&detail["outcome"], &detail["transcript"], &detail["recordingUrl"]), (&Value::Null, &json!([]), &Value::Null));
+    assert!(!held.file(&call).exists());
+    assert_eq!((model.asked(), held.count("transcript.ready").await, held.count("outcome.captured").await), (0, 2, 1));
+}
+
+#[tokio::test]
+async fn a_nudge_shows_what_its_calls_left() {
+    let held = Held::open(Some(Reader::of([Ok(interested())]))).await;
+    let workspace = &held.desk.workspace;
+    let body = json!({"agentId": held.desk.agent, "toNumber": "+919812301234"});
+    let made = held.app().post_with(&workspace.live, "/v1/nudges", &[("idempotency-key", "n")], &body).await.expect(201);
+    let path = format!("/v1/nudges/{}", made["data"]["id"].as_str().unwrap());
+    let ringing = held.app().until(&workspace.live, &path, |answer| answer["data"]["attempts"] == 1).await;
+    held.app().advance(0).await;
+    let call = ringing["data"]["attemptsList"][0]["callId"].as_str().unwrap().to_owned();
+    held.answer(&call).await;
+    held.app().advance(5).await;
+    let report = held.report(&call);
+    held.end(&call, Fact::Ended(EndCause::CallerHangup), report).await;
+    let nudge = held.app().get(&workspace.live, &path).await.expect(200)["data"].clone();
+    let attempt = &nudge["attemptsList"][0];
+    assert_eq!((&nudge["result"], &attempt["outcome"]), (&json!("connected"), &json!("callback_requested")));
+    assert_eq!((&attempt["summary"], &attempt["extracted"]), (&json!("Wants a call tomorrow."), &json!({"amount": 500, "day": "tomorrow"})));
+    assert!(nudge["recordingUrl"].as_str().is_some_and(|link| link.contains("/v1/recordings/rec_")));
+    let key = held.app().key(&workspace.id, "live", json!(["nudges:read"])).await;
+    let nudge = held.app().get(&key, &path).await.expect(200)["data"].clone();
+    let attempt = &nudge["attemptsList"][0];
+    assert_eq!((&nudge["recordingUrl"], &attempt["summary"], &attempt["extracted"]), (&Value::Null, &Value::Null, &Value::Null));
+}
+
+#[tokio::test]
+async fn pushes_to_connected_systems_are_listed_newest_first() {
+    let held = Held::open(None).await;
+    let call = held.held(|_, _| talk()).await;
+    let (id, tenant) = (call.parse().unwrap(), held.desk.workspace.id.parse().unwrap());
+    let now = held.app().app().clock.now();
+    for (provider, status, error) in [("hubspot", "failed", Some("no such property")), ("hubspot", "success", None)] {
+        let push = move |tx: &mut store::Tx<'_>| {
+            let row = store::calls::get_for_update(tx, tenant, id)?.expect("the call");
+            dastak::app::after_call::record_push(tx, &row, provider, status, error, now)
+        };
+        held.app().app().store.tx(push).await.unwrap();
+    }
+    let pushes = json!([
+        {"provider": "hubspot", "status": "success", "error": null, "createdAt": now},
+        {"provider": "hubspot", "status": "failed", "error": "no such property", "createdAt": now},
+    ]);
+    assert_eq!(held.detail(&call).await["connectorPushes"], pushes);
+}

@@ -1,0 +1,186 @@
+//! Calls over trunks.
+
+use serde_json::{Value, json};
+
+use super::baresip::{Baresip, free_port};
+use super::kit::{Kit, folder, question, text, until};
+use super::sipp::{Sipp, answers};
+use super::sounds::{heard, level, samples, speech};
+
+/// A callee who waits for the question and answers it.
+fn callee(answers: bool) -> Baresip {
+    Baresip::start(&["+919812301234"], &speech(&folder("speech"), "call me later", 5.5, 12.0), answers)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_telephone_rings_and_the_agent_talks() {
+    let phone = callee(true);
+    let kit = Kit::with_trunks(&[phone.port]).await;
+    let webhooks = kit.webhooks().await;
+    let agent = kit.agent("outbound", question()).await;
+    let before = kit.balance().await;
+    let id = kit.place(&agent, "1234").await;
+    let call = kit.ended(&id).await;
+    assert_eq!((&call["endCause"], &call["outcome"]), (&json!("agent_ended"), &json!("callback_requested")), "{call}");
+    assert_eq!(call["extracted"]["when"], "call me later", "{call}");
+    let said: Vec<&str> =
+        call["transcript"].as_array().unwrap().iter().filter(|turn| turn["role"] == "customer").filter_map(|turn| turn["text"].as_str()).collect();
+    assert!(said.iter().any(|words| words.contains("call me later")), "{call}");
+    assert_eq!(kit.balance().await, before - 600, "one started minute");
+    let ledger = kit.api("GET", "/v1/wallet/transactions", &Value::Null).await;
+    assert!(ledger["data"].as_array().unwrap().iter().any(|entry| entry["kind"] == "call_charge" && entry["reference"] == json!(id)), "{ledger}");
+    let call = kit.when(&id, "the recording is ready", |call| call["recordingUrl"].is_string()).await;
+    let recording = kit.fetch(&text(&call["recordingUrl"])).await;
+    assert!(heard(&samples(&recording, 0), &["call me later", "right now"]).await.contains("call me later"), "the customer is on the left");
+    assert!(level(&samples(&recording, 1)) > 50, "the agent is on the right");
+    for kind in ["call.started", "transcript.ready", "outcome.captured", "call.completed", "recording.ready"] {
+        until(kind, || webhooks.got().iter().any(|got| got.json()["type"] == kind && got.json()["data"]["callId"] == json!(id))).await;
+    }
+    until("the callee's file is written", || !phone.heard().is_empty()).await;
+    let words = heard(&samples(&phone.heard()[0], 0), &["hello this is asha", "when may i call you", "thank you and goodbye"]).await;
+    assert!(words.contains("call you") || words.contains("thank you and goodbye"), "the callee heard «{words}»");
+    assert!(call["latency"].as_array().is_some_and(|turns| !turns.is_empty()), "{call}");
+    kit.is_clean().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_of_a_carrier_become_ends_of_calls() {
+    let rows: [(&[(u16, &str, u32)], &str, &str); 5] = [
+        (&[(100, "Trying", 0), (180, "Ringing", 0), (486, "Busy Here", 300)], "busy", "busy"),
+        (&[(180, "Ringing", 0), (603, "Decline", 300)], "failed", "rejected"),
+        (&[(100, "Trying", 0), (404, "Not Found", 100)], "failed", "invalid_number"),
+        (&[(180, "Ringing", 0), (480, "Temporarily Unavailable", 300)], "no_answer", "no_answer"),
+        (&[(180, "Ringing", 0), (503, "Service Unavailable", 300)], "failed", "sip_503"),
+    ];
+    let row = async |(script, status, cause): (&[(u16, &str, u32)], &str, &str)| {
+        let mut peer = Sipp::start(&answers(script));
+        let kit = Kit::with_trunks(&[peer.port]).await;
+        let agent = kit.agent("outbound", question()).await;
+        let before = kit.balance().await;
+        let id = kit.place(&agent, "1234").await;
+        let call = kit.ended(&id).await;
+        assert_eq!((&call["status"], &call["endCause"], &call["answered"]), (&json!(status), &json!(cause), &json!(false)), "{call}");
+        assert!(peer.succeeded().await, "{}", peer.messages());
+        assert_eq!(kit.balance().await, before);
+        kit.is_clean().await;
+    };
+    let [a, b, c, d, e] = rows;
+    tokio::join!(row(a), row(b), row(c), row(d), row(e));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_trunk_that_refuses_before_a_ring_is_followed_by_the_next() {
+    let mut refuses = Sipp::start(&answers(&[(100, "Trying", 0), (503, "Service Unavailable", 0)]));
+    let mut takes = Sipp::start(&answers(&[(180, "Ringing", 0), (486, "Busy Here", 200)]));
+    let kit = Kit::with_trunks(&[refuses.port, takes.port]).await;
+    let agent = kit.agent("outbound", question()).await;
+    let id = kit.place(&agent, "1234").await;
+    assert_eq!(kit.ended(&id).await["endCause"], "busy");
+    assert!(refuses.succeeded().await && takes.succeeded().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_no_trunk_takes_is_refused_and_one_that_nobody_answers_is_uncertain() {
+    let mut refuses = Sipp::start(&answers(&[(503, "Service Unavailable", 0)]));
+    let kit = Kit::with_trunks(&[refuses.port]).await;
+    let agent = kit.agent("outbound", question()).await;
+    let (status, answer) = kit.try_place(&agent, "1234").await;
+    assert_eq!((status, &answer["code"]), (502, &json!("call_not_placed")), "{answer}");
+    assert!(refuses.succeeded().await);
+    assert_eq!(kit.api("GET", "/v1/calls", &Value::Null).await["data"], json!([]), "nobody was called");
+    // A peer that takes the INVITE and never says a word.
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let kit = Kit::with_trunks(&[silent.local_addr().unwrap().port(), free_port()]).await;
+    let agent = kit.agent("outbound", question()).await;
+    let (status, answer) = kit.try_place(&agent, "1234").await;
+    assert_eq!((status, &answer["code"]), (502, &json!("possibly_placed")), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hang_up_reaches_a_phone_that_rings_and_one_that_talks() {
+    let phone = callee(false);
+    let kit = Kit::with_trunks(&[phone.port]).await;
+    let agent = kit.agent("outbound", question()).await;
+    let hang_up = async |id: &str| kit.api("POST", &format!("/v1/calls/{id}/hangup"), &Value::Null).await;
+    let ringing = kit.place(&agent, "1234").await;
+    hang_up(&ringing).await;
+    let call = kit.ended(&ringing).await;
+    assert_eq!((&call["status"], &call["endCause"]), (&json!("cancelled"), &json!("api_hangup")));
+    kit.is_clean().await;
+    let talking = kit.place(&agent, "1234").await;
+    phone.command("accept", "");
+    kit.when(&talking, "it is answered", |call| call["state"] == "in_progress").await;
+    hang_up(&talking).await;
+    let call = kit.ended(&talking).await;
+    assert_eq!((&call["status"], &call["endCause"]), (&json!("completed"), &json!("api_hangup")));
+    kit.is_clean().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_comes_in_is_answered_by_the_agent() {
+    let phone = callee(true);
+    let kit = Kit::with_trunks(&[phone.port]).await;
+    let agent = kit.agent("inbound", question()).await;
+    let numbers = kit.api("GET", "/v1/numbers", &Value::Null).await;
+    let number = text(&numbers["data"][0]["id"]);
+    kit.api("PUT", &format!("/v1/numbers/{number}/inbound-agent"), &json!({"agentId": agent})).await;
+    phone.command("dial", &format!("sip:{}@127.0.0.1:{}", kit.number, kit.sip_port()));
+    let listed = async || kit.api("GET", "/v1/calls?direction=inbound", &Value::Null).await["data"].clone();
+    let started = std::time::Instant::now();
+    let id = loop {
+        if let Some(id) = listed().await[0]["id"].as_str() {
+            break id.to_owned();
+        }
+        assert!(started.elapsed() < super::kit::PATIENCE, "no call came in");
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    };
+    let call = kit.ended(&id).await;
+    assert_eq!((&call["toNumber"], &call["answered"]), (&json!(kit.number), &json!(true)), "{call}");
+    assert_eq!(call["extracted"]["when"], "call me later", "{call}");
+    // To a number that nobody owns.
+    phone.command("dial", &format!("sip:+918099999999@127.0.0.1:{}", kit.sip_port()));
+    kit.is_clean().await;
+    assert_eq!(listed().await.as_array().unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_is_brought_in_beside_the_call() {
+    // Customer and person are two numbers of one telephone; both say the same after nine seconds of their own calls.
+    let phones = Baresip::start(&["+919812301234", "+918045670002"], &speech(&folder("speech"), "how can I help you", 9.0, 9.0), true);
+    let kit = Kit::with_trunks(&[phones.port]).await;
+    let agent = kit
+        .agent(
+            "outbound",
+            json!([
+                {"id": "t", "type": "transfer", "text": "I will connect you.", "transferNumbers": ["+918045670002"], "mode": "warm", "onFail": "sorry"},
+                {"id": "sorry", "type": "end", "text": "Nobody is free.", "outcome": "nobody"},
+            ]),
+        )
+        .await;
+    let webhooks = kit.webhooks().await;
+    let id = kit.place(&agent, "1234").await;
+    until("the person is there", || webhooks.got().iter().any(|got| got.json()["type"] == "call.transferred")).await;
+    let call = kit.ended(&id).await;
+    assert_eq!(call["endCause"], "transfer_handoff", "{call}");
+    kit.is_clean().await;
+    until("the files are written", || phones.heard().len() == 2).await;
+    // The customer's call is the first: what it heard from the person comes after the agent's words.
+    let sound = samples(&phones.heard()[0], 0);
+    let words = heard(&sound[sound.len() / 2..], &["how can I help you", "nobody is free"]).await;
+    assert!(words.contains("help you"), "the customer heard «{words}»");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_lets_calls_end_and_takes_no_new_ones() {
+    let phone = callee(true);
+    let kit = Kit::with_trunks(&[phone.port]).await;
+    let agent = kit.agent("outbound", question()).await;
+    let id = kit.place(&agent, "1234").await;
+    kit.when(&id, "it is answered", |call| call["state"] == "in_progress").await;
+    let data = kit.folder.clone();
+    assert!(kit.stop().await, "the call ended within the grace");
+    let store = rusqlite::Connection::open(data.join("dastak.db")).unwrap();
+    let (status, cause): (String, String) =
+        store.query_row("select status, end_cause from calls where id = ?1", [&id], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    assert_eq!((status.as_str(), cause.as_str()), ("completed", "agent_ended"));
+}

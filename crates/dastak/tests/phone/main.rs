@@ -1,0 +1,12 @@
+//! Calls over real SIP and RTP: the service with its trunks, its sandbox, and outside peers (baresip, SIPp) on loopback. Time is real here: the
+//! peers have clocks of their own.
+
+mod baresip;
+mod kit;
+mod live;
+#[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
+#[path = "../it/receiver.rs"]
+mod receiver;
+mod sandbox;
+mod sipp;
+mod sounds;

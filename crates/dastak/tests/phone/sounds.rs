@@ -1,0 +1,72 @@
+//! Made speech, and words heard in sound.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use domain::ports::{Heard, Hints, ListenOrder};
+
+fn run(program: &str, arguments: &[&str]) {
+    let done = Command::new(program).args(arguments).output().unwrap_or_else(|why| panic!("{program} is missing ({why}); run `make packages`"));
+    assert!(done.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// Speech as a telephone sends it: 8 kHz mono, after a silence and before another, in seconds.
+pub fn speech(folder: &Path, text: &str, before: f64, after: f64) -> PathBuf {
+    let name: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+    let (raw, wav) = (folder.join(format!("{name}-raw.wav")), folder.join(format!("{name}.wav")));
+    run("flite", &["-voice", "slt", "-t", text, "-o", raw.to_str().unwrap()]);
+    let (before, after) = (before.to_string(), after.to_string());
+    run("sox", &[raw.to_str().unwrap(), "-r", "8000", "-c", "1", "-b", "16", wav.to_str().unwrap(), "gain", "-n", "-6", "pad", &before, &after]);
+    wav
+}
+
+/// Samples of one channel of a WAV file at 8 kHz.
+pub fn samples(wav: &[u8], channel: usize) -> Vec<i16> {
+    let mut reader = hound::WavReader::new(std::io::Cursor::new(wav)).expect("a WAV file");
+    let spec = reader.spec();
+    assert_eq!((spec.sample_rate, spec.bits_per_sample), (8000, 16));
+    let channels = usize::from(spec.channels);
+    reader.samples::<i16>().map(|sample| sample.expect("a sample")).skip(channel).step_by(channels).collect()
+}
+
+/// Which of the phrases are heard in the sound, one after the other; empty when none.
+pub async fn heard(samples: &[i16], phrases: &[&str]) -> String {
+    let recogniser = dastak::speech::Offline::new().to_text;
+    let listening = recogniser.listen(ListenOrder { language: "en".into() }).await.expect("offline speech is installed");
+    let mut all = Vec::new();
+    for utterance in utterances(samples) {
+        listening.expect(Hints { expected: None, phrases: phrases.iter().map(|phrase| (*phrase).to_owned()).collect() });
+        listening.feed(&utterance);
+        listening.turn_ended();
+        loop {
+            if let Heard::Turn(words) = listening.next().await.expect("a recogniser that works") {
+                all.push(words);
+                break;
+            }
+        }
+    }
+    all.join(" ").trim().to_lowercase()
+}
+
+/// Sound between silences of 300 ms, each with a little silence around it.
+fn utterances(samples: &[i16]) -> Vec<Vec<i16>> {
+    const TICK: usize = 160;
+    let (mut found, mut current, mut silent) = (Vec::new(), Vec::new(), 0);
+    for tick in samples.chunks(TICK) {
+        silent = if level(tick) > 100 { 0 } else { silent + 1 };
+        if silent < 15 {
+            current.extend_from_slice(tick);
+        } else if !current.is_empty() {
+            found.push(std::mem::take(&mut current));
+        }
+    }
+    found.push(current);
+    // Less than a third of a second is no word.
+    found.retain(|sound| sound.len() > 2700 + 15 * TICK);
+    found
+}
+
+/// Loudness, as the mean of absolute samples.
+pub fn level(samples: &[i16]) -> i64 {
+    samples.iter().map(|sample| i64::from(*sample).abs()).sum::<i64>() / i64::try_from(samples.len().max(1)).unwrap()
+}

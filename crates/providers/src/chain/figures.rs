@@ -1,0 +1,62 @@
+//! What is counted and what is checked of providers.
+
+use domain::ports::{ProviderError, ProviderFault};
+
+/// What a provider is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Speech to text.
+    ToText,
+    /// Text to speech.
+    FromText,
+    /// Language model.
+    Model,
+}
+
+impl Role {
+    /// The setting that lists the role's providers.
+    pub fn setting(self) -> &'static str {
+        match self {
+            Role::ToText => "speech.to_text",
+            Role::FromText => "speech.from_text",
+            Role::Model => "language_model.providers",
+        }
+    }
+
+    /// A word for labels of figures.
+    pub fn label(self) -> &'static str {
+        match self {
+            Role::ToText => "to_text",
+            Role::FromText => "from_text",
+            Role::Model => "language_model",
+        }
+    }
+}
+
+/// Counters of one provider in one role since the start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figure {
+    /// The role.
+    pub role: Role,
+    /// The provider, as the settings name it.
+    pub provider: String,
+    /// Conversations, sentences or turns begun with it.
+    pub asked: u64,
+    /// Those of them that brought a first answer.
+    pub answered: u64,
+    /// Failures by kind; kinds that never happened are left out.
+    pub faults: Vec<(ProviderFault, u64)>,
+    /// Whether it is passed over now because it kept failing.
+    pub open: bool,
+}
+
+/// A provider that was asked whether it can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// The provider, as the settings name it.
+    pub name: String,
+    /// What it is used for.
+    pub role: Role,
+    /// A few words for a person, or why not.
+    pub outcome: Result<String, ProviderError>,
+}

@@ -1,0 +1,168 @@
+//! The address of a service.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use http::Uri;
+use http::uri::Scheme;
+
+/// Hosts of the facts sheet whose service runs in India.
+const INDIAN_HOSTS: [&str; 3] = ["api.sarvam.ai", "api.in.deepgram.com", "api.in.residency.elevenlabs.io"];
+
+/// `https://host[:port][/path]`: where a service is. Its `Debug` shows the origin only.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Base {
+    tls: bool,
+    host: String,
+    port: u16,
+    authority: String,
+    path: String,
+}
+
+impl Base {
+    /// Reads an address. `wss` and `ws` are taken for `https` and `http`.
+    ///
+    /// # Errors
+    /// What is wrong with it, for whoever wrote the settings; the address itself is not repeated, since it may hold a secret.
+    pub fn parse(text: &str) -> Result<Base, String> {
+        let uri: Uri = text.trim().parse().map_err(|_| "not an address such as https://host/path".to_owned())?;
+        let tls = match uri.scheme().map(Scheme::as_str) {
+            Some("https" | "wss") => true,
+            Some("http" | "ws") => false,
+            _ => return Err("the address must start with https:// or http://".to_owned()),
+        };
+        let authority = uri.authority().ok_or("the address has no host")?;
+        if authority.as_str().contains('@') {
+            return Err("the address must not hold a user name or password".to_owned());
+        }
+        if uri.query().is_some() {
+            return Err("the address must not have a query".to_owned());
+        }
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+        if host.is_empty() {
+            return Err("the address has no host".to_owned());
+        }
+        Ok(Base {
+            tls,
+            port: authority.port_u16().unwrap_or(if tls { 443 } else { 80 }),
+            authority: authority.as_str().to_owned(),
+            path: uri.path().trim_end_matches('/').to_owned(),
+            host,
+        })
+    }
+
+    /// Whether connections are encrypted.
+    pub fn is_tls(&self) -> bool {
+        self.tls
+    }
+
+    /// Name or address, lower-case, IPv6 without brackets.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Host and port as they stand in the address; the `Host` header.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// The path of the address, without a slash at its end.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Path and query of a request: `path` begins with a slash and is taken as it is, the parameters are percent-encoded.
+    pub fn path_and_query(&self, path: &str, query: &[(&str, &str)]) -> String {
+        let mut whole = format!("{}{path}", self.path);
+        for (at, (name, value)) in query.iter().enumerate() {
+            whole.push(if at == 0 { '?' } else { '&' });
+            encode(name, false, &mut whole);
+            whole.push('=');
+            encode(value, false, &mut whole);
+        }
+        whole
+    }
+
+    /// Whether what is sent there stays in India or on this network: loopback and private addresses, `localhost`, and the Indian hosts of the facts sheet.
+    pub fn is_resident(&self) -> bool {
+        is_resident(&self.host)
+    }
+}
+
+impl fmt::Debug for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Base({}://{})", if self.tls { "https" } else { "http" }, self.authority)
+    }
+}
+
+/// Whether a host is one of those that keep data in India: see [`Base::is_resident`].
+pub fn is_resident(host: &str) -> bool {
+    if host == "localhost" || INDIAN_HOSTS.contains(&host) {
+        return true;
+    }
+    match host.parse::<IpAddr>() {
+        Ok(IpAddr::V4(v4)) => v4.is_loopback() || v4.is_private(),
+        Ok(IpAddr::V6(v6)) => v6.is_loopback() || v6.is_unique_local(),
+        Err(_) => false,
+    }
+}
+
+/// Percent-encodes all but the unreserved characters of RFC 3986, and slashes when they may stay.
+pub(crate) fn encode(text: &str, slashes: bool, to: &mut String) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') || (slashes && byte == b'/') {
+            to.push(char::from(byte));
+        } else {
+            to.push('%');
+            to.push(char::from(DIGITS[usize::from(byte >> 4)]));
+            to.push(char::from(DIGITS[usize::from(byte & 15)]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_read_into_its_parts() {
+        let base = Base::parse("https://API.example.com/v1/").unwrap();
+        assert_eq!((base.host(), base.port(), base.is_tls(), base.path()), ("api.example.com", 443, true, "/v1"));
+        assert_eq!(base.path_and_query("/chat", &[("a", "b c"), ("d", "é/")]), "/v1/chat?a=b%20c&d=%C3%A9%2F");
+        let near = Base::parse("ws://[::1]:8080").unwrap();
+        assert_eq!((near.host(), near.port(), near.is_tls(), near.authority()), ("::1", 8080, false, "[::1]:8080"));
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_without_repeating_it() {
+        for text in ["", "api.example.com", "ftp://x", "https://user:hunter2@host/", "https://host/?key=hunter2", "https://"] {
+            let refused = Base::parse(text).unwrap_err();
+            assert!(!refused.contains("hunter2"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn residency_goes_by_host() {
+        for (host, resident) in [
+            ("http://127.0.0.1:8000/v1", true),
+            ("http://localhost:8000", true),
+            ("http://10.2.3.4", true),
+            ("http://[fd00::1]:80", true),
+            ("https://api.sarvam.ai", true),
+            ("https://api.in.deepgram.com", true),
+            ("https://api.in.residency.elevenlabs.io", true),
+            ("https://api.deepgram.com", false),
+            ("https://api.elevenlabs.io", false),
+            ("https://api.sarvam.ai.example.com", false),
+            ("https://8.8.8.8", false),
+        ] {
+            assert_eq!(Base::parse(host).unwrap().is_resident(), resident, "{host}");
+        }
+    }
+}

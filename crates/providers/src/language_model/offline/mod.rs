@@ -1,0 +1,68 @@
+//! A language model that is none: rules that answer from what they are given. It needs no account, no network and no graphics card, says the same in the same situation, and
+//! never says what it was not given; it does not understand what its rules do not know.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `lines` | the few sentences of its own, in eleven languages |
+//! | `prompt` | what a prompt says: who speaks, why, what to ask, what is known, what must not be said |
+//! | `retrieval` | the sentence that fits a question best |
+//! | `exits` | which condition applies |
+//! | `turn` | what it says next |
+//! | `analysis`, `extraction`, `sentiment` | reading a conversation that is over |
+//!
+//! Tools are never called: which arguments a tool wants is a judgement that rules do not have.
+
+mod analysis;
+mod exits;
+mod extraction;
+mod lines;
+mod prompt;
+mod retrieval;
+mod sentiment;
+#[cfg(test)]
+mod tests;
+mod turn;
+
+use std::collections::VecDeque;
+
+use domain::ports::{Analysis, AnalysisOrder, Answer, LanguageModel, ProviderError, Said, TalkOrder, Talking};
+use domain::speech::sentences;
+
+/// The answerer by rules.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OfflineAnswerer;
+
+impl LanguageModel for OfflineAnswerer {
+    fn name(&self) -> &str {
+        "offline"
+    }
+
+    fn resident(&self) -> bool {
+        true
+    }
+
+    fn talk(&self, order: TalkOrder) -> Answer<'_, Result<Box<dyn Talking>, ProviderError>> {
+        let turn = turn::next(&order);
+        let mut pieces: VecDeque<Said> =
+            sentences(&turn.text).enumerate().map(|(at, sentence)| Said::Text(if at == 0 { sentence } else { format!(" {sentence}") })).collect();
+        pieces.extend(turn.then);
+        Box::pin(std::future::ready(Ok(Box::new(Turn(pieces)) as Box<dyn Talking>)))
+    }
+
+    fn analyse(&self, order: AnalysisOrder) -> Answer<'_, Result<Analysis, ProviderError>> {
+        Box::pin(std::future::ready(Ok(analysis::read(&order))))
+    }
+
+    fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
+        Box::pin(std::future::ready(Ok("answers by rules, from prompt and knowledge".to_owned())))
+    }
+}
+
+/// A turn, a sentence at a time.
+struct Turn(VecDeque<Said>);
+
+impl Talking for Turn {
+    fn next(&mut self) -> Answer<'_, Option<Result<Said, ProviderError>>> {
+        Box::pin(std::future::ready(self.0.pop_front().map(Ok)))
+    }
+}

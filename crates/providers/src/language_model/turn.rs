@@ -1,0 +1,279 @@
+//! The model's turn as it arrives. Servers take liberties (facts sheet 5.1): whole calls in one piece, calls without an index, repeated roles, thoughts beside the text, errors in
+//! mid-stream, no `[DONE]`, or no stream at all.
+
+use std::collections::VecDeque;
+
+use domain::conversation::ModelToolCall;
+use domain::ports::{Answer, ProviderError, ProviderFault, Said, Talking};
+use serde_json::{Map, Value};
+use tokio::time::{Instant, timeout_at};
+
+use super::events::Events;
+use super::request::{END_CALL, Names, TAKE_EXIT};
+use super::speakable::Speakable;
+use crate::http::{Body, Peer, error_code};
+
+/// Longest text of a turn, bytes; a model that repeats itself without end is cut off.
+const LONGEST_TURN: usize = 64 * 1024;
+/// Most calls of a turn.
+const MOST_CALLS: usize = 32;
+/// Longest disposition, letters.
+const LONGEST_OUTCOME: usize = 64;
+
+/// A turn on its way.
+pub(super) struct Turn {
+    peer: Peer,
+    /// None when it has ended.
+    body: Option<Body>,
+    /// The answer is one JSON value and no stream.
+    whole: bool,
+    events: Events,
+    ready: VecDeque<Said>,
+    failure: Option<ProviderError>,
+    reading: Reading,
+    /// When something useful came last.
+    progress: Instant,
+}
+
+/// What has been read of the turn.
+struct Reading {
+    names: Names,
+    text: Speakable,
+    given: usize,
+    calls: Vec<Call>,
+    filtered: bool,
+}
+
+#[derive(Default)]
+struct Call {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Turn {
+    pub(super) fn new(peer: Peer, body: Body, names: Names, spoken: bool) -> Turn {
+        let reading = Reading { names, text: Speakable::new(spoken), given: 0, calls: Vec::new(), filtered: false };
+        let whole = body.content_type().contains("application/json");
+        Turn { peer, body: Some(body), whole, events: Events::default(), ready: VecDeque::new(), failure: None, reading, progress: Instant::now() }
+    }
+
+    /// Reads on until there is something to say, or nothing more to read.
+    async fn advance(&mut self) -> Result<(), ProviderError> {
+        while self.ready.is_empty() {
+            let Some(body) = &mut self.body else { return Ok(()) };
+            if self.whole {
+                let Some(body) = self.body.take() else { return Ok(()) };
+                let body = body.whole(1 << 20).await?;
+                let value = serde_json::from_slice(&body).map_err(|_| self.peer.broken("an answer that is not JSON"))?;
+                self.read(&value)?;
+                return self.finish();
+            }
+            // Comments and thoughts keep a connection alive, but not a caller who waits.
+            let due = self.progress + self.peer.timeout;
+            let Ok(piece) = timeout_at(due, body.next()).await else {
+                return Err(self.peer.timed_out("the next words"));
+            };
+            let Some(bytes) = piece? else {
+                if let Some(line) = self.events.finish() {
+                    self.line(&line)?;
+                }
+                return if self.body.is_some() { self.finish() } else { Ok(()) };
+            };
+            let lines = self.events.push(&bytes).map_err(|_| self.peer.broken("a line without end"))?;
+            for line in lines {
+                if self.body.is_some() {
+                    self.line(&line)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), ProviderError> {
+        if line == "[DONE]" {
+            return self.finish();
+        }
+        let value: Value = serde_json::from_str(line).map_err(|_| self.peer.broken("an event that is not JSON"))?;
+        self.read(&value)
+    }
+
+    fn read(&mut self, value: &Value) -> Result<(), ProviderError> {
+        if value.get("error").is_some_and(|error| !error.is_null()) {
+            return Err(refused(&self.peer, value));
+        }
+        // With usage asked for, the last event has no choice.
+        let Some(choice) = value["choices"].get(0) else { return Ok(()) };
+        let delta = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
+        let text = match &delta["content"] {
+            Value::String(text) => text.clone(),
+            Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+            _ => String::new(),
+        };
+        if !text.is_empty() {
+            let text = self.reading.text.push(&text);
+            self.say(text);
+        }
+        for call in delta["tool_calls"].as_array().into_iter().flatten() {
+            self.progress = Instant::now();
+            self.reading.add(call);
+        }
+        if choice["finish_reason"] == "content_filter" {
+            self.reading.filtered = true;
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, text: String) {
+        if text.is_empty() || self.reading.given > LONGEST_TURN {
+            return;
+        }
+        // Leading white space is no word yet.
+        if self.reading.given == 0 && text.trim().is_empty() {
+            return;
+        }
+        self.progress = Instant::now();
+        self.reading.given += text.len();
+        self.ready.push_back(Said::Text(text));
+    }
+
+    /// The stream is over: calls are whole now.
+    fn finish(&mut self) -> Result<(), ProviderError> {
+        self.body = None;
+        let text = self.reading.text.finish();
+        self.say(text);
+        let (calls, damaged) = self.reading.decide();
+        self.ready.extend(calls);
+        if !self.ready.is_empty() || self.reading.given > 0 {
+            return Ok(());
+        }
+        Err(match (self.reading.filtered, damaged) {
+            (true, _) => self.peer.error(ProviderFault::Refused, "the server's filter left nothing of the turn"),
+            (false, true) => self.peer.broken("calls that cannot be understood"),
+            (false, false) => self.peer.broken("a turn without a word"),
+        })
+    }
+}
+
+/// What an error in the stream stands for; its words are not repeated.
+fn refused(peer: &Peer, value: &Value) -> ProviderError {
+    let code = error_code(value).unwrap_or_else(|| "no code".to_owned());
+    let fault = if code.contains("rate_limit") || code.contains("quota") || code == "429" { ProviderFault::Limited } else { ProviderFault::Broken };
+    peer.error(fault, format!("an error in the stream: {code}"))
+}
+
+impl Reading {
+    fn add(&mut self, piece: &Value) {
+        let function = &piece["function"];
+        let name = function["name"].as_str().unwrap_or_default();
+        let id = piece["id"].as_str().unwrap_or_default();
+        let index = piece["index"].as_u64();
+        let at = self.place(index, id, name);
+        let Some(at) = at else {
+            if self.calls.len() < MOST_CALLS {
+                let arguments = arguments_text(&function["arguments"]);
+                self.calls.push(Call { index, id: id.to_owned(), name: name.to_owned(), arguments });
+            }
+            return;
+        };
+        let call = &mut self.calls[at];
+        if call.name.is_empty() {
+            call.name = name.to_owned();
+        }
+        if call.id.is_empty() {
+            call.id = id.to_owned();
+        }
+        if call.arguments.len() < LONGEST_TURN {
+            call.arguments.push_str(&arguments_text(&function["arguments"]));
+        }
+    }
+
+    /// The call that a piece belongs to; none for a new one.
+    fn place(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
+        if let Some(index) = index {
+            // Some servers count every call 0; then the id tells them apart.
+            let same = |call: &Call| call.index == Some(index) && (id.is_empty() || call.id.is_empty() || call.id == id || name.is_empty());
+            return self.calls.iter().rposition(same);
+        }
+        if !id.is_empty() {
+            if let Some(at) = self.calls.iter().position(|call| call.id == id) {
+                return Some(at);
+            }
+            if !name.is_empty() {
+                return None;
+            }
+        }
+        if name.is_empty() { self.calls.len().checked_sub(1) } else { None }
+    }
+
+    /// What the calls mean: tools, then the exit, then the end; and whether one could not be understood.
+    fn decide(&mut self) -> (Vec<Said>, bool) {
+        let (mut tools, mut exit, mut end, mut damaged) = (Vec::new(), None, None, false);
+        for call in std::mem::take(&mut self.calls) {
+            let Some(arguments) = parsed(&call.arguments) else {
+                damaged = true;
+                continue;
+            };
+            match call.name.as_str() {
+                TAKE_EXIT => match self.names.exit(&arguments) {
+                    Some(index) => exit = exit.or(Some(Said::Exit(index))),
+                    None => damaged = true,
+                },
+                END_CALL => end = end.or(Some(Said::End(outcome(&arguments["outcome"])))),
+                name => match (self.names.id(name), arguments) {
+                    (Some(id), Value::Object(arguments)) => tools.push(Said::Tool(ModelToolCall { tool_id: id.to_owned(), arguments })),
+                    _ => damaged = true,
+                },
+            }
+        }
+        (tools.into_iter().chain(exit).chain(end).collect(), damaged)
+    }
+}
+
+/// Arguments are JSON in a text; some servers send the JSON itself.
+fn arguments_text(arguments: &Value) -> String {
+    match arguments {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+/// The arguments of a whole call; an empty text is an empty object, and JSON wrapped in a JSON text is unwrapped.
+fn parsed(text: &str) -> Option<Value> {
+    if text.trim().is_empty() {
+        return Some(Value::Object(Map::new()));
+    }
+    match serde_json::from_str(text).ok()? {
+        Value::String(inner) => serde_json::from_str(&inner).ok(),
+        Value::Null => Some(Value::Object(Map::new())),
+        value => Some(value),
+    }
+}
+
+/// A disposition as the service writes them: lower-case words joined by `_`.
+pub(super) fn outcome(value: &Value) -> Option<String> {
+    let text = value.as_str()?.trim().to_lowercase();
+    let words: Vec<&str> = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let joined: String = words.join("_").chars().take(LONGEST_OUTCOME).collect();
+    (!joined.is_empty() && joined != "null" && joined != "none").then_some(joined)
+}
+
+impl Talking for Turn {
+    fn next(&mut self) -> Answer<'_, Option<Result<Said, ProviderError>>> {
+        Box::pin(async move {
+            if self.ready.is_empty()
+                && let Err(error) = self.advance().await
+            {
+                // What came before the failure is said before it.
+                self.body = None;
+                self.failure = Some(error);
+            }
+            match self.ready.pop_front() {
+                Some(said) => Some(Ok(said)),
+                None => self.failure.take().map(Err),
+            }
+        })
+    }
+}

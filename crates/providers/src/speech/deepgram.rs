@@ -1,0 +1,275 @@
+//! Deepgram (facts sheet 2.1 to 2.3): `v1/listen`, Flux (`v2/listen`) when the model's name begins with `flux`, and `v1/speak`.
+
+use std::time::Duration;
+
+use domain::ports::{ProviderError, ProviderFault, SpeakOrder};
+use serde_json::{Value, json};
+
+use super::listening::{self, Flush, Report};
+use super::speaking::{self, Cancel, Pool, Said, pieces};
+use super::wire::{Boxed, WireRecogniser, WireSynthesiser, voice};
+use super::{address, languages, pcm, resident};
+use crate::http::{Net, Peer, error_code};
+use crate::settings;
+use crate::websocket::{self, Frame, Send};
+
+const HOST: &str = "https://api.deepgram.com";
+const USUAL_STT: &str = "nova-3";
+const USUAL_VOICE: &str = "aura-2-thalia-en";
+/// Letters of one text message; 2000 are said to be allowed.
+const MOST_TEXT: usize = 1800;
+/// A flush without anything to flush is not answered.
+const SETTLED: Duration = Duration::from_millis(1000);
+/// Flux ends turns by its own judgement. When ours has ended and Flux has not agreed by then, its newest words are taken.
+const FLUX_SETTLED: Duration = Duration::from_millis(700);
+/// Warm connections are used again within this time.
+const IDLE: Duration = Duration::from_secs(45);
+
+fn peer(section: &settings::Speech, net: &Net) -> Result<Peer, String> {
+    Peer::new(net, &section.name, address(section, HOST), section.timeout, &[("authorization", format!("Token {}", section.api_key))])
+}
+
+pub(super) fn recogniser(section: &settings::Speech, net: &Net) -> Result<WireRecogniser, String> {
+    let peer = peer(section, net)?;
+    let resident = resident(section, &peer.base);
+    let model = section.stt_model.clone().unwrap_or_else(|| USUAL_STT.to_owned());
+    let of = peer.clone();
+    let flux = model.starts_with("flux");
+    let languages = if model == "flux-general-en" { languages::ENGLISH } else { languages::ENGLISH_HINDI };
+    let begin = move |language: &str| {
+        let common = [("model", model.as_str()), ("encoding", "linear16"), ("sample_rate", "8000")];
+        if flux {
+            let mut query = common.to_vec();
+            if model.contains("multi") {
+                query.push(("language_hint", language));
+            }
+            (
+                of.base.path_and_query("/v2/listen", &query),
+                Box::new(Flux { peer: of.clone(), in_turn: false, ended: false, taken: None }) as Box<dyn Boxed>,
+            )
+        } else {
+            let mut query = common.to_vec();
+            query.extend([("language", language), ("channels", "1"), ("interim_results", "true"), ("endpointing", "false")]);
+            query.extend([("smart_format", "true"), ("punctuate", "true")]);
+            (of.base.path_and_query("/v1/listen", &query), Box::new(Nova { peer: of.clone() }) as Box<dyn Boxed>)
+        }
+    };
+    Ok(WireRecogniser { peer, resident, languages, begin: Box::new(begin) })
+}
+
+fn read_json(peer: &Peer, frame: &Frame) -> Result<Option<Value>, ProviderError> {
+    match frame {
+        Frame::Text(text) => websocket::json(peer, text).map(Some),
+        Frame::Binary(_) => Ok(None),
+    }
+}
+
+/// What an error message stands for; its words are not repeated.
+fn refused(peer: &Peer, message: &Value) -> ProviderError {
+    let code = message["code"].as_str().map(str::to_owned).or_else(|| error_code(message)).unwrap_or_else(|| "no code".to_owned());
+    let fault = match code.as_str() {
+        "INVALID_AUTH" | "INSUFFICIENT_PERMISSIONS" => ProviderFault::Forbidden,
+        "TOO_MANY_REQUESTS" | "RATE_LIMIT" => ProviderFault::Limited,
+        _ => ProviderFault::Broken,
+    };
+    let shown = if code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
+        code
+    } else {
+        "no code".to_owned()
+    };
+    peer.error(fault, format!("error message: {shown}"))
+}
+
+/// `v1/listen` without its own end-pointing: `Finalize` ends a turn.
+struct Nova {
+    peer: Peer,
+}
+
+impl listening::Dialect for Nova {
+    fn piece(&self) -> usize {
+        320
+    }
+
+    fn sound(&mut self, samples: &[i16], out: &mut Vec<Send>) {
+        out.push(Send::Binary(pcm::bytes(samples)));
+    }
+
+    fn turn_ended(&mut self, out: &mut Vec<Send>) -> bool {
+        out.push(Send::json(&json!({"type": "Finalize"})));
+        false
+    }
+
+    fn keep_alive(&self) -> Option<(Duration, Send)> {
+        Some((Duration::from_secs(4), Send::json(&json!({"type": "KeepAlive"}))))
+    }
+
+    fn bye(&self) -> Option<Send> {
+        Some(Send::json(&json!({"type": "CloseStream"})))
+    }
+
+    fn flush(&self) -> Flush {
+        Flush::Mostly(SETTLED)
+    }
+
+    fn read(&mut self, frame: Frame, out: &mut Vec<Report>) -> Result<(), ProviderError> {
+        let Some(message) = read_json(&self.peer, &frame)? else { return Ok(()) };
+        match message["type"].as_str() {
+            Some("Results") => {
+                let words = message["channel"]["alternatives"][0]["transcript"].as_str().unwrap_or_default().to_owned();
+                if message["is_final"] == Value::Bool(true) {
+                    out.push(Report::Final(words));
+                    if message["from_finalize"] == Value::Bool(true) {
+                        out.push(Report::Flushed);
+                    }
+                } else {
+                    out.push(Report::Partial(words));
+                }
+            }
+            Some("Error") => return Err(refused(&self.peer, &message)),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Flux: it ends turns by itself and cannot be told; our end is answered by its own, or by its newest words.
+struct Flux {
+    peer: Peer,
+    in_turn: bool,
+    /// A turn of its own has ended since the last of ours.
+    ended: bool,
+    /// Its turn whose words were taken before it ended, and how much of them (bytes).
+    taken: Option<Taken>,
+}
+
+struct Taken {
+    turn: i64,
+    words: String,
+    /// The words have been used.
+    used: bool,
+}
+
+impl Flux {
+    /// The words of a turn without those that were taken before.
+    fn new_words(&mut self, turn: i64, words: &str) -> String {
+        match &self.taken {
+            Some(taken) if taken.turn == turn && taken.used => words.strip_prefix(taken.words.as_str()).unwrap_or_default().trim().to_owned(),
+            _ => words.to_owned(),
+        }
+    }
+}
+
+impl listening::Dialect for Flux {
+    fn piece(&self) -> usize {
+        640
+    }
+
+    fn sound(&mut self, samples: &[i16], out: &mut Vec<Send>) {
+        out.push(Send::Binary(pcm::bytes(samples)));
+    }
+
+    fn turn_ended(&mut self, _: &mut Vec<Send>) -> bool {
+        std::mem::take(&mut self.ended) && !self.in_turn
+    }
+
+    fn bye(&self) -> Option<Send> {
+        Some(Send::json(&json!({"type": "CloseStream"})))
+    }
+
+    fn flush(&self) -> Flush {
+        Flush::Never(FLUX_SETTLED)
+    }
+
+    fn partial_taken(&mut self) {
+        if let Some(taken) = &mut self.taken {
+            taken.used = true;
+        }
+    }
+
+    fn read(&mut self, frame: Frame, out: &mut Vec<Report>) -> Result<(), ProviderError> {
+        let Some(message) = read_json(&self.peer, &frame)? else { return Ok(()) };
+        match message["type"].as_str() {
+            Some("TurnInfo") => {}
+            Some("Error") => return Err(refused(&self.peer, &message)),
+            _ => return Ok(()),
+        }
+        let turn = message["turn_index"].as_i64().unwrap_or_default();
+        let whole = message["transcript"].as_str().unwrap_or_default();
+        let words = self.new_words(turn, whole);
+        if message["event"] == "EndOfTurn" {
+            (self.in_turn, self.ended) = (false, true);
+            self.taken = None;
+            out.push(Report::Final(words.clone()));
+            if !words.is_empty() {
+                out.push(Report::Flushed);
+            }
+        } else {
+            self.in_turn = true;
+            let used = self.taken.as_ref().is_some_and(|taken| taken.turn == turn && taken.used);
+            if !used {
+                self.taken = Some(Taken { turn, words: whole.to_owned(), used: false });
+            }
+            out.push(Report::Partial(words));
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn synthesiser(section: &settings::Speech, net: &Net) -> Result<WireSynthesiser<Voices>, String> {
+    let peer = peer(section, net)?;
+    let resident = resident(section, &peer.base);
+    // A voice is a model here.
+    let voice = section.voice.clone().or_else(|| section.tts_model.clone());
+    let dialect = Voices { peer, voice };
+    Ok(WireSynthesiser { pool: Pool::new(dialect), resident, languages: languages::ENGLISH, voices: &[("aura-2-thalia-en", "Thalia", "female")] })
+}
+
+/// The synthesiser.
+pub struct Voices {
+    peer: Peer,
+    voice: Option<String>,
+}
+
+impl speaking::Dialect for Voices {
+    fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    fn path(&self, order: &SpeakOrder) -> String {
+        let model = voice(order, &self.peer.name, self.voice.as_deref(), USUAL_VOICE);
+        self.peer.base.path_and_query("/v1/speak", &[("model", model), ("encoding", "linear16"), ("sample_rate", "8000")])
+    }
+
+    fn key(&self, order: &SpeakOrder) -> String {
+        self.path(order)
+    }
+
+    fn begin(&self, order: &SpeakOrder, _: u64, _: bool) -> Vec<Send> {
+        let speak = |piece: &str| Send::json(&json!({"type": "Speak", "text": piece}));
+        let mut messages: Vec<Send> = pieces(&order.text, MOST_TEXT).into_iter().map(speak).collect();
+        messages.push(Send::json(&json!({"type": "Flush"})));
+        messages
+    }
+
+    fn read(&self, frame: Frame, _: u64) -> Result<Said, ProviderError> {
+        let text = match frame {
+            Frame::Binary(bytes) => return Ok(Said::Sound(bytes.to_vec())),
+            Frame::Text(text) => text,
+        };
+        let message = websocket::json(&self.peer, &text)?;
+        Ok(match message["type"].as_str() {
+            Some("Flushed") => Said::Done,
+            Some("Cleared") => Said::Cleared,
+            Some("Error") => return Err(refused(&self.peer, &message)),
+            _ => Said::Other,
+        })
+    }
+
+    fn cancel(&self, _: u64) -> Cancel {
+        Cancel::SayAndWait(Send::json(&json!({"type": "Clear"})))
+    }
+
+    fn idle(&self) -> Duration {
+        IDLE
+    }
+}

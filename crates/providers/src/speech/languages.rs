@@ -1,0 +1,12 @@
+//! Which languages of the spec a provider understands or speaks. Lists go by the facts sheet; where it is silent, by the providers' public lists.
+
+/// All languages of the spec.
+pub(crate) const ALL: &[&str] = &["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"];
+/// What models of the Whisper family understand: no Odia.
+pub(crate) const WHISPER: &[&str] = &["en", "hi", "bn", "gu", "kn", "ml", "mr", "pa", "ta", "te"];
+/// English only.
+pub(crate) const ENGLISH: &[&str] = &["en"];
+/// English and Hindi.
+pub(crate) const ENGLISH_HINDI: &[&str] = &["en", "hi"];
+/// The fast multilingual voices of ElevenLabs.
+pub(crate) const ENGLISH_HINDI_TAMIL: &[&str] = &["en", "hi", "ta"];

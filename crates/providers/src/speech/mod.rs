@@ -1,0 +1,83 @@
+//! Recognisers and synthesisers.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `sarvam`, `deepgram`, `elevenlabs`, `cartesia`, `openai` | one provider each, as a dialect of `listening` and `speaking` |
+//! | `offline` | espeak-ng and pocketsphinx as processes on this machine |
+//! | `listening` | sound one way, words the other: the queue that never waits, turns, keep-alive |
+//! | `speaking` | warm connections, utterances, their early end |
+//! | `languages` | which provider speaks what |
+//! | `pcm` | bytes, WAV, sampling rates |
+//!
+//! All that go over the wire send and ask for 16-bit linear samples at 8000 a second where the provider has that rate: it is what the line carries, and nothing is encoded twice. The
+//! end of a turn is decided by the caller, so providers are told not to end turns by themselves where they can be told.
+
+mod cartesia;
+mod deepgram;
+mod elevenlabs;
+mod languages;
+mod listening;
+pub mod offline;
+mod openai;
+mod pcm;
+mod sarvam;
+mod speaking;
+mod wire;
+
+use std::sync::Arc;
+
+use domain::ports::{Recogniser, Synthesiser};
+
+use crate::http::{Base, Net};
+use crate::settings;
+
+pub(crate) use openai::list_models;
+pub use openai::{Speech as OpenAiSpeech, Transcriptions as OpenAiTranscriptions};
+pub use wire::{WireRecogniser, WireSynthesiser};
+
+/// The names that `[speech.<name>]` may have, beside `offline`.
+pub const NAMES: [&str; 5] = ["sarvam", "deepgram", "elevenlabs", "cartesia", "openai"];
+
+/// The recogniser of a section.
+///
+/// # Errors
+/// The setting that is wrong and why; never a secret.
+pub fn recogniser(section: &settings::Speech, net: &Net) -> Result<Arc<dyn Recogniser>, String> {
+    Ok(match section.name.as_str() {
+        "sarvam" => Arc::new(sarvam::recogniser(section, net)?),
+        "deepgram" => Arc::new(deepgram::recogniser(section, net)?),
+        "elevenlabs" => Arc::new(elevenlabs::recogniser(section, net)?),
+        "cartesia" => Arc::new(cartesia::recogniser(section, net)?),
+        "openai" => Arc::new(openai::Transcriptions::new(section, net)?),
+        other => return Err(unknown(other)),
+    })
+}
+
+/// The synthesiser of a section.
+///
+/// # Errors
+/// The setting that is wrong and why; never a secret.
+pub fn synthesiser(section: &settings::Speech, net: &Net) -> Result<Arc<dyn Synthesiser>, String> {
+    Ok(match section.name.as_str() {
+        "sarvam" => Arc::new(sarvam::synthesiser(section, net)?),
+        "deepgram" => Arc::new(deepgram::synthesiser(section, net)?),
+        "elevenlabs" => Arc::new(elevenlabs::synthesiser(section, net)?),
+        "cartesia" => Arc::new(cartesia::synthesiser(section, net)?),
+        "openai" => Arc::new(openai::Speech::new(section, net)?),
+        other => return Err(unknown(other)),
+    })
+}
+
+fn unknown(name: &str) -> String {
+    format!("there is no provider {name:?}; allowed are offline, {}", NAMES.join(", "))
+}
+
+/// Where the section's service is.
+fn address<'a>(section: &'a settings::Speech, usual: &'a str) -> &'a str {
+    section.base_url.as_deref().unwrap_or(usual)
+}
+
+/// Whether what the section's service is given stays in India.
+fn resident(section: &settings::Speech, base: &Base) -> bool {
+    section.resident.unwrap_or_else(|| base.is_resident())
+}

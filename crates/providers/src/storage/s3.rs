@@ -1,0 +1,133 @@
+//! A bucket of an S3-compatible service, path-style.
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use domain::ports::{Answer, ObjectStore, ProviderError, ProviderFault};
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderName, Method, StatusCode};
+
+use super::key;
+use super::signature::{Signed, Signer, basic_time, sha256};
+use crate::http::{Body, Net, Peer, encode, status_error, unix_seconds};
+
+/// Largest object that is read, bytes.
+const LARGEST: usize = 1 << 30;
+
+/// Objects in a bucket.
+#[derive(Clone)]
+pub struct S3 {
+    peer: Peer,
+    bucket: String,
+    signer: Signer,
+}
+
+impl fmt::Debug for S3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("S3").field("peer", &self.peer).field("bucket", &self.bucket).field("signer", &self.signer).finish()
+    }
+}
+
+impl S3 {
+    /// The bucket at `endpoint` (`https://host[:port]`); `timeout` is for the wait for each answer.
+    ///
+    /// # Errors
+    /// The setting that is wrong and why; never a secret.
+    pub fn new(net: &Net, endpoint: &str, region: &str, bucket: &str, access_key: &str, secret_key: &str, timeout: Duration) -> Result<S3, String> {
+        for (name, value) in [("region", region), ("bucket", bucket), ("access_key", access_key), ("secret_key", secret_key)] {
+            if value.is_empty() || value.chars().any(|letter| letter.is_whitespace() || letter.is_control()) {
+                return Err(format!("storage: {name}: must be set, without spaces"));
+            }
+        }
+        let peer = Peer::new(net, super::NAME, endpoint, timeout, &[])?;
+        let signer = Signer { access_key: access_key.to_owned(), secret_key: secret_key.to_owned(), region: region.to_owned() };
+        Ok(S3 { peer, bucket: bucket.to_owned(), signer })
+    }
+
+    /// Sends a signed request for an object, or for the bucket itself.
+    async fn ask(&self, method: Method, key: Option<&str>, content_type: Option<&str>, body: Vec<u8>) -> Result<Body, ProviderError> {
+        let mut path = format!("{}/", self.peer.base.path());
+        encode(&self.bucket, false, &mut path);
+        if let Some(key) = key {
+            path.push('/');
+            encode(key, true, &mut path);
+        }
+        let payload = sha256(&body);
+        let at = basic_time(unix_seconds());
+        let host = self.peer.base.authority();
+        let signed = [("host", host), ("x-amz-content-sha256", payload.as_str()), ("x-amz-date", at.as_str())];
+        let authorization =
+            self.signer.authorization(&Signed { method: method.as_str(), path: &path, query: &[], headers: &signed, payload: &payload, at: &at });
+        let mut headers = vec![
+            (HeaderName::from_static("x-amz-content-sha256"), payload.clone()),
+            (HeaderName::from_static("x-amz-date"), at.clone()),
+            (AUTHORIZATION, authorization),
+        ];
+        if let Some(content_type) = content_type {
+            headers.push((CONTENT_TYPE, content_type.to_owned()));
+        }
+        self.peer.ask(method, &path, &headers, Bytes::from(body)).await
+    }
+
+    /// The failure behind an answer. The body is XML; its code names no secret and helps whoever sets this up.
+    async fn failure(&self, answer: Body) -> ProviderError {
+        let status = answer.status();
+        let body = answer.whole(64 * 1024).await.unwrap_or_default();
+        let body = String::from_utf8_lossy(&body);
+        let code = body.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>")).map(|(code, _)| code);
+        let mut error = status_error(&self.peer.name, status, &[]);
+        if let Some(code) = code.filter(|code| code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
+            error.detail.push_str(&format!(" ({code})"));
+            if matches!(code, "SlowDown" | "QuotaExceeded" | "XMinioStorageFull") {
+                error.fault = ProviderFault::Limited;
+            }
+        }
+        error
+    }
+}
+
+impl ObjectStore for S3 {
+    fn put<'a>(&'a self, key: &'a str, content_type: &'a str, body: Vec<u8>) -> Answer<'a, Result<(), ProviderError>> {
+        Box::pin(async move {
+            key::check(key)?;
+            let answer = self.ask(Method::PUT, Some(key), Some(content_type), body).await?;
+            if answer.status().is_success() { Ok(()) } else { Err(self.failure(answer).await) }
+        })
+    }
+
+    fn get<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<Vec<u8>>, ProviderError>> {
+        Box::pin(async move {
+            key::check(key)?;
+            let answer = self.ask(Method::GET, Some(key), None, Vec::new()).await?;
+            match answer.status() {
+                StatusCode::OK => answer.whole(LARGEST).await.map(Some),
+                StatusCode::NOT_FOUND => {
+                    let failure = self.failure(answer).await;
+                    if failure.detail.contains("NoSuchBucket") { Err(failure) } else { Ok(None) }
+                }
+                _ => Err(self.failure(answer).await),
+            }
+        })
+    }
+
+    fn delete<'a>(&'a self, key: &'a str) -> Answer<'a, Result<(), ProviderError>> {
+        Box::pin(async move {
+            key::check(key)?;
+            let answer = self.ask(Method::DELETE, Some(key), None, Vec::new()).await?;
+            if answer.status().is_success() {
+                return Ok(());
+            }
+            let missing = answer.status() == StatusCode::NOT_FOUND;
+            let failure = self.failure(answer).await;
+            if missing && !failure.detail.contains("NoSuchBucket") { Ok(()) } else { Err(failure) }
+        })
+    }
+
+    fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
+        Box::pin(async move {
+            let answer = self.ask(Method::HEAD, None, None, Vec::new()).await?;
+            if answer.status().is_success() { Ok(format!("bucket {} reached", self.bucket)) } else { Err(self.failure(answer).await) }
+        })
+    }
+}

@@ -1,0 +1,11 @@
+//! Adapters against servers on this machine that speak each provider's wire format over real sockets.
+
+mod chain;
+mod errors;
+mod fakes;
+mod model;
+mod openai_speech;
+mod recognisers;
+mod server;
+mod storage;
+mod synthesisers;

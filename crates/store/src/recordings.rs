@@ -1,0 +1,100 @@
+//! Recordings of calls: which there are, and whether they are kept as objects yet.
+
+use domain::ids::{Call, Contact, Id, Recording};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+
+use crate::db::{DbError, Row, Tx};
+use crate::params;
+
+/// A recording as stored. One without `kept_at` is still a file of the node that held the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordingRow {
+    /// Its id.
+    pub id: Id<Recording>,
+    /// The workspace.
+    pub workspace: Tenant,
+    /// The call.
+    pub call: Id<Call>,
+    /// Content type of the object.
+    pub content_type: String,
+    /// Size of the object.
+    pub bytes: Option<i64>,
+    /// Length, milliseconds.
+    pub duration_ms: i64,
+    /// When the call ended.
+    pub created_at: Timestamp,
+    /// When it became an object.
+    pub kept_at: Option<Timestamp>,
+}
+
+const COLUMNS: &str = "id, workspace, call, content_type, bytes, duration_ms, created_at, kept_at";
+
+fn read(row: &Row<'_>) -> Result<RecordingRow, DbError> {
+    Ok(RecordingRow {
+        id: row.id(0)?,
+        workspace: row.id(1)?,
+        call: row.id(2)?,
+        content_type: row.text(3)?,
+        bytes: row.opt_int(4)?,
+        duration_ms: row.int(5)?,
+        created_at: row.time(6)?,
+        kept_at: row.opt_time(7)?,
+    })
+}
+
+/// Adds a recording; a call has one at most. Whether it was added.
+pub fn insert(tx: &mut Tx<'_>, row: &RecordingRow) -> Result<bool, DbError> {
+    let added = tx.exec(
+        "insert into recordings (id, workspace, call, content_type, bytes, duration_ms, created_at, kept_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
+         on conflict (workspace, call) do nothing",
+        params![row.id, row.workspace, row.call, &row.content_type, row.bytes, row.duration_ms, row.created_at, row.kept_at],
+    )?;
+    Ok(added > 0)
+}
+
+/// One recording.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Recording>) -> Result<Option<RecordingRow>, DbError> {
+    tx.one(&format!("select {COLUMNS} from recordings where workspace = ?1 and id = ?2"), params![tenant, id], read)
+}
+
+/// The recording that a signed link names: the link carries no key and so no workspace, its signature is the proof.
+pub fn find(tx: &mut Tx<'_>, id: Id<Recording>) -> Result<Option<RecordingRow>, DbError> {
+    tx.one(&format!("select {COLUMNS} from recordings where id = ?1"), params![id], read)
+}
+
+/// The recording of a call.
+pub fn of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Option<RecordingRow>, DbError> {
+    tx.one(&format!("select {COLUMNS} from recordings where workspace = ?1 and call = ?2"), params![tenant, call], read)
+}
+
+/// Notes that it is an object now. Whether this changed something: not when it is noted already, and not when the recording is gone.
+pub fn keep(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Recording>, bytes: i64, now: Timestamp) -> Result<bool, DbError> {
+    let kept = tx.exec(
+        "update recordings set bytes = ?3, kept_at = ?4 where workspace = ?1 and id = ?2 and kept_at is null",
+        params![tenant, id, bytes, now],
+    )?;
+    Ok(kept > 0)
+}
+
+/// Forgets a recording.
+pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Recording>) -> Result<(), DbError> {
+    tx.later("delete from recordings where workspace = ?1 and id = ?2", params![tenant, id])
+}
+
+/// Recordings of a person's calls, held against other writers until the transaction ends.
+pub fn of_contact(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>) -> Result<Vec<RecordingRow>, DbError> {
+    let sql = format!(
+        "select {COLUMNS} from recordings where workspace = ?1 and call in \
+         (select id from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test')) order by id /*pg for update*/"
+    );
+    tx.all(&sql, params![tenant, contact], read)
+}
+
+/// Recordings of all workspaces that were kept before a moment, the oldest first, held against other nodes until the transaction ends.
+pub fn kept_before(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<Vec<RecordingRow>, DbError> {
+    let sql = format!(
+        "select {COLUMNS} from recordings where kept_at is not null and kept_at < ?1 order by kept_at limit ?2 /*pg for update skip locked*/"
+    );
+    tx.all(&sql, params![before, limit], read)
+}

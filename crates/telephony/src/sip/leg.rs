@@ -1,0 +1,153 @@
+//! One side of a call: what its owner sees of it and can do to it.
+
+use std::sync::Arc;
+
+use domain::call::Fact;
+use tokio::sync::{mpsc, oneshot};
+
+use super::sound::{Connection, Sound};
+use crate::media::{Ear, Line};
+
+/// What happens on a leg. The last one is [`LegEvent::Ended`], always and once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LegEvent {
+    /// The callee's phone rings (a 18x; at most once).
+    Ringing,
+    /// Sound flows before the answer (a 183 with SDP: an announcement or the ringing tone). Nobody has picked up, nothing is billed.
+    EarlyMedia(Connection),
+    /// Somebody picked up. Comes only with sound: a 2xx without usable SDP ends the leg instead.
+    Answered(Connection),
+    /// The other side has put us on hold (true), or taken us back.
+    Held(bool),
+    /// A key, told by SIP INFO. Keys in the sound come through [`Ear::digit`].
+    Digit(char),
+    /// What the other side says of the transfer it was asked for: a status below 200.
+    TransferProgress(u16),
+    /// The transfer is over: the third party answered, or the final status (408 when nothing was heard of it).
+    TransferDone(Result<(), u16>),
+    /// The leg is over.
+    Ended(LegEnd),
+}
+
+/// Who ended a leg.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndedBy {
+    /// This side.
+    Us,
+    /// The other side: a BYE, a CANCEL, or a final answer to our INVITE.
+    Them,
+    /// A time ran out: nobody picked up, or the other side vanished.
+    Timeout,
+    /// The connection broke.
+    Transport,
+}
+
+/// How a leg ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LegEnd {
+    /// The final status of the INVITE, when there was one. 200 for a call that was answered.
+    pub status: Option<u16>,
+    /// Cause of a `Reason: Q.850` header in the BYE or the final answer, as it came.
+    pub q850: Option<u16>,
+    /// Who ended it.
+    pub by: EndedBy,
+    /// What it means for the call ([`super::outcome`]). [`Fact::AgentFailed`]: somebody picked up, and there was no sound to talk with. When this side
+    /// hung up it says `api_hangup`, and the caller knows better.
+    pub fact: Fact,
+}
+
+/// A leg with its events.
+#[derive(Debug)]
+pub struct Leg {
+    /// What can be done to it. When the last clone is dropped, the leg is hung up.
+    pub control: LegControl,
+    /// What happens on it.
+    pub events: mpsc::UnboundedReceiver<LegEvent>,
+}
+
+/// What is done to a leg. All of it is without effect once the leg is over.
+#[derive(Clone)]
+pub struct LegControl(Arc<Shared>);
+
+struct Shared {
+    call_id: String,
+    trunk: Option<String>,
+    sound: Arc<Sound>,
+    commands: mpsc::UnboundedSender<Command>,
+}
+
+impl std::fmt::Debug for LegControl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LegControl").field("call_id", &self.0.call_id).finish_non_exhaustive()
+    }
+}
+
+pub(super) enum Command {
+    /// Answered when the CANCEL or BYE is on its way.
+    HangUp(oneshot::Sender<()>),
+    Refer(String),
+    Hold(bool),
+    /// Inbound calls before the answer.
+    Decide(Decision),
+}
+
+/// What is done with a call that comes in.
+pub(super) enum Decision {
+    Ring,
+    /// Sound before the answer; tells whether it went out.
+    Early(oneshot::Sender<bool>),
+    Answer(oneshot::Sender<Result<(), super::AnswerFailed>>),
+    Reject(u16),
+    Ignore,
+}
+
+impl LegControl {
+    pub(super) fn new(call_id: String, trunk: Option<String>, sound: Arc<Sound>) -> (Self, mpsc::UnboundedReceiver<Command>) {
+        let (commands, receiver) = mpsc::unbounded_channel();
+        (Self(Arc::new(Shared { call_id, trunk, sound, commands })), receiver)
+    }
+
+    /// The Call-ID: the carrier's own name of the call.
+    pub fn provider_call(&self) -> &str {
+        &self.0.call_id
+    }
+
+    /// The trunk that carries it.
+    pub fn trunk(&self) -> Option<&str> {
+        self.0.trunk.as_deref()
+    }
+
+    /// Ends the leg: CANCEL before the answer, BYE after it. Returns when that is on its way (or put off until the trunk says its first word, as
+    /// RFC 3261 section 9.1 demands); [`LegEvent::Ended`] tells when it is over. An answer that crosses the CANCEL is acknowledged and ended.
+    pub async fn hang_up(&self) {
+        let (done, sent) = oneshot::channel();
+        if self.0.commands.send(Command::HangUp(done)).is_ok() {
+            drop(sent.await);
+        }
+    }
+
+    /// Asks the other side to call `to` instead (REFER): a number, or a SIP address. [`LegEvent::TransferDone`] tells how it went; the leg stays until
+    /// one side hangs up.
+    pub async fn refer(&self, to: &str) {
+        drop(self.0.commands.send(Command::Refer(to.to_owned())));
+    }
+
+    /// Puts the other side on hold, or takes it back (a re-INVITE). Our sound stops at once.
+    pub async fn hold(&self, hold: bool) {
+        drop(self.0.commands.send(Command::Hold(hold)));
+    }
+
+    /// Starts the sound: `ear` hears every tick from here on. `None` before the answer or early media, after the end, and the second time.
+    pub fn connect(&self, ear: Box<dyn Ear>) -> Option<Line> {
+        self.0.sound.connect(ear)
+    }
+
+    /// The line, while there is sound.
+    pub fn line(&self) -> Option<Line> {
+        self.0.sound.line()
+    }
+
+    pub(super) fn decide(&self, decision: Decision) -> bool {
+        self.0.commands.send(Command::Decide(decision)).is_ok()
+    }
+}

@@ -1,0 +1,216 @@
+//! Reading and writing parts of SIP messages.
+
+use rsipstack::sip::headers::make_header;
+use rsipstack::sip::{HasHeaders, Header, Method, Request, Response, StatusCode, Uri, Version};
+use rsipstack::transaction::random_text;
+
+/// Methods that are understood.
+pub(super) const ALLOW: &str = "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE, PRACK, NOTIFY, REFER";
+/// Extensions that are understood.
+pub(super) const SUPPORTED: &str = "100rel, timer";
+/// Put on a final answer that the stack made up: a time-out or a broken connection.
+pub(super) const MADE_UP: &str = "X-Made-Up";
+
+/// A header by name.
+pub(super) fn header(name: &str, value: impl Into<String>) -> Header {
+    make_header(name, value.into())
+}
+
+/// First value of a header; its full name, in any case.
+pub(super) fn value<'a>(message: &'a impl HasHeaders, name: &str) -> Option<&'a str> {
+    message.headers().iter().find(|header| header.name().eq_ignore_ascii_case(name)).map(|header| header.value().trim())
+}
+
+/// All values of a header that is a list, split at commas outside quotes and angle brackets.
+pub(super) fn values(message: &impl HasHeaders, name: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for header in message.headers().iter().filter(|header| header.name().eq_ignore_ascii_case(name)) {
+        let (mut quoted, mut bracket, mut current) = (false, false, String::new());
+        for letter in header.value().chars() {
+            match letter {
+                '"' => quoted = !quoted,
+                '<' if !quoted => bracket = true,
+                '>' if !quoted => bracket = false,
+                ',' if !quoted && !bracket => {
+                    found.push(std::mem::take(&mut current));
+                    continue;
+                }
+                _ => {}
+            }
+            current.push(letter);
+        }
+        found.push(current);
+    }
+    found.into_iter().map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect()
+}
+
+/// Whether a list header names this token.
+pub(super) fn lists(message: &impl HasHeaders, name: &str, token: &str) -> bool {
+    values(message, name).iter().any(|one| one.eq_ignore_ascii_case(token))
+}
+
+/// The address in a `From`, `To`, `Contact` or `Route` value.
+pub(super) fn uri_of(value: &str) -> Option<&str> {
+    let text = match value.split_once('<') {
+        Some((_, rest)) => rest.split_once('>')?.0,
+        None => value.split([';', ',']).next()?,
+    };
+    let text = text.trim();
+    (!text.is_empty()).then_some(text)
+}
+
+/// A parameter behind the address, such as `tag`.
+pub(super) fn parameter<'a>(value: &'a str, name: &str) -> Option<&'a str> {
+    let behind = match value.rfind('>') {
+        Some(at) => &value[at + 1..],
+        None => value.split_once(';').map_or("", |(_, rest)| rest),
+    };
+    behind.split(';').find_map(|one| {
+        let (key, value) = one.split_once('=').unwrap_or((one, ""));
+        key.trim().eq_ignore_ascii_case(name).then_some(value.trim().trim_matches('"'))
+    })
+}
+
+/// The user part of an address: what stands before the `@`, without a password or parameters.
+pub(super) fn user_of(uri: &str) -> Option<&str> {
+    let (scheme, rest) = uri.split_once(':')?;
+    if scheme.eq_ignore_ascii_case("tel") {
+        return rest.split(';').next();
+    }
+    let (user, _) = rest.split_once('@')?;
+    user.split([':', ';']).next().filter(|user| !user.is_empty())
+}
+
+/// The cause of a `Reason: Q.850;cause=17` header.
+pub(super) fn q850(message: &impl HasHeaders) -> Option<u16> {
+    values(message, "Reason")
+        .iter()
+        .filter(|one| one.get(..5).is_some_and(|protocol| protocol.eq_ignore_ascii_case("q.850")))
+        .find_map(|one| parameter(one, "cause")?.parse().ok())
+}
+
+/// Seconds of a `Retry-After`, at most an hour.
+pub(super) fn retry_after(message: &impl HasHeaders) -> Option<u64> {
+    let digits: String = value(message, "Retry-After")?.chars().take_while(char::is_ascii_digit).take(9).collect();
+    digits.parse::<u64>().ok().map(|seconds| seconds.min(3600))
+}
+
+/// Number and method of the CSeq.
+pub(super) fn cseq(message: &impl HasHeaders) -> Option<(u32, String)> {
+    let (number, method) = value(message, "CSeq")?.split_once(char::is_whitespace)?;
+    Some((number.parse().ok()?, method.trim().to_owned()))
+}
+
+/// Whether the stack made this answer up, because none came or the connection broke.
+pub(super) fn made_up(response: &Response) -> bool {
+    value(response, MADE_UP).is_some()
+}
+
+/// The body as text, when it is SDP (or does not say what it is).
+pub(super) fn sdp_of(message: &impl HasHeaders, body: &[u8]) -> Option<String> {
+    let kind = value(message, "Content-Type").unwrap_or("application/sdp");
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    (!body.is_empty() && kind.eq_ignore_ascii_case("application/sdp")).then(|| String::from_utf8_lossy(body).into_owned())
+}
+
+/// Headers of a body of SDP.
+pub(super) fn sdp_body(sdp: String) -> (Header, Vec<u8>) {
+    (header("Content-Type", "application/sdp"), sdp.into_bytes())
+}
+
+/// A SIP address of somebody else, read and written again: nothing can hide behind it.
+pub(super) fn safe_uri(text: &str) -> Option<String> {
+    let uri = Uri::try_from(text).ok()?;
+    let written = uri.to_string();
+    (!written.contains(['<', '>', '\r', '\n', ' ', '"'])).then_some(written)
+}
+
+/// A fresh tag.
+pub(super) fn new_tag() -> String {
+    random_text(12)
+}
+
+/// A fresh branch of a `Via`.
+pub(super) fn new_branch() -> String {
+    format!("z9hG4bK{}", random_text(20))
+}
+
+/// A request of these headers; none of them may be a `Content-Length`.
+pub(super) fn request(method: Method, uri: Uri, headers: Vec<Header>, body: Vec<u8>) -> Request {
+    Request { method, uri, version: Version::V2, headers: headers.into(), body }
+}
+
+/// An answer to a request: what must be repeated is repeated, `To` gets our tag where it has none.
+pub(super) fn response(to: &Request, status: u16, tag: &str, agent: &str, more: Vec<Header>, body: Vec<u8>) -> Response {
+    let mut headers: Vec<Header> = Vec::new();
+    for one in to.headers.iter() {
+        match one {
+            Header::Via(_) | Header::From(_) | Header::CallId(_) | Header::CSeq(_) => headers.push(one.clone()),
+            Header::RecordRoute(_) if (101..300).contains(&status) => headers.push(one.clone()),
+            Header::To(to) => {
+                let text = to.value();
+                if status > 100 && parameter(text, "tag").is_none() {
+                    headers.push(header("To", format!("{text};tag={tag}")));
+                } else {
+                    headers.push(one.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+    headers.push(header("Server", agent));
+    headers.extend(more);
+    headers.push(header("Content-Length", body.len().to_string()));
+    Response { status_code: StatusCode::from(status), wire_reason: None, version: Version::V2, headers: headers.into(), body }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(lines: &str) -> Request {
+        Request::try_from(format!("BYE sip:a@b SIP/2.0\r\n{}\r\n\r\n", lines.replace('\n', "\r\n")).as_str()).expect("a request")
+    }
+
+    #[test]
+    fn parts_of_addresses() {
+        let value = "\"Us, <you>\" <sip:+9198;x=y@h:5070;lr>;tag=ab;q=\"0.5\"";
+        assert_eq!(parameter(value, "TAG"), Some("ab"));
+        assert_eq!(parameter("sip:a@b;tag=c", "tag"), Some("c"));
+        assert_eq!(parameter("<sip:a@b;tag=c>", "tag"), None);
+        assert_eq!(uri_of("<sip:+9198@h:5070;lr>;tag=ab"), Some("sip:+9198@h:5070;lr"));
+        assert_eq!(uri_of("sip:a@b;tag=c"), Some("sip:a@b"));
+        assert_eq!(uri_of("<sip:a@b"), None);
+        assert_eq!(user_of("sip:+9198;phone-context=x:secret@h"), Some("+9198"));
+        assert_eq!(user_of("tel:+9198;x=y"), Some("+9198"));
+        assert_eq!(user_of("sip:host"), None);
+    }
+
+    #[test]
+    fn causes_and_lists() {
+        let bye = message(
+            "Reason: SIP;cause=200;text=\"a, b\", Q.850;cause=38\nRoute: <sip:a;lr>, <sip:b,c;lr>\nRoute: <sip:d>\nSupported: timer,100rel\nRetry-After: 120 (soon);duration=3",
+        );
+        assert_eq!(q850(&bye), Some(38));
+        assert_eq!(values(&bye, "Route"), ["<sip:a;lr>", "<sip:b,c;lr>", "<sip:d>"]);
+        assert!(lists(&bye, "supported", "TIMER") && !lists(&bye, "supported", "gruu"));
+        assert_eq!(retry_after(&bye), Some(120));
+        assert_eq!(q850(&message("Reason: é;cause=3")), None);
+        assert_eq!(q850(&message("CSeq: 1 BYE")), None);
+    }
+
+    #[test]
+    fn an_answer_repeats_what_it_must() {
+        let invite = message(
+            "Via: SIP/2.0/UDP a;branch=z\nRecord-Route: <sip:p;lr>\nFrom: <sip:x@y>;tag=1\nTo: <sip:z@y>\nCall-ID: c\nCSeq: 3 BYE\nSubject: no",
+        );
+        let answer = response(&invite, 200, "t", "ua", vec![], b"x".to_vec());
+        let text = answer.to_string();
+        for line in ["Via: SIP/2.0/UDP a;branch=z", "Record-Route: <sip:p;lr>", "To: <sip:z@y>;tag=t", "Server: ua", "Content-Length: 1"] {
+            assert!(text.contains(line), "{text}");
+        }
+        assert!(!text.contains("Subject"));
+        assert!(!response(&invite, 100, "t", "ua", vec![], vec![]).to_string().contains("tag=t"));
+        assert_eq!(cseq(&answer), Some((3, "BYE".into())));
+    }
+}

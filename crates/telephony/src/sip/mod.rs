@@ -1,0 +1,44 @@
+//! Signalling: our SIP user agent (RFC 3261) with trunks, calls out and in, hold, transfer and session timers.
+//!
+//! Messages, transactions and transports are those of `rsipstack`. Dialogs are our own: the races of a call that is given up while it is answered, the
+//! odd answers of carriers (a 202, no Contact, no SDP) and the promise never to call twice need every message in one place, in order. So each leg is one
+//! task (`actor`) with a mailbox; nobody else touches its dialog.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `phone`, `door` | sockets, who may come in, and who gets which message |
+//! | `net` | the gate for datagrams, connections, requests with their answers |
+//! | `trunk` | OPTIONS, REGISTER, channels, addresses |
+//! | `outbound`, `calling`, `inbound` | a call until its answer |
+//! | `actor`, `requests` | a call from its answer to its end |
+//! | `sound` | offer and answer, the line |
+//! | `outcome` | what a final answer means |
+//! | `auth`, `address`, `dialog`, `message`, `timers`, `tls` | the rules that these rest on |
+//!
+//! What the stack logs at `info` are whole messages, with numbers: its target `rsipstack` must be kept out of logs below `warn`, and is never needed.
+
+mod actor;
+mod address;
+mod auth;
+mod calling;
+mod dialog;
+mod door;
+mod inbound;
+mod leg;
+mod message;
+mod net;
+mod outbound;
+pub mod outcome;
+mod phone;
+mod requests;
+mod sound;
+mod timers;
+mod tls;
+mod trunk;
+
+pub use inbound::{AnswerFailed, Inbound, IncomingCall};
+pub use leg::{EndedBy, Leg, LegControl, LegEnd, LegEvent};
+pub use outbound::{Dial, DialFailed};
+pub use phone::{Figures, Phone};
+pub use sound::Connection;
+pub use trunk::TrunkHealth;

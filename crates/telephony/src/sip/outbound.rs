@@ -1,0 +1,160 @@
+//! Calls that we make: the trunks in their order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::phone::Phone as Number;
+use rsipstack::sip::Header;
+use tokio::sync::oneshot;
+
+use super::actor::Actor;
+use super::calling::Calling;
+use super::dialog::Dialog;
+use super::leg::{Leg, LegControl};
+use super::message::{header, new_tag};
+use super::net::REQUEST_LIMIT;
+use super::phone::Core;
+use super::sound::Sound;
+use super::trunk::Trunk;
+
+/// A call to make.
+#[derive(Debug, Clone)]
+pub struct Dial {
+    /// Becomes the user part of the Call-ID: `id` on the first trunk that is tried, `id.2` on the second, so that every try can be told apart and found.
+    pub id: String,
+    /// The number that is called.
+    pub to: Number,
+    /// The number that is shown, in E.164; empty for the trunk's own.
+    pub from: String,
+    /// Only this trunk; none tries all in their order.
+    pub trunk: Option<String>,
+    /// An unanswered call is ended with CANCEL after this; none takes the setting.
+    pub ring_timeout: Option<Duration>,
+}
+
+/// Why no trunk took a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DialFailed {
+    /// The provider refused, or cannot be reached, before any phone rang: nobody was called (`gaps.md`: 502 at placement, a hold for nudges).
+    ProviderErrorBeforeRing {
+        /// The last trunk's final status, when it gave one.
+        status: Option<u16>,
+        /// For logs: every trunk that was tried, and why it did not take the call.
+        reason: String,
+    },
+    /// An INVITE went out and nothing came back: it cannot be known whether a phone rings. No other trunk was tried, and whatever still comes is ended.
+    Uncertain {
+        /// For logs.
+        reason: String,
+    },
+}
+
+/// What became of a try on one trunk.
+pub(super) enum First {
+    Taken,
+    Refused { status: Option<u16>, reason: String, after: Option<u64> },
+    Uncertain,
+}
+
+/// Tries the trunks in order (see [`super::Phone::dial`]).
+pub(super) async fn dial(core: &Arc<Core>, order: Dial) -> Result<Leg, DialFailed> {
+    let mut reasons: Vec<String> = Vec::new();
+    let mut last = None;
+    let mut tries = 0;
+    for trunk in &core.trunks {
+        let name = &trunk.settings.name;
+        if order.trunk.as_ref().is_some_and(|wanted| wanted != name) {
+            continue;
+        }
+        if let Some(why) = trunk.unusable() {
+            reasons.push(format!("{name}: {why}"));
+            continue;
+        }
+        tries += 1;
+        let (status, reason) = match attempt(core, trunk, &order, tries).await {
+            Ok((leg, First::Taken)) => return Ok(leg),
+            Ok((_, First::Uncertain)) => {
+                trunk.failed("no answer to INVITE".into());
+                return Err(DialFailed::Uncertain { reason: format!("{name}: no answer to INVITE") });
+            }
+            Ok((_, First::Refused { status, reason, after })) => {
+                if let Some(seconds) = after {
+                    trunk.close_for(seconds);
+                }
+                (status, reason)
+            }
+            Err(reason) => (None, reason),
+        };
+        tracing::info!(call = %order.id, trunk = %name, error = %reason, "trunk did not take the call");
+        trunk.failed(reason.clone());
+        reasons.push(format!("{name}: {reason}"));
+        last = status.or(last);
+    }
+    if reasons.is_empty() {
+        reasons.push("no such trunk".into());
+    }
+    Err(DialFailed::ProviderErrorBeforeRing { status: last, reason: reasons.join("; ") })
+}
+
+/// One INVITE on one trunk. An error is a trunk that was never asked.
+async fn attempt(core: &Arc<Core>, trunk: &Arc<Trunk>, order: &Dial, number: u32) -> Result<(Leg, First), String> {
+    if core.stopping() {
+        return Err("shutting down".into());
+    }
+    let slot = trunk.slot().ok_or("all channels in use")?;
+    let hops = tokio::time::timeout(REQUEST_LIMIT, trunk.hops(&core.net.resolver)).await.map_err(|_| "name not resolved in time")??;
+    let mut reached = Err("no address".to_owned());
+    for hop in hops.into_iter().take(4) {
+        reached = core.net.connection(&hop).await.map(|connection| (hop, connection));
+        if reached.is_ok() {
+            break;
+        }
+    }
+    let (hop, connection) = reached?;
+    let bind = core.net.local_ip(hop.address);
+    let shown_ip = core.net.shown_ip(hop.address);
+    let sound = Arc::new(Sound::open(&core.engine, bind, shown_ip, &trunk.settings.codecs, trunk.settings.encryption)?);
+
+    let shown = core.net.shown(&hop);
+    let user = if number == 1 { order.id.clone() } else { format!("{}.{number}", order.id) };
+    let dialog = dialog_for(trunk, order, &format!("{user}@{shown_ip}"), &shown);
+    let (control, commands) = LegControl::new(dialog.call_id.clone(), Some(trunk.settings.name.clone()), sound.clone());
+    let identity = identity_headers(trunk, order, &dialog);
+    let (mut actor, events) = Actor::start(core, Some(trunk.clone()), Some(slot), sound, dialog, hop, commands);
+    actor.client = true;
+    actor.flow = connection.is_reliable().then(|| connection.clone());
+    let (first, outcome) = oneshot::channel();
+    let ring = order.ring_timeout.unwrap_or(core.settings.ring_timeout);
+    core.clone().spawn_leg(Calling::new(actor, identity, first, ring).run());
+    let outcome = outcome.await.unwrap_or(First::Refused { status: None, reason: "shutting down".into(), after: None });
+    Ok((Leg { control, events }, outcome))
+}
+
+fn dialog_for(trunk: &Trunk, order: &Dial, call_id: &str, shown: &str) -> Dialog {
+    let own = trunk.settings.caller_id.as_deref().filter(|own| !own.is_empty());
+    let from = trunk.user(own.unwrap_or(&order.from));
+    let from = if from.is_empty() { "anonymous".to_owned() } else { from };
+    // A trunk that knows us by name expects its own domain; a static one our address.
+    let host = if trunk.login.is_some() { trunk.realm() } else { shown.rsplit_once(':').map_or(shown, |(ip, _)| ip).to_owned() };
+    let (tag, target) = (new_tag(), format!("sip:{}@{}", trunk.user(&order.to.to_string()), trunk.domain()));
+    Dialog {
+        call_id: call_id.to_owned(),
+        local: format!("<sip:{from}@{host}>;tag={tag}"),
+        local_tag: tag,
+        remote: format!("<{target}>"),
+        remote_tag: None,
+        target,
+        routes: trunk.route().into_iter().collect(),
+        contact: format!("<sip:{from}@{shown}{}>", trunk.settings.transport.parameter()),
+        remote_seq: None,
+    }
+}
+
+fn identity_headers(trunk: &Trunk, order: &Dial, dialog: &Dialog) -> Vec<Header> {
+    let user = trunk.user(&order.from);
+    let host = super::message::uri_of(&dialog.local).and_then(|uri| uri.rsplit_once('@')).map(|(_, host)| host);
+    match host {
+        Some(host) if !user.is_empty() => vec![header("P-Asserted-Identity", format!("<sip:{user}@{host}>"))],
+        _ => vec![],
+    }
+}

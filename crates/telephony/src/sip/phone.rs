@@ -1,0 +1,421 @@
+//! The user agent: sockets, trunks, and who gets which message.
+
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rsipstack::platform::CancellationToken;
+use rsipstack::resolver::SipResolver;
+use rsipstack::sip::{Header, Method, SipMessage};
+use rsipstack::transaction::endpoint::EndpointOption;
+use rsipstack::transaction::{EndpointBuilder, Transaction};
+use rsipstack::transport::transport_layer::DefaultDomainResolver;
+use rsipstack::transport::udp::UdpConnection;
+use rsipstack::transport::{SipConnection, TcpListenerConnection, TlsConfig, TlsListenerConnection, TransportLayer};
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::actor::{Actor, Mail};
+use super::address::Hop;
+use super::dialog::Dialog;
+use super::door::{Dialogs, Doorman, Turnstile};
+use super::inbound::{self, Inbound};
+use super::leg::{Command, Leg, LegEvent};
+use super::message::{ALLOW, SUPPORTED, header, new_tag, parameter, value};
+use super::net::{Door, Gate, Locator, Mender, Net};
+use super::outbound::{self, Dial, DialFailed};
+use super::sound::Sound;
+use super::trunk::{Slot, Trunk, TrunkHealth};
+use crate::media::Engine;
+use crate::settings::Settings;
+
+/// Messages that wait for the task of one leg; what does not fit is dropped, and its sender repeats it.
+const MAILBOX: usize = 64;
+/// Streams that strangers may hold open.
+const STREAMS: usize = 256;
+/// How long the goodbyes of [`Phone::stop`] may take.
+const GOODBYES: Duration = Duration::from_secs(5);
+
+/// What is alive in a phone: a soak test holds it against zero.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Tasks of legs, those included that only wait for the answer to their BYE.
+    pub legs: usize,
+    /// Dialogs that messages find.
+    pub dialogs: usize,
+    /// Transactions of the stack.
+    pub transactions: usize,
+    /// Channels of trunks in use.
+    pub channels: usize,
+    /// Open TCP and TLS connections.
+    pub streams: usize,
+    /// Requests of strangers that were refused since the start (403).
+    pub refused: u64,
+    /// Datagrams since the start that were no SIP message.
+    pub junk: u64,
+}
+
+/// Our user agent. Clones are handles to the same.
+#[derive(Clone)]
+pub struct Phone(Arc<Core>);
+
+impl std::fmt::Debug for Phone {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Phone").field("listen", &self.local_address()).finish_non_exhaustive()
+    }
+}
+
+impl Phone {
+    /// Binds, registers, and starts asking trunks whether they live. Calls that come in from a trunk go to `inbound`; strangers get 403.
+    ///
+    /// # Errors
+    /// A text for the operator: an address cannot be bound, a certificate not be read.
+    pub async fn start(settings: Settings, engine: Engine, inbound: Arc<dyn Inbound>) -> Result<Phone, String> {
+        let trunks: Vec<Arc<Trunk>> = settings.trunks.iter().cloned().map(Trunk::new).collect();
+        let dialogs = Arc::new(Dialogs::default());
+        let door: Arc<dyn Door> = Arc::new(Doorman { trunks: trunks.clone(), dialogs: dialogs.clone() });
+        let agent = settings.user_agent.clone();
+        let gate = Gate::bind(settings.listen, door.clone(), &agent).await.map_err(|error| format!("{}: {error}", settings.listen))?;
+        let token = CancellationToken::new();
+        let layer = TransportLayer::new_with_domain_resolver(token.clone(), Box::new(DefaultDomainResolver::new()));
+        let udp = UdpConnection::from_socket(gate.clone(), None, Some(token.child_token())).await.map_err(|error| error.to_string())?;
+        let udp = SipConnection::Udp(udp);
+        layer.add_transport(udp.clone());
+        listen_on_streams(&layer, gate.local(), &settings).await?;
+
+        let resolver = SipResolver::default();
+        let strangers = Arc::new(AtomicU64::new(0));
+        let mut builder = EndpointBuilder::new();
+        builder
+            .with_transport_layer(layer)
+            .with_cancel_token(token.clone())
+            .with_user_agent(&agent)
+            .with_option(EndpointOption { callid_suffix: Some("dastak".into()), timerc: Duration::from_secs(24 * 3600), ..EndpointOption::default() })
+            .with_inspector(Box::new(Mender))
+            .with_target_locator(Box::new(Locator(resolver.clone())))
+            .with_transport_inspector(Box::new(Turnstile { door: door.clone(), agent: agent.clone(), strangers: strangers.clone() }));
+        let endpoint = builder.build();
+        let incoming = endpoint.incoming_transactions().map_err(|error| error.to_string())?;
+        let known = door.clone();
+        let weak = Arc::downgrade(&endpoint.inner);
+        endpoint.inner.transport_layer.set_whitelist(move |ip: IpAddr| {
+            let room = known.knows(ip.to_canonical()) || weak.upgrade().is_some_and(|inner| inner.transport_layer.connections_count() < STREAMS);
+            async move { room }
+        });
+
+        let needs_tls = settings.trunks.iter().any(|trunk| trunk.transport == crate::settings::Transport::Tls);
+        let verifier = if needs_tls { Some(super::tls::verifier(settings.tls_ca.as_deref())?) } else { None };
+        let net = Net::new(&settings, endpoint.inner.clone(), gate, udp, resolver, token.clone(), verifier);
+        let core = Arc::new(Core {
+            net: Arc::new(net),
+            engine,
+            trunks,
+            inbound,
+            agent,
+            dialogs,
+            settings,
+            token: token.clone(),
+            farewell: CancellationToken::new(),
+            stopping: AtomicBool::new(false),
+            legs: AtomicUsize::new(0),
+            leg_left: Notify::new(),
+            strangers,
+            tasks: Mutex::new(JoinSet::new()),
+        });
+        core.clone().run(endpoint, incoming);
+        listening(core.net.listen()).await?;
+        if let Some((address, ..)) = &core.settings.tls {
+            listening(*address).await?;
+        }
+        Ok(Phone(core))
+    }
+
+    /// Calls: tries the trunks in order, and answers when one took the call (a 180 or 183, a final answer other than a provider error, or 20 s after a
+    /// 100). A trunk that refuses before any ring, is down, cannot be reached or has no channel left is passed over. One that says nothing at all within
+    /// `response_timeout` ends it: the INVITE may have arrived. Dropping the future hangs up.
+    ///
+    /// # Errors
+    /// [`DialFailed`]
+    pub async fn dial(&self, order: Dial) -> Result<Leg, DialFailed> {
+        outbound::dial(&self.0, order).await
+    }
+
+    /// How the trunks are doing, in their order.
+    pub fn trunks(&self) -> Vec<TrunkHealth> {
+        self.0.trunks.iter().map(|trunk| trunk.health()).collect()
+    }
+
+    /// The address that is listened on, with the port that was given out for port 0.
+    pub fn local_address(&self) -> SocketAddr {
+        self.0.net.listen()
+    }
+
+    /// What is alive now.
+    pub fn figures(&self) -> Figures {
+        let core = &self.0;
+        let stats = core.net.endpoint.get_stats();
+        Figures {
+            legs: core.legs.load(Ordering::Relaxed),
+            dialogs: core.dialogs.len(),
+            transactions: stats.running_transactions,
+            channels: core.trunks.iter().map(|trunk| trunk.calls() as usize).sum(),
+            streams: core.net.endpoint.transport_layer.connections_count(),
+            refused: core.net.gate.refused.load(Ordering::Relaxed) + core.strangers.load(Ordering::Relaxed),
+            junk: core.net.gate.junk.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Ends every call with BYE, CANCEL or a refusal, unregisters and closes the sockets. Takes at most some seconds. May be called again.
+    pub async fn stop(&self) {
+        let core = &self.0;
+        if core.stopping.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        for mailbox in core.dialogs.all() {
+            drop(timeout(Duration::from_secs(1), mailbox.send(Mail::Stop)).await);
+        }
+        core.farewell.cancel();
+        let empty = async {
+            while core.legs.load(Ordering::SeqCst) > 0 {
+                let left = core.leg_left.notified();
+                if core.legs.load(Ordering::SeqCst) > 0 {
+                    left.await;
+                }
+            }
+        };
+        drop(timeout(GOODBYES, empty).await);
+        let tasks = std::mem::take(&mut *core.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut registrations = tasks;
+        let over = async { while registrations.join_next().await.is_some() {} };
+        drop(timeout(Duration::from_secs(3), over).await);
+        registrations.shutdown().await;
+        core.token.cancel();
+        core.net.gate.close();
+    }
+}
+
+async fn listen_on_streams(layer: &TransportLayer, local: SocketAddr, settings: &Settings) -> Result<(), String> {
+    // The stack binds later and only logs a failure; the operator should hear of it at the start.
+    let free = |address: SocketAddr| std::net::TcpListener::bind(address).map(drop).map_err(|error| format!("{address}: {error}"));
+    free(local)?;
+    let tcp = TcpListenerConnection::new(local, None).await.map_err(|error| error.to_string())?;
+    layer.add_transport(SipConnection::TcpListener(tcp));
+    if let Some((address, chain, key)) = &settings.tls {
+        free(*address)?;
+        let read = |path: &std::path::Path| std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
+        let config = TlsConfig { cert: Some(read(chain)?), key: Some(read(key)?), ..TlsConfig::default() };
+        // The stack finds the provider of TLS by itself only when there is one.
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let tls = TlsListenerConnection::new(*address, None, config).await.map_err(|error| error.to_string())?;
+        layer.add_transport(SipConnection::TlsListener(tls));
+    }
+    Ok(())
+}
+
+/// Waits until the stack's listener, which binds on a task of its own, takes connections.
+async fn listening(address: SocketAddr) -> Result<(), String> {
+    let end = tokio::time::Instant::now() + Duration::from_secs(5);
+    loop {
+        match tokio::net::TcpStream::connect(address).await {
+            Ok(_) => return Ok(()),
+            Err(error) if tokio::time::Instant::now() > end => return Err(format!("{address}: {error}")),
+            Err(_) => tokio::time::sleep_until(tokio::time::Instant::now() + Duration::from_millis(5)).await,
+        }
+    }
+}
+
+/// Everything that the tasks of a phone share.
+pub(super) struct Core {
+    pub net: Arc<Net>,
+    pub engine: Engine,
+    pub trunks: Vec<Arc<Trunk>>,
+    pub inbound: Arc<dyn Inbound>,
+    pub agent: String,
+    pub settings: Settings,
+    dialogs: Arc<Dialogs>,
+    token: CancellationToken,
+    farewell: CancellationToken,
+    stopping: AtomicBool,
+    legs: AtomicUsize,
+    leg_left: Notify,
+    strangers: Arc<AtomicU64>,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+impl Core {
+    pub fn stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    /// Runs the task of a leg, counted until it ends.
+    pub fn spawn_leg(self: Arc<Self>, leg: impl Future<Output = ()> + Send + 'static) {
+        self.legs.fetch_add(1, Ordering::SeqCst);
+        let counted = Counted(self.clone());
+        tokio::spawn(async move {
+            let _counted = counted;
+            tokio::select! {
+                () = leg => {}
+                () = _counted.0.token.cancelled() => {}
+            }
+        });
+    }
+
+    fn run(self: Arc<Self>, endpoint: rsipstack::transaction::Endpoint, mut incoming: rsipstack::transaction::TransactionReceiver) {
+        let token = self.token.clone();
+        tokio::spawn(async move {
+            endpoint.serve().await;
+            drop(endpoint);
+        });
+        let mut tasks = JoinSet::new();
+        for trunk in &self.trunks {
+            let (probing, net, farewell) = (trunk.clone(), self.net.clone(), self.farewell.clone());
+            if !trunk.settings.options_interval.is_zero() {
+                tasks.spawn(async move {
+                    tokio::select! {
+                        () = probing.probe(net) => {}
+                        () = farewell.cancelled() => {}
+                    }
+                });
+            } else {
+                // Inbound calls are known by the trunk's addresses.
+                tasks.spawn(async move { drop(probing.hops(&net.resolver).await) });
+            }
+            if trunk.settings.register {
+                tasks.spawn(trunk.clone().keep_registered(self.net.clone(), self.farewell.clone()));
+            }
+        }
+        *self.tasks.lock().unwrap_or_else(PoisonError::into_inner) = tasks;
+        tokio::spawn(async move {
+            loop {
+                let transaction = tokio::select! {
+                    transaction = incoming.recv() => transaction,
+                    () = token.cancelled() => None,
+                };
+                match transaction {
+                    Some(transaction) => self.on_transaction(transaction).await,
+                    None => return,
+                }
+            }
+        });
+    }
+
+    /// A request that begins a transaction.
+    async fn on_transaction(self: &Arc<Self>, transaction: Transaction) {
+        let request = &transaction.original;
+        let call = value(request, "Call-ID").unwrap_or_default();
+        if let Some(tag) = value(request, "To").and_then(|to| parameter(to, "tag")) {
+            match self.dialogs.find(call, tag) {
+                Some(mailbox) => drop(mailbox.try_send(Mail::Request(Box::new(transaction)))),
+                None => self.answer_outside(transaction, 481, vec![]),
+            }
+            return;
+        }
+        let from = transaction.connection.as_ref().and_then(SipConnection::get_remote_addr).and_then(|from| from.get_socketaddr().ok());
+        let Some(trunk) = from.and_then(|from| self.trunk_at(from)) else {
+            self.answer_outside(transaction, 403, vec![]);
+            return;
+        };
+        match request.method {
+            Method::Invite => inbound::invite(self, &trunk, transaction).await,
+            Method::Options => self.answer_outside(
+                transaction,
+                200,
+                vec![header("Allow", ALLOW), header("Supported", SUPPORTED), header("Accept", "application/sdp")],
+            ),
+            Method::Bye | Method::Update | Method::PRack | Method::Info | Method::Notify => self.answer_outside(transaction, 481, vec![]),
+            _ => self.answer_outside(transaction, 405, vec![header("Allow", ALLOW)]),
+        }
+    }
+
+    /// The trunk that a peer is: by address and port, else by address alone.
+    fn trunk_at(&self, from: SocketAddr) -> Option<Arc<Trunk>> {
+        let ip = from.ip().to_canonical();
+        let mut owners = self.trunks.iter().filter(|trunk| trunk.owns(ip));
+        let exact = self.trunks.iter().find(|trunk| trunk.is_at(SocketAddr::new(ip, from.port())));
+        exact.or_else(|| owners.next()).cloned()
+    }
+
+    /// Answers a request that belongs to no call. A refused INVITE waits for its ACK in a task of its own, as long as it is repeated.
+    pub fn answer_outside(&self, mut transaction: Transaction, status: u16, more: Vec<Header>) {
+        let answer = super::message::response(&transaction.original, status, &new_tag(), &self.agent, more, vec![]);
+        let token = self.token.clone();
+        tokio::spawn(async move {
+            let exchange = async {
+                if transaction.respond(answer).await.is_ok() && transaction.original.method == Method::Invite {
+                    while let Some(message) = transaction.receive().await {
+                        if matches!(&message, SipMessage::Request(request) if request.method == Method::Ack) {
+                            return;
+                        }
+                    }
+                }
+            };
+            tokio::select! {
+                () = exchange => {}
+                () = token.cancelled() => {}
+            }
+        });
+    }
+}
+
+struct Counted(Arc<Core>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.legs.fetch_sub(1, Ordering::SeqCst);
+        self.0.leg_left.notify_waiters();
+    }
+}
+
+impl Actor {
+    /// A leg before its first message.
+    pub fn start(
+        core: &Arc<Core>,
+        trunk: Option<Arc<Trunk>>,
+        slot: Option<Slot>,
+        sound: Arc<Sound>,
+        dialog: Dialog,
+        hop: Hop,
+        commands: mpsc::UnboundedReceiver<Command>,
+    ) -> (Self, mpsc::UnboundedReceiver<LegEvent>) {
+        let (mail, mailbox) = mpsc::channel(MAILBOX);
+        let (events, receiver) = mpsc::unbounded_channel();
+        let registered = core.dialogs.add(&dialog.call_id, &dialog.local_tag, mail.clone());
+        let actor = Self {
+            core: core.clone(),
+            trunk,
+            slot,
+            sound,
+            dialog,
+            _registered: registered,
+            hop,
+            flow: None,
+            seq: Arc::new(AtomicU32::new(0)),
+            mail,
+            mailbox,
+            commands,
+            commands_open: true,
+            events,
+            work: JoinSet::new(),
+            status: None,
+            client: false,
+            ended: false,
+            session: None,
+            session_at: None,
+            refreshing: false,
+            takes_update: false,
+            holding: false,
+            inviting: false,
+            again_at: None,
+            transfer_at: None,
+            transfer: false,
+            offered: false,
+            ack_by: None,
+            bye_owed: false,
+            leave_by: None,
+        };
+        (actor, receiver)
+    }
+}

@@ -1,0 +1,352 @@
+//! A trunk as it runs: where it is, whether it lives, whether we are registered, how many calls it carries.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rsipstack::resolver::SipResolver;
+use rsipstack::sip::{Header, Method};
+
+use super::address::{Hop, number, resolve, safe_user, split_host};
+use super::auth::Credentials;
+use super::message::{header, made_up, new_tag, parameter, retry_after, value, values};
+use super::net::{Ask, Net, REQUEST_LIMIT};
+use crate::settings;
+
+/// Resolved addresses are asked for again after this.
+const NAMES_LAST: Duration = Duration::from_secs(60);
+/// Unanswered OPTIONS in a row that make a trunk count as down.
+const MISSES: u32 = 2;
+/// Seconds a registration is asked for.
+const REGISTER_FOR: u64 = 3600;
+
+/// How a trunk is doing, for `/readyz`, `doctor` and the metrics.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrunkHealth {
+    /// Its name.
+    pub name: String,
+    /// Whether it answers OPTIONS; none before the first answer or the second miss. Always `true` when none are sent.
+    pub healthy: Option<bool>,
+    /// Whether we are registered; none when the trunk wants no registration.
+    pub registered: Option<bool>,
+    /// Calls over it now, both ways.
+    pub calls: u32,
+    /// The last thing that went wrong, with no number in it.
+    pub error: Option<String>,
+    /// How long `healthy` has been what it is.
+    pub unchanged: Duration,
+}
+
+#[derive(Debug)]
+struct State {
+    healthy: Option<bool>,
+    since: Instant,
+    missed: u32,
+    registered: bool,
+    error: Option<String>,
+    hops: Vec<Hop>,
+    resolved: Option<Instant>,
+    /// A 503 with `Retry-After` closed the trunk until then.
+    closed_until: Option<Instant>,
+}
+
+/// A trunk.
+#[derive(Debug)]
+pub(super) struct Trunk {
+    pub settings: settings::Trunk,
+    pub login: Option<Credentials>,
+    calls: AtomicU32,
+    pick: AtomicUsize,
+    state: Mutex<State>,
+}
+
+/// A call's place on a trunk, given back when dropped.
+#[derive(Debug)]
+pub(super) struct Slot(Arc<Trunk>);
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.calls.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Trunk {
+    pub fn new(settings: settings::Trunk) -> Arc<Self> {
+        let login = settings.username.clone().map(|user| Credentials { user, password: settings.password.clone().unwrap_or_default() });
+        let healthy = settings.options_interval.is_zero().then_some(true);
+        let state =
+            State { healthy, since: Instant::now(), missed: 0, registered: false, error: None, hops: Vec::new(), resolved: None, closed_until: None };
+        Arc::new(Self { settings, login, calls: AtomicU32::new(0), pick: AtomicUsize::new(0), state: Mutex::new(state) })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn health(&self) -> TrunkHealth {
+        let state = self.state();
+        TrunkHealth {
+            name: self.settings.name.clone(),
+            healthy: state.healthy,
+            registered: self.settings.register.then_some(state.registered),
+            calls: self.calls.load(Ordering::Relaxed),
+            error: state.error.clone(),
+            unchanged: state.since.elapsed(),
+        }
+    }
+
+    /// Why no call should be tried over it now.
+    pub fn unusable(&self) -> Option<&'static str> {
+        let state = self.state();
+        if state.healthy == Some(false) {
+            return Some("down");
+        }
+        state.closed_until.is_some_and(|until| Instant::now() < until).then_some("asked to be left alone (Retry-After)")
+    }
+
+    /// Takes a place for a call; none when all channels are in use.
+    pub fn slot(self: &Arc<Self>) -> Option<Slot> {
+        let room = |calls| (calls < self.settings.channels).then_some(calls + 1);
+        self.calls.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).ok().map(|_| Slot(self.clone()))
+    }
+
+    pub fn calls(&self) -> u32 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Any word from it is life.
+    pub fn alive(&self) {
+        let mut state = self.state();
+        state.missed = 0;
+        if !self.settings.options_interval.is_zero() && state.healthy != Some(true) {
+            tracing::info!(trunk = %self.settings.name, "trunk answers");
+            state.healthy = Some(true);
+            state.since = Instant::now();
+        }
+    }
+
+    fn missed(&self, why: String) {
+        self.pick.fetch_add(1, Ordering::Relaxed);
+        let mut state = self.state();
+        state.missed += 1;
+        state.resolved = None;
+        if state.missed >= MISSES && state.healthy != Some(false) {
+            tracing::warn!(trunk = %self.settings.name, error = %why, "trunk is down");
+            state.healthy = Some(false);
+            state.since = Instant::now();
+        }
+        state.error = Some(why);
+    }
+
+    /// Remembers what went wrong on it.
+    pub fn failed(&self, why: String) {
+        self.state().error = Some(why);
+    }
+
+    /// Leaves it alone for a while.
+    pub fn close_for(&self, seconds: u64) {
+        self.state().closed_until = Some(Instant::now() + Duration::from_secs(seconds));
+    }
+
+    /// Host of addresses in requests: the trunk's name, with its port where one is given.
+    pub fn domain(&self) -> &str {
+        self.settings.address.trim()
+    }
+
+    /// Host without the port, for `From` and `To` of a registration.
+    pub fn realm(&self) -> String {
+        match split_host(&self.settings.address) {
+            Some((host, _)) if host.contains(':') => format!("[{host}]"),
+            Some((host, _)) => host,
+            None => self.settings.address.clone(),
+        }
+    }
+
+    /// Whether packets from this address are the trunk's.
+    pub fn owns(&self, ip: IpAddr) -> bool {
+        self.settings.inbound_from.iter().any(|one| one.to_canonical() == ip)
+            || self.state().hops.iter().any(|hop| hop.address.ip().to_canonical() == ip)
+    }
+
+    /// Whether this is the very address that requests go to.
+    pub fn is_at(&self, address: SocketAddr) -> bool {
+        self.state().hops.iter().any(|hop| hop.address == address)
+    }
+
+    /// Addresses to try, the best first. Names are asked for again when they are old or the trunk fell silent.
+    pub async fn hops(&self, resolver: &SipResolver) -> Result<Vec<Hop>, String> {
+        let known = {
+            let state = self.state();
+            let fresh = state.resolved.is_some_and(|at| at.elapsed() < NAMES_LAST);
+            fresh.then(|| state.hops.clone())
+        };
+        let hops = match known {
+            Some(hops) => hops,
+            None => {
+                let via = self.settings.outbound_proxy.as_deref().unwrap_or(&self.settings.address);
+                let hops = resolve(resolver, via, self.settings.transport).await?;
+                let mut state = self.state();
+                state.hops.clone_from(&hops);
+                state.resolved = Some(Instant::now());
+                hops
+            }
+        };
+        let start = self.pick.load(Ordering::Relaxed) % hops.len().max(1);
+        Ok(hops[start..].iter().chain(&hops[..start]).cloned().collect())
+    }
+
+    /// `Route` of the outbound proxy.
+    pub fn route(&self) -> Option<String> {
+        let proxy = self.settings.outbound_proxy.as_deref()?.trim();
+        Some(format!("<sip:{proxy}{};lr>", self.settings.transport.parameter()))
+    }
+
+    /// User part for a number.
+    pub fn user(&self, text: &str) -> String {
+        safe_user(&number(self.settings.number_format, text))
+    }
+
+    /// Asks whether it lives, for as long as the phone does.
+    pub async fn probe(self: Arc<Self>, net: Arc<Net>) {
+        let every = self.settings.options_interval;
+        let limit = every.min(Duration::from_secs(4));
+        let mut at = tokio::time::Instant::now();
+        loop {
+            match self.options(&net, limit).await {
+                Ok(()) => self.alive(),
+                Err(why) => self.missed(why),
+            }
+            at = (at + every).max(tokio::time::Instant::now());
+            tokio::time::sleep_until(at).await;
+        }
+    }
+
+    /// One OPTIONS. Any final answer will do.
+    async fn options(&self, net: &Net, limit: Duration) -> Result<(), String> {
+        let hops = tokio::time::timeout(REQUEST_LIMIT, self.hops(&net.resolver)).await.map_err(|_| "name not resolved in time")??;
+        let hop = hops.first().ok_or("no address")?;
+        let connection = net.connection(hop).await?;
+        let uri = format!("sip:{}", self.domain());
+        let mut headers = self.identity(net, hop, "ping", &uri);
+        headers.push(header("Accept", "application/sdp"));
+        let request = net.build(&Ask { method: Method::Options, uri, headers, body: vec![] }, hop, 1, &[])?;
+        let answer = net.exchange(request, hop, connection, limit).await?;
+        if made_up(&answer) { Err(format!("no answer to OPTIONS ({})", answer.status_code.code())) } else { Ok(()) }
+    }
+
+    /// `From`, `To`, `Call-ID`, `Contact` and `Route` of a request outside of calls.
+    fn identity(&self, net: &Net, hop: &Hop, user: &str, to: &str) -> Vec<Header> {
+        let shown = net.shown(hop);
+        let mut headers = vec![
+            header("From", format!("<sip:{user}@{shown}>;tag={}", new_tag())),
+            header("To", format!("<{to}>")),
+            header("Call-ID", format!("{}@{shown}", new_tag())),
+            header("Contact", format!("<sip:{user}@{shown}{}>", hop.transport.parameter())),
+        ];
+        headers.extend(self.route().map(|route| header("Route", route)));
+        headers
+    }
+
+    /// Keeps us registered, for as long as the phone lives; unregisters when `stop` fires.
+    pub async fn keep_registered(self: Arc<Self>, net: Arc<Net>, stop: rsipstack::platform::CancellationToken) {
+        let seq = AtomicU32::new(0);
+        let (call, tag) = (new_tag(), new_tag());
+        let mut wanted = REGISTER_FOR;
+        let mut pause = 1;
+        while !stop.is_cancelled() {
+            let wait = match self.register(&net, &seq, (&call, &tag), wanted, REQUEST_LIMIT).await {
+                Ok(Registered::For(seconds)) => {
+                    pause = 1;
+                    self.set_registered(true, None);
+                    Duration::from_millis(seconds.max(1) * 800)
+                }
+                Ok(Registered::TooBrief(least)) => {
+                    wanted = least;
+                    Duration::from_millis(100)
+                }
+                Ok(Registered::Refused(why, after)) => {
+                    self.set_registered(false, Some(why));
+                    pause = (pause * 2).min(60);
+                    Duration::from_secs(after.unwrap_or(pause / 2))
+                }
+                Err(why) => {
+                    self.set_registered(false, Some(why));
+                    pause = (pause * 2).min(60);
+                    Duration::from_secs(pause / 2)
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = tokio::time::sleep_until(tokio::time::Instant::now() + wait) => {}
+            }
+        }
+        if self.state().registered {
+            drop(self.register(&net, &seq, (&call, &tag), 0, Duration::from_secs(2)).await);
+            self.set_registered(false, None);
+        }
+    }
+
+    fn set_registered(&self, registered: bool, why: Option<String>) {
+        let mut state = self.state();
+        if state.registered != registered {
+            tracing::info!(trunk = %self.settings.name, registered, "trunk registration changed");
+        }
+        state.registered = registered;
+        if why.is_some() {
+            state.error = why;
+        }
+    }
+
+    async fn register(&self, net: &Net, seq: &AtomicU32, (call, tag): (&str, &str), seconds: u64, limit: Duration) -> Result<Registered, String> {
+        let hops = self.hops(&net.resolver).await?;
+        let hop = hops.first().ok_or("no address")?;
+        let user = self.settings.username.as_deref().map_or_else(|| "dastak".to_owned(), safe_user);
+        let (realm, shown) = (self.realm(), net.shown(hop));
+        let contact = format!("<sip:{user}@{shown}{}>", hop.transport.parameter());
+        let mut headers = vec![
+            header("From", format!("<sip:{user}@{realm}>;tag={tag}")),
+            header("To", format!("<sip:{user}@{realm}>")),
+            header("Call-ID", format!("{call}@{shown}")),
+            header("Contact", format!("{contact};expires={seconds}")),
+            header("Expires", seconds.to_string()),
+        ];
+        headers.extend(self.route().map(|route| header("Route", route)));
+        let ask = Ask { method: Method::Register, uri: format!("sip:{}", self.domain()), headers, body: vec![] };
+        let answer = net.ask(&ask, hop, None, seq, self.login.as_ref(), limit).await?;
+        let code = answer.status_code.code();
+        match code {
+            _ if made_up(&answer) => Err(format!("no answer to REGISTER ({code})")),
+            200..=299 => {
+                let ours = format!("{user}@{shown}");
+                let granted = values(&answer, "Contact")
+                    .iter()
+                    .find(|one| one.contains(&ours))
+                    .and_then(|one| parameter(one, "expires")?.parse().ok())
+                    .or_else(|| value(&answer, "Expires")?.parse().ok());
+                Ok(Registered::For(granted.unwrap_or(seconds).min(86_400)))
+            }
+            423 => match value(&answer, "Min-Expires").and_then(|text| text.parse().ok()) {
+                Some(least) if least > seconds && seconds > 0 => Ok(Registered::TooBrief(least)),
+                _ => Ok(Registered::Refused("REGISTER refused with 423".into(), None)),
+            },
+            _ => Ok(Registered::Refused(format!("REGISTER refused with {code}"), retry_after(&answer))),
+        }
+    }
+}
+
+enum Registered {
+    /// For this many seconds.
+    For(u64),
+    /// The trunk wants at least this many seconds.
+    TooBrief(u64),
+    /// With the reason, and when to try again.
+    Refused(String, Option<u64>),
+}
+
+/// Extensions that a request demands and we do not have.
+pub(super) fn unknown_demands(request: &rsipstack::sip::Request) -> Option<String> {
+    let unknown: Vec<String> =
+        values(request, "Require").into_iter().filter(|one| !one.eq_ignore_ascii_case("100rel") && !one.eq_ignore_ascii_case("timer")).collect();
+    (!unknown.is_empty()).then(|| unknown.join(", "))
+}

@@ -1,0 +1,23 @@
+//! Our user agent against other people's: SIPp scenarios for every answer and race, baresip as a callee, and two phones of our own.
+
+mod baresip;
+mod calls;
+mod codes;
+mod incoming;
+mod junk;
+mod peers;
+mod races;
+mod sipp;
+mod support;
+mod trunks;
+
+/// RFC 3261 lets a lost message wait for 32 seconds: what depends on that runs side by side.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_for_half_a_minute() {
+    tokio::join!(
+        races::silence_is_uncertain(),
+        incoming::an_answer_that_is_never_acknowledged(),
+        peers::a_carrier_that_loses_the_call(),
+        junk::ten_thousand_datagrams_and_then_a_call(),
+    );
+}

@@ -1,0 +1,229 @@
+//! Which trunk takes a call, and how a trunk is doing.
+
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use telephony::settings::{NumberFormat, Transport};
+use telephony::sip::{Dial, DialFailed};
+
+use super::sipp;
+use super::support::{Kit, answered, free_port, order, rest, trunk, until};
+
+/// A trunk that answers OPTIONS, while it is told to live.
+struct Fake {
+    port: u16,
+    alive: Arc<AtomicBool>,
+    asked: Arc<AtomicUsize>,
+    over: Arc<AtomicBool>,
+}
+
+impl Fake {
+    fn start(status: &'static str) -> Self {
+        let socket = UdpSocket::bind(("127.0.0.1", 0)).expect("a port");
+        socket.set_read_timeout(Some(Duration::from_millis(100))).expect("a time-out");
+        let fake = Self {
+            port: socket.local_addr().expect("bound").port(),
+            alive: Arc::new(AtomicBool::new(true)),
+            asked: Arc::default(),
+            over: Arc::default(),
+        };
+        let (alive, asked, over) = (fake.alive.clone(), fake.asked.clone(), fake.over.clone());
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while !over.load(Ordering::Relaxed) {
+                let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
+                let text = String::from_utf8_lossy(&buffer[..length]).into_owned();
+                assert!(text.starts_with("OPTIONS sip:127.0.0.1:"), "{text}");
+                asked.fetch_add(1, Ordering::Relaxed);
+                if alive.load(Ordering::Relaxed) {
+                    let kept: Vec<&str> =
+                        text.lines().filter(|line| ["Via:", "From:", "To:", "Call-ID:", "CSeq:"].iter().any(|name| line.starts_with(name))).collect();
+                    let answer = format!("SIP/2.0 {status}\r\n{}\r\nContent-Length: 0\r\n\r\n", kept.join("\r\n"));
+                    drop(socket.send_to(answer.as_bytes(), from));
+                }
+            }
+        });
+        fake
+    }
+}
+
+impl Drop for Fake {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+}
+
+async fn healthy(kit: &Kit, expected: Option<bool>) {
+    until("the health is seen", || {
+        let health = kit.phone.trunks().remove(0);
+        (health.healthy == expected).then_some(()).ok_or(format!("{health:?}"))
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn any_answer_to_options_is_life() {
+    // A refusal is an answer, too.
+    let fake = Fake::start("404 Not Found");
+    let mut probed = trunk(fake.port);
+    probed.options_interval = Duration::from_millis(150);
+    let kit = Kit::start(vec![probed]).await;
+    healthy(&kit, Some(true)).await;
+    fake.alive.store(false, Ordering::Relaxed);
+    healthy(&kit, Some(false)).await;
+    let health = kit.phone.trunks().remove(0);
+    assert!(health.error.is_some_and(|error| error.contains("no answer")));
+    match kit.phone.dial(order("down")).await {
+        Err(DialFailed::ProviderErrorBeforeRing { status: None, reason }) => assert!(reason.contains("down"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+    fake.alive.store(true, Ordering::Relaxed);
+    healthy(&kit, Some(true)).await;
+    kit.phone.stop().await;
+    let asked = fake.asked.load(Ordering::Relaxed);
+    assert!(asked >= 4, "{asked}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_trunk_that_was_never_heard_is_unknown_then_down() {
+    let fake = Fake::start("200 OK");
+    fake.alive.store(false, Ordering::Relaxed);
+    let mut probed = trunk(fake.port);
+    probed.options_interval = Duration::from_millis(400);
+    let kit = Kit::start(vec![probed]).await;
+    assert_eq!(kit.phone.trunks()[0].healthy, None);
+    healthy(&kit, Some(false)).await;
+    kit.phone.stop().await;
+}
+
+async fn answers(kit: &Kit, id: &str, port: u16) {
+    let mut leg = kit.phone.dial(order(id)).await.expect("the next trunk takes it");
+    assert_eq!(leg.control.trunk(), Some(format!("t{port}").as_str()));
+    answered(&mut leg).await;
+    leg.control.hang_up().await;
+    rest(&mut leg).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_next_trunk_after_a_refusal() {
+    let refuses = sipp::callee("final", &[("status", "503"), ("extra", "Retry-After: 30")]).await;
+    let takes = sipp::callee("answer", &[("code", "200")]).await;
+    let again = sipp::callee("answer", &[("code", "200")]).await;
+    let kit = Kit::start(vec![trunk(refuses.port), trunk(takes.port), trunk(again.port)]).await;
+    answers(&kit, "moved", takes.port).await;
+    let messages = refuses.succeeds().await;
+    assert!(messages.contains("Call-ID: moved@127.0.0.1"), "{messages}");
+    let messages = takes.succeeds().await;
+    assert!(messages.contains("Call-ID: moved.2@127.0.0.1"), "{messages}");
+    // The first asked to be left alone; it is not asked again.
+    let third = Dial { trunk: Some(format!("t{}", again.port)), ..order("third") };
+    let mut leg = kit.phone.dial(third).await.expect("named");
+    answered(&mut leg).await;
+    leg.control.hang_up().await;
+    rest(&mut leg).await;
+    again.succeeds().await;
+    let first = Dial { trunk: Some(kit.phone.trunks()[0].name.clone()), ..order("first") };
+    match kit.phone.dial(first).await {
+        Err(DialFailed::ProviderErrorBeforeRing { reason, .. }) => assert!(reason.contains("Retry-After"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+    kit.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_next_trunk_when_one_cannot_be_reached() {
+    let takes = sipp::callee("answer", &[("code", "200")]).await;
+    let mut closed = trunk(free_port());
+    closed.transport = Transport::Tcp;
+    let mut nameless = trunk(free_port());
+    nameless.address = "no-such-host.invalid:5060".into();
+    let mut full = trunk(free_port());
+    full.channels = 0;
+    let kit = Kit::start(vec![closed, nameless, full, trunk(takes.port)]).await;
+    answers(&kit, "reached", takes.port).await;
+    takes.succeeds().await;
+    let errors: Vec<String> = kit.phone.trunks().into_iter().filter_map(|health| health.error).collect();
+    assert_eq!(errors.len(), 3, "{errors:?}");
+    kit.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn channels_are_counted_and_given_back() {
+    let first = sipp::callee("answer", &[("code", "200")]).await;
+    let mut one = trunk(first.port);
+    one.channels = 1;
+    let kit = Kit::start(vec![one]).await;
+    let mut leg = kit.dial().await;
+    answered(&mut leg).await;
+    assert_eq!(kit.phone.trunks()[0].calls, 1);
+    match kit.phone.dial(order("second")).await {
+        Err(DialFailed::ProviderErrorBeforeRing { reason, .. }) => assert!(reason.contains("channels"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+    leg.control.hang_up().await;
+    rest(&mut leg).await;
+    assert_eq!(kit.phone.trunks()[0].calls, 0);
+    first.succeeds().await;
+    kit.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn registrations() {
+    let registrar = sipp::callee("register", &[]).await;
+    let mut with = trunk(registrar.port);
+    with.username = Some("us".into());
+    with.password = Some("secret".into());
+    with.register = true;
+    let kit = Kit::start(vec![with]).await;
+    until("registered", || {
+        let health = kit.phone.trunks().remove(0);
+        (health.registered == Some(true)).then_some(()).ok_or(format!("{health:?}"))
+    })
+    .await;
+    until("refreshed", || {
+        let story = registrar.story();
+        (story.matches("REGISTER sip:").count() >= 3 && story.matches("Expires: 2\r\n").count() + story.matches("Expires: 2\n").count() >= 2)
+            .then_some(())
+            .ok_or(story)
+    })
+    .await;
+    kit.phone.stop().await;
+    registrar.succeeds().await;
+    assert_eq!(kit.phone.trunks()[0].registered, Some(false));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn numbers_proxies_and_caller_ids() {
+    let plain = |format: NumberFormat, line: &'static str, identity: &'static str| async move {
+        let peer = sipp::callee("answer", &[("code", "200")]).await;
+        let mut via = trunk(peer.port);
+        via.address = "sip.carrier.example".into();
+        via.outbound_proxy = Some(format!("127.0.0.1:{}", peer.port));
+        via.number_format = format;
+        via.caller_id = Some("+918041111111".into());
+        let kit = Kit::start(vec![via]).await;
+        let mut leg = kit.dial().await;
+        answered(&mut leg).await;
+        leg.control.hang_up().await;
+        rest(&mut leg).await;
+        let messages = peer.succeeds().await;
+        assert!(messages.contains(&format!("INVITE sip:{line}@sip.carrier.example SIP/2.0")), "{messages}");
+        assert!(messages.contains(&format!("Route: <sip:127.0.0.1:{};lr>", peer_port(&messages))), "{messages}");
+        assert!(messages.contains(&format!("P-Asserted-Identity: <sip:{identity}@")), "{messages}");
+        assert!(messages.contains("8041111111@127.0.0.1>;tag="), "{messages}");
+        kit.finish().await;
+    };
+    tokio::join!(
+        plain(NumberFormat::E164, "+919812345678", "+918040000000"),
+        plain(NumberFormat::Plain, "919812345678", "918040000000"),
+        plain(NumberFormat::National, "09812345678", "08040000000"),
+    );
+}
+
+/// The port in the first Contact that SIPp wrote.
+fn peer_port(messages: &str) -> &str {
+    let at = messages.find("Contact: <sip:127.0.0.1:").expect("a contact") + "Contact: <sip:127.0.0.1:".len();
+    messages[at..].split([';', '>']).next().expect("a port")
+}
