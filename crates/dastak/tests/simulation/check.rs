@@ -309,10 +309,10 @@ impl Court<'_> {
                         *tenant != call.workspace || *phone != dial.to || made.is_none_or(|made| made >= given.at) || self.went_back
                     }
                     Promise::Suspended(tenant, true) => {
-                        *tenant != call.workspace || self.undone(at, placed, when, &Promise::Suspended(*tenant, false))
+                        *tenant != call.workspace || self.undone(given, placed, when, &Promise::Suspended(*tenant, false))
                     }
                     Promise::Published(tenant, false) => {
-                        *tenant != call.workspace || self.undone(at, placed, when, &Promise::Published(*tenant, true))
+                        *tenant != call.workspace || self.undone(given, placed, when, &Promise::Published(*tenant, true))
                     }
                     Promise::Suspended(_, false) | Promise::Published(_, true) => true,
                 };
@@ -330,7 +330,8 @@ impl Court<'_> {
         if self.went_back { (dial.passed.plus(-LEASE), |kept| kept.passed) } else { (call.started_at, |kept| kept.at) }
     }
 
-    fn undone(&self, from: Timestamp, to: Timestamp, when: fn(&Kept) -> Timestamp, wanted: &Promise) -> bool {
+    fn undone(&self, given: &Kept, to: Timestamp, when: fn(&Kept) -> Timestamp, wanted: &Promise) -> bool {
+        let from = if self.went_back { given.asked.1 } else { given.asked.0 };
         self.log.promises.iter().any(|kept| kept.promise == *wanted && when(kept) >= from && when(kept) <= to.plus(LEASE))
     }
 
