@@ -79,7 +79,7 @@ async fn facts(app: &App) -> Result<Value, Failure> {
     numbers::create(app, trace(), workspace, "+918045670001".into()).await?;
     // The sandbox's phones ring nobody: the demo works at night, too, and as often as one likes.
     let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}]);
-    let pack = json!({"name": "Demo, at any time", "hours": hours, "caps": {"perDay": 10_000, "perWeek": 70_000}});
+    let pack = json!({"name": "Demo, at any time", "hours": hours, "caps": {"perDay": 1000, "perWeek": 1000}});
     let pack = compliance_packs::create(app, trace(), workspace, pack).await?;
     let mut body = json!({"name": "Asha", "systemPrompt": PROMPT, "policyRef": pack.id});
     api::agents::new_agent().check(&mut body).map_err(|misfit| Failure::internal(misfit.field))?;
