@@ -46,7 +46,14 @@ impl Chains {
     }
 }
 
-fn append(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, chain: Chain, entry: Entry, newest: Option<HeadRow>) -> Result<(u64, HeadRow), Failure> {
+fn append(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    chain: Chain,
+    entry: Entry,
+    newest: Option<HeadRow>,
+) -> Result<(u64, HeadRow), Failure> {
     let at = newest.as_ref().map_or(entry.timestamp, |newest| newest.at.max(entry.timestamp));
     let entry = Entry { timestamp: at, ..entry };
     let row = entry.clone().after(&newest.map(|newest| newest.head).unwrap_or_default());

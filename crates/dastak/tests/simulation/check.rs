@@ -10,71 +10,15 @@ use domain::tenant::Tenant;
 use domain::time::{DAY, SECOND, Timestamp};
 use domain::wallet::call_charge;
 use domain::window::NudgeWindow;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
+use rusqlite::{Connection, OpenFlags, Row};
 
 use crate::carrier::{Dial, World};
 use crate::clients::{Customer, Kept, Log, Promise};
 use crate::life::PLATFORM_LINES;
 use crate::receivers::{self, DeliverySeen};
+use crate::sight::{Sight, UNSEEN};
 
-/// The nudge of an event that an erasure of the same moment emptied.
-const UNSEEN: &str = "";
-
-/// An event of the outbox.
-#[derive(Debug, Clone)]
-pub struct EventSeen {
-    pub id: String,
-    pub tenant: Tenant,
-    pub kind: String,
-}
-
-/// An observer beside the service: it reads the committed state and keeps every event before an erasure empties it.
-pub struct Sight {
-    store: Connection,
-    seen: i64,
-    /// Type and nudge of every nudge event, in the order of the outbox.
-    pub events: Vec<(String, String)>,
-    /// Every event.
-    pub all: Vec<EventSeen>,
-    /// The most calls that held a line at once.
-    most_lines: i64,
-}
-
-impl Sight {
-    pub fn new(file: &Path) -> Self {
-        Self { store: open(file), seen: 0, events: Vec::new(), all: Vec::new(), most_lines: 0 }
-    }
-
-    pub fn look(&mut self) {
-        let lines: i64 = self
-            .store
-            .prepare_cached("select count(*) from calls where line = 1")
-            .and_then(|mut lines| lines.query_row([], |row| row.get(0)))
-            .expect("lines");
-        self.most_lines = self.most_lines.max(lines);
-        let sql = "select rowid, type, envelope, id, workspace from events where rowid > ?1 order by rowid";
-        let mut statement = self.store.prepare_cached(sql).expect("a query");
-        let rows = statement.query_map([self.seen], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, id(row, 4)?))).expect("events");
-        let rows: Vec<(i64, String, Option<String>, String, Tenant)> = rows.collect::<Result<_, _>>().expect("events");
-        for (at, kind, envelope, id, tenant) in rows {
-            self.seen = at;
-            self.all.push(EventSeen { id, tenant, kind: kind.clone() });
-            if kind.starts_with("nudge.") {
-                let data: serde_json::Value = serde_json::from_str(&envelope.unwrap_or_default()).unwrap_or_default();
-                self.events.push((kind, data["data"]["id"].as_str().unwrap_or(UNSEEN).to_owned()));
-            }
-        }
-    }
-
-    /// Whose call it is; `None` when the service knows of no such call.
-    pub fn owner(&self, call: Id<Call>) -> Option<Tenant> {
-        let found: Option<String> =
-            self.store.query_row("select workspace from calls where id = ?1", [call.to_string()], |row| row.get(0)).optional().expect("a query");
-        found.and_then(|id| id.parse().ok())
-    }
-}
-
-fn open(file: &Path) -> Connection {
+pub fn open(file: &Path) -> Connection {
     let store = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("the store");
     store.busy_timeout(std::time::Duration::from_secs(10)).expect("patience");
     store
@@ -132,7 +76,7 @@ struct Court<'a> {
     broken: Vec<String>,
 }
 
-fn id<K: Kind>(row: &Row<'_>, column: usize) -> rusqlite::Result<Id<K>> {
+pub fn id<K: Kind>(row: &Row<'_>, column: usize) -> rusqlite::Result<Id<K>> {
     let text: String = row.get(column)?;
     Ok(text.parse().expect("an id"))
 }
@@ -309,10 +253,10 @@ impl Court<'_> {
                         *tenant != call.workspace || *phone != dial.to || made.is_none_or(|made| made >= given.at) || self.went_back
                     }
                     Promise::Suspended(tenant, true) => {
-                        *tenant != call.workspace || self.undone(at, placed, when, &Promise::Suspended(*tenant, false))
+                        *tenant != call.workspace || self.undone(given, placed, when, &Promise::Suspended(*tenant, false))
                     }
                     Promise::Published(tenant, false) => {
-                        *tenant != call.workspace || self.undone(at, placed, when, &Promise::Published(*tenant, true))
+                        *tenant != call.workspace || self.undone(given, placed, when, &Promise::Published(*tenant, true))
                     }
                     Promise::Suspended(_, false) | Promise::Published(_, true) => true,
                 };
@@ -330,7 +274,8 @@ impl Court<'_> {
         if self.went_back { (dial.passed.plus(-LEASE), |kept| kept.passed) } else { (call.started_at, |kept| kept.at) }
     }
 
-    fn undone(&self, from: Timestamp, to: Timestamp, when: fn(&Kept) -> Timestamp, wanted: &Promise) -> bool {
+    fn undone(&self, given: &Kept, to: Timestamp, when: fn(&Kept) -> Timestamp, wanted: &Promise) -> bool {
+        let from = if self.went_back { given.asked.1 } else { given.asked.0 };
         self.log.promises.iter().any(|kept| kept.promise == *wanted && when(kept) >= from && when(kept) <= to.plus(LEASE))
     }
 

@@ -65,6 +65,8 @@ pub enum Promise {
 pub struct Kept {
     pub at: Timestamp,
     pub passed: Timestamp,
+    /// When it was asked for, by both: what was asked for meanwhile may have come first or last.
+    pub asked: (Timestamp, Timestamp),
     pub promise: Promise,
 }
 
@@ -253,8 +255,12 @@ fn defect(act: &Act, failure: &Failure) -> Option<String> {
 }
 
 impl Log {
-    fn promise(&mut self, (at, passed): (Timestamp, Timestamp), promise: Promise) {
-        self.promises.push(Kept { at, passed, promise });
+    fn promise(&mut self, now: (Timestamp, Timestamp), promise: Promise) {
+        self.promise_since(now, now, promise);
+    }
+
+    fn promise_since(&mut self, asked: (Timestamp, Timestamp), (at, passed): (Timestamp, Timestamp), promise: Promise) {
+        self.promises.push(Kept { at, passed, asked, promise });
     }
 }
 
@@ -284,6 +290,7 @@ async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Sh
     let with = |customer: &usize| &customers[*customer];
     let now = || (app.clock.now(), world.passed());
     let keep = |change: &dyn Fn(&mut Log, (Timestamp, Timestamp))| change(&mut log.lock().unwrap_or_else(PoisonError::into_inner), now());
+    let asked = now();
     let known = || log.lock().unwrap_or_else(PoisonError::into_inner);
     match act {
         Act::Nudge { customer, key, test, to, body, name } => {
@@ -376,7 +383,7 @@ async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Sh
                 keep(&|log, now| log.promise(now, Promise::Suspended(tenant, false)));
             }
             workspaces::update(app, trace(), tenant, read(json!({"suspended": suspended}))).await?;
-            keep(&|log, now| log.promise(now, Promise::Suspended(tenant, *suspended)));
+            keep(&|log, now| log.promise_since(asked, now, Promise::Suspended(tenant, *suspended)));
         }
         Act::Publish { customer, active } => {
             let whose = with(customer);
@@ -384,7 +391,7 @@ async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Sh
                 keep(&|log, now| log.promise(now, Promise::Published(whose.tenant, true)));
             }
             agents::set_status(app, whose.tenant, whose.agent, if *active { "active" } else { "draft" }.into()).await?;
-            keep(&|log, now| log.promise(now, Promise::Published(whose.tenant, *active)));
+            keep(&|log, now| log.promise_since(asked, now, Promise::Published(whose.tenant, *active)));
         }
     }
     Ok(())

@@ -13,6 +13,7 @@ mod life;
 mod random;
 mod receivers;
 mod run;
+mod sight;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

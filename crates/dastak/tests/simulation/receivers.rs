@@ -14,9 +14,9 @@ use providers::guarded_client::{Limits, Phase, Request, Response, SendError};
 use ring::hmac;
 
 use crate::carrier::World;
-use crate::check::EventSeen;
 use crate::faults::Side;
 use crate::random::Random;
+use crate::sight::EventSeen;
 
 /// A give-up needs this much time between an event and its last attempt: the schedule's last gaps are eight hours.
 const PATIENCE: i64 = 15 * HOUR;

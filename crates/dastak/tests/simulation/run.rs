@@ -10,11 +10,12 @@ use domain::tenant::Tenant;
 use domain::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
 
 use crate::carrier::{News, World};
-use crate::check::{self, Sight};
+use crate::check;
 use crate::clients::{self, AFTERMATH, Act, Customer, Log, Outcome, Shared};
 use crate::faults::Counts;
 use crate::life::{self, Life, Passed};
 use crate::random::Random;
+use crate::sight::Sight;
 
 /// A Monday, 10:00 in India.
 const START: Timestamp = Timestamp(1_798_432_200_000);

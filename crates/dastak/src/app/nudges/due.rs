@@ -13,9 +13,9 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, Timestamp};
 use domain::window::NudgeWindow;
 use serde_json::{Map, Value, json};
+use store::Tx;
 use store::calls::{self as call_store, CallRow};
 use store::nudges::{self, NudgeRow, Queue};
-use store::Tx;
 
 use super::{Changes, Why, look_at, save, settle};
 use crate::app::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
@@ -139,11 +139,8 @@ impl Desk {
     fn take(&mut self, tx: &mut Tx<'_>, queue: Queue, share: i64) -> Result<Turn, Failure> {
         let now = self.env.context.now;
         let free = if queue.mode == Mode::Live { self.free_lines(tx, queue.workspace)? } else { i64::MAX };
-        let mut rows = if queue.without_line > 0 && free > 0 {
-            nudges::without_line(tx, queue.workspace, queue.mode, share.min(free))?
-        } else {
-            Vec::new()
-        };
+        let mut rows =
+            if queue.without_line > 0 && free > 0 { nudges::without_line(tx, queue.workspace, queue.mode, share.min(free))? } else { Vec::new() };
         if queue.due {
             for row in nudges::to_look_at(tx, queue.workspace, queue.mode, now, share)? {
                 if !rows.iter().any(|known| known.id == row.id) {
