@@ -115,6 +115,8 @@ impl Kit {
         let mut headers = HeaderMap::new();
         headers.insert("authorization", HeaderValue::from_str(&format!("Bearer {bearer}")).expect("a header"));
         headers.insert("content-type", HeaderValue::from_static("application/json"));
+        // Each request is one of its own.
+        headers.insert("idempotency-key", HeaderValue::from(SERIAL.fetch_add(1, Ordering::Relaxed)));
         let body = if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) };
         let request = Request { method: method.parse().expect("a method"), target, headers, body };
         let answer = self.http.send(request, Limits { deadline: PATIENCE, max_response_bytes: 10_000_000 }).await.expect("an answer");

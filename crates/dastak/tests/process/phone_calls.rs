@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -50,7 +51,11 @@ impl Office {
 
     /// `None` when the node does not answer.
     async fn send(&self, method: &str, path: &str, body: &Value) -> Option<Answer> {
-        self.client.send(method, path, &self.key, &[], body).await
+        // Each request is one of its own.
+        static SERIAL: AtomicU32 = AtomicU32::new(0);
+        let once = SERIAL.fetch_add(1, Ordering::Relaxed).to_string();
+        let headers: &[(&str, &str)] = if method == "POST" { &[("idempotency-key", &once)] } else { &[] };
+        self.client.send(method, path, &self.key, headers, body).await
     }
 
     async fn post(&self, path: &str, body: &Value) -> Value {
@@ -165,7 +170,9 @@ const NUMBERS: [&str; 9] = [
 async fn survive(moment: Moment) {
     let (folder, exchange, receiver) = (Folder::new(), Exchange::start().await, Receiver::ok().await);
     let database = if on_postgres() { Some(fresh_database().await) } else { None };
-    let more: Vec<(&str, &str)> = database.iter().map(|url| ("DASTAK_DATABASE_URL", url.as_str())).collect();
+    // What is dialled after the restart is over soon.
+    let mut more = vec![("DASTAK_TELEPHONY__SILENCE_PROMPT", "2"), ("DASTAK_TELEPHONY__MAX_DURATION", "10")];
+    more.extend(database.iter().map(|url| ("DASTAK_DATABASE_URL", url.as_str())));
     let node = serve(&folder.0, &exchange, &more);
     let office = Office::open(&node.client).await;
     office.post("/v1/webhooks", &json!({"url": receiver.url})).await;
@@ -328,9 +335,9 @@ async fn stopped(grace: &str, callee_leaves: bool) -> Value {
     office.talks(&id).await;
     node.signal("TERM");
     // From some moment on nothing is placed; what was placed before is dialled and ended like the first.
-    let mut number = 100_u32;
-    while let Some((200, ..)) = office.try_place(&format!("+919812300{number:03}").replace("+9198123001", "+9198123101")).await {
-        number += 10;
+    let mut number = 31_000_u32;
+    while let Some((200, ..)) = office.try_place(&format!("+919812{number:05}0")).await {
+        number += 1;
     }
     let dialled = exchange.seen().invites.len();
     let line = exchange.seen().call_id("+919812300014").expect("dialled");
