@@ -16,3 +16,4 @@ mod phone_calls;
 #[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
 #[path = "../it/receiver.rs"]
 mod receiver;
+mod trunks;
