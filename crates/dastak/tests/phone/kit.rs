@@ -58,6 +58,14 @@ impl Kit {
         Self::start(&[("telephony.carrier", "sip"), ("telephony.sip.trunks", &format!("[{}]", trunks.join(", ")))]).await
     }
 
+    /// With a trunk at this port of this machine, and these settings.
+    pub async fn at_trunk(port: u16, more: &[(&str, &str)]) -> Self {
+        let trunks = format!("[{{name = \"trunk\", address = \"127.0.0.1:{port}\", options_interval = 0}}]");
+        let mut settings = vec![("telephony.carrier", "sip"), ("telephony.sip.trunks", trunks.as_str())];
+        settings.extend_from_slice(more);
+        Self::start(&settings).await
+    }
+
     /// With these settings beside the usual ones.
     pub async fn start(settings: &[(&str, &str)]) -> Self {
         Self::start_in(folder("service"), settings).await

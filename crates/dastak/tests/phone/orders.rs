@@ -7,10 +7,11 @@ use super::baresip::Baresip;
 use super::kit::{Kit, folder, question, text, until};
 use super::receiver::Receiver;
 use super::sipp::{Sipp, answers};
+use super::server::understood_as;
 use super::sounds::speech;
 
 fn callee() -> Baresip {
-    Baresip::start(&["+919812301234"], &speech(&folder("speech"), "call me later", 5.5, 12.0), true)
+    Baresip::start(&["+919812301234"], &speech(&folder("speech"), "call me later", 5.5, 30.0), true)
 }
 
 /// Events of some kinds, in the order in which they happened.
@@ -35,7 +36,9 @@ fn waits_for_the_morning(nudge: &Value) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_nudge_is_a_conversation_with_a_result() {
     let phone = callee();
-    let kit = Kit::with_trunks(&[phone.port]).await;
+    let (_server, ears) = understood_as("call me later").await;
+    let ears: Vec<_> = ears.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let kit = Kit::at_trunk(phone.port, &ears).await;
     let webhooks = kit.webhooks().await;
     let agent = kit.agent("outbound", question()).await;
     let body = json!({"agentId": agent, "toNumber": "+919812301234", "metadata": {"order": "7"}});
@@ -88,7 +91,9 @@ async fn a_nudge_that_finds_the_line_busy_waits_for_its_retry() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_scheduled_call_is_placed_when_it_is_due() {
     let phone = callee();
-    let kit = Kit::with_trunks(&[phone.port]).await;
+    let (_server, ears) = understood_as("call me later").await;
+    let ears: Vec<_> = ears.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let kit = Kit::at_trunk(phone.port, &ears).await;
     let webhooks = kit.webhooks().await;
     let agent = kit.agent("outbound", question()).await;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_millis();

@@ -10,6 +10,7 @@ use tokio::net::UdpSocket;
 
 use super::baresip::Baresip;
 use super::kit::{Kit, folder, question, text, until};
+use super::server::understood_as;
 use super::sounds::{heard, level, samples, speech};
 
 /// Packets of a thousand that are lost.
@@ -124,9 +125,11 @@ async fn bad_network(phone: u16, seed: u64) -> (u16, Arc<Fate>) {
 async fn a_bad_network_breaks_neither_the_conversation_nor_the_recording() {
     let seed = std::env::var("NETWORK_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(std::process::id()));
     println!("NETWORK_SEED={seed}");
-    let phone = Baresip::start(&["+919812301234"], &speech(&folder("speech"), "call me later", 5.5, 12.0), true);
+    let phone = Baresip::start(&["+919812301234"], &speech(&folder("speech"), "call me later", 5.5, 30.0), true);
     let (trunk, fate) = bad_network(phone.port, seed).await;
-    let kit = Kit::with_trunks(&[trunk]).await;
+    let (_server, ears) = understood_as("call me later").await;
+    let ears: Vec<_> = ears.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let kit = Kit::at_trunk(trunk, &ears).await;
     let agent = kit.agent("outbound", question()).await;
     let id = kit.place(&agent, "1234").await;
     let call = kit.ended(&id).await;

@@ -14,7 +14,7 @@ pub struct Asked {
     pub body: Value,
 }
 
-/// The content type and the body of an answer; none closes the server for good.
+/// The content type and the body of an answer; with none the connection is closed without one.
 pub type Answer = Option<(&'static str, Vec<u8>)>;
 
 /// The server.
@@ -29,20 +29,10 @@ impl Server {
         let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
         let (asked, answer) = (Arc::new(Mutex::new(Vec::new())), Arc::new(answer));
         let kept = asked.clone();
-        let (close, mut closed) = tokio::sync::mpsc::channel::<()>(1);
         tokio::spawn(async move {
-            loop {
-                let stream = tokio::select! {
-                    accepted = listener.accept() => accepted.map(|(stream, _)| stream),
-                    _ = closed.recv() => return,
-                };
-                let Ok(stream) = stream else { return };
-                let (answer, kept, close) = (answer.clone(), kept.clone(), close.clone());
-                tokio::spawn(async move {
-                    if serve(stream, &*answer, &kept).await.is_none() {
-                        let _ = close.send(()).await;
-                    }
-                });
+            while let Ok((stream, _)) = listener.accept().await {
+                let (answer, kept) = (answer.clone(), kept.clone());
+                tokio::spawn(async move { serve(stream, &*answer, &kept).await });
             }
         });
         Self { url, asked }
@@ -53,14 +43,13 @@ impl Server {
     }
 }
 
-/// One request of a connection; `None` when the server is to close.
-async fn serve<F: Future<Output = Answer>>(mut stream: TcpStream, answer: &impl Fn(Asked) -> F, kept: &Mutex<Vec<Asked>>) -> Option<()> {
-    let Some(asked) = read(&mut stream).await else { return Some(()) };
+/// One request of a connection.
+async fn serve<F: Future<Output = Answer>>(mut stream: TcpStream, answer: &impl Fn(Asked) -> F, kept: &Mutex<Vec<Asked>>) {
+    let Some(asked) = read(&mut stream).await else { return };
     kept.lock().unwrap().push(asked.clone());
-    let (kind, body) = answer(asked).await?;
+    let Some((kind, body)) = answer(asked).await else { return };
     let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
     let _ = stream.write_all(&[head.as_bytes(), &body].concat()).await;
-    Some(())
 }
 
 async fn read(stream: &mut TcpStream) -> Option<Asked> {
@@ -104,4 +93,16 @@ pub fn whole(content: &Value) -> Answer {
     let message = json!({"role": "assistant", "content": content.to_string()});
     let body = json!({"id": "c", "object": "chat.completion", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
     Some(("application/json", body.to_string().into_bytes()))
+}
+
+/// What somebody was heard to say.
+pub fn words(said: &str) -> Answer {
+    Some(("application/json", json!({"text": said}).to_string().into_bytes()))
+}
+
+/// A recogniser that understands every turn as these words: what is tested is when turns end, not what is in them. The settings that use it.
+pub async fn understood_as(said: &'static str) -> (Server, [(&'static str, String); 3]) {
+    let server = Server::start(move |_| async move { words(said) }).await;
+    let url = server.url.clone();
+    (server, [("speech.to_text", "openai, offline".to_owned()), ("speech.openai.base_url", url), ("speech.openai.resident", "true".to_owned())])
 }
