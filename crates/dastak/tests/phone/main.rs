@@ -4,9 +4,13 @@
 mod baresip;
 mod kit;
 mod live;
+mod orders;
+mod outside;
 #[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
 #[path = "../it/receiver.rs"]
 mod receiver;
+mod rough;
 mod sandbox;
+mod server;
 mod sipp;
 mod sounds;
