@@ -5,7 +5,7 @@ use std::path::Path;
 
 use domain::compliance::Pack;
 use domain::decision_log::{ChainVerifier, Row as LogRow};
-use domain::ids::{Call, Id, Kind};
+use domain::ids::{Id, Kind};
 use domain::tenant::Tenant;
 use domain::time::{DAY, SECOND, Timestamp};
 use domain::wallet::call_charge;
