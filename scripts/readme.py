@@ -8,7 +8,7 @@ top = pathlib.Path(__file__).resolve().parent.parent
 binary = pathlib.Path(sys.argv[1]).resolve()
 blocks = re.findall(r"```sh\n(.*?)```", (top / "README.md").read_text(), re.S)
 pasted = [block for block in blocks if "make run" not in block]
-assert len(pasted) >= 4, "the README's blocks have changed: look at this script"
+assert len(pasted) >= 5, "the README's blocks have changed: look at this script"
 
 with tempfile.TemporaryDirectory() as folder:
     os.symlink(top / "examples", pathlib.Path(folder) / "examples")
@@ -27,7 +27,7 @@ curl -s $DASTAK_URL/v1/calls -H "Authorization: Bearer $TEST_KEY" -H "Content-Ty
 until grep -q "call.completed" events; do kill -0 $receiver; sleep 0.2; done
 kill $receiver
 '''
-        ran = subprocess.run(["bash", "-c", script], cwd=folder, text=True, capture_output=True, timeout=120)
+        ran = subprocess.run(["bash", "-c", script], cwd=folder, text=True, capture_output=True, timeout=180)
         events = (pathlib.Path(folder) / "events").read_text()
         print(ran.stdout, ran.stderr, events)
         assert ran.returncode == 0, "a command of the README failed"
@@ -36,6 +36,9 @@ kill $receiver
         for kind in ["call.started", "transcript.ready", "outcome.captured", "call.completed"]:
             assert kind in kinds, f"{kind} never came, verified"
         assert "FORGED" not in events
+        recording = (pathlib.Path(folder) / "call.wav").read_bytes()
+        assert recording[:4] == b"RIFF" and len(recording) > 50_000, "the call was recorded"
+        assert '"role": "agent"' in ran.stdout, "the agent spoke"
     finally:
         dev.terminate()
         dev.wait()

@@ -28,7 +28,11 @@ fn main() -> ExitCode {
         Some("skeleton") | None => runtime.block_on(skeleton::run()),
         Some("webhooks") => runtime.block_on(webhooks::run()),
         Some("calls") => runtime.block_on(calls::run()),
-        Some("nudges") => runtime.block_on(nudges::run()),
+        Some("nudges") => {
+            // `bench nudges 0 100000` asks for these only.
+            let asked: Vec<u64> = arguments.iter().skip(1).filter_map(|text| text.parse().ok()).collect();
+            runtime.block_on(nudges::run(if asked.is_empty() { &[0, 10_000, 100_000, 1_000_000] } else { &asked }))
+        }
         Some("lines") => lines::run(&arguments[1..]),
         Some(other) => Err(format!("{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines")),
     };

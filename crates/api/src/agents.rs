@@ -159,11 +159,11 @@ pub struct FlowSaved<I> {
 #[derive(Debug, Clone, Serialize)]
 pub struct Voice {
     /// What agents name in `voice`.
-    pub id: &'static str,
+    pub id: String,
     /// For people.
-    pub name: &'static str,
+    pub name: String,
     /// `female` or `male`.
-    pub gender: &'static str,
+    pub gender: String,
 }
 
 /// A language.
@@ -182,7 +182,7 @@ pub struct Voices {
     /// Every voice speaks every language.
     pub voices: Vec<Voice>,
     /// The voice of an agent that names none.
-    pub default_voice: &'static str,
+    pub default_voice: String,
     /// Languages.
     pub languages: Vec<Language>,
 }

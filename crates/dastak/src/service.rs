@@ -110,7 +110,7 @@ impl Service {
         let grace = config.shutdown_grace;
         let mut ports = Ports::of(&config, &ids)?;
         change(&mut ports);
-        let app = assemble(Parts { config, clock, ids, keyring: Arc::new(keyring), store, outside, ports })?;
+        let app = assemble(Parts { config, clock, ids, keyring: Arc::new(keyring), store, outside, ports, receivers: None })?;
         if let Some(lines) = &app.lines {
             lines.attach(&app);
         }
@@ -201,18 +201,24 @@ pub struct Parts {
     pub outside: Outside,
     /// Who reads conversations, and where recordings are kept.
     pub ports: Ports,
+    /// What webhook attempts go through instead of the guarded client, in the simulation.
+    pub receivers: Option<Arc<dyn jobs::webhooks::Transport>>,
 }
 
 /// Puts the use cases together.
 pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
-    let Parts { config, clock, ids, keyring, store, outside, ports } = parts;
+    let Parts { config, clock, ids, keyring, store, outside, ports, receivers } = parts;
     let Outside { carriers, lines, speech } = outside;
     let mut metrics = Metrics::new(store.metrics());
     if let Some(lines) = &lines {
         metrics.registry().register_collector(Box::new(LineFigures::of(lines)));
     }
     metrics.registry().register_collector(Box::new(ProviderFigures(speech.clone())));
-    let webhooks = Arc::new(jobs::webhooks::Engine::new(&clock, &keyring, &config, metrics.registry())?);
+    let webhooks = jobs::webhooks::Engine::new(&clock, &keyring, &config, metrics.registry())?;
+    let webhooks = Arc::new(match receivers {
+        Some(receivers) => webhooks.with_transport(receivers),
+        None => webhooks,
+    });
     Ok(Arc::new(App {
         store,
         clock,

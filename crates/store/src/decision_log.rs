@@ -44,7 +44,7 @@ pub fn head_for_update(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain) -> Result<
     Ok(tx.one(&held, params![tenant, chain.as_str()], read_head)?.filter(|head| head.head.seq > 0))
 }
 
-/// Adds a row, and moves the head to it. `entry` is what the row was made of.
+/// Adds a row; `entry` is what it was made of, `head` the chain's head with it. The caller moves the head there in the same transaction ([`move_head`]).
 pub fn append(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain, entry: &Entry, row: &LogRow, head: &HeadRow) -> Result<(), DbError> {
     let seq = head.head.seq as i64;
     tx.later(
@@ -68,10 +68,14 @@ pub fn append(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain, entry: &Entry, row:
             &row.channel,
             &row.agent_id
         ],
-    )?;
+    )
+}
+
+/// Moves the head of a chain to the newest row that was added.
+pub fn move_head(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain, head: &HeadRow) -> Result<(), DbError> {
     tx.later(
         "update decision_log_heads set seq = ?3, hash = ?4, at = ?5, seal = ?6 where workspace = ?1 and chain = ?2",
-        params![tenant, chain.as_str(), seq, &head.head.hash, head.at, &head.seal],
+        params![tenant, chain.as_str(), head.head.seq as i64, &head.head.hash, head.at, &head.seal],
     )
 }
 

@@ -146,10 +146,11 @@ pub async fn create(app: &App, tenant: Tenant, body: AgentBody) -> Result<AgentD
         (_, given) => given.unwrap_or("outbound").to_owned(),
     };
     let empty = blank(context.ids.make(), context.now, channel, direction);
+    let voices = voices::ids(app);
     app.store
         .tx(move |tx| {
             let mut row = empty.clone();
-            apply(tx, tenant, &mut row, &body)?;
+            apply(tx, tenant, &mut row, &body, &voices)?;
             row.published = own_flow(&row);
             agents::insert(tx, tenant, &row)?;
             Ok(view(row))
@@ -160,7 +161,7 @@ pub async fn create(app: &App, tenant: Tenant, body: AgentBody) -> Result<AgentD
 /// Changes what the body names. An agent whose flow nobody edited gets a new one-step flow, published at once, when its prompt, tools or
 /// knowledge base change.
 pub async fn update(app: &App, tenant: Tenant, id: Id<Agent>, body: AgentBody) -> Result<AgentDetail, Failure> {
-    let now = app.clock.now();
+    let (now, voices) = (app.clock.now(), voices::ids(app));
     app.store
         .tx(move |tx| {
             let before = find_writable(tx, tenant, id)?;
@@ -170,7 +171,7 @@ pub async fn update(app: &App, tenant: Tenant, id: Id<Agent>, body: AgentBody) -
                 }
             }
             let mut row = before.clone();
-            apply(tx, tenant, &mut row, &body)?;
+            apply(tx, tenant, &mut row, &body, &voices)?;
             if before.flow_edited && row.system_prompt != before.system_prompt {
                 return Err(Failure::plain(AGENT_USES_FLOW));
             }
@@ -186,7 +187,7 @@ pub async fn update(app: &App, tenant: Tenant, id: Id<Agent>, body: AgentBody) -
 }
 
 /// Writes the given settings into the row, after checking each.
-fn apply(tx: &mut Tx<'_>, tenant: Tenant, row: &mut AgentRow, body: &AgentBody) -> Result<(), Failure> {
+fn apply(tx: &mut Tx<'_>, tenant: Tenant, row: &mut AgentRow, body: &AgentBody, voices: &[String]) -> Result<(), Failure> {
     fn set(field: &mut String, given: &Option<String>) {
         if let Some(given) = given {
             field.clone_from(given);
@@ -199,7 +200,7 @@ fn apply(tx: &mut Tx<'_>, tenant: Tenant, row: &mut AgentRow, body: &AgentBody) 
     set(&mut row.workflow_template, &body.workflow_template);
     set(&mut row.vertical, &body.vertical);
     set(&mut row.policy_ref, &body.policy_ref);
-    if body.voice.as_deref().is_some_and(|voice| !voice.is_empty() && !voices::exists(voice)) {
+    if body.voice.as_deref().is_some_and(|voice| !voice.is_empty() && !voices.iter().any(|known| known == voice)) {
         return Err(Failure::field("voice", "must be an id of GET /v1/voices, or empty for the default voice"));
     }
     if let Some(given) = &body.allowed_transfer_numbers {

@@ -1,21 +1,30 @@
-//! Voices that agents can have (spec 2 «Agent», voices response).
+//! Voices that agents can have (spec 2 «Agent», voices response): those of the offline speech, which every installation has, and those of the
+//! providers that the settings name.
 
 use api::agents::{LANGUAGES, Language, Voice, Voices};
+use domain::ports::Synthesiser;
 
-/// The voice of an agent that names none.
-pub const DEFAULT: &str = "offline-female";
+use super::App;
 
-/// The voices of the offline speech, which every installation has. Each speaks every language.
-const OFFLINE: [Voice; 2] =
-    [Voice { id: DEFAULT, name: "Offline, female", gender: "female" }, Voice { id: "offline-male", name: "Offline, male", gender: "male" }];
+/// The voices of the offline speech: id, name, gender. Each speaks every language.
+const OFFLINE: [(&str, &str, &str); 2] = [("offline-female", "Offline, female", "female"), ("offline-male", "Offline, male", "male")];
 
-/// Whether there is a voice of this id.
-pub fn exists(id: &str) -> bool {
-    OFFLINE.iter().any(|voice| voice.id == id)
+/// Ids of all voices.
+pub fn ids(app: &App) -> Vec<String> {
+    all(app).into_iter().map(|voice| voice.id).collect()
 }
 
-/// All voices and languages.
-pub fn list() -> Voices {
+/// All voices and languages. The default is the first voice of the preferred provider.
+pub fn list(app: &App) -> Voices {
     let languages = LANGUAGES.iter().map(|(code, label)| Language { code, label }).collect();
-    Voices { voices: OFFLINE.to_vec(), default_voice: DEFAULT, languages }
+    let voices = all(app);
+    let preferred = app.config.providers.from_text.first().map_or("offline", |provider| provider.name.as_str());
+    let default = voices.iter().find(|voice| voice.id.starts_with(&format!("{preferred}-"))).or(voices.last());
+    Voices { default_voice: default.map(|voice| voice.id.clone()).unwrap_or_default(), voices, languages }
+}
+
+fn all(app: &App) -> Vec<Voice> {
+    let offline = OFFLINE.iter().map(|(id, name, gender)| Voice { id: (*id).to_owned(), name: (*name).to_owned(), gender: (*gender).to_owned() });
+    let others = app.speech.from_text.voices().into_iter().map(|(id, name, gender)| Voice { id, name, gender });
+    offline.chain(others).collect()
 }

@@ -14,7 +14,7 @@ use crate::app::{App, Failure, calls};
 use crate::runtime::clock::{Job, Signal, Woken};
 
 /// Dials that wait for the carrier's answer at once.
-const DIALS: usize = 256;
+const DIALS: usize = 1_024;
 /// Queues of one round, see `nudges::round`.
 const QUEUES: usize = 16;
 /// Time until the next look after the store failed, and between two looks when another node may have been heard of by none.

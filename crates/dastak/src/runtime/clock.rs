@@ -19,6 +19,8 @@ use tokio_util_lite::TaskCount;
 const OUTSIDE_GRACE: Duration = Duration::from_millis(300);
 /// Real time after which the manual clock steps on even though work inside has not settled; only a defect gets here.
 const STUCK: Duration = Duration::from_secs(60);
+/// A job on the real clock looks at least this often.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// The service's clock; cloning it is cheap.
 #[derive(Clone)]
@@ -59,7 +61,14 @@ pub struct Signal(Arc<SignalInner>);
 struct SignalInner {
     clock: Clock,
     pending: AtomicBool,
+    /// Its job waits outside: a raise is work only when it is back.
+    away: AtomicBool,
     notify: Notify,
+}
+
+tokio::task_local! {
+    /// The signal of the job that runs in this task.
+    static OF_JOB: Signal;
 }
 
 mod tokio_util_lite {
@@ -161,14 +170,14 @@ impl Clock {
 
     /// A signal for one job.
     pub fn signal(&self) -> Signal {
-        Signal(Arc::new(SignalInner { clock: self.clone(), pending: AtomicBool::new(false), notify: Notify::new() }))
+        Signal(Arc::new(SignalInner { clock: self.clone(), pending: AtomicBool::new(false), away: AtomicBool::new(false), notify: Notify::new() }))
     }
 
     /// Starts a job that lives as long as the service. It must spend its idle time in [`Job::wait`] and end when that says [`Woken::Stop`].
     pub fn start_job<F: Future<Output = ()> + Send + 'static>(&self, signal: Signal, job: impl FnOnce(Job) -> F) {
         let stop = self.0.stop.subscribe();
-        let future = job(Job { clock: self.clone(), signal, stop });
-        self.spawn(future);
+        let future = job(Job { clock: self.clone(), signal: signal.clone(), stop });
+        self.spawn(OF_JOB.scope(signal, future));
     }
 
     /// Runs a task that the manual clock waits for. A shutdown waits for it too, within its grace.
@@ -184,14 +193,21 @@ impl Clock {
 
     /// Waits for something outside the process (the network, a program): the manual clock gives it a bounded while only.
     pub async fn outside<T>(&self, work: impl Future<Output = T>) -> T {
+        let job = OF_JOB.try_with(Signal::clone).ok();
         if let Some(mut manual) = self.lock() {
             manual.busy = manual.busy.saturating_sub(1);
             manual.outside += 1;
+            if let Some(job) = &job {
+                job.0.away.store(true, Ordering::SeqCst);
+                if job.0.pending.load(Ordering::SeqCst) {
+                    manual.busy = manual.busy.saturating_sub(1);
+                }
+            }
             if manual.busy == 0 {
                 self.0.settled.notify_waiters();
             }
         }
-        let _back = Back(self);
+        let _back = Back(self, job);
         work.await
     }
 
@@ -268,10 +284,14 @@ impl Clock {
         }
         loop {
             self.settle().await;
+            if self.lock()?.outside > 0 {
+                // Whoever moves the clock may be the outside.
+                tokio::task::yield_now().await;
+            }
             let mut manual = self.lock()?;
             let due = manual.sleepers.keys().next().copied().filter(|(due, _)| *due <= target.0);
             let Some(key) = due else {
-                manual.now = target;
+                manual.now = manual.now.max(target);
                 break;
             };
             manual.now = manual.now.max(Timestamp(key.0));
@@ -283,6 +303,22 @@ impl Clock {
         }
         self.settle().await;
         Some(self.now())
+    }
+
+    /// Sets a manual clock to another time at once, as a correction of the system's clock or a machine that slept does: no timer fires on the way. Those
+    /// that are due then fire with the next [`Clock::advance_to`]; after a step back all do, since waits are by time that passed. `false` on a real clock.
+    pub fn step_to(&self, now: Timestamp) -> bool {
+        let Some(mut manual) = self.lock() else { return false };
+        let back = now < manual.now;
+        manual.now = now;
+        if back {
+            for (_, fire) in std::mem::take(&mut manual.sleepers) {
+                if fire.send(()).is_ok() {
+                    manual.busy += 1;
+                }
+            }
+        }
+        true
     }
 
     /// Waits until no work runs inside, and a bounded while for what waits outside.
@@ -318,13 +354,17 @@ impl Drop for Counted {
 }
 
 /// Brings work back from outside.
-struct Back<'a>(&'a Clock);
+struct Back<'a>(&'a Clock, Option<Signal>);
 
 impl Drop for Back<'_> {
     fn drop(&mut self) {
         if let Some(mut manual) = self.0.lock() {
             manual.outside -= 1;
             manual.busy += 1;
+            if let Some(job) = &self.1 {
+                job.0.away.store(false, Ordering::SeqCst);
+                manual.busy += usize::from(job.0.pending.load(Ordering::SeqCst));
+            }
             if manual.outside == 0 {
                 self.0.0.settled.notify_waiters();
             }
@@ -339,7 +379,7 @@ impl Signal {
             if self.0.pending.swap(true, Ordering::SeqCst) {
                 return;
             }
-            manual.busy += 1;
+            manual.busy += usize::from(!self.0.away.load(Ordering::SeqCst));
         } else {
             self.0.pending.store(true, Ordering::SeqCst);
         }
@@ -368,7 +408,8 @@ impl Job {
             return Woken::Work;
         }
         let now = self.clock.now();
-        let wait = due.map_or(Duration::from_secs(3600), |due| Duration::from_millis(u64::try_from(due.0 - now.0).unwrap_or(0)));
+        // Time that passes is not the clock: a job looks again after a while even if the clock was corrected or the machine slept.
+        let wait = due.map_or(LONGEST_WAIT, |due| Duration::from_millis(u64::try_from(due.0 - now.0).unwrap_or(0)).min(LONGEST_WAIT));
         let woken = tokio::select! {
             () = self.signal.0.notify.notified() => Woken::Work,
             () = real_sleep(wait) => Woken::Work,
@@ -499,6 +540,57 @@ mod tests {
         clock.advance_to(Timestamp(61 * SECOND)).await;
         assert_eq!(runs.load(Ordering::SeqCst), 50);
         assert!(clock.shut_down(Duration::from_secs(5)).await);
+    }
+
+    #[tokio::test]
+    async fn a_step_fires_what_it_passed_and_a_step_back_wakes_everybody() {
+        let clock = Clock::manual_at(Timestamp(100 * SECOND));
+        let woken = Arc::new(Mutex::new(Vec::new()));
+        let seen = woken.clone();
+        clock.start_job(clock.signal(), |mut job| async move {
+            while job.wait(Some(Timestamp(200 * SECOND))).await == Woken::Work {
+                let now = job.clock.now();
+                seen.lock().unwrap().push(now.0 / SECOND);
+                if now >= Timestamp(200 * SECOND) {
+                    break;
+                }
+            }
+        });
+        clock.advance_to(Timestamp(110 * SECOND)).await;
+        assert!(clock.step_to(Timestamp(50 * SECOND)));
+        assert_eq!(clock.advance_to(Timestamp(60 * SECOND)).await, Some(Timestamp(60 * SECOND)));
+        assert!(clock.step_to(Timestamp(500 * SECOND)));
+        assert_eq!(clock.advance_to(Timestamp(500 * SECOND)).await, Some(Timestamp(500 * SECOND)));
+        assert_eq!(*woken.lock().unwrap(), vec![50, 500], "early after the step back, late after the step forward");
+        assert!(!Clock::real().step_to(Timestamp(0)));
+    }
+
+    #[tokio::test]
+    async fn a_job_that_waits_outside_is_woken_when_it_is_back() {
+        let clock = Clock::manual_with(Timestamp(0), Duration::ZERO);
+        let signal = clock.signal();
+        let (send, receive) = oneshot::channel::<()>();
+        let runs = Arc::new(AtomicUsize::new(0));
+        let counted = runs.clone();
+        let mut receive = Some(receive);
+        clock.start_job(signal.clone(), |mut job| async move {
+            while job.wait(None).await == Woken::Work {
+                counted.fetch_add(1, Ordering::SeqCst);
+                if let Some(receive) = receive.take() {
+                    drop(job.clock.outside(receive).await);
+                }
+            }
+        });
+        signal.raise();
+        clock.advance_to(Timestamp(1)).await;
+        signal.raise();
+        // It cannot look before the answer is here, and nobody waits for that.
+        assert_eq!(clock.advance_to(Timestamp(SECOND)).await, Some(Timestamp(SECOND)));
+        assert_eq!(runs.load(Ordering::SeqCst), 1);
+        drop(send);
+        tokio::task::yield_now().await;
+        clock.advance_to(Timestamp(2 * SECOND)).await;
+        assert_eq!(runs.load(Ordering::SeqCst), 2);
     }
 
     #[tokio::test]

@@ -80,6 +80,13 @@ async fn send_and_leave(desk: &Desk, key: &str, digits: &str) {
     drop(socket);
 }
 
+/// Waits until the carrier was asked to dial so often: the clock may move then.
+async fn heard(carrier: &Mute, dials: usize) {
+    while carrier.dials.load(Ordering::SeqCst) < dials {
+        tokio::task::yield_now().await;
+    }
+}
+
 fn placement(desk: &Desk, digits: &str) -> Value {
     json!({"agentId": desk.agent, "toNumber": format!("+91981230{digits}")})
 }
@@ -113,6 +120,7 @@ async fn a_dial_whose_answer_is_lost_is_asked_for_and_goes_on() {
     let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
     let key = desk.workspace.live.clone();
     send_and_leave(&desk, &key, "1234").await;
+    heard(&carrier, 1).await;
     repeat(&desk, &key, "1234").await.refused(409, "idempotency_in_progress");
     desk.app.advance(29).await;
     repeat(&desk, &key, "1234").await.refused(409, "idempotency_in_progress");
@@ -132,6 +140,7 @@ async fn a_dial_that_the_carrier_cannot_tell_of_is_never_repeated() {
     let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
     let key = desk.workspace.live.clone();
     send_and_leave(&desk, &key, "1234").await;
+    heard(&carrier, 1).await;
     desk.app.advance(30).await;
     repeat(&desk, &key, "1234").await.refused(502, "possibly_placed");
     let calls = desk.app.get(&key, "/v1/calls").await.expect(200);
@@ -145,11 +154,13 @@ async fn a_dial_that_the_carrier_never_heard_of_leaves_nothing() {
     let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
     let key = desk.workspace.live.clone();
     send_and_leave(&desk, &key, "1234").await;
+    heard(&carrier, 1).await;
     desk.app.advance(30).await;
     assert_eq!(desk.app.get(&key, "/v1/calls").await.expect(200)["data"], json!([]));
     assert_eq!(desk.wallet().await, (1_000_000, 0));
     // The key is free: this one is a new request, and dials.
     send_and_leave(&desk, &key, "1234").await;
+    heard(&carrier, 2).await;
     assert_eq!(carrier.dials.load(Ordering::SeqCst), 2);
 }
 
@@ -160,6 +171,7 @@ async fn a_crash_between_the_two_transactions() {
     let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
     let key = desk.workspace.live.clone();
     send_and_leave(&desk, &key, "1234").await;
+    heard(&carrier, 1).await;
     carrier.crash.notify_one();
     let desk = desk.restart(3).await;
     repeat(&desk, &key, "1234").await.refused(409, "idempotency_in_progress");

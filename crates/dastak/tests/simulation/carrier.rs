@@ -12,7 +12,9 @@ use domain::ports::{Answer, Carrier, DialError, DialOrder, HangUpFailed, Standin
 use domain::time::{HOUR, MINUTE, SECOND, Timestamp};
 use tokio::sync::{Notify, oneshot};
 
+use crate::faults::{Counts, Mood, Side};
 use crate::random::Random;
+use crate::receivers::Post;
 
 /// A dial that went out.
 #[derive(Debug, Clone)]
@@ -20,6 +22,8 @@ pub struct Dial {
     pub call: Id<Call>,
     pub to: Phone,
     pub at: Timestamp,
+    /// The same moment by time that passed, whatever happened to the clock.
+    pub passed: Timestamp,
 }
 
 /// Something that comes from the carrier at its time.
@@ -30,21 +34,31 @@ pub enum News {
     Answer(oneshot::Sender<()>),
 }
 
-#[derive(Default)]
-struct State {
+/// What the world knows.
+pub struct State {
     clock: Option<Clock>,
     dials: Vec<Dial>,
     asked: HashMap<Phone, u64>,
     news: BTreeMap<(i64, u64), News>,
     sent: u64,
-    crashes_left: u32,
-    story: Vec<String>,
+    /// Whether the story is told while it happens.
+    pub loud: bool,
+    /// By how much the clock is ahead of the time that passed.
+    ahead: i64,
+    pub crashes_left: u32,
+    /// Whether the service may meet with faults now.
+    pub faulty: bool,
+    pub mood: Mood,
+    pub counts: Counts,
+    /// The next transaction of this place takes so long, in milliseconds, to be committed.
+    pub late: Option<(&'static str, i64)>,
 }
 
 /// The world outside the service.
 pub struct World {
     seed: u64,
     state: Mutex<State>,
+    post: Mutex<Post>,
     crash: Notify,
     fresh: Notify,
     slow: Notify,
@@ -69,18 +83,91 @@ enum Fate {
 
 impl World {
     pub fn new(seed: u64) -> Arc<Self> {
-        let crashes_left = 5;
-        Arc::new(Self {
-            seed,
-            state: Mutex::new(State { crashes_left, ..State::default() }),
-            crash: Notify::new(),
-            fresh: Notify::new(),
-            slow: Notify::new(),
-        })
+        let state = State {
+            clock: None,
+            dials: Vec::new(),
+            asked: HashMap::new(),
+            news: BTreeMap::new(),
+            sent: 0,
+            loud: false,
+            ahead: 0,
+            crashes_left: 6,
+            faulty: false,
+            mood: Mood::of(seed),
+            counts: Counts::new(),
+            late: None,
+        };
+        let (crash, fresh, slow) = (Notify::new(), Notify::new(), Notify::new());
+        Arc::new(Self { seed, state: Mutex::new(state), post: Mutex::default(), crash, fresh, slow })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The receivers' side.
+    pub fn post(&self) -> MutexGuard<'_, Post> {
+        self.post.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Whether the service may meet with faults from now on.
+    pub fn set_faulty(&self, faulty: bool) {
+        self.lock().faulty = faulty;
+    }
+
+    /// The clock of the service is set to another time; what is on its way arrives after the same while as before a step back.
+    pub fn step_clock(&self, by: i64) {
+        let mut state = self.lock();
+        let Some(clock) = state.clock.clone() else { return };
+        state.ahead += by;
+        if by < 0 {
+            let news = std::mem::take(&mut state.news);
+            state.news = news.into_iter().map(|((at, number), news)| ((at + by, number), news)).collect();
+        }
+        drop(state);
+        clock.step_to(clock.now().plus(by));
+        self.tell(format!("the clock is set by {} s", by / SECOND));
+    }
+
+    /// So much time passes, in milliseconds, in which nothing of the service runs.
+    pub fn stand_still(&self, ms: i64) {
+        let clock = self.lock().clock.clone();
+        if let Some(clock) = clock {
+            clock.step_to(clock.now().plus(ms));
+        }
+    }
+
+    /// The next transaction of this place is committed so much later, in milliseconds.
+    pub fn be_late(&self, place: &'static str, ms: i64) {
+        self.lock().late = Some((place, ms));
+    }
+
+    /// The time that passed, as a moment: it never goes back.
+    pub fn passed(&self) -> Timestamp {
+        let state = self.lock();
+        state.clock.as_ref().map_or(Timestamp(0), Clock::now).plus(-state.ahead)
+    }
+
+    /// Lets the virtual time pass, on a task that is waiting outside already.
+    pub async fn wait(&self, ms: i64) {
+        let (send, receive) = oneshot::channel();
+        self.send(self.now().plus(ms), News::Answer(send));
+        drop(receive.await);
+    }
+
+    /// The same on a task that the clock counts.
+    pub async fn pause(&self, ms: i64) {
+        // A client that waits for this is no work of the service.
+        self.slow.notify_waiters();
+        let clock = self.lock().clock.clone();
+        match clock {
+            Some(clock) => clock.outside(self.wait(ms)).await,
+            None => self.wait(ms).await,
+        }
     }
 
     /// The clock of the service's present life.
@@ -93,13 +180,11 @@ impl World {
     }
 
     pub fn tell(&self, line: String) {
-        let mut state = self.lock();
+        let state = self.lock();
         let at = state.clock.as_ref().map_or(Timestamp(0), Clock::now);
-        state.story.push(format!("{at} {line}"));
-    }
-
-    pub fn story(&self) -> Vec<String> {
-        self.lock().story.clone()
+        if state.loud {
+            eprintln!("{at} {line}");
+        }
     }
 
     /// Ends the service's life here and now, if it may still die.
@@ -151,7 +236,7 @@ impl World {
         self.slow.notified().await;
     }
 
-    fn now(&self) -> Timestamp {
+    pub fn now(&self) -> Timestamp {
         self.lock().clock.as_ref().map_or(Timestamp(0), Clock::now)
     }
 
@@ -191,8 +276,8 @@ impl World {
         };
         self.tell(format!("carrier {word} {} to {}", order.call, order.to));
         if matches!(fate, Fate::Take | Fate::Lost | Fate::Slow(_) | Fate::DieWaiting | Fate::DieAnswered) {
-            let at = self.now();
-            self.lock().dials.push(Dial { call: order.call, to: order.to, at });
+            let (at, passed) = (self.now(), self.passed());
+            self.lock().dials.push(Dial { call: order.call, to: order.to, at, passed });
             self.ring(order.call, at, &mut random);
         }
         fate
@@ -250,12 +335,27 @@ fn provider_call(call: Id<Call>) -> String {
     format!("sim-{call}")
 }
 
+impl World {
+    /// An answer of the carrier, unless the service dies before or after it.
+    fn answer<T: Send + 'static>(&self, what: &'static str, answer: T) -> Answer<'_, T> {
+        Box::pin(async move {
+            if self.dies_at(what, Side::Before) || self.dies_at(what, Side::After) {
+                std::future::pending::<()>().await;
+            }
+            answer
+        })
+    }
+}
+
 /// The carrier as the service knows it.
 pub struct Line(pub Arc<World>);
 
 impl Carrier for Line {
     fn dial(&self, order: DialOrder) -> Answer<'_, Result<String, DialError>> {
         Box::pin(async move {
+            if self.0.dies_at("carrier dial", Side::Before) {
+                std::future::pending::<()>().await;
+            }
             match self.0.begin(&order) {
                 Fate::Take | Fate::DieAnswered => {}
                 Fate::Refuse => return Err(DialError::ProviderErrorBeforeRing),
@@ -265,6 +365,9 @@ impl Carrier for Line {
                     drop(answer.await);
                 }
                 Fate::DieBefore | Fate::DieWaiting => std::future::pending().await,
+            }
+            if self.0.dies_at("carrier dial", Side::After) {
+                std::future::pending::<()>().await;
             }
             Ok(provider_call(order.call))
         })
@@ -279,7 +382,7 @@ impl Carrier for Line {
             (false, _) => Standing::Unknown,
         };
         self.0.tell(format!("asked about {}: {standing:?}", order.call));
-        Box::pin(std::future::ready(standing))
+        self.0.answer("carrier ask", standing)
     }
 
     fn hang_up(&self, provider: &str) -> Answer<'_, Result<(), HangUpFailed>> {
@@ -291,6 +394,6 @@ impl Carrier for Line {
             }
             None => Err(HangUpFailed),
         };
-        Box::pin(std::future::ready(answer))
+        self.0.answer("carrier hang-up", answer)
     }
 }

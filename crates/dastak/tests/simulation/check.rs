@@ -7,57 +7,25 @@ use domain::compliance::Pack;
 use domain::decision_log::{ChainVerifier, Row as LogRow};
 use domain::ids::{Call, Id, Kind};
 use domain::tenant::Tenant;
-use domain::time::{DAY, Timestamp};
+use domain::time::{DAY, SECOND, Timestamp};
 use domain::wallet::call_charge;
 use domain::window::NudgeWindow;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
+use rusqlite::{Connection, OpenFlags, Row};
 
-use crate::carrier::Dial;
-use crate::clients::{Customer, Log, Promise};
+use crate::carrier::{Dial, World};
+use crate::clients::{Customer, Kept, Log, Promise};
 use crate::life::PLATFORM_LINES;
+use crate::receivers::{self, DeliverySeen};
+use crate::sight::{Sight, UNSEEN};
 
-/// The nudge of an event that an erasure of the same moment emptied.
-const UNSEEN: &str = "";
-
-/// An observer beside the service: it reads the committed state and keeps every event before an erasure empties it.
-pub struct Sight {
-    store: Connection,
-    seen: i64,
-    /// Type and nudge of every nudge event, in the order of the outbox.
-    pub events: Vec<(String, String)>,
-}
-
-impl Sight {
-    pub fn new(file: &Path) -> Self {
-        Self { store: open(file), seen: 0, events: Vec::new() }
-    }
-
-    pub fn look(&mut self) {
-        let mut statement = self.store.prepare_cached("select rowid, type, envelope from events where rowid > ?1 order by rowid").expect("a query");
-        let rows = statement.query_map([self.seen], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("events");
-        let rows: Vec<(i64, String, Option<String>)> = rows.collect::<Result<_, _>>().expect("events");
-        for (at, kind, envelope) in rows {
-            self.seen = at;
-            if kind.starts_with("nudge.") {
-                let data: serde_json::Value = serde_json::from_str(&envelope.unwrap_or_default()).unwrap_or_default();
-                self.events.push((kind, data["data"]["id"].as_str().unwrap_or(UNSEEN).to_owned()));
-            }
-        }
-    }
-
-    /// Whose call it is; `None` when the service knows of no such call.
-    pub fn owner(&self, call: Id<Call>) -> Option<Tenant> {
-        let found: Option<String> =
-            self.store.query_row("select workspace from calls where id = ?1", [call.to_string()], |row| row.get(0)).optional().expect("a query");
-        found.and_then(|id| id.parse().ok())
-    }
-}
-
-fn open(file: &Path) -> Connection {
+pub fn open(file: &Path) -> Connection {
     let store = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("the store");
     store.busy_timeout(std::time::Duration::from_secs(10)).expect("patience");
     store
 }
+
+/// Time within which a placed call is dialled or not at all, milliseconds.
+const LEASE: i64 = 30 * SECOND;
 
 /// What a nudge may become, by what it was (spec 1 «Nudge status and result»); a wait may be renewed, a late word noted.
 const STEPS: [(Option<&str>, &[&str]); 6] = [
@@ -104,10 +72,11 @@ struct Court<'a> {
     /// When each scheduled call was made.
     scheduled: HashMap<String, Timestamp>,
     log: &'a Log,
+    went_back: bool,
     broken: Vec<String>,
 }
 
-fn id<K: Kind>(row: &Row<'_>, column: usize) -> rusqlite::Result<Id<K>> {
+pub fn id<K: Kind>(row: &Row<'_>, column: usize) -> rusqlite::Result<Id<K>> {
     let text: String = row.get(column)?;
     Ok(text.parse().expect("an id"))
 }
@@ -117,9 +86,10 @@ fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
 }
 
 /// Every broken promise, in words.
-pub fn promises(file: &Path, dials: &[Dial], log: &Log, customers: &[Customer], sight: &Sight, end: Timestamp) -> Vec<String> {
-    let mut court =
-        Court { store: open(file), dials, calls: HashMap::new(), nudges: BTreeMap::new(), scheduled: HashMap::new(), log, broken: Vec::new() };
+pub fn promises(file: &Path, world: &World, log: &Log, customers: &[Customer], sight: &Sight, end: Timestamp, went_back: bool) -> Vec<String> {
+    let dials = world.dials();
+    let (calls, nudges, scheduled) = (HashMap::new(), BTreeMap::new(), HashMap::new());
+    let mut court = Court { store: open(file), dials: &dials, calls, nudges, scheduled, log, went_back, broken: Vec::new() };
     court.read();
     court.dials_are_single();
     court.dials_are_lawful();
@@ -128,6 +98,11 @@ pub fn promises(file: &Path, dials: &[Dial], log: &Log, customers: &[Customer], 
     court.decisions_are_legal();
     court.scheduled_calls_are_over();
     court.calls_are_over(end);
+    if sight.most_lines > PLATFORM_LINES {
+        court.say(format!("{} lines were held at once", sight.most_lines));
+    }
+    let deliveries = court.deliveries();
+    court.broken.extend(receivers::broken(world, &sight.all, &deliveries, end));
     for customer in customers {
         court.money_adds_up(customer.tenant);
         court.chains_hold(customer.tenant);
@@ -217,7 +192,7 @@ impl Court<'_> {
         let mut calls_of: HashMap<(&str, i64), i64> = HashMap::new();
         for dial in self.dials {
             if let Some(nudge) = self.calls.get(&dial.call.to_string()).and_then(|call| call.nudge.as_deref()) {
-                *calls_of.entry((nudge, dial.at.0)).or_default() += 1;
+                *calls_of.entry((nudge, dial.passed.0)).or_default() += 1;
             }
         }
         broken.extend(
@@ -246,7 +221,7 @@ impl Court<'_> {
         for ((tenant, number), mut dials) in by_number {
             let phone = domain::phone::Phone::normalize(&number).expect("a number");
             // Who was erased is forgotten, the dials before it included.
-            if self.log.promises.iter().any(|(_, promise)| *promise == Promise::Erased(tenant, phone)) {
+            if self.log.promises.iter().any(|kept| kept.promise == Promise::Erased(tenant, phone)) {
                 continue;
             }
             dials.sort();
@@ -264,7 +239,9 @@ impl Court<'_> {
             let Some(call) = self.calls.get(&dial.call.to_string()) else { continue };
             let of_scheduled = call.scheduled.as_ref().and_then(|id| self.scheduled.get(id).copied());
             let made = call.nudge.as_ref().map(|id| self.nudges[id].created_at).or(of_scheduled);
-            for (at, promise) in self.log.promises.iter().filter(|(at, _)| *at < call.started_at) {
+            let (placed, when) = self.placed(dial, call);
+            for given in self.log.promises.iter().filter(|given| when(given) < placed) {
+                let (at, promise) = (when(given), &given.promise);
                 let kept = match promise {
                     Promise::NudgeCancelled(id) => call.nudge.as_deref() != Some(&id.to_string()),
                     Promise::ScheduledCancelled(id) => call.scheduled.as_deref() != Some(&id.to_string()),
@@ -272,12 +249,14 @@ impl Court<'_> {
                     Promise::OptedOut(tenant, phone) => *tenant != call.workspace || *phone != dial.to,
                     Promise::Registered(phone) => *phone != dial.to,
                     // What was made after the erasure is another matter.
-                    Promise::Erased(tenant, phone) => *tenant != call.workspace || *phone != dial.to || made.is_none_or(|made| made >= *at),
+                    Promise::Erased(tenant, phone) => {
+                        *tenant != call.workspace || *phone != dial.to || made.is_none_or(|made| made >= given.at) || self.went_back
+                    }
                     Promise::Suspended(tenant, true) => {
-                        *tenant != call.workspace || self.undone(*at, call.started_at, &Promise::Suspended(*tenant, false))
+                        *tenant != call.workspace || self.undone(given, placed, when, &Promise::Suspended(*tenant, false))
                     }
                     Promise::Published(tenant, false) => {
-                        *tenant != call.workspace || self.undone(*at, call.started_at, &Promise::Published(*tenant, true))
+                        *tenant != call.workspace || self.undone(given, placed, when, &Promise::Published(*tenant, true))
                     }
                     Promise::Suspended(_, false) | Promise::Published(_, true) => true,
                 };
@@ -289,8 +268,24 @@ impl Court<'_> {
         self.broken.extend(broken);
     }
 
-    fn undone(&self, from: Timestamp, to: Timestamp, wanted: &Promise) -> bool {
-        self.log.promises.iter().any(|(at, promise)| promise == wanted && *at >= from && *at <= to)
+    /// When a dial was decided, and by what moments to compare it with promises: the clock's while it never went back, else the time that passed; a dial
+    /// goes out within its lease.
+    fn placed(&self, dial: &Dial, call: &CallSeen) -> (Timestamp, fn(&Kept) -> Timestamp) {
+        if self.went_back { (dial.passed.plus(-LEASE), |kept| kept.passed) } else { (call.started_at, |kept| kept.at) }
+    }
+
+    fn undone(&self, given: &Kept, to: Timestamp, when: fn(&Kept) -> Timestamp, wanted: &Promise) -> bool {
+        let from = if self.went_back { given.asked.1 } else { given.asked.0 };
+        self.log.promises.iter().any(|kept| kept.promise == *wanted && when(kept) >= from && when(kept) <= to.plus(LEASE))
+    }
+
+    fn deliveries(&self) -> Vec<DeliverySeen> {
+        let sql = "select d.endpoint, d.event, d.status, d.attempts, d.created_at, e.envelope is null from deliveries d \
+             left join events e on e.workspace = d.workspace and e.id = d.event";
+        self.rows(sql, |row| {
+            let (endpoint, event, status, attempts) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+            Ok(DeliverySeen { endpoint, event, status, attempts, created_at: moment(row, 4)?, emptied: row.get(5)? })
+        })
     }
 
     /// Every nudge has one result, one `nudge.finished` and nothing after it; the dialler's queues are empty.
@@ -388,7 +383,7 @@ impl Court<'_> {
             lines += change;
             most = most.max(lines);
         }
-        if most > PLATFORM_LINES {
+        if most > PLATFORM_LINES && !self.went_back {
             broken.push(format!("{most} calls at once"));
         }
         let known = &self.calls;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dastak::app::idempotency::Once;
 use dastak::app::operator_log::Trace;
-use dastak::app::{App, Failure, agents, calls, dnd, do_not_call, erasure, keys, nudges, numbers, scheduled_calls, wallet, workspaces};
+use dastak::app::{App, Failure, agents, calls, dnd, do_not_call, erasure, keys, nudges, numbers, scheduled_calls, wallet, webhooks, workspaces};
 use domain::call::Fact;
 use domain::ids::{Agent, ApiKey, Call, Id, Nudge, ScheduledCall};
 use domain::phone::Phone;
@@ -13,7 +13,9 @@ use domain::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
 use serde_json::{Value, json};
 
 use crate::carrier::World;
+use crate::faults::UNCOUNTED;
 use crate::random::Random;
+use crate::receivers::{self, Endpoint};
 
 /// A workspace on the stage.
 #[derive(Debug, Clone)]
@@ -23,6 +25,7 @@ pub struct Customer {
     /// Live keys with their ids.
     pub keys: Vec<(String, Id<ApiKey>)>,
     pub test_key: String,
+    pub endpoints: Vec<Endpoint>,
 }
 
 /// Something done to the service.
@@ -58,10 +61,28 @@ pub enum Promise {
     Published(Tenant, bool),
 }
 
+/// A promise with its moment, by the clock and by the time that passed.
+pub struct Kept {
+    pub at: Timestamp,
+    pub passed: Timestamp,
+    /// When it was asked for, by both: what was asked for meanwhile may have come first or last.
+    pub asked: (Timestamp, Timestamp),
+    pub promise: Promise,
+}
+
+/// How an act came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was answered.
+    Done,
+    /// The store failed it: whoever asked asks again.
+    Again,
+}
+
 /// What is known of the past of a run; it outlives crashes.
 #[derive(Default)]
 pub struct Log {
-    pub promises: Vec<(Timestamp, Promise)>,
+    pub promises: Vec<Kept>,
     pub nudges: Vec<(usize, Id<Nudge>)>,
     pub scheduled: Vec<(usize, Id<ScheduledCall>)>,
     pub calls: Vec<(usize, Id<Call>)>,
@@ -92,7 +113,7 @@ fn checked<T: serde::de::DeserializeOwned>(operation: &str, mut body: Value) -> 
 }
 
 /// Makes a verified workspace with money, a number, keys and a published agent.
-pub async fn set_up(app: &Arc<App>, number: usize) -> Result<Customer, Failure> {
+pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Result<Customer, Failure> {
     let body = read(json!({"name": "Acme", "kybVerified": true, "balanceMinor": 40_000, "currency": "INR", "costPerMinuteMinor": 600}));
     let made = workspaces::create(app, trace(), Once::unkeyed(), body).await?;
     let made: Value = serde_json::from_str(&made.body).expect("JSON");
@@ -107,7 +128,23 @@ pub async fn set_up(app: &Arc<App>, number: usize) -> Result<Customer, Failure> 
     let (test_key, _) = key(app, tenant, "test").await?;
     let made = agents::create(app, tenant, checked("createAgent", json!({"name": "Asha", "systemPrompt": "Say hello."}))).await?;
     agents::set_status(app, tenant, made.summary.id, "active".into()).await?;
-    Ok(Customer { tenant, agent: made.summary.id, keys: live, test_key })
+    let mut endpoints = Vec::new();
+    for place in 0..3 {
+        let host = format!("r{number}{place}.example.com");
+        // The first one wants to know everything.
+        let picked: &[&str] = match place {
+            0 => &[],
+            1 => &["nudge.finished", "nudge.attempt_ended", "call.completed"],
+            _ => &["nudge.finished"],
+        };
+        let picked: Vec<String> = picked.iter().map(|kind| (*kind).to_owned()).collect();
+        let body = checked("createWebhook", json!({"url": format!("https://{host}/hook"), "events": picked}));
+        let made = webhooks::create(app, tenant, body).await?;
+        let secret = made.secret.expect("a secret");
+        let health = receivers::health(random, place, app.clock.now());
+        endpoints.push(Endpoint { tenant, id: made.id.to_string(), host, secret, picked, health });
+    }
+    Ok(Customer { tenant, agent: made.summary.id, keys: live, test_key, endpoints })
 }
 
 async fn key(app: &App, tenant: Tenant, mode: &str) -> Result<(String, Id<ApiKey>), Failure> {
@@ -207,28 +244,37 @@ fn nudge_body(random: &mut Random, at: Timestamp) -> Value {
     body
 }
 
+/// Whether it failed because of the store's faults.
+fn store_failed(failure: &Failure) -> bool {
+    failure.error.code == "unavailable"
+}
+
 /// Whether a refusal is one that a client can meet; the service's own failures are not.
 fn defect(act: &Act, failure: &Failure) -> Option<String> {
-    let own = failure.error.status == 500 || failure.error.code == "unavailable";
-    own.then(|| format!("{act:?}: {} {} {:?}", failure.error.status, failure.message, failure.cause))
+    (failure.error.status == 500).then(|| format!("{act:?}: {} {} {:?}", failure.error.status, failure.message, failure.cause))
 }
 
 impl Log {
-    fn promise(&mut self, at: Timestamp, promise: Promise) {
-        self.promises.push((at, promise));
+    fn promise(&mut self, now: (Timestamp, Timestamp), promise: Promise) {
+        self.promise_since(now, now, promise);
+    }
+
+    fn promise_since(&mut self, asked: (Timestamp, Timestamp), (at, passed): (Timestamp, Timestamp), promise: Promise) {
+        self.promises.push(Kept { at, passed, asked, promise });
     }
 }
 
 /// Does one thing, and keeps what was promised.
-pub async fn perform(app: Arc<App>, world: Arc<World>, customers: Arc<Vec<Customer>>, log: Shared, act: Act) {
+pub async fn perform(app: Arc<App>, world: Arc<World>, customers: Arc<Vec<Customer>>, log: Shared, act: Act) -> Outcome {
     let outcome = attempt(&app, &world, &customers, &log, &act).await;
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
     log.acts += 1;
-    if let Err(failure) = outcome
-        && let Some(defect) = defect(&act, &failure)
-    {
-        log.defects.push(defect);
+    match outcome {
+        Err(failure) if store_failed(&failure) => return Outcome::Again,
+        Err(failure) => log.defects.extend(defect(&act, &failure)),
+        Ok(()) => {}
     }
+    Outcome::Done
 }
 
 fn chosen<T: Copy>(known: &[(usize, T)], customer: usize, pick: u64) -> Option<T> {
@@ -242,7 +288,9 @@ fn made(body: &str) -> Value {
 
 async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Shared, act: &Act) -> Result<(), Failure> {
     let with = |customer: &usize| &customers[*customer];
-    let keep = |change: &dyn Fn(&mut Log, Timestamp)| change(&mut log.lock().unwrap_or_else(PoisonError::into_inner), app.clock.now());
+    let now = || (app.clock.now(), world.passed());
+    let keep = |change: &dyn Fn(&mut Log, (Timestamp, Timestamp))| change(&mut log.lock().unwrap_or_else(PoisonError::into_inner), now());
+    let asked = now();
     let known = || log.lock().unwrap_or_else(PoisonError::into_inner);
     match act {
         Act::Nudge { customer, key, test, to, body, name } => {
@@ -273,7 +321,7 @@ async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Sh
             let body = checked("placeCall", json!({"agentId": whose.agent, "toNumber": to.to_string()}));
             let once = once(whose.tenant, Mode::Live, "placeCall", name);
             let (caller, tenant) = (app.clone(), whose.tenant);
-            let placed = tokio::spawn(async move { calls::place(&caller, tenant, Mode::Live, once, body).await });
+            let placed = tokio::spawn(UNCOUNTED.scope((), async move { calls::place(&caller, tenant, Mode::Live, once, body).await }));
             // A client that waits for a slow carrier is no work of the service.
             let answer = tokio::select! {
                 placed = placed => placed.expect("no panic")?,
@@ -330,13 +378,20 @@ async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Sh
         }
         Act::Suspend { customer, suspended } => {
             let tenant = with(customer).tenant;
+            if !suspended {
+                // It may be lifted from here on, whenever the answer comes.
+                keep(&|log, now| log.promise(now, Promise::Suspended(tenant, false)));
+            }
             workspaces::update(app, trace(), tenant, read(json!({"suspended": suspended}))).await?;
-            keep(&|log, now| log.promise(now, Promise::Suspended(tenant, *suspended)));
+            keep(&|log, now| log.promise_since(asked, now, Promise::Suspended(tenant, *suspended)));
         }
         Act::Publish { customer, active } => {
             let whose = with(customer);
+            if *active {
+                keep(&|log, now| log.promise(now, Promise::Published(whose.tenant, true)));
+            }
             agents::set_status(app, whose.tenant, whose.agent, if *active { "active" } else { "draft" }.into()).await?;
-            keep(&|log, now| log.promise(now, Promise::Published(whose.tenant, *active)));
+            keep(&|log, now| log.promise_since(asked, now, Promise::Published(whose.tenant, *active)));
         }
     }
     Ok(())
@@ -359,7 +414,7 @@ fn once(tenant: Tenant, mode: Mode, operation: &'static str, name: &str) -> Once
 }
 
 /// A fact of the carrier reaches the service.
-pub async fn report(app: Arc<App>, log: Shared, call: Id<Call>, tenant: Tenant, fact: Fact) {
+pub async fn report(app: Arc<App>, world: Arc<World>, log: Shared, call: Id<Call>, tenant: Tenant, fact: Fact) -> Outcome {
     let env = app.call_env();
     let outcome = app
         .store
@@ -371,14 +426,18 @@ pub async fn report(app: Arc<App>, log: Shared, call: Id<Call>, tenant: Tenant, 
         })
         .await;
     if let (Fact::OptOutSaid, Ok(Some(to))) = (fact, &outcome) {
-        let now = app.clock.now();
+        let now = (app.clock.now(), world.passed());
         log.lock().unwrap_or_else(PoisonError::into_inner).promise(now, Promise::OptedOut(tenant, *to));
     }
     if let Err(failure) = outcome {
         let failure: Failure = failure;
+        if store_failed(&failure) {
+            return Outcome::Again;
+        }
         let defect = format!("{fact:?} of {call}: {} {:?}", failure.message, failure.cause);
         log.lock().unwrap_or_else(PoisonError::into_inner).defects.push(defect);
     }
+    Outcome::Done
 }
 
 /// The latest a run's own events can be due: nudges live three days, scheduled calls are made for the next day.

@@ -18,7 +18,9 @@ use domain::time::Timestamp;
 use store::Store;
 
 use crate::carrier::{Line, World};
+use crate::faults::Misfortune;
 use crate::random::Random;
+use crate::receivers::Mail;
 
 /// Calls at once on the whole platform.
 pub const PLATFORM_LINES: i64 = 3;
@@ -119,6 +121,7 @@ async fn start(folder: &Path, world: &Arc<World>, clock: &Clock, seed: u64, numb
     });
     let store = Store::open(&store_settings(&config), on_wake).expect("the store opens");
     store.migrate(|_, _, _| ()).await.expect("the schema");
+    let store = store.with_faults(Arc::new(Misfortune(world.clone())));
     let random = Mutex::new(Random::named(seed, &format!("ids {number}")));
     let ids = Ids::with(clock.clone(), move |bytes| random.lock().unwrap_or_else(PoisonError::into_inner).fill(bytes));
     let carriers = Carriers { test: Arc::new(Scripted(Network::Test)), live: Some(Arc::new(Line(world.clone()))) };
@@ -132,6 +135,7 @@ async fn start(folder: &Path, world: &Arc<World>, clock: &Clock, seed: u64, numb
         store,
         outside,
         ports,
+        receivers: Some(Arc::new(Mail(world.clone()))),
     };
     let app = assemble(parts).expect("the service");
     start_jobs(&app, &wakes);

@@ -2,14 +2,18 @@
 //! fails by a seed, clients that change their mind at the worst moment, and crashes between any two steps. After a run everything that was
 //! promised is held against what the carrier saw and what the store says.
 //!
-//! `SIM_SEEDS=n` runs n seeds (150 unless told), `SIM_SEED=k` runs one and tells its story.
+//! It also prints every boundary at which something went wrong on purpose. `SIM_SEEDS=n` runs n seeds (150 unless told), `SIM_SEED=k` runs one and tells its story.
 
 mod carrier;
 mod check;
 mod clients;
+mod faults;
+mod late;
 mod life;
 mod random;
+mod receivers;
 mod run;
+mod sight;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,13 +46,15 @@ fn every_seed_keeps_the_promises() {
                     let report = run::run(seed, false);
                     totals.lock().unwrap().add(&report.figures);
                     if !report.broken.is_empty() {
+                        eprintln!("SIM_SEED={seed}: {}", report.broken.join("; "));
                         broken.lock().unwrap().push((seed, report.broken));
                     }
                 }
             });
         }
     });
-    println!("{seeds} seeds: {}", totals.lock().unwrap());
+    let totals = totals.into_inner().unwrap();
+    println!("{seeds} seeds: {totals}\n{}", faults::table(&totals.boundaries));
     let mut broken = broken.into_inner().unwrap();
     broken.sort();
     let told: Vec<String> = broken.iter().map(|(seed, what)| format!("SIM_SEED={seed}: {}", what.join("; "))).collect();

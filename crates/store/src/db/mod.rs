@@ -5,14 +5,17 @@
 //! after a serialization failure or a deadlock, so a closure has no side effects: those go through [`Tx::after_commit`] and [`Tx::wake`].
 
 mod dialect;
+mod faults;
 mod migrate;
 mod postgres;
 mod sqlite;
 mod value;
 
+use std::panic::Location;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use faults::{Fate, Faults, Pause, Place};
 pub use migrate::{Migration, Progress};
 pub use value::{Row, Value};
 
@@ -109,6 +112,7 @@ impl StoreMetrics {
 pub struct Store {
     engine: Arc<Engine>,
     metrics: StoreMetrics,
+    faults: Option<Arc<dyn Faults>>,
 }
 
 enum Engine {
@@ -212,7 +216,13 @@ impl Store {
                 Engine::Postgres(postgres::Postgres::open(&server, *connections, on_wake, metrics.clone())?)
             }
         };
-        Ok(Self { engine: Arc::new(engine), metrics })
+        Ok(Self { engine: Arc::new(engine), metrics, faults: None })
+    }
+
+    /// The same store, failing as `faults` decides: for the simulation.
+    #[must_use]
+    pub fn with_faults(self, faults: Arc<dyn Faults>) -> Self {
+        Self { faults: Some(faults), ..self }
     }
 
     /// Figures for `/metrics`.
@@ -227,38 +237,68 @@ impl Store {
 
     /// Runs `work` in a transaction that is durable when this returns. An `Err` of the closure rolls back and is handed on.
     /// The closure may run more than once.
-    pub async fn tx<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    #[track_caller]
+    pub fn tx<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> impl Future<Output = Result<T, E>> + Send
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        match &*self.engine {
-            Engine::Sqlite(engine) => engine.tx(work, false).await,
-            Engine::Postgres(engine) => engine.tx(work).await,
-        }
+        self.write(work, false, Location::caller())
     }
 
     /// Like [`Store::tx`] for a very large closure: on SQLite no other closure shares its transaction.
-    pub async fn tx_alone<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    #[track_caller]
+    pub fn tx_alone<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> impl Future<Output = Result<T, E>> + Send
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.write(work, true, Location::caller())
+    }
+
+    async fn write<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static, alone: bool, place: Place) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        let Some(faults) = &self.faults else { return self.run(work, alone).await };
+        let fate = faults.before(place).await;
+        let answer = self.run(faults::under(fate.clone(), work), alone).await;
+        faults.after(place, answer.is_ok()).await;
+        match fate {
+            Fate::Unheard => answer.and(Err(DbError::Uncertain("the answer to the commit was lost".into()).into())),
+            Fate::Untouched | Fate::Refused(_) => answer,
+        }
+    }
+
+    async fn run<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static, alone: bool) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
         match &*self.engine {
-            Engine::Sqlite(engine) => engine.tx(work, true).await,
+            Engine::Sqlite(engine) => engine.tx(work, alone).await,
             Engine::Postgres(engine) => engine.tx(work).await,
         }
     }
 
     /// Runs a short read on a snapshot of what is committed. On SQLite it runs on the calling thread.
-    pub async fn read<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    #[track_caller]
+    pub fn read<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> impl Future<Output = Result<T, E>> + Send
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        match &*self.engine {
-            Engine::Sqlite(engine) => engine.read(work),
-            Engine::Postgres(engine) => engine.read(work).await,
+        let place = Location::caller();
+        let refused = self.faults.as_ref().and_then(|faults| faults.read(place));
+        async move {
+            if let Some(why) = refused {
+                return Err(why.into());
+            }
+            match &*self.engine {
+                Engine::Sqlite(engine) => engine.read(work),
+                Engine::Postgres(engine) => engine.read(work).await,
+            }
         }
     }
 

@@ -177,14 +177,15 @@ pub fn insert(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
     Ok(added > 0)
 }
 
-/// Writes what changes in the life of a nudge, if nobody else has since it was read. Whether it did.
+/// Writes what changes in the life of a nudge, if nobody else has since it was read. Whether it did. Of what is personal only an erasure changes anything: the
+/// columns and their indexes are left alone before.
 pub fn save(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
     let state = &row.state;
     let reason = state.status_reason.map(StatusReason::as_str);
     let saved = tx.exec(
         "update nudges set status = ?4, result = ?5, status_reason = ?6, block_reason = ?7, flight = ?8, attempts = ?9, next_attempt_at = ?10, \
          last_result = ?11, announced_reason = ?12, announced_at = ?13, opted_out = ?14, erased = ?15, shows_call = ?16, call = ?17, finished_at = ?18, \
-         look_at = ?19, from_number = ?20, to_number = ?21, external_ref = ?22, variables = ?23, metadata = ?24, person = ?25, version = version + 1 \
+         look_at = ?19, from_number = ?20, person = ?21, version = version + 1 \
          where workspace = ?1 and id = ?2 and version = ?3",
         params![
             row.workspace,
@@ -207,13 +208,15 @@ pub fn save(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
             state.finished_at,
             row.look_at,
             row.from_number.as_deref(),
-            row.to_number.as_deref(),
-            row.external_ref.as_deref(),
-            &row.variables,
-            &row.metadata,
             &row.person
         ],
     )?;
+    if saved > 0 && row.to_number.is_none() {
+        tx.later(
+            "update nudges set to_number = ?3, external_ref = ?4, variables = ?5, metadata = ?6 where workspace = ?1 and id = ?2",
+            params![row.workspace, row.id, row.to_number.as_deref(), row.external_ref.as_deref(), &row.variables, &row.metadata],
+        )?;
+    }
     Ok(saved > 0)
 }
 

@@ -33,11 +33,26 @@ pub(in crate::app) fn flow_refusal(
     given: &Map<String, Value>,
     saved: &Map<String, Value>,
 ) -> Result<Option<Refused>, Failure> {
-    let there = |name: &String| [given, saved].iter().any(|values| values.get(name).is_some_and(|value| !value.is_null()));
-    let missing: Vec<String> = agents::required_variables(agent)?.into_iter().filter(|name| !there(name)).collect();
+    let missing = missing(&required(agent)?, given, saved);
     if !missing.is_empty() {
         return Ok(Some(Refused::MissingVariables(missing)));
     }
+    unready(tx, tenant, agent)
+}
+
+/// The variables that a call must bring.
+pub(super) fn required(agent: &AgentRow) -> Result<Vec<String>, Failure> {
+    agents::required_variables(agent)
+}
+
+/// Those of `required` that neither the call nor the person brings.
+pub(super) fn missing(required: &[String], given: &Map<String, Value>, saved: &Map<String, Value>) -> Vec<String> {
+    let there = |name: &String| [given, saved].iter().any(|values| values.get(name).is_some_and(|value| !value.is_null()));
+    required.iter().filter(|name| !there(name)).cloned().collect()
+}
+
+/// Things that the flow uses and that are gone.
+pub(super) fn unready(tx: &mut Tx<'_>, tenant: Tenant, agent: &AgentRow) -> Result<Option<Refused>, Failure> {
     match agents::flow_readiness(tx, tenant, agent) {
         Ok(_) => Ok(None),
         Err(failure) if failure.error == codes::FLOW_NOT_READY => {

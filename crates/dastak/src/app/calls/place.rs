@@ -5,22 +5,25 @@ use std::sync::Arc;
 use api::calls::{NewCall, Placed};
 use api::error_codes as codes;
 use domain::call::{Fact, Progress, Status, Warning};
-use domain::compliance::{Gate, Judgement};
+use domain::compliance::{Gate, Judgement, Purpose};
 use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::phone::Phone;
 use domain::ports::{DialError, DialOrder};
 use domain::tenant::{Mode, Tenant};
-use domain::time::{SECOND, Timestamp};
+use domain::time::{MINUTE, SECOND, Timestamp};
+use domain::window::NudgeWindow;
 use serde_json::{Value, json};
 use store::calls::{self, CallRow};
 use store::{Tx, wallet};
 
-use super::{Env, Order, Prepared, Refused, apply, check_metadata, contact, prepare};
+use super::{Env, Known, Order, Prepared, Refused, apply, check_metadata, contact, prepare};
 use crate::app::idempotency::{Answer, Once, Turn};
-use crate::app::{App, Failure, decision_log, topics};
+use crate::app::{App, Failure, topics};
 
 /// How long a dial may take before somebody asks what became of it.
 pub(super) const PLACING_LEASE: i64 = 30 * SECOND;
+/// The end of the lease in which nothing is dialled any more: a dial that is on its way must have reached the carrier when somebody asks.
+const LEASE_MARGIN: i64 = 15 * SECOND;
 
 /// What the first transaction of a request came to.
 enum Intent {
@@ -99,10 +102,32 @@ pub async fn start_dial(app: &App, call: CallRow) -> Result<Result<CallRow, Dial
 
 async fn dial(app: &App, call: CallRow, request: Request) -> Result<Settled, Failure> {
     let outcome = match (app.carriers.in_mode(call.mode), dial_order(&call)) {
-        (Some(carrier), Some(order)) => app.clock.outside(carrier.dial(order)).await,
+        (Some(carrier), Some(order)) if may_dial(&call, app.clock.now()) => app.clock.outside(carrier.dial(order)).await,
         _ => Err(DialError::ProviderErrorBeforeRing),
     };
     store_outcome(app, call, outcome, request).await
+}
+
+/// Whether what was decided still stands: the store may have been slow, the machine may have slept, its clock may have been set.
+fn may_dial(call: &CallRow, now: Timestamp) -> bool {
+    call.next_step_at.is_some_and(|lease| lease.plus(-PLACING_LEASE) <= now && now < lease.plus(-LEASE_MARGIN))
+}
+
+/// The end of the lease of a call that is placed now. It is early enough that nothing is dialled after the calling hours.
+fn lease(prepared: &Prepared, now: Timestamp) -> Timestamp {
+    let open = |at: Timestamp| {
+        prepared.pack.as_ref().is_none_or(|pack| match prepared.order.purpose {
+            Purpose::Nudge => NudgeWindow::new(&pack.hours).is_open(at),
+            Purpose::Call => pack.hours.is_open(at),
+        })
+    };
+    let whole = now.plus(PLACING_LEASE);
+    if !open(now) || open(whole.plus(-LEASE_MARGIN)) {
+        return whole;
+    }
+    // Hours begin and end with a minute.
+    let end_of_minute = Timestamp((now.0.div_euclid(MINUTE) + 1) * MINUTE);
+    whole.min(end_of_minute.plus(LEASE_MARGIN))
 }
 
 /// What the carrier is asked.
@@ -199,6 +224,17 @@ fn answer(tx: &mut Tx<'_>, once: &Once, outcome: &Result<CallRow, DialError>, wa
 /// # Errors
 /// [`Refused::InsufficientBalance`] when the wallet does not cover it after all.
 pub fn place_intent(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared) -> Result<CallRow, Failure> {
+    let mut known = Known::default();
+    let call = place_intent_with(tx, env, &mut known, prepared)?;
+    known.finish(tx)?;
+    Ok(call)
+}
+
+/// Like [`place_intent`], for a transaction that places many calls; [`Known::finish`] must follow in it.
+///
+/// # Errors
+/// As [`place_intent`].
+pub fn place_intent_with(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) -> Result<CallRow, Failure> {
     let mut call = new_call(tx, env, prepared)?;
     let live = prepared.mode == Mode::Live;
     if live && !wallet::hold(tx, call.workspace, &call.id.to_string(), call.price, env.context.now)? {
@@ -207,27 +243,38 @@ pub fn place_intent(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared) -> Result<C
     call.line = live;
     call.concurrent = prepared.lines_in_use + 1;
     call.network = env.carriers.in_mode(prepared.mode).zip(prepared.to).and_then(|(carrier, to)| carrier.network(to));
-    call.next_step_at = Some(env.context.now.plus(PLACING_LEASE));
+    call.next_step_at = Some(lease(prepared, env.context.now));
     call.once = prepared.order.once.clone();
     calls::insert(tx, &call)?;
-    log_decision(tx, env, prepared, &call, None)?;
+    log_decision(tx, env, known, prepared, &call, None)?;
+    if live {
+        known.placed(call.workspace, call.price);
+    }
     tx.wake(topics::CALLS);
     Ok(call)
 }
 
 /// Writes down a call that a gate refused: it is listed with `state: blocked` and never dialled.
 pub fn block(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared, gate: Gate) -> Result<CallRow, Failure> {
+    let mut known = Known::default();
+    let call = block_with(tx, env, &mut known, prepared, gate)?;
+    known.finish(tx)?;
+    Ok(call)
+}
+
+/// Like [`block`], for a transaction that places many calls; [`Known::finish`] must follow in it.
+pub fn block_with(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared, gate: Gate) -> Result<CallRow, Failure> {
     let mut call = new_call(tx, env, prepared)?;
     call.progress.status = Status::Blocked;
     call.progress.ended_at = Some(call.started_at);
     call.block_reason = Some(gate.as_str().to_owned());
     calls::insert(tx, &call)?;
-    log_decision(tx, env, prepared, &call, Some(gate))?;
+    log_decision(tx, env, known, prepared, &call, Some(gate))?;
     Ok(call)
 }
 
 /// Proves the decision, before anything is dialled: every gate with its verdict and evidence.
-fn log_decision(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared, call: &CallRow, blocked: Option<Gate>) -> Result<(), Failure> {
+fn log_decision(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared, call: &CallRow, blocked: Option<Gate>) -> Result<(), Failure> {
     let entry = Entry {
         timestamp: env.context.now,
         interaction_id: call.id.to_string(),
@@ -241,7 +288,7 @@ fn log_decision(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared, call: &CallRow,
         channel: Channel::Voice,
         agent_id: call.agent.map(|agent| agent.to_string()),
     };
-    decision_log::record(tx, &env.context, call.workspace, Chain::Audit, entry)?;
+    known.chains.record(tx, &env.context, call.workspace, Chain::Audit, entry)?;
     Ok(())
 }
 

@@ -9,19 +9,17 @@ use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use serde_json::{Map, Value, json};
 use store::Tx;
-use store::agents::{self, AgentRow};
+use store::agents::AgentRow;
 use store::contacts::ContactRow;
-use store::workspaces::{self, WorkspaceRow};
-use store::{calls, dnd, do_not_call, numbers};
+use store::workspaces::WorkspaceRow;
+use store::{calls, dnd, do_not_call};
 
 use super::contact::{self, Who};
-use super::{Env, agent};
-use crate::app::{Failure, access};
+use super::{Env, Known};
+use crate::app::Failure;
 
 /// Seconds after which a client asks again for a line.
 const LINES_RETRY: i64 = 10;
-/// When this few lines of the platform are left, placements wait for each other, so that the last one is taken once.
-const LAST_LINES: i64 = 256;
 /// What a test call shows when the workspace owns no number.
 const NO_NUMBER: &str = "+910000000000";
 
@@ -254,29 +252,29 @@ impl Prepared {
 ///
 /// # Errors
 /// Only what is no answer to the question: the store fails, or the workspace is gone.
-pub fn prepare(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, mode: Mode, mut order: Order) -> Result<Prepared, Failure> {
-    let workspace = match mode {
-        Mode::Live => workspaces::get_for_update(tx, tenant)?,
-        Mode::Test => workspaces::get(tx, tenant)?,
-    };
-    let workspace = workspace.ok_or_else(|| Failure::not_found("workspace"))?;
-    let agent = match order.agent.parse() {
-        Ok(id) => agents::get(tx, tenant, id)?,
-        Err(_) => None,
+pub fn prepare(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, mode: Mode, order: Order) -> Result<Prepared, Failure> {
+    prepare_with(tx, env, &mut Known::default(), tenant, mode, order)
+}
+
+/// Like [`prepare`], for a transaction that places many calls: what it has learned already is not read again.
+///
+/// # Errors
+/// As [`prepare`].
+pub fn prepare_with(tx: &mut Tx<'_>, env: &Env, known: &mut Known, tenant: Tenant, mode: Mode, mut order: Order) -> Result<Prepared, Failure> {
+    let workspace = known.workspace(tx, tenant, mode)?;
+    let (agent, pack) = match order.agent.parse() {
+        Ok(id) => known.agent(tx, tenant, id)?.unzip(),
+        Err(_) => (None, None),
     };
     let to = Phone::normalize(&order.to_number).ok();
     let who = contact::find(tx, tenant, mode, order.external_ref.as_deref(), to)?;
-    let (check, values, warnings) = check(tx, tenant, agent.as_ref(), &who, &mut order)?;
-    let from = own_number(tx, tenant, order.from_number.as_deref())?;
-    let pack = match &agent {
-        Some(agent) => Some(agent::pack(tx, tenant, agent)?),
-        None => None,
-    };
+    let (check, values, warnings) = check(tx, known, tenant, agent.as_ref(), &who, &mut order)?;
+    let from = own_number_of(known.numbers(tx, tenant)?, order.from_number.as_deref());
     let judgement = match (&pack, to) {
         (Some(pack), Some(to)) => Some(judge_gates(tx, env, tenant, mode, order.purpose, pack, to, who.contact())?),
         _ => None,
     };
-    let (lines_in_use, lines_full) = lines(tx, env, &workspace, mode)?;
+    let (lines_in_use, lines_full) = known.lines(tx, env, &workspace, mode)?;
     Ok(Prepared {
         balance_ok: mode == Mode::Test || workspace.balance - workspace.reserved >= workspace.cost_per_minute,
         carrier_ok: env.carriers.in_mode(mode).is_some(),
@@ -300,6 +298,7 @@ pub fn prepare(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, mode: Mode, mut order
 /// Checks agent and variables. The order's variables become those that are used.
 fn check(
     tx: &mut Tx<'_>,
+    known: &mut Known,
     tenant: Tenant,
     agent: Option<&AgentRow>,
     who: &Who,
@@ -315,9 +314,9 @@ fn check(
     };
     let refused = match agent {
         None => Some(Refused::AgentNotFound),
-        Some(agent) => match agent::refusal(agent).or(invalid) {
+        Some(agent) => match super::agent::refusal(agent).or(invalid) {
             Some(refused) => Some(refused),
-            None => agent::flow_refusal(tx, tenant, agent, &given, &values)?,
+            None => known.flow_refusal(tx, tenant, agent.id, &given, &values)?,
         },
     };
     values.extend(given.clone());
@@ -327,12 +326,15 @@ fn check(
 
 /// The own number of a call: the one asked for, or the first active one.
 pub(in crate::app) fn own_number(tx: &mut Tx<'_>, tenant: Tenant, asked: Option<&str>) -> Result<OwnNumber, Failure> {
-    let owned = numbers::list(tx, tenant)?;
+    Ok(own_number_of(Known::default().numbers(tx, tenant)?, asked))
+}
+
+fn own_number_of(owned: &[String], asked: Option<&str>) -> OwnNumber {
     let Some(asked) = asked else {
-        return Ok(owned.into_iter().next().map_or(OwnNumber::Nothing, |first| OwnNumber::Owned(first.number)));
+        return owned.first().map_or(OwnNumber::Nothing, |first| OwnNumber::Owned(first.clone()));
     };
     let normalized = Phone::normalize(asked).map_or_else(|_| asked.trim().to_owned(), |phone| phone.to_string());
-    Ok(if owned.iter().any(|row| row.number == normalized) { OwnNumber::Owned(normalized) } else { OwnNumber::NotOwned })
+    if owned.contains(&normalized) { OwnNumber::Owned(normalized) } else { OwnNumber::NotOwned }
 }
 
 /// The one place where the compliance gates are asked, for calls of every origin and for the preflight of nudges.
@@ -364,20 +366,4 @@ pub fn judge_gates(
         consent: contact.is_some_and(|contact| contact.consent.is_some()),
     };
     Ok(judge(pack, &facts, env.context.now))
-}
-
-/// Lines in use by the workspace, and whose cap leaves none free. The caller holds the workspace, so its own count stands still.
-fn lines(tx: &mut Tx<'_>, env: &Env, workspace: &WorkspaceRow, mode: Mode) -> Result<(i64, Option<Refused>), Failure> {
-    if mode == Mode::Test {
-        return Ok((0, None));
-    }
-    let (mine, mut all) = calls::lines(tx, workspace.id)?;
-    if mine >= access::limit(workspace, "concurrentCalls") {
-        return Ok((mine, Some(Refused::LinesFull { platform: false })));
-    }
-    if all.saturating_add(LAST_LINES) >= env.platform_lines {
-        calls::lock_lines(tx)?;
-        all = calls::lines(tx, workspace.id)?.1;
-    }
-    Ok((mine, (all >= env.platform_lines).then_some(Refused::LinesFull { platform: true })))
 }

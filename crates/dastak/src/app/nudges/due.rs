@@ -1,29 +1,31 @@
 //! Looking at due nudges: facts, decision, and the intent to dial (spec 1 «Nudge status and result»).
 //!
 //! One round serves several queues (workspace and mode), each with its share, in the order in which they were served last: a workspace with
-//! 10,000 due nudges does not delay one with one. All of a round is one transaction; the dials follow its commit.
+//! 10,000 due nudges does not delay one with one, and its nudges take turns. All of a round is one transaction; the dials follow its commit.
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use api::error_codes;
-use domain::compliance::{Gate, Purpose};
+use domain::compliance::Purpose;
 use domain::nudge::{Action, DueFacts, Event, PlacementFailure, Refusal, StatusReason, Step, Verdict, step};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, Timestamp};
 use domain::window::NudgeWindow;
 use serde_json::{Map, Value, json};
+use store::Tx;
 use store::calls::{self as call_store, CallRow};
 use store::nudges::{self, NudgeRow, Queue};
-use store::{Tx, api_keys, numbers, workspaces};
 
 use super::{Changes, Why, look_at, save, settle};
-use crate::app::calls::{self, Env, Order, OwnNumber, Prepared, Refused};
+use crate::app::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
 use crate::app::{App, Failure, access, timelines};
 
 /// Queues that one round serves.
 const QUEUES: i64 = 16;
-/// Nudges that one round looks at.
-const BATCH: i64 = 32;
+/// Nudges that one round looks at. On a shared store the workspaces of the round are held for many statements over the network: fewer.
+const BATCH: i64 = 256;
+const BATCH_SHARED: i64 = 64;
 
 /// How long a nudge rests that could not be looked at because of a defect, milliseconds.
 const SET_ASIDE: i64 = 5 * MINUTE;
@@ -89,29 +91,43 @@ struct Desk {
     env: Env,
     allowance: Allowance,
     dials: Vec<CallRow>,
+    known: Known,
+}
+
+/// One queue in a round.
+struct Turn {
+    queue: Queue,
+    /// Lines that are free for it.
+    free: i64,
+    /// Its nudges that are still to be looked at, held.
+    rows: VecDeque<NudgeRow>,
+    changes: Changes,
 }
 
 /// One round. `lines` asks for nudges that wait for a line, too; `room` is how many dials may follow.
 pub async fn round(app: &App, breaker: &Breaker, lines: bool, room: usize) -> Result<Round, Failure> {
     let (env, allowance) = (app.call_env(), breaker.allowance(app.clock.now()));
-    let batch = BATCH.min(i64::try_from(room).unwrap_or(BATCH));
+    let batch = if app.store.shared() { BATCH_SHARED } else { BATCH };
+    let batch = batch.min(i64::try_from(room).unwrap_or(batch));
     app.store
         .tx(move |tx| {
-            let mut desk = Desk { env: env.clone(), allowance, dials: Vec::new() };
+            let mut desk = Desk { env: env.clone(), allowance, dials: Vec::new(), known: Known::default() };
             let mut queues = nudges::due_queues(tx, desk.env.context.now, lines, QUEUES.min(batch))?;
             let full_page = queues.len() as i64 >= QUEUES.min(batch);
             let share = (batch / i64::try_from(queues.len()).unwrap_or(batch).max(1)).max(1);
             // Every node takes its locks in the same order.
             queues.sort_by_key(|queue| (queue.workspace, queue.mode));
-            let mut looked = 0;
-            let mut changed = Vec::new();
-            for queue in queues {
-                let (count, changes) = desk.serve(tx, &queue, share)?;
-                looked += count;
-                changed.push((queue, changes));
+            let mut turns = queues.into_iter().map(|queue| desk.take(tx, queue, share)).collect::<Result<Vec<_>, _>>()?;
+            let looked: usize = turns.iter().map(|turn| turn.rows.len()).sum();
+            // One of each queue, then the second of each: nobody's first waits behind somebody's hundredth.
+            while turns.iter().any(|turn| !turn.rows.is_empty()) {
+                for turn in &mut turns {
+                    desk.next(tx, turn)?;
+                }
             }
-            for (queue, changes) in changed {
-                nudges::serve(tx, &queue, changes.0)?;
+            desk.known.finish(tx)?;
+            for turn in turns {
+                nudges::serve(tx, &turn.queue, turn.changes.0)?;
             }
             Ok::<_, Failure>(Round { more: looked > 0 || full_page, dials: desk.dials })
         })
@@ -119,9 +135,8 @@ pub async fn round(app: &App, breaker: &Breaker, lines: bool, room: usize) -> Re
 }
 
 impl Desk {
-    /// Looks at the share of one queue: first those that wait for a line, as many as there are lines, then what is due.
-    fn serve(&mut self, tx: &mut Tx<'_>, queue: &Queue, share: i64) -> Result<(usize, Changes), Failure> {
-        let mut changes = Changes::none();
+    /// Takes the share of one queue: first those that wait for a line, as many as there are lines, then what is due.
+    fn take(&mut self, tx: &mut Tx<'_>, queue: Queue, share: i64) -> Result<Turn, Failure> {
         let now = self.env.context.now;
         let free = if queue.mode == Mode::Live { self.free_lines(tx, queue.workspace)? } else { i64::MAX };
         let mut rows =
@@ -133,20 +148,22 @@ impl Desk {
                 }
             }
         }
-        let looked = rows.len();
-        for row in rows {
-            if free <= 0 && row.state.status_reason == Some(StatusReason::ConcurrencyFull) && row.state.is_pending() {
-                self.still_full(tx, row, &mut changes)?;
-            } else {
-                self.look(tx, row, &mut changes)?;
-            }
-        }
-        Ok((looked, changes))
+        Ok(Turn { queue, free, rows: rows.into(), changes: Changes::none() })
     }
 
-    fn free_lines(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, Failure> {
-        let Some(workspace) = workspaces::get(tx, tenant)? else { return Ok(0) };
-        let (mine, all) = call_store::lines(tx, tenant)?;
+    /// Looks at the next nudge of a queue, if there is one left.
+    fn next(&mut self, tx: &mut Tx<'_>, turn: &mut Turn) -> Result<(), Failure> {
+        let Some(row) = turn.rows.pop_front() else { return Ok(()) };
+        if turn.free <= 0 && row.state.status_reason == Some(StatusReason::ConcurrencyFull) && row.state.is_pending() {
+            return self.still_full(tx, row, &mut turn.changes);
+        }
+        self.look(tx, row, &mut turn.changes)
+    }
+
+    fn free_lines(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, Failure> {
+        // Held, so that its own lines stand still.
+        let workspace = self.known.workspace(tx, tenant, Mode::Live)?;
+        let (mine, all) = self.known.lines_in_use(tx, tenant)?;
         Ok((access::limit(&workspace, "concurrentCalls") - mine).min(self.env.platform_lines - all))
     }
 
@@ -163,14 +180,14 @@ impl Desk {
         if !row.state.is_pending() {
             return self.look_in_flight(tx, row, changes);
         }
-        let prepared = match calls::prepare(tx, &self.env, row.workspace, row.mode, order(&row)) {
+        let prepared = match calls::prepare_with(tx, &self.env, &mut self.known, row.workspace, row.mode, order(&row)) {
             Ok(prepared) => prepared,
             // A defect in what this one nudge needs must not hold up all others.
             Err(failure) if failure.error == error_codes::INTERNAL => return self.set_aside(tx, row, &failure, changes),
             Err(failure) => return Err(failure),
         };
-        let key_ok = api_keys::is_valid(tx, row.workspace, row.api_key, self.env.context.now)?;
-        let owns_none = prepared.from == OwnNumber::NotOwned && numbers::list(tx, row.workspace)?.is_empty();
+        let key_ok = self.known.key_is_valid(tx, row.workspace, row.api_key, self.env.context.now)?;
+        let owns_none = prepared.from == OwnNumber::NotOwned && self.known.numbers(tx, row.workspace)?.is_empty();
         let (facts, checks) = facts(&row, &prepared, key_ok, owns_none, self.env.context.now);
         let mut decided = step(&row.state, Event::Due(facts), self.env.context.now);
         if decided.verdict != Verdict::Applied {
@@ -188,7 +205,8 @@ impl Desk {
             }
         }
         if let Some(gate) = decided.next.block_reason {
-            block(tx, &self.env, &prepared, gate)?;
+            // A refused dial is listed among the blocked calls, like every refused placement.
+            calls::block_with(tx, &self.env, &mut self.known, &prepared, gate)?;
         }
         settle(tx, &self.env.context, row, decided, why, changes)?;
         Ok(())
@@ -234,7 +252,7 @@ impl Desk {
         why: Why,
         changes: &mut Changes,
     ) -> Result<(), Failure> {
-        let call = calls::place_intent(tx, &self.env, prepared)?;
+        let call = calls::place_intent_with(tx, &self.env, &mut self.known, prepared)?;
         row.call = Some(call.id);
         row.from_number.get_or_insert_with(|| call.from_number.clone());
         if let Some(contact) = call.contact {
@@ -266,12 +284,6 @@ impl Desk {
 /// The carrier is left alone: as if it had been asked and had refused before any ring.
 fn paused(placing: Step, now: Timestamp) -> Step {
     step(&placing.next, Event::PlacementFailed(PlacementFailure::ProviderErrorBeforeRing), now)
-}
-
-/// A refused dial is listed among the blocked calls, like every refused placement.
-fn block(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared, gate: Gate) -> Result<(), Failure> {
-    calls::block(tx, env, prepared, gate)?;
-    Ok(())
 }
 
 fn order(row: &NudgeRow) -> Order {

@@ -50,6 +50,6 @@ pub async fn publish_flow(app: Arc<App>, caller: Caller, request: Request) -> Ou
     Reply::data(200, &flows::publish(&app, caller.tenant(), request.id_in_path("id", "agent")?).await?)
 }
 
-pub async fn voices(_: Arc<App>, _: Caller, _: Request) -> Outcome {
-    Reply::data(200, &voices::list())
+pub async fn voices(app: Arc<App>, _: Caller, _: Request) -> Outcome {
+    Reply::data(200, &voices::list(&app))
 }

@@ -188,7 +188,7 @@ async fn attempt(app: &App, item: &Item) -> Option<Done> {
     };
     let started = Instant::now();
     let limits = Limits { deadline: Duration::from_millis(ANSWER_WITHIN as u64), max_response_bytes: ANSWER_BYTES };
-    let answer = app.clock.outside(engine.client.send(request, limits)).await;
+    let answer = app.clock.outside(engine.transport.send(request, limits)).await;
     let took = started.elapsed();
     Some(match answer {
         Ok(answer) => done(What::Answered(answer.status.as_u16()), took),

@@ -13,6 +13,7 @@ mod lanes;
 mod record;
 mod scan;
 mod sweep;
+mod transport;
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,6 +45,7 @@ use lanes::Lanes;
 use record::Done;
 pub(crate) use record::note;
 pub(crate) use sweep::sweep;
+pub use transport::{Sending, Transport};
 
 /// How long a node holds a delivery. An attempt takes 10 s at most; what waited in memory for nearly as long as this is left to the store.
 pub const LEASE: i64 = 60 * SECOND;
@@ -82,6 +84,7 @@ struct Figures {
 pub struct Engine {
     clock: Clock,
     client: GuardedClient,
+    transport: Arc<dyn Transport>,
     keyring: Arc<Keyring>,
     names: Names,
     figures: Figures,
@@ -132,6 +135,7 @@ impl Engine {
         registry.register("webhook_lag_seconds", "Time from an event to its acceptance at the first attempt", lag);
         Ok(Self {
             clock: clock.clone(),
+            transport: Arc::new(client.clone()),
             client,
             keyring: keyring.clone(),
             names: Names { signature: name("Signature")?, event: name("Event")?, delivery: name("Delivery")? },
@@ -148,6 +152,12 @@ impl Engine {
             committed: Notify::new(),
             listeners: AtomicI64::new(0),
         })
+    }
+
+    /// Sends attempts through something else than the guarded client: for the simulation.
+    #[must_use]
+    pub fn with_transport(self, transport: Arc<dyn Transport>) -> Self {
+        Self { transport, ..self }
     }
 
     /// The client that deliveries go through, for the check of an address.

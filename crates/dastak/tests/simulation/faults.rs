@@ -1,0 +1,218 @@
+//! Where the service may break: before and after each of its transactions, calls to the carrier and attempts at a receiver. Every such boundary is counted by
+//! the line of the service that it belongs to, and every one of them may be the last thing that a life of the service does.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::time::SECOND;
+use store::DbError;
+use store::db::{Fate, Faults, Pause, Place};
+
+use crate::carrier::World;
+use crate::random::Random;
+
+tokio::task_local! {
+    /// Set in tasks that the clock does not count: they must not wait for it.
+    pub static UNCOUNTED: ();
+}
+
+/// A side of something that the service does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    Before,
+    After,
+}
+
+/// What happened at a boundary.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Count {
+    pub crossed: u64,
+    pub crashed: u64,
+    pub refused: u64,
+    pub unheard: u64,
+    pub slow: u64,
+}
+
+/// Boundaries by name and side.
+pub type Counts = BTreeMap<(String, Side), Count>;
+
+/// How bad a run is: chances in a thousand.
+pub struct Mood {
+    pub refuse: i64,
+    pub unheard: i64,
+    pub slow: i64,
+    pub crash: i64,
+    random: Random,
+}
+
+impl Mood {
+    pub fn of(seed: u64) -> Self {
+        let mut random = Random::named(seed, "mood");
+        let mut some = |chance: i64, most: i64| if random.percent(chance) { random.range(1, most) } else { 0 };
+        let (refuse, unheard, slow, crash) = (some(60, 30), some(60, 30), some(50, 40), some(70, 80));
+        Self { refuse, unheard, slow, crash, random: Random::named(seed, "faults") }
+    }
+
+    fn hits(&mut self, permille: i64) -> bool {
+        self.random.range(0, 999) < permille
+    }
+}
+
+/// Where the tries of scheduled calls are: tasks that their job waits for, and that the clock counts as the job. They cannot let others go on meanwhile.
+const TRIES: &str = "app/scheduled_calls";
+
+/// What a transaction is in for.
+enum Weather {
+    Crash,
+    Slow(i64),
+    Fate(Fate),
+}
+
+impl World {
+    /// Counts a boundary; whether the service dies here. What is crossed seldom is as likely to be the end of a life as what is crossed often.
+    pub fn dies_at(&self, name: &str, side: Side) -> bool {
+        let mut state = self.lock();
+        if !state.faulty {
+            return false;
+        }
+        let crossed = {
+            let count = state.counts.entry((name.to_owned(), side)).or_default();
+            count.crossed += 1;
+            count.crossed as i64
+        };
+        let mortal = state.crashes_left > 0;
+        let chance = state.mood.crash * 1_000 / crossed;
+        let dies = mortal && state.mood.random.range(0, 999_999) < chance;
+        drop(state);
+        if dies && self.die() {
+            self.lock().counts.entry((name.to_owned(), side)).or_default().crashed += 1;
+            self.tell(format!("dies {side:?} {name}"));
+            return true;
+        }
+        false
+    }
+
+    fn weather(&self, name: &str) -> Weather {
+        if self.dies_at(name, Side::Before) {
+            return Weather::Crash;
+        }
+        let mut state = self.lock();
+        if !state.faulty {
+            return Weather::Fate(Fate::Untouched);
+        }
+        let counted = UNCOUNTED.try_with(|()| ()).is_err();
+        let mood = &mut state.mood;
+        let (refuse, unheard, slow) = (mood.refuse, mood.unheard, mood.slow);
+        let weather = if mood.hits(refuse) {
+            let why = "simulated: the store is down".to_owned();
+            Weather::Fate(Fate::Refused(if mood.random.percent(50) { DbError::Unavailable(why) } else { DbError::Retry(why) }))
+        } else if mood.hits(unheard) {
+            Weather::Fate(Fate::Unheard)
+        } else if counted && mood.hits(slow) {
+            let most = if mood.random.percent(80) { 2_000 } else { 50 * SECOND };
+            Weather::Slow(mood.random.range(1, most))
+        } else {
+            Weather::Fate(Fate::Untouched)
+        };
+        let count = state.counts.entry((name.to_owned(), Side::Before)).or_default();
+        match &weather {
+            Weather::Slow(_) => count.slow += 1,
+            Weather::Fate(Fate::Refused(_)) => count.refused += 1,
+            Weather::Fate(Fate::Unheard) => count.unheard += 1,
+            Weather::Fate(Fate::Untouched) | Weather::Crash => {}
+        }
+        drop(state);
+        match &weather {
+            Weather::Slow(ms) => self.tell(format!("the store takes {ms} ms at {name}")),
+            Weather::Fate(Fate::Untouched) | Weather::Crash => {}
+            Weather::Fate(fate) => self.tell(format!("the store: {fate:?} at {name}")),
+        }
+        weather
+    }
+
+    fn answers_late(&self) -> Option<i64> {
+        let counted = UNCOUNTED.try_with(|()| ()).is_err();
+        let mut state = self.lock();
+        let slow = state.mood.slow;
+        let late = state.faulty && counted && state.mood.hits(slow);
+        late.then(|| state.mood.random.range(1, 50 * SECOND))
+    }
+
+    /// Keeps a transaction waiting: with its task, or with all that runs.
+    async fn hold_up(&self, name: &str, ms: i64) {
+        if name.contains(TRIES) { self.stand_still(ms) } else { self.pause(ms).await }
+    }
+
+    fn read_fails(&self, name: &str) -> bool {
+        let mut state = self.lock();
+        let refuse = state.mood.refuse;
+        let fails = state.faulty && state.mood.hits(refuse / 2);
+        if state.faulty {
+            let count = state.counts.entry((format!("read {name}"), Side::Before)).or_default();
+            count.crossed += 1;
+            count.refused += u64::from(fails);
+        }
+        fails
+    }
+}
+
+/// The store's misfortunes.
+pub struct Misfortune(pub Arc<World>);
+
+fn name(place: Place) -> String {
+    let file = place.file().rsplit_once("/src/").map_or(place.file(), |(_, file)| file);
+    format!("{file}:{}", place.line())
+}
+
+impl Faults for Misfortune {
+    fn before(&self, place: Place) -> Pause<'_, Fate> {
+        Box::pin(async move {
+            match self.0.weather(&name(place)) {
+                Weather::Crash => std::future::pending().await,
+                Weather::Slow(ms) => {
+                    self.0.hold_up(&name(place), ms).await;
+                    Fate::Untouched
+                }
+                Weather::Fate(fate) => fate,
+            }
+        })
+    }
+
+    fn after(&self, place: Place, _: bool) -> Pause<'_, ()> {
+        Box::pin(async move {
+            let late = self.0.lock().late.take_if(|(wanted, _)| name(place).contains(*wanted));
+            if let Some((_, ms)) = late {
+                self.0.stand_still(ms);
+            }
+            if self.0.dies_at(&name(place), Side::After) {
+                std::future::pending::<()>().await;
+            }
+            if let Some(ms) = self.0.answers_late() {
+                self.0.tell(format!("the store's answer comes {ms} ms late at {}", name(place)));
+                self.0.hold_up(&name(place), ms).await;
+            }
+        })
+    }
+
+    fn read(&self, place: Place) -> Option<DbError> {
+        self.0.read_fails(&name(place)).then(|| DbError::Unavailable("simulated: the store is down".into()))
+    }
+}
+
+/// A table of all boundaries of a run over many seeds.
+pub fn table(counts: &Counts) -> String {
+    let mut lines = vec![format!("{:<52} {:>9} {:>8} {:>8} {:>8} {:>8}", "boundary", "crossed", "crashes", "refused", "unheard", "slow")];
+    for ((name, side), count) in counts {
+        let side = if *side == Side::Before { "before" } else { "after" };
+        lines.push(format!(
+            "{:<52} {:>9} {:>8} {:>8} {:>8} {:>8}",
+            format!("{side} {name}"),
+            count.crossed,
+            count.crashed,
+            count.refused,
+            count.unheard,
+            count.slow
+        ));
+    }
+    lines.join("\n")
+}
