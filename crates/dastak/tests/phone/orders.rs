@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::baresip::Baresip;
 use super::kit::{Kit, folder, question, text, until};
 use super::receiver::Receiver;
-use super::sipp::{Sipp, answers};
 use super::server::understood_as;
+use super::sipp::{Sipp, answers};
 use super::sounds::speech;
 
 fn callee() -> Baresip {
