@@ -61,7 +61,8 @@ fn clerk(asked: &Asked) -> super::server::Answer {
         return whole(&json!({"summary": "Asha told where the parcel is.", "sentiment": "positive", "outcome": "informed", "extracted": found}));
     }
     let messages = asked.body["messages"].as_array().cloned().unwrap_or_default();
-    let has = |role: &str, words: &str| messages.iter().any(|one| one["role"] == role && one["content"].as_str().is_some_and(|text| text.contains(words)));
+    let has =
+        |role: &str, words: &str| messages.iter().any(|one| one["role"] == role && one["content"].as_str().is_some_and(|text| text.contains(words)));
     if has("tool", "tomorrow") {
         turn("Your parcel comes tomorrow.", &[("take_exit", json!({"exit": 0}))])
     } else if has("user", "parcel") {
@@ -104,7 +105,8 @@ async fn a_model_talks_calls_a_tool_and_reads_the_conversation() {
             ]),
         )
         .await;
-    let schema = json!([{"key": "parcel", "label": "Number of the parcel", "type": "text"}, {"key": "urgent", "label": "Is it urgent", "type": "boolean"}]);
+    let schema =
+        json!([{"key": "parcel", "label": "Number of the parcel", "type": "text"}, {"key": "urgent", "label": "Is it urgent", "type": "boolean"}]);
     kit.api("PUT", &format!("/v1/agents/{agent}"), &json!({"extractionSchema": schema})).await;
     let id = kit.place(&agent, "1234").await;
     let call = kit.ended(&id).await;
@@ -112,7 +114,11 @@ async fn a_model_talks_calls_a_tool_and_reads_the_conversation() {
     let asked = shelf.got();
     assert_eq!((asked.len(), asked[0].json(), asked[0].header("x-call-id")), (1, json!({"number": "P-17"}), id.as_str()));
     let said = |role: &str, words: &str| {
-        call["transcript"].as_array().unwrap().iter().any(|turn| turn["role"] == role && turn["text"].as_str().is_some_and(|text| text.contains(words)))
+        call["transcript"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|turn| turn["role"] == role && turn["text"].as_str().is_some_and(|text| text.contains(words)))
     };
     assert!(said("agent", "Your parcel comes tomorrow") && said("customer", "where is my parcel"), "{call}");
     let call = kit.when(&id, "the conversation is read", |call| call["summary"].is_string()).await;

@@ -201,9 +201,7 @@ async fn survive(moment: Moment) {
     }
     let node = serve(&folder.0, &exchange, &more);
     let office = office.at(&node);
-    let calls = office.until("/v1/calls?limit=100", "every call ends", |calls| {
-        calls.as_array().unwrap().iter().all(|call| call["state"] == "ended")
-    });
+    let calls = office.until("/v1/calls?limit=100", "every call ends", |calls| calls.as_array().unwrap().iter().all(|call| call["state"] == "ended"));
     let (calls, nudge) = tokio::join!(calls, async {
         let path = format!("/v1/nudges/{nudge}");
         // Over; or it waits for its retry after an attempt that nobody answered, or for the morning.

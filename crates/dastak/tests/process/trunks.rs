@@ -21,7 +21,11 @@ async fn the_doctor_and_readiness_tell_which_trunks_answer() {
     let doctor = |trunks: &str| {
         let mut command = Command::new(BINARY);
         command.args(["doctor", "--json", "--data"]).arg(&folder.0);
-        command.envs([("DASTAK_TELEPHONY__CARRIER", "sip"), ("DASTAK_TELEPHONY__SIP__LISTEN", "127.0.0.1:0"), ("DASTAK_TELEPHONY__SIP__TRUNKS", trunks)]);
+        command.envs([
+            ("DASTAK_TELEPHONY__CARRIER", "sip"),
+            ("DASTAK_TELEPHONY__SIP__LISTEN", "127.0.0.1:0"),
+            ("DASTAK_TELEPHONY__SIP__TRUNKS", trunks),
+        ]);
         let asked = tokio::task::spawn_blocking(move || command.output().expect("the binary starts"));
         async move {
             let output = asked.await.expect("an answer");
@@ -42,7 +46,8 @@ async fn the_doctor_and_readiness_tell_which_trunks_answer() {
     assert_eq!(told["ok"], json!(false));
     assert!(told["detail"].as_str().is_some_and(|why| !why.is_empty()), "{told}");
 
-    let environment = [("DASTAK_TELEPHONY__CARRIER", "sip"), ("DASTAK_TELEPHONY__SIP__LISTEN", "127.0.0.1:0"), ("DASTAK_TELEPHONY__SIP__TRUNKS", both.as_str())];
+    let environment =
+        [("DASTAK_TELEPHONY__CARRIER", "sip"), ("DASTAK_TELEPHONY__SIP__LISTEN", "127.0.0.1:0"), ("DASTAK_TELEPHONY__SIP__TRUNKS", both.as_str())];
     let node = Node::start(&folder.0, &environment);
     let known = |answer: &Value| answer["trunks"] == json!([{"name": "good", "healthy": true}, {"name": "bad", "healthy": false}]);
     let answer = node.client.until("GET", "/readyz", |answer| answer.as_ref().is_some_and(|(_, _, said)| known(said))).await;
