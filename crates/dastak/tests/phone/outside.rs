@@ -8,7 +8,7 @@ use super::baresip::{Baresip, free_port};
 use super::kit::{Kit, folder, question, text, until};
 use super::receiver::{Behaviour, Receiver};
 use super::server::{Asked, Server, turn, whole, words};
-use super::sounds::{heard, samples, speech};
+use super::sounds::{samples, speech, utterances};
 
 /// A second of a tone, as samples of 24 kHz.
 fn tone() -> Vec<u8> {
@@ -46,8 +46,9 @@ async fn a_voice_that_dies_after_its_first_sentence_is_followed_by_the_next() {
     let asked = server.asked("/audio/speech");
     assert!(asked.first().is_some_and(|first| first.body["input"].as_str().is_some_and(|text| text.starts_with("Hello"))), "{asked:?}");
     until("the callee's file is written", || !phone.heard().is_empty()).await;
-    let heard = heard(&samples(&phone.heard()[0], 0), &["when may i call you", "thank you and goodbye"]).await;
-    assert!(heard.contains("call you") || heard.contains("goodbye"), "the callee heard «{heard}»");
+    // The first voice is a tone of a second; what follows is spoken by the second.
+    let heard = utterances(&samples(&phone.heard()[0], 0));
+    assert!(heard.len() >= 2, "the callee heard {} sounds", heard.len());
     kit.is_clean().await;
 }
 
