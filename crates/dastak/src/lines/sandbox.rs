@@ -192,9 +192,12 @@ async fn say(voice: &Arc<dyn Synthesiser>, line: &Line, text: &str) {
     let order = SpeakOrder { text: text.to_owned(), voice: String::new(), language: "en".into() };
     let spoken = async {
         let mut speaking = voice.speak(order).await?;
+        // A sentence is said in one breath, however busy the machine is: a gap within it is not understood.
+        let mut sentence = Vec::new();
         while let Some(samples) = speaking.next().await {
-            line.play(&samples?);
+            sentence.extend(samples?);
         }
+        line.play(&sentence);
         Ok::<_, domain::ports::ProviderError>(())
     };
     if let Err(why) = spoken.await {
