@@ -11,7 +11,7 @@ use tokio::net::UdpSocket;
 use super::baresip::Baresip;
 use super::kit::{Kit, folder, question, text, until};
 use super::server::understood_as;
-use super::sounds::{heard, level, samples, speech};
+use super::sounds::{level, samples, speech};
 
 /// Packets of a thousand that are lost.
 const LOST: u64 = 30;
@@ -121,11 +121,22 @@ async fn bad_network(phone: u16, seed: u64) -> (u16, Arc<Fate>) {
     (trunk_port, told)
 }
 
+/// Ticks of 20 ms in which there is sound.
+fn loud(samples: &[i16]) -> usize {
+    samples.chunks(160).filter(|tick| level(tick) > 200).count()
+}
+
+/// Whether what arrived is what was sent, more or less: made-up sound bridges lost packets.
+fn whole(arrived: usize, sent: usize) -> bool {
+    arrived * 100 >= sent * 80 && arrived * 100 <= sent * 125
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bad_network_breaks_neither_the_conversation_nor_the_recording() {
     let seed = std::env::var("NETWORK_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(std::process::id()));
     println!("NETWORK_SEED={seed}");
-    let phone = Baresip::start(&["+919812301234"], &speech(&folder("speech"), "call me later", 5.5, 30.0), true);
+    let file = speech(&folder("speech"), "call me later", 5.5, 30.0);
+    let phone = Baresip::start(&["+919812301234"], &file, true);
     let (trunk, fate) = bad_network(phone.port, seed).await;
     let (_server, ears) = understood_as("call me later").await;
     let ears: Vec<_> = ears.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -141,15 +152,18 @@ async fn a_bad_network_breaks_neither_the_conversation_nor_the_recording() {
     let call = kit.when(&id, "the recording is ready", |call| call["recordingUrl"].is_string()).await;
     let recording = kit.fetch(&text(&call["recordingUrl"])).await;
     let (customer, agent) = (samples(&recording, 0), samples(&recording, 1));
-    assert!(heard(&customer, &["call me later", "right now"]).await.contains("call me later"), "the customer is on the left");
-    assert!(level(&agent) > 50, "the agent is on the right");
+    // What was said is there, on its side: as much sound as there was, but for what little the network ate.
+    let said = loud(&samples(&std::fs::read(&file).expect("what the callee says"), 0));
+    assert!(whole(loud(&customer), said), "{} of {said} ticks of the customer were recorded", loud(&customer));
+    let spoken = loud(&agent);
+    assert!(spoken > 50, "the agent is on the right: {spoken}");
     // Lost packets leave no hole in time: the sides are as long as each other and as the call.
     let seconds = i64::try_from(customer.len() / 8000).expect("a length");
     let talked = call["durationSeconds"].as_i64().expect("a duration");
     assert_eq!(customer.len(), agent.len());
     assert!((seconds - talked).abs() <= 2, "{seconds} s were recorded of {talked} s");
     until("the callee's file is written", || !phone.heard().is_empty()).await;
-    let words = heard(&samples(&phone.heard()[0], 0), &["hello this is asha", "when may i call you", "thank you and goodbye"]).await;
-    assert!(words.contains("call you") || words.contains("goodbye"), "the callee heard «{words}»");
+    let arrived = loud(&samples(&phone.heard()[0], 0));
+    assert!(whole(arrived, spoken), "{arrived} of {spoken} ticks of the agent arrived");
     kit.is_clean().await;
 }

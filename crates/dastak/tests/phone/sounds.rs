@@ -49,7 +49,7 @@ pub async fn heard(samples: &[i16], phrases: &[&str]) -> String {
 }
 
 /// Sound between silences of 300 ms, each with a little silence around it.
-pub fn utterances(samples: &[i16]) -> Vec<Vec<i16>> {
+fn utterances(samples: &[i16]) -> Vec<Vec<i16>> {
     const TICK: usize = 160;
     let (mut found, mut current, mut silent) = (Vec::new(), Vec::new(), 0);
     for tick in samples.chunks(TICK) {
