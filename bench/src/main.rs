@@ -4,12 +4,17 @@
 // Load lives in real time.
 #![allow(clippy::disallowed_methods)]
 
+mod callee;
 mod calls;
 mod lines;
+mod live;
 mod load;
+mod loopback;
 mod nudges;
+mod phone;
 mod server;
 mod skeleton;
+mod sound;
 mod webhooks;
 
 use std::process::ExitCode;
@@ -30,7 +35,8 @@ fn main() -> ExitCode {
         Some("calls") => runtime.block_on(calls::run()),
         Some("nudges") => runtime.block_on(nudges::run()),
         Some("lines") => lines::run(&arguments[1..]),
-        Some(other) => Err(format!("{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines")),
+        Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
+        Some(other) => Err(format!("{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines, phone")),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
