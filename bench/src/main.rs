@@ -13,7 +13,9 @@ mod loopback;
 mod nudges;
 mod phone;
 mod server;
+mod sipp;
 mod skeleton;
+mod soak;
 mod sound;
 mod webhooks;
 
@@ -35,8 +37,9 @@ fn main() -> ExitCode {
         Some("calls") => runtime.block_on(calls::run()),
         Some("nudges") => runtime.block_on(nudges::run()),
         Some("lines") => lines::run(&arguments[1..]),
+        Some("soak") => runtime.block_on(soak::run(&arguments[1..])),
         Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
-        Some(other) => Err(format!("{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines, phone")),
+        Some(other) => Err(format!("{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines, phone, soak")),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
