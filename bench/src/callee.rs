@@ -208,8 +208,7 @@ impl Shared {
         }
         let port = message.lines().find_map(|line| line.strip_prefix("m=audio ")?.split(' ').next()?.parse::<u16>().ok());
         let number = message.split("sip:").nth(1).and_then(|rest| rest.split('@').next()).unwrap_or_default().to_owned();
-        let (Some(port), Some(to), Some(caller), Some(contact)) =
-            (port, header(message, "To"), header(message, "From"), header(message, "Contact"))
+        let (Some(port), Some(to), Some(caller), Some(contact)) = (port, header(message, "To"), header(message, "From"), header(message, "Contact"))
         else {
             return self.send(&answer(message, "400 Bad Request", "x", EMPTY), from);
         };

@@ -77,7 +77,8 @@ const EMPTY: &str = "Content-Length: 0\n";
 
 fn scenario() -> String {
     let last = "[last_CSeq:]";
-    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE scenario SYSTEM \"sipp.dtd\">\n<scenario name=\"telephones\">\n");
+    let mut text =
+        String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE scenario SYSTEM \"sipp.dtd\">\n<scenario name=\"telephones\">\n");
     text += &format!(
         "<recv request=\"INVITE\"><action>\n\
          <ereg regexp=\"sip:[+]?[0-9]*{BUSY}@\" search_in=\"hdr\" header=\"To:\" check_it=\"false\" assign_to=\"busy\"/>\n\

@@ -147,9 +147,8 @@ async fn place(live: &Live, agents: &[String; 2], placed: &mut Placed) {
 
 async fn hang_up(live: &Live, placed: &mut Placed) {
     let now = Instant::now();
-    let (due, later) = std::mem::take(&mut placed.hang_up).into_iter().partition(|(at, _)| *at <= now);
+    let (due, later): (VecDeque<_>, VecDeque<_>) = std::mem::take(&mut placed.hang_up).into_iter().partition(|(at, _)| *at <= now);
     placed.hang_up = later;
-    let due: Vec<(Instant, String)> = due;
     for (_, id) in due {
         // A call that has ended meanwhile is refused.
         let _ = live.api("POST", &format!("/v1/calls/{id}/hangup"), &json!({})).await;
