@@ -9,7 +9,7 @@ use crate::loopback::Loopback;
 /// Calls one after the other, for the time that one takes to set up.
 const SET_UPS: usize = 100;
 /// Calls that converse side by side, for the time of a reaction.
-const CONVERSATIONS: usize = 10;
+const CONVERSATIONS: usize = 4;
 const CONVERSE: Duration = Duration::from_secs(60);
 /// Silence that ends a turn whose words are a whole answer (`voice::endpoint`), milliseconds.
 const END_POINTING_MS: f64 = 350.0;

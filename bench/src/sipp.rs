@@ -45,7 +45,7 @@ impl Sipp {
         let process = Command::new("sipp")
             .current_dir(folder)
             .args(["-sf", "telephones.xml", "-i", "127.0.0.1", "-mi", "127.0.0.1", "-p", &port.to_string(), "-nostdin"])
-            .args(["-min_rtp_port", "40000", "-max_rtp_port", "48000", "-rtp_threadtasks", "25", "-l", "1000"])
+            .args(["-mp", "40000", "-rtp_threadtasks", "25", "-l", "1000"])
             .args(["-trace_err", "-error_file", "sipp.errors"])
             .stdin(Stdio::null())
             .stdout(out)
@@ -59,7 +59,10 @@ impl Sipp {
     pub fn alive(&mut self) -> Result<(), String> {
         match self.process.try_wait() {
             Ok(None) => Ok(()),
-            _ => Err(format!("SIPp ended: {}", crate::live::tail(&self.folder.join("sipp.errors")))),
+            _ => Err(format!(
+                "SIPp ended: {}",
+                crate::live::tail(&self.folder.join("sipp.errors")) + &crate::live::tail(&self.folder.join("sipp.out"))
+            )),
         }
     }
 }
@@ -72,7 +75,7 @@ fn answer(status: &str, cseq: &str, rest: &str) -> String {
 }
 
 const SDP: &str = "Content-Type: application/sdp\nContent-Length: [len]\n\nv=0\no=- 1 1 IN IP4 [local_ip]\ns=-\nc=IN IP4 [media_ip]\nt=0 0\n\
-    m=audio [rtpstream_audio_port] RTP/AVP 0\na=sendrecv\n";
+    m=audio [auto_media_port] RTP/AVP 0\na=sendrecv\n";
 const EMPTY: &str = "Content-Length: 0\n";
 
 fn scenario() -> String {
