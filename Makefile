@@ -3,7 +3,7 @@
 SPEECH = espeak-ng:espeak-ng pocketsphinx_continuous:pocketsphinx /usr/share/pocketsphinx/model/en-us/en-us/mdef:pocketsphinx-en-us
 PEERS = sipp:sip-tester baresip:baresip-core flite:flite sox:sox
 
-.PHONY: run test bench openapi lint packages
+.PHONY: run test bench soak openapi lint packages
 
 run: ## everything on this machine, with no account anywhere
 	@command -v cc >/dev/null || scripts/packages.sh cc:build-essential
@@ -24,3 +24,6 @@ lint:
 
 bench: packages ## ratios against named yardsticks, in one run
 	scripts/bench.sh
+
+soak: packages ## a hundred calls at once for ten minutes: nothing may leak or grow
+	scripts/soak.sh

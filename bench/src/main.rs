@@ -4,12 +4,19 @@
 // Load lives in real time.
 #![allow(clippy::disallowed_methods)]
 
+mod callee;
 mod calls;
 mod lines;
+mod live;
 mod load;
+mod loopback;
 mod nudges;
+mod phone;
 mod server;
+mod sipp;
 mod skeleton;
+mod soak;
+mod sound;
 mod webhooks;
 
 use std::process::ExitCode;
@@ -34,7 +41,9 @@ fn main() -> ExitCode {
             runtime.block_on(nudges::run(if asked.is_empty() { &[0, 10_000, 100_000, 1_000_000] } else { &asked }))
         }
         Some("lines") => lines::run(&arguments[1..]),
-        Some(other) => Err(format!("{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines")),
+        Some("soak") => runtime.block_on(soak::run(&arguments[1..])),
+        Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
+        Some(other) => Err(format!("{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines, phone, soak")),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -17,9 +17,9 @@ pub struct Server {
 }
 
 impl Server {
-    fn start(mut command: Command) -> Result<Self, String> {
+    fn start(mut command: Command, log: Stdio) -> Result<Self, String> {
         let started = Instant::now();
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(|why| format!("{command:?}: {why}"))?;
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().map_err(|why| format!("{command:?}: {why}"))?;
         let mut line = String::new();
         let out = child.stdout.take().ok_or("no output")?;
         BufReader::new(out).read_line(&mut line).map_err(|why| why.to_string())?;
@@ -36,14 +36,26 @@ impl Server {
         if let Some(url) = database_url {
             command.args(["--database-url", url]);
         }
-        Self::start(command)
+        Self::start(command, Stdio::null())
+    }
+
+    /// The release binary with a settings file, its log in `<data>/log`; on these cores only (as `taskset -c` takes them), if any are named.
+    pub fn configured(data: &Path, settings: &Path, cores: Option<&str>) -> Result<Self, String> {
+        let binary = beside("dastak")?;
+        let mut command = Command::new(if cores.is_some() { Path::new("taskset") } else { &binary });
+        if let Some(cores) = cores {
+            command.args(["-c", cores]).arg(&binary);
+        }
+        command.args(["serve", "--data"]).arg(data).arg("--config").arg(settings);
+        let log = std::fs::File::create(data.join("log")).map_err(|why| why.to_string())?;
+        Self::start(command, log.into())
     }
 
     /// A bare axum handler.
     pub fn bare() -> Result<Self, String> {
         let mut command = Command::new(std::env::current_exe().map_err(|why| why.to_string())?);
         command.arg("yardstick");
-        Self::start(command)
+        Self::start(command, Stdio::null())
     }
 
     /// CPU seconds used so far.
@@ -60,6 +72,20 @@ impl Server {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
         line.split_whitespace().nth(1).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
+    }
+
+    /// Open file descriptors.
+    pub fn descriptors(&self) -> usize {
+        self.entries("fd")
+    }
+
+    /// Threads.
+    pub fn threads(&self) -> usize {
+        self.entries("task")
+    }
+
+    fn entries(&self, folder: &str) -> usize {
+        std::fs::read_dir(format!("/proc/{}/{folder}", self.child.id())).map_or(0, Iterator::count)
     }
 }
 

@@ -1,11 +1,12 @@
 //! The demo workspace of `dastak dev`.
 
+use api::agents::FlowBody;
 use api::operator::{NewKey, NewWorkspace};
 use serde_json::{Value, json};
 
 use crate::app::idempotency::Once;
 use crate::app::operator_log::Trace;
-use crate::app::{App, Failure, agents, compliance_packs, keys, numbers, workspaces};
+use crate::app::{App, Failure, agents, compliance_packs, flows, keys, numbers, workspaces};
 
 /// Where the demo's ids and sealed keys are kept.
 const FACT: &str = "demo_workspace";
@@ -79,12 +80,22 @@ async fn facts(app: &App) -> Result<Value, Failure> {
     numbers::create(app, trace(), workspace, "+918045670001".into()).await?;
     // The sandbox's phones ring nobody: the demo works at night, too, and as often as one likes.
     let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}]);
-    let pack = json!({"name": "Demo, at any time", "hours": hours, "caps": {"perDay": 10_000, "perWeek": 70_000}});
+    let pack = json!({"name": "Demo, at any time", "hours": hours, "caps": {"perDay": 1000, "perWeek": 1000}});
     let pack = compliance_packs::create(app, trace(), workspace, pack).await?;
     let mut body = json!({"name": "Asha", "systemPrompt": PROMPT, "policyRef": pack.id});
     api::agents::new_agent().check(&mut body).map_err(|misfit| Failure::internal(misfit.field))?;
     let body = serde_json::from_value(body).map_err(|why| Failure::internal(why.to_string()))?;
     let agent = agents::create(app, workspace, body).await?.summary.id;
+    // Offline nobody can hold a free conversation: the demo asks one question, which the offline recogniser understands.
+    let field = json!({"key": "delivery", "label": "Delivery tomorrow", "type": "boolean"});
+    let graph = json!({"startNodeId": "ask", "variables": [], "nodes": [
+        {"id": "ask", "type": "collect", "text": "Hello, this is Asha. May we deliver tomorrow?", "field": field, "attempts": 2,
+         "next": "yes", "onFail": "sorry"},
+        {"id": "yes", "type": "end", "text": "Wonderful, thank you!", "outcome": "confirmed"},
+        {"id": "sorry", "type": "end", "text": "We will call you again. Goodbye.", "outcome": "callback_requested"},
+    ]});
+    flows::save(app, workspace, agent, FlowBody { graph, base_version: 1 }).await?;
+    flows::publish(app, workspace, agent).await?;
     agents::set_status(app, workspace, agent, "active".into()).await?;
     let facts = json!({"liveKey": live_key, "testKey": test_key, "agent": agent});
     let sealed = app.keyring.seal(FACT, &facts.to_string()).map_err(Failure::internal)?;

@@ -18,11 +18,13 @@ use tokio::time::{Instant, sleep_until};
 /// Talk after which a call with the sandbox is over, whatever is being said: answered at 2 s, ended at 10 s.
 pub(super) const TALK: Duration = Duration::from_secs(8);
 /// Talk after which the agent begins to take its leave.
-pub(super) const GOODBYE_AFTER: Duration = Duration::from_millis(6000);
+pub(super) const GOODBYE_AFTER: Duration = Duration::from_millis(7000);
 /// A phone that never answers is given up after this.
 pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// What people say when the agent has fallen silent, one after the other.
-const REPLIES: [&str; 4] = ["Hello.", "Yes.", "Okay.", "Thank you."];
+/// What people say when they pick up.
+const HELLO: &str = "Hello.";
+/// What they say when the agent has fallen silent, one after the other.
+const REPLIES: [&str; 3] = ["Yes.", "Okay.", "Thank you."];
 /// From the first word of a short sentence until it is understood.
 const UNDERSTANDING: Duration = Duration::from_secs(2);
 const OPT_OUT: &str = "Please do not call me again.";
@@ -32,7 +34,7 @@ const BEEP: (f32, u32) = (1000.0, 500);
 /// Level above which somebody speaks, of 32767.
 const LOUD: i64 = 500;
 /// Ticks of silence after which the agent has finished.
-const PAUSE_TICKS: u32 = 35;
+const PAUSE_TICKS: u32 = 20;
 /// Ticks of sound that are speech and no click.
 const SPEECH_TICKS: u32 = 10;
 
@@ -162,6 +164,8 @@ async fn talk(leg: Leg, voice: Arc<dyn Synthesiser>, mut pauses: mpsc::Receiver<
     if machine {
         say(&voice, &line, GREETING).await;
         line.play(&telephony::tones::tone(BEEP.0, BEEP.1));
+    } else if opts_out.is_none() {
+        say(&voice, &line, HELLO).await;
     }
     // Whoever says only one thing is not to be talked over by themselves.
     let mut replies = if machine || opts_out.is_some() { [].iter() } else { REPLIES.iter() };
@@ -188,9 +192,12 @@ async fn say(voice: &Arc<dyn Synthesiser>, line: &Line, text: &str) {
     let order = SpeakOrder { text: text.to_owned(), voice: String::new(), language: "en".into() };
     let spoken = async {
         let mut speaking = voice.speak(order).await?;
+        // A sentence is said in one breath, however busy the machine is: a gap within it is not understood.
+        let mut sentence = Vec::new();
         while let Some(samples) = speaking.next().await {
-            line.play(&samples?);
+            sentence.extend(samples?);
         }
+        line.play(&sentence);
         Ok::<_, domain::ports::ProviderError>(())
     };
     if let Err(why) = spoken.await {

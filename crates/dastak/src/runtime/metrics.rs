@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use domain::call::TurnLatency;
-use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelSetEncoder};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeLabelValue, EncodeMetric, LabelSetEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use store::StoreMetrics;
@@ -70,6 +72,19 @@ impl EncodeLabelSet for StageLabel {
     }
 }
 
+/// How much is under way in the process: what only ever grows is a leak.
+#[derive(Debug)]
+struct Running;
+
+impl Collector for Running {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        // Read outside a runtime, there is nothing to count.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return Ok(()) };
+        let tasks = ConstGauge::new(i64::try_from(runtime.metrics().num_alive_tasks()).unwrap_or(i64::MAX));
+        tasks.encode(encoder.encode_descriptor("tasks", "Tasks that are alive", None, tasks.metric_type())?)
+    }
+}
+
 fn turn_seconds() -> Histogram {
     Histogram::new([0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0])
 }
@@ -95,6 +110,7 @@ impl Metrics {
         registry.register("store_conflicts", "Transactions that ran again after a conflict", store.conflicts.clone());
         let turns = Family::<StageLabel, Histogram, fn() -> Histogram>::new_with_constructor(turn_seconds);
         registry.register("turn_seconds", "Time from the end of the customer's speech to a stage of the answer", turns.clone());
+        registry.register_collector(Box::new(Running));
         Self { registry, requests, seconds, invalid_keys, turns }
     }
 

@@ -58,6 +58,14 @@ impl Kit {
         Self::start(&[("telephony.carrier", "sip"), ("telephony.sip.trunks", &format!("[{}]", trunks.join(", ")))]).await
     }
 
+    /// With a trunk at this port of this machine, and these settings.
+    pub async fn at_trunk(port: u16, more: &[(&str, &str)]) -> Self {
+        let trunks = format!("[{{name = \"trunk\", address = \"127.0.0.1:{port}\", options_interval = 0}}]");
+        let mut settings = vec![("telephony.carrier", "sip"), ("telephony.sip.trunks", trunks.as_str())];
+        settings.extend_from_slice(more);
+        Self::start(&settings).await
+    }
+
     /// With these settings beside the usual ones.
     pub async fn start(settings: &[(&str, &str)]) -> Self {
         Self::start_in(folder("service"), settings).await
@@ -115,6 +123,8 @@ impl Kit {
         let mut headers = HeaderMap::new();
         headers.insert("authorization", HeaderValue::from_str(&format!("Bearer {bearer}")).expect("a header"));
         headers.insert("content-type", HeaderValue::from_static("application/json"));
+        // Each request is one of its own.
+        headers.insert("idempotency-key", HeaderValue::from(SERIAL.fetch_add(1, Ordering::Relaxed)));
         let body = if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) };
         let request = Request { method: method.parse().expect("a method"), target, headers, body };
         let answer = self.http.send(request, Limits { deadline: PATIENCE, max_response_bytes: 10_000_000 }).await.expect("an answer");

@@ -38,7 +38,7 @@ async fn a_telephone_rings_and_the_agent_talks() {
     }
     until("the callee's file is written", || !phone.heard().is_empty()).await;
     let words = heard(&samples(&phone.heard()[0], 0), &["hello this is asha", "when may i call you", "thank you and goodbye"]).await;
-    assert!(words.contains("call you") || words.contains("thank you and goodbye"), "the callee heard «{words}»");
+    assert!(["asha", "call you", "goodbye"].iter().any(|said| words.contains(said)), "the callee heard «{words}»");
     assert!(call["latency"].as_array().is_some_and(|turns| !turns.is_empty()), "{call}");
     kit.is_clean().await;
 }

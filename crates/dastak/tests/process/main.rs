@@ -8,6 +8,12 @@ mod command_line;
 mod crash;
 mod deliveries;
 mod dialler;
+mod exchange;
 mod faults;
 mod node;
 mod nodes;
+mod phone_calls;
+#[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
+#[path = "../it/receiver.rs"]
+mod receiver;
+mod trunks;

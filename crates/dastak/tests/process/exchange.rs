@@ -1,0 +1,160 @@
+//! A telephone exchange that speaks just enough SIP over UDP to be dialled, counts what reached it, and never forgets a call.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::net::UdpSocket;
+use tokio::sync::watch;
+
+/// Longer than any condition takes; what runs into it has failed.
+pub const PATIENCE: Duration = Duration::from_secs(150);
+
+/// What reached the exchange.
+#[derive(Debug, Clone, Default)]
+pub struct Seen {
+    /// INVITEs that open a call, by dialled number: Call-ID and branch of each; a repeated datagram counts once.
+    pub invites: BTreeMap<String, BTreeSet<(String, String)>>,
+    /// Call-IDs that were hung up.
+    pub byes: BTreeSet<String>,
+    /// Datagrams of calls, repeated ones too.
+    pub datagrams: u64,
+}
+
+impl Seen {
+    /// The one Call-ID under which a number was dialled.
+    pub fn call_id(&self, number: &str) -> Option<String> {
+        self.invites.get(number)?.iter().next().map(|(id, _)| id.clone())
+    }
+}
+
+/// The exchange. The last digit of a dialled number says what happens: 1 nothing at all, 2 `100` and no more, 3 rings for ever, 4 rings and is
+/// answered, anything else is busy.
+pub struct Exchange {
+    pub port: u16,
+    socket: Arc<UdpSocket>,
+    seen: Arc<Mutex<Seen>>,
+    calls: Arc<Mutex<BTreeMap<String, (String, SocketAddr)>>>,
+    changed: watch::Receiver<u64>,
+}
+
+impl Exchange {
+    pub async fn start() -> Self {
+        let socket = Arc::new(UdpSocket::bind("127.0.0.1:0").await.expect("a port"));
+        // Sound is taken and not heard.
+        let sound = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
+        let port = socket.local_addr().expect("an address").port();
+        let (seen, calls): (Arc<Mutex<Seen>>, Arc<Mutex<BTreeMap<_, _>>>) = Default::default();
+        let (change, changed) = watch::channel(0);
+        let (here, kept, open) = (socket.clone(), seen.clone(), calls.clone());
+        tokio::spawn(async move {
+            let mut bytes = vec![0; 65_536];
+            while let Ok((length, from)) = here.recv_from(&mut bytes).await {
+                let message = String::from_utf8_lossy(&bytes[..length]).into_owned();
+                let sound = sound.local_addr().expect("an address").port();
+                for answer in take(&message, from, sound, port, &kept, &open) {
+                    let _ = here.send_to(answer.as_bytes(), from).await;
+                }
+                change.send_modify(|count| *count += 1);
+            }
+        });
+        Self { port, socket, seen, calls, changed }
+    }
+
+    /// Settings of a service that has this exchange as its only trunk.
+    pub fn trunk(&self) -> String {
+        format!("[{{name = \"exchange\", address = \"127.0.0.1:{}\", options_interval = 0, channels = 1000}}]", self.port)
+    }
+
+    pub fn seen(&self) -> Seen {
+        self.seen.lock().unwrap().clone()
+    }
+
+    /// Waits until something holds of what was seen.
+    pub async fn until(&self, what: &str, holds: impl Fn(&Seen) -> bool) {
+        let mut changed = self.changed.clone();
+        let waited = tokio::time::timeout(PATIENCE, changed.wait_for(|_| holds(&self.seen.lock().unwrap()))).await;
+        assert!(waited.is_ok(), "{what}: never seen; {:?}", self.seen());
+    }
+
+    /// The callee hangs up.
+    pub async fn hang_up(&self, call_id: &str) {
+        let (invite, service) = self.calls.lock().unwrap().get(call_id).cloned().expect("a call");
+        let contact = header(&invite, "Contact").split(['<', '>']).nth(1).unwrap_or_default().to_owned();
+        let (from, to) = (header(&invite, "From"), header(&invite, "To"));
+        let message = format!(
+            "BYE {contact} SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1:{};branch=z9hG4bKbye{call_id}\r\nMax-Forwards: 70\r\nFrom: {to};tag=exchange\r\n\
+             To: {from}\r\nCall-ID: {call_id}\r\nCSeq: 7 BYE\r\nContent-Length: 0\r\n\r\n",
+            self.port
+        );
+        self.socket.send_to(message.as_bytes(), service).await.expect("sent");
+    }
+}
+
+fn header(message: &str, name: &str) -> String {
+    let line = message.lines().find(|line| line.split(':').next().is_some_and(|found| found.eq_ignore_ascii_case(name)));
+    line.and_then(|line| line.split_once(':')).map_or_else(String::new, |(_, value)| value.trim().to_owned())
+}
+
+fn answer(request: &str, status: &str, port: u16, body: &str) -> String {
+    let mut text = format!("SIP/2.0 {status}\r\n");
+    for line in request.lines().filter(|line| line.to_ascii_lowercase().starts_with("via:")) {
+        text.push_str(&format!("{line}\r\n"));
+    }
+    let to = header(request, "To");
+    let tag = if to.contains("tag=") { "" } else { ";tag=exchange" };
+    text.push_str(&format!("From: {}\r\nTo: {to}{tag}\r\n", header(request, "From")));
+    text.push_str(&format!("Call-ID: {}\r\nCSeq: {}\r\n", header(request, "Call-ID"), header(request, "CSeq")));
+    text.push_str(&format!("Contact: <sip:exchange@127.0.0.1:{port}>\r\n"));
+    if !body.is_empty() {
+        text.push_str("Content-Type: application/sdp\r\n");
+    }
+    text.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+    text
+}
+
+/// Takes a message down and says what is answered.
+fn take(
+    message: &str,
+    from: SocketAddr,
+    sound: u16,
+    port: u16,
+    seen: &Mutex<Seen>,
+    calls: &Mutex<BTreeMap<String, (String, SocketAddr)>>,
+) -> Vec<String> {
+    let Some((method, rest)) = message.split_once(' ') else { return Vec::new() };
+    let id = header(message, "Call-ID");
+    if !matches!(method, "OPTIONS") {
+        seen.lock().unwrap().datagrams += 1;
+    }
+    match method {
+        "INVITE" => {
+            let number = rest.split([':', '@']).nth(1).unwrap_or_default().to_owned();
+            let branch = header(message, "Via").split("branch=").nth(1).unwrap_or_default().split(';').next().unwrap_or_default().to_owned();
+            seen.lock().unwrap().invites.entry(number.clone()).or_default().insert((id.clone(), branch));
+            calls.lock().unwrap().insert(id, (message.to_owned(), from));
+            let sdp = format!(
+                "v=0\r\no=exchange 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio {sound} RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\n"
+            );
+            match number.chars().last() {
+                Some('1') => Vec::new(),
+                Some('2') => vec![answer(message, "100 Trying", port, "")],
+                Some('3') => vec![answer(message, "180 Ringing", port, "")],
+                Some('4') => vec![answer(message, "180 Ringing", port, ""), answer(message, "200 OK", port, &sdp)],
+                _ => vec![answer(message, "486 Busy Here", port, "")],
+            }
+        }
+        "BYE" => {
+            seen.lock().unwrap().byes.insert(id);
+            vec![answer(message, "200 OK", port, "")]
+        }
+        "CANCEL" => {
+            let invite = calls.lock().unwrap().get(&id).map(|(invite, _)| invite.clone());
+            let ended = invite.map(|invite| answer(&invite, "487 Request Terminated", port, ""));
+            std::iter::once(answer(message, "200 OK", port, "")).chain(ended).collect()
+        }
+        "OPTIONS" => vec![answer(message, "200 OK", port, "")],
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# A hundred calls at once for ten minutes against SIPp: nothing may be left or have grown afterwards. `scripts/soak.sh 100 600` says how many and for how long.
+set -eu
+cd "$(dirname "$0")/.."
+cargo build --release --quiet --bin dastak --bin bench
+exec ./target/release/bench soak "$@"
