@@ -51,7 +51,7 @@ impl Live {
         let settings = format!(
             "listen = \"127.0.0.1:0\"\n[webhooks]\nallow_insecure = true\n[telephony]\ncarrier = \"sip\"\nconcurrent_calls = 100000\n\
              machine_answer = \"off\"\nring_timeout = {ring_timeout}\n[telephony.sip]\nlisten = \"127.0.0.1:0\"\nrtp_ports = \"20000-23999\"\n\
-             [[telephony.sip.trunks]]\nname = \"peer\"\naddress = \"127.0.0.1:{peer}\"\nchannels = 100000\n\
+             [[telephony.sip.trunks]]\nname = \"peer\"\naddress = \"127.0.0.1:{peer}\"\nchannels = 100000\noptions_interval = 0\n\
              [speech]\nto_text = [\"openai\"]\nfrom_text = [\"openai\"]\n[speech.openai]\nbase_url = \"{providers}\"\n\
              [language_model]\nproviders = [\"loopback\"]\n[language_model.loopback]\nbase_url = \"{providers}\"\nmodel = \"loopback\"\n"
         );
