@@ -39,7 +39,7 @@ use domain::time::SECOND;
 use providers::GuardedClient;
 use telephony::media::Engine;
 use telephony::settings::{Codec, Encryption, NumberFormat, Settings, Transport, Trunk};
-use telephony::sip::{Dial, DialFailed, LegControl, Phone, TrunkHealth};
+use telephony::sip::{Dial, DialFailed, Inbound, LegControl, Phone, TrunkHealth};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
@@ -122,7 +122,7 @@ impl Lines {
             None
         };
         let (inbound, answering) = inbound::Doorbell::new();
-        let phone = Phone::start(settings, engine.clone(), Arc::new(inbound)).await?;
+        let phone = open_phone(settings, engine.clone(), Arc::new(inbound)).await?;
         let lines = Arc::new(Self {
             phone,
             engine,
@@ -237,6 +237,19 @@ impl Lines {
 
     fn stopping(&self) -> bool {
         self.app().is_none_or(|app| app.clock.stopping())
+    }
+}
+
+/// Opens the SIP side. With port 0 the datagrams' port is free, but the same one for connections may be another program's: another is tried.
+async fn open_phone(settings: Settings, engine: Engine, inbound: Arc<dyn Inbound>) -> Result<Phone, String> {
+    const TRIES: usize = 10;
+    let mut tries = if settings.listen.port() == 0 { TRIES } else { 1 };
+    loop {
+        tries -= 1;
+        match Phone::start(settings.clone(), engine.clone(), inbound.clone()).await {
+            Err(why) if tries > 0 => tracing::debug!(why, "another port is tried for SIP"),
+            outcome => return outcome,
+        }
     }
 }
 

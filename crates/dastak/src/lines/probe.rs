@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use telephony::settings::Settings;
-use telephony::sip::{Inbound, IncomingCall, Phone, TrunkHealth};
+use telephony::sip::{Inbound, IncomingCall, TrunkHealth};
 
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(50);
@@ -23,7 +23,7 @@ impl Inbound for Nobody {
 /// # Errors
 /// The setting that cannot be carried out, and why.
 pub async fn probe(settings: Settings, limit: Duration) -> Result<Vec<TrunkHealth>, String> {
-    let phone = Phone::start(settings.clone(), super::engine(&settings)?, Arc::new(Nobody)).await?;
+    let phone = super::open_phone(settings.clone(), super::engine(&settings)?, Arc::new(Nobody)).await?;
     let answered = async {
         while phone.trunks().iter().any(|trunk| trunk.healthy.is_none()) {
             tokio::time::sleep(LOOK).await;

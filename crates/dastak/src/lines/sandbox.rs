@@ -66,7 +66,7 @@ impl Phones {
             user_agent: "sandbox".into(),
             trunks: vec![caller],
         };
-        let phone = Phone::start(settings, engine, Arc::new(Exchange { voice })).await?;
+        let phone = super::open_phone(settings, engine, Arc::new(Exchange { voice })).await?;
         Ok(Self { phone })
     }
 
