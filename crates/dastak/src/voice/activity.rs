@@ -38,6 +38,8 @@ pub enum Change {
 /// Follows the sound of one side.
 pub struct Activity {
     detector: Box<Detector>,
+    /// Sound was judged since the last gap.
+    hears: bool,
     /// Samples at 16 kHz that do not fill a frame yet.
     rest: Vec<i16>,
     last: [i16; 3],
@@ -64,6 +66,7 @@ impl Activity {
     pub fn new(pause_ms: u32) -> Self {
         Self {
             detector: Detector::default_boxed(),
+            hears: false,
             rest: Vec::with_capacity(2 * FRAME + 256),
             last: [0; 3],
             recent: [0; ONSET_WINDOW],
@@ -112,6 +115,9 @@ impl Activity {
     /// Takes a tick: what was heard, and what was said meanwhile.
     pub fn tick(&mut self, heard: Option<&Frame>, said: Option<&Frame>) -> Option<Change> {
         const SILENCE: Frame = [0; FRAME];
+        // Where nothing arrived there is nothing to judge. It matters when a thread has no time: the ticks that it gives up come as silence, and must cost
+        // next to nothing, or it never catches up.
+        let arrived = heard.is_some();
         let heard = heard.unwrap_or(&SILENCE);
         self.echo = said.map_or(self.echo * 0.7, |said| (ECHO * rms(said)).max(self.echo * 0.7));
         let loudness = rms(heard);
@@ -119,9 +125,9 @@ impl Activity {
         if let Some(newest) = self.window.get_mut(240 - FRAME..) {
             newest.copy_from_slice(heard);
         }
-        let tone = tone::frequency(&self.window);
+        let tone = if arrived { tone::frequency(&self.window) } else { None };
         self.beeped = self.beep.tick(tone);
-        let frames = self.judge(heard);
+        let frames = if arrived { self.judge(heard) } else { self.nothing() };
         let loud = loudness > (self.floor * ABOVE_FLOOR).max(QUIET) && loudness > self.echo;
         let voiced = if loud && !self.beep.sounding() { frames } else { 0 };
         self.follow(loudness, voiced > 0);
@@ -130,8 +136,20 @@ impl Activity {
         if self.speaking { self.go_on(voiced, loudness) } else { self.begin() }
     }
 
+    /// Nothing arrived: the detector begins anew with the next sound.
+    fn nothing(&mut self) -> u8 {
+        if self.hears {
+            self.hears = false;
+            self.detector.reset();
+            self.rest.clear();
+            self.last = [0; 3];
+        }
+        0
+    }
+
     /// Voiced 16-ms frames that this tick completed.
     fn judge(&mut self, heard: &Frame) -> u8 {
+        self.hears = true;
         for &sample in heard {
             let [a, b, c] = self.last.map(f32::from);
             let now = f32::from(sample);
@@ -211,4 +229,41 @@ impl Activity {
 fn rms(frame: &Frame) -> f32 {
     let power: f32 = frame.iter().map(|sample| f32::from(*sample) * f32::from(*sample)).sum();
     (power / FRAME as f32).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A voice, roughly: harmonics of a gliding pitch in syllables.
+    fn voice(tick: usize) -> Frame {
+        std::array::from_fn(|index| {
+            let at = (tick * FRAME + index) as f32 / 8000.0;
+            let pitch = 140.0 * at + 3.0 * (at * 2.7).sin();
+            let syllable = 0.25 + 0.75 * (at * 12.6).sin().abs();
+            let voice: f32 = (1..12u8).map(|of| (std::f32::consts::TAU * pitch * f32::from(of)).sin() / f32::from(of)).sum();
+            (voice * syllable * 5000.0) as i16
+        })
+    }
+
+    /// What is told over a second of voice, `gap` for 600 ms, and voice again, with the ticks at which it is.
+    fn told(gap: Option<&Frame>) -> Vec<(usize, Change)> {
+        let mut activity = Activity::new(300);
+        let mut told = Vec::new();
+        for tick in 0..130 {
+            let sound = voice(tick);
+            let heard = if (50..80).contains(&tick) { gap } else { Some(&sound) };
+            told.extend(activity.tick(heard, None).map(|change| (tick, change)));
+        }
+        told
+    }
+
+    #[test]
+    fn where_nothing_arrives_nobody_speaks_just_as_in_silence() {
+        let (nothing, silence) = (told(None), told(Some(&[0; FRAME])));
+        let kinds = |told: &[(usize, Change)]| told.iter().map(|(_, change)| std::mem::discriminant(change)).collect::<Vec<_>>();
+        assert_eq!(kinds(&nothing), kinds(&silence), "{nothing:?} and {silence:?}");
+        let [_, (paused, Change::Paused(300)), (began, Change::Began(_))] = nothing.as_slice() else { panic!("{nothing:?}") };
+        assert_eq!((*paused, *began < 95), (64, true), "{nothing:?}");
+    }
 }

@@ -138,8 +138,13 @@ impl Flow {
     }
 
     /// Passes over ticks that nobody had time for. The ear hears as many empty ones, so that its own time goes on; of a gap longer than a minute (a
-    /// machine that slept) only the first minute.
-    pub(super) fn skip(&mut self, ticks: u32, late_ms: u32) {
+    /// machine that slept) only the first minute. False: the line is closed, which a thread without time has to see here as well, or lines that are over
+    /// would take the time of the others.
+    pub(super) fn skip(&mut self, ticks: u32, late_ms: u32, totals: &Totals) -> bool {
+        if self.shared.lock().close {
+            self.close(totals);
+            return false;
+        }
         self.pass_time(ticks);
         self.silent = self.silent.saturating_add(ticks);
         let empty = Tick { heard: None, said: None, late_ms };
@@ -148,7 +153,9 @@ impl Flow {
                 ear.tick(empty);
             }
         });
+        // The next tick closes a line whose ear has failed.
         self.failed |= !alive;
+        true
     }
 
     /// Our time line goes on although nothing is sent.

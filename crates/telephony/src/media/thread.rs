@@ -106,8 +106,16 @@ pub(super) fn run(desk: &Arc<Desk>) {
 }
 
 fn give_up(slab: &mut Slab, periods: u32, desk: &Desk) {
-    for flow in slab.places.iter_mut().flatten() {
-        flow.skip(periods, periods.saturating_mul(PERIOD));
+    for place in &mut slab.places {
+        let mut index = 0;
+        while let Some(flow) = place.get_mut(index) {
+            if flow.skip(periods, periods.saturating_mul(PERIOD), &desk.totals) {
+                index += 1;
+            } else {
+                desk.close(place.swap_remove(index));
+                slab.lines -= 1;
+            }
+        }
     }
     let ticks = u64::from(periods) * slab.lines as u64;
     desk.totals.skipped_ticks.fetch_add(ticks, Ordering::Relaxed);

@@ -221,3 +221,29 @@ fn an_ear_that_panics_closes_its_line_only() {
     talk("beside it", Codec::Pcmu, &left, &right);
     assert_eq!(one.figures().lines, 1);
 }
+
+/// Lines that are over take no time from those that go on, least of all when there is none: their ears are not asked again, and their ports are free.
+#[test]
+fn a_thread_that_never_catches_up_still_closes_lines() {
+    struct Slow(std::sync::mpsc::SyncSender<()>);
+    impl telephony::media::Ear for Slow {
+        fn tick(&mut self, _: telephony::media::Tick<'_>) {
+            let _ = self.0.try_send(());
+            // Longer than a tick: eight of these lines are twelve times what a thread can do.
+            std::thread::sleep(std::time::Duration::from_millis(30));
+        }
+        fn digit(&mut self, _: char) {}
+        fn starved(&mut self, _: u32) {}
+    }
+    let engine = engine((31_170, 31_190));
+    let (begun, began) = std::sync::mpsc::sync_channel(1);
+    let lines: Vec<_> = (0..8)
+        .map(|_| {
+            let socket = engine.open(HERE).expect("a port");
+            engine.connect(socket, agreed(([127, 0, 0, 1], 9).into()), Box::new(Slow(begun.clone())))
+        })
+        .collect();
+    began.recv().expect("a tick");
+    drop(lines);
+    until("the lines are closed", || engine.figures().lines == 0 && engine.figures().ports_in_use == 0);
+}
