@@ -55,8 +55,8 @@ impl Receiver {
 /// What a tick sends for a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Press {
-    /// A telephone event; `age` is how many samples ago the key was pressed.
-    Event { marker: bool, age: u32, payload: [u8; 4] },
+    /// A telephone event; the marker is on the first of a press, whose timestamp all of them have.
+    Event { marker: bool, payload: [u8; 4] },
     /// A tone.
     Tone(Box<Frame>),
     /// Nothing but the pause between two keys.
@@ -98,7 +98,7 @@ impl Sender {
         let duration = ((tick + 1).min(PRESSED) * FRAME as u32) as u16;
         let [high, low] = duration.to_be_bytes();
         let end = if tick + 1 >= PRESSED { 0x80 } else { 0 };
-        Some(Press::Event { marker: tick == 0, age: tick * FRAME as u32, payload: [event, end | VOLUME, high, low] })
+        Some(Press::Event { marker: tick == 0, payload: [event, end | VOLUME, high, low] })
     }
 }
 

@@ -8,11 +8,14 @@ use super::{Press, Receiver, Sender};
 fn packets(keys: &str) -> Vec<(u32, u32, [u8; 4])> {
     let mut sender = Sender::default();
     sender.press(keys);
-    let mut out = Vec::new();
+    let (mut out, mut pressed_at) = (Vec::new(), 0);
     for tick in 0u32.. {
         match sender.tick(true) {
-            Some(Press::Event { age, payload, .. }) => {
-                out.push((tick, (tick * 160).wrapping_sub(age), payload));
+            Some(Press::Event { marker, payload }) => {
+                if marker {
+                    pressed_at = tick * 160;
+                }
+                out.push((tick, pressed_at, payload));
             }
             Some(_) => {}
             None => break,

@@ -58,6 +58,8 @@ pub(super) struct Flow {
     mark: bool,
     keys_in: digits::Receiver,
     keys_out: digits::Sender,
+    /// When the key that is sent was pressed. Not what has passed since: ticks may be given up meanwhile, and another timestamp is another press.
+    pressed_at: u32,
     silent: u32,
     failed: bool,
     figures: LineFigures,
@@ -83,6 +85,7 @@ impl Flow {
             mark: false,
             keys_in: digits::Receiver::default(),
             keys_out: digits::Sender::default(),
+            pressed_at: 0,
             silent: 0,
             failed: false,
             figures: LineFigures::default(),
@@ -297,9 +300,12 @@ impl Flow {
     fn send(&mut self, said: &Frame, speaks: bool, press: Option<Press>, scratch: &mut Scratch) {
         let mut frame = said;
         match &press {
-            Some(Press::Event { marker, age, payload }) => {
+            Some(Press::Event { marker, payload }) => {
                 self.pass_time(0);
-                let timestamp = self.sender.timestamp.wrapping_sub(*age);
+                if *marker {
+                    self.pressed_at = self.sender.timestamp;
+                }
+                let timestamp = self.pressed_at;
                 let payload_type = self.agreed.telephone_event.unwrap_or_default();
                 let out = &mut scratch.out;
                 self.sender.write(out, *marker, payload_type, timestamp, payload);

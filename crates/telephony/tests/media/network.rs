@@ -33,18 +33,20 @@ fn silence_is_sent_until_there_is_something_to_say() {
     let call = alone((31_200, 31_208), peer.address());
     let first = peer.receive();
     assert_eq!(first.payload, [0xff; 160]);
-    call.line.play(&[8000; 320]);
-    let (mut last, mut spoken) = (first, Vec::new());
-    while spoken.len() < 2 {
+    call.line.play(&[8000; 1600]);
+    let (mut last, mut spoken) = (first, 0);
+    while spoken < 10 {
         let next = peer.receive();
         assert_eq!(next.sequence, last.sequence.wrapping_add(1));
-        assert_eq!(next.timestamp, last.timestamp.wrapping_add(160));
+        // More only where a busy machine gave ticks up.
+        let passed = next.timestamp.wrapping_sub(last.timestamp);
+        assert!(passed > 0 && passed.is_multiple_of(160), "{passed}");
         if next.payload != [0xff; 160] {
-            spoken.push(next.marker);
+            assert_eq!(next.marker, spoken == 0 || passed > 160, "the start of a talk spurt is marked");
+            spoken += 1;
         }
         last = next;
     }
-    assert_eq!(spoken, [true, false], "the start of a talk spurt is marked");
 }
 
 #[test]
@@ -63,16 +65,20 @@ fn a_key_is_what_the_rfc_says() {
         }
     }
     let after = peer.receive();
+    let pressed_at = events[0].timestamp;
+    // More only where a busy machine gave ticks up.
+    let (passed, took) = (pressed_at.wrapping_sub(before.timestamp), after.timestamp.wrapping_sub(pressed_at));
+    assert!(passed > 0 && passed.is_multiple_of(160), "{passed}");
+    assert!(took >= 7 * 160 && took.is_multiple_of(160), "{took}");
     for (index, event) in events.iter().enumerate() {
         let duration = 160 * (index as u16 + 1).min(5);
         let end = if index >= 4 { 0x80 } else { 0 };
         let [high, low] = duration.to_be_bytes();
         assert_eq!(event.payload, [11, end | 10, high, low]);
-        assert_eq!(event.timestamp, before.timestamp.wrapping_add(160));
+        assert_eq!(event.timestamp, pressed_at);
         assert_eq!(event.sequence, before.sequence.wrapping_add(1 + index as u16));
         assert_eq!(event.marker, index == 0);
     }
-    assert_eq!(after.timestamp, before.timestamp.wrapping_add(8 * 160));
 }
 
 #[test]
@@ -187,5 +193,7 @@ fn silence_of_the_network_is_told_each_second_from_the_fifth() {
     let peer = Peer::new();
     let call = alone((31_260, 31_268), peer.address());
     until("told twice", || call.notes.read(|notes| notes.starved.len()) >= 2);
-    assert_eq!(call.notes.read(|notes| notes.starved[..2].to_vec()), [5000, 6000]);
+    // A busy machine may tell one of them a second later.
+    let told = call.notes.read(|notes| notes.starved.clone());
+    assert!(told[0] >= 5000 && told[1] > told[0] && told.iter().all(|ms| ms.is_multiple_of(1000)), "{told:?}");
 }

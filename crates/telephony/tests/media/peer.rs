@@ -165,7 +165,14 @@ impl Peer {
     /// The next packet that comes.
     pub fn receive(&self) -> Packet {
         let mut bytes = [0u8; 2048];
-        let (length, _) = self.udp.recv_from(&mut bytes).expect("a packet");
+        let length = loop {
+            match self.udp.recv_from(&mut bytes) {
+                Ok((length, _)) => break length,
+                // A process that was stopped and goes on.
+                Err(why) if why.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(why) => panic!("no packet: {why}"),
+            }
+        };
         let word = |at: usize| bytes[at..at + 4].iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
         Packet {
             marker: bytes[1] & 0x80 != 0,
