@@ -8,7 +8,8 @@ PEERS = sipp:sip-tester baresip:baresip-core flite:flite sox:sox
 run: ## everything on this machine, with no account anywhere
 	@command -v cc >/dev/null || scripts/packages.sh cc:build-essential
 	@scripts/packages.sh $(SPEECH) || echo "without these packages the sandbox's phones are silent: calls go by its table alone" >&2
-	cargo run --release --quiet --bin dastak -- dev
+	@echo "building; the first time takes some minutes" >&2
+	cargo run --quiet --bin dastak -- dev
 
 test: packages ## every test, on both engines
 	scripts/test.sh

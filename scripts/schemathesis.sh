@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Schemathesis over both served OpenAPI documents, with a live and a test key and the operator's token: no 5xx, no undocumented status, no
-# answer off its schema. `scripts/schemathesis.sh 200` makes more examples an operation.
+# answer off its schema. DASTAK may name a binary that is built already. `scripts/schemathesis.sh 200` makes more examples an operation.
 set -eu
 cd "$(dirname "$0")/.."
 examples="${1:-12}"
 python=$(scripts/python.sh)
-cargo build --quiet --bin dastak
+dastak=${DASTAK:-$(scripts/binary.sh)}
 work=$(mktemp -d)
 cleanup() { kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; rm -rf "$work"; }
-DASTAK_TELEPHONY__CARRIER=sandbox ./target/debug/dastak serve --listen 127.0.0.1:0 --data "$work/data" >"$work/ready" 2>"$work/log" &
+DASTAK_TELEPHONY__CARRIER=sandbox "$dastak" serve --listen 127.0.0.1:0 --data "$work/data" >"$work/ready" 2>"$work/log" &
 server=$! && trap cleanup EXIT
 until [ -s "$work/ready" ]; do kill -0 "$server" || { cat "$work/log"; exit 1; }; done
 url=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["url"])' "$work/ready")
-admin() { ./target/debug/dastak admin --url "$url" --data "$work/data" --json "$@"; }
+admin() { "$dastak" admin --url "$url" --data "$work/data" --json "$@"; }
 field() { python3 -c 'import json,sys; print(json.load(sys.stdin)["data"][sys.argv[1]])' "$1"; }
 workspace=$(admin create-workspace --name Fuzz --kyb-verified true --balance-minor 100000000 | field id)
 admin update-workspace "$workspace" --limits '{"requestsPerMinute":10000000,"callsPerMinute":10000000,"nudgesPerMinute":10000000,"campaignWritesPerMinute":10000000}' >/dev/null

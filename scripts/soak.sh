@@ -2,5 +2,5 @@
 # A hundred calls at once for ten minutes against SIPp: nothing may be left or have grown afterwards. `scripts/soak.sh 100 600` says how many and for how long.
 set -eu
 cd "$(dirname "$0")/.."
-cargo build --release --quiet --bin dastak --bin bench
+cargo build --release --quiet --bin dastak --bin bench --features dastak/heap-figures
 exec ./target/release/bench soak "$@"

@@ -1,5 +1,6 @@
 //! Nudges and the dialler: accepted durably, then 10,000 due at once beside the lone nudge of a second workspace, with few and with many others
-//! pending. The agents' compliance pack is open all day, but nudges end at 20:55 in India: from then to midnight nothing is dialled and the run says so.
+//! pending. The agents' compliance pack is open from a minute after midnight (from midnight itself it would be one with the evening, and open at nine),
+//! but nudges end at 20:55 in India: from then to midnight nothing is dialled and the run says so.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ async fn desk(address: &str, token: &str, number: &str) -> Result<(String, Strin
     let limits = json!({"limits": {"pendingNudges": 10_000_000, "concurrentCalls": 1_000_000}});
     call(address, "PATCH", &format!("/operator/v1/workspaces/{id}"), token, &limits).await?;
     call(address, "POST", &format!("/operator/v1/workspaces/{id}/numbers"), token, &json!({"number": number})).await?;
-    let pack = json!({"name": "All day", "hours": [{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}]});
+    let pack = json!({"name": "All day", "hours": [{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:01", "to": "24:00"}]});
     let pack = call(address, "POST", &format!("/operator/v1/workspaces/{id}/compliance-packs"), token, &pack).await?;
     let body = json!({"name": "Bench", "systemPrompt": "Say hello.", "policyRef": pack["data"]["id"]});
     let made = call(address, "POST", "/v1/agents", &key, &body).await?;

@@ -220,6 +220,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         None => webhooks,
     });
     Ok(Arc::new(App {
+        burst: crate::app::calls::Burst::default(),
         store,
         clock,
         ids,

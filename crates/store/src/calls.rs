@@ -223,35 +223,39 @@ fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
     analytics::touch(tx, row.workspace, row.started_at, latest)
 }
 
-/// Writes what changes in the life of a call, if nobody else has since it was read. Whether it did.
+/// Writes what changes in the life of a call, if nobody else has since it was read. Whether it did. Until it is over, or somebody asks for its end, the
+/// columns that say so are as they were when it was made: they are left alone, and with them the indexes that name them.
 pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<bool, DbError> {
+    const LIVE: &str = "update calls set status = ?4, outcome = ?5, provider_call = ?6, answered_at = ?7, ended_at = ?8, talk_ms = ?9, end_cause = ?10, \
+         opted_out = ?11, sentiment = ?12, script_step = ?13, next_step_at = ?14, once_key = ?15, once_holder = ?16, version = version + 1 \
+         where workspace = ?1 and id = ?2 and version = ?3";
+    const OVER: &str = "update calls set status = ?4, outcome = ?5, provider_call = ?6, answered_at = ?7, ended_at = ?8, talk_ms = ?9, end_cause = ?10, \
+         opted_out = ?11, sentiment = ?12, script_step = ?13, next_step_at = ?14, once_key = ?15, once_holder = ?16, phase = ?17, hang_up_at = ?18, \
+         line = ?19, version = version + 1 where workspace = ?1 and id = ?2 and version = ?3";
     let progress = &row.progress;
-    let saved = tx.exec(
-        "update calls set status = ?4, phase = ?5, outcome = ?6, provider_call = ?7, answered_at = ?8, ended_at = ?9, talk_ms = ?10, \
-         end_cause = ?11, opted_out = ?12, hang_up_at = ?13, sentiment = ?14, line = ?15, script_step = ?16, next_step_at = ?17, once_key = ?18, \
-         once_holder = ?19, version = version + 1 where workspace = ?1 and id = ?2 and version = ?3",
-        params![
-            row.workspace,
-            row.id,
-            row.version,
-            progress.status.as_str(),
-            row.phase(),
-            row.outcome.as_deref(),
-            row.provider_call.as_deref(),
-            progress.answered_at,
-            progress.ended_at,
-            progress.talk_ms,
-            progress.end_cause.as_deref(),
-            progress.opted_out,
-            row.hang_up_at,
-            row.sentiment.as_deref(),
-            row.line.then_some(1),
-            row.script_step,
-            row.next_step_at,
-            row.once.as_ref().map(|(key, _)| key.as_str()),
-            row.once.as_ref().map(|(_, holder)| holder.as_str())
-        ],
-    )?;
+    let values: [Value<'_>; 19] = [
+        row.workspace.into(),
+        row.id.into(),
+        row.version.into(),
+        progress.status.as_str().into(),
+        row.outcome.as_deref().into(),
+        row.provider_call.as_deref().into(),
+        progress.answered_at.into(),
+        progress.ended_at.into(),
+        progress.talk_ms.into(),
+        progress.end_cause.as_deref().into(),
+        progress.opted_out.into(),
+        row.sentiment.as_deref().into(),
+        row.script_step.into(),
+        row.next_step_at.into(),
+        row.once.as_ref().map(|(key, _)| key.as_str()).into(),
+        row.once.as_ref().map(|(_, holder)| holder.as_str()).into(),
+        row.phase().into(),
+        row.hang_up_at.into(),
+        row.line.then_some(1).into(),
+    ];
+    let live = row.progress.status.is_live() && row.hang_up_at.is_none();
+    let saved = if live { tx.exec(LIVE, &values[..16])? } else { tx.exec(OVER, &values)? };
     if saved > 0 {
         touch_hour(tx, row)?;
     }
@@ -372,7 +376,7 @@ pub fn lock_lines(tx: &mut Tx<'_>) -> Result<(), DbError> {
 pub fn dials(tx: &mut Tx<'_>, tenant: Tenant, to_number: &str, now: Timestamp) -> Result<(i64, i64), DbError> {
     let dials = tx.one(
         "select cast(coalesce(sum(case when started_at > ?3 then 1 else 0 end), 0) as bigint), count(*) from calls \
-         where workspace = ?1 and to_number = ?2 and mode = 'live' and status <> 'blocked' and started_at > ?4",
+         where workspace = ?1 and to_number = ?2 and mode = 'live' and block_reason is null and started_at > ?4",
         params![tenant, to_number, now.plus(-DAY), now.plus(-7 * DAY)],
         |row| Ok((row.int(0)?, row.int(1)?)),
     )?;

@@ -84,6 +84,8 @@ pub struct App {
     pub throttle: access::Throttle,
     /// Who places calls.
     pub carriers: calls::Carriers,
+    /// Many dials that are due at once go before what is learned of others.
+    pub burst: calls::Burst,
     /// Telephone lines of this node.
     pub lines: Option<Arc<crate::lines::Lines>>,
     /// Speech and language models.

@@ -13,8 +13,12 @@ use crate::app::nudges::{self, Breaker};
 use crate::app::{App, Failure, calls};
 use crate::runtime::clock::{Job, Signal, Woken};
 
-/// Dials that wait for the carrier's answer at once.
-const DIALS: usize = 1_024;
+/// Dials that wait for the carrier's answer, or to have it stored.
+const DIALS: usize = 16_384;
+/// Room for a round; with less the loop waits for dials to end.
+const ROOM: usize = nudges::BATCH as usize;
+/// For how long dials that are due at once go before what is learned of others: well within the lease of a placement.
+const BURST: i64 = 4 * SECOND;
 /// Queues of one round, see `nudges::round`.
 const QUEUES: usize = 16;
 /// Time until the next look after the store failed, and between two looks when another node may have been heard of by none.
@@ -58,15 +62,22 @@ impl Desk {
         // Queues that wait for a line are asked once a look, however many there are.
         let waiting = usize::try_from(app.store.read(store::nudges::waiting_queues).await?).unwrap_or(0);
         let mut line_rounds = waiting.div_ceil(QUEUES);
+        let (mut burst, started) = (None, app.clock.now());
         while !app.clock.stopping() {
             self.starved.store(true, Ordering::SeqCst);
-            let room = self.dials.available_permits();
-            if room == 0 {
+            if self.dials.available_permits() < ROOM {
                 return Ok(None);
             }
             self.starved.store(false, Ordering::SeqCst);
-            let round = nudges::round(app, &self.breaker, line_rounds > 0, room).await?;
+            let round = nudges::round(app, &self.breaker, line_rounds > 0).await?;
             line_rounds = line_rounds.saturating_sub(1);
+            // From the second round on; over and again, so that nothing waits longer than this.
+            let now = app.clock.now();
+            if now < started || started.plus(BURST) <= now {
+                burst = None;
+            } else if round.more && !round.dials.is_empty() && burst.is_none() {
+                burst = Some(app.burst.begin());
+            }
             for call in round.dials {
                 self.start(call).await;
             }
@@ -74,6 +85,7 @@ impl Desk {
                 break;
             }
         }
+        drop(burst);
         let now = app.clock.now();
         let next = app.store.read(store::nudges::next_look).await?.map(|at| if at <= now { now.plus(HELD) } else { at });
         // A wake-up of another node can get lost; a manual clock belongs to one node.
@@ -92,7 +104,7 @@ impl Desk {
                 Err(failure) => tracing::error!(code = failure.error.code, cause = failure.cause, "the outcome of a dial could not be stored"),
             }
             drop(permit);
-            if desk.starved.swap(false, Ordering::SeqCst) {
+            if desk.dials.available_permits() >= ROOM && desk.starved.swap(false, Ordering::SeqCst) {
                 desk.signal.raise();
             }
         });

@@ -24,6 +24,7 @@ pub async fn run(app: Arc<App>, mut job: Job) {
 async fn look(app: &App) -> Option<Timestamp> {
     let again = app.clock.now().plus(AGAIN);
     loop {
+        app.clock.outside(app.burst.over()).await;
         match calls::work_due(app).await {
             Ok(true) => {}
             Ok(false) => break,

@@ -17,6 +17,12 @@ use super::receiver::Receiver;
 /// Longer than any condition takes; what runs into it has failed.
 pub const PATIENCE: Duration = Duration::from_secs(90);
 
+/// One test after the other: time is real here, and to understand what is said takes a machine to itself.
+pub async fn alone() -> tokio::sync::MutexGuard<'static, ()> {
+    static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+    ALONE.lock().await
+}
+
 static SERIAL: AtomicU32 = AtomicU32::new(0);
 
 /// A fresh folder.

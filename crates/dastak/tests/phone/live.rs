@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::baresip::{Baresip, free_port};
-use super::kit::{Kit, folder, question, text, until};
+use super::kit::{Kit, alone, folder, question, text, until};
 use super::sipp::{Sipp, answers};
 use super::sounds::{heard, level, samples, speech};
 
@@ -14,6 +14,7 @@ fn callee(answers: bool) -> Baresip {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_telephone_rings_and_the_agent_talks() {
+    let _alone = alone().await;
     let phone = callee(true);
     let kit = Kit::with_trunks(&[phone.port]).await;
     let webhooks = kit.webhooks().await;
@@ -45,6 +46,7 @@ async fn a_telephone_rings_and_the_agent_talks() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_of_a_carrier_become_ends_of_calls() {
+    let _alone = alone().await;
     let rows: [(&[(u16, &str, u32)], &str, &str); 5] = [
         (&[(100, "Trying", 0), (180, "Ringing", 0), (486, "Busy Here", 300)], "busy", "busy"),
         (&[(180, "Ringing", 0), (603, "Decline", 300)], "failed", "rejected"),
@@ -70,6 +72,7 @@ async fn answers_of_a_carrier_become_ends_of_calls() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_trunk_that_refuses_before_a_ring_is_followed_by_the_next() {
+    let _alone = alone().await;
     let mut refuses = Sipp::start(&answers(&[(100, "Trying", 0), (503, "Service Unavailable", 0)]));
     let mut takes = Sipp::start(&answers(&[(180, "Ringing", 0), (486, "Busy Here", 200)]));
     let kit = Kit::with_trunks(&[refuses.port, takes.port]).await;
@@ -81,6 +84,7 @@ async fn a_trunk_that_refuses_before_a_ring_is_followed_by_the_next() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_no_trunk_takes_is_refused_and_one_that_nobody_answers_is_uncertain() {
+    let _alone = alone().await;
     let mut refuses = Sipp::start(&answers(&[(503, "Service Unavailable", 0)]));
     let kit = Kit::with_trunks(&[refuses.port]).await;
     let agent = kit.agent("outbound", question()).await;
@@ -98,6 +102,7 @@ async fn a_call_that_no_trunk_takes_is_refused_and_one_that_nobody_answers_is_un
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hang_up_reaches_a_phone_that_rings_and_one_that_talks() {
+    let _alone = alone().await;
     let phone = callee(false);
     let kit = Kit::with_trunks(&[phone.port]).await;
     let agent = kit.agent("outbound", question()).await;
@@ -118,6 +123,7 @@ async fn a_hang_up_reaches_a_phone_that_rings_and_one_that_talks() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_comes_in_is_answered_by_the_agent() {
+    let _alone = alone().await;
     let phone = callee(true);
     let kit = Kit::with_trunks(&[phone.port]).await;
     let agent = kit.agent("inbound", question()).await;
@@ -145,6 +151,7 @@ async fn a_call_that_comes_in_is_answered_by_the_agent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_is_brought_in_beside_the_call() {
+    let _alone = alone().await;
     // Customer and person are two numbers of one telephone; both say the same after nine seconds of their own calls.
     let phones = Baresip::start(&["+919812301234", "+918045670002"], &speech(&folder("speech"), "how can I help you", 9.0, 9.0), true);
     let kit = Kit::with_trunks(&[phones.port]).await;
@@ -172,6 +179,7 @@ async fn a_person_is_brought_in_beside_the_call() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_lets_calls_end_and_takes_no_new_ones() {
+    let _alone = alone().await;
     let phone = callee(true);
     let kit = Kit::with_trunks(&[phone.port]).await;
     let agent = kit.agent("outbound", question()).await;

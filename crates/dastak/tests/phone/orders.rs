@@ -4,7 +4,7 @@ use domain::time::{SECOND, Timestamp};
 use serde_json::{Value, json};
 
 use super::baresip::Baresip;
-use super::kit::{Kit, folder, question, text, until};
+use super::kit::{Kit, alone, folder, question, text, until};
 use super::receiver::Receiver;
 use super::server::understood_as;
 use super::sipp::{Sipp, answers};
@@ -44,6 +44,7 @@ fn waits_for_the_morning(nudge: &Value) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_nudge_is_a_conversation_with_a_result() {
+    let _alone = alone().await;
     let phone = callee();
     let (_server, ears) = understood_as("call me later").await;
     let ears: Vec<_> = ears.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -75,6 +76,7 @@ async fn a_nudge_is_a_conversation_with_a_result() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_nudge_that_finds_the_line_busy_waits_for_its_retry() {
+    let _alone = alone().await;
     let mut busy = Sipp::start(&answers(&[(180, "Ringing", 0), (486, "Busy Here", 100)]));
     let kit = Kit::with_trunks(&[busy.port]).await;
     let webhooks = kit.webhooks().await;
@@ -98,6 +100,7 @@ async fn a_nudge_that_finds_the_line_busy_waits_for_its_retry() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_scheduled_call_is_placed_when_it_is_due() {
+    let _alone = alone().await;
     let phone = callee();
     let (_server, ears) = understood_as("call me later").await;
     let ears: Vec<_> = ears.iter().map(|(name, value)| (*name, value.as_str())).collect();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 
 use super::baresip::{Baresip, free_port};
-use super::kit::{Kit, folder, question, text, until};
+use super::kit::{Kit, alone, folder, question, text, until};
 use super::receiver::{Behaviour, Receiver};
 use super::server::{Asked, Server, turn, whole, words};
 use super::sounds::{level, samples, speech};
@@ -38,6 +38,7 @@ fn tones_and_others(samples: &[i16]) -> (usize, usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_voice_that_dies_after_its_first_sentence_is_followed_by_the_next() {
+    let _alone = alone().await;
     let said = AtomicUsize::new(0);
     let server = Server::start(move |asked: Asked| {
         let hears = asked.path.ends_with("/transcriptions");
@@ -95,6 +96,7 @@ fn clerk(asked: &Asked) -> super::server::Answer {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_talks_calls_a_tool_and_reads_the_conversation() {
+    let _alone = alone().await;
     let server = Server::start(|asked: Asked| async move { clerk(&asked) }).await;
     let answer = "{\"arrives\": \"tomorrow\"}";
     let shelf = Receiver::start(Behaviour::Answer(format!(
@@ -150,6 +152,7 @@ async fn a_model_talks_calls_a_tool_and_reads_the_conversation() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_resident_provider_nobody_is_called_unless_the_settings_allow_it() {
+    let _alone = alone().await;
     let outside = format!("http://127.0.0.1:{}/v1", free_port());
     let own = [("speech.to_text", "openai"), ("speech.openai.base_url", outside.as_str()), ("speech.openai.resident", "false")];
     let phone = Baresip::start(&["+919812301234"], &speech(&folder("speech"), "hello", 1.0, 2.0), true);

@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::net::UdpSocket;
 
 use super::baresip::Baresip;
-use super::kit::{Kit, folder, question, text, until};
+use super::kit::{Kit, alone, folder, question, text, until};
 use super::server::understood_as;
 use super::sounds::{level, samples, speech};
 
@@ -133,6 +133,7 @@ fn whole(arrived: usize, sent: usize) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bad_network_breaks_neither_the_conversation_nor_the_recording() {
+    let _alone = alone().await;
     let seed = std::env::var("NETWORK_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(std::process::id()));
     println!("NETWORK_SEED={seed}");
     let file = speech(&folder("speech"), "call me later", 5.5, 30.0);

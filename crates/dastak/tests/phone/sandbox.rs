@@ -2,11 +2,12 @@
 
 use serde_json::json;
 
-use super::kit::{Kit, question, text};
+use super::kit::{Kit, alone, question, text};
 use super::sounds::{heard, samples};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_phone_of_the_sandbox_does_what_its_number_says() {
+    let _alone = alone().await;
     let kit = Kit::start(&[("telephony.carrier", "sandbox")]).await;
     let agent = kit.agent("outbound", question()).await;
     let row = async |digits: &str, status: &str, cause: &str| {

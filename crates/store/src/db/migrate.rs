@@ -35,6 +35,7 @@ migrations! {
     8 "scheduled_calls",
     9 "recordings",
     10 "lines",
+    11 "hot_indexes",
 }
 
 /// Number of the newest step this program knows.

@@ -17,7 +17,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::Value as Json;
 
-use crate::db::{DbError, Row, Tx};
+use crate::db::{DbError, Row, Tx, Value};
 use crate::params;
 
 /// A nudge as stored.
@@ -59,6 +59,22 @@ pub struct NudgeRow {
     pub look_at: Option<Timestamp>,
     /// Grows with every save.
     pub version: i64,
+}
+
+/// What of a nudge as it was read decides which columns a change has to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Before {
+    status: Status,
+    result: Option<ResultCode>,
+    status_reason: Option<StatusReason>,
+    look_at: Option<Timestamp>,
+}
+
+impl NudgeRow {
+    /// See [`save`]: to be asked before anything is changed.
+    pub fn before(&self) -> Before {
+        Before { status: self.state.status, result: self.state.result, status_reason: self.state.status_reason, look_at: self.look_at }
+    }
 }
 
 const COLUMNS: &str = "id, workspace, mode, api_key, agent, person, phone_hash, to_number, from_number, from_given, external_ref, variables, metadata, \
@@ -177,40 +193,50 @@ pub fn insert(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
     Ok(added > 0)
 }
 
-/// Writes what changes in the life of a nudge, if nobody else has since it was read. Whether it did. Of what is personal only an erasure changes anything: the
-/// columns and their indexes are left alone before.
-pub fn save(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
+/// Writes what changes in the life of a nudge, if nobody else has since it was read. Whether it did. `before` is what it was then: a status or a time to
+/// look that stayed is left alone, and with it the indexes that name it; so is what is personal, of which only an erasure changes anything.
+pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<bool, DbError> {
+    const STAYS: &str = "update nudges set block_reason = ?4, flight = ?5, attempts = ?6, next_attempt_at = ?7, last_result = ?8, \
+         announced_reason = ?9, announced_at = ?10, opted_out = ?11, erased = ?12, shows_call = ?13, call = ?14, finished_at = ?15, from_number = ?16, \
+         person = ?17, version = version + 1 where workspace = ?1 and id = ?2 and version = ?3";
+    const MOVES: &str = "update nudges set block_reason = ?4, flight = ?5, attempts = ?6, next_attempt_at = ?7, last_result = ?8, \
+         announced_reason = ?9, announced_at = ?10, opted_out = ?11, erased = ?12, shows_call = ?13, call = ?14, finished_at = ?15, from_number = ?16, \
+         person = ?17, look_at = ?18, version = version + 1 where workspace = ?1 and id = ?2 and version = ?3";
+    const CHANGES: &str = "update nudges set block_reason = ?4, flight = ?5, attempts = ?6, next_attempt_at = ?7, last_result = ?8, \
+         announced_reason = ?9, announced_at = ?10, opted_out = ?11, erased = ?12, shows_call = ?13, call = ?14, finished_at = ?15, from_number = ?16, \
+         person = ?17, look_at = ?18, status = ?19, result = ?20, status_reason = ?21, version = version + 1 \
+         where workspace = ?1 and id = ?2 and version = ?3";
     let state = &row.state;
-    let reason = state.status_reason.map(StatusReason::as_str);
-    let saved = tx.exec(
-        "update nudges set status = ?4, result = ?5, status_reason = ?6, block_reason = ?7, flight = ?8, attempts = ?9, next_attempt_at = ?10, \
-         last_result = ?11, announced_reason = ?12, announced_at = ?13, opted_out = ?14, erased = ?15, shows_call = ?16, call = ?17, finished_at = ?18, \
-         look_at = ?19, from_number = ?20, person = ?21, version = version + 1 \
-         where workspace = ?1 and id = ?2 and version = ?3",
-        params![
-            row.workspace,
-            row.id,
-            row.version,
-            state.status.as_str(),
-            state.result.map(ResultCode::as_str),
-            reason.as_deref(),
-            state.block_reason.map(Gate::as_str),
-            state.flight.as_str(),
-            i64::from(state.attempts),
-            state.next_attempt_at,
-            state.last_result.map(ResultCode::as_str),
-            state.announced.and_then(|hold| hold.reason).map(|reason| reason.as_str().into_owned()),
-            state.announced.map(|hold| hold.at),
-            state.opted_out,
-            state.erased,
-            state.shows_call,
-            row.call,
-            state.finished_at,
-            row.look_at,
-            row.from_number.as_deref(),
-            &row.person
-        ],
-    )?;
+    let values: [Value<'_>; 21] = [
+        row.workspace.into(),
+        row.id.into(),
+        row.version.into(),
+        state.block_reason.map(Gate::as_str).into(),
+        state.flight.as_str().into(),
+        i64::from(state.attempts).into(),
+        state.next_attempt_at.into(),
+        state.last_result.map(ResultCode::as_str).into(),
+        state.announced.and_then(|hold| hold.reason).map(|reason| reason.as_str().into_owned()).into(),
+        state.announced.map(|hold| hold.at).into(),
+        state.opted_out.into(),
+        state.erased.into(),
+        state.shows_call.into(),
+        row.call.into(),
+        state.finished_at.into(),
+        row.from_number.as_deref().into(),
+        row.person.as_str().into(),
+        row.look_at.into(),
+        state.status.as_str().into(),
+        state.result.map(ResultCode::as_str).into(),
+        state.status_reason.map(|reason| reason.as_str().into_owned()).into(),
+    ];
+    let saved = if (before.status, before.result, before.status_reason) != (state.status, state.result, state.status_reason) {
+        tx.exec(CHANGES, &values)?
+    } else if before.look_at != row.look_at {
+        tx.exec(MOVES, &values[..18])?
+    } else {
+        tx.exec(STAYS, &values[..17])?
+    };
     if saved > 0 && row.to_number.is_none() {
         tx.later(
             "update nudges set to_number = ?3, external_ref = ?4, variables = ?5, metadata = ?6 where workspace = ?1 and id = ?2",

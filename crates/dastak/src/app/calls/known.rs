@@ -3,6 +3,7 @@
 //! (an agent unpublished, a key revoked) counts for the next transaction, as it would have for one that began a moment earlier.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use domain::compliance::Pack;
 use domain::ids::{Agent, ApiKey, Id};
@@ -23,8 +24,8 @@ const LAST_LINES: i64 = 256;
 
 /// An agent as far as every call of it needs the same.
 struct KnownAgent {
-    row: AgentRow,
-    pack: Pack,
+    row: Arc<AgentRow>,
+    pack: Arc<Pack>,
     /// What stands in its way whatever the call brings, and the variables that a call must bring; read with the first call that needs them.
     needs: Option<(Vec<String>, Option<Refused>)>,
 }
@@ -64,7 +65,7 @@ impl Known {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(empty) => {
                 let found = match agents::get(tx, tenant, id)? {
-                    Some(row) => Some(KnownAgent { pack: agent::pack(tx, tenant, &row)?, row, needs: None }),
+                    Some(row) => Some(KnownAgent { pack: Arc::new(agent::pack(tx, tenant, &row)?), row: Arc::new(row), needs: None }),
                     None => None,
                 };
                 empty.insert(found)
@@ -74,7 +75,7 @@ impl Known {
     }
 
     /// The agent and the pack that it names, if there is one of this id.
-    pub(super) fn agent(&mut self, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<(AgentRow, Pack)>, Failure> {
+    pub(super) fn agent(&mut self, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<(Arc<AgentRow>, Arc<Pack>)>, Failure> {
         Ok(self.known_agent(tx, tenant, id)?.map(|known| (known.row.clone(), known.pack.clone())))
     }
 

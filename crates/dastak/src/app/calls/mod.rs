@@ -11,6 +11,7 @@
 
 mod agent;
 mod apply;
+mod burst;
 mod contact;
 mod due;
 mod erase;
@@ -35,6 +36,7 @@ use crate::config::{Carrier as Kind, Config};
 pub(in crate::app) use agent::{flow_refusal, pack, refusal as agent_refusal};
 pub use apply::{apply, apply_with};
 pub(in crate::app) use apply::{emit, save};
+pub use burst::{Begun, Burst};
 pub(in crate::app) use contact::find_known as find_contact;
 pub use due::{next_due, work_due};
 pub use erase::erase;

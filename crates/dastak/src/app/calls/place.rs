@@ -94,7 +94,8 @@ type Request = Option<(Once, Vec<Warning>)>;
 /// What became of a dial, and what the request is told of it.
 type Settled = (Result<CallRow, DialError>, Result<Answer, Failure>);
 
-/// Asks the carrier to dial a call that [`place_intent`] wrote down, and stores what it says. For callers that the clock counts (jobs).
+/// Asks the carrier to dial a call that [`place_intent`] wrote down, and stores what it says, after all dials that are due at once
+/// ([`Burst`](super::Burst)). For callers that the clock counts (jobs).
 /// What placed the call hears of the outcome as a fact (`hooks`), whoever stores it.
 pub async fn start_dial(app: &App, call: CallRow) -> Result<Result<CallRow, DialError>, Failure> {
     Ok(dial(app, call, None).await?.0)
@@ -105,6 +106,9 @@ async fn dial(app: &App, call: CallRow, request: Request) -> Result<Settled, Fai
         (Some(carrier), Some(order)) if may_dial(&call, app.clock.now()) => app.clock.outside(carrier.dial(order)).await,
         _ => Err(DialError::ProviderErrorBeforeRing),
     };
+    if request.is_none() {
+        app.clock.outside(app.burst.over()).await;
+    }
     store_outcome(app, call, outcome, request).await
 }
 

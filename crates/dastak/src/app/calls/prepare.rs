@@ -1,5 +1,7 @@
 //! Everything that can stand in the way of a call, gathered in one transaction (spec 1 «Errors of placing a call»).
 
+use std::sync::Arc;
+
 use api::calls::NewCall;
 use api::error_codes as codes;
 use domain::call::{self, Warning};
@@ -170,7 +172,7 @@ pub struct Prepared {
     /// The workspace, held against other writers when the call is live.
     pub workspace: WorkspaceRow,
     /// The agent, if it exists.
-    pub agent: Option<AgentRow>,
+    pub agent: Option<Arc<AgentRow>>,
     /// The first thing wrong with agent or variables.
     pub check: Option<Refused>,
     /// Whom to call, if that is a number.
@@ -183,7 +185,7 @@ pub struct Prepared {
     /// What was over a limit.
     pub warnings: Vec<Warning>,
     /// The pack that the gates go by.
-    pub pack: Option<Pack>,
+    pub pack: Option<Arc<Pack>>,
     /// What the gates said.
     pub judgement: Option<Judgement>,
     /// Whether the wallet covers a started minute beside the calls in flight.
@@ -268,7 +270,7 @@ pub fn prepare_with(tx: &mut Tx<'_>, env: &Env, known: &mut Known, tenant: Tenan
     };
     let to = Phone::normalize(&order.to_number).ok();
     let who = contact::find(tx, tenant, mode, order.external_ref.as_deref(), to)?;
-    let (check, values, warnings) = check(tx, known, tenant, agent.as_ref(), &who, &mut order)?;
+    let (check, values, warnings) = check(tx, known, tenant, agent.as_deref(), &who, &mut order)?;
     let from = own_number_of(known.numbers(tx, tenant)?, order.from_number.as_deref());
     let judgement = match (&pack, to) {
         (Some(pack), Some(to)) => Some(judge_gates(tx, env, tenant, mode, order.purpose, pack, to, who.contact())?),

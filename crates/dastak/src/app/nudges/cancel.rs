@@ -165,7 +165,7 @@ pub fn erase_person(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, phone_ha
             let mut erased = row.clone();
             if !end(tx, context, row, Event::Erased, "erased", &mut changes)? && erased.to_number.is_some() {
                 wipe(&mut erased);
-                save(tx, &mut erased)?;
+                save(tx, &erased.before(), &mut erased)?;
             } else if waits {
                 cancelled += 1;
             }

@@ -133,7 +133,7 @@ fn new(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, mode: Mode, key: Id<ApiKey>, 
         call: None,
         // The moment inside the id: a range of time is a range of ids.
         created_at: Timestamp(id.unix_ms()),
-        look_at: super::look_at(&admitted.nudge, env.context.now),
+        look_at: super::look_at(&admitted.nudge, None, env.context.now),
         version: 0,
     };
     Ok((row, admitted))

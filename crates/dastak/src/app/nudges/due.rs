@@ -24,7 +24,7 @@ use crate::app::{App, Failure, access, timelines};
 /// Queues that one round serves.
 const QUEUES: i64 = 16;
 /// Nudges that one round looks at. On a shared store the workspaces of the round are held for many statements over the network: fewer.
-const BATCH: i64 = 256;
+pub const BATCH: i64 = 256;
 const BATCH_SHARED: i64 = 64;
 
 /// How long a nudge rests that could not be looked at because of a defect, milliseconds.
@@ -104,11 +104,10 @@ struct Turn {
     changes: Changes,
 }
 
-/// One round. `lines` asks for nudges that wait for a line, too; `room` is how many dials may follow.
-pub async fn round(app: &App, breaker: &Breaker, lines: bool, room: usize) -> Result<Round, Failure> {
+/// One round. `lines` asks for nudges that wait for a line, too. At most [`BATCH`] dials follow.
+pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, Failure> {
     let (env, allowance) = (app.call_env(), breaker.allowance(app.clock.now()));
     let batch = if app.store.shared() { BATCH_SHARED } else { BATCH };
-    let batch = batch.min(i64::try_from(room).unwrap_or(batch));
     app.store
         .tx(move |tx| {
             let mut desk = Desk { env: env.clone(), allowance, dials: Vec::new(), known: Known::default() };
@@ -213,18 +212,18 @@ impl Desk {
     }
 
     fn postpone(&self, tx: &mut Tx<'_>, mut row: NudgeRow, changes: &mut Changes) -> Result<(), Failure> {
-        let before = row.state;
-        row.look_at = look_at(&row.state, self.env.context.now);
-        save(tx, &mut row)?;
+        let (stored, before) = (row.before(), row.state);
+        row.look_at = look_at(&row.state, None, self.env.context.now);
+        save(tx, &stored, &mut row)?;
         changes.add(&before, &row);
         Ok(())
     }
 
     fn set_aside(&self, tx: &mut Tx<'_>, mut row: NudgeRow, failure: &Failure, changes: &mut Changes) -> Result<(), Failure> {
         tracing::error!(nudge = %row.id, cause = failure.cause, "a due nudge could not be looked at");
-        let before = row.state;
+        let (stored, before) = (row.before(), row.state);
         row.look_at = Some(self.env.context.now.plus(SET_ASIDE));
-        save(tx, &mut row)?;
+        save(tx, &stored, &mut row)?;
         changes.add(&before, &row);
         Ok(())
     }

@@ -16,7 +16,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, Timestamp};
 use domain::wallet::talk_seconds;
 use serde_json::{Value, json};
-use store::nudges::{self, Change, Entry, NudgeRow};
+use store::nudges::{self, Before, Change, Entry, NudgeRow};
 use store::{Tx, calls};
 
 use super::events::{self, NewEvent};
@@ -24,11 +24,11 @@ use super::{Context, Failure, topics};
 
 pub use cancel::{cancel, cancel_many, erase_person, revoke_key, work_revocations};
 pub use create::{create, preflight};
-pub use due::{Breaker, Round, round};
+pub use due::{BATCH, Breaker, Round, round};
 pub use facts::after_call_fact;
 pub use read::{get, list, timeline};
 
-/// Until the dialler looks whether a nudge in flight still has a call that lives. Facts of the call come by themselves; this is for what got lost.
+/// Until the dialler looks at the latest whether a nudge in flight still has a call that lives. Facts of the call come by themselves; this is for what got lost.
 const IN_FLIGHT_LOOK: i64 = 15 * MINUTE;
 
 /// What erased numbers show.
@@ -130,11 +130,14 @@ impl Changes {
     }
 }
 
-/// When the dialler has to look at a nudge.
-fn look_at(state: &Nudge, now: Timestamp) -> Option<Timestamp> {
+/// When the dialler has to look at a nudge, of which it was to look at `planned`. In flight it need not be exact: a look that is planned stands.
+fn look_at(state: &Nudge, planned: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     match state.status {
         Status::Finished => None,
-        Status::Queued | Status::Scheduled | Status::Dialing | Status::InProgress if !state.is_pending() => Some(now.plus(IN_FLIGHT_LOOK)),
+        Status::Queued | Status::Scheduled | Status::Dialing | Status::InProgress if !state.is_pending() => {
+            let stands = |at: &Timestamp| (now.plus(IN_FLIGHT_LOOK / 2)..=now.plus(IN_FLIGHT_LOOK)).contains(at);
+            planned.filter(stands).or(Some(now.plus(IN_FLIGHT_LOOK)))
+        }
         Status::Queued | Status::Scheduled | Status::Dialing | Status::InProgress => state.next_attempt_at,
     }
 }
@@ -149,12 +152,13 @@ fn wipe(row: &mut NudgeRow) {
 
 /// Stores an applied step of a nudge that the caller holds; `row` has the state before it.
 fn settle(tx: &mut Tx<'_>, context: &Context, mut row: NudgeRow, step: Step, why: Why, changes: &mut Changes) -> Result<NudgeRow, Failure> {
+    let stored = row.before();
     let before = std::mem::replace(&mut row.state, step.next);
-    row.look_at = look_at(&row.state, context.now);
+    row.look_at = look_at(&row.state, row.look_at, context.now);
     if row.state.erased {
         wipe(&mut row);
     }
-    save(tx, &mut row)?;
+    save(tx, &stored, &mut row)?;
     changes.add(&before, &row);
     note(tx, context, &row, Some(&before), why)?;
     for action in step.actions {
@@ -167,8 +171,8 @@ fn settle(tx: &mut Tx<'_>, context: &Context, mut row: NudgeRow, step: Step, why
     Ok(row)
 }
 
-fn save(tx: &mut Tx<'_>, row: &mut NudgeRow) -> Result<(), Failure> {
-    if !nudges::save(tx, row)? {
+fn save(tx: &mut Tx<'_>, before: &Before, row: &mut NudgeRow) -> Result<(), Failure> {
+    if !nudges::save(tx, before, row)? {
         return Err(Failure::internal("a nudge was changed by somebody who did not hold it"));
     }
     row.version += 1;
