@@ -29,5 +29,6 @@ mod numbers;
 mod operator;
 mod receiver;
 mod scheduled_calls;
+mod transactions;
 mod wallet;
 mod webhooks;

@@ -164,7 +164,8 @@ where
 }
 
 fn write_loop(conn: &Connection, inbox: &Receiver<Order>, on_wake: &OnWake, metrics: &StoreMetrics) {
-    while let Ok(first) = inbox.recv() {
+    let mut carried = None;
+    while let Some(first) = carried.take().or_else(|| inbox.recv().ok()) {
         let mut answers = Vec::new();
         let mut next = Some(first);
         let begun = conn.execute_batch("begin immediate").map_err(classify);
@@ -173,11 +174,16 @@ fn write_loop(conn: &Connection, inbox: &Receiver<Order>, on_wake: &OnWake, metr
             metrics.queued.dec();
             let alone = order.alone;
             match &fate {
+                Ok(()) if alone => fate = run_alone(conn, order.job, &mut answers),
                 Ok(()) => fate = run_in_savepoint(conn, order.job, &mut answers),
                 Err(why) => answers.push((order.job)(Err(why.clone())).1),
             }
             if !alone && fate.is_ok() && answers.len() < BATCH {
                 next = inbox.try_recv().ok();
+                // What wants a transaction of its own gets the next one.
+                if next.as_ref().is_some_and(|order| order.alone) {
+                    carried = next.take();
+                }
             }
         }
         let started = Instant::now();
@@ -193,6 +199,21 @@ fn write_loop(conn: &Connection, inbox: &Receiver<Order>, on_wake: &OnWake, metr
             answer(fate.clone(), on_wake);
         }
     }
+}
+
+/// Runs a closure that has the transaction to itself: there is nobody whose writes a savepoint would keep apart from its own, and with one, SQLite
+/// copies every page before it changes it.
+fn run_alone(conn: &Connection, job: Job, answers: &mut Vec<Answer>) -> Result<(), DbError> {
+    let (keep, answer) = job(Ok(conn));
+    answers.push(answer);
+    if conn.is_autocommit() {
+        return Err(DbError::Unavailable("the disk refused a write".into()));
+    }
+    if !keep {
+        // The transaction goes on, empty, so that its end is the same for all.
+        conn.execute_batch("rollback; begin immediate").map_err(classify)?;
+    }
+    Ok(())
 }
 
 fn run_in_savepoint(conn: &Connection, job: Job, answers: &mut Vec<Answer>) -> Result<(), DbError> {

@@ -108,8 +108,9 @@ struct Turn {
 pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, Failure> {
     let (env, allowance) = (app.call_env(), breaker.allowance(app.clock.now()));
     let batch = if app.store.shared() { BATCH_SHARED } else { BATCH };
+    // Alone: hundreds of dials are a transaction by themselves.
     app.store
-        .tx(move |tx| {
+        .tx_alone(move |tx| {
             let mut desk = Desk { env: env.clone(), allowance, dials: Vec::new(), known: Known::default() };
             let mut queues = nudges::due_queues(tx, desk.env.context.now, lines, QUEUES.min(batch))?;
             let full_page = queues.len() as i64 >= QUEUES.min(batch);
