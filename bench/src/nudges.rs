@@ -57,12 +57,14 @@ fn fill(data: &Path, workspace: &str, count: u64) -> Result<(), String> {
             })
             .collect();
         let sql =
-            format!("insert into nudges ({}) select {} from nudges where workspace = ?1 order by id limit 1", columns.join(", "), copied.join(", "));
+            format!("insert into nudges ({}) select {} from nudges where id = ?1", columns.join(", "), copied.join(", "));
+        let one: String =
+            tx.query_row("select min(id) from nudges where workspace = ?1", [workspace], |row| row.get(0)).map_err(|why| why.to_string())?;
         let mut copy = tx.prepare(&sql).map_err(|why| why.to_string())?;
         for number in 0..count {
             let id = Id::<Nudge>::new(now(), u128::from(number) << 20).to_string();
             let to = format!("+91{}", 7_000_000_000 + number);
-            copy.execute(rusqlite::params![workspace, id, to, format!("hash-{number}")]).map_err(|why| why.to_string())?;
+            copy.execute(rusqlite::params![one, id, to, format!("hash-{number}")]).map_err(|why| why.to_string())?;
         }
     }
     tx.execute("update nudge_queues set pending = pending + ?2 where workspace = ?1", rusqlite::params![workspace, count as i64])
