@@ -56,8 +56,7 @@ fn fill(data: &Path, workspace: &str, count: u64) -> Result<(), String> {
                 name => name,
             })
             .collect();
-        let sql =
-            format!("insert into nudges ({}) select {} from nudges where id = ?1", columns.join(", "), copied.join(", "));
+        let sql = format!("insert into nudges ({}) select {} from nudges where id = ?1", columns.join(", "), copied.join(", "));
         let one: String =
             tx.query_row("select min(id) from nudges where workspace = ?1", [workspace], |row| row.get(0)).map_err(|why| why.to_string())?;
         let mut copy = tx.prepare(&sql).map_err(|why| why.to_string())?;

@@ -71,7 +71,7 @@ impl Desk {
             self.starved.store(false, Ordering::SeqCst);
             let round = nudges::round(app, &self.breaker, line_rounds > 0).await?;
             line_rounds = line_rounds.saturating_sub(1);
-            // From the second round on; over and again, so that nothing waits longer than this.
+            // From the second round on, and in one look no longer than this, so that nothing waits for good.
             let now = app.clock.now();
             if now < started || started.plus(BURST) <= now {
                 burst = None;

@@ -117,8 +117,9 @@ impl Kit {
         self.key =
             text(&self.operator("POST", &format!("{base}/keys"), &json!({"name": "live", "mode": "live", "scopes": "all"})).await["data"]["key"]);
         self.operator("POST", &format!("{base}/numbers"), &json!({"number": self.number})).await;
-        // These tests run at any time of the day.
-        let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}]);
+        // Any time, for nudges too but for the evening: hours that begin at midnight would go on with those of the day before, and let them wait for nine.
+        let days = [0, 1, 2, 3, 4, 5, 6];
+        let hours = json!([{"days": days, "from": "00:00", "to": "00:01"}, {"days": days, "from": "00:01", "to": "24:00"}]);
         let pack = json!({"name": "any time", "hours": hours, "caps": {"perDay": 1000, "perWeek": 1000}});
         self.pack = text(&self.operator("POST", &format!("{base}/compliance-packs"), &pack).await["data"]["id"]);
     }

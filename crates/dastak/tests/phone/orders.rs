@@ -37,7 +37,7 @@ async fn until_told(webhooks: &Receiver, wanted: &[&str]) {
     .await;
 }
 
-/// Nudges are not dialled from 20:55 until midnight, whatever the pack says: then the nudge waits, and nothing else can be shown.
+/// Nudges are not dialled from 20:55 until a minute after midnight, whatever the pack says: then the nudge waits, and nothing else can be shown.
 fn waits_for_the_morning(nudge: &Value) -> bool {
     nudge["status"] == "scheduled" && nudge["statusReason"] == "outside_calling_window" && nudge["nextAttemptAt"].is_string()
 }

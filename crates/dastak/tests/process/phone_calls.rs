@@ -34,7 +34,9 @@ impl Office {
         client.operator("POST", &format!("{base}/numbers"), &json!({"number": "+918022222222"})).await;
         let money = json!({"kind": "topup", "amountMinor": 1_000_000, "reference": "r"});
         client.operator("POST", &format!("{base}/wallet/entries"), &money).await;
-        let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}]);
+        // Any time, for nudges too but for the evening: hours that begin at midnight would go on with those of the day before, and let them wait for nine.
+        let days = [0, 1, 2, 3, 4, 5, 6];
+        let hours = json!([{"days": days, "from": "00:00", "to": "00:01"}, {"days": days, "from": "00:01", "to": "24:00"}]);
         let pack = json!({"name": "any time", "hours": hours, "caps": {"perDay": 1000, "perWeek": 1000}});
         let (_, _, pack) = client.operator("POST", &format!("{base}/compliance-packs"), &pack).await;
         let mut office = Self { client: client.clone(), workspace, key, agent: String::new() };
