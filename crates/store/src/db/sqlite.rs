@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::oneshot;
 
@@ -17,6 +18,10 @@ const BATCH: usize = 256;
 const QUEUE: usize = 20_000;
 /// Statements that stay prepared on one connection.
 const PREPARED: usize = 400;
+
+/// Pages that are added to the write-ahead log before they are copied into the database, and pages at which the writer sees to it itself (64 MiB).
+const COPIED_AT_ONCE: i32 = 4_000;
+const LONG_LOG: i32 = 16_000;
 
 /// What is left to do with one closure once the fate of its transaction is known.
 type Answer = Box<dyn FnOnce(Result<(), DbError>, &OnWake) + Send>;
@@ -45,11 +50,11 @@ impl Sqlite {
         lock.try_lock().map_err(|_| {
             DbError::Unavailable(format!("{} is in use by another dastak process: stop it first, or choose another --data folder", file.display()))
         })?;
-        let writer = Connection::open(file).map_err(classify)?;
+        let mut writer = Connection::open(file).map_err(classify)?;
         prepare_connection(&writer)?;
         writer.pragma_update(None, "journal_mode", "WAL").map_err(classify)?;
         writer.pragma_update(None, "synchronous", "FULL").map_err(classify)?;
-        writer.pragma_update(None, "wal_autocheckpoint", 4000).map_err(classify)?;
+        writer.wal_hook(Some(checkpoints(file)?)).map_err(classify)?;
         let (orders, inbox) = sync_channel(QUEUE);
         let gauge = metrics.clone();
         std::thread::Builder::new()
@@ -122,6 +127,37 @@ impl Sqlite {
         prepare_connection(&conn)?;
         Ok(conn)
     }
+}
+
+/// What happens after each commit, given how many pages the write-ahead log has: a thread of its own copies them into the database, now and then, while
+/// the writer goes on. It does not get to the end of a log that grows, so the writer does it when the log is long: most of it is copied then, nobody
+/// writes meanwhile, and the log begins anew. What fails is tried again later: the log has it all.
+fn checkpoints(file: &Path) -> Result<impl FnMut(&mut Wal, i32) -> rusqlite::Result<()> + Send + 'static, DbError> {
+    let conn = Connection::open(file).map_err(classify)?;
+    prepare_connection(&conn)?;
+    conn.pragma_update(None, "synchronous", "FULL").map_err(classify)?;
+    let (asked, inbox) = sync_channel::<()>(1);
+    let copy = move || {
+        while inbox.recv().is_ok() {
+            if let Err(why) = conn.query_row("pragma wal_checkpoint(passive)", [], |_| Ok(())) {
+                tracing::warn!(%why, "the write-ahead log could not be copied into the database; it is tried again");
+            }
+        }
+    };
+    std::thread::Builder::new().name("store-checkpoint".into()).spawn(copy).map_err(|why| DbError::Unavailable(why.to_string()))?;
+    let mut before = 0;
+    Ok(move |log: &mut Wal, pages: i32| {
+        // A log that has begun anew is shorter than it was.
+        before = before.min(pages);
+        if pages >= LONG_LOG {
+            let _ = log.checkpoint();
+        } else if pages - before >= COPIED_AT_ONCE {
+            before = pages;
+            // One that is under way will do.
+            let _ = asked.try_send(());
+        }
+        Ok(())
+    })
 }
 
 fn prepare_connection(conn: &Connection) -> Result<(), DbError> {
