@@ -293,9 +293,8 @@ impl Row {
             &self.recording_ref,
             &self.consent_ref,
         ];
-        // Strings always serialize; `Value` prints the same compact JSON without a result to unwrap.
-        let canonical = serde_json::Value::from_iter(covered.map(String::as_str)).to_string();
-        hex(&Sha256::digest(canonical.as_bytes()))
+        // Strings always serialize.
+        hex(&Sha256::digest(serde_json::to_vec(&covered).unwrap_or_default()))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Calls of both worlds, and the networks that play simulated ones: the table itself says which call is due for its next step.
 
+use std::borrow::Borrow;
+
 use domain::call::{Network, Progress, Stage, Status};
 use domain::ids::{Agent, Call, Campaign, Contact, Id, Nudge, Recording, ScheduledCall};
 use domain::tenant::{Mode, Tenant};
@@ -7,7 +9,7 @@ use domain::time::{DAY, Timestamp};
 use serde_json::{Map, Value as Json};
 
 use crate::analytics;
-use crate::db::{DbError, Row, Tx, Value};
+use crate::db::{DbError, Row, Tx, Value, any_of};
 use crate::params;
 
 /// A call as stored, without what was said.
@@ -162,60 +164,61 @@ fn phase(direction: &str, status: Status) -> String {
     format!("{direction}:{}", status.as_str())
 }
 
-/// Adds a call.
-pub fn insert(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
-    let progress = &row.progress;
-    tx.later(
-        "insert into calls (id, workspace, mode, agent, contact, campaign, nudge, scheduled_call, direction, status, phase, outcome, to_number, \
+/// Adds calls; [`touch_hour`] must follow in the transaction for each of their hours.
+pub fn insert<'r, C: Borrow<CallRow>>(tx: &mut Tx<'_>, rows: &'r [C]) -> Result<(), DbError> {
+    let into = "insert into calls (id, workspace, mode, agent, contact, campaign, nudge, scheduled_call, direction, status, phase, outcome, to_number, \
          from_number, external_ref, variables, metadata, provider_call, started_at, answered_at, ended_at, talk_ms, end_cause, block_reason, \
-         opted_out, hang_up_at, language, sentiment, price, concurrent, line, network, script_step, next_step_at, once_key, once_holder, version) \
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, \
-         ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37)",
-        params![
-            row.id,
-            row.workspace,
-            row.mode.as_str(),
-            row.agent,
-            row.contact,
-            row.campaign,
-            row.nudge,
-            row.scheduled_call,
-            &row.direction,
-            progress.status.as_str(),
-            row.phase(),
-            row.outcome.as_deref(),
-            &row.to_number,
-            &row.from_number,
-            row.external_ref.as_deref(),
-            &Json::Object(row.variables.clone()),
-            &row.metadata,
-            row.provider_call.as_deref(),
-            row.started_at,
-            progress.answered_at,
-            progress.ended_at,
-            progress.talk_ms,
-            progress.end_cause.as_deref(),
-            row.block_reason.as_deref(),
-            progress.opted_out,
-            row.hang_up_at,
-            row.language.as_deref(),
-            row.sentiment.as_deref(),
-            row.price,
-            row.concurrent,
-            row.line.then_some(1),
-            row.network.map(Network::as_str),
-            row.script_step,
-            row.next_step_at,
-            row.once.as_ref().map(|(key, _)| key.as_str()),
-            row.once.as_ref().map(|(_, holder)| holder.as_str()),
-            row.version
-        ],
-    )?;
-    touch_hour(tx, row)
+         opted_out, hang_up_at, language, sentiment, price, concurrent, line, network, script_step, next_step_at, once_key, once_holder, version)";
+    let values = |row: &'r C| -> Vec<Value<'r>> { values(row.borrow()) };
+    tx.insert_all(into, 37, rows.iter().map(values))
 }
 
-/// Only live calls are counted in figures.
-fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
+fn values(row: &CallRow) -> Vec<Value<'_>> {
+    let progress = &row.progress;
+    vec![
+        row.id.into(),
+        row.workspace.into(),
+        row.mode.as_str().into(),
+        row.agent.into(),
+        row.contact.into(),
+        row.campaign.into(),
+        row.nudge.into(),
+        row.scheduled_call.into(),
+        (&row.direction).into(),
+        progress.status.as_str().into(),
+        row.phase().into(),
+        row.outcome.as_deref().into(),
+        (&row.to_number).into(),
+        (&row.from_number).into(),
+        row.external_ref.as_deref().into(),
+        (&row.variables).into(),
+        (&row.metadata).into(),
+        row.provider_call.as_deref().into(),
+        row.started_at.into(),
+        progress.answered_at.into(),
+        progress.ended_at.into(),
+        progress.talk_ms.into(),
+        progress.end_cause.as_deref().into(),
+        row.block_reason.as_deref().into(),
+        progress.opted_out.into(),
+        row.hang_up_at.into(),
+        row.language.as_deref().into(),
+        row.sentiment.as_deref().into(),
+        row.price.into(),
+        row.concurrent.into(),
+        row.line.then_some(1).into(),
+        row.network.map(Network::as_str).into(),
+        row.script_step.into(),
+        row.next_step_at.into(),
+        row.once.as_ref().map(|(key, _)| key.as_str()).into(),
+        row.once.as_ref().map(|(_, holder)| holder.as_str()).into(),
+        row.version.into(),
+    ]
+}
+
+/// Says that the figures of the hour in which this call began have changed. Only live calls are counted in figures. [`save`] does so by itself;
+/// whoever [`insert`]s says it once for all calls of an hour.
+pub fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
     if row.mode == Mode::Test {
         return Ok(());
     }
@@ -323,6 +326,17 @@ pub fn content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Content,
     Ok(found.unwrap_or_default())
 }
 
+/// Dials to each of these numbers in the last 24 hours and in the last 7 days; numbers without any are left out.
+pub fn dials_to(tx: &mut Tx<'_>, tenant: Tenant, numbers: &[String], now: Timestamp) -> Result<Vec<(String, (i64, i64))>, DbError> {
+    let mut params = vec![tenant.into(), now.plus(-DAY).into(), now.plus(-7 * DAY).into()];
+    let list = any_of(&mut params, numbers.iter().map(Value::from));
+    let sql = format!(
+        "select to_number, cast(coalesce(sum(case when started_at > ?2 then 1 else 0 end), 0) as bigint), count(*) from calls \
+         where workspace = ?1 and to_number in {list} and mode = 'live' and block_reason is null and started_at > ?3 group by to_number"
+    );
+    tx.all(&sql, &params, |row| Ok((row.text(0)?, (row.int(1)?, row.int(2)?))))
+}
+
 /// Calls that somebody must look at now, those that wait longest first, held against other nodes until the transaction ends.
 pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<CallRow>, DbError> {
     let sql = format!(
@@ -359,12 +373,11 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 
 /// Lines in use: of the workspace, and of the whole platform.
 pub fn lines(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(i64, i64), DbError> {
-    let lines = tx.one(
-        "select cast(coalesce(sum(case when workspace = ?1 then 1 else 0 end), 0) as bigint), count(*) from calls where line = 1",
-        params![tenant],
-        |row| Ok((row.int(0)?, row.int(1)?)),
-    )?;
-    Ok(lines.unwrap_or((0, 0)))
+    // Every live call that is not over occupies one.
+    let all = "select count(*) from calls where mode = 'live' and phase is null";
+    let mine = "select count(*) from calls where workspace = ?1 and mode = 'live' and phase is null";
+    let all = tx.one(all, &[], |row| row.int(0))?.unwrap_or(0);
+    Ok((tx.one(mine, params![tenant], |row| row.int(0))?.unwrap_or(0), all))
 }
 
 /// Makes the placements of all workspaces wait for each other until the transaction ends, so that the last free line is taken once.

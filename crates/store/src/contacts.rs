@@ -5,7 +5,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::Value as Json;
 
-use crate::db::{DbError, Row, Tx};
+use crate::db::{DbError, Row, Tx, Value, any_of};
 use crate::params;
 
 /// A contact as stored.
@@ -96,11 +96,21 @@ pub enum Visible {
 
 /// Contacts that are not erased, newest first, older than `before`.
 pub fn list(tx: &mut Tx<'_>, tenant: Tenant, visible: Visible, before: Option<&str>, limit: i64) -> Result<Vec<ContactRow>, DbError> {
-    let mode = match visible {
-        Visible::Live => "and mode = 'live' ",
-        Visible::All => "",
+    let of = |mode: Mode| {
+        format!(
+            "select {COLUMNS} from contacts where workspace = ?1 and mode = '{}' and id < ?2 and erased_at is null order by id desc limit ?3",
+            mode.as_str()
+        )
     };
-    let sql = format!("select {COLUMNS} from contacts where workspace = ?1 {mode}and id < ?2 and erased_at is null order by id desc limit ?3");
+    let sql = match visible {
+        Visible::Live => of(Mode::Live),
+        // A page of each world, from its own range of the index.
+        Visible::All => format!(
+            "select {COLUMNS} from (select * from ({}) as live union all select * from ({}) as test) as both_worlds order by id desc limit ?3",
+            of(Mode::Live),
+            of(Mode::Test)
+        ),
+    };
     tx.all(&sql, params![tenant, before.unwrap_or("~"), limit], read)
 }
 
@@ -118,34 +128,46 @@ pub fn find_by_phone(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, phone: &str) -
     tx.one(&format!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and phone = ?3"), params![tenant, mode.as_str(), phone], read)
 }
 
+/// The contacts with these numbers (E.164).
+pub fn find_by_phones(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, phones: &[String]) -> Result<Vec<ContactRow>, DbError> {
+    let mut params = vec![tenant.into(), mode.as_str().into()];
+    let list = any_of(&mut params, phones.iter().map(Value::from));
+    tx.all(&format!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and phone in {list}"), &params, read)
+}
+
 /// Adds a contact; `false` when the reference or the number is taken (by a writer of this very moment, too).
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow) -> Result<bool, DbError> {
-    let added = tx.exec(
-        "insert into contacts (id, workspace, mode, external_ref, phone, name, email, company, preferred_language, timezone, attributes, variables, \
-         opt_out, consent, chatapp_user_id, chatapp_username, last_contact_at, created_at, updated_at) \
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18) on conflict do nothing",
-        params![
-            row.id,
-            tenant,
-            row.mode.as_str(),
-            row.external_ref.as_deref(),
-            row.phone.as_deref(),
-            row.name.as_deref(),
-            row.email.as_deref(),
-            row.company.as_deref(),
-            &row.preferred_language,
-            &row.timezone,
-            &row.attributes,
-            &row.variables,
-            row.opt_out,
-            row.consent.as_ref(),
-            row.chatapp_user_id.as_deref(),
-            row.chatapp_username.as_deref(),
-            row.last_contact_at,
-            row.created_at
-        ],
-    )?;
-    Ok(added > 0)
+    Ok(insert_all(tx, [(tenant, row)])? > 0)
+}
+
+/// Adds contacts whose reference and number are free; how many.
+pub fn insert_all<'r>(tx: &mut Tx<'_>, rows: impl IntoIterator<Item = (Tenant, &'r ContactRow)>) -> Result<u64, DbError> {
+    let into = "insert into contacts (id, workspace, mode, external_ref, phone, name, email, company, preferred_language, timezone, attributes, variables, \
+         opt_out, consent, chatapp_user_id, chatapp_username, last_contact_at, created_at, updated_at)";
+    let values = |(tenant, row): (Tenant, &'r ContactRow)| -> Vec<Value<'r>> {
+        vec![
+            row.id.into(),
+            tenant.into(),
+            row.mode.as_str().into(),
+            row.external_ref.as_deref().into(),
+            row.phone.as_deref().into(),
+            row.name.as_deref().into(),
+            row.email.as_deref().into(),
+            row.company.as_deref().into(),
+            (&row.preferred_language).into(),
+            (&row.timezone).into(),
+            (&row.attributes).into(),
+            (&row.variables).into(),
+            row.opt_out.into(),
+            row.consent.as_ref().into(),
+            row.chatapp_user_id.as_deref().into(),
+            row.chatapp_username.as_deref().into(),
+            row.last_contact_at.into(),
+            row.created_at.into(),
+            row.created_at.into(),
+        ]
+    };
+    tx.insert_new(into, 19, rows.into_iter().map(values))
 }
 
 /// Gives a contact without a reference this one, unless another contact has it. Whether it did.

@@ -1,10 +1,10 @@
 //! The hash chains of the workspaces: heads and rows. The rules of a chain are in `domain::decision_log`.
 
-use domain::decision_log::{Chain, Entry, Head, Row as LogRow};
+use domain::decision_log::{Chain, Head, Row as LogRow};
 use domain::tenant::Tenant;
 use domain::time::{MINUTE, Timestamp};
 
-use crate::db::{DbError, Row, Tx};
+use crate::db::{DbError, Row, Tx, Value};
 use crate::params;
 
 /// The newest row of a chain as its head remembers it.
@@ -44,31 +44,48 @@ pub fn head_for_update(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain) -> Result<
     Ok(tx.one(&held, params![tenant, chain.as_str()], read_head)?.filter(|head| head.head.seq > 0))
 }
 
-/// Adds a row; `entry` is what it was made of, `head` the chain's head with it. The caller moves the head there in the same transaction ([`move_head`]).
-pub fn append(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain, entry: &Entry, row: &LogRow, head: &HeadRow) -> Result<(), DbError> {
-    let seq = head.head.seq as i64;
-    tx.later(
-        "insert into decision_log (workspace, chain, seq, at, interaction_id, decision, blocked_by, gate_results, outcome, recording_ref, consent_ref, \
-         integrity_hash, prev_hash, is_test, channel, agent_id) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
-        params![
-            tenant,
-            chain.as_str(),
-            seq,
-            head.at,
-            &row.interaction_id,
-            &row.decision,
-            &row.blocked_by,
-            &row.gate_results,
-            &row.outcome,
-            &row.recording_ref,
-            &row.consent_ref,
-            &row.integrity_hash,
-            &row.prev_hash,
-            entry.is_test,
-            &row.channel,
-            &row.agent_id
-        ],
-    )
+/// A row to be added, and what of it the store keeps as it is rather than as text.
+#[derive(Debug, Clone)]
+pub struct NewRow {
+    /// The workspace.
+    pub tenant: Tenant,
+    /// The chain.
+    pub chain: Chain,
+    /// Its number.
+    pub seq: u64,
+    /// When it was decided.
+    pub at: Timestamp,
+    /// Whether it is of the test world.
+    pub is_test: bool,
+    /// Its texts.
+    pub row: LogRow,
+}
+
+/// Adds rows. The caller moves the heads there in the same transaction ([`move_head`]).
+pub fn append<'r>(tx: &mut Tx<'_>, rows: &'r [NewRow]) -> Result<(), DbError> {
+    let into = "insert into decision_log (workspace, chain, seq, at, interaction_id, decision, blocked_by, gate_results, outcome, recording_ref, consent_ref, \
+         integrity_hash, prev_hash, is_test, channel, agent_id)";
+    let values = |NewRow { tenant, chain, seq, at, is_test, row }: &'r NewRow| -> Vec<Value<'r>> {
+        vec![
+            (*tenant).into(),
+            chain.as_str().into(),
+            (*seq as i64).into(),
+            (*at).into(),
+            (&row.interaction_id).into(),
+            (&row.decision).into(),
+            (&row.blocked_by).into(),
+            (&row.gate_results).into(),
+            (&row.outcome).into(),
+            (&row.recording_ref).into(),
+            (&row.consent_ref).into(),
+            (&row.integrity_hash).into(),
+            (&row.prev_hash).into(),
+            (*is_test).into(),
+            (&row.channel).into(),
+            (&row.agent_id).into(),
+        ]
+    };
+    tx.insert_all(into, 16, rows.iter().map(values))
 }
 
 /// Moves the head of a chain to the newest row that was added.
@@ -113,21 +130,29 @@ pub fn last_seq(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain) -> Result<u64, Db
     Ok(last.flatten().unwrap_or(0).max(0) as u64)
 }
 
+/// The number of the first row of a chain that was decided at or after `at`; one more than the last when there is none. Moments never go back along a
+/// chain, so it is found by halving, and rows need no index by time.
+fn first_from(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain, last: u64, at: Timestamp) -> Result<u64, DbError> {
+    let (mut low, mut high) = (1, last.saturating_add(1));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let sql = "select at from decision_log where workspace = ?1 and chain = ?2 and seq >= ?3 order by seq limit 1";
+        let decided = tx.one(sql, params![tenant, chain.as_str(), middle as i64], |row| row.time(0))?;
+        if decided.is_none_or(|decided| decided >= at) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Ok(low)
+}
+
 /// The numbers of the first row decided at or after `from` and of the last one decided before `to`; `None` when there is none between.
 pub fn range(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain, from: Option<Timestamp>, to: Option<Timestamp>) -> Result<Option<(u64, u64)>, DbError> {
-    let (from, to) = (from.unwrap_or(Timestamp(i64::MIN)), to.unwrap_or(Timestamp(i64::MAX)));
-    // Moments never go back along a chain, so both ends are found by key.
-    let first = tx.one(
-        "select seq from decision_log where workspace = ?1 and chain = ?2 and at >= ?3 and at < ?4 order by at, seq limit 1",
-        params![tenant, chain.as_str(), from, to],
-        |row| row.int(0),
-    )?;
-    let last = tx.one(
-        "select seq from decision_log where workspace = ?1 and chain = ?2 and at >= ?3 and at < ?4 order by at desc, seq desc limit 1",
-        params![tenant, chain.as_str(), from, to],
-        |row| row.int(0),
-    )?;
-    Ok(first.zip(last).map(|(first, last)| (first.max(0) as u64, last.max(0) as u64)))
+    let last = last_seq(tx, tenant, chain)?;
+    let first = from.map_or(Ok(1), |from| first_from(tx, tenant, chain, last, from))?;
+    let last = to.map_or(Ok(last), |to| first_from(tx, tenant, chain, last, to).map(|after| after - 1))?;
+    Ok((first <= last).then_some((first, last)))
 }
 
 /// How many dials were refused on a day by one rule for one agent.
@@ -161,9 +186,10 @@ pub fn blocked(tx: &mut Tx<'_>, tenant: Tenant, is_test: bool, from: Option<Time
 
 /// What the gates said about a call or chat that began at about `near`, as its record holds it.
 pub fn gate_results(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain, interaction: &str, near: Timestamp) -> Result<Option<String>, DbError> {
+    let Some((first, last)) = range(tx, tenant, chain, Some(near.plus(-MINUTE)), Some(near.plus(MINUTE)))? else { return Ok(None) };
     tx.one(
-        "select gate_results from decision_log where workspace = ?1 and chain = ?2 and at >= ?3 and at <= ?4 and interaction_id = ?5 order by at, seq limit 1",
-        params![tenant, chain.as_str(), near.plus(-MINUTE), near.plus(MINUTE), interaction],
+        "select gate_results from decision_log where workspace = ?1 and chain = ?2 and seq >= ?3 and seq <= ?4 and interaction_id = ?5 order by seq limit 1",
+        params![tenant, chain.as_str(), first as i64, last as i64, interaction],
         |row| row.text(0),
     )
 }

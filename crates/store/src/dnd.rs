@@ -4,7 +4,7 @@
 use domain::phone::Phone;
 use domain::time::Timestamp;
 
-use crate::db::{DbError, Tx, Value};
+use crate::db::{DbError, Tx, Value, any_of};
 use crate::params;
 
 /// Numbers in one statement of an import.
@@ -43,6 +43,16 @@ pub fn contains(tx: &mut Tx<'_>, phone: &str) -> Result<bool, DbError> {
         |_| Ok(()),
     )?;
     Ok(found.is_some())
+}
+
+/// Whether each of these numbers is in the registry, in their order.
+pub fn contains_each(tx: &mut Tx<'_>, phones: &[String]) -> Result<Vec<bool>, DbError> {
+    let numbers: Vec<i64> = phones.iter().map(|phone| digits(phone)).collect();
+    let mut params = Vec::new();
+    let list = any_of(&mut params, numbers.iter().copied().map(Value::from));
+    let sql = format!("select phone from dnd_registry where generation in (0, (select current from dnd_state where id = 1)) and phone in {list}");
+    let found = tx.all(&sql, &params, |row| row.int(0))?;
+    Ok(numbers.iter().map(|number| found.contains(number)).collect())
 }
 
 /// Starts an import and gives its number; `None` while another one was active after `stale`.

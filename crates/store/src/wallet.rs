@@ -94,27 +94,18 @@ pub fn post(
     Ok(Some((entry, state)))
 }
 
-/// Holds `amount` for a call, if the balance covers it beside all other holds. Whether it did.
-pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, reference: &str, amount: i64, now: Timestamp) -> Result<bool, DbError> {
+/// Holds `amount` for calls, if the balance covers it beside all other holds. Whether it did. Each call on a line holds its price; nothing else is held.
+pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, amount: i64) -> Result<bool, DbError> {
     let held = tx.exec(
         "update workspaces set reserved = reserved + cast(?2 as bigint) where id = ?1 and balance - reserved >= cast(?2 as bigint)",
         params![tenant, amount],
     )?;
-    if held == 0 {
-        return Ok(false);
-    }
-    tx.later("insert into wallet_holds (reference, workspace, amount, created_at) values (?1, ?2, ?3, ?4)", params![reference, tenant, amount, now])?;
-    Ok(true)
+    Ok(held > 0)
 }
 
-/// Gives back what was held for `reference`; a repeat does nothing.
-pub fn release(tx: &mut Tx<'_>, tenant: Tenant, reference: &str) -> Result<(), DbError> {
-    let held =
-        tx.one("delete from wallet_holds where workspace = ?1 and reference = ?2 returning amount", params![tenant, reference], |row| row.int(0))?;
-    if let Some(amount) = held {
-        tx.later("update workspaces set reserved = reserved - cast(?2 as bigint) where id = ?1", params![tenant, amount])?;
-    }
-    Ok(())
+/// Gives back what was held for a call that leaves its line.
+pub fn release(tx: &mut Tx<'_>, tenant: Tenant, amount: i64) -> Result<(), DbError> {
+    tx.later("update workspaces set reserved = reserved - cast(?2 as bigint) where id = ?1", params![tenant, amount])
 }
 
 /// Remembers the level that `wallet.low` told last.

@@ -1,13 +1,13 @@
 //! Writing the decision log (spec 2 «Compliance log»): a row is appended in the transaction of the decision that it proves, one writer a
 //! chain. Reading, verifying and exporting it is in [`super::audit`].
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use domain::decision_log::{Chain, Entry, Head};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use store::Tx;
-use store::decision_log::{self, HeadRow};
+use store::decision_log::{self, HeadRow, NewRow};
 
 use super::{Context, Failure};
 use crate::runtime::crypto::Keyring;
@@ -16,53 +16,61 @@ use crate::runtime::crypto::Keyring;
 /// range of numbers. The chain is held until the transaction ends: call it late in the transaction.
 pub fn record(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, chain: Chain, entry: Entry) -> Result<u64, Failure> {
     let mut chains = Chains::default();
-    let seq = chains.record(tx, context, tenant, chain, entry)?;
-    chains.finish(tx)?;
+    let seq = chains.record(tx, tenant, chain, entry)?;
+    chains.write(tx)?;
+    chains.finish(tx, context)?;
     Ok(seq)
 }
 
-/// The chains to which one transaction appends: each head is read once, and written once at the end.
+/// The chains to which one transaction appends: each head is read once, and sealed and written once at the end; rows are written together.
 #[derive(Default)]
-pub struct Chains(HashMap<(Tenant, Chain), HeadRow>);
+pub struct Chains {
+    tips: BTreeMap<(Tenant, &'static str), Tip>,
+    rows: Vec<NewRow>,
+}
+
+/// The newest row of a chain.
+struct Tip {
+    chain: Chain,
+    head: Head,
+    /// When it was decided.
+    at: Timestamp,
+}
 
 impl Chains {
-    /// Like [`record`]; [`Chains::finish`] must follow in the same transaction.
-    pub fn record(&mut self, tx: &mut Tx<'_>, context: &Context, tenant: Tenant, chain: Chain, entry: Entry) -> Result<u64, Failure> {
-        let newest = match self.0.get(&(tenant, chain)) {
-            Some(head) => Some(head.clone()),
-            None => decision_log::head_for_update(tx, tenant, chain)?,
+    /// Like [`record`]; [`Chains::write`] and [`Chains::finish`] must follow in the same transaction.
+    pub fn record(&mut self, tx: &mut Tx<'_>, tenant: Tenant, chain: Chain, entry: Entry) -> Result<u64, Failure> {
+        use std::collections::btree_map::Entry as Slot;
+        let tip = match self.tips.entry((tenant, chain.as_str())) {
+            Slot::Occupied(known) => known.into_mut(),
+            Slot::Vacant(empty) => {
+                let newest = decision_log::head_for_update(tx, tenant, chain)?;
+                let (head, at) = newest.map_or_else(|| (Head::default(), entry.timestamp), |newest| (newest.head, newest.at));
+                empty.insert(Tip { chain, head, at })
+            }
         };
-        let (seq, head) = append(tx, context, tenant, chain, entry, newest)?;
-        self.0.insert((tenant, chain), head);
-        Ok(seq)
+        tip.at = tip.at.max(entry.timestamp);
+        let is_test = entry.is_test;
+        let row = Entry { timestamp: tip.at, ..entry }.after(&tip.head);
+        tip.head = Head { seq: tip.head.seq.saturating_add(1), hash: row.integrity_hash.clone() };
+        self.rows.push(NewRow { tenant, chain, seq: tip.head.seq, at: tip.at, is_test, row });
+        Ok(tip.head.seq)
+    }
+
+    /// Writes the rows that were recorded since it was asked last.
+    pub fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        decision_log::append(tx, &std::mem::take(&mut self.rows))?;
+        Ok(())
     }
 
     /// Moves the heads to the rows that were appended.
-    pub fn finish(self, tx: &mut Tx<'_>) -> Result<(), Failure> {
-        for ((tenant, chain), head) in self.0 {
-            decision_log::move_head(tx, tenant, chain, &head)?;
+    pub fn finish(self, tx: &mut Tx<'_>, context: &Context) -> Result<(), Failure> {
+        for ((tenant, _), Tip { chain, head, at }) in self.tips {
+            let seal = seal(&context.keyring, tenant, chain, &head, at);
+            decision_log::move_head(tx, tenant, chain, &HeadRow { head, at, seal })?;
         }
         Ok(())
     }
-}
-
-fn append(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    tenant: Tenant,
-    chain: Chain,
-    entry: Entry,
-    newest: Option<HeadRow>,
-) -> Result<(u64, HeadRow), Failure> {
-    let at = newest.as_ref().map_or(entry.timestamp, |newest| newest.at.max(entry.timestamp));
-    let entry = Entry { timestamp: at, ..entry };
-    let row = entry.clone().after(&newest.map(|newest| newest.head).unwrap_or_default());
-    let seq = row.seq.parse().map_err(|_| Failure::internal("a row without a number"))?;
-    let head = Head { seq, hash: row.integrity_hash.clone() };
-    let seal = seal(&context.keyring, tenant, chain, &head, at);
-    let head = HeadRow { head, at, seal };
-    decision_log::append(tx, tenant, chain, &entry, &row, &head)?;
-    Ok((seq, head))
 }
 
 /// Keyed hash of a head: who can write the store but lacks the master key can neither cut a chain short nor write it anew unnoticed.

@@ -1,6 +1,8 @@
 //! Calls at a set time (spec 1 «Scheduled calls»): made, read and cancelled here, tried by [`try_due`] when their time comes, and told by the
 //! call's own facts what became of the dial. Every change of state goes through `domain::scheduled_call::step`.
 
+use std::sync::Arc;
+
 use api::error_codes as codes;
 use api::scheduled_calls::{NewScheduledCall, Scheduled, ScheduledCallView};
 use domain::call::Fact;
@@ -13,8 +15,9 @@ use store::Tx;
 use store::calls::CallRow;
 use store::scheduled_calls::{self, ScheduledCallId, ScheduledCallRow};
 
-use super::calls::{self, Env, Order, OwnNumber, Prepared, Refused};
+use super::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
 use super::idempotency::{Answer, Once, Turn};
+use super::timelines::Checks;
 use super::{App, Failure, timelines, topics};
 
 fn view(row: ScheduledCallRow) -> ScheduledCallView {
@@ -75,7 +78,7 @@ pub async fn create(app: &App, tenant: Tenant, mode: Mode, once: Once, body: New
             if let Turn::Given(answer) = once.reserve(tx, now)? {
                 return Ok(answer);
             }
-            let prepared = calls::prepare(tx, &env, tenant, mode, order.clone())?;
+            let prepared = calls::prepare(tx, &env, &mut Known::default(), tenant, mode, order.clone())?;
             if let Some(refused) = refused_at_creation(&prepared) {
                 return Err(refused.into());
             }
@@ -205,22 +208,25 @@ pub async fn try_due(app: &App, tenant: Tenant, id: ScheduledCallId) -> Result<O
         .tx(move |tx| {
             let now = env.context.now;
             let Some(row) = scheduled_calls::take_due(tx, tenant, id, now)? else { return Ok(None) };
-            let prepared = calls::prepare(tx, &env, tenant, row.mode, order_of(&row))?;
+            let mut known = Known::default();
+            let prepared = calls::prepare(tx, &env, &mut known, tenant, row.mode, order_of(&row))?;
             let decided = step(&row.state, Event::Due(due_facts(&prepared, now)), now);
             if decided.verdict != Verdict::Applied {
                 return Err(Failure::internal(format!("a due scheduled call was not tried: {:?}", decided.verdict)));
             }
             let place = decided.action == Some(Action::Place);
-            let call = if place { Some(calls::place_intent(tx, &env, &prepared)?) } else { None };
+            let call = if place { Some(calls::place_intent(tx, &env, &mut known, &prepared)?) } else { None };
             if let (Some(Reason::Blocked(gate)), Status::Failed | Status::Cancelled) = (decided.next.reason, decided.next.status) {
-                calls::block(tx, &env, &prepared, gate)?;
+                calls::block(tx, &env, &mut known, &prepared, gate)?;
             }
+            known.finish(tx, &env.context)?;
             let row = save(tx, row, &decided, call.as_ref().map(|call| call.id))?;
-            let opening = prepared.pack.as_ref().and_then(|pack| pack.hours.next_opening(now));
             let refusal = prepared.refused().and_then(|refused| refusal(&refused));
-            let checks = Value::Array(timelines::checks(&prepared, refusal, opening));
+            let mut checks = Checks::new();
+            timelines::add_dial(&mut checks, &prepared, refusal);
+            let checks = serde_json::from_str(&checks.text()).map_err(|why| Failure::internal(why.to_string()))?;
             scheduled_calls::record(tx, tenant, id, now, &told("due", &row, checks))?;
-            Ok(call)
+            Ok(call.map(Arc::unwrap_or_clone))
         })
         .await
 }
@@ -247,7 +253,7 @@ fn due_facts(prepared: &Prepared, now: Timestamp) -> DueFacts {
         refusal: prepared.refused().and_then(|refused| refusal(&refused)),
         from_number_ok: prepared.from != OwnNumber::NotOwned,
         providers_ok: prepared.carrier_ok,
-        block: prepared.judgement.as_ref().and_then(|judgement| judgement.block),
+        block: prepared.block(),
         opening: prepared.pack.as_ref().and_then(|pack| pack.hours.next_opening(now)),
         balance_ok: prepared.balance_ok,
         line_free: prepared.lines_full.is_none(),

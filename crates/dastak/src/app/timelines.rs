@@ -1,7 +1,8 @@
 //! Timelines: every decision about a call in order, what was checked, the value seen, what was decided, why it waits and until when. They
 //! hold no personal data.
 
-use domain::compliance::{Gate, Verdict};
+use std::fmt::Write;
+
 use domain::decision_log::Chain;
 use domain::ids::{Call, Id};
 use domain::nudge::Refusal;
@@ -26,33 +27,43 @@ fn plain(at: Timestamp, event: &str, decision: &str, status: &str, reason: Optio
     entry(at, json!({"event": event, "checks": [], "decision": decision, "status": status, "reason": reason, "until": null, "callId": call}))
 }
 
-/// What was checked before a dial, with the values seen; nothing of it is personal. `opening` is the hours' next one.
-pub(super) fn checks(prepared: &Prepared, refusal: Option<Refusal>, opening: Option<Timestamp>) -> Vec<Value> {
-    let mut checks = vec![
-        json!({"check": "agent_and_workspace", "ok": refusal.is_none(), "refusal": refusal.map(Refusal::as_str)}),
-        json!({"check": "from_number", "ok": prepared.from != OwnNumber::NotOwned}),
-        json!({"check": "carrier", "ok": prepared.carrier_ok}),
-    ];
-    for finding in prepared.judgement.iter().flat_map(|judgement| &judgement.findings) {
-        let mut check = Map::new();
-        check.insert("check".into(), finding.gate.as_str().into());
-        check.insert("ok".into(), (finding.verdict != Verdict::Refuse).into());
-        check.insert("verdict".into(), finding.verdict.as_str().into());
-        check.extend(finding.evidence.clone());
-        if finding.gate == Gate::CallingWindow {
-            check.insert("opens".into(), json!(opening));
-        }
-        checks.push(Value::Object(check));
+/// What was checked before a decision: a JSON list, written as it grows. What is written into it is no text of users.
+pub(super) struct Checks(String);
+
+impl Checks {
+    /// An empty list.
+    pub fn new() -> Self {
+        Self("[".to_owned())
     }
+
+    /// Adds a check, a JSON object.
+    pub fn add(&mut self, check: std::fmt::Arguments<'_>) {
+        let comma = if self.0.len() > 1 { "," } else { "" };
+        // Writing to a text does not fail.
+        let _ = write!(self.0, "{comma}{check}");
+    }
+
+    /// The list.
+    pub fn text(mut self) -> String {
+        self.0.push(']');
+        self.0
+    }
+}
+
+/// Adds what was checked before a dial, with the values seen; nothing of it is personal.
+pub(super) fn add_dial(checks: &mut Checks, prepared: &Prepared, refusal: Option<Refusal>) {
+    let refused = refusal.map_or_else(|| "null".to_owned(), |refusal| format!(r#""{}""#, refusal.as_str()));
+    checks.add(format_args!(r#"{{"check":"agent_and_workspace","ok":{},"refusal":{refused}}}"#, refusal.is_none()));
+    checks.add(format_args!(r#"{{"check":"from_number","ok":{}}}"#, prepared.from != OwnNumber::NotOwned));
+    checks.add(format_args!(r#"{{"check":"carrier","ok":{}}}"#, prepared.carrier_ok));
+    checks.0.push_str(prepared.judgement.as_ref().map_or("", |judged| &judged.checks));
     if prepared.mode == Mode::Live {
-        let workspace = &prepared.workspace;
-        let (free, price) = (workspace.balance - workspace.reserved, workspace.cost_per_minute);
-        checks.push(json!({"check": "balance", "ok": prepared.balance_ok, "availableMinor": free, "neededMinor": price}));
-        let limit = access::limit(workspace, "concurrentCalls");
-        checks.push(json!({"check": "lines", "ok": prepared.lines_full.is_none(), "inUse": prepared.lines_in_use, "limit": limit,
-            "platformFull": prepared.lines_full == Some(Refused::LinesFull { platform: true })}));
+        let (available, price) = (prepared.available, prepared.workspace.cost_per_minute);
+        checks.add(format_args!(r#"{{"check":"balance","ok":{},"availableMinor":{available},"neededMinor":{price}}}"#, prepared.balance_ok));
+        let (free, used, limit) = (prepared.lines_full.is_none(), prepared.lines_in_use, access::limit(&prepared.workspace, "concurrentCalls"));
+        let platform = prepared.lines_full == Some(Refused::LinesFull { platform: true });
+        checks.add(format_args!(r#"{{"check":"lines","ok":{free},"inUse":{used},"limit":{limit},"platformFull":{platform}}}"#));
     }
-    checks
 }
 
 /// What happened to a call once the carrier had it.

@@ -62,14 +62,17 @@ impl Desk {
         // Queues that wait for a line are asked once a look, however many there are.
         let waiting = usize::try_from(app.store.read(store::nudges::waiting_queues).await?).unwrap_or(0);
         let mut line_rounds = waiting.div_ceil(QUEUES);
-        let (mut burst, started) = (None, app.clock.now());
+        let (mut burst, started, mut dials) = (None, app.clock.now(), Vec::new());
         while !app.clock.stopping() {
             self.starved.store(true, Ordering::SeqCst);
-            if self.dials.available_permits() < ROOM {
+            if self.dials.available_permits() < ROOM + dials.len() {
+                self.start_all(dials).await;
                 return Ok(None);
             }
             self.starved.store(false, Ordering::SeqCst);
-            let round = nudges::round(app, &self.breaker, line_rounds > 0).await?;
+            // What the round before has decided is dialled while the store is busy with the next one.
+            let (round, ()) = tokio::join!(nudges::round(app, &self.breaker, line_rounds > 0), self.start_all(std::mem::take(&mut dials)));
+            let round = round?;
             line_rounds = line_rounds.saturating_sub(1);
             // From the second round on, and in one look no longer than this, so that nothing waits for good.
             let now = app.clock.now();
@@ -78,18 +81,23 @@ impl Desk {
             } else if round.more && !round.dials.is_empty() && burst.is_none() {
                 burst = Some(app.burst.begin());
             }
-            for call in round.dials {
-                self.start(call).await;
-            }
+            dials = round.dials;
             if !round.more && line_rounds == 0 {
                 break;
             }
         }
+        self.start_all(dials).await;
         drop(burst);
         let now = app.clock.now();
         let next = app.store.read(store::nudges::next_look).await?.map(|at| if at <= now { now.plus(HELD) } else { at });
         // A wake-up of another node can get lost; a manual clock belongs to one node.
         Ok(if app.store.shared() && !app.clock.is_manual() { Some(next.map_or(now.plus(AGAIN), |at| at.min(now.plus(AGAIN)))) } else { next })
+    }
+
+    async fn start_all(self: &Arc<Self>, calls: Vec<Arc<CallRow>>) {
+        for call in calls {
+            self.start(Arc::unwrap_or_clone(call)).await;
+        }
     }
 
     /// Dials in a task of its own: a slow carrier holds up nobody else. The outcome is stored as a fact of the call.

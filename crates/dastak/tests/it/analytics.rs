@@ -129,7 +129,11 @@ async fn blocked_campaign_dials_declined_calls_and_calls_without_an_agent() {
         CallRow { campaign: Some(campaign), ..stored(&desk, 4, Status::Busy, "outbound") },
         CallRow { agent: Some(desk.agent.parse().unwrap()), ..stored(&desk, 5, Status::Completed, "inbound") },
     ];
-    desk.app.app().store.tx(move |tx| rows.iter().try_for_each(|row| store::calls::insert(tx, row))).await.unwrap();
+    let inserted = desk.app.app().store.tx(move |tx| {
+        store::calls::insert(tx, &rows)?;
+        rows.iter().try_for_each(|row| store::calls::touch_hour(tx, row))
+    });
+    inserted.await.unwrap();
     let all = figures(&desk, "").await;
     assert_eq!((&all["totals"]["calls"], &all["totals"]["blockedCalls"], &all["totals"]["declinedCalls"]), (&json!(2), &json!(1), &json!(1)));
     assert_eq!(all["sentiment"], json!([{"sentiment": "neutral", "count": 2}]));

@@ -144,6 +144,44 @@ async fn lists_page_newest_first_and_stay_stable() {
 }
 
 #[tokio::test]
+async fn a_page_of_both_worlds_is_in_one_order() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let made = made(&app, &workspace, json!({"externalRef": "a", "phone": "9812345678"})).await;
+    let (tenant, store, context) = (workspace.id.parse().unwrap(), app.app().store.clone(), app.app().context());
+    let (first, start) = (made["id"].as_str().unwrap().to_owned(), made["id"].as_str().unwrap().parse().unwrap());
+    // Live, test, test, live, test, test, live.
+    let worlds = [Mode::Test, Mode::Test, Mode::Live, Mode::Test, Mode::Test, Mode::Live];
+    let mut ids: Vec<(String, Mode)> = store
+        .tx(move |tx| {
+            let one = store::contacts::get(tx, tenant, start)?.unwrap();
+            let rows: Vec<_> = worlds
+                .map(|mode| store::contacts::ContactRow { id: context.ids.make(), mode, external_ref: None, phone: None, ..one.clone() })
+                .into_iter()
+                .collect();
+            assert_eq!(store::contacts::insert_all(tx, rows.iter().map(|row| (tenant, row)))?, 6);
+            Ok::<_, store::DbError>(rows.iter().map(|row| (row.id.to_string(), row.mode)).collect())
+        })
+        .await
+        .unwrap();
+    ids.insert(0, (first, Mode::Live));
+    ids.reverse();
+    for (key, wanted) in [(&workspace.test, &[Mode::Live, Mode::Test][..]), (&workspace.live, &[Mode::Live])] {
+        let (mut seen, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let page = app.get(key, &format!("/v1/contacts?limit=2{cursor}")).await.expect(200);
+            seen.extend(page["data"].as_array().unwrap().iter().map(|contact| contact["id"].as_str().unwrap().to_owned()));
+            match page["nextCursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => break,
+            }
+        }
+        let wanted: Vec<&String> = ids.iter().filter(|(_, mode)| wanted.contains(mode)).map(|(id, _)| id).collect();
+        assert_eq!(seen.iter().collect::<Vec<_>>(), wanted);
+    }
+}
+
+#[tokio::test]
 async fn test_keys_read_and_do_not_write() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;

@@ -324,3 +324,57 @@ async fn a_contact_is_erased_with_its_nudges() {
     let again = kit.send(&kit.workspace.live, &once, &body).await;
     assert!(again.status == 410 && !again.text.contains("Asha"), "{again:?}");
 }
+
+#[tokio::test]
+async fn of_many_due_at_once_each_gets_what_its_own_number_says() {
+    let kit = Kit::start().await;
+    let (app, live) = (&kit.app, &kit.workspace.live);
+    // A fourth dial of one day is over the cap of the pack.
+    for _ in 0..3 {
+        kit.make("9812340009", &json!({})).await;
+        app.advance(20).await;
+    }
+    app.post(live, "/v1/contacts", &json!({"externalRef": "opted-out", "phone": "9812350043", "optOut": true})).await.expect(201);
+    let known = app.post(live, "/v1/contacts", &json!({"externalRef": "crm-17", "phone": "9812350017"})).await.expect(201);
+    let at = json!({"scheduledAt": "2027-03-01T07:00:00Z"});
+    // More than are written with one statement, those that are refused among them.
+    let mut numbers: Vec<String> = (1..=70).map(|number| format!("98123500{number:02}")).collect();
+    numbers.insert(20, "9812340009".to_owned());
+    let mut nudges = Vec::new();
+    for number in &numbers {
+        nudges.push((number, kit.make(number, &at).await));
+    }
+    app.operator("POST", "/dnd", &json!({"phones": ["9812350041"]})).await.expect(200);
+    app.post(live, "/v1/dnc", &json!({"phones": ["9812350042"]})).await.expect(200);
+    app.advance(1_740).await;
+    let mut dialled = std::collections::BTreeMap::new();
+    for call in app.get(live, "/v1/calls?limit=200&state=ringing").await.expect(200)["data"].as_array().unwrap() {
+        let (number, contact) = (call["toNumber"].as_str().unwrap().to_owned(), call["contactId"].as_str().unwrap().to_owned());
+        assert!(dialled.insert(number, contact).is_none(), "{call} was dialled twice");
+    }
+    assert_eq!(dialled.len(), 67);
+    for (number, nudge) in nudges {
+        let nudge = kit.get(&nudge).await;
+        let refused = match number.as_str() {
+            "9812350041" => Some("dnd"),
+            "9812350042" | "9812350043" => Some("opt_out"),
+            "9812340009" => Some("frequency_cap"),
+            _ => None,
+        };
+        match refused {
+            Some(gate) => assert_eq!((&nudge["result"], &nudge["blockReason"]), (&json!("blocked"), &json!(gate)), "{nudge}"),
+            None => {
+                assert_eq!((&nudge["status"], &nudge["attempts"]), (&json!("queued"), &json!(1)), "{nudge}");
+                let contact = app.get(live, &format!("/v1/contacts/{}", dialled[&format!("+91{number}")])).await.expect(200);
+                assert_eq!(contact["data"]["phone"], format!("+91{number}"));
+            }
+        }
+    }
+    assert_eq!(dialled["+919812350017"], known["data"]["id"], "a person who is known is not made again");
+    let workspace = app.operator("GET", &format!("/workspaces/{}", kit.workspace.id), &Value::Null).await.expect(200);
+    assert_eq!(workspace["data"]["reservedMinor"], 67 * 600, "each call holds its price");
+    assert_eq!(app.get(live, "/v1/audit/verify").await.expect(200)["data"]["verified"], true);
+    app.advance(60).await;
+    let workspace = app.operator("GET", &format!("/workspaces/{}", kit.workspace.id), &Value::Null).await.expect(200);
+    assert_eq!(workspace["data"]["reservedMinor"], 0);
+}

@@ -422,9 +422,6 @@ impl Court<'_> {
                 broken.push(format!("{id} owes {owed} and was charged {charged}"));
             }
         }
-        if self.count(&format!("select count(*) from wallet_holds where workspace = '{tenant}'")) != 0 {
-            broken.push("money is still held".into());
-        }
         self.broken.extend(broken);
     }
 

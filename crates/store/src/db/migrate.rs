@@ -36,6 +36,7 @@ migrations! {
     9 "recordings",
     10 "lines",
     11 "hot_indexes",
+    12 "fewer_rows",
 }
 
 /// Number of the newest step this program knows.

@@ -11,13 +11,14 @@ mod postgres;
 mod sqlite;
 mod value;
 
+use std::collections::BTreeMap;
 use std::panic::Location;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use faults::{Fate, Faults, Pause, Place};
 pub use migrate::{Migration, Progress};
-pub use value::{Row, Value};
+pub use value::{Row, Value, any_of};
 
 /// Where the data lives.
 #[derive(Debug, Clone)]
@@ -107,6 +108,22 @@ impl StoreMetrics {
     }
 }
 
+/// Rows that one statement of [`Tx::insert_all`] inserts at most. Who writes very many does so by as many at a time, so that memory stays small and warm.
+pub const ROWS: usize = 32;
+
+/// `(?1, ?2), (?3, ?4)`, for rows of values. There are few of them, long ones.
+fn places(rows: usize, width: usize) -> Arc<str> {
+    static KNOWN: Mutex<BTreeMap<(usize, usize), Arc<str>>> = Mutex::new(BTreeMap::new());
+    let make = || {
+        let row = |row: usize| {
+            let places: Vec<String> = (row * width + 1..=(row + 1) * width).map(|place| format!("?{place}")).collect();
+            format!("({})", places.join(", "))
+        };
+        (0..rows).map(row).collect::<Vec<_>>().join(", ").into()
+    };
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).entry((rows, width)).or_insert_with(make).clone()
+}
+
 /// A handle to the store; cloning it is cheap.
 #[derive(Clone)]
 pub struct Store {
@@ -168,6 +185,49 @@ impl Tx<'_> {
         match &mut self.session {
             Session::Sqlite(conn) => sqlite::exec(conn, sql, params).map(|_| ()),
             Session::Postgres(tx) => tx.later(sql, params),
+        }
+    }
+
+    /// Inserts rows of `width` values each, many with one statement; `into` is the statement up to its values. Rows in the order of the table's keys are
+    /// the cheapest. On PostgreSQL they travel with the next read or the commit.
+    pub fn insert_all<'v>(&mut self, into: &str, width: usize, rows: impl IntoIterator<Item = Vec<Value<'v>>>) -> Result<(), DbError> {
+        self.in_chunks(into, width, rows, "", |tx, sql, values| tx.later(sql, values))
+    }
+
+    /// The same, but for rows that a unique index refuses; how many were inserted.
+    pub fn insert_new<'v>(&mut self, into: &str, width: usize, rows: impl IntoIterator<Item = Vec<Value<'v>>>) -> Result<u64, DbError> {
+        let mut inserted = 0;
+        self.in_chunks(into, width, rows, " on conflict do nothing", |tx, sql, values| {
+            inserted += tx.exec(sql, values)?;
+            Ok(())
+        })?;
+        Ok(inserted)
+    }
+
+    fn in_chunks<'v>(
+        &mut self,
+        into: &str,
+        width: usize,
+        rows: impl IntoIterator<Item = Vec<Value<'v>>>,
+        after: &str,
+        mut run: impl FnMut(&mut Self, &str, &[Value<'v>]) -> Result<(), DbError>,
+    ) -> Result<(), DbError> {
+        let mut rows = rows.into_iter();
+        let mut values: Vec<Value<'v>> = Vec::with_capacity(rows.size_hint().0.min(ROWS) * width);
+        loop {
+            values.extend(rows.by_ref().take(ROWS).flatten());
+            if values.is_empty() {
+                return Ok(());
+            }
+            let mut rest = &values[..];
+            while !rest.is_empty() {
+                // Few sizes, so that there are few different statements to keep prepared.
+                let count = [ROWS, ROWS / 4, ROWS / 16, 1].into_iter().find(|count| count * width <= rest.len()).unwrap_or(1);
+                let (now, later) = rest.split_at(count * width);
+                run(self, &format!("{into} values {}{after}", places(count, width)), now)?;
+                rest = later;
+            }
+            values.clear();
         }
     }
 

@@ -88,6 +88,12 @@ impl<K: Kind> From<Id<K>> for Value<'_> {
         Value::Text(Cow::Owned(id.to_string()))
     }
 }
+impl From<&serde_json::Map<String, serde_json::Value>> for Value<'_> {
+    fn from(object: &serde_json::Map<String, serde_json::Value>) -> Self {
+        // Names and values of JSON always serialize.
+        Value::Text(Cow::Owned(serde_json::to_string(object).unwrap_or_default()))
+    }
+}
 impl From<&serde_json::Value> for Value<'_> {
     fn from(json: &serde_json::Value) -> Self {
         Value::Text(Cow::Owned(json.to_string()))
@@ -97,6 +103,19 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Value::Null, Into::into)
     }
+}
+
+/// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is repeated up to the next power of two, so
+/// that there are few different statements to keep prepared.
+pub fn any_of<'a>(params: &mut Vec<Value<'a>>, values: impl IntoIterator<Item = Value<'a>>) -> String {
+    let first = params.len();
+    params.extend(values);
+    let count = (params.len() - first).next_power_of_two();
+    if let Some(last) = params.last().cloned() {
+        params.resize(first + count, last);
+    }
+    let places: Vec<String> = (first + 1..=params.len()).map(|place| format!("?{place}")).collect();
+    format!("({})", places.join(", "))
 }
 
 /// Parameters from anything that is a [`Value`]: `params![tenant, now, &name]`.

@@ -8,7 +8,7 @@ pub use queues::{
     Change, Queue, Revocation, add_revocation, due_queues, end_revocation, next_look, revocations, serve, touch, touch_within, waiting_queues,
 };
 pub use read::{Filter, find_live, get, get_any, get_for_update, list, of_key, of_person, pending, to_look_at, without_line};
-pub use timeline::{Entry, append, last_again, timeline};
+pub use timeline::{Entry, Line, append, last_again, timeline};
 
 use domain::compliance::Gate;
 use domain::ids::{Agent, ApiKey, Call, Id, Nudge as NudgeKind};
@@ -146,10 +146,10 @@ pub fn insert(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
         "insert into nudges (id, workspace, mode, api_key, agent, person, phone_hash, to_number, from_number, from_given, external_ref, variables, \
          metadata, status, result, status_reason, block_reason, flight, attempts, next_attempt_at, scheduled_at, expires_at, outside_window, max_retries, \
          retry_on, retry_delay, last_result, announced_reason, announced_at, opted_out, erased, shows_call, call, created_at, finished_at, look_at, \
-         version) \
+         version, open) \
          values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, \
-         ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37) \
-         on conflict (workspace, mode, to_number) where to_number is not null and status <> 'finished' do nothing",
+         ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38) \
+         on conflict (workspace, mode, to_number) where to_number is not null and open = 1 do nothing",
         params![
             row.id,
             row.workspace,
@@ -187,27 +187,39 @@ pub fn insert(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
             row.created_at,
             state.finished_at,
             row.look_at,
-            row.version
+            row.version,
+            open(state)
         ],
     )?;
     Ok(added > 0)
 }
 
-/// Writes what changes in the life of a nudge, if nobody else has since it was read. Whether it did. `before` is what it was then: a status or a time to
-/// look that stayed is left alone, and with it the indexes that name it; so is what is personal, of which only an erasure changes anything.
+/// 1 until it is finished: what indexes of those that are not name, so that no other change of its status moves their entries.
+fn open(state: &Nudge) -> Option<i64> {
+    (state.status != Status::Finished).then_some(1)
+}
+
+/// The statement of [`save`] that writes these columns, too.
+macro_rules! save_with {
+    ($more:literal) => {
+        concat!(
+            "update nudges set block_reason = ?4, flight = ?5, attempts = ?6, next_attempt_at = ?7, last_result = ?8, announced_reason = ?9, \
+             announced_at = ?10, opted_out = ?11, erased = ?12, shows_call = ?13, call = ?14, finished_at = ?15, from_number = ?16, person = ?17, ",
+            $more,
+            "version = version + 1 where workspace = ?1 and id = ?2 and version = ?3"
+        )
+    };
+}
+
+/// Writes what changes in the life of a nudge, if nobody else has since it was read. Whether it did. `before` is what it was then: a status, a reason or a
+/// time to look that stayed is left alone, and with it the indexes that name it; so is what is personal, of which only an erasure changes anything.
 pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<bool, DbError> {
-    const STAYS: &str = "update nudges set block_reason = ?4, flight = ?5, attempts = ?6, next_attempt_at = ?7, last_result = ?8, \
-         announced_reason = ?9, announced_at = ?10, opted_out = ?11, erased = ?12, shows_call = ?13, call = ?14, finished_at = ?15, from_number = ?16, \
-         person = ?17, version = version + 1 where workspace = ?1 and id = ?2 and version = ?3";
-    const MOVES: &str = "update nudges set block_reason = ?4, flight = ?5, attempts = ?6, next_attempt_at = ?7, last_result = ?8, \
-         announced_reason = ?9, announced_at = ?10, opted_out = ?11, erased = ?12, shows_call = ?13, call = ?14, finished_at = ?15, from_number = ?16, \
-         person = ?17, look_at = ?18, version = version + 1 where workspace = ?1 and id = ?2 and version = ?3";
-    const CHANGES: &str = "update nudges set block_reason = ?4, flight = ?5, attempts = ?6, next_attempt_at = ?7, last_result = ?8, \
-         announced_reason = ?9, announced_at = ?10, opted_out = ?11, erased = ?12, shows_call = ?13, call = ?14, finished_at = ?15, from_number = ?16, \
-         person = ?17, look_at = ?18, status = ?19, result = ?20, status_reason = ?21, version = version + 1 \
-         where workspace = ?1 and id = ?2 and version = ?3";
+    const STAYS: &str = save_with!("");
+    const MOVES: &str = save_with!("look_at = ?18, ");
+    const TURNS: &str = save_with!("look_at = ?18, status = ?19, ");
+    const CHANGES: &str = save_with!("look_at = ?18, status = ?19, result = ?20, status_reason = ?21, open = ?22, ");
     let state = &row.state;
-    let values: [Value<'_>; 21] = [
+    let values: [Value<'_>; 22] = [
         row.workspace.into(),
         row.id.into(),
         row.version.into(),
@@ -229,9 +241,13 @@ pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<bool, Db
         state.status.as_str().into(),
         state.result.map(ResultCode::as_str).into(),
         state.status_reason.map(|reason| reason.as_str().into_owned()).into(),
+        open(state).into(),
     ];
-    let saved = if (before.status, before.result, before.status_reason) != (state.status, state.result, state.status_reason) {
+    let ended = state.status == Status::Finished;
+    let saved = if (before.result, before.status_reason) != (state.result, state.status_reason) || ended && before.status != state.status {
         tx.exec(CHANGES, &values)?
+    } else if before.status != state.status {
+        tx.exec(TURNS, &values[..19])?
     } else if before.look_at != row.look_at {
         tx.exec(MOVES, &values[..18])?
     } else {
@@ -246,20 +262,8 @@ pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<bool, Db
     Ok(saved > 0)
 }
 
-/// Notes the call of an attempt; attempts are counted from 1.
-pub fn add_attempt(tx: &mut Tx<'_>, tenant: Tenant, nudge: Id<NudgeKind>, number: i64, call: Id<Call>) -> Result<(), DbError> {
-    tx.later(
-        "insert into nudge_attempts (nudge, number, workspace, call) values (?1, ?2, ?3, ?4) on conflict (nudge, number) do update set call = excluded.call",
-        params![nudge, number, tenant, call],
-    )
-}
-
-/// Forgets an attempt whose dial never went out.
-pub fn drop_attempt(tx: &mut Tx<'_>, tenant: Tenant, nudge: Id<NudgeKind>, call: Id<Call>) -> Result<(), DbError> {
-    tx.later("delete from nudge_attempts where workspace = ?1 and nudge = ?2 and call = ?3", params![tenant, nudge, call])
-}
-
-/// The calls of a nudge, first dial first.
+/// The calls of a nudge, first dial first; those that a gate refused are none, and of a dial that never went out there is no call.
 pub fn attempts(tx: &mut Tx<'_>, tenant: Tenant, nudge: Id<NudgeKind>) -> Result<Vec<Id<Call>>, DbError> {
-    tx.all("select call from nudge_attempts where workspace = ?1 and nudge = ?2 order by number", params![tenant, nudge], |row| row.id(0))
+    let sql = "select id from calls where workspace = ?1 and nudge = ?2 and block_reason is null order by id";
+    tx.all(sql, params![tenant, nudge], |row| row.id(0))
 }

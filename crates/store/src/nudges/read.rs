@@ -6,7 +6,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
 use super::{COLUMNS, NudgeRow, read};
-use crate::db::{DbError, Tx, Value};
+use crate::db::{DbError, Row, Tx, Value};
 use crate::params;
 
 /// One nudge of one world.
@@ -28,34 +28,39 @@ pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<NudgeKind>) -> Res
 /// The live nudge to a number.
 pub fn find_live(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, to_number: &str) -> Result<Option<Id<NudgeKind>>, DbError> {
     tx.one(
-        "select id from nudges where workspace = ?1 and mode = ?2 and to_number = ?3 and status <> 'finished'",
+        "select id from nudges where workspace = ?1 and mode = ?2 and to_number = ?3 and open = 1",
         params![tenant, mode.as_str(), to_number],
         |row| row.id(0),
     )
 }
 
+/// Many rows are kept one by one: a list of their size is memory that has to be fetched anew each time.
+fn boxed(row: &Row<'_>) -> Result<Box<NudgeRow>, DbError> {
+    read(row).map(Box::new)
+}
+
 /// Nudges of one queue whose time has come, those that wait longest first, held against other nodes until the transaction ends.
-pub fn to_look_at(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, now: Timestamp, limit: i64) -> Result<Vec<NudgeRow>, DbError> {
+pub fn to_look_at(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, now: Timestamp, limit: i64) -> Result<Vec<Box<NudgeRow>>, DbError> {
     let sql = format!(
         "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and look_at is not null and look_at <= ?3 \
          order by look_at, id limit ?4 /*pg for update skip locked*/"
     );
-    tx.all(&sql, params![tenant, mode.as_str(), now, limit], read)
+    tx.all(&sql, params![tenant, mode.as_str(), now, limit], boxed)
 }
 
 /// Nudges of one queue that wait for a line, the oldest first, held against other nodes until the transaction ends.
-pub fn without_line(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, limit: i64) -> Result<Vec<NudgeRow>, DbError> {
+pub fn without_line(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, limit: i64) -> Result<Vec<Box<NudgeRow>>, DbError> {
     let sql = format!(
-        "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and status = 'scheduled' and status_reason = 'concurrency_full' \
+        "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and status_reason = 'concurrency_full' and open = 1 and status = 'scheduled' \
          order by id limit ?3 /*pg for update skip locked*/"
     );
-    tx.all(&sql, params![tenant, mode.as_str(), limit], read)
+    tx.all(&sql, params![tenant, mode.as_str(), limit], boxed)
 }
 
 /// Waiting nudges of a key, the oldest first, held against other nodes until the transaction ends. Those in flight are left out.
 pub fn of_key(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>, limit: i64) -> Result<Vec<NudgeRow>, DbError> {
     let sql = format!(
-        "select {COLUMNS} from nudges where api_key = ?2 and workspace = ?1 and status in ('queued', 'scheduled') and flight = 'none' \
+        "select {COLUMNS} from nudges where api_key = ?2 and workspace = ?1 and open = 1 and status in ('queued', 'scheduled') and flight = 'none' \
          order by id limit ?3 /*pg for update*/"
     );
     tx.all(&sql, params![tenant, key, limit], read)
@@ -70,7 +75,7 @@ pub fn of_person(tx: &mut Tx<'_>, tenant: Tenant, phone_hash: &str) -> Result<Ve
 /// Waiting nudges of one world after `after`, the oldest first; those in flight are left out.
 pub fn pending(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, after: &str, limit: i64) -> Result<Vec<NudgeRow>, DbError> {
     let sql = format!(
-        "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and status in ('queued', 'scheduled') and flight = 'none' and id > ?3 \
+        "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and open = 1 and status in ('queued', 'scheduled') and flight = 'none' and id > ?3 \
          order by id limit ?4 /*pg for update*/"
     );
     tx.all(&sql, params![tenant, mode.as_str(), after, limit], read)

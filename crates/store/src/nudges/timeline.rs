@@ -3,9 +3,8 @@
 use domain::ids::{Call, Id, Nudge as NudgeKind};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
-use serde_json::Value as Json;
 
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, Tx, Value};
 use crate::params;
 
 /// A decision.
@@ -15,8 +14,8 @@ pub struct Entry {
     pub at: Timestamp,
     /// What asked for it.
     pub event: String,
-    /// What was checked, a list.
-    pub checks: Json,
+    /// What was checked, a list: JSON.
+    pub checks: String,
     /// What was decided.
     pub decision: String,
     /// Status afterwards.
@@ -33,27 +32,40 @@ pub struct Entry {
     pub last_at: Timestamp,
 }
 
-/// Adds a decision; `seq` grows with every one.
-pub fn append(tx: &mut Tx<'_>, tenant: Tenant, nudge: Id<NudgeKind>, seq: i64, entry: &Entry) -> Result<(), DbError> {
-    tx.later(
-        "insert into nudge_timeline (nudge, seq, workspace, at, event, checks, decision, status, reason, until, call, times, last_at) \
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-        params![
-            nudge,
-            seq,
-            tenant,
-            entry.at,
-            &entry.event,
-            &entry.checks,
-            &entry.decision,
-            &entry.status,
-            entry.reason.as_deref(),
-            entry.until,
-            entry.call,
-            entry.times,
-            entry.last_at
-        ],
-    )
+/// A decision about a nudge; `seq` grows with every one.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// The workspace.
+    pub tenant: Tenant,
+    /// The nudge.
+    pub nudge: Id<NudgeKind>,
+    /// Its place in the timeline.
+    pub seq: i64,
+    /// What was decided.
+    pub entry: Entry,
+}
+
+/// Adds decisions.
+pub fn append<'r>(tx: &mut Tx<'_>, lines: &'r [Line]) -> Result<(), DbError> {
+    let into = "insert into nudge_timeline (nudge, seq, workspace, at, event, checks, decision, status, reason, until, call, times, last_at)";
+    let values = |Line { tenant, nudge, seq, entry }: &'r Line| -> Vec<Value<'r>> {
+        vec![
+            (*nudge).into(),
+            (*seq).into(),
+            (*tenant).into(),
+            entry.at.into(),
+            (&entry.event).into(),
+            (&entry.checks).into(),
+            (&entry.decision).into(),
+            (&entry.status).into(),
+            entry.reason.as_deref().into(),
+            entry.until.into(),
+            entry.call.into(),
+            entry.times.into(),
+            entry.last_at.into(),
+        ]
+    };
+    tx.insert_all(into, 13, lines.iter().map(values))
 }
 
 /// Renews the last decision: the same hold for the same reason, until later.
@@ -74,7 +86,7 @@ pub fn timeline(tx: &mut Tx<'_>, tenant: Tenant, nudge: Id<NudgeKind>) -> Result
             Ok(Entry {
                 at: row.time(0)?,
                 event: row.text(1)?,
-                checks: row.json(2)?,
+                checks: row.text(2)?,
                 decision: row.text(3)?,
                 status: row.text(4)?,
                 reason: row.opt_text(5)?,

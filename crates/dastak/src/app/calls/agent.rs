@@ -33,16 +33,11 @@ pub(in crate::app) fn flow_refusal(
     given: &Map<String, Value>,
     saved: &Map<String, Value>,
 ) -> Result<Option<Refused>, Failure> {
-    let missing = missing(&required(agent)?, given, saved);
+    let missing = missing(&agents::required_variables(agent)?, given, saved);
     if !missing.is_empty() {
         return Ok(Some(Refused::MissingVariables(missing)));
     }
     unready(tx, tenant, agent)
-}
-
-/// The variables that a call must bring.
-pub(super) fn required(agent: &AgentRow) -> Result<Vec<String>, Failure> {
-    agents::required_variables(agent)
 }
 
 /// Those of `required` that neither the call nor the person brings.

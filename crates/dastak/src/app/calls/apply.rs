@@ -27,6 +27,7 @@ pub fn apply_with(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Tim
     let Some((progress, notice)) = step(&call.progress, fact, at) else { return Ok(call) };
     let opted_out = progress.opted_out && !call.progress.opted_out;
     let over = progress.status.stage() == Stage::Ended && call.progress.status.stage() != Stage::Ended;
+    let held = if call.line { call.price } else { 0 };
     let mut row = CallRow { progress, ..call };
     let mut captured = false;
     if over {
@@ -35,7 +36,7 @@ pub fn apply_with(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Tim
             Some(report) => after_call::concluded(tx, env, &mut row, report).map(|()| false)?,
             None => conclude(tx, &mut row)?,
         };
-        settle_wallet(tx, env, &row)?;
+        settle_wallet(tx, env, &row, held)?;
     }
     row.next_step_at = next_look(&row, env);
     if fact == Fact::NotPlaced && row.provider_call.is_none() {
@@ -109,15 +110,16 @@ fn conclude(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<bool, Failure> {
 }
 
 /// Gives back what was held and charges what was talked, a started minute as a whole one.
-fn settle_wallet(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
+fn settle_wallet(tx: &mut Tx<'_>, env: &Env, row: &CallRow, held: i64) -> Result<(), Failure> {
     if row.mode == Mode::Test {
         return Ok(());
     }
-    let reference = row.id.to_string();
-    store::wallet::release(tx, row.workspace, &reference)?;
+    if held > 0 {
+        store::wallet::release(tx, row.workspace, held)?;
+    }
     let charge = call_charge(row.progress.talk_ms.unwrap_or(0), row.price);
     if charge > 0 {
-        wallet::post(tx, &env.context, row.workspace, "call_charge", -charge, &reference, Floor::None)?;
+        wallet::post(tx, &env.context, row.workspace, "call_charge", -charge, &row.id.to_string(), Floor::None)?;
     }
     Ok(())
 }

@@ -9,8 +9,8 @@ use domain::ids::{Contact, Id};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use serde_json::{Map, Value};
-use store::Tx;
 use store::contacts::{self, ContactRow};
+use store::{DbError, Tx};
 
 use crate::app::{Context, Failure};
 
@@ -26,6 +26,11 @@ pub(super) enum Who {
 }
 
 impl Who {
+    /// Somebody with this number, who is called without a reference.
+    pub(super) fn of(contact: Option<Box<ContactRow>>, phone: Phone) -> Self {
+        contact.map_or_else(|| Who::New { phone: Some(phone.to_string()) }, Who::Known)
+    }
+
     /// The contact that exists.
     pub(super) fn contact(&self) -> Option<&ContactRow> {
         match self {
@@ -70,7 +75,17 @@ pub(in crate::app) fn find_known(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, ph
     Ok(find(tx, tenant, mode, None, Some(phone))?.contact().cloned())
 }
 
-/// Makes sure that the contact is stored, and gives its id and its reference. A new one starts with the call's values.
+/// Who a call is for, once it is placed.
+pub(super) struct Found {
+    /// The contact.
+    pub id: Id<Contact>,
+    /// Its reference.
+    pub external_ref: Option<String>,
+    /// The contact itself, when it is new; the caller stores it.
+    pub new: Option<ContactRow>,
+}
+
+/// Remembers that the contact is called, and gives the call's reference to one that is adopted. A new one starts with the call's values.
 pub(super) fn ensure(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -79,13 +94,13 @@ pub(super) fn ensure(
     who: &Who,
     reference: Option<&str>,
     variables: &Map<String, Value>,
-) -> Result<(Id<Contact>, Option<String>), Failure> {
-    let row = match who {
+) -> Result<Found, Failure> {
+    match who {
         Who::Known(contact) => {
             if contact.mode == mode {
                 contacts::touch(tx, tenant, contact.id, context.now)?;
             }
-            return Ok((contact.id, contact.external_ref.clone()));
+            Ok(Found { id: contact.id, external_ref: contact.external_ref.clone(), new: None })
         }
         Who::Adopted(contact) => {
             contacts::touch(tx, tenant, contact.id, context.now)?;
@@ -93,24 +108,20 @@ pub(super) fn ensure(
                 Some(reference) => contacts::adopt_reference(tx, tenant, mode, contact.id, reference, context.now)?,
                 None => false,
             };
-            return Ok((contact.id, if adopted { reference.map(str::to_owned) } else { contact.external_ref.clone() }));
+            let external_ref = if adopted { reference.map(str::to_owned) } else { contact.external_ref.clone() };
+            Ok(Found { id: contact.id, external_ref, new: None })
         }
-        Who::New { phone } => new(context, mode, reference, phone.clone(), variables),
-    };
-    if contacts::insert(tx, tenant, &row)? {
-        return Ok((row.id, row.external_ref));
+        Who::New { phone } => {
+            let row = new(context, mode, reference, phone.clone(), variables);
+            Ok(Found { id: row.id, external_ref: row.external_ref.clone(), new: Some(row) })
+        }
     }
-    // Somebody made the same person a moment ago.
-    let by_reference = match reference {
-        Some(reference) => contacts::find_by_reference(tx, tenant, mode, reference)?,
-        None => None,
-    };
-    let found = match (by_reference, &row.phone) {
-        (None, Some(phone)) => contacts::find_by_phone(tx, tenant, mode, phone)?,
-        (found, _) => found,
-    };
-    let found = found.ok_or_else(|| Failure::internal("a contact is neither new nor there"))?;
-    Ok((found.id, found.external_ref))
+}
+
+/// Stores new contacts. When somebody else made one of these people a moment ago, all is done again and finds them.
+pub(super) fn store(tx: &mut Tx<'_>, rows: &[(Tenant, ContactRow)]) -> Result<(), Failure> {
+    let stored = contacts::insert_all(tx, rows.iter().map(|(tenant, row)| (*tenant, row)))?;
+    if stored == rows.len() as u64 { Ok(()) } else { Err(DbError::Retry("a contact was made a moment ago".into()).into()) }
 }
 
 fn new(context: &Context, mode: Mode, reference: Option<&str>, phone: Option<String>, variables: &Map<String, Value>) -> ContactRow {

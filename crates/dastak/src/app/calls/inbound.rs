@@ -55,21 +55,23 @@ fn decide(tx: &mut Tx<'_>, env: &Env, caller: &Caller) -> Result<Welcome, Failur
         () if workspace.suspended => Some((403, "the workspace is suspended")),
         () if agent.is_none() => Some((480, "no agent answers the number")),
         () if mine >= access::limit(&workspace, "concurrentCalls") || all >= env.platform_lines => Some((486, "no line is free")),
-        () if !wallet::hold(tx, tenant, &row.id.to_string(), row.price, env.context.now)? => Some((480, "the wallet is empty")),
+        () if !wallet::hold(tx, tenant, row.price)? => Some((480, "the wallet is empty")),
         () => None,
     };
     if let Some((status, reason)) = why {
         row.progress.status = Status::Blocked;
         row.progress.ended_at = Some(row.started_at);
         row.block_reason = Some(reason.to_owned());
-        calls::insert(tx, &row)?;
+        calls::insert(tx, &[&row])?;
+        calls::touch_hour(tx, &row)?;
         return Ok(Welcome::Decline(status, reason));
     }
     row.line = true;
     row.concurrent = mine + 1;
     row.progress.status = Status::Ringing;
     row.next_step_at = super::apply::next_look(&row, env);
-    calls::insert(tx, &row)?;
+    calls::insert(tx, &[&row])?;
+    calls::touch_hour(tx, &row)?;
     Ok(Welcome::Answer(Box::new(row)))
 }
 
@@ -77,8 +79,10 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, caller: &Caller, to: &st
     let (contact, external_ref) = match from {
         Some(phone) => {
             let who = contact::find(tx, tenant, Mode::Live, None, Some(phone))?;
-            let (id, reference) = contact::ensure(tx, &env.context, tenant, Mode::Live, &who, None, &Map::new())?;
-            (Some(id), reference)
+            let found = contact::ensure(tx, &env.context, tenant, Mode::Live, &who, None, &Map::new())?;
+            let new: Vec<_> = found.new.into_iter().map(|row| (tenant, row)).collect();
+            contact::store(tx, &new)?;
+            (Some(found.id), found.external_ref)
         }
         // Withheld, or from abroad: a person without a number that could be kept.
         None => (None, None),

@@ -2,22 +2,27 @@
 //! transaction. Workspaces whose calls are live are held in it, so that their money and their own lines stand still; what others may change meanwhile
 //! (an agent unpublished, a key revoked) counts for the next transaction, as it would have for one that began a moment earlier.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use domain::compliance::Pack;
+use domain::analytics::hour_of;
+use domain::compliance::{Facts, Pack};
 use domain::ids::{Agent, ApiKey, Id};
+use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::{Map, Value};
 use store::agents::{self, AgentRow};
+use store::calls::CallRow;
+use store::contacts::ContactRow;
 use store::workspaces::{self, WorkspaceRow};
-use store::{Tx, api_keys, calls, numbers};
+use store::{ROWS, Tx, api_keys, calls, numbers, wallet};
 
+use super::gates::{self, Judged, Number, Person};
 use super::prepare::Refused;
-use super::{Env, agent};
+use super::{Env, agent, contact};
 use crate::app::decision_log::Chains;
-use crate::app::{Failure, access};
+use crate::app::{Context, Failure, access, agents as agent_rules};
 
 /// When this few lines of the platform are left, placements wait for each other, so that the last one is taken once.
 const LAST_LINES: i64 = 256;
@@ -30,10 +35,19 @@ struct KnownAgent {
     needs: Option<(Vec<String>, Option<Refused>)>,
 }
 
+/// A workspace with what calls of this transaction hold of its wallet, which is stored at the end ([`Known::finish`]).
+struct KnownWorkspace {
+    row: Arc<WorkspaceRow>,
+    held: i64,
+}
+
+/// Answers of gates that are kept; dials of one transaction differ in little that the gates see.
+const JUDGED: usize = 64;
+
 /// See the module.
 #[derive(Default)]
 pub struct Known {
-    workspaces: HashMap<(Tenant, Mode), WorkspaceRow>,
+    workspaces: BTreeMap<(Tenant, Mode), KnownWorkspace>,
     agents: HashMap<(Tenant, Id<Agent>), Option<KnownAgent>>,
     numbers: HashMap<Tenant, Vec<String>>,
     keys: HashMap<(Tenant, Id<ApiKey>), bool>,
@@ -41,22 +55,64 @@ pub struct Known {
     lines: HashMap<Tenant, i64>,
     /// Lines in use on the platform, and whether placements of other workspaces wait for this transaction.
     platform: Option<(i64, bool)>,
+    /// People whose numbers were looked up together. Each is used once: after that the transaction may have called them.
+    people: HashMap<(Tenant, Phone), Person>,
+    judged: Vec<(Arc<Pack>, Facts, Arc<Judged>)>,
+    /// A call of each hour whose figures have changed.
+    hours: BTreeMap<(Tenant, i64), Arc<CallRow>>,
+    /// Written down, but not to the store yet ([`Known::write`]); of the calls, those before `stored` are.
+    contacts: Vec<(Tenant, ContactRow)>,
+    calls: Vec<Arc<CallRow>>,
+    stored: usize,
     pub(super) chains: Chains,
 }
 
 impl Known {
     /// The workspace, held against other writers when the call is live.
-    pub(in crate::app) fn workspace(&mut self, tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<WorkspaceRow, Failure> {
-        if let Some(known) = self.workspaces.get(&(tenant, mode)) {
-            return Ok(known.clone());
-        }
-        let row = match mode {
-            Mode::Live => workspaces::get_for_update(tx, tenant)?,
-            Mode::Test => workspaces::get(tx, tenant)?,
+    pub(in crate::app) fn workspace(&mut self, tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<Arc<WorkspaceRow>, Failure> {
+        Ok(self.wallet(tx, tenant, mode)?.0)
+    }
+
+    /// The workspace, and what of its balance no call holds, minor units.
+    pub(super) fn wallet(&mut self, tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<(Arc<WorkspaceRow>, i64), Failure> {
+        use std::collections::btree_map::Entry;
+        let known = match self.workspaces.entry((tenant, mode)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(empty) => {
+                let row = match mode {
+                    Mode::Live => workspaces::get_for_update(tx, tenant)?,
+                    Mode::Test => workspaces::get(tx, tenant)?,
+                };
+                let row = row.ok_or_else(|| Failure::not_found("workspace"))?;
+                empty.insert(KnownWorkspace { row: Arc::new(row), held: 0 })
+            }
         };
-        let row = row.ok_or_else(|| Failure::not_found("workspace"))?;
-        self.workspaces.insert((tenant, mode), row.clone());
-        Ok(row)
+        Ok((known.row.clone(), known.row.balance - known.row.reserved - known.held))
+    }
+
+    /// Looks these people up, who are called one after the other now, live and without a reference.
+    pub(in crate::app) fn meet(&mut self, tx: &mut Tx<'_>, tenant: Tenant, numbers: Vec<Number>, now: Timestamp) -> Result<(), Failure> {
+        let people = gates::read_people(tx, tenant, numbers, now)?;
+        self.people.extend(people.into_iter().map(|(phone, person)| ((tenant, phone), person)));
+        Ok(())
+    }
+
+    /// Somebody who was looked up by [`Known::meet`].
+    pub(super) fn take_person(&mut self, tenant: Tenant, phone: Phone) -> Option<Person> {
+        self.people.remove(&(tenant, phone))
+    }
+
+    /// What the gates of a pack say to these facts.
+    pub(super) fn judged(&mut self, pack: &Arc<Pack>, facts: Facts, now: Timestamp) -> Arc<Judged> {
+        if let Some((.., judged)) = self.judged.iter().find(|(of, told, _)| Arc::ptr_eq(of, pack) && *told == facts) {
+            return judged.clone();
+        }
+        if self.judged.len() >= JUDGED {
+            self.judged.clear();
+        }
+        let judged = Arc::new(Judged::new(pack, &facts, now));
+        self.judged.push((pack.clone(), facts, judged.clone()));
+        judged
     }
 
     fn known_agent(&mut self, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<&mut KnownAgent>, Failure> {
@@ -90,7 +146,7 @@ impl Known {
     ) -> Result<Option<Refused>, Failure> {
         let Some(known) = self.known_agent(tx, tenant, id)? else { return Ok(Some(Refused::AgentNotFound)) };
         if known.needs.is_none() {
-            known.needs = Some((agent::required(&known.row)?, agent::unready(tx, tenant, &known.row)?));
+            known.needs = Some((agent_rules::required_variables(&known.row)?, agent::unready(tx, tenant, &known.row)?));
         }
         let Some((required, unready)) = &known.needs else { return Ok(None) };
         let missing = agent::missing(required, given, saved);
@@ -147,10 +203,11 @@ impl Known {
         Ok((mine, (all >= env.platform_lines).then_some(Refused::LinesFull { platform: true })))
     }
 
-    /// A live call was placed in this transaction: it has a line and a hold of this much.
-    pub(super) fn placed(&mut self, tenant: Tenant, hold: i64) {
+    /// A live call was placed in this transaction: it has a line and holds its price.
+    pub(super) fn placed(&mut self, call: &CallRow) {
+        let tenant = call.workspace;
         if let Some(workspace) = self.workspaces.get_mut(&(tenant, Mode::Live)) {
-            workspace.reserved += hold;
+            workspace.held += call.price;
         }
         if let Some(mine) = self.lines.get_mut(&tenant) {
             *mine += 1;
@@ -160,8 +217,44 @@ impl Known {
         }
     }
 
-    /// Writes what was put off. The last thing that the transaction does with calls.
-    pub fn finish(self, tx: &mut Tx<'_>) -> Result<(), Failure> {
-        self.chains.finish(tx)
+    /// Somebody who is called for the first time.
+    pub(super) fn add_contact(&mut self, tenant: Tenant, row: ContactRow) {
+        self.contacts.push((tenant, row));
+    }
+
+    /// A call that this transaction writes down.
+    pub(super) fn add_call(&mut self, tx: &mut Tx<'_>, call: CallRow) -> Result<Arc<CallRow>, Failure> {
+        let call = Arc::new(call);
+        self.hours.entry((call.workspace, hour_of(call.started_at))).or_insert_with(|| call.clone());
+        self.calls.push(call.clone());
+        if self.calls.len() - self.stored >= ROWS {
+            self.write(tx)?;
+        }
+        Ok(call)
+    }
+
+    /// Stores what was written down so far, so that it can be read.
+    pub(in crate::app) fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        contact::store(tx, &std::mem::take(&mut self.contacts))?;
+        calls::insert(tx, &self.calls[self.stored..])?;
+        self.stored = self.calls.len();
+        self.chains.write(tx)
+    }
+
+    /// Stores what was put off. The last thing that the transaction does with calls.
+    ///
+    /// # Errors
+    /// When the wallet does not cover what the calls hold, although the workspace was held: nothing may be stored.
+    pub fn finish(mut self, tx: &mut Tx<'_>, context: &Context) -> Result<(), Failure> {
+        self.write(tx)?;
+        for call in self.hours.values() {
+            calls::touch_hour(tx, call)?;
+        }
+        for ((tenant, _), workspace) in self.workspaces.into_iter().filter(|(_, workspace)| workspace.held > 0) {
+            if !wallet::hold(tx, tenant, workspace.held)? {
+                return Err(Failure::internal("a wallet was changed by somebody who did not hold it"));
+            }
+        }
+        self.chains.finish(tx, context)
     }
 }

@@ -3,7 +3,7 @@
 //! The life of a placement, the same for the API, scheduled calls, nudges and campaigns:
 //! 1. [`prepare`] gathers everything that can stand in the way; [`Prepared::refused`] is the first of it in the order of the spec's table.
 //! 2. [`place_intent`] writes the call down as `queued` (its placing mark), holds a minute of the wallet and takes a line; [`block`] writes
-//!    down a refused one. Both in the transaction of step 1. Commit.
+//!    down a refused one. Both in the transaction of step 1, which ends with [`Known::finish`]. Commit.
 //! 3. [`start_dial`] asks the carrier and stores its answer. A crash before that answer leaves the mark: [`work_due`] finds it when its
 //!    lease is over and asks the carrier what became of the dial. Nothing is dialled twice.
 //! 4. Everything after that is a [`domain::call::Fact`], and [`apply`] is the one place where a fact changes a call. Networks that are tables (test
@@ -15,6 +15,7 @@ mod burst;
 mod contact;
 mod due;
 mod erase;
+mod gates;
 mod hooks;
 mod inbound;
 mod known;
@@ -40,11 +41,12 @@ pub use burst::{Begun, Burst};
 pub(in crate::app) use contact::find_known as find_contact;
 pub use due::{next_due, work_due};
 pub use erase::erase;
+pub use gates::{Dial, Judged, judge_gates};
 pub use inbound::{Caller, Welcome, answerable};
 pub use known::Known;
-pub use place::{block, block_with, place, place_intent, place_intent_with, start_dial};
+pub use place::{block, place, place_intent, start_dial};
 pub(in crate::app) use prepare::own_number;
-pub use prepare::{Order, OwnNumber, Prepared, Refused, check_metadata, judge_gates, prepare, prepare_with};
+pub use prepare::{Order, OwnNumber, Prepared, Refused, check_metadata, prepare};
 pub use read::{get, hang_up, list, view};
 pub use report::{keep_holding, report, to_hang_up, transferred};
 pub use talk::{Talk, talk};

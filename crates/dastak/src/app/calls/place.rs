@@ -5,7 +5,7 @@ use std::sync::Arc;
 use api::calls::{NewCall, Placed};
 use api::error_codes as codes;
 use domain::call::{Fact, Progress, Status, Warning};
-use domain::compliance::{Gate, Judgement, Purpose};
+use domain::compliance::{Gate, Purpose};
 use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::phone::Phone;
 use domain::ports::{DialError, DialOrder};
@@ -13,8 +13,8 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, SECOND, Timestamp};
 use domain::window::NudgeWindow;
 use serde_json::{Value, json};
+use store::Tx;
 use store::calls::{self, CallRow};
-use store::{Tx, wallet};
 
 use super::{Env, Known, Order, Prepared, Refused, apply, check_metadata, contact, prepare};
 use crate::app::idempotency::{Answer, Once, Turn};
@@ -32,7 +32,7 @@ enum Intent {
     /// A gate refused it; the refusal is stored.
     Refused(Failure),
     /// It is written down and can be dialled.
-    Dial(Box<CallRow>, Vec<Warning>),
+    Dial(Arc<CallRow>, Vec<Warning>),
 }
 
 /// `POST /v1/calls`.
@@ -47,10 +47,12 @@ pub async fn place(app: &Arc<App>, tenant: Tenant, mode: Mode, once: Once, body:
             if let Turn::Given(answer) = once.reserve(tx, env.context.now)? {
                 return Ok::<_, Failure>(Intent::Given(answer));
             }
-            let prepared = prepare(tx, &env, tenant, mode, order.clone())?;
+            let mut known = Known::default();
+            let prepared = prepare(tx, &env, &mut known, tenant, mode, order.clone())?;
             match prepared.refused() {
                 Some(Refused::Blocked(gate)) => {
-                    let call = block(tx, &env, &prepared, gate)?;
+                    let call = block(tx, &env, &mut known, &prepared, gate)?;
+                    known.finish(tx, &env.context)?;
                     once.free(tx)?;
                     let mut failure = Failure::from(Refused::Blocked(gate));
                     if let Some(Value::Object(meta)) = &mut failure.meta {
@@ -60,9 +62,10 @@ pub async fn place(app: &Arc<App>, tenant: Tenant, mode: Mode, once: Once, body:
                 }
                 Some(refused) => Err(refused.into()),
                 None => {
-                    let call = place_intent(tx, &env, &prepared)?;
+                    let call = place_intent(tx, &env, &mut known, &prepared)?;
+                    known.finish(tx, &env.context)?;
                     once.hold(tx)?;
-                    Ok(Intent::Dial(Box::new(call), prepared.warnings))
+                    Ok(Intent::Dial(call, prepared.warnings))
                 }
             }
         })
@@ -70,7 +73,7 @@ pub async fn place(app: &Arc<App>, tenant: Tenant, mode: Mode, once: Once, body:
     match intent {
         Intent::Given(answer) => Ok(answer),
         Intent::Refused(failure) => Err(failure),
-        Intent::Dial(call, warnings) => dial_counted(app, *call, Some((key, warnings))).await,
+        Intent::Dial(call, warnings) => dial_counted(app, Arc::unwrap_or_clone(call), Some((key, warnings))).await,
     }
 }
 
@@ -223,68 +226,47 @@ fn answer(tx: &mut Tx<'_>, once: &Once, outcome: &Result<CallRow, DialError>, wa
     }
 }
 
-/// Writes down a call that nothing stands in the way of: `queued`, with a hold on the wallet and a line. The caller commits and then dials.
+/// Writes down a call that nothing stands in the way of: `queued`, with a hold on the wallet and a line. [`Known::finish`] must follow in the
+/// transaction; the caller commits and then dials.
 ///
 /// # Errors
 /// [`Refused::InsufficientBalance`] when the wallet does not cover it after all.
-pub fn place_intent(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared) -> Result<CallRow, Failure> {
-    let mut known = Known::default();
-    let call = place_intent_with(tx, env, &mut known, prepared)?;
-    known.finish(tx)?;
-    Ok(call)
-}
-
-/// Like [`place_intent`], for a transaction that places many calls; [`Known::finish`] must follow in it.
-///
-/// # Errors
-/// As [`place_intent`].
-pub fn place_intent_with(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) -> Result<CallRow, Failure> {
-    let mut call = new_call(tx, env, prepared)?;
+pub fn place_intent(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) -> Result<Arc<CallRow>, Failure> {
     let live = prepared.mode == Mode::Live;
-    if live && !wallet::hold(tx, call.workspace, &call.id.to_string(), call.price, env.context.now)? {
+    if live && known.wallet(tx, prepared.workspace.id, Mode::Live)?.1 < prepared.price() {
         return Err(Refused::InsufficientBalance.into());
     }
+    let mut call = new_call(tx, env, known, prepared)?;
     call.line = live;
     call.concurrent = prepared.lines_in_use + 1;
     call.network = env.carriers.in_mode(prepared.mode).zip(prepared.to).and_then(|(carrier, to)| carrier.network(to));
     call.next_step_at = Some(lease(prepared, env.context.now));
     call.once = prepared.order.once.clone();
-    calls::insert(tx, &call)?;
-    log_decision(tx, env, known, prepared, &call, None)?;
+    let call = write(tx, known, env, prepared, call, None)?;
     if live {
-        known.placed(call.workspace, call.price);
+        known.placed(&call);
     }
     tx.wake(topics::CALLS);
     Ok(call)
 }
 
-/// Writes down a call that a gate refused: it is listed with `state: blocked` and never dialled.
-pub fn block(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared, gate: Gate) -> Result<CallRow, Failure> {
-    let mut known = Known::default();
-    let call = block_with(tx, env, &mut known, prepared, gate)?;
-    known.finish(tx)?;
-    Ok(call)
-}
-
-/// Like [`block`], for a transaction that places many calls; [`Known::finish`] must follow in it.
-pub fn block_with(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared, gate: Gate) -> Result<CallRow, Failure> {
-    let mut call = new_call(tx, env, prepared)?;
+/// Writes down a call that a gate refused: it is listed with `state: blocked` and never dialled. [`Known::finish`] must follow in the transaction.
+pub fn block(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared, gate: Gate) -> Result<Arc<CallRow>, Failure> {
+    let mut call = new_call(tx, env, known, prepared)?;
     call.progress.status = Status::Blocked;
     call.progress.ended_at = Some(call.started_at);
     call.block_reason = Some(gate.as_str().to_owned());
-    calls::insert(tx, &call)?;
-    log_decision(tx, env, known, prepared, &call, Some(gate))?;
-    Ok(call)
+    write(tx, known, env, prepared, call, Some(gate))
 }
 
-/// Proves the decision, before anything is dialled: every gate with its verdict and evidence.
-fn log_decision(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared, call: &CallRow, blocked: Option<Gate>) -> Result<(), Failure> {
+/// Writes the call, and proves the decision, before anything is dialled: every gate with its verdict and evidence.
+fn write(tx: &mut Tx<'_>, known: &mut Known, env: &Env, prepared: &Prepared, call: CallRow, blocked: Option<Gate>) -> Result<Arc<CallRow>, Failure> {
     let entry = Entry {
         timestamp: env.context.now,
         interaction_id: call.id.to_string(),
         decision: if blocked.is_some() { Decision::Blocked } else { Decision::Allowed },
         blocked_by: blocked.map(|gate| gate.as_str().to_owned()),
-        gate_results: prepared.judgement.as_ref().map(Judgement::gate_results).unwrap_or_default(),
+        gate_results: prepared.judgement.as_ref().map(|judged| judged.gate_results.clone()).unwrap_or_default(),
         outcome: None,
         recording_ref: None,
         consent_ref: None,
@@ -292,22 +274,25 @@ fn log_decision(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepar
         channel: Channel::Voice,
         agent_id: call.agent.map(|agent| agent.to_string()),
     };
-    known.chains.record(tx, &env.context, call.workspace, Chain::Audit, entry)?;
-    Ok(())
+    known.chains.record(tx, call.workspace, Chain::Audit, entry)?;
+    known.add_call(tx, call)
 }
 
-fn new_call(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared) -> Result<CallRow, Failure> {
+fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) -> Result<CallRow, Failure> {
     let (order, tenant) = (&prepared.order, prepared.workspace.id);
     let to = prepared.to.ok_or(Refused::InvalidNumber)?;
     let reference = order.external_ref.as_deref();
-    let (contact, external_ref) = contact::ensure(tx, &env.context, tenant, prepared.mode, &prepared.who, reference, &order.variables)?;
+    let found = contact::ensure(tx, &env.context, tenant, prepared.mode, &prepared.who, reference, &order.variables)?;
+    if let Some(row) = found.new {
+        known.add_contact(tenant, row);
+    }
     let id = env.context.ids.make::<domain::ids::Call>();
     Ok(CallRow {
         id,
         workspace: tenant,
         mode: prepared.mode,
         agent: prepared.agent.as_ref().map(|agent| agent.id),
-        contact: Some(contact),
+        contact: Some(found.id),
         campaign: order.campaign,
         nudge: order.nudge,
         scheduled_call: order.scheduled_call,
@@ -316,7 +301,7 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, prepared: &Prepared) -> Result<CallRow, 
         outcome: None,
         to_number: to.to_string(),
         from_number: prepared.shown_number(),
-        external_ref,
+        external_ref: found.external_ref,
         variables: prepared.values.clone(),
         metadata: Value::Object(order.metadata.clone()),
         provider_call: None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use api::calls::NewCall;
 use api::error_codes as codes;
 use domain::call::{self, Warning};
-use domain::compliance::{Facts, Gate, Judgement, Pack, Purpose, judge};
+use domain::compliance::{Gate, Pack, Purpose};
 use domain::ids::{Campaign, Id, Nudge, ScheduledCall};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
@@ -14,9 +14,9 @@ use store::Tx;
 use store::agents::AgentRow;
 use store::contacts::ContactRow;
 use store::workspaces::WorkspaceRow;
-use store::{calls, dnd, do_not_call};
 
 use super::contact::{self, Who};
+use super::gates::{self, Dial, Judged};
 use super::{Env, Known};
 use crate::app::Failure;
 
@@ -170,7 +170,9 @@ pub struct Prepared {
     /// The world.
     pub mode: Mode,
     /// The workspace, held against other writers when the call is live.
-    pub workspace: WorkspaceRow,
+    pub workspace: Arc<WorkspaceRow>,
+    /// Minor units of its balance that no call holds.
+    pub available: i64,
     /// The agent, if it exists.
     pub agent: Option<Arc<AgentRow>>,
     /// The first thing wrong with agent or variables.
@@ -187,7 +189,7 @@ pub struct Prepared {
     /// The pack that the gates go by.
     pub pack: Option<Arc<Pack>>,
     /// What the gates said.
-    pub judgement: Option<Judgement>,
+    pub judgement: Option<Arc<Judged>>,
     /// Whether the wallet covers a started minute beside the calls in flight.
     pub balance_ok: bool,
     /// Why there is no line, if there is none.
@@ -227,10 +229,15 @@ impl Prepared {
         if !self.balance_ok {
             return Some(Refused::InsufficientBalance);
         }
-        if let Some(gate) = self.judgement.as_ref().and_then(|judgement| judgement.block) {
+        if let Some(gate) = self.block() {
             return Some(Refused::Blocked(gate));
         }
         self.lines_full.clone().or((!self.carrier_ok).then_some(Refused::NoCarrier))
+    }
+
+    /// The first gate that refuses it.
+    pub fn block(&self) -> Option<Gate> {
+        self.judgement.as_ref().and_then(|judged| judged.said.block)
     }
 
     /// The number that is shown.
@@ -250,39 +257,43 @@ impl Prepared {
     }
 }
 
-/// Gathers what stands in the way of a call. It stores nothing.
+/// Gathers what stands in the way of a call. It stores nothing. What the transaction has learned already (`known`) is not read again.
 ///
 /// # Errors
 /// Only what is no answer to the question: the store fails, or the workspace is gone.
-pub fn prepare(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, mode: Mode, order: Order) -> Result<Prepared, Failure> {
-    prepare_with(tx, env, &mut Known::default(), tenant, mode, order)
-}
-
-/// Like [`prepare`], for a transaction that places many calls: what it has learned already is not read again.
-///
-/// # Errors
-/// As [`prepare`].
-pub fn prepare_with(tx: &mut Tx<'_>, env: &Env, known: &mut Known, tenant: Tenant, mode: Mode, mut order: Order) -> Result<Prepared, Failure> {
-    let workspace = known.workspace(tx, tenant, mode)?;
+pub fn prepare(tx: &mut Tx<'_>, env: &Env, known: &mut Known, tenant: Tenant, mode: Mode, mut order: Order) -> Result<Prepared, Failure> {
+    let (workspace, available) = known.wallet(tx, tenant, mode)?;
     let (agent, pack) = match order.agent.parse() {
         Ok(id) => known.agent(tx, tenant, id)?.unzip(),
         Err(_) => (None, None),
     };
     let to = Phone::normalize(&order.to_number).ok();
-    let who = contact::find(tx, tenant, mode, order.external_ref.as_deref(), to)?;
+    let mut person = to.filter(|_| mode == Mode::Live && order.external_ref.is_none()).and_then(|to| known.take_person(tenant, to));
+    if person.is_none() {
+        // The store is asked about the person: it must know of what this transaction has placed.
+        known.write(tx)?;
+    }
+    let who = match (&mut person, to) {
+        (Some(person), Some(to)) => Who::of(person.contact.take(), to),
+        _ => contact::find(tx, tenant, mode, order.external_ref.as_deref(), to)?,
+    };
     let (check, values, warnings) = check(tx, known, tenant, agent.as_deref(), &who, &mut order)?;
     let from = own_number_of(known.numbers(tx, tenant)?, order.from_number.as_deref());
     let judgement = match (&pack, to) {
-        (Some(pack), Some(to)) => Some(judge_gates(tx, env, tenant, mode, order.purpose, pack, to, who.contact())?),
+        (Some(pack), Some(to)) => {
+            let dial = Dial { tenant, mode, purpose: order.purpose, to, contact: who.contact() };
+            Some(known.judged(pack, gates::facts(tx, env, dial, person.as_ref())?, env.context.now))
+        }
         _ => None,
     };
     let (lines_in_use, lines_full) = known.lines(tx, env, &workspace, mode)?;
     Ok(Prepared {
-        balance_ok: mode == Mode::Test || workspace.balance - workspace.reserved >= workspace.cost_per_minute,
+        balance_ok: mode == Mode::Test || available >= workspace.cost_per_minute,
         carrier_ok: env.carriers.in_mode(mode).is_some(),
         order,
         mode,
         workspace,
+        available,
         agent,
         check,
         to,
@@ -337,35 +348,4 @@ fn own_number_of(owned: &[String], asked: Option<&str>) -> OwnNumber {
     };
     let normalized = Phone::normalize(asked).map_or_else(|_| asked.trim().to_owned(), |phone| phone.to_string());
     if owned.contains(&normalized) { OwnNumber::Owned(normalized) } else { OwnNumber::NotOwned }
-}
-
-/// The one place where the compliance gates are asked, for calls of every origin and for the preflight of nudges.
-#[allow(clippy::too_many_arguments)]
-pub fn judge_gates(
-    tx: &mut Tx<'_>,
-    env: &Env,
-    tenant: Tenant,
-    mode: Mode,
-    purpose: Purpose,
-    pack: &Pack,
-    to: Phone,
-    contact: Option<&ContactRow>,
-) -> Result<Judgement, Failure> {
-    let test = mode == Mode::Test;
-    let number = to.to_string();
-    let asked = !test || purpose == Purpose::Nudge;
-    // 2222 is on the registry of the networks that are tables (`operating.md` «The sandbox phone network»).
-    let magic = to.last4() == 2222 && env.carriers.in_mode(mode).is_some_and(|carrier| carrier.simulated());
-    let (day, week) = if test { (0, 0) } else { calls::dials(tx, tenant, &number, env.context.now)? };
-    let facts = Facts {
-        purpose,
-        test,
-        dnd: asked && (magic || dnd::contains(tx, &number)?),
-        opted_out: asked
-            && (contact.is_some_and(|contact| contact.opt_out) || do_not_call::contains(tx, tenant, &env.context.keyring.hash_phone(&to))?),
-        dials_24h: u32::try_from(day).unwrap_or(u32::MAX),
-        dials_7d: u32::try_from(week).unwrap_or(u32::MAX),
-        consent: contact.is_some_and(|contact| contact.consent.is_some()),
-    };
-    Ok(judge(pack, &facts, env.context.now))
 }

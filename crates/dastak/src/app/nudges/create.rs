@@ -16,7 +16,7 @@ use store::{Tx, agents};
 
 use super::{Changes, Why, emit, note, view};
 use crate::app::access::Caller;
-use crate::app::calls::{self, Env, OwnNumber};
+use crate::app::calls::{self, Dial, Env, OwnNumber};
 use crate::app::idempotency::{Answer, Once, Turn};
 use crate::app::{App, Failure, topics};
 
@@ -180,7 +180,9 @@ fn store(tx: &mut Tx<'_>, env: &Env, (row, admitted): (NudgeRow, Admitted), limi
     }
     let window =
         json!([{"check": "calling_window", "ok": admitted.nudge.status_reason.is_none(), "at": row.state.scheduled_at.unwrap_or(env.context.now)}]);
-    note(tx, &env.context, &row, None, Why { event: "created", checks: window })?;
+    let mut changes = Changes::none();
+    note(tx, &env.context, &row, None, Why { event: "created", checks: window.to_string() }, &mut changes)?;
+    changes.write(tx)?;
     for action in &admitted.actions {
         match action {
             Action::Emit(notice) => emit(tx, &env.context, &row, *notice)?,
@@ -206,7 +208,8 @@ pub async fn preflight(app: &App, tenant: Tenant, mode: Mode, body: PreflightBod
         .read(move |tx| {
             let (_, pack) = callable(tx, tenant, &body.agent_id)?;
             let contact = calls::find_contact(tx, tenant, mode, to)?;
-            let judgement = calls::judge_gates(tx, &env, tenant, mode, Purpose::Nudge, &pack, to, contact.as_ref())?;
+            let dial = Dial { tenant, mode, purpose: Purpose::Nudge, to, contact: contact.as_ref() };
+            let judgement = calls::judge_gates(tx, &env, &pack, dial)?;
             let block = judgement.block_besides_window();
             let window = NudgeWindow::new(&pack.hours);
             Ok(Preflight {

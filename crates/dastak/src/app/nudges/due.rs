@@ -4,22 +4,23 @@
 //! 10,000 due nudges does not delay one with one, and its nudges take turns. All of a round is one transaction; the dials follow its commit.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use api::error_codes;
 use domain::compliance::Purpose;
 use domain::nudge::{Action, DueFacts, Event, PlacementFailure, Refusal, StatusReason, Step, Verdict, step};
+use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, Timestamp};
-use domain::window::NudgeWindow;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use store::Tx;
 use store::calls::{self as call_store, CallRow};
 use store::nudges::{self, NudgeRow, Queue};
 
 use super::{Changes, Why, look_at, save, settle};
 use crate::app::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
-use crate::app::{App, Failure, access, timelines};
+use crate::app::timelines::{self, Checks};
+use crate::app::{App, Failure, access};
 
 /// Queues that one round serves.
 const QUEUES: i64 = 16;
@@ -81,7 +82,7 @@ impl Breaker {
 #[derive(Debug, Default)]
 pub struct Round {
     /// Calls to be dialled, first due first.
-    pub dials: Vec<CallRow>,
+    pub dials: Vec<Arc<CallRow>>,
     /// Whether another round may find something.
     pub more: bool,
 }
@@ -90,7 +91,7 @@ pub struct Round {
 struct Desk {
     env: Env,
     allowance: Allowance,
-    dials: Vec<CallRow>,
+    dials: Vec<Arc<CallRow>>,
     known: Known,
 }
 
@@ -100,7 +101,7 @@ struct Turn {
     /// Lines that are free for it.
     free: i64,
     /// Its nudges that are still to be looked at, held.
-    rows: VecDeque<NudgeRow>,
+    rows: VecDeque<Box<NudgeRow>>,
     changes: Changes,
 }
 
@@ -125,9 +126,10 @@ pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, F
                     desk.next(tx, turn)?;
                 }
             }
-            desk.known.finish(tx)?;
-            for turn in turns {
-                nudges::serve(tx, &turn.queue, turn.changes.0)?;
+            desk.known.finish(tx, &env.context)?;
+            for mut turn in turns {
+                turn.changes.write(tx)?;
+                nudges::serve(tx, &turn.queue, turn.changes.queue)?;
             }
             Ok::<_, Failure>(Round { more: looked > 0 || full_page, dials: desk.dials })
         })
@@ -148,6 +150,9 @@ impl Desk {
                 }
             }
         }
+        if queue.mode == Mode::Live {
+            self.known.meet(tx, queue.workspace, rows.iter().filter(|row| row.state.is_pending()).filter_map(|row| number(row)).collect(), now)?;
+        }
         Ok(Turn { queue, free, rows: rows.into(), changes: Changes::none() })
     }
 
@@ -155,9 +160,9 @@ impl Desk {
     fn next(&mut self, tx: &mut Tx<'_>, turn: &mut Turn) -> Result<(), Failure> {
         let Some(row) = turn.rows.pop_front() else { return Ok(()) };
         if turn.free <= 0 && row.state.status_reason == Some(StatusReason::ConcurrencyFull) && row.state.is_pending() {
-            return self.still_full(tx, row, &mut turn.changes);
+            return self.still_full(tx, *row, &mut turn.changes);
         }
-        self.look(tx, row, &mut turn.changes)
+        self.look(tx, *row, &mut turn.changes)
     }
 
     fn free_lines(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, Failure> {
@@ -171,7 +176,9 @@ impl Desk {
     fn still_full(&self, tx: &mut Tx<'_>, row: NudgeRow, changes: &mut Changes) -> Result<(), Failure> {
         let facts = DueFacts { line_free: false, ..DueFacts::CLEAR };
         let decided = step(&row.state, Event::Due(facts), self.env.context.now);
-        let why = Why { event: "due", checks: json!([{"check": "lines", "ok": false}]) };
+        let mut checks = Checks::new();
+        checks.add(format_args!(r#"{{"check":"lines","ok":false}}"#));
+        let why = Why { event: "due", checks: checks.text() };
         settle(tx, &self.env.context, row, decided, why, changes)?;
         Ok(())
     }
@@ -180,7 +187,7 @@ impl Desk {
         if !row.state.is_pending() {
             return self.look_in_flight(tx, row, changes);
         }
-        let prepared = match calls::prepare_with(tx, &self.env, &mut self.known, row.workspace, row.mode, order(&row)) {
+        let prepared = match calls::prepare(tx, &self.env, &mut self.known, row.workspace, row.mode, order(&row)) {
             Ok(prepared) => prepared,
             // A defect in what this one nudge needs must not hold up all others.
             Err(failure) if failure.error == error_codes::INTERNAL => return self.set_aside(tx, row, &failure, changes),
@@ -188,25 +195,23 @@ impl Desk {
         };
         let key_ok = self.known.key_is_valid(tx, row.workspace, row.api_key, self.env.context.now)?;
         let owns_none = prepared.from == OwnNumber::NotOwned && self.known.numbers(tx, row.workspace)?.is_empty();
-        let (facts, checks) = facts(&row, &prepared, key_ok, owns_none, self.env.context.now);
+        let (facts, mut checks) = facts(&row, &prepared, key_ok, owns_none);
         let mut decided = step(&row.state, Event::Due(facts), self.env.context.now);
         if decided.verdict != Verdict::Applied {
             // Not due after all; the queue must not ask for it again at once.
             return self.postpone(tx, row, changes);
         }
-        let mut why = Why { event: "due", checks };
         if decided.actions.contains(&Action::Place) {
             if self.may_dial(&row) {
-                return self.place(tx, row, decided, &prepared, why, changes);
+                return self.place(tx, row, decided, &prepared, Why { event: "due", checks: checks.text() }, changes);
             }
             decided = paused(decided, self.env.context.now);
-            if let Value::Array(checks) = &mut why.checks {
-                checks.push(json!({"check": "carrier", "ok": false, "paused": true}));
-            }
+            checks.add(format_args!(r#"{{"check":"carrier","ok":false,"paused":true}}"#));
         }
+        let why = Why { event: "due", checks: checks.text() };
         if let Some(gate) = decided.next.block_reason {
             // A refused dial is listed among the blocked calls, like every refused placement.
-            calls::block_with(tx, &self.env, &mut self.known, &prepared, gate)?;
+            calls::block(tx, &self.env, &mut self.known, &prepared, gate)?;
         }
         settle(tx, &self.env.context, row, decided, why, changes)?;
         Ok(())
@@ -242,7 +247,7 @@ impl Desk {
         }
     }
 
-    /// Writes the dial down: the call with its hold on the wallet and its line, the attempt, and the mark on the nudge.
+    /// Writes the dial down: the call with its hold on the wallet and its line, and the mark on the nudge.
     fn place(
         &mut self,
         tx: &mut Tx<'_>,
@@ -252,13 +257,12 @@ impl Desk {
         why: Why,
         changes: &mut Changes,
     ) -> Result<(), Failure> {
-        let call = calls::place_intent_with(tx, &self.env, &mut self.known, prepared)?;
+        let call = calls::place_intent(tx, &self.env, &mut self.known, prepared)?;
         row.call = Some(call.id);
         row.from_number.get_or_insert_with(|| call.from_number.clone());
         if let Some(contact) = call.contact {
             row.person = contact.to_string();
         }
-        nudges::add_attempt(tx, row.workspace, row.id, i64::from(row.state.attempts) + 1, call.id)?;
         settle(tx, &self.env.context, row, decided, why, changes)?;
         self.dials.push(call);
         Ok(())
@@ -286,6 +290,11 @@ fn paused(placing: Step, now: Timestamp) -> Step {
     step(&placing.next, Event::PlacementFailed(PlacementFailure::ProviderErrorBeforeRing), now)
 }
 
+/// The number of a nudge with its hash.
+fn number(row: &NudgeRow) -> Option<(Phone, String)> {
+    Some((Phone::normalize(row.to_number.as_deref()?).ok()?, row.phone_hash.clone()))
+}
+
 fn order(row: &NudgeRow) -> Order {
     let object = |value: &Value| match value {
         Value::Object(map) => map.clone(),
@@ -308,22 +317,23 @@ fn order(row: &NudgeRow) -> Order {
 }
 
 /// What the rules want to know, and the same for people to read.
-fn facts(row: &NudgeRow, prepared: &Prepared, key_ok: bool, owns_none: bool, now: Timestamp) -> (DueFacts, Value) {
+fn facts(row: &NudgeRow, prepared: &Prepared, key_ok: bool, owns_none: bool) -> (DueFacts, Checks) {
     let refusal = refusal(row, prepared, owns_none);
-    let opening = prepared.pack.as_ref().and_then(|pack| NudgeWindow::new(&pack.hours).release(now));
+    let release = prepared.judgement.as_ref().and_then(|judged| judged.release);
     let facts = DueFacts {
         key_revoked: !key_ok,
         refusal,
         from_number_ok: prepared.from != OwnNumber::NotOwned,
         providers_ok: prepared.carrier_ok,
-        block: prepared.judgement.as_ref().and_then(|judgement| judgement.block),
-        opening,
+        block: prepared.block(),
+        opening: release,
         balance_ok: prepared.balance_ok,
         line_free: prepared.lines_full.is_none(),
     };
-    let mut checks = vec![json!({"check": "api_key", "ok": key_ok})];
-    checks.extend(timelines::checks(prepared, refusal, opening.map(|release| release.opening)));
-    (facts, Value::Array(checks))
+    let mut checks = Checks::new();
+    checks.add(format_args!(r#"{{"check":"api_key","ok":{key_ok}}}"#));
+    timelines::add_dial(&mut checks, prepared, refusal);
+    (facts, checks)
 }
 
 /// The first check of agent and workspace that fails.

@@ -51,8 +51,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
         return Ok(());
     }
     if fact == Fact::NotPlaced {
-        // It never was a dial: what the nudge shows is the dial before.
-        nudges::drop_attempt(tx, call.workspace, id, call.id)?;
+        // It never was a dial, and its call is gone: what the nudge shows is the dial before.
         row.call = nudges::attempts(tx, call.workspace, id)?.pop();
     }
     let (tenant, mode) = (row.workspace, row.mode);

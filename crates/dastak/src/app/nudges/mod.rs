@@ -16,8 +16,8 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, Timestamp};
 use domain::wallet::talk_seconds;
 use serde_json::{Value, json};
-use store::nudges::{self, Before, Change, Entry, NudgeRow};
-use store::{Tx, calls};
+use store::nudges::{self, Before, Change, Entry, Line, NudgeRow};
+use store::{ROWS, Tx, calls};
 
 use super::events::{self, NewEvent};
 use super::{Context, Failure, topics};
@@ -87,18 +87,22 @@ fn attempt(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, call: Id<Call>) -> Resul
 /// What asked for a decision, and what was seen.
 struct Why {
     event: &'static str,
-    checks: Value,
+    /// JSON list.
+    checks: String,
 }
 
 impl Why {
     fn of(event: &'static str) -> Self {
-        Self { event, checks: json!([]) }
+        Self { event, checks: "[]".to_owned() }
     }
 }
 
-/// What a transaction changes in one queue.
+/// What a transaction changes in one queue, and lines of timelines that it has not stored yet.
 #[derive(Default)]
-struct Changes(Change);
+struct Changes {
+    queue: Change,
+    lines: Vec<Line>,
+}
 
 fn counts(state: &Nudge) -> (i64, i64) {
     let pending = matches!(state.status, Status::Queued | Status::Scheduled);
@@ -109,21 +113,28 @@ fn counts(state: &Nudge) -> (i64, i64) {
 impl Changes {
     fn add(&mut self, before: &Nudge, row: &NudgeRow) {
         let (was, is) = (counts(before), counts(&row.state));
-        self.0.pending += is.0 - was.0;
-        self.0.without_line += is.1 - was.1;
-        self.0.look_at = match (self.0.look_at, row.look_at) {
+        self.queue.pending += is.0 - was.0;
+        self.queue.without_line += is.1 - was.1;
+        self.queue.look_at = match (self.queue.look_at, row.look_at) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         };
     }
 
+    /// Stores the lines.
+    fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        nudges::append(tx, &std::mem::take(&mut self.lines))?;
+        Ok(())
+    }
+
     /// Tells the queue, and the dialler if it has to look. The last thing that a transaction does with nudges.
-    fn touch(self, tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<(), Failure> {
-        if self.0 == Change::default() {
+    fn touch(mut self, tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<(), Failure> {
+        self.write(tx)?;
+        if self.queue == Change::default() {
             return Ok(());
         }
-        nudges::touch(tx, tenant, mode, self.0)?;
-        if self.0.look_at.is_some() {
+        nudges::touch(tx, tenant, mode, self.queue)?;
+        if self.queue.look_at.is_some() {
             tx.wake(topics::DIALLER);
         }
         Ok(())
@@ -160,7 +171,7 @@ fn settle(tx: &mut Tx<'_>, context: &Context, mut row: NudgeRow, step: Step, why
     }
     save(tx, &stored, &mut row)?;
     changes.add(&before, &row);
-    note(tx, context, &row, Some(&before), why)?;
+    note(tx, context, &row, Some(&before), why, changes)?;
     for action in step.actions {
         match action {
             Action::Emit(notice) => emit(tx, context, &row, notice)?,
@@ -180,7 +191,7 @@ fn save(tx: &mut Tx<'_>, before: &Before, row: &mut NudgeRow) -> Result<(), Fail
 }
 
 /// Writes the decision into the timeline. A hold that is renewed for the same reason is one line.
-fn note(tx: &mut Tx<'_>, context: &Context, row: &NudgeRow, before: Option<&Nudge>, why: Why) -> Result<(), Failure> {
+fn note(tx: &mut Tx<'_>, context: &Context, row: &NudgeRow, before: Option<&Nudge>, why: Why, changes: &mut Changes) -> Result<(), Failure> {
     let state = &row.state;
     let entry = Entry {
         at: context.now,
@@ -197,9 +208,15 @@ fn note(tx: &mut Tx<'_>, context: &Context, row: &NudgeRow, before: Option<&Nudg
     let held = |state: &Nudge| state.status == Status::Scheduled && state.status_reason.is_some_and(StatusReason::waits_for_resources);
     match before {
         Some(before) if held(before) && held(state) && before.status_reason == state.status_reason => {
+            changes.write(tx)?;
             nudges::last_again(tx, row.workspace, row.id, &entry)?;
         }
-        _ => nudges::append(tx, row.workspace, row.id, row.version, &entry)?,
+        _ => {
+            changes.lines.push(Line { tenant: row.workspace, nudge: row.id, seq: row.version, entry });
+            if changes.lines.len() >= ROWS {
+                changes.write(tx)?;
+            }
+        }
     }
     Ok(())
 }

@@ -49,19 +49,21 @@ pub async fn timeline(app: &App, tenant: Tenant, mode: Mode, id: Id<Nudge>) -> R
         .read(move |tx| {
             nudges::get(tx, tenant, mode, id)?.ok_or_else(|| Failure::not_found("nudge"))?;
             let entries = nudges::timeline(tx, tenant, id)?;
-            let view = |entry: nudges::Entry| Decision {
-                at: entry.at,
-                event: entry.event,
-                checks: entry.checks,
-                decision: entry.decision,
-                status: entry.status,
-                reason: entry.reason,
-                until: entry.until,
-                call_id: entry.call,
-                times: entry.times,
-                last_at: entry.last_at,
+            let view = |entry: nudges::Entry| {
+                Ok(Decision {
+                    at: entry.at,
+                    event: entry.event,
+                    checks: serde_json::from_str(&entry.checks).map_err(|why| Failure::internal(why.to_string()))?,
+                    decision: entry.decision,
+                    status: entry.status,
+                    reason: entry.reason,
+                    until: entry.until,
+                    call_id: entry.call,
+                    times: entry.times,
+                    last_at: entry.last_at,
+                })
             };
-            Ok(entries.into_iter().map(view).collect())
+            entries.into_iter().map(view).collect()
         })
         .await
 }
