@@ -16,6 +16,12 @@ use crate::skeleton::{call, workspace};
 
 const CONNECTIONS: usize = 64;
 const DUE: u64 = 10_000;
+/// Bursts beside the same number of others pending.
+const BURSTS: u64 = 5;
+/// Time in which all nudges of a burst are accepted, milliseconds.
+const LEAD: i64 = 20_000;
+/// No burst takes longer.
+const PATIENCE: Duration = Duration::from_secs(240);
 
 #[allow(clippy::disallowed_methods)]
 fn now() -> i64 {
@@ -23,7 +29,7 @@ fn now() -> i64 {
 }
 
 /// A workspace that can dial, and an agent of it.
-async fn desk(address: &str, token: &str, number: &str) -> Result<(String, String, String), String> {
+async fn desk(address: &str, token: &str, number: &str) -> Result<Desk, String> {
     let (id, key) = workspace(address, token).await?;
     let limits = json!({"limits": {"pendingNudges": 10_000_000, "concurrentCalls": 1_000_000}});
     call(address, "PATCH", &format!("/operator/v1/workspaces/{id}"), token, &limits).await?;
@@ -34,7 +40,7 @@ async fn desk(address: &str, token: &str, number: &str) -> Result<(String, Strin
     let made = call(address, "POST", "/v1/agents", &key, &body).await?;
     let agent = made["data"]["id"].as_str().ok_or("no agent")?.to_owned();
     call(address, "POST", &format!("/v1/agents/{agent}/status"), &key, &json!({"status": "active"})).await?;
-    Ok((id, key, agent))
+    Ok(Desk { id, key, agent })
 }
 
 /// Copies the one nudge of a stopped store until `count` more are pending, each to a number of its own.
@@ -98,62 +104,115 @@ async fn send(address: &str, count: u64, make: impl Fn(u64) -> Vec<u8> + Send + 
     load::run_count(address, CONNECTIONS, count, Arc::new(make)).await
 }
 
-/// Prints the tables, beside each of these numbers of pending nudges.
+/// Waits until every call of the workspace is over, so that nothing of one burst is left to be done in the next.
+async fn until_over(data: &Path, workspace: &str) -> Result<(), String> {
+    let conn =
+        rusqlite::Connection::open_with_flags(data.join("dastak.db"), rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|why| why.to_string())?;
+    let live = "select count(*) from calls where workspace = ?1 and mode = 'live' and phase is null";
+    let (mut pace, started) = (tokio::time::interval(Duration::from_millis(500)), Instant::now());
+    while started.elapsed() < PATIENCE {
+        pace.tick().await;
+        if conn.query_row(live, [workspace], |row| row.get::<_, i64>(0)).map_err(|why| why.to_string())? == 0 {
+            return Ok(());
+        }
+    }
+    Err("calls of a burst did not end".to_owned())
+}
+
+/// What one burst came to.
+struct Burst {
+    accepted: load::Figures,
+    /// Milliseconds from due to dial, sorted.
+    lags: Vec<i64>,
+    /// The lone nudge's.
+    lone: i64,
+    /// Seconds of the server's CPU until all were dialled.
+    cpu: f64,
+}
+
+impl Burst {
+    fn at(&self, share: f64) -> i64 {
+        self.lags[((self.lags.len() as f64 * share) as usize).min(self.lags.len() - 1)]
+    }
+}
+
+/// A workspace of the run.
+struct Desk {
+    id: String,
+    key: String,
+    agent: String,
+}
+
+/// Creates what is due at once, and waits until it is dialled.
+async fn burst(server: &Server, data: &Path, many: &Desk, lone: &Desk, number: u64) -> Result<Burst, String> {
+    let due = now() + LEAD;
+    let (agent, key) = (many.agent.clone(), many.key.clone());
+    let accepted = send(&server.address, DUE, move |n| create(&agent, &key, number * 2 * DUE + n, due, due + 3_600_000)).await?;
+    let one = create(&lone.agent, &lone.key, 150_000 + number, due, due + 3_600_000);
+    send(&server.address, 1, move |_| one.clone()).await?;
+    if accepted.refused > 0 {
+        return Err(format!("{} nudges were refused", accepted.refused));
+    }
+    // Reads the store until all are dialled.
+    let mut pace = tokio::time::interval(Duration::from_millis(250));
+    let (started, mut before) = (Instant::now(), None);
+    let lags_of_many = loop {
+        pace.tick().await;
+        if before.is_none() && now() >= due {
+            before = Some(server.cpu_seconds());
+        }
+        let lags = lags(data, &many.id, due)?;
+        if lags.len() as u64 == DUE {
+            break lags;
+        }
+        if started.elapsed() > PATIENCE {
+            return Err(format!("only {} of {DUE} were dialled; is it after 20:55 in India?", lags.len()));
+        }
+    };
+    let cpu = server.cpu_seconds() - before.unwrap_or_default();
+    let lone = lags(data, &lone.id, due)?.first().copied().unwrap_or(-1);
+    Ok(Burst { accepted, lags: lags_of_many, lone, cpu })
+}
+
+/// Prints the table, beside each of these numbers of pending nudges: of several bursts the one whose 99th percentile is in the middle, and all of these.
 pub async fn run(beside: &[u64]) -> Result<(), String> {
     println!(
-        "| pending beside | nudges accepted/s | p99 | due at once | dials/s | due to dial p50 | p99 | last | the lone nudge | server CPU a dial |"
+        "| pending beside | nudges accepted/s | p99 | dials/s | due to dial p50 | p99 | last | the lone nudge | server CPU a dial | p99 of each burst |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for pending in beside.iter().copied() {
         let data = std::env::temp_dir().join(format!("dastak-bench-{}-{pending}", std::process::id()));
         let mut server = Server::dastak(&data, None)?;
-        let mut address = server.address.clone();
         let token = std::fs::read_to_string(data.join("operator.token")).map_err(|why| why.to_string())?.trim().to_owned();
-        let (many, key, agent) = desk(&address, &token, "08045670001").await?;
-        let (lone, lone_key, lone_agent) = desk(&address, &token, "08045670002").await?;
-        let far = now() + 20 * 3_600_000;
+        let many = desk(&server.address, &token, "08045670001").await?;
+        let lone = desk(&server.address, &token, "08045670002").await?;
         if pending > 0 {
-            let one = create(&agent, &key, 160_000, far, far + 3_600_000);
-            send(&address, 1, move |_| one.clone()).await?;
+            let far = now() + 20 * 3_600_000;
+            let one = create(&many.agent, &many.key, 160_000, far, far + 3_600_000);
+            send(&server.address, 1, move |_| one.clone()).await?;
             drop(server);
-            fill(&data, &many, pending - 1)?;
+            fill(&data, &many.id, pending - 1)?;
             server = Server::dastak(&data, None)?;
-            address = server.address.clone();
         }
-        let due = now() + 60_000;
-        let accepted = send(&address, DUE, move |n| create(&agent, &key, n, due, due + 3_600_000)).await?;
-        let one = create(&lone_agent, &lone_key, 150_000, due, due + 3_600_000);
-        send(&address, 1, move |_| one.clone()).await?;
-        if accepted.refused > 0 {
-            return Err(format!("{} nudges were refused", accepted.refused));
+        let mut bursts = Vec::new();
+        for number in 0..BURSTS {
+            bursts.push(burst(&server, &data, &many, &lone, number).await?);
+            until_over(&data, &many.id).await?;
         }
-        // Reads the store until all are dialled.
-        let mut pace = tokio::time::interval(Duration::from_millis(250));
-        let (started, mut before) = (Instant::now(), None);
-        let dialled = loop {
-            pace.tick().await;
-            if before.is_none() && now() >= due {
-                before = Some(server.cpu_seconds());
-            }
-            let lags = lags(&data, &many, due)?;
-            if lags.len() as u64 == DUE {
-                break lags;
-            }
-            if started.elapsed() > Duration::from_secs(240) {
-                return Err(format!("only {} of {DUE} were dialled; is it after 20:55 in India?", lags.len()));
-            }
-        };
-        let cpu = server.cpu_seconds() - before.unwrap_or_default();
-        let lone = lags(&data, &lone, due)?.first().copied().unwrap_or(-1);
-        let (at, last) = (|share: f64| dialled[(dialled.len() as f64 * share) as usize], dialled[dialled.len() - 1]);
+        bursts.sort_by_key(|burst| burst.at(0.99));
+        let each: Vec<String> = bursts.iter().map(|burst| burst.at(0.99).to_string()).collect();
+        let typical = &bursts[bursts.len() / 2];
         println!(
-            "| {pending} | {:.0} | {:.1} ms | {DUE} | {:.0} | {} ms | {} ms | {last} ms | {lone} ms | {:.0} µs |",
-            accepted.per_second,
-            accepted.p99.as_secs_f64() * 1e3,
-            dialled.len() as f64 * 1e3 / last.max(1) as f64,
-            at(0.5),
-            at(0.99),
-            cpu * 1e6 / DUE as f64,
+            "| {pending} | {:.0} | {:.1} ms | {:.0} | {} ms | {} ms | {} ms | {} ms | {:.0} µs | {} ms |",
+            typical.accepted.per_second,
+            typical.accepted.p99.as_secs_f64() * 1e3,
+            DUE as f64 * 1e3 / typical.at(1.0).max(1) as f64,
+            typical.at(0.5),
+            typical.at(0.99),
+            typical.at(1.0),
+            typical.lone,
+            typical.cpu * 1e6 / DUE as f64,
+            each.join(", "),
         );
         drop(server);
         let _ = std::fs::remove_dir_all(&data);
