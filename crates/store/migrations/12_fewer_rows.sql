@@ -11,7 +11,7 @@ create index nudges_of_key on nudges (api_key, id) where open = 1;
 drop index one_live_nudge_per_number;
 create unique index one_live_nudge_per_number on nudges (workspace, mode, to_number) where to_number is not null and open = 1;
 drop index nudges_without_line;
-create index nudges_without_line on nudges (workspace, mode, id) where status_reason = 'concurrency_full' and open = 1;
+create index nudges_without_line on nudges (workspace, mode, status_reason, id) where status_reason = 'concurrency_full' and open = 1;
 drop index nudges_that_wait;
 create index nudges_that_wait on nudges (workspace, mode, id) where open = 1;
 -- Indexes that others stand in for: live calls are the ones on lines, a page of people of both worlds is one of each, and moments never go back along a chain.

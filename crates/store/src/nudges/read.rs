@@ -48,10 +48,11 @@ pub fn to_look_at(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, now: Timestamp, l
     tx.all(&sql, params![tenant, mode.as_str(), now, limit], boxed)
 }
 
-/// Nudges of one queue that wait for a line, the oldest first, held against other nodes until the transaction ends.
+/// Nudges of one queue that wait for a line, the oldest first, held against other nodes until the transaction ends. The reason says it all: asked for
+/// the status, too, the engine would go through everything that is scheduled.
 pub fn without_line(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, limit: i64) -> Result<Vec<Box<NudgeRow>>, DbError> {
     let sql = format!(
-        "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and status_reason = 'concurrency_full' and open = 1 and status = 'scheduled' \
+        "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and status_reason = 'concurrency_full' and open = 1 \
          order by id limit ?3 /*pg for update skip locked*/"
     );
     tx.all(&sql, params![tenant, mode.as_str(), limit], boxed)
