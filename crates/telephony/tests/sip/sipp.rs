@@ -41,6 +41,14 @@ async fn start(name: &str, keys: &[(&str, &str)], more: &[&str], wait: bool) -> 
     launch(name, free_port(), keys, more, wait).await
 }
 
+/// Whether somebody has this port of the loopback. The kernel's table says so: who tries to bind it would have it when SIPp wants it.
+fn listens(port: u16, tcp: bool) -> bool {
+    let table = if tcp { "/proc/net/tcp" } else { "/proc/net/udp" };
+    let local = format!("{:08X}:{port:04X}", u32::from_ne_bytes([127, 0, 0, 1]));
+    let table = std::fs::read_to_string(table).expect("the table of sockets");
+    table.lines().skip(1).any(|line| line.split_whitespace().nth(1) == Some(&local))
+}
+
 async fn launch(name: &str, port: u16, keys: &[(&str, &str)], more: &[&str], wait: bool) -> Sipp {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("telephony-sipp-{}-{number}", std::process::id()));
@@ -62,12 +70,7 @@ async fn launch(name: &str, port: u16, keys: &[(&str, &str)], more: &[&str], wai
     let sipp = Sipp { port, child, name: name.to_owned(), folder };
     if wait {
         let tcp = more.contains(&"t1");
-        until("SIPp listens", || {
-            let taken =
-                if tcp { std::net::TcpListener::bind(("127.0.0.1", port)).is_err() } else { std::net::UdpSocket::bind(("127.0.0.1", port)).is_err() };
-            taken.then_some(()).ok_or_else(|| sipp.story())
-        })
-        .await;
+        until("SIPp listens", || listens(port, tcp).then_some(()).ok_or_else(|| sipp.story())).await;
     }
     sipp
 }
