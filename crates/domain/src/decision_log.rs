@@ -39,7 +39,7 @@ pub const COLUMNS: [&str; 14] = [
 ];
 
 /// The chains of a workspace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Chain {
     /// Every allowed and every refused dial or chat, with the verdict of each gate.
     Audit,

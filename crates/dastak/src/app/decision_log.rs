@@ -17,7 +17,6 @@ use crate::runtime::crypto::Keyring;
 pub fn record(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, chain: Chain, entry: Entry) -> Result<u64, Failure> {
     let mut chains = Chains::default();
     let seq = chains.record(tx, tenant, chain, entry)?;
-    chains.write(tx)?;
     chains.finish(tx, context)?;
     Ok(seq)
 }
@@ -25,28 +24,27 @@ pub fn record(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, chain: Chain, 
 /// The chains to which one transaction appends: each head is read once, and sealed and written once at the end; rows are written together.
 #[derive(Default)]
 pub struct Chains {
-    tips: BTreeMap<(Tenant, &'static str), Tip>,
+    tips: BTreeMap<(Tenant, Chain), Tip>,
     rows: Vec<NewRow>,
 }
 
 /// The newest row of a chain.
 struct Tip {
-    chain: Chain,
     head: Head,
     /// When it was decided.
     at: Timestamp,
 }
 
 impl Chains {
-    /// Like [`record`]; [`Chains::write`] and [`Chains::finish`] must follow in the same transaction.
+    /// Like [`record`]; [`Chains::finish`] must follow in the same transaction.
     pub fn record(&mut self, tx: &mut Tx<'_>, tenant: Tenant, chain: Chain, entry: Entry) -> Result<u64, Failure> {
         use std::collections::btree_map::Entry as Slot;
-        let tip = match self.tips.entry((tenant, chain.as_str())) {
+        let tip = match self.tips.entry((tenant, chain)) {
             Slot::Occupied(known) => known.into_mut(),
             Slot::Vacant(empty) => {
                 let newest = decision_log::head_for_update(tx, tenant, chain)?;
                 let (head, at) = newest.map_or_else(|| (Head::default(), entry.timestamp), |newest| (newest.head, newest.at));
-                empty.insert(Tip { chain, head, at })
+                empty.insert(Tip { head, at })
             }
         };
         tip.at = tip.at.max(entry.timestamp);
@@ -63,9 +61,10 @@ impl Chains {
         Ok(())
     }
 
-    /// Moves the heads to the rows that were appended.
-    pub fn finish(self, tx: &mut Tx<'_>, context: &Context) -> Result<(), Failure> {
-        for ((tenant, _), Tip { chain, head, at }) in self.tips {
+    /// Writes what is left, and moves the heads to the rows that were appended.
+    pub fn finish(mut self, tx: &mut Tx<'_>, context: &Context) -> Result<(), Failure> {
+        self.write(tx)?;
+        for ((tenant, chain), Tip { head, at }) in self.tips {
             let seal = seal(&context.keyring, tenant, chain, &head, at);
             decision_log::move_head(tx, tenant, chain, &HeadRow { head, at, seal })?;
         }
