@@ -327,9 +327,9 @@ pub fn content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Content,
 }
 
 /// Dials to each of these numbers in the last 24 hours and in the last 7 days; numbers without any are left out.
-pub fn dials_to(tx: &mut Tx<'_>, tenant: Tenant, numbers: &[String], now: Timestamp) -> Result<Vec<(String, (i64, i64))>, DbError> {
+pub fn dials_to(tx: &mut Tx<'_>, tenant: Tenant, numbers: &[impl AsRef<str>], now: Timestamp) -> Result<Vec<(String, (i64, i64))>, DbError> {
     let mut params = vec![tenant.into(), now.plus(-DAY).into(), now.plus(-7 * DAY).into()];
-    let list = any_of(&mut params, numbers.iter().map(Value::from));
+    let list = any_of(&mut params, numbers.iter().map(|number| number.as_ref().into()));
     let sql = format!(
         "select to_number, cast(coalesce(sum(case when started_at > ?2 then 1 else 0 end), 0) as bigint), count(*) from calls \
          where workspace = ?1 and to_number in {list} and mode = 'live' and block_reason is null and started_at > ?3 group by to_number"
@@ -387,13 +387,7 @@ pub fn lock_lines(tx: &mut Tx<'_>) -> Result<(), DbError> {
 
 /// Live dials to a number in the last 24 hours and 7 days.
 pub fn dials(tx: &mut Tx<'_>, tenant: Tenant, to_number: &str, now: Timestamp) -> Result<(i64, i64), DbError> {
-    let dials = tx.one(
-        "select cast(coalesce(sum(case when started_at > ?3 then 1 else 0 end), 0) as bigint), count(*) from calls \
-         where workspace = ?1 and to_number = ?2 and mode = 'live' and block_reason is null and started_at > ?4",
-        params![tenant, to_number, now.plus(-DAY), now.plus(-7 * DAY)],
-        |row| Ok((row.int(0)?, row.int(1)?)),
-    )?;
-    Ok(dials.unwrap_or((0, 0)))
+    Ok(dials_to(tx, tenant, &[to_number], now)?.pop().map_or((0, 0), |(_, dials)| dials))
 }
 
 /// What an erasure emptied.

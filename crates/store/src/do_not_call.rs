@@ -3,7 +3,7 @@
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
-use crate::db::{DbError, Row, Tx, Value, any_of};
+use crate::db::{DbError, Row, Tx, any_of};
 use crate::params;
 
 /// An entry of the list.
@@ -43,13 +43,13 @@ pub fn add(tx: &mut Tx<'_>, tenant: Tenant, hash: &str, phone: &str, reason: &st
 
 /// Whether a number is listed.
 pub fn contains(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbError> {
-    Ok(tx.one("select 1 from do_not_call where workspace = ?1 and phone_hash = ?2", params![tenant, hash], |_| Ok(()))?.is_some())
+    Ok(!among(tx, tenant, &[hash])?.is_empty())
 }
 
 /// Those of these hashes that are on the list.
-pub fn among(tx: &mut Tx<'_>, tenant: Tenant, hashes: &[String]) -> Result<Vec<String>, DbError> {
+pub fn among(tx: &mut Tx<'_>, tenant: Tenant, hashes: &[impl AsRef<str>]) -> Result<Vec<String>, DbError> {
     let mut params = vec![tenant.into()];
-    let list = any_of(&mut params, hashes.iter().map(Value::from));
+    let list = any_of(&mut params, hashes.iter().map(|hash| hash.as_ref().into()));
     tx.all(&format!("select phone_hash from do_not_call where workspace = ?1 and phone_hash in {list}"), &params, |row| row.text(0))
 }
 

@@ -6,7 +6,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::Value as Json;
 
-use crate::db::{DbError, Row, Tx};
+use crate::db::{DbError, Row, Tx, any_of};
 use crate::params;
 
 /// The id of a scheduled call.
@@ -168,9 +168,8 @@ pub fn due(tx: &mut Tx<'_>, now: Timestamp, without: &[Tenant], limit: i64) -> R
     let mut values = vec![now.into(), limit.into()];
     let mut sql = "select workspace, id from scheduled_calls where next_attempt_at is not null and next_attempt_at <= ?1".to_owned();
     if !without.is_empty() {
-        let places: Vec<String> = (3..3 + without.len()).map(|place| format!("?{place}")).collect();
-        sql.push_str(&format!(" and workspace not in ({})", places.join(", ")));
-        values.extend(without.iter().map(|tenant| (*tenant).into()));
+        let list = any_of(&mut values, without.iter().map(|tenant| (*tenant).into()));
+        sql.push_str(&format!(" and workspace not in {list}"));
     }
     sql.push_str(" order by next_attempt_at, workspace, id limit ?2");
     tx.all(&sql, &values, |row| Ok((row.id(0)?, row.id(1)?)))
