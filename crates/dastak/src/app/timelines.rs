@@ -56,7 +56,7 @@ pub(super) fn add_dial(checks: &mut Checks, prepared: &Prepared, refusal: Option
     checks.add(format_args!(r#"{{"check":"agent_and_workspace","ok":{},"refusal":{refused}}}"#, refusal.is_none()));
     checks.add(format_args!(r#"{{"check":"from_number","ok":{}}}"#, prepared.from != OwnNumber::NotOwned));
     checks.add(format_args!(r#"{{"check":"carrier","ok":{}}}"#, prepared.carrier_ok));
-    checks.0.push_str(prepared.judgement.as_ref().map_or("", |judged| &judged.checks));
+    checks.0.push_str(prepared.judgement.as_ref().map_or("", |judged| judged.checks()));
     if prepared.mode == Mode::Live {
         let (available, price) = (prepared.available, prepared.workspace.cost_per_minute);
         checks.add(format_args!(r#"{{"check":"balance","ok":{},"availableMinor":{available},"neededMinor":{price}}}"#, prepared.balance_ok));

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::sync::{Arc, OnceLock};
 
 use domain::compliance::{Facts, Gate, Judgement, Pack, Purpose, Verdict, judge};
 use domain::phone::Phone;
@@ -98,29 +99,41 @@ pub fn judge_gates(tx: &mut Tx<'_>, env: &Env, pack: &Pack, dial: Dial<'_>) -> R
     Ok(judge(pack, &facts(tx, env, dial, None)?, env.context.now))
 }
 
-/// What the gates said, and the texts that record it: the same for every dial of which they were told the same.
+/// What the gates said, and the texts that record it: the same for every dial of which they were told the same. Only nudges and scheduled calls ask when
+/// hours open and have a timeline, so that is made when it is asked for.
 #[derive(Debug)]
 pub struct Judged {
     /// Their verdicts.
     pub said: Judgement,
-    /// When the pack's window for nudges opens, counted from now, and closes again.
-    pub release: Option<Release>,
     /// As the decision log records them.
     pub(super) gate_results: String,
-    /// As timelines show them: objects of a JSON list, each with a comma before it.
-    pub(in crate::app) checks: String,
+    pack: Arc<Pack>,
+    purpose: Purpose,
+    now: Timestamp,
+    release: OnceLock<Option<Release>>,
+    checks: OnceLock<String>,
 }
 
 impl Judged {
     /// Asks the gates.
-    pub(super) fn new(pack: &Pack, facts: &Facts, now: Timestamp) -> Self {
+    pub(super) fn new(pack: &Arc<Pack>, facts: &Facts, now: Timestamp) -> Self {
         let said = judge(pack, facts, now);
-        let release = NudgeWindow::new(&pack.hours).release(now);
-        let opens = match facts.purpose {
-            Purpose::Nudge => release.map(|release| release.opening),
-            Purpose::Call => pack.hours.next_opening(now),
+        let (release, checks) = (OnceLock::new(), OnceLock::new());
+        Self { gate_results: said.gate_results(), pack: pack.clone(), purpose: facts.purpose, now, release, checks, said }
+    }
+
+    /// When the pack's window for nudges opens, counted from now, and closes again.
+    pub fn release(&self) -> Option<Release> {
+        *self.release.get_or_init(|| NudgeWindow::new(&self.pack.hours).release(self.now))
+    }
+
+    /// As timelines show them: objects of a JSON list, each with a comma before it.
+    pub(in crate::app) fn checks(&self) -> &str {
+        let opens = || match self.purpose {
+            Purpose::Nudge => self.release().map(|release| release.opening),
+            Purpose::Call => self.pack.hours.next_opening(self.now),
         };
-        Self { gate_results: said.gate_results(), checks: checks(&said, opens), release, said }
+        self.checks.get_or_init(|| checks(&self.said, opens()))
     }
 }
 

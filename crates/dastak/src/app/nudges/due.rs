@@ -319,7 +319,7 @@ fn order(row: &NudgeRow) -> Order {
 /// What the rules want to know, and the same for people to read.
 fn facts(row: &NudgeRow, prepared: &Prepared, key_ok: bool, owns_none: bool) -> (DueFacts, Checks) {
     let refusal = refusal(row, prepared, owns_none);
-    let release = prepared.judgement.as_ref().and_then(|judged| judged.release);
+    let release = prepared.judgement.as_ref().and_then(|judged| judged.release());
     let facts = DueFacts {
         key_revoked: !key_ok,
         refusal,
