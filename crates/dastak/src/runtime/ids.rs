@@ -13,7 +13,31 @@ const RANDOM_BITS: u32 = 74;
 pub struct Ids {
     clock: Clock,
     fill: Box<dyn Fn(&mut [u8]) + Send + Sync>,
-    last: Mutex<(i64, u128)>,
+    last: Mutex<Last>,
+}
+
+/// Randomness that is fetched at once: asking the system takes longer than all else of an id.
+const FETCHED: usize = 1024;
+const NUMBER: usize = size_of::<u128>();
+
+struct Last {
+    at: i64,
+    number: u128,
+    random: [u8; FETCHED],
+    used: usize,
+}
+
+impl Last {
+    fn fresh(&mut self, fill: &dyn Fn(&mut [u8])) -> u128 {
+        if self.used >= FETCHED {
+            fill(&mut self.random);
+            self.used = 0;
+        }
+        let mut bytes = [0u8; NUMBER];
+        bytes.copy_from_slice(&self.random[self.used..self.used + NUMBER]);
+        self.used += NUMBER;
+        u128::from_be_bytes(bytes)
+    }
 }
 
 impl Ids {
@@ -26,23 +50,21 @@ impl Ids {
 
     /// Ids of this clock's time and this source of randomness.
     pub fn with(clock: Clock, fill: impl Fn(&mut [u8]) + Send + Sync + 'static) -> Self {
-        Self { clock, fill: Box::new(fill), last: Mutex::new((0, 0)) }
+        Self { clock, fill: Box::new(fill), last: Mutex::new(Last { at: 0, number: 0, random: [0; FETCHED], used: FETCHED }) }
     }
 
     /// A new id, greater than every one made before it in this process.
     pub fn make<K: Kind>(&self) -> Id<K> {
         let now = self.clock.now().0;
-        let mut fresh = [0u8; 16];
-        (self.fill)(&mut fresh);
-        let fresh = u128::from_be_bytes(fresh);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if now > last.0 {
+        let fresh = last.fresh(&*self.fill);
+        if now > last.at {
             // The top bit stays free for the ids that follow in the same millisecond.
-            *last = (now, fresh & ((1 << (RANDOM_BITS - 1)) - 1));
+            (last.at, last.number) = (now, fresh & ((1 << (RANDOM_BITS - 1)) - 1));
         } else {
-            last.1 = (last.1 + 1 + (fresh & 0xFFFF_FFFF)) & ((1 << RANDOM_BITS) - 1);
+            last.number = (last.number + 1 + (fresh & 0xFFFF_FFFF)) & ((1 << RANDOM_BITS) - 1);
         }
-        Id::new(last.0, last.1)
+        Id::new(last.at, last.number)
     }
 
     /// Random text of `length` characters out of 32.
