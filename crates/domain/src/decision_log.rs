@@ -10,7 +10,7 @@
 
 use std::fmt;
 
-use sha2::{Digest, Sha256};
+use ring::digest::{SHA256, digest};
 
 use crate::time::Timestamp;
 
@@ -294,7 +294,7 @@ impl Row {
             &self.consent_ref,
         ];
         // Strings always serialize.
-        hex(&Sha256::digest(serde_json::to_vec(&covered).unwrap_or_default()))
+        hex(digest(&SHA256, &serde_json::to_vec(&covered).unwrap_or_default()).as_ref())
     }
 }
 
@@ -492,8 +492,8 @@ pub(crate) mod tests {
             r#"["0000000000000000000000000000000000000000000000000000000000000000","1","2025-11-21T04:40:00.001Z","call_1","allowed","","#,
             r#""{\"pack\":\"generic-safe@1\",\"gates\":[{\"gate\":\"dnd\",\"verdict\":\"pass\"}]}","","",""]"#
         );
-        assert_eq!(row.integrity_hash, hex(&Sha256::digest(bytes)));
-        assert_eq!(hex(&Sha256::digest("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(row.integrity_hash, hex(digest(&SHA256, bytes.as_ref()).as_ref()));
+        assert_eq!(hex(digest(&SHA256, b"abc").as_ref()), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 
     #[test]

@@ -4,10 +4,10 @@
 
 use std::fmt::Write as _;
 
-use md5::Md5;
+use md5::{Digest, Md5};
+use ring::digest::{SHA256, digest};
 use rsipstack::sip::{HasHeaders, Header, Request, Response};
 use rsipstack::transaction::random_text;
-use sha2::{Digest, Sha256};
 
 /// User and password of a trunk.
 #[derive(Clone, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Challenge {
     fn digest(&self, text: &str) -> String {
         match self.hash {
             Hash::Md5 => hex(&Md5::digest(text.as_bytes())),
-            Hash::Sha256 => hex(&Sha256::digest(text.as_bytes())),
+            Hash::Sha256 => hex(digest(&SHA256, text.as_bytes()).as_ref()),
         }
     }
 
