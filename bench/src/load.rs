@@ -1,7 +1,7 @@
 //! The load generator: keep-alive connections that each send one request after the other and read the answer by its content length.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -20,6 +20,8 @@ pub struct Figures {
     pub answers: u64,
     /// Answers that were not 2xx.
     pub refused: u64,
+    /// The first of them, as it came.
+    pub refusal: String,
 }
 
 /// Makes the bytes of request number `n`.
@@ -43,7 +45,7 @@ pub async fn run_at(address: &str, connections: usize, time: Duration, rate: Opt
 async fn run_bounded(address: &str, connections: usize, time: Duration, count: u64, rate: Option<f64>, make: Make) -> Result<Figures, String> {
     let pause = rate.map(|rate| Duration::from_secs_f64(connections as f64 / rate));
     let number = Arc::new(AtomicU64::new(0));
-    let refused = Arc::new(AtomicU64::new(0));
+    let refused = Arc::new(Refused::default());
     let started = Instant::now();
     let tasks: Vec<_> = (0..connections)
         .map(|index| {
@@ -66,7 +68,8 @@ async fn run_bounded(address: &str, connections: usize, time: Duration, count: u
         p50: at(0.5),
         p99: at(0.99),
         answers: times.len() as u64,
-        refused: refused.load(Ordering::Relaxed),
+        refused: refused.count.load(Ordering::Relaxed),
+        refusal: refused.first.get().cloned().unwrap_or_default(),
     })
 }
 
@@ -76,7 +79,7 @@ async fn connection(
     pace: Option<(Instant, Duration)>,
     make: &Make,
     number: &AtomicU64,
-    refused: &AtomicU64,
+    refused: &Refused,
 ) -> std::io::Result<Vec<Duration>> {
     let mut socket = TcpStream::connect(address).await?;
     socket.set_nodelay(true)?;
@@ -95,16 +98,25 @@ async fn connection(
         let request = make(number);
         let started = Instant::now();
         socket.write_all(&request).await?;
-        if !(200..300).contains(&answer(&mut socket, &mut buffer).await?) {
-            refused.fetch_add(1, Ordering::Relaxed);
+        let (status, end) = answer(&mut socket, &mut buffer).await?;
+        if !(200..300).contains(&status) {
+            refused.count.fetch_add(1, Ordering::Relaxed);
+            refused.first.get_or_init(|| String::from_utf8_lossy(&buffer[..end]).into_owned());
         }
         times.push(started.elapsed());
     }
     Ok(times)
 }
 
-/// Reads one answer; its status.
-async fn answer(socket: &mut TcpStream, buffer: &mut [u8]) -> std::io::Result<u16> {
+/// Answers that were not 2xx.
+#[derive(Default)]
+struct Refused {
+    count: AtomicU64,
+    first: OnceLock<String>,
+}
+
+/// Reads one answer; its status, and how many bytes of the buffer it takes.
+async fn answer(socket: &mut TcpStream, buffer: &mut [u8]) -> std::io::Result<(u16, usize)> {
     let broken = |what: &str| std::io::Error::other(what.to_owned());
     let mut filled = 0;
     loop {
@@ -132,7 +144,7 @@ async fn answer(socket: &mut TcpStream, buffer: &mut [u8]) -> std::io::Result<u1
             }
             filled += count;
         }
-        return Ok(status);
+        return Ok((status, end));
     }
 }
 
