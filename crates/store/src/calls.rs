@@ -165,17 +165,16 @@ fn phase(direction: &str, status: Status) -> String {
 }
 
 /// Adds calls; [`touch_hour`] must follow in the transaction for each of their hours.
-pub fn insert<'r, C: Borrow<CallRow>>(tx: &mut Tx<'_>, rows: &'r [C]) -> Result<(), DbError> {
+pub fn insert<C: Borrow<CallRow>>(tx: &mut Tx<'_>, rows: &[C]) -> Result<(), DbError> {
     let into = "insert into calls (id, workspace, mode, agent, contact, campaign, nudge, scheduled_call, direction, status, phase, outcome, to_number, \
          from_number, external_ref, variables, metadata, provider_call, started_at, answered_at, ended_at, talk_ms, end_cause, block_reason, \
          opted_out, hang_up_at, language, sentiment, price, concurrent, line, network, script_step, next_step_at, once_key, once_holder, version)";
-    let values = |row: &'r C| -> Vec<Value<'r>> { values(row.borrow()) };
-    tx.insert_all(into, 37, rows.iter().map(values))
+    tx.insert_all(into, rows.iter().map(|row| values(row.borrow())))
 }
 
-fn values(row: &CallRow) -> Vec<Value<'_>> {
+fn values(row: &CallRow) -> [Value<'_>; 37] {
     let progress = &row.progress;
-    vec![
+    [
         row.id.into(),
         row.workspace.into(),
         row.mode.as_str().into(),
@@ -371,13 +370,12 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(tx.one("select min(next_step_at) from calls where next_step_at is not null", &[], |row| row.opt_time(0))?.flatten())
 }
 
-/// Lines in use: of the workspace, and of the whole platform.
+/// Lines in use: of the workspace, and of the whole platform. Every live call that is not over occupies one, from
+/// [`wallet::hold`](crate::wallet::hold) to [`wallet::release`](crate::wallet::release).
 pub fn lines(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(i64, i64), DbError> {
-    // Every live call that is not over occupies one.
-    let all = "select count(*) from calls where mode = 'live' and phase is null";
-    let mine = "select count(*) from calls where workspace = ?1 and mode = 'live' and phase is null";
-    let all = tx.one(all, &[], |row| row.int(0))?.unwrap_or(0);
-    Ok((tx.one(mine, params![tenant], |row| row.int(0))?.unwrap_or(0), all))
+    let sql = "select coalesce(sum(case when id = ?1 then lines else 0 end), 0)/*pg ::bigint*/, coalesce(sum(lines), 0)/*pg ::bigint*/ \
+               from workspaces where lines > 0";
+    Ok(tx.one(sql, params![tenant], |row| Ok((row.int(0)?, row.int(1)?)))?.unwrap_or_default())
 }
 
 /// Makes the placements of all workspaces wait for each other until the transaction ends, so that the last free line is taken once.

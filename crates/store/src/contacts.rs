@@ -5,7 +5,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::Value as Json;
 
-use crate::db::{DbError, Row, Tx, Value, any_of};
+use crate::db::{DbError, Row, Tx, Value, any_of, places};
 use crate::params;
 
 /// A contact as stored.
@@ -135,39 +135,43 @@ pub fn find_by_phones(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, phones: &[Str
     tx.all(&format!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and phone in {list}"), &params, read)
 }
 
-/// Adds a contact; `false` when the reference or the number is taken (by a writer of this very moment, too).
-pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow) -> Result<bool, DbError> {
-    Ok(insert_all(tx, [(tenant, row)])? > 0)
+const INTO: &str = "insert into contacts (id, workspace, mode, external_ref, phone, name, email, company, preferred_language, timezone, attributes, \
+     variables, opt_out, consent, chatapp_user_id, chatapp_username, last_contact_at, created_at, updated_at)";
+
+fn values(tenant: Tenant, row: &ContactRow) -> [Value<'_>; 19] {
+    [
+        row.id.into(),
+        tenant.into(),
+        row.mode.as_str().into(),
+        row.external_ref.as_deref().into(),
+        row.phone.as_deref().into(),
+        row.name.as_deref().into(),
+        row.email.as_deref().into(),
+        row.company.as_deref().into(),
+        (&row.preferred_language).into(),
+        (&row.timezone).into(),
+        (&row.attributes).into(),
+        (&row.variables).into(),
+        row.opt_out.into(),
+        row.consent.as_ref().into(),
+        row.chatapp_user_id.as_deref().into(),
+        row.chatapp_username.as_deref().into(),
+        row.last_contact_at.into(),
+        row.created_at.into(),
+        row.created_at.into(),
+    ]
 }
 
-/// Adds contacts whose reference and number are free; how many.
-pub fn insert_all<'r>(tx: &mut Tx<'_>, rows: impl IntoIterator<Item = (Tenant, &'r ContactRow)>) -> Result<u64, DbError> {
-    let into = "insert into contacts (id, workspace, mode, external_ref, phone, name, email, company, preferred_language, timezone, attributes, variables, \
-         opt_out, consent, chatapp_user_id, chatapp_username, last_contact_at, created_at, updated_at)";
-    let values = |(tenant, row): (Tenant, &'r ContactRow)| -> Vec<Value<'r>> {
-        vec![
-            row.id.into(),
-            tenant.into(),
-            row.mode.as_str().into(),
-            row.external_ref.as_deref().into(),
-            row.phone.as_deref().into(),
-            row.name.as_deref().into(),
-            row.email.as_deref().into(),
-            row.company.as_deref().into(),
-            (&row.preferred_language).into(),
-            (&row.timezone).into(),
-            (&row.attributes).into(),
-            (&row.variables).into(),
-            row.opt_out.into(),
-            row.consent.as_ref().into(),
-            row.chatapp_user_id.as_deref().into(),
-            row.chatapp_username.as_deref().into(),
-            row.last_contact_at.into(),
-            row.created_at.into(),
-            row.created_at.into(),
-        ]
-    };
-    tx.insert_new(into, 19, rows.into_iter().map(values))
+/// Adds a contact; `false` when the reference or the number is taken (by a writer of this very moment, too).
+pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow) -> Result<bool, DbError> {
+    let values = values(tenant, row);
+    Ok(tx.exec(&format!("{INTO} values {} on conflict do nothing", places(1, values.len())), &values)? > 0)
+}
+
+/// Adds contacts whose reference and number are free. When somebody else took one of them a moment ago, the transaction is to be done again.
+pub fn insert_all<'r>(tx: &mut Tx<'_>, rows: impl IntoIterator<Item = (Tenant, &'r ContactRow)>) -> Result<(), DbError> {
+    let rows = rows.into_iter().map(|(tenant, row)| values(tenant, row));
+    tx.insert_new(INTO, rows, &DbError::Retry("a contact was made a moment ago".into()))
 }
 
 /// Gives a contact without a reference this one, unless another contact has it. Whether it did.

@@ -65,8 +65,8 @@ pub struct NewRow {
 pub fn append<'r>(tx: &mut Tx<'_>, rows: &'r [NewRow]) -> Result<(), DbError> {
     let into = "insert into decision_log (workspace, chain, seq, at, interaction_id, decision, blocked_by, gate_results, outcome, recording_ref, consent_ref, \
          integrity_hash, prev_hash, is_test, channel, agent_id)";
-    let values = |NewRow { tenant, chain, seq, at, is_test, row }: &'r NewRow| -> Vec<Value<'r>> {
-        vec![
+    let values = |NewRow { tenant, chain, seq, at, is_test, row }: &'r NewRow| -> [Value<'r>; 16] {
+        [
             (*tenant).into(),
             chain.as_str().into(),
             (*seq as i64).into(),
@@ -85,7 +85,7 @@ pub fn append<'r>(tx: &mut Tx<'_>, rows: &'r [NewRow]) -> Result<(), DbError> {
             (&row.agent_id).into(),
         ]
     };
-    tx.insert_all(into, 16, rows.iter().map(values))
+    tx.insert_all(into, rows.iter().map(values))
 }
 
 /// Moves the head of a chain to the newest row that was added.

@@ -29,4 +29,4 @@ pub mod wallet;
 pub mod webhooks;
 pub mod workspaces;
 
-pub use db::{DbError, ROWS, Row, Settings, Store, StoreMetrics, Tx, Value, WakeSet};
+pub use db::{DbError, Must, ROWS, Row, Settings, Store, StoreMetrics, Tx, Value, WakeSet};

@@ -94,18 +94,20 @@ pub fn post(
     Ok(Some((entry, state)))
 }
 
-/// Holds `amount` for calls, if the balance covers it beside all other holds. Whether it did. Each call on a line holds its price; nothing else is held.
-pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, amount: i64) -> Result<bool, DbError> {
+/// Takes `lines` for calls and holds `amount` for them, if the balance covers it beside all other holds. Whether it did. Each call on a line holds its
+/// price; nothing else is held.
+pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Result<bool, DbError> {
     let held = tx.exec(
-        "update workspaces set reserved = reserved + cast(?2 as bigint) where id = ?1 and balance - reserved >= cast(?2 as bigint)",
-        params![tenant, amount],
+        "update workspaces set reserved = reserved + cast(?2 as bigint), lines = lines + cast(?3 as bigint) \
+         where id = ?1 and balance - reserved >= cast(?2 as bigint)",
+        params![tenant, amount, lines],
     )?;
     Ok(held > 0)
 }
 
-/// Gives back what was held for a call that leaves its line.
+/// Gives back the line of a call that leaves it, and what was held for it.
 pub fn release(tx: &mut Tx<'_>, tenant: Tenant, amount: i64) -> Result<(), DbError> {
-    tx.later("update workspaces set reserved = reserved - cast(?2 as bigint) where id = ?1", params![tenant, amount])
+    tx.later("update workspaces set reserved = reserved - cast(?2 as bigint), lines = lines - 1 where id = ?1", params![tenant, amount])
 }
 
 /// Remembers the level that `wallet.low` told last.

@@ -159,7 +159,7 @@ async fn a_page_of_both_worlds_is_in_one_order() {
                 .map(|mode| store::contacts::ContactRow { id: context.ids.make(), mode, external_ref: None, phone: None, ..one.clone() })
                 .into_iter()
                 .collect();
-            assert_eq!(store::contacts::insert_all(tx, rows.iter().map(|row| (tenant, row)))?, 6);
+            store::contacts::insert_all(tx, rows.iter().map(|row| (tenant, row)))?;
             Ok::<_, store::DbError>(rows.iter().map(|row| (row.id.to_string(), row.mode)).collect())
         })
         .await

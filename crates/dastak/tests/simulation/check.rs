@@ -392,10 +392,12 @@ impl Court<'_> {
         self.broken.extend(broken);
     }
 
-    /// The ledger is its running sum, what was talked is charged once, and nothing is held any more.
+    /// The ledger is its running sum, what was talked is charged once, nothing is held and no line is taken any more.
     fn money_adds_up(&mut self, tenant: Tenant) {
-        let (balance, reserved): (i64, i64) =
-            self.rows(&format!("select balance, reserved from workspaces where id = '{tenant}'"), |row| Ok((row.get(0)?, row.get(1)?)))[0];
+        let (balance, reserved, taken): (i64, i64, i64) = self
+            .rows(&format!("select balance, reserved, lines from workspaces where id = '{tenant}'"), |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })[0];
         let lines: Vec<(i64, i64, String, String)> = self
             .rows(&format!("select amount, balance_after, kind, reference from wallet_entries where workspace = '{tenant}' order by seq"), |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
@@ -414,6 +416,9 @@ impl Court<'_> {
         }
         if balance != sum || reserved != 0 {
             broken.push(format!("the wallet says {balance} with {reserved} held, the ledger {sum}"));
+        }
+        if taken != 0 {
+            broken.push(format!("{taken} lines are taken"));
         }
         for (id, call) in self.calls.iter().filter(|(_, call)| call.workspace == tenant && call.live) {
             let owed = call_charge(call.talk_ms.unwrap_or(0), call.price);

@@ -37,6 +37,7 @@ migrations! {
     10 "lines",
     11 "hot_indexes",
     12 "fewer_rows",
+    13 "lines_in_use",
 }
 
 /// Number of the newest step this program knows.

@@ -1,9 +1,11 @@
 //! The engine behind every statement.
 //!
 //! `store.tx(|tx| …).await` runs a synchronous closure in a transaction. On SQLite one writer thread runs many closures in one
-//! transaction, a savepoint each, and answers after the commit; on PostgreSQL a few threads own a connection each and run a closure again
+//! transaction, a savepoint each, and answers after the commit; a very large one has the transaction to itself, and a second thread that carries out
+//! its statements; on PostgreSQL a few threads own a connection each and run a closure again
 //! after a serialization failure or a deadlock, so a closure has no side effects: those go through [`Tx::after_commit`] and [`Tx::wake`].
 
+mod behind;
 mod dialect;
 mod faults;
 mod migrate;
@@ -112,7 +114,7 @@ impl StoreMetrics {
 pub const ROWS: usize = 32;
 
 /// `(?1, ?2), (?3, ?4)`, for rows of values. There are few of them, long ones.
-fn places(rows: usize, width: usize) -> Arc<str> {
+pub(crate) fn places(rows: usize, width: usize) -> Arc<str> {
     static KNOWN: Mutex<BTreeMap<(usize, usize), Arc<str>>> = Mutex::new(BTreeMap::new());
     let make = || {
         let row = |row: usize| {
@@ -146,7 +148,25 @@ pub struct Tx<'a> {
 
 enum Session<'a> {
     Sqlite(&'a rusqlite::Connection),
+    /// A transaction that has the writer to itself.
+    Behind(behind::Behind<'a>),
     Postgres(&'a mut postgres::PgTx),
+}
+
+/// What a statement must do, lest its transaction fails.
+#[derive(Debug, Clone)]
+pub struct Must {
+    /// How many rows it changes.
+    pub rows: u64,
+    /// What the transaction fails with if it changes more or fewer.
+    pub otherwise: DbError,
+}
+
+fn check(changed: u64, must: Option<&Must>) -> Result<(), DbError> {
+    match must {
+        Some(must) if must.rows != changed => Err(must.otherwise.clone()),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// What a closure leaves to be done once its transaction is committed.
@@ -176,44 +196,66 @@ impl Tx<'_> {
     pub fn exec(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, DbError> {
         match &mut self.session {
             Session::Sqlite(conn) => sqlite::exec(conn, sql, params),
+            Session::Behind(behind) => sqlite::exec(&*behind.settled()?, sql, params),
             Session::Postgres(tx) => tx.exec(sql, params),
         }
     }
 
-    /// Runs a statement whose row count nobody needs. On PostgreSQL it travels with the next read or the commit.
+    /// Runs a statement whose row count nobody needs. On PostgreSQL it travels with the next read or the commit; on SQLite, in a transaction that is
+    /// [alone](Store::tx_alone), another thread runs it while the closure goes on, at the latest before the next read or the commit. Its error may show
+    /// in a later statement or at the end.
     pub fn later(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), DbError> {
         match &mut self.session {
             Session::Sqlite(conn) => sqlite::exec(conn, sql, params).map(|_| ()),
+            Session::Behind(behind) => behind.later(sql, params, None),
             Session::Postgres(tx) => tx.later(sql, params),
         }
     }
 
-    /// Inserts rows of `width` values each, many with one statement; `into` is the statement up to its values. Rows in the order of the table's keys are
-    /// the cheapest. On PostgreSQL they travel with the next read or the commit.
-    pub fn insert_all<'v>(&mut self, into: &str, width: usize, rows: impl IntoIterator<Item = Vec<Value<'v>>>) -> Result<(), DbError> {
-        self.in_chunks(into, width, rows, "", |tx, sql, values| tx.later(sql, values))
+    /// Runs a statement that must change so many rows; if it does not, the transaction fails. On SQLite the same as [`Tx::later`].
+    pub fn must(&mut self, sql: &str, params: &[Value<'_>], must: Must) -> Result<(), DbError> {
+        match &mut self.session {
+            Session::Behind(behind) => behind.later(sql, params, Some(must)),
+            Session::Sqlite(_) | Session::Postgres(_) => self.exec(sql, params).and_then(|changed| check(changed, Some(&must))),
+        }
     }
 
-    /// The same, but for rows that a unique index refuses; how many were inserted.
-    pub fn insert_new<'v>(&mut self, into: &str, width: usize, rows: impl IntoIterator<Item = Vec<Value<'v>>>) -> Result<u64, DbError> {
-        let mut inserted = 0;
-        self.in_chunks(into, width, rows, " on conflict do nothing", |tx, sql, values| {
-            inserted += tx.exec(sql, values)?;
-            Ok(())
-        })?;
-        Ok(inserted)
+    /// Waits until all statements are done that were put off.
+    fn settle(&mut self) -> Result<(), DbError> {
+        match &mut self.session {
+            Session::Behind(behind) => behind.settled().map(|_| ()),
+            // The commit does.
+            Session::Sqlite(_) | Session::Postgres(_) => Ok(()),
+        }
     }
 
-    fn in_chunks<'v>(
+    /// Inserts rows of so many values each as [`Tx::later`], many with one statement; `into` is the statement up to its values. Rows in the order of the
+    /// table's keys are the cheapest.
+    pub fn insert_all<'v, const WIDTH: usize>(&mut self, into: &str, rows: impl IntoIterator<Item = [Value<'v>; WIDTH]>) -> Result<(), DbError> {
+        self.in_chunks(into, rows, "", |tx, sql, values, _| tx.later(sql, values))
+    }
+
+    /// The same, but if a unique index refuses a row, the transaction fails with `otherwise`.
+    pub fn insert_new<'v, const WIDTH: usize>(
         &mut self,
         into: &str,
-        width: usize,
-        rows: impl IntoIterator<Item = Vec<Value<'v>>>,
+        rows: impl IntoIterator<Item = [Value<'v>; WIDTH]>,
+        otherwise: &DbError,
+    ) -> Result<(), DbError> {
+        self.in_chunks(into, rows, " on conflict do nothing", |tx, sql, values, rows| {
+            tx.must(sql, values, Must { rows: rows as u64, otherwise: otherwise.clone() })
+        })
+    }
+
+    fn in_chunks<'v, const WIDTH: usize>(
+        &mut self,
+        into: &str,
+        rows: impl IntoIterator<Item = [Value<'v>; WIDTH]>,
         after: &str,
-        mut run: impl FnMut(&mut Self, &str, &[Value<'v>]) -> Result<(), DbError>,
+        mut run: impl FnMut(&mut Self, &str, &[Value<'v>], usize) -> Result<(), DbError>,
     ) -> Result<(), DbError> {
         let mut rows = rows.into_iter();
-        let mut values: Vec<Value<'v>> = Vec::with_capacity(rows.size_hint().0.min(ROWS) * width);
+        let mut values: Vec<Value<'v>> = Vec::with_capacity(rows.size_hint().0.min(ROWS) * WIDTH);
         loop {
             values.extend(rows.by_ref().take(ROWS).flatten());
             if values.is_empty() {
@@ -222,9 +264,9 @@ impl Tx<'_> {
             let mut rest = &values[..];
             while !rest.is_empty() {
                 // Few sizes, so that there are few different statements to keep prepared.
-                let count = [ROWS, ROWS / 4, ROWS / 16, 1].into_iter().find(|count| count * width <= rest.len()).unwrap_or(1);
-                let (now, later) = rest.split_at(count * width);
-                run(self, &format!("{into} values {}{after}", places(count, width)), now)?;
+                let count = [ROWS, ROWS / 4, ROWS / 16, 1].into_iter().find(|count| count * WIDTH <= rest.len()).unwrap_or(1);
+                let (now, later) = rest.split_at(count * WIDTH);
+                run(self, &format!("{into} values {}{after}", places(count, WIDTH)), now, count)?;
                 rest = later;
             }
             values.clear();
@@ -235,6 +277,7 @@ impl Tx<'_> {
     pub fn all<T>(&mut self, sql: &str, params: &[Value<'_>], map: impl FnMut(&Row<'_>) -> Result<T, DbError>) -> Result<Vec<T>, DbError> {
         match &mut self.session {
             Session::Sqlite(conn) => sqlite::all(conn, sql, params, map),
+            Session::Behind(behind) => sqlite::all(&*behind.settled()?, sql, params, map),
             Session::Postgres(tx) => tx.all(sql, params, map),
         }
     }

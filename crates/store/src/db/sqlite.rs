@@ -3,13 +3,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::hooks::Wal;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 use tokio::sync::oneshot;
 
+use super::behind::{Behind, Hand, Shared, lock};
 use super::{Aftermath, DbError, OnWake, Row, Session, StoreMetrics, Tx, Value};
 
 /// Closures that may share one commit.
@@ -20,14 +21,14 @@ const QUEUE: usize = 20_000;
 const PREPARED: usize = 400;
 
 /// Pages that are added to the write-ahead log before they are copied into the database, and pages at which the writer sees to it itself (64 MiB).
-const COPIED_AT_ONCE: i32 = 4_000;
+const COPIED_AT_ONCE: i32 = 8_000;
 const LONG_LOG: i32 = 16_000;
 
 /// What is left to do with one closure once the fate of its transaction is known.
 type Answer = Box<dyn FnOnce(Result<(), DbError>, &OnWake) + Send>;
-/// Runs one closure in a savepoint; says whether to keep its writes, and how to answer.
+/// Runs one closure in a session; says whether to keep its writes, and how to answer.
 /// Without a transaction to run in, it only yields the answer that says why.
-type Job = Box<dyn FnOnce(Result<&Connection, DbError>) -> (bool, Answer) + Send>;
+type Job = Box<dyn FnOnce(Result<Session<'_>, DbError>) -> (bool, Answer) + Send>;
 
 struct Order {
     job: Job,
@@ -56,10 +57,12 @@ impl Sqlite {
         writer.pragma_update(None, "synchronous", "FULL").map_err(classify)?;
         writer.wal_hook(Some(checkpoints(file)?)).map_err(classify)?;
         let (orders, inbox) = sync_channel(QUEUE);
+        let writer = Arc::new(Mutex::new(writer));
+        let hand = Hand::start(&writer).map_err(|why| DbError::Unavailable(why.to_string()))?;
         let gauge = metrics.clone();
         std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || write_loop(&writer, &inbox, &on_wake, &gauge))
+            .spawn(move || write_loop(&writer, &hand, &inbox, &on_wake, &gauge))
             .map_err(|why| DbError::Unavailable(why.to_string()))?;
         Ok(Self { orders, readers: Mutex::new(Vec::new()), file: file.to_owned(), metrics, _lock: lock })
     }
@@ -70,13 +73,17 @@ impl Sqlite {
         E: From<DbError> + Send + 'static,
     {
         let (send, answer) = oneshot::channel::<Result<T, E>>();
-        let job: Job = Box::new(move |conn| {
-            let conn = match conn {
-                Ok(conn) => conn,
+        let job: Job = Box::new(move |session| {
+            let session = match session {
+                Ok(session) => session,
                 Err(why) => return finish(Ok(Err(why.into())), Aftermath::default(), send),
             };
-            let mut tx = Tx { session: Session::Sqlite(conn), wakes: 0, after: Vec::new() };
-            let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut tx)));
+            let mut tx = Tx { session, wakes: 0, after: Vec::new() };
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                let value = work(&mut tx)?;
+                tx.settle()?;
+                Ok(value)
+            }));
             let aftermath = tx.aftermath();
             finish(outcome, aftermath, send)
         });
@@ -199,29 +206,36 @@ where
     }
 }
 
-fn write_loop(conn: &Connection, inbox: &Receiver<Order>, on_wake: &OnWake, metrics: &StoreMetrics) {
+fn write_loop(conn: &Shared, hand: &Hand, inbox: &Receiver<Order>, on_wake: &OnWake, metrics: &StoreMetrics) {
     let mut carried = None;
     while let Some(first) = carried.take().or_else(|| inbox.recv().ok()) {
         let mut answers = Vec::new();
-        let mut next = Some(first);
-        let begun = conn.execute_batch("begin immediate").map_err(classify);
-        let mut fate = begun;
-        while let Some(order) = next.take() {
+        let mut fate = lock(conn).execute_batch("begin immediate").map_err(classify);
+        if first.alone {
             metrics.queued.dec();
-            let alone = order.alone;
             match &fate {
-                Ok(()) if alone => fate = run_alone(conn, order.job, &mut answers),
-                Ok(()) => fate = run_in_savepoint(conn, order.job, &mut answers),
-                Err(why) => answers.push((order.job)(Err(why.clone())).1),
+                Ok(()) => fate = run_alone(conn, hand, first.job, &mut answers),
+                Err(why) => answers.push((first.job)(Err(why.clone())).1),
             }
-            if !alone && fate.is_ok() && answers.len() < BATCH {
-                next = inbox.try_recv().ok();
-                // What wants a transaction of its own gets the next one.
-                if next.as_ref().is_some_and(|order| order.alone) {
-                    carried = next.take();
+        } else {
+            let conn = lock(conn);
+            let mut next = Some(first);
+            while let Some(order) = next.take() {
+                metrics.queued.dec();
+                match &fate {
+                    Ok(()) => fate = run_in_savepoint(&conn, order.job, &mut answers),
+                    Err(why) => answers.push((order.job)(Err(why.clone())).1),
+                }
+                if fate.is_ok() && answers.len() < BATCH {
+                    next = inbox.try_recv().ok();
+                    // What wants a transaction of its own gets the next one.
+                    if next.as_ref().is_some_and(|order| order.alone) {
+                        carried = next.take();
+                    }
                 }
             }
         }
+        let conn = lock(conn);
         let started = Instant::now();
         if fate.is_ok() {
             fate = conn.execute_batch("commit").map_err(classify);
@@ -229,6 +243,7 @@ fn write_loop(conn: &Connection, inbox: &Receiver<Order>, on_wake: &OnWake, metr
         if fate.is_err() && !conn.is_autocommit() {
             let _ = conn.execute_batch("rollback");
         }
+        drop(conn);
         metrics.commit_seconds.observe(started.elapsed().as_secs_f64());
         metrics.batch_size.observe(answers.len() as f64);
         for answer in answers {
@@ -239,9 +254,10 @@ fn write_loop(conn: &Connection, inbox: &Receiver<Order>, on_wake: &OnWake, metr
 
 /// Runs a closure that has the transaction to itself: there is nobody whose writes a savepoint would keep apart from its own, and with one, SQLite
 /// copies every page before it changes it.
-fn run_alone(conn: &Connection, job: Job, answers: &mut Vec<Answer>) -> Result<(), DbError> {
-    let (keep, answer) = job(Ok(conn));
+fn run_alone(conn: &Shared, hand: &Hand, job: Job, answers: &mut Vec<Answer>) -> Result<(), DbError> {
+    let (keep, answer) = job(Ok(Session::Behind(Behind::new(conn, hand))));
     answers.push(answer);
+    let conn = lock(conn);
     if conn.is_autocommit() {
         return Err(DbError::Unavailable("the disk refused a write".into()));
     }
@@ -254,7 +270,7 @@ fn run_alone(conn: &Connection, job: Job, answers: &mut Vec<Answer>) -> Result<(
 
 fn run_in_savepoint(conn: &Connection, job: Job, answers: &mut Vec<Answer>) -> Result<(), DbError> {
     conn.prepare_cached("savepoint job").and_then(|mut statement| statement.execute([])).map_err(classify)?;
-    let (keep, answer) = job(Ok(conn));
+    let (keep, answer) = job(Ok(Session::Sqlite(conn)));
     answers.push(answer);
     if conn.is_autocommit() {
         // A full disk or an I/O error made SQLite roll back everything.
@@ -266,7 +282,7 @@ fn run_in_savepoint(conn: &Connection, job: Job, answers: &mut Vec<Answer>) -> R
     conn.prepare_cached("release job").and_then(|mut statement| statement.execute([])).map(|_| ()).map_err(classify)
 }
 
-pub(super) fn exec(conn: &Connection, sql: &str, params: &[Value<'_>]) -> Result<u64, DbError> {
+pub(super) fn exec(conn: &Connection, sql: &str, params: impl IntoIterator<Item = impl ToSql>) -> Result<u64, DbError> {
     let mut statement = conn.prepare_cached(sql).map_err(classify)?;
     if statement.column_count() > 0 {
         let mut rows = statement.query(rusqlite::params_from_iter(params)).map_err(classify)?;

@@ -17,7 +17,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::Value as Json;
 
-use crate::db::{DbError, Row, Tx, Value};
+use crate::db::{DbError, Must, Row, Tx, Value};
 use crate::params;
 
 /// A nudge as stored.
@@ -211,9 +211,9 @@ macro_rules! save_with {
     };
 }
 
-/// Writes what changes in the life of a nudge, if nobody else has since it was read. Whether it did. `before` is what it was then: a status, a reason or a
+/// Writes what changes in the life of a nudge; the transaction fails if somebody else has since it was read. `before` is what it was then: a status, a reason or a
 /// time to look that stayed is left alone, and with it the indexes that name it; so is what is personal, of which only an erasure changes anything.
-pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<bool, DbError> {
+pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<(), DbError> {
     const STAYS: &str = save_with!("");
     const MOVES: &str = save_with!("look_at = ?18, ");
     const TURNS: &str = save_with!("look_at = ?18, status = ?19, ");
@@ -244,22 +244,24 @@ pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<bool, Db
         open(state).into(),
     ];
     let ended = state.status == Status::Finished;
-    let saved = if (before.result, before.status_reason) != (state.result, state.status_reason) || ended && before.status != state.status {
-        tx.exec(CHANGES, &values)?
+    let (sql, count) = if (before.result, before.status_reason) != (state.result, state.status_reason) || ended && before.status != state.status {
+        (CHANGES, 22)
     } else if before.status != state.status {
-        tx.exec(TURNS, &values[..19])?
+        (TURNS, 19)
     } else if before.look_at != row.look_at {
-        tx.exec(MOVES, &values[..18])?
+        (MOVES, 18)
     } else {
-        tx.exec(STAYS, &values[..17])?
+        (STAYS, 17)
     };
-    if saved > 0 && row.to_number.is_none() {
+    let otherwise = DbError::Internal("a nudge was changed by somebody who did not hold it".into());
+    tx.must(sql, &values[..count], Must { rows: 1, otherwise })?;
+    if row.to_number.is_none() {
         tx.later(
             "update nudges set to_number = ?3, external_ref = ?4, variables = ?5, metadata = ?6 where workspace = ?1 and id = ?2",
             params![row.workspace, row.id, row.to_number.as_deref(), row.external_ref.as_deref(), &row.variables, &row.metadata],
         )?;
     }
-    Ok(saved > 0)
+    Ok(())
 }
 
 /// The calls of a nudge, first dial first; those that a gate refused are none, and of a dial that never went out there is no call.

@@ -48,8 +48,8 @@ pub struct Line {
 /// Adds decisions.
 pub fn append<'r>(tx: &mut Tx<'_>, lines: &'r [Line]) -> Result<(), DbError> {
     let into = "insert into nudge_timeline (nudge, seq, workspace, at, event, checks, decision, status, reason, until, call, times, last_at)";
-    let values = |Line { tenant, nudge, seq, entry }: &'r Line| -> Vec<Value<'r>> {
-        vec![
+    let values = |Line { tenant, nudge, seq, entry }: &'r Line| -> [Value<'r>; 13] {
+        [
             (*nudge).into(),
             (*seq).into(),
             (*tenant).into(),
@@ -65,7 +65,7 @@ pub fn append<'r>(tx: &mut Tx<'_>, lines: &'r [Line]) -> Result<(), DbError> {
             entry.last_at.into(),
         ]
     };
-    tx.insert_all(into, 13, lines.iter().map(values))
+    tx.insert_all(into, lines.iter().map(values))
 }
 
 /// Renews the last decision: the same hold for the same reason, until later.

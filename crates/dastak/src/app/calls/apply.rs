@@ -27,7 +27,7 @@ pub fn apply_with(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Tim
     let Some((progress, notice)) = step(&call.progress, fact, at) else { return Ok(call) };
     let opted_out = progress.opted_out && !call.progress.opted_out;
     let over = progress.status.stage() == Stage::Ended && call.progress.status.stage() != Stage::Ended;
-    let held = if call.line { call.price } else { 0 };
+    let held = call.line.then_some(call.price);
     let mut row = CallRow { progress, ..call };
     let mut captured = false;
     if over {
@@ -109,12 +109,12 @@ fn conclude(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Gives back what was held and charges what was talked, a started minute as a whole one.
-fn settle_wallet(tx: &mut Tx<'_>, env: &Env, row: &CallRow, held: i64) -> Result<(), Failure> {
+/// Gives back the line with what was held for it, and charges what was talked, a started minute as a whole one.
+fn settle_wallet(tx: &mut Tx<'_>, env: &Env, row: &CallRow, held: Option<i64>) -> Result<(), Failure> {
     if row.mode == Mode::Test {
         return Ok(());
     }
-    if held > 0 {
+    if let Some(held) = held {
         store::wallet::release(tx, row.workspace, held)?;
     }
     let charge = call_charge(row.progress.talk_ms.unwrap_or(0), row.price);

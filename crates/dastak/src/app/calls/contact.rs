@@ -9,8 +9,8 @@ use domain::ids::{Contact, Id};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use serde_json::{Map, Value};
+use store::Tx;
 use store::contacts::{self, ContactRow};
-use store::{DbError, Tx};
 
 use crate::app::{Context, Failure};
 
@@ -116,12 +116,6 @@ pub(super) fn ensure(
             Ok(Found { id: row.id, external_ref: row.external_ref.clone(), new: Some(row) })
         }
     }
-}
-
-/// Stores new contacts. When somebody else made one of these people a moment ago, all is done again and finds them.
-pub(super) fn store(tx: &mut Tx<'_>, rows: &[(Tenant, ContactRow)]) -> Result<(), Failure> {
-    let stored = contacts::insert_all(tx, rows.iter().map(|(tenant, row)| (*tenant, row)))?;
-    if stored == rows.len() as u64 { Ok(()) } else { Err(DbError::Retry("a contact was made a moment ago".into()).into()) }
 }
 
 fn new(context: &Context, mode: Mode, reference: Option<&str>, phone: Option<String>, variables: &Map<String, Value>) -> ContactRow {

@@ -6,7 +6,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::{Map, Value};
 use store::calls::{self, CallRow};
-use store::{Tx, agents, numbers, wallet, workspaces};
+use store::{Tx, agents, contacts, numbers, wallet, workspaces};
 
 use super::{Env, contact};
 use crate::app::{App, Failure, access, numbers as number_rules};
@@ -55,7 +55,7 @@ fn decide(tx: &mut Tx<'_>, env: &Env, caller: &Caller) -> Result<Welcome, Failur
         () if workspace.suspended => Some((403, "the workspace is suspended")),
         () if agent.is_none() => Some((480, "no agent answers the number")),
         () if mine >= access::limit(&workspace, "concurrentCalls") || all >= env.platform_lines => Some((486, "no line is free")),
-        () if !wallet::hold(tx, tenant, row.price)? => Some((480, "the wallet is empty")),
+        () if !wallet::hold(tx, tenant, row.price, 1)? => Some((480, "the wallet is empty")),
         () => None,
     };
     if let Some((status, reason)) = why {
@@ -80,8 +80,7 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, caller: &Caller, to: &st
         Some(phone) => {
             let who = contact::find(tx, tenant, Mode::Live, None, Some(phone))?;
             let found = contact::ensure(tx, &env.context, tenant, Mode::Live, &who, None, &Map::new())?;
-            let new: Vec<_> = found.new.into_iter().map(|row| (tenant, row)).collect();
-            contact::store(tx, &new)?;
+            contacts::insert_all(tx, found.new.iter().map(|row| (tenant, row)))?;
             (Some(found.id), found.external_ref)
         }
         // Withheld, or from abroad: a person without a number that could be kept.

@@ -16,11 +16,11 @@ use store::agents::{self, AgentRow};
 use store::calls::CallRow;
 use store::contacts::ContactRow;
 use store::workspaces::{self, WorkspaceRow};
-use store::{ROWS, Tx, api_keys, calls, numbers, wallet};
+use store::{ROWS, Tx, api_keys, calls, contacts, numbers, wallet};
 
 use super::gates::{self, Judged, Number, Person};
 use super::prepare::Refused;
-use super::{Env, agent, contact};
+use super::{Env, agent};
 use crate::app::decision_log::Chains;
 use crate::app::{Context, Failure, access, agents as agent_rules};
 
@@ -35,10 +35,11 @@ struct KnownAgent {
     needs: Option<(Vec<String>, Option<Refused>)>,
 }
 
-/// A workspace with what calls of this transaction hold of its wallet, which is stored at the end ([`Known::finish`]).
+/// A workspace with the lines that calls of this transaction take and what they hold of its wallet, which is stored at the end ([`Known::finish`]).
 struct KnownWorkspace {
     row: Arc<WorkspaceRow>,
     held: i64,
+    placed: i64,
 }
 
 /// Answers of gates that are kept; dials of one transaction differ in little that the gates see.
@@ -84,7 +85,7 @@ impl Known {
                     Mode::Test => workspaces::get(tx, tenant)?,
                 };
                 let row = row.ok_or_else(|| Failure::not_found("workspace"))?;
-                empty.insert(KnownWorkspace { row: Arc::new(row), held: 0 })
+                empty.insert(KnownWorkspace { row: Arc::new(row), held: 0, placed: 0 })
             }
         };
         Ok((known.row.clone(), known.row.balance - known.row.reserved - known.held))
@@ -208,6 +209,7 @@ impl Known {
         let tenant = call.workspace;
         if let Some(workspace) = self.workspaces.get_mut(&(tenant, Mode::Live)) {
             workspace.held += call.price;
+            workspace.placed += 1;
         }
         if let Some(mine) = self.lines.get_mut(&tenant) {
             *mine += 1;
@@ -235,7 +237,8 @@ impl Known {
 
     /// Stores what was written down so far, so that it can be read.
     pub(in crate::app) fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
-        contact::store(tx, &std::mem::take(&mut self.contacts))?;
+        let contacts = std::mem::take(&mut self.contacts);
+        contacts::insert_all(tx, contacts.iter().map(|(tenant, row)| (*tenant, row)))?;
         calls::insert(tx, &self.calls[self.stored..])?;
         self.stored = self.calls.len();
         self.chains.write(tx)
@@ -250,8 +253,8 @@ impl Known {
         for call in self.hours.values() {
             calls::touch_hour(tx, call)?;
         }
-        for ((tenant, _), workspace) in self.workspaces.into_iter().filter(|(_, workspace)| workspace.held > 0) {
-            if !wallet::hold(tx, tenant, workspace.held)? {
+        for ((tenant, _), workspace) in self.workspaces.into_iter().filter(|(_, workspace)| workspace.placed > 0) {
+            if !wallet::hold(tx, tenant, workspace.held, workspace.placed)? {
                 return Err(Failure::internal("a wallet was changed by somebody who did not hold it"));
             }
         }

@@ -183,9 +183,7 @@ fn settle(tx: &mut Tx<'_>, context: &Context, mut row: NudgeRow, step: Step, why
 }
 
 fn save(tx: &mut Tx<'_>, before: &Before, row: &mut NudgeRow) -> Result<(), Failure> {
-    if !nudges::save(tx, before, row)? {
-        return Err(Failure::internal("a nudge was changed by somebody who did not hold it"));
-    }
+    nudges::save(tx, before, row)?;
     row.version += 1;
     Ok(())
 }
