@@ -96,12 +96,12 @@ impl Desk {
 
     async fn start_all(self: &Arc<Self>, calls: Vec<Arc<CallRow>>) {
         for call in calls {
-            self.start(Arc::unwrap_or_clone(call)).await;
+            self.start(call).await;
         }
     }
 
     /// Dials in a task of its own: a slow carrier holds up nobody else. The outcome is stored as a fact of the call.
-    async fn start(self: &Arc<Self>, call: CallRow) {
+    async fn start(self: &Arc<Self>, call: Arc<CallRow>) {
         let Ok(permit) = self.dials.clone().acquire_owned().await else { return };
         let desk = self.clone();
         self.app.clock.spawn(async move {

@@ -102,7 +102,7 @@ async fn attempt(app: &Arc<App>, tenant: Tenant, id: ScheduledCallId) -> bool {
         Ok(Some(call)) => {
             let dialler = app.clone();
             app.clock.spawn(async move {
-                if let Err(failure) = calls::start_dial(&dialler, call).await
+                if let Err(failure) = calls::start_dial(&dialler, Arc::new(call)).await
                     && failure.error.status == 500
                 {
                     tracing::error!(code = failure.error.code, cause = failure.cause, "the outcome of a dial was not stored");

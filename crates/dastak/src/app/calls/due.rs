@@ -1,5 +1,7 @@
 //! Calls that are due for a look: the next step of a network that is a table, or a placement whose outcome nobody stored.
 
+use std::sync::Arc;
+
 use domain::call::{EndCause, Fact, Status, script};
 use domain::phone::Phone;
 use domain::ports::{DialError, Standing};
@@ -83,5 +85,5 @@ async fn recover(app: &App, call: CallRow) -> Result<(), Failure> {
         Standing::Unknown => Err(DialError::Uncertain),
     };
     // How the request that placed it would have been answered is kept for its repeat; nobody waits for it here.
-    store_outcome(app, call, outcome, None).await.map(|_| ())
+    store_outcome(app, Arc::new(call), outcome, None).await.map(|_| ())
 }

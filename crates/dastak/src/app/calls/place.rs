@@ -73,12 +73,12 @@ pub async fn place(app: &Arc<App>, tenant: Tenant, mode: Mode, once: Once, body:
     match intent {
         Intent::Given(answer) => Ok(answer),
         Intent::Refused(failure) => Err(failure),
-        Intent::Dial(call, warnings) => dial_counted(app, Arc::unwrap_or_clone(call), Some((key, warnings))).await,
+        Intent::Dial(call, warnings) => dial_counted(app, call, Some((key, warnings))).await,
     }
 }
 
 /// Dials in a task of its own, which the manual clock waits for.
-async fn dial_counted(app: &Arc<App>, call: CallRow, request: Request) -> Result<Answer, Failure> {
+async fn dial_counted(app: &Arc<App>, call: Arc<CallRow>, request: Request) -> Result<Answer, Failure> {
     let (done, dialled) = tokio::sync::oneshot::channel();
     let dialler = app.clone();
     app.clock.spawn(async move {
@@ -100,11 +100,11 @@ type Settled = (Result<CallRow, DialError>, Result<Answer, Failure>);
 /// Asks the carrier to dial a call that [`place_intent`] wrote down, and stores what it says, after all dials that are due at once
 /// ([`Burst`](super::Burst)). For callers that the clock counts (jobs).
 /// What placed the call hears of the outcome as a fact (`hooks`), whoever stores it.
-pub async fn start_dial(app: &App, call: CallRow) -> Result<Result<CallRow, DialError>, Failure> {
+pub async fn start_dial(app: &App, call: Arc<CallRow>) -> Result<Result<CallRow, DialError>, Failure> {
     Ok(dial(app, call, None).await?.0)
 }
 
-async fn dial(app: &App, call: CallRow, request: Request) -> Result<Settled, Failure> {
+async fn dial(app: &App, call: Arc<CallRow>, request: Request) -> Result<Settled, Failure> {
     let outcome = match (app.carriers.in_mode(call.mode), dial_order(&call)) {
         (Some(carrier), Some(order)) if may_dial(&call, app.clock.now()) => app.clock.outside(carrier.dial(order)).await,
         _ => Err(DialError::ProviderErrorBeforeRing),
@@ -112,7 +112,8 @@ async fn dial(app: &App, call: CallRow, request: Request) -> Result<Settled, Fai
     if request.is_none() {
         app.clock.outside(app.burst.over()).await;
     }
-    store_outcome(app, call, outcome, request).await
+    // On the heap, and only now: thousands of dials may wait for the end of a burst, and storing takes many times their room.
+    Box::pin(store_outcome(app, call, outcome, request)).await
 }
 
 /// Whether what was decided still stands: the store may have been slow, the machine may have slept, its clock may have been set.
@@ -149,7 +150,7 @@ pub(super) fn dial_order(call: &CallRow) -> Option<DialOrder> {
 }
 
 /// The second transaction of a placement: the carrier's answer, and the answer to the request that waits for it.
-pub(super) async fn store_outcome(app: &App, call: CallRow, outcome: Result<String, DialError>, request: Request) -> Result<Settled, Failure> {
+pub(super) async fn store_outcome(app: &App, call: Arc<CallRow>, outcome: Result<String, DialError>, request: Request) -> Result<Settled, Failure> {
     let (env, id, carrier) = (app.call_env(), call.id, app.carriers.in_mode(call.mode).cloned().filter(|_| call.network.is_none()));
     let taken = outcome.is_ok();
     let settled = app

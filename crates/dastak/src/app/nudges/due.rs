@@ -25,7 +25,7 @@ use crate::app::{App, Failure, access};
 /// Queues that one round serves.
 const QUEUES: i64 = 16;
 /// Nudges that one round looks at. On a shared store the workspaces of the round are held for many statements over the network: fewer.
-pub const BATCH: i64 = 256;
+pub const BATCH: i64 = 512;
 const BATCH_SHARED: i64 = 64;
 
 /// How long a nudge rests that could not be looked at because of a defect, milliseconds.
