@@ -2,10 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 use tokio::sync::oneshot;
@@ -23,6 +25,9 @@ const PREPARED: usize = 400;
 /// Pages that are added to the write-ahead log before they are copied into the database, and pages at which the writer sees to it itself (64 MiB).
 const COPIED_AT_ONCE: i32 = 8_000;
 const LONG_LOG: i32 = 16_000;
+/// Nobody writes when the log has not grown for so long; pages that are worth to be copied then.
+const QUIET: Duration = Duration::from_millis(500);
+const WORTH_IT: i32 = 1_000;
 
 /// What is left to do with one closure once the fate of its transaction is known.
 type Answer = Box<dyn FnOnce(Result<(), DbError>, &OnWake) + Send>;
@@ -137,23 +142,40 @@ impl Sqlite {
 }
 
 /// What happens after each commit, given how many pages the write-ahead log has: a thread of its own copies them into the database, now and then, while
-/// the writer goes on. It does not get to the end of a log that grows, so the writer does it when the log is long: most of it is copied then, nobody
-/// writes meanwhile, and the log begins anew. What fails is tried again later: the log has it all.
+/// the writer goes on, and what is left when nobody writes, so that the log begins anew with what comes next. It does not get to the end of a log that
+/// grows, so the writer does it when the log is long: most of it is copied then. What fails is tried again later: the log has it all.
 fn checkpoints(file: &Path) -> Result<impl FnMut(&mut Wal, i32) -> rusqlite::Result<()> + Send + 'static, DbError> {
     let conn = Connection::open(file).map_err(classify)?;
     prepare_connection(&conn)?;
     conn.pragma_update(None, "synchronous", "FULL").map_err(classify)?;
     let (asked, inbox) = sync_channel::<()>(1);
+    let length = Arc::new(AtomicI32::new(0));
+    let seen = length.clone();
     let copy = move || {
-        while inbox.recv().is_ok() {
-            if let Err(why) = conn.query_row("pragma wal_checkpoint(passive)", [], |_| Ok(())) {
-                tracing::warn!(%why, "the write-ahead log could not be copied into the database; it is tried again");
+        // Of the log as it was at the last look, and as it was copied.
+        let (mut before, mut copied) = (0, 0);
+        loop {
+            let asked = match inbox.recv_timeout(QUIET) {
+                Ok(()) => true,
+                Err(RecvTimeoutError::Timeout) => false,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+            let now = seen.load(Ordering::Relaxed);
+            let quiet = now == before && now != copied && now >= WORTH_IT;
+            before = now;
+            if !asked && !quiet {
+                continue;
+            }
+            match conn.query_row("pragma wal_checkpoint(passive)", [], |_| Ok(())) {
+                Ok(()) => copied = now,
+                Err(why) => tracing::warn!(%why, "the write-ahead log could not be copied into the database; it is tried again"),
             }
         }
     };
     std::thread::Builder::new().name("store-checkpoint".into()).spawn(copy).map_err(|why| DbError::Unavailable(why.to_string()))?;
     let mut before = 0;
     Ok(move |log: &mut Wal, pages: i32| {
+        length.store(pages, Ordering::Relaxed);
         // A log that has begun anew is shorter than it was.
         before = before.min(pages);
         if pages >= LONG_LOG {
@@ -170,6 +192,8 @@ fn checkpoints(file: &Path) -> Result<impl FnMut(&mut Wal, i32) -> rusqlite::Res
 fn prepare_connection(conn: &Connection) -> Result<(), DbError> {
     conn.busy_timeout(Duration::from_secs(10)).map_err(classify)?;
     conn.set_prepared_statement_cache_capacity(PREPARED);
+    // A statement is planned once, whatever values it is given: otherwise some are planned anew with each value, which takes longer than to run them.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(classify)?;
     conn.pragma_update(None, "foreign_keys", true).map_err(classify)?;
     conn.pragma_update(None, "temp_store", "memory").map_err(classify)?;
     // What is deleted or overwritten leaves no bytes in the file: an erasure is one.
