@@ -143,9 +143,10 @@ impl Desk {
         let free = if queue.mode == Mode::Live { self.free_lines(tx, queue.workspace)? } else { i64::MAX };
         let mut rows =
             if queue.without_line > 0 && free > 0 { nudges::without_line(tx, queue.workspace, queue.mode, share.min(free))? } else { Vec::new() };
+        let waiting = rows.len();
         if queue.due {
             for row in nudges::to_look_at(tx, queue.workspace, queue.mode, now, share)? {
-                if !rows.iter().any(|known| known.id == row.id) {
+                if !rows[..waiting].iter().any(|known| known.id == row.id) {
                     rows.push(row);
                 }
             }
