@@ -357,3 +357,35 @@ pub(super) fn backup(from: &Path, to: &Path) -> Result<(), DbError> {
     conn.busy_timeout(Duration::from_secs(60)).map_err(classify)?;
     conn.execute("vacuum into ?1", [to.to_string_lossy()]).map(|_| ()).map_err(classify)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Far more than a quiet log takes to be copied.
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_log_that_nobody_writes_to_is_copied_into_the_database() {
+        let file = std::env::temp_dir().join(format!("dastak-quiet-log-{}.db", std::process::id()));
+        let store = Sqlite::open(&file, Arc::new(|_| ()), StoreMetrics::new()).unwrap();
+        let write = |tx: &mut Tx<'_>| {
+            tx.exec("create table texts (text text not null)", &[])?;
+            let text = "x".repeat(1_000);
+            // Too little for the copy that is asked for after so many pages.
+            (0..2 * i64::from(WORTH_IT) * 4).try_for_each(|_| tx.later("insert into texts (text) values (?1)", &[Value::from(&text)]))
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(store.tx::<(), DbError>(write, true)).unwrap();
+        let wanted = u64::try_from(WORTH_IT).unwrap() * 4096;
+        let started = Instant::now();
+        while std::fs::metadata(&file).unwrap().len() < wanted {
+            assert!(started.elapsed() < PATIENCE, "the log was not copied");
+            std::thread::sleep(QUIET / 10);
+        }
+        drop(store);
+        for end in ["db", "db-wal", "db-shm", "lock"] {
+            let _ = std::fs::remove_file(file.with_extension(end));
+        }
+    }
+}
