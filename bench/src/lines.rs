@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use telephony::media::resample::Resampler;
-use telephony::media::{Agreed, Codec, Direction, Ear, Engine, Figures, Line, Settings, Tick};
+use telephony::media::{Agreed, Codec, Direction, Ear, Engine, Figures, Line, Settings, Sources, Tick};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const FIRST_PORT: u16 = 40_000;
@@ -143,7 +143,7 @@ fn connect(engine: &Engine, count: usize) -> Result<Round, String> {
         };
         let up = Resampler::new(8000, 16_000).map_err(|why| why.to_string())?;
         let ear = Detector { up, pending: Vec::new(), detector: Box::default(), voiced: round.voiced.clone() };
-        round.lines.push(engine.connect(socket, agreed, Box::new(ear)));
+        round.lines.push(engine.connect(socket, agreed, Sources::default(), Box::new(ear)));
     }
     Ok(round)
 }

@@ -102,7 +102,7 @@ impl Live {
     /// The text of `/metrics`.
     pub async fn figures(&self) -> Result<Figures, String> {
         let mut socket = tokio::net::TcpStream::connect(&self.server.address).await.map_err(|why| why.to_string())?;
-        socket.write_all(&request("GET", "/metrics", "", "connection: close\r\n", "")).await.map_err(|why| why.to_string())?;
+        socket.write_all(&request("GET", "/metrics", &self.token, "connection: close\r\n", "")).await.map_err(|why| why.to_string())?;
         let mut answer = String::new();
         socket.read_to_string(&mut answer).await.map_err(|why| why.to_string())?;
         Ok(Figures(answer))

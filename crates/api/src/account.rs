@@ -1,4 +1,4 @@
-//! `GET /v1/me`: what the key is and which workspace it opens (spec 1 «Account»).
+//! `GET /v1/me`: what the key is and which workspace it opens (docs/contract/keys.md#account).
 
 use domain::ids::{ApiKey, Id, Workspace};
 use domain::time::Timestamp;

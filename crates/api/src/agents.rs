@@ -1,4 +1,4 @@
-//! Agents, their flows and voices (spec 2 «Agents»).
+//! Agents, their flows and voices (docs/contract/agents.md, docs/contract/flows.md).
 
 use domain::ids::{Agent, Id};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,7 +10,7 @@ use crate::error_codes::{
 };
 use crate::operations::Method::{DELETE, GET, POST, PUT};
 use crate::operations::{Operation, operation};
-use crate::schema::{Field, Schema, any, boolean, choice, data, id, integer, list, list_of, may, need, object, or, text, text_of};
+use crate::schema::{Field, Schema, any, boolean, choice, data, id, integer, list, list_of, may, need, object, open_object, or, text, text_of};
 use crate::scopes::{AGENTS_READ, AGENTS_WRITE};
 
 /// Languages that agents speak, with what people call them.
@@ -249,7 +249,7 @@ fn agents_answer() -> Schema {
     data(list(summary()))
 }
 
-/// The settings beside `name`, in the order of spec 2, with their defaults.
+/// The settings beside `name`, with their defaults (docs/contract/agents.md#fields).
 fn settings() -> Vec<Field> {
     vec![
         or("systemPrompt", text_of(0, 16_000), json!("")),
@@ -291,11 +291,13 @@ fn deleted_answer() -> Schema {
     data(object(vec![need("id", id::<Agent>()), need("deleted", boolean())]))
 }
 
+/// Largest flow graph, bytes of JSON.
+pub const MAX_GRAPH: usize = 1024 * 1024;
 /// Largest version number: the largest whole number that every JSON reader keeps exact.
 const MAX_VERSION: i64 = (1 << 53) - 1;
 
 fn flow_body() -> Schema {
-    let graph = object(vec![may("startNodeId", any()), need("nodes", any()), may("variables", any())]);
+    let graph = open_object(vec![may("startNodeId", any()), need("nodes", any()), may("variables", any())]).within(2 * MAX_GRAPH);
     object(vec![
         need("graph", graph.doc("`{startNodeId, nodes, variables}`, at most 1 MB; kept as it is sent. A draft may be incomplete.")),
         need("baseVersion", integer(0, MAX_VERSION).doc("The `draftVersion` that the graph was made from.")),

@@ -1,4 +1,4 @@
-//! Figures over calls (spec 1 «Calls», `GET /v1/analytics/calls`; definitions in `docs/analytics.md`).
+//! Figures over calls (docs/contract/analytics.md; definitions in docs/analytics.md).
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error_codes::PLAN_FEATURE_LOCKED;
 use crate::operations::{Method::GET, Operation, operation};
-use crate::schema::{Field, Schema, count, data, date, id, list, map, may, need, number, object, text, time};
+use crate::schema::{Field, Schema, count, data, date, id, list, map, may, need, number, object, text, text_of, time};
 use crate::scopes::CALLS_READ;
 
 /// Sums over all calls of the range.
@@ -157,8 +157,8 @@ fn query() -> Vec<Field> {
     vec![
         may("from", time().doc("Calls started at or after.")),
         may("to", time().doc("Calls started before.")),
-        may("agentId", text()),
-        may("campaignId", text()),
+        may("agentId", text_of(1, 200)),
+        may("campaignId", text_of(1, 200)),
     ]
 }
 

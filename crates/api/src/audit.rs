@@ -1,21 +1,25 @@
-//! The decision log as auditors read it (spec 2 «Compliance records», `gaps.md` «Details»).
+//! The decision log as auditors read it (docs/contract/decision-log.md).
 
 use std::collections::BTreeMap;
 
 use domain::time::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::operations::Method::GET;
-use crate::operations::{Operation, operation};
-use crate::schema::{Field, Schema, any_of, boolean, choice, count, data, date, list, map, may, need, object, or, text, time};
+use crate::error_codes::CONFLICT;
+use crate::operations::Method::{GET, POST};
+use crate::operations::{Access, Operation, operation};
+use crate::schema::{Field, Schema, any_of, boolean, choice, count, data, date, list, map, may, need, object, or, text, text_of, time};
 use crate::scopes::COMPLIANCE_READ;
 
 /// The chains by name.
 pub const CHAINS: &[&str] = &["audit", "grievances", "consent"];
 
-/// Answer of `GET /v1/audit/verify`.
-#[derive(Debug, Serialize)]
+/// The same as heads name them: each world has chains of its own.
+pub const STRANDS: &[&str] = &["audit", "grievances", "consent", "audit_test", "grievances_test", "consent_test"];
+
+/// Answer of `GET /v1/audit/verify`: the chains of the key's world.
+#[derive(Debug, Clone, Serialize)]
 pub struct Verification {
     /// Every chain is whole.
     pub verified: bool,
@@ -47,7 +51,7 @@ pub struct ChainVerification {
 pub struct SignedHead {
     /// The workspace.
     pub workspace_id: String,
-    /// The chain.
+    /// The chain, in the test world followed by `_test`.
     pub chain: &'static str,
     /// Number of the newest record; 0 for an empty chain.
     pub seq: u64,
@@ -161,7 +165,7 @@ fn head_query() -> Vec<Field> {
 fn head_answer() -> Schema {
     data(object(vec![
         need("workspaceId", text()),
-        need("chain", choice(CHAINS)),
+        need("chain", choice(STRANDS)),
         need("seq", count()),
         need("hash", text()),
         need("signedAt", time()),
@@ -169,6 +173,33 @@ fn head_answer() -> Schema {
         need("publicKey", text()),
         need("signature", text()),
     ]))
+}
+
+/// The operator's word that an older state holds.
+#[derive(Debug, Deserialize)]
+pub struct AcceptLog {
+    /// Why, for the operator log: no personal data.
+    pub reason: String,
+}
+
+/// An older state that was accepted.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AcceptedChain {
+    /// The chain.
+    pub chain: &'static str,
+    /// The newest record that was witnessed.
+    pub witnessed_seq: u64,
+    /// The record from which the chain goes on; it says what was accepted.
+    pub seq: u64,
+}
+
+fn accept_body() -> Schema {
+    object(vec![need("reason", text_of(1, 200).doc("Goes into the operator log; no personal data."))])
+}
+
+fn accept_answer() -> Schema {
+    data(object(vec![need("accepted", list(object(vec![need("chain", choice(STRANDS)), need("witnessedSeq", count()), need("seq", count())])))]))
 }
 
 const fn row(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
@@ -185,5 +216,17 @@ pub const OPERATIONS: &[Operation] = &[
     row("/v1/audit/stats", "getBlockedStats", "Refused dials by rule, day and agent").query(range).answers(&[(200, Some(stats_answer))]),
     row("/v1/audit/head", "getLogHead", "The newest record of a chain, signed; keep it elsewhere to notice later that the log was cut short")
         .query(head_query)
-        .answers(&[(200, Some(head_answer))]),
+        .answers(&[(200, Some(head_answer))])
+        .errors(&[CONFLICT]),
+    operation(
+        POST,
+        "/operator/v1/workspaces/{ws}/audit/accept",
+        "acceptLog",
+        "Operator",
+        "Accept an older state of a decision log, after a backup was restored; it is written into the log",
+    )
+    .access(Access::Operator)
+    .body(accept_body)
+    .answers(&[(200, Some(accept_answer))])
+    .errors(&[CONFLICT]),
 ];

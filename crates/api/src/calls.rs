@@ -1,6 +1,6 @@
-//! Calls: placing, reading, hanging up (spec 1 «Calls»).
+//! Calls: placing, reading, hanging up (docs/contract/calls.md).
 
-use domain::call::{Stage, Status, Warning};
+use domain::call::{Stage, Status, Warning, variables};
 use domain::ids::{Agent, Call, Campaign, Contact, Id};
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::error_codes as codes;
 use crate::operations::Method::{GET, POST};
 use crate::operations::{Idempotency, Operation, RateClass, operation};
 use crate::schema::{
-    Field, Schema, any, boolean, choice, count, cursor, data, id, limit, list, map, may, need, number, object, or, page, text, text_of, time,
+    Field, Schema, any, boolean, choice, count, cursor, data, id, limit, list, map, map_of, may, need, number, object, or, page, text, text_of, time,
 };
 use crate::scopes::{CALLS_READ, CALLS_WRITE};
 
@@ -116,6 +116,18 @@ pub struct CallDetail {
     pub latency: Value,
 }
 
+/// Variables of a call: what is over the usual limits is told in warnings, what is over these is refused
+/// (docs/contract/calls.md#variables).
+fn variables() -> Schema {
+    let doc = "Name to string, number or boolean; overrides the contact's saved values for this call.";
+    map_of(any(), variables::CEILING_COUNT).within(variables::CEILING_BYTES).refused_as(codes::INVALID_VARIABLES).doc(doc)
+}
+
+/// Metadata of a call or a nudge; its limits are those of [`domain::call::check_metadata`].
+pub fn metadata(doc: &'static str) -> Schema {
+    map_of(any(), variables::MAX_KEYS).within(2 * variables::MAX_BYTES).doc(doc)
+}
+
 /// Fields of a placement.
 pub fn placement_fields() -> Vec<Field> {
     vec![
@@ -123,8 +135,8 @@ pub fn placement_fields() -> Vec<Field> {
         need("toNumber", text_of(8, 20).doc("Indian (+91) subscriber number; local formats are normalized.")),
         may("fromNumber", text_of(1, 40).doc("An active number of the workspace; default the first one.")),
         may("externalRef", text_of(1, 120).doc("Your own id of the person: the same contact across calls.")),
-        may("variables", map(any()).doc("Name to string, number or boolean; overrides the contact's saved values for this call.")),
-        or("metadata", map(any()).doc("Kept on the call and sent with its webhooks; the agent never sees it."), json!({})),
+        may("variables", variables()),
+        or("metadata", metadata("Kept on the call and sent with its webhooks; the agent never sees it."), json!({})),
     ]
 }
 
@@ -215,13 +227,13 @@ fn list_query() -> Vec<Field> {
         limit(200),
         cursor(),
         may("state", choice(&words(Stage::ALL, Stage::as_str))),
-        may("agentId", text()),
-        may("campaignId", text()),
-        may("contactId", text()),
+        may("agentId", text_of(1, 200)),
+        may("campaignId", text_of(1, 200)),
+        may("contactId", text_of(1, 200)),
         may("direction", choice(&["outbound", "inbound"])),
         may("from", time().doc("Started at or after.")),
         may("to", time().doc("Started before.")),
-        may("status", text().doc("Raw stored status.")),
+        may("status", text_of(1, 40).doc("Raw stored status.")),
     ]
 }
 
@@ -245,7 +257,7 @@ pub const OPERATIONS: &[Operation] = &[
     ]),
 ];
 
-/// Errors of placing a call (spec 1), in the order in which they are looked for.
+/// Errors of placing a call in the order in which they are looked for (docs/contract/calls.md#refusals).
 pub const PLACING: &[&codes::ErrorCode] = &[
     codes::NOT_FOUND,
     codes::AGENT_NOT_PUBLISHED,

@@ -1,4 +1,4 @@
-//! People (spec 2 «Contact», «Contacts, do-not-call list, erasure»).
+//! People (docs/contract/contacts.md).
 
 use domain::ids::{Contact as Person, Id};
 use domain::time::Timestamp;
@@ -9,7 +9,7 @@ use crate::error_codes::{CONFLICT, CONTACT_ERASED, CONTACT_HAS_HISTORY, OPT_OUT_
 use crate::operations::Method::{DELETE, GET, POST, PUT};
 use crate::operations::{Operation, operation};
 use crate::schema::{
-    Field, Schema, any, boolean, choice, count, cursor, data, id, limit, list, list_of, map, may, need, object, page, text, text_of, time,
+    Field, Schema, any, boolean, choice, count, cursor, data, id, limit, list, list_of, map, map_of, may, need, object, page, text, text_of, time,
 };
 use crate::scopes::{CONTACTS_ERASE, CONTACTS_READ, CONTACTS_WRITE};
 
@@ -21,6 +21,8 @@ pub const MAX_ATTRIBUTE_NAME: usize = 120;
 pub const MAX_ATTRIBUTES_BYTES: usize = 16 * 1024;
 /// Most contacts in a batch.
 pub const MAX_BATCH: usize = 500;
+/// Bytes of names and texts in one item of a batch.
+const MAX_ITEM: usize = 96 * 1024;
 /// Ways in which a person can have agreed to be called.
 pub const CONSENT_SOURCES: &[&str] = &["web_form", "app", "call", "sms", "email", "chatapp", "paper", "branch", "import", "other"];
 
@@ -118,7 +120,7 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Str
     Option::<String>::deserialize(deserializer).map(Some)
 }
 
-/// What an erasure did (`gaps.md` «Contacts»).
+/// What an erasure did (docs/contract/contacts.md#erasure).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Erasure {
@@ -191,11 +193,15 @@ fn detail_answer() -> Schema {
     ]))
 }
 
+fn attributes() -> Schema {
+    map_of(any(), MAX_ATTRIBUTES).within(4 * MAX_ATTRIBUTES_BYTES)
+}
+
 fn change_fields() -> Vec<Field> {
     vec![
         may("preferredLanguage", choice(&["en", "hi"])),
         may("timezone", text_of(1, 64).doc("IANA name; Asia/Kolkata for a new contact.")),
-        may("attributes", map(any()).doc("Replaces all attributes: up to 100, names of 1-120 characters, 16 KB together as JSON.")),
+        may("attributes", attributes().doc("Replaces all attributes: up to 100, names of 1-120 characters, 16 KB together as JSON.")),
         may("optOut", boolean().doc("true adds the number to the do-not-call list; false never lifts an opt-out.")),
         may("name", text_of(0, 200).or_null()),
         may("email", text_of(3, 254).or_null()),
@@ -218,7 +224,7 @@ fn update_body() -> Schema {
 }
 
 fn batch_body() -> Schema {
-    object(vec![need("contacts", list_of(any(), 1, MAX_BATCH).doc("Bodies of upserts."))])
+    object(vec![need("contacts", list_of(any().within(MAX_ITEM), 1, MAX_BATCH).doc("Bodies of upserts."))])
 }
 
 fn batch_answer() -> Schema {

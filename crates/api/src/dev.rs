@@ -1,4 +1,4 @@
-//! `/dev`: the manual clock (`operating.md` «The clock»). Not part of the OpenAPI documents.
+//! `/dev`: the manual clock (docs/contract/sandbox.md#clock). Not part of the OpenAPI documents.
 
 use crate::operations::Method::{GET, POST};
 use crate::operations::{Access, Operation, operation};

@@ -1,5 +1,5 @@
 //! The platform do-not-call registry, as the operator keeps it: single numbers, and imports of the whole registry in pieces that take effect in
-//! one moment (`operating.md` «Operator API»).
+//! one moment (docs/contract/operator.md#registry).
 
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,7 @@ fn add_answer() -> Schema {
 }
 
 fn piece_body() -> Schema {
-    object(vec![need("phones", list_of(text(), 1, MAX_PIECE))])
+    object(vec![need("phones", list_of(text_of(0, 64), 1, MAX_PIECE))])
 }
 
 fn deleted() -> Schema {

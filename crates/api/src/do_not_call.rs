@@ -1,4 +1,5 @@
-//! The workspace's do-not-call list (spec 2 «Contacts, do-not-call list, erasure»), and what only the operator may do with it.
+//! The workspace's do-not-call list (docs/contract/contacts.md#do-not-call-list), and what only the operator
+//! may do with it.
 
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -63,7 +64,7 @@ fn list_answer() -> Schema {
 }
 
 fn add_body() -> Schema {
-    object(vec![need("phones", list_of(text(), 0, 1000)), may("reason", text_of(1, 500).or_null())])
+    object(vec![need("phones", list_of(text_of(0, 200), 0, 1000)), may("reason", text_of(1, 500).or_null())])
 }
 
 fn add_answer() -> Schema {

@@ -1,4 +1,5 @@
-//! The catalog of events (spec 3 «Event types»): every type, whether it must be picked, and a sample of its payload.
+//! The catalog of events (docs/contract/webhooks.md#events): every type, whether it must be picked, and a
+//! sample of its payload.
 
 use serde_json::{Value, json};
 

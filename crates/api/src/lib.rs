@@ -25,5 +25,6 @@ pub mod recordings;
 pub mod scheduled_calls;
 pub mod system;
 pub mod tools;
+pub mod transfer_numbers;
 pub mod wallet;
 pub mod webhooks;

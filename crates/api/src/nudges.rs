@@ -1,17 +1,18 @@
-//! Nudges: one on-demand call to one number, with a life of its own (spec 1 «Nudges»).
+//! Nudges: one on-demand call to one number, with a life of its own (docs/contract/nudges.md).
 
 use domain::ids::{Agent, Call, Id, Nudge as NudgeKind};
-use domain::nudge::{ResultCode, Status};
+use domain::nudge::{MAX_VARIABLES, MAX_VARIABLES_BYTES, ResultCode, Status};
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::calls::metadata;
 use crate::error_codes as codes;
 use crate::operations::Method::{GET, POST};
 use crate::operations::{Idempotency, Operation, RateClass, operation};
 use crate::schema::{
-    Field, Schema, any, boolean, choice, closed_object, count, cursor, data, id, integer, limit, list, list_of, map, may, need, object, or, page,
-    text, text_of, time,
+    Field, Schema, any, boolean, choice, closed_object, count, cursor, data, id, integer, limit, list, list_of, map, map_of, may, need, object, or,
+    page, text, text_of, time,
 };
 use crate::scopes::{NUDGES_READ, NUDGES_WRITE};
 
@@ -237,14 +238,19 @@ fn retry_body() -> Schema {
     ])
 }
 
+fn variables() -> Schema {
+    let doc = "Name to string, number or boolean; overrides the contact's saved values for this call.";
+    map_of(any(), MAX_VARIABLES).within(2 * MAX_VARIABLES_BYTES).refused_as(codes::INVALID_VARIABLES).doc(doc)
+}
+
 fn new_nudge() -> Schema {
     closed_object(vec![
         need("agentId", text_of(1, 200).doc("A published, outbound call agent.")),
         need("toNumber", text_of(8, 20).doc("Indian (+91) subscriber number; local formats are normalized.")),
         may("fromNumber", text_of(1, 40).doc("An active number of the workspace; default the first one.")),
         may("externalRef", text_of(1, 120).doc("Your own id of the nudge; never written onto the contact.")),
-        may("variables", map(any()).doc("Name to string, number or boolean; overrides the contact's saved values for this call.")),
-        may("metadata", map(any()).doc("Kept on the nudge and its calls; the agent never sees it.")),
+        may("variables", variables()),
+        may("metadata", metadata("Kept on the nudge and its calls; the agent never sees it.")),
         may("scheduledAt", time().doc("Dial no earlier than this.")),
         or("outsideWindow", choice(&["queue", "reject"]).doc("Wait for the calling window, or do not call outside it."), json!("queue")),
         may("expiresAt", time().doc("Give up after this; default 24 hours from now, at most 72 hours.")),
@@ -319,7 +325,7 @@ fn list_query() -> Vec<Field> {
 }
 
 fn bulk_body() -> Schema {
-    object(vec![may("ids", list_of(text(), 0, MOST_IDS)), may("all", boolean())])
+    object(vec![may("ids", list_of(text_of(0, 200), 0, MOST_IDS)), may("all", boolean())])
 }
 
 fn bulk_answer() -> Schema {

@@ -1,4 +1,4 @@
-//! Phone numbers of a workspace (spec 2 «Phone numbers»).
+//! Phone numbers of a workspace (docs/contract/numbers.md).
 
 use domain::ids::{Id, Number};
 use serde::{Deserialize, Serialize};

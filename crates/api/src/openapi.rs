@@ -14,7 +14,7 @@ pub enum Document {
     Operator,
 }
 
-/// The document, with info version `1` (spec 1 «Versioning»).
+/// The document, with info version `1` (docs/contract/README.md#versioning).
 pub fn document(which: Document, brand: &str, key_prefix: &str) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for operation in operations::all() {
@@ -69,7 +69,7 @@ fn describe(operation: &Operation) -> Value {
     });
     match operation.access {
         Access::Public => out["security"] = json!([]),
-        Access::AnyKey | Access::Operator => out["security"] = json!([{"bearer": []}]),
+        Access::AnyKey | Access::Operator | Access::Figures => out["security"] = json!([{"bearer": []}]),
         Access::Scope(scope) => {
             out["security"] = json!([{"bearer": []}]);
             out["x-scope"] = json!(scope.0);
@@ -141,4 +141,66 @@ fn responses(operation: &Operation) -> Value {
         entry["description"] = json!(if known.is_empty() { line } else { format!("{known}\n{line}") });
     }
     Value::Object(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Paths of what a client could make as large as it likes. Inside a value with a bound of its own (`x-maxBytes`) nothing else needs one.
+    fn unbounded(shape: &Value, path: &str, bounded: bool, out: &mut Vec<String>) {
+        let bounded = bounded || shape.get("x-maxBytes").is_some();
+        let kinds: Vec<&str> = match &shape["type"] {
+            Value::String(kind) => vec![kind],
+            Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        };
+        let mut need = |ceiling: bool| {
+            if !ceiling && !bounded {
+                out.push(path.to_owned());
+            }
+        };
+        if kinds.contains(&"string") {
+            need(shape.get("maxLength").is_some() || shape.get("enum").is_some());
+        }
+        if kinds.contains(&"array") {
+            need(shape.get("maxItems").is_some());
+            unbounded(&shape["items"], &format!("{path}[]"), bounded, out);
+        }
+        if kinds.contains(&"object") {
+            let open = shape.get("additionalProperties").is_some_and(|more| *more != json!(false));
+            if open {
+                if shape.get("maxProperties").is_none() || !bounded {
+                    out.push(path.to_owned());
+                }
+                unbounded(&shape["additionalProperties"], &format!("{path}.*"), bounded, out);
+            }
+            for (name, inner) in shape["properties"].as_object().into_iter().flatten() {
+                unbounded(inner, &format!("{path}.{name}"), bounded, out);
+            }
+        }
+        if let Some(choices) = shape["anyOf"].as_array() {
+            choices.iter().for_each(|choice| unbounded(choice, path, bounded, out));
+        } else if kinds.is_empty() && !bounded {
+            out.push(path.to_owned());
+        }
+    }
+
+    #[test]
+    fn everything_that_a_client_can_make_grow_has_a_ceiling() {
+        let (mut found, mut walked) = (Vec::new(), 0);
+        for operation in operations::all() {
+            for field in operation.query.map(|query| query()).unwrap_or_default() {
+                unbounded(&field.schema.to_json(), &format!("{} ?{}", operation.id, field.name), false, &mut found);
+            }
+            if let Some(body) = operation.body {
+                walked += 1;
+                unbounded(&body().to_json(), operation.id, false, &mut found);
+            }
+        }
+        assert!(found.is_empty() && walked > 20, "{walked} bodies; without a ceiling: {found:#?}");
+        let mut loose = Vec::new();
+        unbounded(&crate::schema::object(vec![crate::schema::may("a", crate::schema::text())]).to_json(), "x", false, &mut loose);
+        assert_eq!(loose, ["x.a"]);
+    }
 }

@@ -46,9 +46,11 @@ pub enum Access {
     Scopes(Scope, Scope),
     /// The operator's token.
     Operator,
+    /// Anybody; the figures of the service only with the operator's token, that of `metrics_token`, or from an address of `metrics_networks`.
+    Figures,
 }
 
-/// What a test key may do with an operation (spec 1 «Test mode»).
+/// What a test key may do with an operation (docs/contract/sandbox.md#test-keys).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestKeys {
     /// The same as a live key, in its own world.
@@ -57,7 +59,7 @@ pub enum TestKeys {
     Refused,
 }
 
-/// Limits beyond the workspace-wide one that a request counts toward (spec 1 «Limits»).
+/// Limits beyond the workspace-wide one that a request counts toward (docs/contract/README.md#limits).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RateClass {
     /// `POST /v1/calls`.
@@ -108,7 +110,7 @@ pub struct Operation {
     pub body_optional: bool,
     /// Whether the body is a multipart upload with the file in the field `file`.
     pub upload: bool,
-    /// Status and body of success; more than one where the spec has more.
+    /// Status and body of success; more than one where there are more.
     pub answers: &'static [(u16, Option<fn() -> Schema>)],
     /// Content type of success when it is not JSON; several with `, ` between them.
     pub content_type: Option<&'static str>,
@@ -220,7 +222,7 @@ impl Operation {
         }
         match self.access {
             Access::Public => {}
-            Access::Operator => errors.extend_from_slice(&[error_codes::UNAUTHORIZED, error_codes::RATE_LIMITED]),
+            Access::Operator | Access::Figures => errors.extend_from_slice(&[error_codes::UNAUTHORIZED, error_codes::RATE_LIMITED]),
             Access::AnyKey => errors.extend_from_slice(&[error_codes::UNAUTHORIZED, error_codes::WORKSPACE_SUSPENDED, error_codes::RATE_LIMITED]),
             Access::Scope(_) | Access::Scopes(..) => errors.extend_from_slice(&[
                 error_codes::UNAUTHORIZED,
@@ -277,6 +279,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::system::OPERATIONS,
         crate::operator::OPERATIONS,
         crate::dnd::OPERATIONS,
+        crate::transfer_numbers::OPERATIONS,
         crate::operator_agents::OPERATIONS,
         crate::dev::OPERATIONS,
     ]

@@ -1,4 +1,5 @@
-//! The operator API, `/operator/v1`: everything the public specification leaves to the console (`operating.md` «Operator API»).
+//! The operator API, `/operator/v1`: everything that the public API leaves to a console
+//! (docs/contract/operator.md).
 
 use domain::ids::{ApiKey, Id, User, Workspace};
 use domain::time::Timestamp;
@@ -29,7 +30,7 @@ pub const FEATURES: &[&str] = &[
     "recording",
 ];
 
-/// Limits of a workspace with their defaults (spec 1 «Limits»).
+/// Limits of a workspace with their defaults (docs/contract/README.md#limits).
 pub const LIMITS: &[(&str, i64)] = &[
     ("requestsPerMinute", 600),
     ("callsPerMinute", 60),

@@ -1,4 +1,5 @@
-//! The operator API's part about agents: locks, tools, compliance packs (`operating.md` «Operator API»).
+//! The operator API's part about agents: locks, tools, compliance packs
+//! (docs/contract/operator.md#operator-api).
 
 use domain::ids::{Agent, CompliancePack, Id, Tool};
 use domain::time::Timestamp;
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::operations::Method::{DELETE, GET, POST};
 use crate::operations::{Access, Operation, operation};
-use crate::schema::{Schema, any, boolean, choice, data, date, id, integer, list, list_of, map, need, object, or, text, text_of, time};
+use crate::schema::{Schema, any, boolean, choice, data, date, id, integer, list, list_of, map_of, need, object, or, text_of, time};
 use crate::tools::tool;
 
 /// Body of `POST …/tools`.
@@ -60,8 +61,12 @@ fn config() -> Schema {
     object(vec![
         need("url", text_of(1, 2048).doc("https:// and public.")),
         or("method", choice(&["GET", "POST", "PUT", "PATCH"]), json!("POST")),
-        or("headers", map(text_of(0, 4096)).doc("Sent with every request; may hold secrets."), json!({})),
-        or("parameters", map(any()).doc("JSON Schema of the arguments, for the model."), json!({"type": "object", "properties": {}})),
+        or("headers", map_of(text_of(0, 4096), 50).within(32 * 1024).doc("Sent with every request; may hold secrets."), json!({})),
+        or(
+            "parameters",
+            map_of(any(), 100).within(64 * 1024).doc("JSON Schema of the arguments, for the model."),
+            json!({"type": "object", "properties": {}}),
+        ),
         or("timeoutSeconds", integer(1, 20), json!(8)),
     ])
 }
@@ -90,8 +95,8 @@ fn deleted_answer() -> Schema {
 fn pack_fields() -> Schema {
     let span = object(vec![
         need("days", list_of(integer(0, 6), 1, 7).doc("Monday is 0.")),
-        need("from", text().doc("HH:MM, India time.")),
-        need("to", text().doc("HH:MM, up to 24:00.")),
+        need("from", text_of(0, 5).doc("HH:MM, India time.")),
+        need("to", text_of(0, 5).doc("HH:MM, up to 24:00.")),
     ]);
     let cap = || integer(1, 1000).or_null();
     let caps = object(vec![or("perDay", cap(), Value::Null), or("perWeek", cap(), Value::Null)]);
@@ -101,7 +106,7 @@ fn pack_fields() -> Schema {
         or("holidays", list_of(date(), 0, 1000), json!([])),
         or("caps", caps, json!({"perDay": null, "perWeek": null})),
         or("requireConsent", boolean(), json!(false)),
-        or("families", list_of(text(), 0, 50).doc("Regulated verticals whose agents may use the pack."), json!([])),
+        or("families", list_of(text_of(0, 40), 0, 50).doc("Regulated verticals whose agents may use the pack."), json!([])),
     ])
 }
 

@@ -1,14 +1,14 @@
-//! Recordings of calls, behind signed links (spec 1 «Call detail», `recordingUrl`).
+//! Recordings of calls, behind signed links (docs/contract/recordings.md#links).
 
 use crate::error_codes as codes;
 use crate::operations::Method::GET;
 use crate::operations::{Access, Operation, operation};
-use crate::schema::{Field, integer, need, text};
+use crate::schema::{Field, integer, need, text_of};
 
 fn link_query() -> Vec<Field> {
     vec![
         need("expires", integer(0, 1 << 40).doc("Seconds since 1970 at which the link ends.")),
-        need("signature", text().doc("Part of the link; a link is made by reading the call.")),
+        need("signature", text_of(0, 200).doc("Part of the link; a link is made by reading the call.")),
     ]
 }
 
@@ -24,4 +24,4 @@ pub const OPERATIONS: &[Operation] = &[operation(
 .query(link_query)
 .answers(&[(200, None), (206, None)])
 .content_type("audio/wav")
-.errors(&[codes::LINK_INVALID, codes::WORKSPACE_SUSPENDED, codes::RANGE_NOT_SATISFIABLE])];
+.errors(&[codes::LINK_INVALID, codes::RATE_LIMITED, codes::WORKSPACE_SUSPENDED, codes::RANGE_NOT_SATISFIABLE])];

@@ -1,4 +1,4 @@
-//! Calls at a set time (spec 1 «Scheduled calls»), and their timelines.
+//! Calls at a set time (docs/contract/scheduled-calls.md), and their timelines.
 
 use domain::call::Warning;
 use domain::ids::{Agent, Call, Id, ScheduledCall};
@@ -79,7 +79,7 @@ pub fn scheduled_call() -> Schema {
         need("nextAttemptAt", time().or_null().doc("When it is tried next; null while it is being dialled and at the end.")),
         need("attempts", integer(0, 3)),
         need("callId", id::<Call>().or_null().doc("Null until placed.")),
-        need("reason", text().or_null().doc("Why it waits, failed or was cancelled; the codes of a nudge's `statusReason`.")),
+        need("reason", text().or_null().doc("Why it waits, failed or was cancelled; the codes of a nudge's `statusReason`, and `rate_limited` while it waits for the next minute.")),
         need("toNumber", text()),
         need("fromNumber", text().or_null()),
         need("externalRef", text().or_null()),

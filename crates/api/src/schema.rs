@@ -1,9 +1,15 @@
 //! Shapes of bodies and queries. One description both checks a request (naming the first wrong field) and becomes JSON Schema in the
 //! OpenAPI document, so that the two cannot drift.
 
+mod body;
+
 use domain::ids::{Id, Kind};
 use domain::time::Timestamp;
 use serde_json::{Map, Value, json};
+
+use crate::error_codes::ErrorCode;
+
+pub use body::{MAX_DEPTH, MAX_VALUES, Unread, parse};
 
 /// What a JSON value must look like.
 #[derive(Debug, Clone)]
@@ -11,6 +17,10 @@ pub struct Schema {
     kind: Shape,
     nullable: bool,
     doc: &'static str,
+    /// Most bytes of names and texts in it, wherever they stand; `usize::MAX` for no bound of its own.
+    bytes: usize,
+    /// What more than it may hold is refused with, instead of `invalid_request`.
+    refusal: Option<&'static ErrorCode>,
 }
 
 #[derive(Debug, Clone)]
@@ -23,7 +33,7 @@ enum Shape {
     Boolean,
     Array { items: Box<Schema>, min: usize, max: usize },
     Object { fields: Vec<Field>, unknown: Unknown },
-    Map(Box<Schema>),
+    Map { values: Box<Schema>, max: usize },
     AnyOf(Vec<Schema>),
 }
 
@@ -42,6 +52,8 @@ pub enum Unknown {
     Ignored,
     /// They are refused with `unknown_field`.
     Refused,
+    /// They are kept as they are sent.
+    Kept,
 }
 
 /// One field of an object, or one parameter of a query.
@@ -66,10 +78,12 @@ pub struct Misfit {
     pub must: String,
     /// Names of fields that do not exist, where those are refused.
     pub unknown: Vec<String>,
+    /// What it is refused with, if not with `invalid_request`.
+    pub error: Option<&'static ErrorCode>,
 }
 
 fn schema(kind: Shape) -> Schema {
-    Schema { kind, nullable: false, doc: "" }
+    Schema { kind, nullable: false, doc: "", bytes: usize::MAX, refusal: None }
 }
 
 /// Any JSON value.
@@ -136,15 +150,23 @@ pub fn object(fields: Vec<Field>) -> Schema {
 pub fn closed_object(fields: Vec<Field>) -> Schema {
     schema(Shape::Object { fields, unknown: Unknown::Refused })
 }
+/// An object with these fields; others are kept as they are sent, so it needs a bound ([`Schema::within`]).
+pub fn open_object(fields: Vec<Field>) -> Schema {
+    schema(Shape::Object { fields, unknown: Unknown::Kept })
+}
 /// An object whose values all have one shape.
 pub fn map(values: Schema) -> Schema {
-    schema(Shape::Map(Box::new(values)))
+    map_of(values, usize::MAX)
+}
+/// An object of up to `max` names whose values all have one shape.
+pub fn map_of(values: Schema, max: usize) -> Schema {
+    schema(Shape::Map { values: Box::new(values), max })
 }
 /// A value that fits one of these.
 pub fn any_of(choices: Vec<Schema>) -> Schema {
     schema(Shape::AnyOf(choices))
 }
-/// `{data: …}`, the success envelope (spec 1 «Conventions»).
+/// `{data: …}`, the success envelope (docs/contract/README.md#requests-and-answers).
 pub fn data(inner: Schema) -> Schema {
     object(vec![need("data", inner)])
 }
@@ -187,6 +209,19 @@ impl Schema {
     /// The same with a sentence for the API reference.
     pub fn doc(mut self, doc: &'static str) -> Self {
         self.doc = doc;
+        self
+    }
+
+    /// The same, with at most so many bytes of names and texts in it, wherever they stand; other values count as 8 each. It bounds what a body
+    /// costs while it is read: where the rule is about the length as JSON, which may be shorter, the use case holds it to that.
+    pub fn within(mut self, bytes: usize) -> Self {
+        self.bytes = bytes;
+        self
+    }
+
+    /// The same; more than it may hold is refused with this instead of `invalid_request`, by the name with which it was passed.
+    pub fn refused_as(mut self, error: &'static ErrorCode) -> Self {
+        self.refusal = Some(error);
         self
     }
 
@@ -251,7 +286,10 @@ impl Schema {
                 true
             }
             (Shape::Object { fields, unknown }, Value::Object(map)) => return check_fields(fields, *unknown, map, path),
-            (Shape::Map(values), Value::Object(map)) => {
+            (Shape::Map { values, max }, Value::Object(map)) => {
+                if map.len() > *max {
+                    return Err(misfit(path, self.must()));
+                }
                 for (key, value) in map.iter_mut() {
                     values.check_at(value, &join(path, key))?;
                 }
@@ -291,7 +329,8 @@ impl Schema {
             Shape::Array { min: 0, max: usize::MAX, .. } => format!("must be a list{or_null}"),
             Shape::Array { min, max: usize::MAX, .. } => format!("must be a list of at least {min} items{or_null}"),
             Shape::Array { min, max, .. } => format!("must be a list of {min} to {max} items{or_null}"),
-            Shape::Object { .. } | Shape::Map(_) => format!("must be an object{or_null}"),
+            Shape::Map { max, .. } if *max < usize::MAX => format!("must be an object of at most {max} names{or_null}"),
+            Shape::Object { .. } | Shape::Map { .. } => format!("must be an object{or_null}"),
             Shape::AnyOf(choices) => choices.iter().map(Schema::must).collect::<Vec<_>>().join(", or it "),
         }
     }
@@ -347,13 +386,22 @@ impl Schema {
                 out
             }
             Shape::Object { fields, unknown } => object_json(fields, *unknown),
-            Shape::Map(values) => json!({"type": "object", "additionalProperties": values.to_json()}),
+            Shape::Map { values, max } => {
+                let mut out = json!({"type": "object", "additionalProperties": values.to_json()});
+                if *max < usize::MAX {
+                    out["maxProperties"] = json!(max);
+                }
+                out
+            }
             Shape::AnyOf(choices) => json!({"anyOf": choices.iter().map(Schema::to_json).collect::<Vec<_>>()}),
         };
         if self.nullable
             && let Some(kind) = out.get("type").cloned()
         {
             out["type"] = json!([kind, "null"]);
+        }
+        if self.bytes < usize::MAX {
+            out["x-maxBytes"] = json!(self.bytes);
         }
         if !self.doc.is_empty() {
             out["description"] = json!(self.doc);
@@ -388,7 +436,7 @@ fn check_fields(fields: &[Field], unknown: Unknown, map: &mut Map<String, Value>
     if unknown == Unknown::Refused {
         let strange: Vec<String> = map.keys().filter(|key| !fields.iter().any(|field| field.name == *key)).map(|key| join(path, key)).collect();
         if let Some(first) = strange.first() {
-            return Err(Misfit { field: first.clone(), must: "is not a field of this request".into(), unknown: strange });
+            return Err(Misfit { field: first.clone(), must: "is not a field of this request".into(), unknown: strange, error: None });
         }
     }
     for field in fields {
@@ -406,7 +454,7 @@ fn check_fields(fields: &[Field], unknown: Unknown, map: &mut Map<String, Value>
 }
 
 fn misfit(path: &str, must: String) -> Misfit {
-    Misfit { field: path.to_owned(), must, unknown: Vec::new() }
+    Misfit { field: path.to_owned(), must, unknown: Vec::new(), error: None }
 }
 
 fn join(path: &str, key: &str) -> String {

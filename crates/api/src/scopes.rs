@@ -1,4 +1,4 @@
-//! Scopes of API keys (spec 1 «Authentication»): the one table of them.
+//! Scopes of API keys (docs/contract/keys.md#scopes): the one table of them.
 
 /// What a key may do: `<resource>:<action>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

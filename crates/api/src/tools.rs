@@ -1,4 +1,4 @@
-//! Tools that agents may use (spec 2 «Agent»).
+//! Tools that agents may use (docs/contract/agents.md#tools).
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! The prepaid wallet (spec 1 «Wallet»).
+//! The prepaid wallet (docs/contract/wallet.md).
 
 use domain::ids::{Id, WalletTransaction};
 use domain::time::Timestamp;

@@ -1,4 +1,4 @@
-//! Webhook endpoints, their log, and the stream of events (spec 3 «Webhook endpoint», `gaps.md` «Webhook endpoints»).
+//! Webhook endpoints, their log, and the stream of events (docs/contract/webhooks.md).
 
 use domain::ids::{Agent, Delivery, Event, Id, WebhookEndpoint};
 use domain::time::Timestamp;
@@ -14,7 +14,7 @@ use crate::schema::{
 };
 use crate::scopes::{WEBHOOKS_READ, WEBHOOKS_WRITE};
 
-/// Endpoints of one workspace (spec 3 «Limits»).
+/// Endpoints of one workspace (docs/contract/webhooks.md#endpoints).
 pub const MAX_ENDPOINTS: i64 = 20;
 
 /// Body of `POST /v1/webhooks`.
@@ -131,9 +131,14 @@ fn status_field() -> Schema {
     choice(&["active", "disabled"])
 }
 
+/// An address; what is none is refused with `invalid_webhook_url`.
+fn url_text() -> Schema {
+    text_of(0, 2048).refused_as(INVALID_WEBHOOK_URL)
+}
+
 fn new_endpoint() -> Schema {
     object(vec![
-        need("url", text()),
+        need("url", url_text()),
         or("events", events_field().doc("Empty: every event except message.* and chat.evaluated"), json!([])),
         or("agentIds", agents_field().doc("Only events about these agents; events about no agent always come"), json!([])),
         may("description", text_of(0, 500).or_null()),
@@ -143,7 +148,7 @@ fn new_endpoint() -> Schema {
 
 fn endpoint_change() -> Schema {
     object(vec![
-        may("url", text()),
+        may("url", url_text()),
         may("events", events_field()),
         may("agentIds", agents_field()),
         may("description", text_of(0, 500).or_null()),
@@ -291,7 +296,7 @@ pub const OPERATIONS: &[Operation] = &[
         GET,
         "/v1/webhooks/{id}/deliveries",
         "listWebhookDeliveries",
-        "The delivery log, newest first; with a filter a page may be short although more follows",
+        "The delivery log of the key's world, newest first; with a filter a page may be short although more follows",
     )
     .scope(WEBHOOKS_READ)
     .query(deliveries_query)
@@ -304,10 +309,15 @@ pub const OPERATIONS: &[Operation] = &[
         .live_only()
         .answers(&[(202, Some(delivery_answer))])
         .errors(&[DELIVERY_REDACTED, CONFLICT]),
-    row(GET, "/v1/events", "listEvents", "Events as they come, for a developer's machine without a public address (`dastak listen`)")
-        .scope(WEBHOOKS_READ)
-        .query(stream_query)
-        .answers(&[(200, Some(stream_answer))]),
+    row(
+        GET,
+        "/v1/events",
+        "listEvents",
+        "Events of the key's world as they come, for a developer's machine without a public address (`dastak listen`)",
+    )
+    .scope(WEBHOOKS_READ)
+    .query(stream_query)
+    .answers(&[(200, Some(stream_answer))]),
     row(
         POST,
         "/v1/events/trigger",

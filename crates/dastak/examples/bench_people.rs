@@ -12,9 +12,9 @@ use dastak::app::operator_log::Trace;
 use dastak::app::{App, Failure, contacts, decision_log, do_not_call, workspaces};
 use dastak::config::Values;
 use dastak::service::Service;
-use domain::decision_log::{Chain, Channel, Decision, Entry};
+use domain::decision_log::{Chain, Channel, Decision, Entry, Strand};
 use domain::phone::Phone;
-use domain::tenant::Tenant;
+use domain::tenant::{Mode, Tenant};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), String> {
@@ -172,13 +172,14 @@ async fn log(app: &Arc<App>, tenant: Tenant, records: u64) -> Result<(), Failure
     }
     told("append to the log, each with its commit", 500, since);
     let since = Instant::now();
-    let found = audit::verify(app, tenant).await?;
+    let found = audit::verify(app, tenant, Mode::Live).await?;
     told(&format!("verify, whole: {}", found.verified), found.records, since);
     for (name, format) in [("CSV", Format::Csv), ("PDF", Format::Pdf)] {
         let before = memory();
         let since = Instant::now();
         let (mut size, mut most) = (0, before);
-        let mut next = audit::export(app.clone(), tenant, Chain::Audit, format, Range::default()).await?.next().await;
+        let mut next =
+            audit::export(app.clone(), tenant, Strand { chain: Chain::Audit, world: Mode::Live }, format, Range::default()).await?.next().await;
         while let Some((bytes, export)) = next {
             size += bytes.len();
             most = most.max(memory());

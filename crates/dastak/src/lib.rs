@@ -3,6 +3,8 @@
 pub mod app;
 pub mod cli;
 pub mod config;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod http;
 pub mod jobs;
 pub mod lines;

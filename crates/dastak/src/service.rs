@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 
 use crate::app::after_call::Ports;
 use crate::app::calls::Carriers;
-use crate::app::{App, Wakes, access, topics};
+use crate::app::{App, Wakes, access, log_marks, master_key, topics};
 use crate::config::Config;
 use crate::http::router::Router;
 use crate::http::{dev, operator, rate_limit, server, system, v1};
@@ -17,7 +17,9 @@ use crate::jobs;
 use crate::lines::{LineCarrier, LineFigures, Lines, ProviderFigures};
 use crate::runtime::clock::Clock;
 use crate::runtime::crypto::{Keyring, read_or_create};
+use crate::runtime::files;
 use crate::runtime::ids::Ids;
+use crate::runtime::mark_file;
 use crate::runtime::metrics::Metrics;
 use crate::speech::{self, Offline};
 
@@ -38,13 +40,18 @@ pub fn store_settings(config: &Config) -> Settings {
     }
 }
 
-/// Makes the data folder, readable by its owner only.
+/// Makes the data folder, readable by its owner only; one that is there with wider rights loses them.
 pub fn make_data_folder(config: &Config) -> Result<(), String> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(&config.data).map_err(|why| format!("data: cannot make the folder {}: {why}", config.data.display()))
+    files::make_folder(&config.data).map_err(|why| format!("data: cannot make the folder {}: {why}", config.data.display()))?;
+    let changed = files::tighten(&config.data).map_err(|why| format!("data: {why}"))?;
+    if changed > 0 {
+        tracing::warn!(
+            folder = %config.data.display(),
+            files = changed,
+            "others could read files of the data folder; their rights were taken. If others use this machine, think of changing the master key and the operator token"
+        );
+    }
+    Ok(())
 }
 
 /// Opens the store and brings its schema up to date, telling each step on standard error.
@@ -91,17 +98,13 @@ impl Service {
         make_data_folder(&config)?;
         let clock = if config.manual_clock { Clock::manual() } else { Clock::real() };
         let ids = Arc::new(Ids::new(clock.clone()));
-        let keyring = match &config.master_key {
-            Some(text) => Keyring::parse(text).ok_or("master_key: found a value that is not 32 bytes in base64")?,
-            None => Keyring::open(&config.data.join("master.key"))?,
-        };
         if config.operator_token.is_empty() {
-            config.operator_token = read_or_create(&config.data.join("operator.token"), || Ok(ids.random_text(40)))?;
+            config.operator_token = read_or_create(&config.data.join("operator.token"), || Ok(ids.random_text(40)))?.into();
         }
         let tls = config.tls.as_ref().map(|(cert, key)| server::tls_acceptor(cert, key)).transpose()?;
         let wakes = Wakes::default();
         let store = open_store(&config, &wakes).await?;
-        check_master_key(&store, &keyring).await?;
+        let keyring = master_key::open(&store, &master_key::Source::of(&config)?).await?;
         let listener = TcpListener::bind(&config.listen).await.map_err(|why| format!("listen: cannot listen on {}: {why}", config.listen))?;
         let address = listener.local_addr().map_err(|why| format!("listen: {why}"))?;
         if config.public_url.is_empty() {
@@ -219,7 +222,10 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         Some(receivers) => webhooks.with_transport(receivers),
         None => webhooks,
     });
+    let marks = log_marks::Marks::open(&config.data.join(mark_file::NAME), &keyring)?;
     Ok(Arc::new(App {
+        marks: Arc::new(marks),
+        audits: Arc::default(),
         burst: crate::app::calls::Burst::default(),
         store,
         clock,
@@ -231,6 +237,9 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         access: access::Cache::default(),
         throttle: access::Throttle::default(),
         rates: rate_limit::Windows::default(),
+        shares: crate::http::shares::InWork::default(),
+        hung_up: crate::app::calls::HungUp::default(),
+        told: crate::http::system::Told::default(),
         carriers,
         lines,
         speech,
@@ -251,25 +260,22 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes) {
     let (packer, changed) = (app.clone(), app.clock.signal());
     wakes.connect(topics::CALLS, changed.clone());
     app.clock.start_job(changed, |job| jobs::call_hours::run(packer, job));
+    let (payer, talks) = (app.clone(), app.clock.signal());
+    wakes.connect(topics::HOLDS, talks.clone());
+    app.clock.start_job(talks, |job| jobs::holds::run(payer, job));
+    let (teller, wanted) = (app.clone(), app.clock.signal());
+    wakes.connect(topics::WISHES, wanted.clone());
+    app.clock.start_job(wanted, |job| jobs::wishes::run(teller, job));
     if let Some(lines) = app.lines.clone() {
-        let (holder, told) = (app.clone(), app.clock.signal());
-        wakes.connect(topics::CALLS, told.clone());
-        app.clock.start_job(told, |job| jobs::lines::run(holder, lines, job));
+        let holder = app.clone();
+        app.clock.start_job(app.clock.signal(), |job| jobs::lines::run(holder, lines, job));
     }
+    let (witness, grown) = (app.clone(), app.clock.signal());
+    app.marks.connect(grown.clone());
+    app.clock.start_job(grown, |job| jobs::log_marks::run(witness, job));
     jobs::webhooks::start(app);
     jobs::after_calls::start(app, wakes);
     let (dialler, due) = (app.clone(), app.clock.signal());
     wakes.connect(topics::DIALLER, due.clone());
     app.clock.start_job(due.clone(), |job| jobs::dialler::run(dialler, job, due));
-}
-
-/// Nodes with different master keys cannot read each other's secrets: refuse to start rather than lose them.
-async fn check_master_key(store: &Store, keyring: &Keyring) -> Result<(), String> {
-    let ours = keyring.check().to_owned();
-    let stored = store.tx(move |tx| store::installation::get_or_insert(tx, "master_key_check", &ours)).await.map_err(|why| why.to_string())?;
-    if stored == keyring.check() {
-        return Ok(());
-    }
-    Err("master_key: this store was made with another master key; bring back <data>/master.key, or set master_key to the same value on every node"
-        .into())
 }

@@ -1,26 +1,29 @@
 //! The compliance decision log: one row a decision, each holding the hash of the row before it, so that a later change is noticed
-//! (spec 2 «Compliance records», `gaps.md` «Compliance log»). One chain belongs to one workspace and starts at `seq` 1.
+//! (docs/contract/decision-log.md). One chain belongs to one workspace and one of its worlds (live, test),
+//! and starts at `seq` 1.
 //!
 //! `integrity_hash` is the lower-case hex SHA-256 of the compact JSON array of ten strings, `prev_hash, seq, timestamp,
 //! interaction_id, decision, blocked_by, gate_results, outcome, recording_ref, consent_ref`, each the text that the CSV shows; what is
 //! absent is the empty string. `is_test`, `channel` and `agent_id` are outside the hash.
 //!
-//! What the chain cannot show: that its newest rows were cut off, or that all of it was written anew. The count and the last hash, kept
-//! elsewhere (an export's last line, the answer of `GET /v1/audit/verify`), show both.
+//! What the chain cannot show: that its newest rows were cut off, or that all of it was written anew. A head that is kept elsewhere
+//! shows both: see [`mark`].
 
 use std::fmt;
 
 use ring::digest::{SHA256, digest};
 
+use crate::tenant::Mode;
 use crate::time::Timestamp;
 
 pub mod csv;
+pub mod mark;
 pub mod pdf;
 
 /// `prev_hash` of the first row of a chain.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// The columns of the export, in order (spec 2 «Compliance records»).
+/// The columns of the export, in order (docs/contract/decision-log.md#record).
 pub const COLUMNS: [&str; 14] = [
     "seq",
     "timestamp",
@@ -65,6 +68,43 @@ impl Chain {
     /// Reads the name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|chain| chain.as_str() == text)
+    }
+}
+
+/// A chain of one world. Live and test decisions are chained apart, so that a key of either world can be shown all of its own chain and
+/// nothing of the other one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Strand {
+    /// Which chain.
+    pub chain: Chain,
+    /// Of which world.
+    pub world: Mode,
+}
+
+impl Strand {
+    /// Every strand of a workspace.
+    pub fn all() -> impl Iterator<Item = Strand> {
+        [Mode::Live, Mode::Test].into_iter().flat_map(Self::of)
+    }
+
+    /// The strands of one world, in the order in which they are shown.
+    pub fn of(world: Mode) -> [Strand; 3] {
+        Chain::ALL.map(|chain| Strand { chain, world })
+    }
+
+    /// Its name in the store and in what is signed: that of the chain, in the test world followed by `_test`.
+    pub fn as_str(self) -> &'static str {
+        match (self.chain, self.world) {
+            (chain, Mode::Live) => chain.as_str(),
+            (Chain::Audit, Mode::Test) => "audit_test",
+            (Chain::Grievances, Mode::Test) => "grievances_test",
+            (Chain::Consent, Mode::Test) => "consent_test",
+        }
+    }
+
+    /// Reads the name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::all().find(|strand| strand.as_str() == text)
     }
 }
 
@@ -327,6 +367,10 @@ pub enum Why {
     Ends,
     /// The chain is not the one whose head was sealed or signed: it was cut short or written anew.
     Head,
+    /// Records are missing that were witnessed: the chain was cut short, or an older state was put back.
+    Missing,
+    /// Another record stands where one was witnessed: an older state was put back and has grown since.
+    Forked,
 }
 
 impl fmt::Display for Broken {
@@ -338,6 +382,8 @@ impl fmt::Display for Broken {
             Why::Count => "the number of records is not the stated one",
             Why::Ends => "the first or last record is not the stated one",
             Why::Head => "the log is not the one whose head was signed: it was cut short or written anew",
+            Why::Missing => "records are missing that this service has witnessed: the log was cut short, or an older state was put back",
+            Why::Forked => "another record stands where this service has witnessed one: an older state was put back and has grown since",
         };
         write!(f, "record {}: {why}", self.seq)
     }

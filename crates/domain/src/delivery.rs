@@ -1,9 +1,10 @@
-//! When a webhook delivery is tried again, and when it is given up (spec 3 «Delivery rules» 2).
+//! When a webhook delivery is tried again, and when it is given up (docs/contract/webhooks.md#deliveries).
 //!
-//! The times are gaps after the end of the previous attempt (`gaps.md`). An attempt that would fall later than 24 hours after the
-//! delivery was made is not made: the delivery is failed as soon as that is known, that is when the attempt before it ended.
-//! With attempts that end at once the tenth, 23 h 42 m 30 s after the first, is the last. A replay starts the
-//! schedule anew: the caller passes the time of the replay as `created_at` and counts attempts from there.
+//! The times are gaps after the end of the previous attempt. An attempt that would fall later than 24 hours
+//! after the delivery was made is not made: the delivery is failed as soon as that is known, that is when the
+//! attempt before it ended. With attempts that end at once the tenth, 23 h 42 m 30 s after the first, is the
+//! last. A replay starts the schedule anew: the caller passes the time of the replay as `created_at` and
+//! counts attempts from there.
 
 use crate::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
 
@@ -13,7 +14,7 @@ const GAPS: [i64; 8] = [30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR,
 /// An attempt older than this is not made, milliseconds after the delivery was made.
 pub const MAX_AGE: i64 = DAY;
 
-/// How long an endpoint may take to answer, milliseconds (spec 3 «Delivery rules» 1).
+/// How long an endpoint may take to answer, milliseconds (docs/contract/webhooks.md#deliveries).
 pub const ANSWER_WITHIN: i64 = 10 * SECOND;
 
 /// How an attempt ended.

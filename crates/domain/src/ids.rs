@@ -10,7 +10,7 @@ pub trait Kind: Send + Sync + 'static {
     const PREFIX: &'static str;
 }
 
-/// Declares the kinds and their prefixes (spec 1 «Identifier prefixes», `gaps.md` «Shared»).
+/// Declares the kinds and their prefixes (docs/contract/README.md#ids).
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $prefix:literal,)*) => {$(
         $(#[$doc])*

@@ -13,6 +13,7 @@ pub mod nudge;
 pub mod phone;
 pub mod ports;
 pub mod scheduled_call;
+pub mod secret;
 pub mod speech;
 pub mod tenant;
 pub mod time;

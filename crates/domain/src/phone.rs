@@ -1,5 +1,6 @@
 //! Phone numbers. Calls go to Indian subscribers only ([`Phone`]); channel lists take any number of the world ([`E164`]).
-//! The rules are those of the numbering plan (fact sheet «India: calling rules» section 4.1); the tables are data, not code paths.
+//! The rules are those of the numbering plan (docs/contract/README.md#phone-numbers); the tables are data,
+//! not code paths.
 
 use std::fmt;
 use std::str::FromStr;
@@ -42,7 +43,8 @@ impl Phone {
     ///
     /// # Errors
     /// [`PhoneError::NotIndian`] for `+` or `00` with another country code, [`PhoneError::Invalid`] for everything else that
-    /// is not a subscriber's number (fact sheet 4.1, steps 1 to 7). The length limit of the API (8-20 characters) is the caller's.
+    /// is not a subscriber's number (docs/contract/README.md#phone-numbers). The length limit of the API
+    /// (8-20 characters) is the caller's.
     pub fn normalize(text: &str) -> Result<Self, PhoneError> {
         let digits = Digits::read(text).ok_or(PhoneError::Invalid)?;
         let national = digits.national()?;
@@ -171,7 +173,8 @@ impl<'de> serde::Deserialize<'de> for E164 {
     }
 }
 
-/// The digits of a text after step 1 of the fact sheet: separators gone, digits of all scripts read, at most one leading `+`.
+/// The digits of a text after step 1 of the contract: separators gone, digits of all scripts read, at most
+/// one leading `+`.
 struct Digits {
     plus: bool,
     /// All digits seen; more than fit in `kept` are counted, not kept.
@@ -222,7 +225,7 @@ impl Digits {
         self.kept.get(..prefix.len().min(self.count)).is_some_and(|start| start == prefix)
     }
 
-    /// Steps 2 to 4: the ten digits after country code and trunk prefix.
+    /// Steps 2 and 3 of the contract: the ten digits after country code and trunk prefix.
     fn national(&self) -> Result<[u8; 10], PhoneError> {
         if self.count == 0 {
             return Err(PhoneError::Invalid);
@@ -317,7 +320,8 @@ fn digit_of(letter: char) -> Option<u8> {
     (code - zero < 10).then_some((code - zero) as u8)
 }
 
-/// The area codes of three digits (fact sheet section 4); all others of that length belong to a code of four digits.
+/// The area codes of three digits of the numbering plan; all others of that length belong to a code of four
+/// digits.
 const THREE_DIGIT_AREAS: &[u16] = &[
     120, 121, 122, 124, 129, 130, 131, 132, 135, 141, 144, 145, 151, 154, 160, 161, 164, 171, 172, 175, 177, 180, 181, 183, 184, 186, 191, 194, 212,
     215, 217, 230, 231, 233, 240, 241, 250, 251, 253, 257, 260, 261, 265, 268, 278, 281, 285, 286, 288, 291, 294, 326, 341, 342, 343, 353, 354, 360,
@@ -326,7 +330,7 @@ const THREE_DIGIT_AREAS: &[u16] = &[
     548, 551, 552, 562, 565, 571, 581, 591, 595,
 ];
 
-/// Steps 5 and 6: whether ten digits can belong to a subscriber.
+/// Whether ten digits can belong to a subscriber.
 fn is_subscriber(digits: &[u8; 10]) -> bool {
     match digits {
         // Telemarketing, government and bank service series, toll free, shared cost.

@@ -1,8 +1,8 @@
-//! A call at a set time (spec 1 «Scheduled call status»): it waits, is tried when due, and ends placed, failed or cancelled.
-//! From `placed` on the call has its own life.
+//! A call at a set time (docs/contract/scheduled-calls.md#states): it waits, is tried when due, and ends
+//! placed, failed or cancelled. From `placed` on the call has its own life.
 //!
-//! What counts as a try: every time it comes due inside the calling hours. A move to the next opening is none, because nothing was
-//! tried; low balance, full lines and a provider that refuses are, and the third of them fails the call.
+//! What counts as a try: every time it comes due inside the calling hours. A move to the next opening, or to the next minute when the workspace has placed
+//! its calls of this one, is none, because nothing was tried; low balance, full lines and a provider that refuses are, and the third of them fails the call.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// Every status, in the order of the spec.
+    /// Every status, in the order of the API.
     pub const ALL: [Status; 4] = [Status::Scheduled, Status::Placed, Status::Failed, Status::Cancelled];
 
     /// The word of the API.
@@ -64,6 +64,8 @@ pub enum Reason {
     InsufficientBalance,
     /// Too many calls in progress.
     ConcurrencyFull,
+    /// The workspace has placed its calls of this minute.
+    RateLimited,
     /// The provider refused before any ring.
     ProviderError,
     /// A gate refused: `dnd` and `opt_out` cancel, the others fail.
@@ -78,18 +80,22 @@ pub enum Reason {
     PossiblyPlaced,
     /// The person was erased.
     Erased,
+    /// The key that scheduled it works no more.
+    ApiKeyRevoked,
 }
 
 impl Reason {
-    const PLAIN: [Reason; 8] = [
+    const PLAIN: [Reason; 10] = [
         Reason::OutsideCallingWindow,
         Reason::InsufficientBalance,
         Reason::ConcurrencyFull,
+        Reason::RateLimited,
         Reason::ProviderError,
         Reason::FromNumberUnavailable,
         Reason::IndiaResidencyUnavailable,
         Reason::PossiblyPlaced,
         Reason::Erased,
+        Reason::ApiKeyRevoked,
     ];
 
     /// The word of the API; the same codes as a nudge's `statusReason`.
@@ -98,6 +104,7 @@ impl Reason {
             Reason::OutsideCallingWindow => "outside_calling_window",
             Reason::InsufficientBalance => "insufficient_balance",
             Reason::ConcurrencyFull => "concurrency_full",
+            Reason::RateLimited => "rate_limited",
             Reason::ProviderError => "provider_error",
             Reason::Blocked(gate) => gate.as_str(),
             Reason::Refused(refusal) => refusal.as_str(),
@@ -105,6 +112,7 @@ impl Reason {
             Reason::IndiaResidencyUnavailable => "india_residency_unavailable",
             Reason::PossiblyPlaced => "possibly_placed",
             Reason::Erased => "erased",
+            Reason::ApiKeyRevoked => "api_key_revoked",
         }
     }
 
@@ -182,6 +190,8 @@ pub fn schedule(scheduled_at: Timestamp, now: Timestamp) -> Result<ScheduledCall
 /// What is known when a scheduled call is due, gathered in the transaction that decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DueFacts {
+    /// The key that scheduled it is revoked or expired.
+    pub key_revoked: bool,
     /// The first check of agent and workspace that fails.
     pub refusal: Option<Refusal>,
     /// `fromNumber`, when given, is still an active number of the workspace.
@@ -196,12 +206,23 @@ pub struct DueFacts {
     pub balance_ok: bool,
     /// The workspace and the platform have a line free.
     pub line_free: bool,
+    /// The workspace may place another call in this minute.
+    pub minute_free: bool,
 }
 
 impl DueFacts {
     /// Nothing stands in the way.
-    pub const CLEAR: DueFacts =
-        DueFacts { refusal: None, from_number_ok: true, providers_ok: true, block: None, opening: None, balance_ok: true, line_free: true };
+    pub const CLEAR: DueFacts = DueFacts {
+        key_revoked: false,
+        refusal: None,
+        from_number_ok: true,
+        providers_ok: true,
+        block: None,
+        opening: None,
+        balance_ok: true,
+        line_free: true,
+        minute_free: true,
+    };
 }
 
 /// What happened.
@@ -217,6 +238,8 @@ pub enum Event {
     Cancel,
     /// The person was erased.
     Erased,
+    /// The key that scheduled it was revoked. A dial that is under way goes on.
+    KeyRevoked,
 }
 
 /// What the caller owes after the commit.
@@ -270,17 +293,20 @@ pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Step {
         (Status::Placed | Status::Failed | Status::Cancelled, _, Event::Cancel) | (Status::Scheduled, true, Event::Cancel) => {
             unchanged(Verdict::NotCancellable)
         }
-        (Status::Placed | Status::Failed | Status::Cancelled, _, Event::Due(_) | Event::Placed | Event::PlacementFailed(_) | Event::Erased) => {
-            unchanged(Verdict::Ignored(WhyIgnored::Over))
-        }
+        (
+            Status::Placed | Status::Failed | Status::Cancelled,
+            _,
+            Event::Due(_) | Event::Placed | Event::PlacementFailed(_) | Event::Erased | Event::KeyRevoked,
+        ) => unchanged(Verdict::Ignored(WhyIgnored::Over)),
         (Status::Scheduled, false, Event::Due(_)) if call.next_attempt_at.is_some_and(|at| at > now) => {
             unchanged(Verdict::Ignored(WhyIgnored::NotDue))
         }
         (Status::Scheduled, false, Event::Due(facts)) => due(call, &facts, now),
         (Status::Scheduled, false, Event::Cancel) => end(call, Status::Cancelled, None),
         (Status::Scheduled, false, Event::Erased) => end(&ScheduledCall { erased: true, ..*call }, Status::Cancelled, Some(Reason::Erased)),
+        (Status::Scheduled, false, Event::KeyRevoked) => end(call, Status::Cancelled, Some(Reason::ApiKeyRevoked)),
         (Status::Scheduled, false, Event::Placed | Event::PlacementFailed(_)) => unchanged(Verdict::Ignored(WhyIgnored::NotDialling)),
-        (Status::Scheduled, true, Event::Due(_)) => unchanged(Verdict::Ignored(WhyIgnored::Dialling)),
+        (Status::Scheduled, true, Event::Due(_) | Event::KeyRevoked) => unchanged(Verdict::Ignored(WhyIgnored::Dialling)),
         (Status::Scheduled, true, Event::Placed) => end(call, Status::Placed, None),
         (Status::Scheduled, true, Event::Erased) => Step { next: ScheduledCall { erased: true, ..*call }, action: None, verdict: Verdict::Applied },
         (Status::Scheduled, true, Event::PlacementFailed(failure)) => placement_failed(call, failure, now),
@@ -288,12 +314,15 @@ pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Step {
 }
 
 fn due(call: &ScheduledCall, facts: &DueFacts, now: Timestamp) -> Step {
+    if facts.key_revoked {
+        return end(call, Status::Cancelled, Some(Reason::ApiKeyRevoked));
+    }
     match facts.block {
         Some(gate @ (Gate::Dnd | Gate::OptOut)) => return end(&tried(call), Status::Cancelled, Some(Reason::Blocked(gate))),
         Some(Gate::CallingWindow) => return window_closed(call, facts.opening, now),
         Some(Gate::FrequencyCap | Gate::Consent) | None => {}
     }
-    let call = tried(call);
+    let (waiting, call) = (call, tried(call));
     if let Some(refusal) = facts.refusal {
         return end(&call, Status::Failed, Some(Reason::Refused(refusal)));
     }
@@ -311,6 +340,10 @@ fn due(call: &ScheduledCall, facts: &DueFacts, now: Timestamp) -> Step {
     }
     if !facts.line_free {
         return again(&call, Reason::ConcurrencyFull, now);
+    }
+    if !facts.minute_free {
+        // Nothing was tried: the next minute is soon.
+        return hold(waiting, Reason::RateLimited, Timestamp((now.0.div_euclid(MINUTE) + 1) * MINUTE));
     }
     let next = ScheduledCall { dialling: true, next_attempt_at: None, reason: None, ..call };
     Step { next, action: Some(Action::Place), verdict: Verdict::Applied }

@@ -5,7 +5,8 @@ use crate::ids::{Id, Workspace};
 /// The workspace that a request or a job acts for. Every store function takes it first.
 pub type Tenant = Id<Workspace>;
 
-/// The two worlds of a workspace (spec 1 «Test mode»): what is made with a key of one mode is never seen by a key of the other.
+/// The two worlds of a workspace (docs/contract/README.md#modes): what is made with a key of one mode is
+/// never seen by a key of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mode {
     /// Real calls, real money; `livemode: true`.

@@ -21,7 +21,8 @@ pub const HOUR: i64 = 60 * MINUTE;
 pub const DAY: i64 = 24 * HOUR;
 
 impl Timestamp {
-    /// Reads an ISO 8601 date-time with `Z` or an offset (spec 1 «Timestamps»); `None` for anything else, a zone-less time included.
+    /// Reads an ISO 8601 date-time with `Z` or an offset (docs/contract/README.md#time); `None` for anything
+    /// else, a zone-less time included.
     pub fn parse(text: &str) -> Option<Self> {
         let moment: jiff::Timestamp = text.trim().parse().ok()?;
         Some(Self(moment.as_millisecond()))

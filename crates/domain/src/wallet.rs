@@ -1,9 +1,28 @@
-//! Money rules of the prepaid wallet (spec 1 «Wallet», `gaps.md` «wallet.low»). Amounts are minor units.
+//! Money rules of the prepaid wallet (docs/contract/wallet.md). Amounts are minor units.
 
-use crate::time::{MINUTE, SECOND};
+use crate::time::{MINUTE, SECOND, Timestamp};
 
 /// Minutes of calls below which a wallet counts as low, unless the operator set a threshold.
 const LOW_MINUTES: i64 = 30;
+
+/// How long before a minute of a call begins it must be covered, milliseconds: the time in which the agent takes its leave when it is not.
+pub const LEAD: i64 = 10 * SECOND;
+
+/// When the hold of a leg that was answered at `answered` and is covered for `minutes` has to grow.
+pub fn grows_at(answered: Timestamp, minutes: i64) -> Timestamp {
+    answered.plus(minutes.saturating_mul(MINUTE).saturating_sub(LEAD))
+}
+
+/// The minutes that must be covered at `now`: those that have begun or begin within the lead.
+pub fn minutes_needed(answered: Timestamp, now: Timestamp) -> i64 {
+    let age = now.0.saturating_sub(answered.0).max(0);
+    age.saturating_add(LEAD) / MINUTE + 1
+}
+
+/// Started minutes of a talk.
+pub fn started_minutes(talk_ms: i64) -> i64 {
+    talk_ms.max(0).saturating_add(MINUTE - 1) / MINUTE
+}
 
 /// How full a wallet is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +50,7 @@ pub fn level(balance: i64, cost_per_minute: i64, threshold: Option<i64>) -> (Lev
 
 /// Price of a talk of `talk_ms` milliseconds: every started minute counts, no talk costs nothing.
 pub fn call_charge(talk_ms: i64, cost_per_minute: i64) -> i64 {
-    let minutes = talk_ms.max(0).saturating_add(MINUTE - 1) / MINUTE;
-    minutes.saturating_mul(cost_per_minute)
+    started_minutes(talk_ms).saturating_mul(cost_per_minute)
 }
 
 /// Talk time in whole seconds, as `durationSeconds` shows it: rounded, and at least 1 for any talk.
@@ -58,6 +76,17 @@ mod tests {
             assert_eq!(level(balance, 600, threshold).0, expected, "{balance} {threshold:?}");
         }
         assert_eq!(level(0, 0, None).0, Level::Enough);
+    }
+
+    #[test]
+    fn each_minute_is_covered_before_it_begins() {
+        let answered = Timestamp(1_000_000);
+        assert_eq!(grows_at(answered, 1), answered.plus(50 * SECOND));
+        assert_eq!(grows_at(answered, 3), answered.plus(170 * SECOND));
+        for (age, minutes) in [(0, 1), (49_999, 1), (50_000, 2), (60_000, 2), (109_999, 2), (110_000, 3)] {
+            assert_eq!(minutes_needed(answered, answered.plus(age)), minutes, "{age}");
+        }
+        assert_eq!(minutes_needed(answered, answered.plus(-5)), 1);
     }
 
     #[test]

@@ -12,13 +12,15 @@ const INDIA_OFFSET: i64 = 330 * MINUTE;
 /// Minutes of a day; also the end of a span that lasts until midnight.
 pub const DAY_MINUTES: u16 = 24 * 60;
 
-/// No nudge's dial starts at or after this minute of the day, 20:55 (spec 1 «Calling window»).
+/// No nudge's dial starts at or after this minute of the day, 20:55 (docs/contract/nudges.md#calling-window).
 pub const NUDGE_CUTOFF: u16 = 20 * 60 + 55;
 
-/// After the cutoff a window that is still open, or stays open across midnight, opens again at 09:00 (spec 1 «Calling window»).
+/// After the cutoff a window that is still open, or stays open across midnight, opens again at 09:00
+/// (docs/contract/nudges.md#calling-window).
 pub const MORNING: u16 = 9 * 60;
 
-/// Held nudges are released over this time after the opening, milliseconds (spec 1 «Calling window»: 15 minutes).
+/// Held nudges are released over this time after the opening, milliseconds
+/// (docs/contract/nudges.md#calling-window).
 pub const SPREAD: i64 = 15 * MINUTE;
 
 /// How many days an opening is looked for: more than a year of holidays means that there is none.
@@ -163,7 +165,8 @@ impl Release {
     }
 }
 
-/// The calling hours of an agent's pack with the nudges' cutoff over them (spec 1 «Calling window»).
+/// The calling hours of an agent's pack with the nudges' cutoff over them
+/// (docs/contract/nudges.md#calling-window).
 ///
 /// The night of the cutoff lasts from 20:55 to 09:00, but a pack whose own hours start earlier in the morning opens then. So
 /// hours of 08:00-19:00 open at 08:00, hours around the clock at 09:00, and hours of 06:00-22:00 at 06:00, except for

@@ -22,3 +22,17 @@ pub mod storage;
 mod websocket;
 
 pub use guarded_client::GuardedClient;
+
+/// Readers of providers' bytes, for fuzz targets.
+#[doc(hidden)]
+pub mod fuzzing {
+    /// Language models.
+    pub mod model {
+        pub use crate::language_model::fuzzing::{analysis, request, stream, whole};
+    }
+    /// Recognisers and voices.
+    pub mod speech {
+        pub use crate::speech::fuzzing::{Told, WAYS, hear, sound, speak, spoken_part, transcription, wav};
+    }
+    pub use crate::http::fuzzed_failure as failure;
+}

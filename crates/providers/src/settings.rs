@@ -1,5 +1,6 @@
-//! What an operator says about providers (`operating.md`, `[speech]`, `[language_model]`, `[storage]`). The addresses here are the operator's own, so
-//! they may be private; addresses that users give go through [`crate::GuardedClient`].
+//! What an operator says about providers (`[speech]`, `[language_model]`, `[storage]`;
+//! docs/operating/speech.md). The addresses here are the operator's own, so they may be private; addresses
+//! that users give go through [`crate::GuardedClient`].
 
 use std::fmt;
 use std::path::PathBuf;
@@ -20,8 +21,8 @@ pub struct Speech {
     pub tts_model: Option<String>,
     /// The provider's voice for the default voice and for voices that are not the provider's own.
     pub voice: Option<String>,
-    /// Whether what it is given stays in India; by its address when absent (`offline`, loopback and private addresses and the Indian hosts of the
-    /// facts sheet do).
+    /// Whether what it is given stays in India; by its address when absent (`offline`, loopback and private
+    /// addresses and the Indian hosts of providers do).
     pub resident: Option<bool>,
     /// Longest wait for a connection, and for the next answer once one is due.
     pub timeout: Duration,

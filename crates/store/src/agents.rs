@@ -47,8 +47,10 @@ pub struct AgentRow {
     pub flow_edited: bool,
     /// Counts drafts.
     pub draft_version: i64,
-    /// The flow graph that conversations run, as JSON text: only who runs or shows it has to read it.
-    pub published: String,
+    /// The flow being edited. An id of a flow never gets another graph.
+    pub draft_flow: String,
+    /// The flow that conversations run: only who runs or shows it has to read its graph.
+    pub published_flow: String,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it last changed.
@@ -56,7 +58,7 @@ pub struct AgentRow {
 }
 
 const COLUMNS: &str = "id, name, voice, language, status, channel, direction, system_prompt, workflow_template, vertical, policy_ref, tool_ids, \
-     allowed_transfer_numbers, extraction_schema, knowledge_base, locked, flow_edited, draft_version, published, created_at, updated_at";
+     allowed_transfer_numbers, extraction_schema, knowledge_base, locked, flow_edited, draft_version, draft_flow, published_flow, created_at, updated_at";
 
 fn read(row: &Row<'_>) -> Result<AgentRow, DbError> {
     Ok(AgentRow {
@@ -78,9 +80,10 @@ fn read(row: &Row<'_>) -> Result<AgentRow, DbError> {
         locked: row.flag(15)?,
         flow_edited: row.flag(16)?,
         draft_version: row.int(17)?,
-        published: row.text(18)?,
-        created_at: row.time(19)?,
-        updated_at: row.time(20)?,
+        draft_flow: row.text(18)?,
+        published_flow: row.text(19)?,
+        created_at: row.time(20)?,
+        updated_at: row.time(21)?,
     })
 }
 
@@ -136,13 +139,13 @@ pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<AgentLine>, DbError> 
     )
 }
 
-/// Adds an agent; its published flow is its draft, too.
+/// Adds an agent.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(), DbError> {
     tx.exec(
         "insert into agents (id, workspace, name, voice, language, status, channel, direction, system_prompt, workflow_template, vertical, policy_ref, \
-         tool_ids, allowed_transfer_numbers, extraction_schema, knowledge_base, locked, flow_edited, draft, draft_version, published, created_at, \
-         updated_at) \
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?19, ?21, ?22)",
+         tool_ids, allowed_transfer_numbers, extraction_schema, knowledge_base, locked, flow_edited, draft_flow, published_flow, draft_version, \
+         created_at, updated_at) \
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)",
         params![
             row.id,
             tenant,
@@ -162,7 +165,8 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(), DbE
             row.knowledge_base.as_deref(),
             row.locked,
             row.flow_edited,
-            &row.published,
+            &row.draft_flow,
+            &row.published_flow,
             row.draft_version,
             row.created_at,
             row.updated_at
@@ -212,23 +216,64 @@ pub fn set_locked(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, locked: bool) 
     Ok(changed > 0)
 }
 
-/// Deletes an agent.
+/// Deletes an agent with its flows.
 pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, now: Timestamp) -> Result<(), DbError> {
     tx.exec("update agents set deleted_at = ?3 where workspace = ?1 and id = ?2 and deleted_at is null", params![tenant, id, now])?;
-    Ok(())
+    tx.later("delete from flows where workspace = ?1 and agent = ?2", params![tenant, id])
 }
 
-/// The draft of an agent's flow, as JSON text.
-pub fn draft(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<String>, DbError> {
-    tx.one("select draft from agents where workspace = ?1 and id = ?2 and deleted_at is null", params![tenant, id], |row| row.text(0))
+/// Adds a flow under a new id; `needs` is what a call needs of it, if it is published at once.
+pub fn add_flow(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>, id: &str, graph: &str, needs: Option<&str>) -> Result<(), DbError> {
+    tx.later(
+        "insert into flows (id, workspace, agent, graph, bytes, needs) values (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![id, tenant, agent, graph, graph.len() as i64, needs],
+    )
 }
 
-/// Saves a draft over version `base` and marks the flow as edited; the new version, or `None` when the draft has another version by now.
-pub fn save_draft(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, graph: &str, base: i64, now: Timestamp) -> Result<Option<i64>, DbError> {
+/// The graph of a flow, as JSON text.
+pub fn graph(tx: &mut Tx<'_>, tenant: Tenant, flow: &str) -> Result<Option<String>, DbError> {
+    tx.one("select graph from flows where workspace = ?1 and id = ?2", params![tenant, flow], |row| row.text(0))
+}
+
+/// What a call needs of a flow, as JSON text; `None` of one that was published before that was written down.
+pub fn needs(tx: &mut Tx<'_>, tenant: Tenant, flow: &str) -> Result<Option<String>, DbError> {
+    Ok(tx.one("select needs from flows where workspace = ?1 and id = ?2", params![tenant, flow], |row| row.opt_text(0))?.flatten())
+}
+
+/// Writes down what a call needs of a flow.
+pub fn set_needs(tx: &mut Tx<'_>, tenant: Tenant, flow: &str, needs: &str) -> Result<(), DbError> {
+    tx.later("update flows set needs = ?3 where workspace = ?1 and id = ?2", params![tenant, flow, needs])
+}
+
+/// Drops a flow that is neither draft nor published any more.
+pub fn drop_flow(tx: &mut Tx<'_>, tenant: Tenant, flow: &str) -> Result<(), DbError> {
+    tx.later("delete from flows where workspace = ?1 and id = ?2", params![tenant, flow])
+}
+
+/// A flow by workspace and id, and the bytes of its graph.
+pub type FlowOfCall = (Tenant, String, i64);
+
+/// The published flows of the calls that are due on a network that is a table, in the order of [`crate::calls::due`]; `None` for a call that needs none.
+pub fn flows_of_due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<Option<FlowOfCall>>, DbError> {
+    tx.all(
+        "select calls.workspace, flows.id, flows.bytes from calls \
+         left join agents on agents.workspace = calls.workspace and agents.id = calls.agent and calls.network is not null and agents.deleted_at is null \
+         left join flows on flows.workspace = agents.workspace and flows.id = agents.published_flow \
+         where calls.next_step_at is not null and calls.next_step_at <= ?1 order by calls.next_step_at limit ?2",
+        params![now, limit],
+        |row| {
+            let workspace = row.id(0)?;
+            Ok(row.opt_text(1)?.zip(row.opt_int(2)?).map(|(flow, bytes)| (workspace, flow, bytes)))
+        },
+    )
+}
+
+/// Makes a flow the draft over version `base` and marks the flow as edited; the new version, or `None` when the draft has another version by now.
+pub fn save_draft(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, flow: &str, base: i64, now: Timestamp) -> Result<Option<i64>, DbError> {
     tx.one(
-        "update agents set draft = ?3, draft_version = draft_version + 1, flow_edited = 1, updated_at = ?5 \
+        "update agents set draft_flow = ?3, draft_version = draft_version + 1, flow_edited = 1, updated_at = ?5 \
          where workspace = ?1 and id = ?2 and draft_version = ?4 and deleted_at is null returning draft_version",
-        params![tenant, id, graph, base, now],
+        params![tenant, id, flow, base, now],
         |row| row.int(0),
     )
 }
@@ -236,20 +281,21 @@ pub fn save_draft(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, graph: &str, b
 /// Makes the draft of this version the published flow and marks the flow as edited; `false` when the draft has another version by now.
 pub fn publish_draft(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, version: i64, now: Timestamp) -> Result<bool, DbError> {
     let changed = tx.exec(
-        "update agents set published = draft, flow_edited = 1, updated_at = ?4 \
+        "update agents set published_flow = draft_flow, flow_edited = 1, updated_at = ?4 \
          where workspace = ?1 and id = ?2 and draft_version = ?3 and deleted_at is null",
         params![tenant, id, version, now],
     )?;
     Ok(changed > 0)
 }
 
-/// Replaces draft and published flow by one made from the agent's settings.
-pub fn replace_flow(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, graph: &str) -> Result<(), DbError> {
+/// Replaces draft and published flow by one made from the agent's settings, and drops what they were.
+pub fn replace_flow(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, flow: &str) -> Result<(), DbError> {
     tx.exec(
-        "update agents set draft = ?3, published = ?3, draft_version = draft_version + 1 where workspace = ?1 and id = ?2 and deleted_at is null",
-        params![tenant, id, graph],
+        "update agents set draft_flow = ?3, published_flow = ?3, draft_version = draft_version + 1 \
+         where workspace = ?1 and id = ?2 and deleted_at is null",
+        params![tenant, id, flow],
     )?;
-    Ok(())
+    tx.later("delete from flows where workspace = ?1 and agent = ?2 and id <> ?3", params![tenant, id, flow])
 }
 
 /// The name of an agent, deleted or not.

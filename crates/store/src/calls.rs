@@ -2,13 +2,14 @@
 
 use std::borrow::Borrow;
 
-use domain::call::{Network, Progress, Stage, Status};
+use domain::call::{Network, Progress, Stage, Status, Wish};
 use domain::ids::{Agent, Call, Campaign, Contact, Id, Nudge, Recording, ScheduledCall};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, Timestamp};
 use serde_json::{Map, Value as Json};
 
 use crate::analytics;
+use crate::call_wishes::read_wish;
 use crate::db::{DbError, Row, Tx, Value, any_of};
 use crate::params;
 
@@ -73,8 +74,29 @@ pub struct CallRow {
     pub next_step_at: Option<Timestamp>,
     /// Idempotency key and holder of the request that placed it and has no answer yet.
     pub once: Option<(String, String)>,
+    /// What keeps it on its line.
+    pub upkeep: Upkeep,
     /// Grows with every save.
     pub version: i64,
+}
+
+/// What keeps a call on its line: money, and that nobody wants it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Upkeep {
+    /// Minutes that it holds of the wallet while it is on its line, at its price.
+    pub minutes: i64,
+    /// When that has to grow.
+    pub grow_at: Option<Timestamp>,
+    /// Second legs that were ever decided on; written by [`crate::call_legs`] only.
+    pub legs: i64,
+    /// Why somebody wants it ended; with `hang_up_at`.
+    pub wish: Option<Wish>,
+}
+
+impl Default for Upkeep {
+    fn default() -> Self {
+        Self { minutes: 1, grow_at: None, legs: 0, wish: None }
+    }
 }
 
 /// What was said in a call and found in it.
@@ -106,7 +128,8 @@ pub struct Content {
 
 const COLUMNS: &str = "id, workspace, mode, agent, contact, campaign, nudge, scheduled_call, direction, status, outcome, to_number, from_number, \
      external_ref, variables, metadata, provider_call, started_at, answered_at, ended_at, talk_ms, end_cause, block_reason, opted_out, hang_up_at, \
-     language, sentiment, price, concurrent, line, network, script_step, next_step_at, once_key, once_holder, version";
+     language, sentiment, price, concurrent, line, network, script_step, next_step_at, once_key, once_holder, version, \
+     minutes, grow_at, legs, wish";
 
 fn read(row: &Row<'_>) -> Result<CallRow, DbError> {
     let status = row.text(9)?;
@@ -151,10 +174,26 @@ fn read(row: &Row<'_>) -> Result<CallRow, DbError> {
         next_step_at: row.opt_time(32)?,
         once: row.opt_text(33)?.zip(row.opt_text(34)?),
         version: row.int(35)?,
+        upkeep: Upkeep {
+            minutes: row.int(36)?,
+            grow_at: row.opt_time(37)?,
+            legs: row.int(38)?,
+            wish: row.opt_text(39)?.and_then(|text| Wish::parse(&text)),
+        },
     })
 }
 
 impl CallRow {
+    /// What it holds of the wallet, without its second legs.
+    pub fn held(&self) -> i64 {
+        if self.line { self.price.saturating_mul(self.upkeep.minutes) } else { 0 }
+    }
+
+    /// What is wanted of it, if anything.
+    pub fn wish(&self) -> Option<Wish> {
+        self.hang_up_at.map(|_| self.upkeep.wish.unwrap_or(Wish::HangUp))
+    }
+
     fn phase(&self) -> Option<String> {
         (!self.progress.status.is_live()).then(|| phase(&self.direction, self.progress.status))
     }
@@ -231,11 +270,14 @@ pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<bool, DbError> {
     const LIVE: &str = "update calls set status = ?4, outcome = ?5, provider_call = ?6, answered_at = ?7, ended_at = ?8, talk_ms = ?9, end_cause = ?10, \
          opted_out = ?11, sentiment = ?12, script_step = ?13, next_step_at = ?14, once_key = ?15, once_holder = ?16, version = version + 1 \
          where workspace = ?1 and id = ?2 and version = ?3";
+    const TALKING: &str = "update calls set status = ?4, outcome = ?5, provider_call = ?6, answered_at = ?7, ended_at = ?8, talk_ms = ?9, end_cause = ?10, \
+         opted_out = ?11, sentiment = ?12, script_step = ?13, next_step_at = ?14, once_key = ?15, once_holder = ?16, grow_at = ?17, version = version + 1 \
+         where workspace = ?1 and id = ?2 and version = ?3";
     const OVER: &str = "update calls set status = ?4, outcome = ?5, provider_call = ?6, answered_at = ?7, ended_at = ?8, talk_ms = ?9, end_cause = ?10, \
-         opted_out = ?11, sentiment = ?12, script_step = ?13, next_step_at = ?14, once_key = ?15, once_holder = ?16, phase = ?17, hang_up_at = ?18, \
-         line = ?19, version = version + 1 where workspace = ?1 and id = ?2 and version = ?3";
+         opted_out = ?11, sentiment = ?12, script_step = ?13, next_step_at = ?14, once_key = ?15, once_holder = ?16, grow_at = ?17, phase = ?18, hang_up_at = ?19, \
+         line = ?20, wish = ?21, version = version + 1 where workspace = ?1 and id = ?2 and version = ?3";
     let progress = &row.progress;
-    let values: [Value<'_>; 19] = [
+    let values: [Value<'_>; 21] = [
         row.workspace.into(),
         row.id.into(),
         row.version.into(),
@@ -252,22 +294,28 @@ pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<bool, DbError> {
         row.next_step_at.into(),
         row.once.as_ref().map(|(key, _)| key.as_str()).into(),
         row.once.as_ref().map(|(_, holder)| holder.as_str()).into(),
+        row.upkeep.grow_at.into(),
         row.phase().into(),
         row.hang_up_at.into(),
         row.line.then_some(1).into(),
+        row.upkeep.wish.map(Wish::as_str).into(),
     ];
     let live = row.progress.status.is_live() && row.hang_up_at.is_none();
-    let saved = if live { tx.exec(LIVE, &values[..16])? } else { tx.exec(OVER, &values)? };
+    let saved = match row.upkeep.grow_at {
+        None if live => tx.exec(LIVE, &values[..16])?,
+        Some(_) if live => tx.exec(TALKING, &values[..17])?,
+        _ => tx.exec(OVER, &values)?,
+    };
     if saved > 0 {
         touch_hour(tx, row)?;
     }
     Ok(saved > 0)
 }
 
-/// Writes what was said and found, unless the person was erased meanwhile.
+/// Writes what was said and found, unless the person or the number was erased meanwhile.
 pub fn save_content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, transcript: &Json, extracted: &Json) -> Result<(), DbError> {
     tx.later(
-        "update calls set transcript = ?3, extracted = ?4 where workspace = ?1 and id = ?2 and not exists \
+        "update calls set transcript = ?3, extracted = ?4 where workspace = ?1 and id = ?2 and '[erased]' not in (to_number, from_number) and not exists \
          (select 1 from contacts where contacts.id = calls.contact and contacts.workspace = ?1 and contacts.erased_at is not null)",
         params![tenant, id, transcript, extracted],
     )
@@ -325,13 +373,24 @@ pub fn content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Content,
     Ok(found.unwrap_or_default())
 }
 
-/// Dials to each of these numbers in the last 24 hours and in the last 7 days; numbers without any are left out.
-pub fn dials_to(tx: &mut Tx<'_>, tenant: Tenant, numbers: &[impl AsRef<str>], now: Timestamp) -> Result<Vec<(String, (i64, i64))>, DbError> {
+/// Dials to each of these numbers in the last 24 hours and in the last 7 days, by the number for calls and by its keyed hash for second legs; numbers
+/// without any are left out.
+pub fn dials_to(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    numbers: &[impl AsRef<str>],
+    hashes: &[impl AsRef<str>],
+    now: Timestamp,
+) -> Result<Vec<(String, (i64, i64))>, DbError> {
     let mut params = vec![tenant.into(), now.plus(-DAY).into(), now.plus(-7 * DAY).into()];
     let list = any_of(&mut params, numbers.iter().map(|number| number.as_ref().into()));
+    let hashes = any_of(&mut params, hashes.iter().map(|hash| hash.as_ref().into()));
     let sql = format!(
         "select to_number, cast(coalesce(sum(case when started_at > ?2 then 1 else 0 end), 0) as bigint), count(*) from calls \
-         where workspace = ?1 and to_number in {list} and mode = 'live' and block_reason is null and started_at > ?3 group by to_number"
+         where workspace = ?1 and to_number in {list} and mode = 'live' and block_reason is null and started_at > ?3 group by to_number \
+         union all \
+         select to_hash, cast(coalesce(sum(case when started_at > ?2 then 1 else 0 end), 0) as bigint), count(*) from call_legs \
+         where workspace = ?1 and to_hash in {hashes} and mode = 'live' and block_reason is null and started_at > ?3 group by to_hash"
     );
     tx.all(&sql, &params, |row| Ok((row.text(0)?, (row.int(1)?, row.int(2)?))))
 }
@@ -347,22 +406,17 @@ pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<CallRow>, 
 /// Says that this node still holds a call on a real line, until the next time. What was asked of the call meanwhile; `None` when it is over.
 pub fn renew(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, until: Timestamp) -> Result<Option<Renewed>, DbError> {
     tx.one(
-        "update calls set next_step_at = ?3 where workspace = ?1 and id = ?2 and phase is null and network is null returning hang_up_at",
+        "update calls set next_step_at = ?3 where workspace = ?1 and id = ?2 and phase is null and network is null returning hang_up_at, wish",
         params![tenant, id, until],
-        |row| Ok(Renewed { hang_up_at: row.opt_time(0)? }),
+        |row| Ok(Renewed { wish: read_wish(row.opt_time(0)?, row.opt_text(1)?) }),
     )
 }
 
 /// A call that goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Renewed {
-    /// When a hang-up was asked for.
-    pub hang_up_at: Option<Timestamp>,
-}
-
-/// Calls on real lines that somebody wants ended; the node that holds them does so.
-pub fn to_hang_up(tx: &mut Tx<'_>) -> Result<Vec<Id<Call>>, DbError> {
-    tx.all("select id from calls where hang_up_at is not null and phase is null and network is null", &[], |row| row.id(0))
+    /// What is wanted of it.
+    pub wish: Option<Wish>,
 }
 
 /// When the next call is due.
@@ -370,7 +424,7 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(tx.one("select min(next_step_at) from calls where next_step_at is not null", &[], |row| row.opt_time(0))?.flatten())
 }
 
-/// Lines in use: of the workspace, and of the whole platform. Every live call that is not over occupies one, from
+/// Lines in use: of the workspace, and of the whole platform. Every live call that is not over occupies one, and so does every second leg, from
 /// [`wallet::hold`](crate::wallet::hold) to [`wallet::release`](crate::wallet::release).
 pub fn lines(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(i64, i64), DbError> {
     let sql = "select coalesce(sum(case when id = ?1 then lines else 0 end), 0)/*pg ::bigint*/, coalesce(sum(lines), 0)/*pg ::bigint*/ \
@@ -383,39 +437,10 @@ pub fn lock_lines(tx: &mut Tx<'_>) -> Result<(), DbError> {
     tx.one("select 1 from health where id = 1 /*pg for update*/", &[], |_| Ok(())).map(|_| ())
 }
 
-/// Live dials to a number in the last 24 hours and 7 days.
-pub fn dials(tx: &mut Tx<'_>, tenant: Tenant, to_number: &str, now: Timestamp) -> Result<(i64, i64), DbError> {
-    Ok(dials_to(tx, tenant, &[to_number], now)?.pop().map_or((0, 0), |(_, dials)| dials))
-}
-
-/// What an erasure emptied.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ErasedCalls {
-    /// Calls.
-    pub calls: u64,
-    /// Calls that had a transcript.
-    pub transcripts: u64,
-}
-
-/// Empties everything personal in a person's calls; what proves that they took place (times, money, causes) stays.
-pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>, now: Timestamp) -> Result<ErasedCalls, DbError> {
-    let count = |number: i64| u64::try_from(number).unwrap_or(0);
-    let found = tx.one(
-        "select count(*), count(transcript) from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test') \
-         and to_number <> '[erased]' and from_number <> '[erased]'",
-        params![tenant, contact],
-        |row| Ok(ErasedCalls { calls: count(row.int(0)?), transcripts: count(row.int(1)?) }),
-    )?;
-    tx.later(
-        "update calls set to_number = case when direction = 'outbound' then '[erased]' else to_number end, \
-         from_number = case when direction = 'inbound' then '[erased]' else from_number end, external_ref = null, variables = '{}', metadata = '{}', \
-         transcript = null, extracted = null, summary = null, connector_pushes = null, recording = null, turns = null, latency = null, \
-         full_turns = null, full_status = null, version = version + 1, \
-         next_step_at = case when next_step_at is null then null else cast(?3 as bigint) end \
-         where workspace = ?1 and contact = ?2 and mode in ('live', 'test')",
-        params![tenant, contact, now],
-    )?;
-    Ok(found.unwrap_or_default())
+/// Live dials to a number, given with its keyed hash, in the last 24 hours and 7 days.
+pub fn dials(tx: &mut Tx<'_>, tenant: Tenant, to_number: &str, hash: &str, now: Timestamp) -> Result<(i64, i64), DbError> {
+    let found = dials_to(tx, tenant, &[to_number], &[hash], now)?;
+    Ok(found.into_iter().fold((0, 0), |(day, week), (_, dials)| (day + dials.0, week + dials.1)))
 }
 
 /// What a list asks for.

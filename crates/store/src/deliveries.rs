@@ -1,7 +1,7 @@
 //! Deliveries: one event on its way to one endpoint each.
 
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
-use domain::tenant::Tenant;
+use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
 use crate::db::{DbError, Row, Tx};
@@ -24,6 +24,8 @@ pub struct NewDelivery<'a> {
     pub event: Id<Event>,
     /// Type of the event.
     pub kind: &'a str,
+    /// The world of the event.
+    pub mode: Mode,
     /// When it was made.
     pub created_at: Timestamp,
     /// The end of the lease of the node that makes it, or `None` to let it wait in line for its endpoint.
@@ -33,9 +35,19 @@ pub struct NewDelivery<'a> {
 /// Adds a delivery.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: NewDelivery<'_>) -> Result<(), DbError> {
     tx.later(
-        "insert into deliveries (endpoint, id, workspace, event, type, status, attempts, round, round_at, made, next_at, due_at, leased, created_at) \
-         values (?1, ?2, ?3, ?4, ?5, 'pending', '', 0, ?6, 0, ?6, ?7, ?8, ?6)",
-        params![row.endpoint, id_of(row.event, row.endpoint), tenant, row.event, row.kind, row.created_at, row.lease, row.lease.is_some()],
+        "insert into deliveries (endpoint, id, workspace, event, type, status, attempts, round, round_at, made, next_at, due_at, leased, created_at, mode) \
+         values (?1, ?2, ?3, ?4, ?5, 'pending', '', 0, ?6, 0, ?6, ?7, ?8, ?6, ?9)",
+        params![
+            row.endpoint,
+            id_of(row.event, row.endpoint),
+            tenant,
+            row.event,
+            row.kind,
+            row.created_at,
+            row.lease,
+            row.lease.is_some(),
+            row.mode.as_str()
+        ],
     )
 }
 
@@ -265,21 +277,25 @@ pub struct Filter {
     pub kind: Option<String>,
 }
 
-/// A page of an endpoint's log below `before`, newest first, and where the next one begins. At most `examined` entries are looked at, so that the cost
-/// does not grow with what the filter leaves out: a page may be short although more follows.
+/// A page of what one world sees of an endpoint's log below `before`, newest first, and where the next one begins. At most `examined` entries are looked
+/// at, so that the cost does not grow with what the filter and the other world leave out: a page may be short although more follows.
 pub fn list(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     endpoint: Id<WebhookEndpoint>,
-    filter: &Filter,
+    (mode, filter): (Mode, &Filter),
     before: &str,
     limit: i64,
     examined: i64,
 ) -> Result<(Vec<DeliveryRow>, Option<String>), DbError> {
-    // Failed deliveries have an index of their own.
-    let failed = filter.status.as_deref() == Some("failed");
-    let source = if failed { " and i.status = 'failed'" } else { "" };
-    let mut conditions = String::new();
+    // Failed deliveries and those of the test world have indexes of their own.
+    let source = match (mode, filter.status.as_deref()) {
+        (Mode::Test, _) => " and i.mode = 'test'",
+        (Mode::Live, Some("failed")) => " and i.status = 'failed'",
+        (Mode::Live, _) => "",
+    };
+    let walk = format!("from deliveries i where i.workspace = ?1 and i.endpoint = ?2 and i.id < ?3{source} order by i.id desc");
+    let mut conditions = format!(" and d.mode = '{}'", mode.as_str());
     let mut values = params![tenant, endpoint, before, limit + 1, examined].to_vec();
     for (column, value) in [("status", filter.status.as_deref()), ("type", filter.kind.as_deref())] {
         if let Some(value) = value {
@@ -288,7 +304,7 @@ pub fn list(
         }
     }
     let sql = format!(
-        "{LOG} from (select i.* from deliveries i where i.workspace = ?1 and i.endpoint = ?2 and i.id < ?3{source} order by i.id desc limit ?5) d \
+        "{LOG} from (select i.id {walk} limit ?5) as walk join deliveries d on d.workspace = ?1 and d.endpoint = ?2 and d.id = walk.id \
          {JOIN} where 1 = 1{conditions} order by d.id desc limit ?4"
     );
     let mut rows = tx.all(&sql, &values, read_log)?;
@@ -297,17 +313,15 @@ pub fn list(
         let next = rows.last().map(|row| row.id.to_string());
         return Ok((rows, next));
     }
-    let sql = format!(
-        "select i.id from deliveries i where i.workspace = ?1 and i.endpoint = ?2 and i.id < ?3{source} order by i.id desc limit 1 offset ?4"
-    );
+    let sql = format!("select i.id {walk} limit 1 offset ?4");
     let last = tx.one(&sql, params![tenant, endpoint, before, examined - 1], |row| row.text(0))?;
     Ok((rows, last))
 }
 
-/// One delivery.
-pub fn get(tx: &mut Tx<'_>, key: Key) -> Result<Option<DeliveryRow>, DbError> {
-    let sql = format!("{LOG} from deliveries d {JOIN} where d.workspace = ?1 and d.endpoint = ?2 and d.id = ?3");
-    tx.one(&sql, params![key.tenant, key.endpoint, key.id], read_log)
+/// One delivery of one world.
+pub fn get(tx: &mut Tx<'_>, key: Key, mode: Mode) -> Result<Option<DeliveryRow>, DbError> {
+    let sql = format!("{LOG} from deliveries d {JOIN} where d.workspace = ?1 and d.endpoint = ?2 and d.id = ?3 and d.mode = ?4");
+    tx.one(&sql, params![key.tenant, key.endpoint, key.id, mode.as_str()], read_log)
 }
 
 /// Whether there is such a delivery.

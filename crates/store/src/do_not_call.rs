@@ -69,9 +69,9 @@ pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbErr
     Ok(true)
 }
 
-/// Forgets the number of an entry; its hash stays, so that the person is not called again. Whether there was one.
+/// Forgets the number of an entry and the words of whoever added it; the hash stays, so that the person is not called again. Whether there was one.
 pub fn forget_phone(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbError> {
-    Ok(tx.exec("update do_not_call set phone = null where workspace = ?1 and phone_hash = ?2", params![tenant, hash])? > 0)
+    Ok(tx.exec("update do_not_call set phone = null, reason = '[erased]' where workspace = ?1 and phone_hash = ?2", params![tenant, hash])? > 0)
 }
 
 /// A page of the list, newest first, and its length. Positions are gap-free but for what the operator took off, so a page is a range of

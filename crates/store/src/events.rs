@@ -14,7 +14,7 @@ pub struct EventRow {
     pub id: Id<Event>,
     /// Its type, such as `call.started`.
     pub kind: String,
-    /// The world it happened in.
+    /// The world that it is shown in. A sample belongs to the world of whoever asked for it, although its envelope says `livemode: false`.
     pub mode: Mode,
     /// The agent it is about.
     pub agent: Option<String>,
@@ -33,7 +33,7 @@ pub struct NewEventRow<'a> {
     pub id: Id<Event>,
     /// Its type.
     pub kind: &'a str,
-    /// The world it happened in.
+    /// The world that it is shown in.
     pub mode: Mode,
     /// The agent it is about.
     pub agent: Option<&'a str>,
@@ -73,24 +73,35 @@ pub fn list_after(tx: &mut Tx<'_>, tenant: Tenant, after: &str, limit: i64) -> R
     tx.all(&sql, params![tenant, after, limit], read)
 }
 
-/// Events of a workspace after `after` and before `before`, oldest first.
-pub fn list_between(tx: &mut Tx<'_>, tenant: Tenant, after: &str, before: &str, limit: i64) -> Result<Vec<EventRow>, DbError> {
-    let sql = format!("select {COLUMNS} from events where workspace = ?1 and id > ?2 and id < ?3 order by id limit ?4");
-    tx.all(&sql, params![tenant, after, before, limit], read)
-}
-
-/// Ids of events about a person that still have a payload, after `after`, at most `limit`.
-pub fn ids_of_contact(tx: &mut Tx<'_>, tenant: Tenant, contact: &str, after: &str, limit: i64) -> Result<Vec<Id<Event>>, DbError> {
-    tx.all(
-        "select id from events where workspace = ?1 and contact = ?2 and id > ?3 and envelope is not null order by id limit ?4",
-        params![tenant, contact, after, limit],
-        |row| row.id(0),
-    )
-}
-
-/// Empties the payloads of all events about a person.
-pub fn redact(tx: &mut Tx<'_>, tenant: Tenant, contact: &str) -> Result<u64, DbError> {
-    tx.exec("update events set envelope = null where workspace = ?1 and contact = ?2 and envelope is not null", params![tenant, contact])
+/// Events of one world after `after` and before `before`, oldest first, and where the next page begins when this one ended for another reason than that
+/// there are no more. At most `examined` events are looked at: live events are found past those of the test world.
+pub fn page(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    (after, before): (&str, &str),
+    limit: i64,
+    examined: i64,
+) -> Result<(Vec<EventRow>, Option<String>), DbError> {
+    let values = params![tenant, after, before, limit, examined].to_vec();
+    if mode == Mode::Test {
+        let sql = format!("select {COLUMNS} from events where workspace = ?1 and id > ?2 and id < ?3 and mode = 'test' order by id limit ?4");
+        let rows = tx.all(&sql, &values[..4], read)?;
+        let next = rows.last().filter(|_| rows.len() as i64 >= limit).map(|row| row.id.to_string());
+        return Ok((rows, next));
+    }
+    let sql = format!(
+        "select {COLUMNS} from (select {COLUMNS} from events where workspace = ?1 and id > ?2 and id < ?3 order by id limit ?5) as walk \
+         where mode = 'live' order by id limit ?4"
+    );
+    let rows = tx.all(&sql, &values, read)?;
+    if rows.len() as i64 >= limit {
+        let next = rows.last().map(|row| row.id.to_string());
+        return Ok((rows, next));
+    }
+    let sql = "select id from events where workspace = ?1 and id > ?2 and id < ?3 order by id limit 1 offset ?4";
+    let next = tx.one(sql, params![tenant, after, before, examined - 1], |row| row.text(0))?;
+    Ok((rows, next))
 }
 
 /// Drops up to `limit` events of a workspace whose ids are below `before`; how many.
@@ -106,7 +117,10 @@ pub fn next_workspace(tx: &mut Tx<'_>, after: &str) -> Result<Option<(Tenant, Id
     tx.one("select workspace, id from events where workspace > ?1 order by workspace, id limit 1", params![after], |row| Ok((row.id(0)?, row.id(1)?)))
 }
 
-/// The newest event of a workspace below `before`.
-pub fn newest(tx: &mut Tx<'_>, tenant: Tenant, before: &str) -> Result<Option<Id<Event>>, DbError> {
-    tx.one("select id from events where workspace = ?1 and id < ?2 order by id desc limit 1", params![tenant, before], |row| row.id(0))
+/// Behind which event of a workspace, below `before`, what is yet to come to a world will stand: the newest of the test world, the newest of all for
+/// live keys.
+pub fn newest(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, before: &str) -> Result<Option<Id<Event>>, DbError> {
+    let world = if mode == Mode::Test { " and mode = 'test'" } else { "" };
+    let sql = format!("select id from events where workspace = ?1 and id < ?2{world} order by id desc limit 1");
+    tx.one(&sql, params![tenant, before], |row| row.id(0))
 }

@@ -1,4 +1,4 @@
-//! Idempotency keys: who runs a request, and what was answered (spec 1 «Idempotency»).
+//! Idempotency keys: who runs a request, and what was answered (docs/contract/README.md#idempotency).
 
 use domain::tenant::{Mode, Tenant};
 use domain::time::{HOUR, Timestamp};

@@ -1,4 +1,4 @@
-//! Fixed 60-second windows of requests, shared by all nodes (spec 1 «Limits»).
+//! Fixed 60-second windows of requests, shared by all nodes (docs/contract/README.md#limits).
 
 use domain::tenant::Tenant;
 
@@ -22,4 +22,12 @@ pub fn count(tx: &mut Tx<'_>, tenant: Tenant, class: &str, window_start: i64) ->
         tx.later("delete from rate_windows where workspace = ?1 and class = ?2 and window_start < ?3", params![tenant, class, window_start])?;
     }
     Ok(used.unwrap_or(1))
+}
+
+/// Takes a count back: what it was counted for did not happen.
+pub fn give_back(tx: &mut Tx<'_>, tenant: Tenant, class: &str, window_start: i64) -> Result<(), DbError> {
+    tx.later(
+        "update rate_windows set used = used - 1 where workspace = ?1 and class = ?2 and window_start = ?3",
+        params![tenant, class, window_start],
+    )
 }

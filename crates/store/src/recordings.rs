@@ -1,10 +1,10 @@
 //! Recordings of calls: which there are, and whether they are kept as objects yet.
 
-use domain::ids::{Call, Contact, Id, Recording};
+use domain::ids::{Call, Id, Recording};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
-use crate::db::{DbError, Row, Tx};
+use crate::db::{DbError, ROWS, Row, Tx, any_of};
 use crate::params;
 
 /// A recording as stored. One without `kept_at` is still a file of the node that held the call.
@@ -82,13 +82,16 @@ pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Recording>) -> Result<(), 
     tx.later("delete from recordings where workspace = ?1 and id = ?2", params![tenant, id])
 }
 
-/// Recordings of a person's calls, held against other writers until the transaction ends.
-pub fn of_contact(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>) -> Result<Vec<RecordingRow>, DbError> {
-    let sql = format!(
-        "select {COLUMNS} from recordings where workspace = ?1 and call in \
-         (select id from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test')) order by id /*pg for update*/"
-    );
-    tx.all(&sql, params![tenant, contact], read)
+/// Recordings of these calls, held against other writers until the transaction ends.
+pub fn of_calls(tx: &mut Tx<'_>, tenant: Tenant, calls: &[Id<Call>]) -> Result<Vec<RecordingRow>, DbError> {
+    let mut found = Vec::new();
+    for some in calls.chunks(ROWS) {
+        let mut values = params![tenant].to_vec();
+        let ids = any_of(&mut values, some.iter().map(|id| (*id).into()));
+        let sql = format!("select {COLUMNS} from recordings where workspace = ?1 and call in {ids} order by id /*pg for update*/");
+        found.extend(tx.all(&sql, &values, read)?);
+    }
+    Ok(found)
 }
 
 /// Recordings of all workspaces that were kept before a moment, the oldest first, held against other nodes until the transaction ends.

@@ -1,6 +1,6 @@
 //! Calls at a set time: the waiting ones are found by the moment of their next try.
 
-use domain::ids::{Agent, Call, Id};
+use domain::ids::{Agent, ApiKey, Call, Id};
 use domain::scheduled_call::{Reason, ScheduledCall, Status};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
@@ -21,6 +21,8 @@ pub struct ScheduledCallRow {
     pub workspace: Tenant,
     /// The world it belongs to.
     pub mode: Mode,
+    /// The key that scheduled it; `None` for those of a store that did not note it yet.
+    pub api_key: Option<Id<ApiKey>>,
     /// Who will talk.
     pub agent: Id<Agent>,
     /// Whom to call, E.164; `[erased]` after an erasure.
@@ -44,7 +46,7 @@ pub struct ScheduledCallRow {
 }
 
 const COLUMNS: &str = "id, workspace, mode, agent, to_number, from_number, external_ref, variables, metadata, status, scheduled_at, next_attempt_at, \
-     attempts, reason, call, erased, version, created_at";
+     attempts, reason, call, erased, version, created_at, api_key";
 
 fn unknown(what: &str, word: &str) -> DbError {
     DbError::Internal(format!("unknown {what} of a scheduled call: {word}"))
@@ -77,6 +79,7 @@ fn read(row: &Row<'_>) -> Result<ScheduledCallRow, DbError> {
         call,
         version: row.int(16)?,
         created_at: row.time(17)?,
+        api_key: row.opt_id(18)?,
     })
 }
 
@@ -84,8 +87,8 @@ fn read(row: &Row<'_>) -> Result<ScheduledCallRow, DbError> {
 pub fn insert(tx: &mut Tx<'_>, row: &ScheduledCallRow) -> Result<(), DbError> {
     tx.later(
         "insert into scheduled_calls (id, workspace, mode, agent, to_number, from_number, external_ref, variables, metadata, status, scheduled_at, \
-         next_attempt_at, attempts, reason, call, erased, version, created_at) \
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+         next_attempt_at, attempts, reason, call, erased, version, created_at, api_key) \
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
         params![
             row.id,
             row.workspace,
@@ -104,7 +107,8 @@ pub fn insert(tx: &mut Tx<'_>, row: &ScheduledCallRow) -> Result<(), DbError> {
             row.call,
             row.state.erased,
             row.version,
-            row.created_at
+            row.created_at,
+            row.api_key
         ],
     )
 }
@@ -178,6 +182,14 @@ pub fn due(tx: &mut Tx<'_>, now: Timestamp, without: &[Tenant], limit: i64) -> R
 /// When the next one is due.
 pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(tx.one("select min(next_attempt_at) from scheduled_calls where next_attempt_at is not null", &[], |row| row.opt_time(0))?.flatten())
+}
+
+/// Up to `limit` calls of a key that wait, oldest first, held until the transaction ends; those being dialled are left out.
+pub fn of_key(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>, limit: i64) -> Result<Vec<ScheduledCallRow>, DbError> {
+    let sql = format!(
+        "select {COLUMNS} from scheduled_calls where workspace = ?1 and api_key = ?2 and status = 'scheduled' and call is null order by id limit ?3 /*pg for update*/"
+    );
+    tx.all(&sql, params![tenant, key, limit], read)
 }
 
 /// Everything scheduled for a person in the workspace, by number or by reference, both worlds, held until the transaction ends.

@@ -66,7 +66,7 @@ pub fn state(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<WalletState>, DbE
 pub enum Floor {
     /// Not below what calls in flight hold: for what the operator takes.
     Reserved,
-    /// Anywhere: what was talked is owed.
+    /// Anywhere: what was held for it was released just now.
     None,
 }
 
@@ -94,8 +94,8 @@ pub fn post(
     Ok(Some((entry, state)))
 }
 
-/// Takes `lines` for calls and holds `amount` for them, if the balance covers it beside all other holds. Whether it did. Each call on a line holds its
-/// price; nothing else is held.
+/// Takes `lines` for calls and holds `amount` for them, if the balance covers it beside all other holds. Whether it did. Each call and each second leg on
+/// a line holds its price for every minute that is covered; nothing else is held.
 pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Result<bool, DbError> {
     let held = tx.exec(
         "update workspaces set reserved = reserved + cast(?2 as bigint), lines = lines + cast(?3 as bigint) \
@@ -105,9 +105,28 @@ pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Result<
     Ok(held > 0)
 }
 
-/// Gives back the line of a call that leaves it, and what was held for it.
-pub fn release(tx: &mut Tx<'_>, tenant: Tenant, amount: i64) -> Result<(), DbError> {
-    tx.later("update workspaces set reserved = reserved - cast(?2 as bigint), lines = lines - 1 where id = ?1", params![tenant, amount])
+/// Gives back the lines of calls that leave them, and what was held for them.
+pub fn release(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Result<(), DbError> {
+    tx.later(
+        "update workspaces set reserved = reserved - cast(?2 as bigint), lines = lines - cast(?3 as bigint) where id = ?1",
+        params![tenant, amount, lines],
+    )
+}
+
+/// Lets what calls hold grow by as many of these amounts, in their order, as the balance covers beside all other holds; how many. Usually it covers all, and
+/// that is one conditional statement.
+pub fn grow(tx: &mut Tx<'_>, tenant: Tenant, amounts: &[i64]) -> Result<usize, DbError> {
+    let mut covered = amounts.len();
+    loop {
+        let sum = amounts[..covered].iter().fold(0i64, |sum, amount| sum.saturating_add(*amount));
+        if covered == 0 || hold(tx, tenant, sum, 0)? {
+            return Ok(covered);
+        }
+        let free = state(tx, tenant)?.map_or(0, |state| state.balance.saturating_sub(state.reserved));
+        let fits = amounts.iter().scan(0i64, |sum, amount| { *sum = sum.saturating_add(*amount); Some(*sum) }).take_while(|sum| *sum <= free).count();
+        // Others may take from it at any moment: each round covers less than the one before.
+        covered = fits.min(covered - 1);
+    }
 }
 
 /// Remembers the level that `wallet.low` told last.

@@ -13,3 +13,18 @@ pub mod media;
 pub mod settings;
 pub mod sip;
 pub mod tones;
+
+/// Readers of strangers' bytes, for fuzz targets.
+#[doc(hidden)]
+pub mod fuzzing {
+    /// Sound: descriptions, packets, keys, encryption.
+    pub mod media {
+        pub use crate::media::fuzzing::{digits, rtp, sdp, srtp, stream};
+        pub use crate::media::unplugged::{Call, Packet, Peer, key, read};
+    }
+    /// Signalling: messages, connections, bodies.
+    pub mod sip {
+        pub use crate::sip::fuzzing::{body, message, stream};
+        pub use crate::sip::unplugged::{address, exchange, messages, readable};
+    }
+}

@@ -1,7 +1,8 @@
-//! What an operator says about telephone lines (`operating.md`, `[telephony.sip]`).
+//! What an operator says about telephone lines (`[telephony.sip]`, docs/operating/trunks.md).
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// How messages travel to a trunk.
@@ -44,6 +45,73 @@ pub enum Encryption {
     Required,
 }
 
+/// How a trunk may bring calls to us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InboundTransport {
+    /// Any way. The sender of a datagram can be forged.
+    Any,
+    /// A connection, encrypted or not: its sender is who it says.
+    Tcp,
+    /// An encrypted connection.
+    Tls,
+}
+
+impl InboundTransport {
+    /// Whether a new call may come this way.
+    pub fn takes(self, transport: Transport) -> bool {
+        match self {
+            InboundTransport::Any => true,
+            InboundTransport::Tcp => transport != Transport::Udp,
+            InboundTransport::Tls => transport == Transport::Tls,
+        }
+    }
+}
+
+/// Addresses that begin with the same bits: `203.0.113.0/24`, or one address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    bits: u8,
+}
+
+impl Network {
+    /// Whether the address is one of them. IPv4 within IPv6 counts as IPv4.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        match (self.address, address.to_canonical()) {
+            (IpAddr::V4(ours), IpAddr::V4(other)) => {
+                let apart = u32::from(ours) ^ u32::from(other);
+                apart.checked_shr(32 - u32::from(self.bits)).unwrap_or(0) == 0
+            }
+            (IpAddr::V6(ours), IpAddr::V6(other)) => {
+                let apart = u128::from(ours) ^ u128::from(other);
+                apart.checked_shr(128 - u32::from(self.bits)).unwrap_or(0) == 0
+            }
+            _ => false,
+        }
+    }
+}
+
+impl From<IpAddr> for Network {
+    fn from(address: IpAddr) -> Self {
+        let address = address.to_canonical();
+        Self { address, bits: if address.is_ipv4() { 32 } else { 128 } }
+    }
+}
+
+impl FromStr for Network {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let text = text.trim();
+        let Some((address, bits)) = text.split_once('/') else {
+            return text.parse::<IpAddr>().map(Self::from).map_err(drop);
+        };
+        let address = address.parse::<IpAddr>().map_err(drop)?;
+        let bits = bits.parse::<u8>().map_err(drop)?;
+        (bits <= if address.is_ipv4() { 32 } else { 128 }).then_some(Self { address, bits }).ok_or(())
+    }
+}
+
 /// A SIP trunk.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trunk {
@@ -74,8 +142,14 @@ pub struct Trunk {
     pub options_interval: Duration,
     /// Most calls at once over it.
     pub channels: u32,
-    /// Addresses that inbound calls come from beside `address`; others get 403.
-    pub inbound_from: Vec<IpAddr>,
+    /// Networks that its messages come from beside `address`; whoever speaks from elsewhere gets no answer.
+    pub inbound_from: Vec<Network>,
+    /// How calls may come in.
+    pub inbound_transport: InboundTransport,
+    /// Whether calls that come in must prove that they know `username` and `password`.
+    pub inbound_auth: bool,
+    /// Networks that its sound comes from, beside the address that the SDP names and the one that signals.
+    pub media_from: Vec<Network>,
 }
 
 /// Everything about telephone lines.
@@ -107,5 +181,33 @@ pub struct Settings {
 impl std::fmt::Debug for Trunk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Trunk").field("name", &self.name).field("address", &self.address).field("transport", &self.transport).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks() {
+        let within = |network: &str, address: &str| network.parse::<Network>().expect("a network").contains(address.parse().expect("an address"));
+        for (network, address) in [
+            ("203.0.113.7", "203.0.113.7"),
+            ("203.0.113.7", "::ffff:203.0.113.7"),
+            ("203.0.113.0/24", "203.0.113.255"),
+            ("0.0.0.0/0", "198.51.100.1"),
+            ("2001:db8::/32", "2001:db8:1::1"),
+            ("::/0", "2001:db8::1"),
+        ] {
+            assert!(within(network, address), "{network} {address}");
+        }
+        for (network, address) in
+            [("203.0.113.7", "203.0.113.8"), ("203.0.113.0/24", "203.0.114.0"), ("0.0.0.0/0", "2001:db8::1"), ("2001:db8::/32", "2001:db9::1")]
+        {
+            assert!(!within(network, address), "{network} {address}");
+        }
+        for wrong in ["", "x", "203.0.113.7/33", "::1/129", "203.0.113.7/", "/8"] {
+            assert!(wrong.parse::<Network>().is_err(), "{wrong}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Who may come in: API keys, what a node may remember of them, and the throttle of invalid ones.
 
-use std::collections::HashMap;
-use std::net::IpAddr;
+use std::collections::{HashMap, HashSet};
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -18,8 +18,18 @@ use super::{App, Failure, topics};
 
 /// Invalid keys that one address may present within a minute before it is refused for a minute.
 const INVALID_KEYS_PER_MINUTE: u32 = 20;
+/// Unknown keys of an address that are still looked up in its minute of refusal: one of them may be valid.
+const LOOK_UPS_REFUSED: u32 = 100;
 /// Keys that a node remembers, and addresses it watches.
 const REMEMBERED: usize = 10_000;
+
+/// Who counts as one client among strangers: an IPv4 address, or the 64 bits of an IPv6 network, which one customer has to himself.
+pub fn network_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() & !u128::from(u64::MAX))),
+        four => four,
+    }
+}
 
 /// A valid key and its workspace.
 #[derive(Debug)]
@@ -136,10 +146,43 @@ impl App {
         }
     }
 
-    /// The caller behind a bearer value; `None` for a missing, unknown, expired or revoked key.
-    pub async fn authenticate(&self, bearer: &str) -> Result<Option<Caller>, Failure> {
+    /// The caller behind a bearer value that came from an address. An address that presented too many invalid keys is refused before its key is looked
+    /// up, unless the key was valid here before.
+    ///
+    /// # Errors
+    /// 401, 429 with the seconds to wait, and those of the store.
+    pub async fn admit_key(&self, bearer: &str, address: IpAddr) -> Result<Caller, Failure> {
         let now = self.clock.now();
         let hash = self.keyring.hash(bearer);
+        if let Some(wait) = self.throttle.refuses(address, &hash, now) {
+            self.metrics.invalid_keys.inc();
+            return Err(too_many(wait));
+        }
+        match self.authenticate_hash(hash.clone()).await? {
+            Some(caller) => {
+                self.throttle.worked(hash);
+                Ok(caller)
+            }
+            None => Err(self.invalid_key(address, "the API key is not valid")),
+        }
+    }
+
+    /// Counts an invalid key or token, and says what its sender is told.
+    pub fn invalid_key(&self, address: IpAddr, message: &str) -> Failure {
+        self.metrics.invalid_keys.inc();
+        match self.throttle.invalid_key(address, self.clock.now()) {
+            Some(wait) => too_many(wait),
+            None => Failure::new(error_codes::UNAUTHORIZED, message),
+        }
+    }
+
+    /// The caller behind a bearer value; `None` for a missing, unknown, expired or revoked key.
+    pub async fn authenticate(&self, bearer: &str) -> Result<Option<Caller>, Failure> {
+        self.authenticate_hash(self.keyring.hash(bearer)).await
+    }
+
+    async fn authenticate_hash(&self, hash: String) -> Result<Option<Caller>, Failure> {
+        let now = self.clock.now();
         let remembers = !self.store.shared();
         let known = remembers.then(|| self.access.get(&hash)).flatten();
         let access = match known {
@@ -162,29 +205,120 @@ impl App {
     }
 }
 
-/// Counts invalid keys by address (spec 1 «Authentication» 4).
+fn too_many(wait: i64) -> Failure {
+    Failure { retry_after: Some(wait), ..Failure::new(error_codes::RATE_LIMITED, "too many invalid keys from this address") }
+}
+
+/// Counts invalid keys by address (docs/contract/keys.md#invalid-keys), IPv6 by networks of 64 bits.
 #[derive(Default)]
-pub struct Throttle(Mutex<HashMap<IpAddr, (Timestamp, u32)>>);
+pub struct Throttle {
+    seen: Mutex<HashMap<IpAddr, Suspect>>,
+    /// Hashes of keys that were valid when they were last looked up.
+    worked: RwLock<HashSet<String>>,
+}
+
+/// An address that presented invalid keys.
+struct Suspect {
+    /// When its minute began.
+    since: Timestamp,
+    /// Invalid keys since then.
+    invalid: u32,
+    /// Keys that were looked up in its minute of refusal.
+    looked: u32,
+}
+
+/// Seconds until a minute that began then is over.
+fn rest(since: Timestamp, now: Timestamp) -> i64 {
+    ((since.plus(MINUTE).0 - now.0 + SECOND - 1) / SECOND).max(1)
+}
 
 impl Throttle {
-    /// Counts one invalid key; the seconds to wait when the address has presented too many.
-    pub fn invalid_key(&self, address: IpAddr, now: Timestamp) -> Option<i64> {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.len() >= REMEMBERED {
-            seen.retain(|_, (since, _)| now < since.plus(MINUTE));
-        }
-        let (since, count) = seen.entry(address).or_insert((now, 0));
-        if now >= since.plus(MINUTE) {
-            (*since, *count) = (now, 0);
-        }
-        *count += 1;
-        if *count <= INVALID_KEYS_PER_MINUTE {
+    /// Seconds that a key of this address has to wait although nobody knows yet what it is worth.
+    fn refuses(&self, address: IpAddr, hash: &str, now: Timestamp) -> Option<i64> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let suspect = seen.get_mut(&network_of(address)).filter(|suspect| now < suspect.since.plus(MINUTE))?;
+        if suspect.invalid <= INVALID_KEYS_PER_MINUTE || self.worked.read().unwrap_or_else(PoisonError::into_inner).contains(hash) {
             return None;
         }
-        if *count == INVALID_KEYS_PER_MINUTE + 1 {
-            // The minute of refusal starts now.
-            *since = now;
+        suspect.looked = suspect.looked.saturating_add(1);
+        (suspect.looked > LOOK_UPS_REFUSED).then(|| rest(suspect.since, now))
+    }
+
+    /// Remembers a key that is valid.
+    fn worked(&self, hash: String) {
+        if self.worked.read().unwrap_or_else(PoisonError::into_inner).contains(&hash) {
+            return;
         }
-        Some(((since.plus(MINUTE).0 - now.0 + SECOND - 1) / SECOND).max(1))
+        let mut worked = self.worked.write().unwrap_or_else(PoisonError::into_inner);
+        if worked.len() >= REMEMBERED {
+            worked.clear();
+        }
+        worked.insert(hash);
+    }
+
+    /// Counts one invalid key; the seconds to wait when the address has presented too many.
+    pub fn invalid_key(&self, address: IpAddr, now: Timestamp) -> Option<i64> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() >= REMEMBERED {
+            seen.retain(|_, suspect| now < suspect.since.plus(MINUTE));
+            if seen.len() >= REMEMBERED {
+                // So many at once cannot all be watched; looking through them for each would cost more than their keys.
+                seen.clear();
+            }
+        }
+        let suspect = seen.entry(network_of(address)).or_insert(Suspect { since: now, invalid: 0, looked: 0 });
+        if now >= suspect.since.plus(MINUTE) {
+            *suspect = Suspect { since: now, invalid: 0, looked: 0 };
+        }
+        suspect.invalid = suspect.invalid.saturating_add(1);
+        if suspect.invalid <= INVALID_KEYS_PER_MINUTE {
+            return None;
+        }
+        if suspect.invalid == INVALID_KEYS_PER_MINUTE + 1 {
+            // The minute of refusal starts now.
+            suspect.since = now;
+        }
+        Some(rest(suspect.since, now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().expect("an address")
+    }
+
+    #[test]
+    fn a_network_of_64_bits_is_one_address() {
+        for (address, network) in [
+            ("192.0.2.7", "192.0.2.7"),
+            ("::ffff:192.0.2.7", "192.0.2.7"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+            ("2001:db8:1:3::6", "2001:db8:1:3::"),
+        ] {
+            assert_eq!(network_of(ip(address)), ip(network));
+        }
+        let (throttle, now) = (Throttle::default(), Timestamp(0));
+        let refused = (0..40).filter(|number| throttle.invalid_key(ip(&format!("2001:db8::{number}")), now).is_some()).count();
+        assert_eq!(refused, 20, "addresses of one customer share a minute");
+        assert!(throttle.invalid_key(ip("2001:db8:0:1::1"), now).is_none());
+        // In the minute of refusal so many keys are looked up, and no more; one that was valid before always is.
+        throttle.worked("good".into());
+        let looked = (0..500).filter(|number| throttle.refuses(ip(&format!("2001:db8::{number}")), "bad", now).is_none()).count();
+        assert_eq!(looked, 100);
+        assert!(throttle.refuses(ip("2001:db8::1"), "good", now).is_none());
+        assert_eq!(throttle.refuses(ip("2001:db8::1"), "bad", now), Some(60));
+        assert!(throttle.refuses(ip("2001:db8::1"), "bad", now.plus(MINUTE)).is_none());
+    }
+
+    #[test]
+    fn very_many_addresses_are_forgotten_rather_than_kept() {
+        let throttle = Throttle::default();
+        for number in 0..(REMEMBERED as u32 * 3) {
+            throttle.invalid_key(IpAddr::V4(std::net::Ipv4Addr::from_bits(number)), Timestamp(0));
+        }
+        assert!(throttle.seen.lock().unwrap().len() <= REMEMBERED);
     }
 }

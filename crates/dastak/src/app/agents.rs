@@ -1,4 +1,4 @@
-//! Agents: their settings, publishing, locks, and whether one can place calls (spec 2 «Agents»).
+//! Agents: their settings, publishing, locks, and whether one can place calls (docs/contract/agents.md).
 
 use api::agents::{AgentBody, AgentDetail, AgentSummary};
 use api::error_codes::{
@@ -6,18 +6,18 @@ use api::error_codes::{
     KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID,
 };
 use domain::compliance::{GuardRefusal, Vertical, WorkflowTemplate, guard};
-use domain::conversation::one_step;
 use domain::ids::{Agent, Id};
 use domain::phone::Phone;
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::agents::{self, AgentLine, AgentRow};
 use store::{Tx, numbers};
 
 use super::operator_log::{self, Trace};
 use super::{App, Failure, compliance_packs, flows, tools, voices, workspaces};
 
+use super::flows::OwnFlow;
 pub use super::flows::{flow_readiness, published_flow, required_variables};
 
 fn view(row: AgentRow) -> AgentDetail {
@@ -67,7 +67,8 @@ pub fn find_writable(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<A
     if row.locked { Err(Failure::plain(AGENT_LOCKED)) } else { Ok(row) }
 }
 
-/// Whether an agent can place calls: published, a call agent, outbound. The order is that of spec 1 «Errors of placing a call».
+/// Whether an agent can place calls: published, a call agent, outbound. The order is that of
+/// docs/contract/agents.md#who-may-call-and-answer.
 ///
 /// # Errors
 /// 422 `agent_not_published`, `agent_not_call` or `agent_not_outbound`.
@@ -124,16 +125,31 @@ fn blank(id: Id<Agent>, now: Timestamp, channel: String, direction: String) -> A
         locked: false,
         flow_edited: false,
         draft_version: 1,
-        published: String::new(),
+        draft_flow: String::new(),
+        published_flow: String::new(),
         created_at: now,
         updated_at: now,
     }
 }
 
-/// The flow of an agent that nobody edited as a flow, as JSON text.
-fn own_flow(row: &AgentRow) -> String {
-    let tool_ids: Vec<String> = row.tool_ids.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-    one_step(&row.system_prompt, &tool_ids, row.knowledge_base.is_some()).to_json().to_string()
+/// The flow of an agent with these settings, made outside of a transaction. Inside, it is made anew if they turned out to be others.
+fn own_flow(row: &AgentRow, body: &AgentBody) -> Result<OwnFlow, Failure> {
+    let mut wanted = row.clone();
+    if let Some(prompt) = &body.system_prompt {
+        wanted.system_prompt.clone_from(prompt);
+    }
+    if let Some(ids) = &body.tool_ids {
+        wanted.tool_ids = json!(each_once(ids));
+    }
+    if let Some(knowledge_base) = &body.knowledge_base_id {
+        wanted.knowledge_base.clone_from(knowledge_base);
+    }
+    OwnFlow::of(&wanted)
+}
+
+fn each_once(ids: &[String]) -> Vec<&String> {
+    let mut seen = std::collections::BTreeSet::new();
+    ids.iter().filter(|id| seen.insert(*id)).collect()
 }
 
 /// Creates an agent as a draft; its one-step flow is published at once. `body` has its defaults.
@@ -146,12 +162,14 @@ pub async fn create(app: &App, tenant: Tenant, body: AgentBody) -> Result<AgentD
         (_, given) => given.unwrap_or("outbound").to_owned(),
     };
     let empty = blank(context.ids.make(), context.now, channel, direction);
-    let voices = voices::ids(app);
+    let (voices, own) = (voices::ids(app), own_flow(&empty, &body)?);
     app.store
         .tx(move |tx| {
             let mut row = empty.clone();
             apply(tx, tenant, &mut row, &body, &voices)?;
-            row.published = own_flow(&row);
+            let own = if own.fits(&row) { own.clone() } else { OwnFlow::of(&row)? };
+            row.draft_flow = own.store(tx, &context, tenant, row.id)?;
+            row.published_flow.clone_from(&row.draft_flow);
             agents::insert(tx, tenant, &row)?;
             Ok(view(row))
         })
@@ -161,7 +179,9 @@ pub async fn create(app: &App, tenant: Tenant, body: AgentBody) -> Result<AgentD
 /// Changes what the body names. An agent whose flow nobody edited gets a new one-step flow, published at once, when its prompt, tools or
 /// knowledge base change.
 pub async fn update(app: &App, tenant: Tenant, id: Id<Agent>, body: AgentBody) -> Result<AgentDetail, Failure> {
-    let (now, voices) = (app.clock.now(), voices::ids(app));
+    let (context, voices) = (app.context(), voices::ids(app));
+    let known = app.store.read(move |tx| find(tx, tenant, id)).await?;
+    let own = own_flow(&known, &body)?;
     app.store
         .tx(move |tx| {
             let before = find_writable(tx, tenant, id)?;
@@ -175,10 +195,11 @@ pub async fn update(app: &App, tenant: Tenant, id: Id<Agent>, body: AgentBody) -
             if before.flow_edited && row.system_prompt != before.system_prompt {
                 return Err(Failure::plain(AGENT_USES_FLOW));
             }
-            row.updated_at = now;
+            row.updated_at = context.now;
             agents::update_settings(tx, tenant, &row)?;
-            let flow = own_flow(&row);
-            if !before.flow_edited && flow != own_flow(&before) {
+            let own = if own.fits(&row) { own.clone() } else { OwnFlow::of(&row)? };
+            if !before.flow_edited && !own.fits(&before) {
+                let flow = own.store(tx, &context, tenant, id)?;
                 agents::replace_flow(tx, tenant, id, &flow)?;
             }
             Ok(view(row))

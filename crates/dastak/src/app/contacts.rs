@@ -1,4 +1,4 @@
-//! People: reading, upserting one or many, changing and deleting them (spec 2 «Contacts, do-not-call list, erasure»).
+//! People: reading, upserting one or many, changing and deleting them (docs/contract/contacts.md).
 
 use api::contacts::{self as wire, Contact as ContactView, ContactChange, ContactDetail, MAX_ATTRIBUTE_NAME, MAX_ATTRIBUTES, MAX_ATTRIBUTES_BYTES};
 use api::error_codes;
@@ -9,7 +9,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::time_zone;
 use serde_json::{Map, Value, json};
 use store::contacts::{self, ContactRow, Visible};
-use store::{DbError, Tx, dnd};
+use store::{DbError, Tx, dnd, erasure};
 
 use super::do_not_call::{self, Source};
 use super::{App, Context, Failure};
@@ -89,7 +89,8 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Contact>) -> Resu
 /// Creates a contact or updates the one with the same reference; whether it is new.
 pub async fn upsert(app: &App, tenant: Tenant, change: ContactChange) -> Result<(bool, ContactView), Failure> {
     let context = app.context();
-    app.store.tx(move |tx| upsert_in(tx, &context, tenant, &change)).await
+    let checked = check(&context, &change)?;
+    app.store.tx(move |tx| upsert_in(tx, &context, tenant, &change, &checked)).await
 }
 
 /// One item's fate in a batch: its reference as sent, and what the single upsert would answer.
@@ -99,19 +100,22 @@ pub type Upserted = (Option<String>, Result<(bool, ContactView), Failure>);
 pub async fn upsert_many(app: &App, tenant: Tenant, items: Vec<Value>) -> Result<Vec<Upserted>, Failure> {
     let context = app.context();
     let shape = wire::upsert_body();
-    let items: Vec<(Option<String>, Result<ContactChange, Failure>)> = items
-        .into_iter()
-        .map(|mut item| {
-            let reference = item.get("externalRef").and_then(Value::as_str).map(str::to_owned);
-            (reference, read_item(&shape, &mut item))
-        })
-        .collect();
+    // Read and checked before the transaction, which others wait for.
+    let read = |mut item: Value| {
+        let reference = item.get("externalRef").and_then(Value::as_str).map(str::to_owned);
+        let change = read_item(&shape, &mut item).and_then(|change| check(&context, &change).map(|checked| (change, checked)));
+        (reference, change)
+    };
+    let items: Vec<(Option<String>, Result<(ContactChange, Checked), Failure>)> = items.into_iter().map(read).collect();
     app.store
         .tx_alone(move |tx| {
             let mut results = Vec::with_capacity(items.len());
             for (reference, item) in &items {
                 // Every refusal is decided before the item's first write, so a refused item leaves nothing behind.
-                let outcome = item.clone().and_then(|change| upsert_in(tx, &context, tenant, &change));
+                let outcome = match item {
+                    Ok((change, checked)) => upsert_in(tx, &context, tenant, change, checked),
+                    Err(refused) => Err(refused.clone()),
+                };
                 match outcome {
                     Err(failure) if failure.error.status >= 500 => return Err(failure),
                     outcome => results.push((reference.clone(), outcome)),
@@ -168,14 +172,13 @@ fn check_attributes(attributes: &Map<String, Value>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn upsert_in(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, change: &ContactChange) -> Result<(bool, ContactView), Failure> {
-    let checked = check(context, change)?;
+fn upsert_in(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, change: &ContactChange, checked: &Checked) -> Result<(bool, ContactView), Failure> {
     let phone = checked.phone.ok_or_else(|| Failure::field("phone", "is required"))?;
     for _ in 0..ATTEMPTS {
         if let Some(found) = contacts::find_by_reference(tx, tenant, Mode::Live, &change.external_ref)? {
             // Held from here on, and read again: somebody may have changed it before.
             match contacts::get_for_update(tx, tenant, found.id)?.filter(|row| row.erased_at.is_none()) {
-                Some(row) => return Ok((false, apply(tx, context, tenant, row, change, &checked)?)),
+                Some(row) => return Ok((false, apply(tx, context, tenant, row, change, checked)?)),
                 None => continue,
             }
         }
@@ -183,7 +186,7 @@ fn upsert_in(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, change: &Contac
             return Err(taken(&owner));
         }
         let mut row = fresh(context, change, phone);
-        let consent = fill(context, &mut row, change, &checked);
+        let consent = fill(context, &mut row, change, checked);
         if contacts::insert(tx, tenant, &row)? {
             return Ok((true, settle(tx, context, tenant, row, change.opt_out, consent)?));
         }
@@ -307,13 +310,18 @@ pub async fn update(app: &App, tenant: Tenant, id: Id<Contact>, change: ContactC
         .await
 }
 
-/// Deletes a contact that was never called or written to. Its number stays on the do-not-call list if it is there.
+/// Deletes a contact that was never called or written to, in either world: calls would keep its number. The number stays on the do-not-call list if it is
+/// there, and what events and kept answers say of it is found by it.
 pub async fn delete(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<(), Failure> {
+    let context = app.context();
     app.store
         .tx(move |tx| {
             let row = present(visible(contacts::get_for_update(tx, tenant, id)?, Mode::Live))?;
             if row.last_contact_at.is_some() || contacts::has_calls(tx, tenant, id)? {
                 return Err(Failure::plain(error_codes::CONTACT_HAS_HISTORY));
+            }
+            if let Some(phone) = do_not_call::number_of(&row) {
+                erasure::hand_over(tx, tenant, id, &context.keyring.hash_phone(&phone))?;
             }
             contacts::delete(tx, tenant, id)?;
             Ok(())

@@ -1,20 +1,18 @@
-//! The delivery log, replays, and what an erasure does to it (spec 3 «Delivery rules»).
+//! The delivery log, replays, and what an erasure does to it (docs/contract/webhooks.md#log).
 
 use api::error_codes;
 use api::webhooks::DeliveryView;
-use domain::ids::{Delivery, Id, WebhookEndpoint};
-use domain::tenant::Tenant;
+use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
+use domain::tenant::{Mode, Tenant};
 use serde_json::Value;
 use store::deliveries::{self, DeliveryRow, Filter, Key};
-use store::{Tx, events, webhooks};
+use store::{Tx, erasure, webhooks};
 
 use super::{App, Context, Failure};
 use crate::jobs::webhooks::{Item, LEASE, REDACTED, note};
 
 /// Log entries looked at for one page.
 const EXAMINED: i64 = 5_000;
-/// Events of a person looked at in one step of an erasure.
-const STEP: i64 = 500;
 
 fn view(row: DeliveryRow) -> Result<DeliveryView, Failure> {
     let read = |text: &str| serde_json::from_str::<Value>(text).map_err(|why| Failure::internal(format!("{}: {why}", row.id)));
@@ -35,10 +33,11 @@ fn must_have_endpoint(tx: &mut Tx<'_>, tenant: Tenant, endpoint: Id<WebhookEndpo
     webhooks::get(tx, tenant, endpoint)?.ok_or_else(|| Failure::not_found("webhook endpoint"))
 }
 
-/// A page of an endpoint's log, newest first, and where the next begins.
+/// A page of what one world sees of an endpoint's log, newest first, and where the next begins.
 pub async fn list(
     app: &App,
     tenant: Tenant,
+    mode: Mode,
     endpoint: Id<WebhookEndpoint>,
     filter: Filter,
     before: Option<String>,
@@ -46,29 +45,29 @@ pub async fn list(
 ) -> Result<(Vec<DeliveryView>, Option<String>), Failure> {
     let page = app.store.read(move |tx| {
         must_have_endpoint(tx, tenant, endpoint)?;
-        Ok::<_, Failure>(deliveries::list(tx, tenant, endpoint, &filter, before.as_deref().unwrap_or("whd_~"), limit, EXAMINED)?)
+        Ok::<_, Failure>(deliveries::list(tx, tenant, endpoint, (mode, &filter), before.as_deref().unwrap_or("whd_~"), limit, EXAMINED)?)
     });
     let (rows, next) = page.await?;
     Ok((rows.into_iter().map(view).collect::<Result<_, _>>()?, next))
 }
 
-/// One delivery.
-pub async fn get(app: &App, tenant: Tenant, endpoint: Id<WebhookEndpoint>, id: Id<Delivery>) -> Result<DeliveryView, Failure> {
+/// One delivery of one world.
+pub async fn get(app: &App, tenant: Tenant, mode: Mode, endpoint: Id<WebhookEndpoint>, id: Id<Delivery>) -> Result<DeliveryView, Failure> {
     let key = Key { tenant, endpoint, id };
     let row = app.store.read(move |tx| {
         must_have_endpoint(tx, tenant, endpoint)?;
-        deliveries::get(tx, key)?.ok_or_else(|| Failure::not_found("delivery"))
+        deliveries::get(tx, key, mode)?.ok_or_else(|| Failure::not_found("delivery"))
     });
     view(row.await?)
 }
 
 /// Delivers again, now, with the same event id; the retry schedule starts anew. A delivery that is pending is attempted at once.
-pub async fn replay(app: &App, tenant: Tenant, endpoint: Id<WebhookEndpoint>, id: Id<Delivery>) -> Result<DeliveryView, Failure> {
+pub async fn replay(app: &App, tenant: Tenant, mode: Mode, endpoint: Id<WebhookEndpoint>, id: Id<Delivery>) -> Result<DeliveryView, Failure> {
     let key = Key { tenant, endpoint, id };
     let context = app.context();
     let row = app.store.tx(move |tx| {
         let active = webhooks::get_for_update(tx, tenant, endpoint)?.ok_or_else(|| Failure::not_found("webhook endpoint"))?.active;
-        let row = deliveries::get(tx, key)?.ok_or_else(|| Failure::not_found("delivery"))?;
+        let row = deliveries::get(tx, key, mode)?.ok_or_else(|| Failure::not_found("delivery"))?;
         let Some(envelope) = row.envelope else {
             return Err(Failure::new(error_codes::DELIVERY_REDACTED, "the payload was emptied because the person was erased"));
         };
@@ -83,34 +82,27 @@ pub async fn replay(app: &App, tenant: Tenant, endpoint: Id<WebhookEndpoint>, id
         let items = lease.map(|lease| Item { key, kind, body, round, round_at: now, made: 0, created_at: row.created_at, lease });
         let in_line = if lease.is_none() { vec![endpoint] } else { Vec::new() };
         tx.after_commit(move || engine.take(items.into_iter().collect(), &in_line));
-        deliveries::get(tx, key)?.ok_or_else(|| Failure::not_found("delivery"))
+        deliveries::get(tx, key, mode)?.ok_or_else(|| Failure::not_found("delivery"))
     });
     view(row.await?)
 }
 
-/// Empties the payloads of all events about a person; how many deliveries that concerns. Pending ones are given up, not sent without their content:
-/// a receiver could make nothing of them. Call it in the transaction that erases the person, after the events which that transaction owes itself.
-pub fn redact_contact(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, contact: &str) -> Result<u64, Failure> {
+/// Empties the payloads of these events; how many deliveries that concerns. Pending ones are given up, not sent without their content: a receiver could
+/// make nothing of them. Call it in the transaction that erases the person, after the events which that transaction owes itself.
+pub fn redact(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, events: &[Id<Event>]) -> Result<u64, Failure> {
     let endpoints = webhooks::list(tx, tenant)?;
     let note = note(context.now, None, 0, Some(REDACTED.to_owned()));
-    let (mut count, mut after, mut stopped) = (0, String::new(), Vec::new());
-    loop {
-        let ids = events::ids_of_contact(tx, tenant, contact, &after, STEP)?;
-        for event in &ids {
-            for endpoint in &endpoints {
-                let key = Key { tenant, endpoint: endpoint.id, id: deliveries::id_of(*event, endpoint.id) };
-                count += u64::from(deliveries::exists(tx, key)?);
-                if deliveries::stop(tx, key, &note)? {
-                    stopped.push(key);
-                }
+    let (mut count, mut stopped) = (0, Vec::new());
+    for event in events {
+        for endpoint in &endpoints {
+            let key = Key { tenant, endpoint: endpoint.id, id: deliveries::id_of(*event, endpoint.id) };
+            count += u64::from(deliveries::exists(tx, key)?);
+            if deliveries::stop(tx, key, &note)? {
+                stopped.push(key);
             }
         }
-        match ids.last() {
-            Some(last) if ids.len() as i64 == STEP => after = last.to_string(),
-            _ => break,
-        }
+        erasure::empty_event(tx, tenant, *event)?;
     }
-    events::redact(tx, tenant, contact)?;
     context.webhooks.forget(tx, stopped);
     Ok(count)
 }

@@ -1,5 +1,6 @@
-//! Opting out: the workspace's do-not-call list and the contacts on it (spec 2 «Contacts, do-not-call list, erasure»). Whatever makes
-//! somebody opt out (a call, the API, the console, the channel) comes through [`opt_out`].
+//! Opting out: the workspace's do-not-call list and the contacts on it
+//! (docs/contract/contacts.md#opting-out). Whatever makes somebody opt out (a call, the API, the console, the
+//! channel) comes through [`opt_out`].
 
 use api::contacts::Contact as ContactView;
 use api::do_not_call::{Added, Entry};

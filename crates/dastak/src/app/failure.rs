@@ -17,12 +17,14 @@ pub struct Failure {
     pub retry_after: Option<i64>,
     /// For the log only.
     pub cause: Option<String>,
+    /// Whether the store did not do what was asked of it.
+    pub of_store: bool,
 }
 
 impl Failure {
     /// A failure with its own words.
     pub fn new(error: &'static ErrorCode, message: impl Into<String>) -> Self {
-        Self { error, message: message.into(), meta: None, retry_after: None, cause: None }
+        Self { error, message: message.into(), meta: None, retry_after: None, cause: None, of_store: false }
     }
 
     /// A failure in the words of the table.
@@ -61,11 +63,13 @@ impl From<DbError> for Failure {
     fn from(error: DbError) -> Self {
         match error {
             DbError::Unavailable(_) | DbError::Retry(_) => Self {
+                of_store: matches!(error, DbError::Unavailable(_)),
                 cause: Some(error.to_string()),
                 retry_after: Some(2),
                 ..Self::new(error_codes::UNAVAILABLE, "the service cannot store anything right now; nothing was changed, try again")
             },
             DbError::Uncertain(_) => Self {
+                of_store: true,
                 cause: Some(error.to_string()),
                 retry_after: Some(2),
                 ..Self::new(

@@ -1,4 +1,4 @@
-//! `Idempotency-Key`, one mechanism for every endpoint that has it (spec 1 «Idempotency»).
+//! `Idempotency-Key`, one mechanism for every endpoint that has it (docs/contract/README.md#idempotency).
 //!
 //! A request whose whole effect is one transaction reserves its key, works and keeps its answer in that transaction: a refusal or a crash
 //! takes the reservation along. A request with an effect outside ([`Once::reserve`] … [`Once::finish`]) holds the key under a lease.
@@ -14,6 +14,8 @@ use super::{App, Failure};
 
 /// How long a reservation outlives a crash of its holder.
 const LEASE: i64 = 2 * MINUTE;
+/// Longest answer that is kept, bytes. Ceilings of requests keep answers far below.
+const LONGEST_ANSWER: usize = 256 * 1024;
 
 /// An answer that can be kept and given again.
 #[derive(Debug, Clone)]
@@ -64,6 +66,9 @@ impl Once {
     pub fn finish(&self, tx: &mut Tx<'_>, status: u16, body: &Value, contact: Option<&str>) -> Result<Answer, Failure> {
         let answer = Answer { status, body: body.to_string(), replayed: false };
         if let Some(slot) = &self.0 {
+            if answer.body.len() > LONGEST_ANSWER {
+                return Err(Failure::internal(format!("an answer of {} bytes cannot be kept", answer.body.len())));
+            }
             idempotency::finish(tx, slot, status, &answer.body, contact)?;
         }
         Ok(answer)

@@ -7,7 +7,7 @@ use domain::tenant::{Mode, Tenant};
 use store::api_keys::{self, KeyRow};
 
 use super::operator_log::{self, Trace};
-use super::{App, Failure, nudges, workspaces};
+use super::{App, Failure, nudges, scheduled_calls, workspaces};
 
 /// Random characters of a key: 160 bits.
 const SECRET_LENGTH: usize = 32;
@@ -84,18 +84,21 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<KeyView>, Failure> {
         .await
 }
 
-/// Revokes a key, at once on every node; a repeat changes nothing.
+/// Revokes a key, at once on every node, and cancels what waits in its name; a repeat changes nothing more.
 pub async fn revoke(app: &App, trace: Trace, tenant: Tenant, key: Id<ApiKey>) -> Result<KeyView, Failure> {
     let context = app.context();
     let access_changes = app.access_changes();
-    app.store
+    let revoked = app
+        .store
         .tx(move |tx| {
             workspaces::must_exist(tx, tenant)?;
             let row = api_keys::revoke(tx, tenant, key, context.now)?.ok_or_else(|| Failure::not_found("key"))?;
             access_changes(tx);
             operator_log::append(tx, &context, &trace, Some(tenant), &key.to_string())?;
             nudges::revoke_key(tx, &context, tenant, key)?;
-            Ok(view(row, None))
+            Ok::<_, Failure>(view(row, None))
         })
-        .await
+        .await?;
+    scheduled_calls::revoke_key(app, tenant, key).await?;
+    Ok(revoked)
 }

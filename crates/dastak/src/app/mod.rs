@@ -21,6 +21,8 @@ pub mod failure;
 pub mod flows;
 pub mod idempotency;
 pub mod keys;
+pub mod log_marks;
+pub mod master_key;
 pub mod members;
 pub mod nudges;
 pub mod numbers;
@@ -30,6 +32,7 @@ pub mod scheduled_calls;
 pub mod timelines;
 pub mod tool_calls;
 pub mod tools;
+pub mod transfer_numbers;
 pub mod voices;
 pub mod wallet;
 pub mod webhooks;
@@ -62,6 +65,10 @@ pub mod topics {
     pub const AFTER_CALLS: WakeSet = WakeSet(1 << 9);
     /// A nudge has to be looked at, a line got free, or a key was revoked.
     pub const DIALLER: WakeSet = WakeSet(1 << 4);
+    /// Somebody wants a call on a real line ended.
+    pub const WISHES: WakeSet = WakeSet(1 << 10);
+    /// Somebody talks and pays: the hold has to grow earlier than was known.
+    pub const HOLDS: WakeSet = WakeSet(1 << 11);
 }
 
 /// Everything a use case needs; shared by all requests and jobs of a node.
@@ -94,8 +101,18 @@ pub struct App {
     pub ports: after_call::Ports,
     /// Deliveries on their way.
     pub webhooks: Arc<crate::jobs::webhooks::Engine>,
+    /// How far this node has seen each chain of the decision log come.
+    pub marks: Arc<log_marks::Marks>,
+    /// Checks and exports of the decision log that run.
+    pub audits: Arc<audit::Turns>,
     /// Requests by workspace, on an embedded store.
     pub rates: crate::http::rate_limit::Windows,
+    /// What those who are connected have in work.
+    pub shares: crate::http::shares::InWork,
+    /// Calls that a request has just ended.
+    pub hung_up: calls::HungUp,
+    /// What is told of the service and made once.
+    pub told: crate::http::system::Told,
 }
 
 /// What a transaction closure needs beside the store: it may run again, so it is cheap to copy.
@@ -109,12 +126,28 @@ pub struct Context {
     pub webhooks: Arc<crate::jobs::webhooks::Engine>,
     /// Keyed hashes and seals.
     pub keyring: Arc<Keyring>,
+    /// Who witnesses how the decision log grows.
+    pub marks: Arc<log_marks::Marks>,
 }
 
 impl App {
     /// The present moment, new ids and the keys, to be moved into a transaction.
     pub fn context(&self) -> Context {
-        Context { now: self.clock.now(), ids: self.ids.clone(), keyring: self.keyring.clone(), webhooks: self.webhooks.clone() }
+        Context {
+            now: self.clock.now(),
+            ids: self.ids.clone(),
+            keyring: self.keyring.clone(),
+            webhooks: self.webhooks.clone(),
+            marks: self.marks.clone(),
+        }
+    }
+
+    /// Whether somebody with this token, or without one from this address, may see the figures of the service.
+    pub fn may_see_figures(&self, token: Option<&str>, address: Option<std::net::IpAddr>) -> bool {
+        let figures = &self.config.figures;
+        let same = |known: &str, token: &str| crate::runtime::crypto::same(known.as_bytes(), token.as_bytes());
+        address.is_some_and(|address| figures.networks.trusts(address))
+            || token.is_some_and(|token| self.is_operator(token) || figures.token.as_deref().is_some_and(|known| same(known, token)))
     }
 
     /// The operator's bearer token opens `/operator/v1`.

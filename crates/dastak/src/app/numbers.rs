@@ -65,7 +65,8 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, number: String) -> 
         .await
 }
 
-/// Sets the agent that answers calls to a number; `None` stops answering (spec 2 «Phone numbers»).
+/// Sets the agent that answers calls to a number; `None` stops answering
+/// (docs/contract/numbers.md#answering-agent).
 pub async fn set_inbound_agent(app: &App, tenant: Tenant, id: Id<Number>, agent: Option<String>) -> Result<NumberView, Failure> {
     app.store
         .tx(move |tx| {
@@ -84,8 +85,8 @@ pub async fn set_inbound_agent(app: &App, tenant: Tenant, id: Id<Number>, agent:
         .await
 }
 
-/// Whether an agent can answer calls to a number, in the order of spec 2.
-/// Whether an agent may answer calls (spec 2 «Numbers»).
+/// Whether an agent can answer calls to a number: published, a call agent, inbound, in this order
+/// (docs/contract/numbers.md#answering-agent).
 pub fn check_inbound(row: &store::agents::AgentRow) -> Result<(), Failure> {
     if row.status != "active" {
         return Err(Failure::plain(NUMBER_AGENT_NOT_PUBLISHED));

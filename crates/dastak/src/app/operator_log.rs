@@ -7,6 +7,7 @@ use store::operator_log::{self, LogRow};
 use store::{DbError, Tx};
 
 use super::{App, Context, Failure};
+use crate::runtime::ids::Ids;
 
 /// What an operator write says of itself.
 #[derive(Debug, Clone)]
@@ -29,10 +30,15 @@ pub struct LogView {
     request_id: String,
 }
 
+/// The id of a new line; it sorts by time.
+pub fn new_id(ids: &Ids) -> String {
+    ids.make::<Event>().to_string().replacen("evt_", "olog_", 1)
+}
+
 /// Adds a line. `subject` holds ids and names only.
 pub fn append(tx: &mut Tx<'_>, context: &Context, trace: &Trace, workspace: Option<Tenant>, subject: &str) -> Result<(), DbError> {
     let row = LogRow {
-        id: context.ids.make::<Event>().to_string().replacen("evt_", "olog_", 1),
+        id: new_id(&context.ids),
         at: context.now,
         operation: trace.operation.into(),
         workspace: workspace.map(|workspace: Id<_>| workspace.to_string()),

@@ -11,6 +11,7 @@ use domain::call::RecordedFile;
 use domain::call::after::Step;
 use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::ids::{Call, Id, Recording};
+use domain::ports::{Pieces, ProviderError};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, MINUTE, SECOND};
 use serde_json::json;
@@ -23,6 +24,7 @@ use super::calls::{Env, emit};
 use super::erasure::Person;
 use super::{App, Context, Failure, access, after_call, decision_log, topics};
 use crate::config::Config;
+use crate::http::shares::Share;
 
 /// How long a link works.
 const LINK_LIVES: i64 = 5 * MINUTE;
@@ -31,6 +33,9 @@ const SPOOL_REST: i64 = 10 * MINUTE;
 /// Bytes before the sound of a WAV file, and of a millisecond of sound: two channels of 8,000 samples of 16 bits a second.
 const WAV_HEAD: u64 = 44;
 const WAV_MILLISECOND: u64 = 32;
+/// Requests that read one recording at once, and all recordings of one workspace.
+const PER_LINK: usize = 8;
+const PER_WORKSPACE: usize = 32;
 /// Recordings dropped in one transaction.
 const BATCH: i64 = 200;
 
@@ -111,12 +116,11 @@ pub fn link(app: &App, id: Id<Recording>) -> String {
     format!("{}/v1/recordings/{id}?expires={expires}&signature={signature}", app.config.public_url)
 }
 
-/// The recording behind a link and its bytes.
+/// The recording behind a link, and its size in bytes.
 ///
 /// # Errors
-/// `link_invalid` when the link is over or is not ours; `workspace_suspended`; `not_found` when the recording is gone; `unavailable` when the object
-/// store does not answer.
-pub async fn open(app: &App, id: Option<Id<Recording>>, expires: i64, signature: &str) -> Result<(RecordingRow, Vec<u8>), Failure> {
+/// `link_invalid` when the link is over or is not ours; `workspace_suspended`; `not_found` when the recording is gone.
+pub async fn behind(app: &App, id: Option<Id<Recording>>, expires: i64, signature: &str) -> Result<(RecordingRow, u64), Failure> {
     let invalid = || Failure::plain(error_codes::LINK_INVALID);
     let id = id.ok_or_else(invalid)?;
     let ours = app.keyring.verify(&signed_text(id, expires), signature);
@@ -135,14 +139,57 @@ pub async fn open(app: &App, id: Option<Id<Recording>>, expires: i64, signature:
     if suspended {
         return Err(Failure::new(error_codes::WORKSPACE_SUSPENDED, "the workspace is suspended"));
     }
-    let object = app.ports.objects.get(&key(&row)).await;
-    let object = object.map_err(|why| Failure {
+    let bytes = row.bytes.and_then(|bytes| u64::try_from(bytes).ok()).ok_or_else(|| Failure::internal(format!("{}: kept without a size", row.id)))?;
+    Ok((row, bytes))
+}
+
+/// Sound of a recording on its way to a client, and its places among all that are sent.
+pub struct Sound {
+    next: Option<Vec<u8>>,
+    rest: Box<dyn Pieces>,
+    recording: Id<Recording>,
+    _link: Share<Id<Recording>>,
+    _workspace: Share<Tenant>,
+}
+
+impl Sound {
+    /// The next bytes. None at the end, and when the object store fails half-way: the client then sees that bytes are missing.
+    pub async fn next(mut self) -> Option<(Vec<u8>, Self)> {
+        let piece = match self.next.take() {
+            Some(piece) => piece,
+            None => match self.rest.next().await {
+                Ok(piece) => piece?,
+                Err(why) => {
+                    tracing::warn!(recording = %self.recording, %why, "a recording broke off");
+                    return None;
+                }
+            },
+        };
+        Some((piece, self))
+    }
+}
+
+/// So many bytes of a recording, read as the client takes them.
+///
+/// # Errors
+/// `rate_limited` while too many are sent; `not_found` when the object is gone; `unavailable` when the object store does not answer.
+pub async fn sound(app: &App, row: &RecordingRow, first: u64, length: u64) -> Result<Sound, Failure> {
+    let full = || Failure {
+        retry_after: Some(1),
+        ..Failure::new(error_codes::RATE_LIMITED, "too many requests for recordings at once; wait for some of them")
+    };
+    let link = app.shares.links.take(row.id, 1, PER_LINK).ok_or_else(full)?;
+    let workspace = app.shares.recordings.take(row.workspace, 1, PER_WORKSPACE).ok_or_else(full)?;
+    let away = |why: ProviderError| Failure {
         cause: Some(why.to_string()),
         retry_after: Some(2),
         ..Failure::new(error_codes::UNAVAILABLE, "the recording cannot be fetched right now; try again")
-    })?;
-    let bytes = object.ok_or_else(|| Failure::not_found("recording"))?;
-    Ok((row, bytes))
+    };
+    let opened = app.ports.objects.open(&key(row), first, length).await.map_err(away)?;
+    let mut rest = opened.ok_or_else(|| Failure::not_found("recording"))?;
+    // The first bytes are read before the answer begins, so that it can still say that there are none.
+    let next = rest.next().await.map_err(away)?;
+    Ok(Sound { next, rest, recording: row.id, _link: link, _workspace: workspace })
 }
 
 /// Forgets a recording; its object is dropped by a step of its call, which is tried until it succeeds.
@@ -167,7 +214,7 @@ fn forget(tx: &mut Tx<'_>, context: &Context, row: &RecordingRow) -> Result<(), 
 
 /// Forgets the recordings of a person who is erased, and counts them. One that is still a file loses its file when its step finds it forgotten.
 pub(super) fn erase(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, erased: &mut Erased) -> Result<(), Failure> {
-    for row in recordings::of_contact(tx, tenant, person.contact)? {
+    for row in recordings::of_calls(tx, tenant, &person.call_ids())? {
         forget(tx, context, &row)?;
         erased.recordings += 1;
     }

@@ -1,12 +1,13 @@
-//! Calls at a set time (spec 1 «Scheduled calls»): made, read and cancelled here, tried by [`try_due`] when their time comes, and told by the
-//! call's own facts what became of the dial. Every change of state goes through `domain::scheduled_call::step`.
+//! Calls at a set time (docs/contract/scheduled-calls.md): made, read and cancelled here, tried by
+//! [`try_due`] when their time comes, and told by the call's own facts what became of the dial. Every change
+//! of state goes through `domain::scheduled_call::step`.
 
 use std::sync::Arc;
 
 use api::error_codes as codes;
 use api::scheduled_calls::{NewScheduledCall, Scheduled, ScheduledCallView};
 use domain::call::Fact;
-use domain::ids::Id;
+use domain::ids::{ApiKey, Id};
 use domain::scheduled_call::{Action, DueFacts, Event, PlacementFailure, Reason, Refusal, ScheduleError, Status, Step, Verdict, schedule, step};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
@@ -15,6 +16,7 @@ use store::Tx;
 use store::calls::CallRow;
 use store::scheduled_calls::{self, ScheduledCallId, ScheduledCallRow};
 
+use super::access::Caller;
 use super::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
 use super::idempotency::{Answer, Once, Turn};
 use super::timelines::Checks;
@@ -66,9 +68,13 @@ fn refused_at_creation(prepared: &Prepared) -> Option<Refused> {
     })
 }
 
+/// Calls of a revoked key that one transaction cancels.
+const OF_KEY: i64 = 200;
+
 /// `POST /v1/scheduled-calls`.
-pub async fn create(app: &App, tenant: Tenant, mode: Mode, once: Once, body: NewScheduledCall) -> Result<Answer, Failure> {
+pub async fn create(app: &App, caller: &Caller, once: Once, body: NewScheduledCall) -> Result<Answer, Failure> {
     calls::check_metadata(&body.call.metadata)?;
+    let (tenant, mode, key) = (caller.tenant(), caller.mode(), caller.key_id());
     let env = app.call_env();
     let now = env.context.now;
     let scheduled_at = body.scheduled_at;
@@ -83,27 +89,19 @@ pub async fn create(app: &App, tenant: Tenant, mode: Mode, once: Once, body: New
                 return Err(refused.into());
             }
             let state = schedule(scheduled_at, now).map_err(refuse_time)?;
-            let row = new_row(&env, tenant, mode, &prepared, state)?;
+            let row = new_row(&env, key, &prepared, state)?;
             scheduled_calls::insert(tx, &row)?;
             scheduled_calls::record(tx, tenant, row.id, now, &told("created", &row, json!([])))?;
             tx.wake(topics::SCHEDULED_CALLS);
-            let made = Scheduled { data: view(row), warnings: prepared.warnings.clone() };
+            let made = Scheduled { data: view(row.clone()), warnings: prepared.warnings.clone() };
             let made = serde_json::to_value(made).map_err(|why| Failure::internal(why.to_string()))?;
-            // What erasure finds the kept answer by: the person, or the number before there is one.
-            let known = prepared.contact().map(|contact| contact.id.to_string());
-            let person = known.or_else(|| prepared.to.map(|to| env.context.keyring.hash_phone(&to)));
-            once.finish(tx, 201, &made, person.as_deref())
+            // An erasure finds the kept answer by what it speaks about, as it finds that by number and reference.
+            once.finish(tx, 201, &made, Some(&row.id.to_string()))
         })
         .await
 }
 
-fn new_row(
-    env: &Env,
-    tenant: Tenant,
-    mode: Mode,
-    prepared: &Prepared,
-    state: domain::scheduled_call::ScheduledCall,
-) -> Result<ScheduledCallRow, Failure> {
+fn new_row(env: &Env, key: Id<ApiKey>, prepared: &Prepared, state: domain::scheduled_call::ScheduledCall) -> Result<ScheduledCallRow, Failure> {
     let agent = prepared.agent.as_ref().ok_or(Refused::AgentNotFound)?;
     let to = prepared.to.ok_or(Refused::InvalidNumber)?;
     let from_number = match &prepared.from {
@@ -112,8 +110,9 @@ fn new_row(
     };
     Ok(ScheduledCallRow {
         id: env.context.ids.make(),
-        workspace: tenant,
-        mode,
+        workspace: prepared.workspace.id,
+        mode: prepared.mode,
+        api_key: Some(key),
         agent: agent.id,
         to_number: to.to_string(),
         from_number,
@@ -201,8 +200,8 @@ fn told(event: &str, row: &ScheduledCallRow, checks: Value) -> Value {
 }
 
 /// Tries a scheduled call that is due; the call to be dialled after the commit, if nothing stands in the way. `None` also when it is not
-/// due any more or another node has it.
-pub async fn try_due(app: &App, tenant: Tenant, id: ScheduledCallId) -> Result<Option<CallRow>, Failure> {
+/// due any more or another node has it. `minute_free` is whether the workspace may place another call in this minute.
+pub async fn try_due(app: &App, tenant: Tenant, id: ScheduledCallId, minute_free: bool) -> Result<Option<CallRow>, Failure> {
     let env = app.call_env();
     app.store
         .tx(move |tx| {
@@ -210,7 +209,12 @@ pub async fn try_due(app: &App, tenant: Tenant, id: ScheduledCallId) -> Result<O
             let Some(row) = scheduled_calls::take_due(tx, tenant, id, now)? else { return Ok(None) };
             let mut known = Known::default();
             let prepared = calls::prepare(tx, &env, &mut known, tenant, row.mode, order_of(&row))?;
-            let decided = step(&row.state, Event::Due(due_facts(&prepared, now)), now);
+            let key_ok = match row.api_key {
+                Some(key) => known.key_is_valid(tx, tenant, key, now)?,
+                None => true,
+            };
+            let facts = DueFacts { key_revoked: !key_ok, minute_free, ..due_facts(&prepared, now) };
+            let decided = step(&row.state, Event::Due(facts), now);
             if decided.verdict != Verdict::Applied {
                 return Err(Failure::internal(format!("a due scheduled call was not tried: {:?}", decided.verdict)));
             }
@@ -223,7 +227,9 @@ pub async fn try_due(app: &App, tenant: Tenant, id: ScheduledCallId) -> Result<O
             let row = save(tx, row, &decided, call.as_ref().map(|call| call.id))?;
             let refusal = prepared.refused().and_then(|refused| refusal(&refused));
             let mut checks = Checks::new();
+            checks.add(format_args!(r#"{{"check":"api_key","ok":{key_ok}}}"#));
             timelines::add_dial(&mut checks, &prepared, refusal);
+            checks.add(format_args!(r#"{{"check":"calls_per_minute","ok":{minute_free}}}"#));
             let checks = serde_json::from_str(&checks.text()).map_err(|why| Failure::internal(why.to_string()))?;
             scheduled_calls::record(tx, tenant, id, now, &told("due", &row, checks))?;
             Ok(call.map(Arc::unwrap_or_clone))
@@ -257,6 +263,7 @@ fn due_facts(prepared: &Prepared, now: Timestamp) -> DueFacts {
         opening: prepared.pack.as_ref().and_then(|pack| pack.hours.next_opening(now)),
         balance_ok: prepared.balance_ok,
         line_free: prepared.lines_full.is_none(),
+        ..DueFacts::CLEAR
     }
 }
 
@@ -302,10 +309,44 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, id: Scheduled
     Ok(())
 }
 
-/// Cancels every call that waits for a person, found by number or reference, and takes the person's data out of all of them. The caller's
-/// transaction is the erasure.
-pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, to_number: Option<&str>, external_ref: Option<&str>, now: Timestamp) -> Result<(), Failure> {
-    for row in scheduled_calls::of_person(tx, tenant, to_number, external_ref)? {
+/// Cancels a batch of the waiting calls of a revoked key; whether there may be more.
+fn end_of_key(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>, now: Timestamp) -> Result<bool, Failure> {
+    let rows = scheduled_calls::of_key(tx, tenant, key, OF_KEY)?;
+    let more = rows.len() as i64 >= OF_KEY;
+    for row in rows {
+        let decided = step(&row.state, Event::KeyRevoked, now);
+        if decided.verdict == Verdict::Applied {
+            let (id, call) = (row.id, row.call);
+            let row = save(tx, row, &decided, call)?;
+            scheduled_calls::record(tx, tenant, id, now, &told("key_revoked", &row, json!([])))?;
+        }
+    }
+    Ok(more)
+}
+
+/// A key was revoked: cancels its waiting calls, a bounded number in each transaction. One that is looked at before its turn here is stopped by the check of
+/// its key just before the dial, and so are those that a crash leaves behind.
+pub async fn revoke_key(app: &App, tenant: Tenant, key: Id<ApiKey>) -> Result<(), Failure> {
+    loop {
+        let now = app.clock.now();
+        if !app.store.tx(move |tx| end_of_key(tx, tenant, key, now)).await? {
+            return Ok(());
+        }
+    }
+}
+
+/// Cancels every call that waits for a person, found by number or reference, and takes the person's data out of all of them; their ids, by which kept
+/// answers are found. The caller's transaction is the erasure.
+pub fn erase(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    to_number: Option<&str>,
+    external_ref: Option<&str>,
+    now: Timestamp,
+) -> Result<Vec<ScheduledCallId>, Failure> {
+    let rows = scheduled_calls::of_person(tx, tenant, to_number, external_ref)?;
+    let ids = rows.iter().map(|row| row.id).collect();
+    for row in rows {
         let (id, call) = (row.id, row.call);
         let decided = step(&row.state, Event::Erased, now);
         if decided.verdict == Verdict::Applied {
@@ -314,5 +355,5 @@ pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, to_number: Option<&str>, external_
         }
         scheduled_calls::redact(tx, tenant, id)?;
     }
-    Ok(())
+    Ok(ids)
 }

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use domain::call::Wish;
 use domain::decision_log::Chain;
 use domain::ids::{Call, Id};
 use domain::nudge::Refusal;
@@ -10,7 +11,7 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::{Map, Value, json};
 use store::calls::{self, CallRow};
-use store::{Tx, decision_log, recordings};
+use store::{Tx, call_legs, decision_log, recordings};
 
 use super::calls::{OwnNumber, Prepared, Refused};
 use super::{App, Failure, access};
@@ -74,13 +75,30 @@ fn life(row: &CallRow) -> Vec<Value> {
         entries.push(plain(at, "answered", "talk", "in_progress", None, row.id));
     }
     if let Some(at) = row.hang_up_at {
-        entries.push(plain(at, "hang_up", "finish", "in_progress", Some("api_hangup"), row.id));
+        entries.push(plain(at, "hang_up", "finish", "in_progress", row.wish().map(Wish::as_str), row.id));
     }
     if let Some(at) = progress.ended_at.filter(|_| row.block_reason.is_none()) {
         entries.push(plain(at, "ended", "finish", "ended", progress.end_cause.as_deref(), row.id));
     }
     entries.sort_by_key(|entry| entry["at"].as_str().map(str::to_owned));
     entries
+}
+
+/// Who was brought in, or was to be.
+fn legs(tx: &mut Tx<'_>, row: &CallRow) -> Result<Vec<Value>, Failure> {
+    if row.upkeep.legs == 0 {
+        return Ok(Vec::new());
+    }
+    let mut entries = Vec::new();
+    for leg in call_legs::of_call(tx, row.workspace, row.id)? {
+        let decision = if leg.block_reason.is_some() { "finish" } else { "dial" };
+        let mut told = vec![plain(leg.started_at, "transfer", decision, "in_progress", leg.block_reason.as_deref(), row.id)];
+        told.extend(leg.answered_at.map(|at| plain(at, "transfer_answered", "talk", "in_progress", None, row.id)));
+        let ended = leg.ended_at.filter(|_| leg.block_reason.is_none());
+        told.extend(ended.map(|at| plain(at, "transfer_ended", "finish", "in_progress", leg.end_cause.as_deref(), row.id)));
+        entries.extend(told);
+    }
+    Ok(entries)
 }
 
 /// What happened to the call of a scheduled call after its placement; nothing when its record is gone.
@@ -121,7 +139,11 @@ pub async fn of_call(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
             let (decision, state) = if row.block_reason.is_some() { ("finish", "blocked") } else { ("dial", "ringing") };
             let mut entries = vec![plain(row.started_at, "placement", decision, state, row.block_reason.as_deref(), row.id)];
             entries[0]["checks"] = proof(tx, tenant, id, row.started_at)?;
-            entries.extend(life(&row));
+            let mut life = life(&row);
+            life.extend(legs(tx, &row)?);
+            // What ends with the call comes before its end.
+            life.sort_by_key(|entry| (entry["at"].as_str().map(str::to_owned), entry["event"] == "ended"));
+            entries.extend(life);
             entries.extend(afterwards(tx, &row)?);
             Ok(entries)
         })

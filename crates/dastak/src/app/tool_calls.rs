@@ -103,7 +103,7 @@ pub async fn call(
 }
 
 /// The address with the arguments as query parameters.
-fn with_query(url: &str, arguments: &Map<String, Value>) -> String {
+pub(crate) fn with_query(url: &str, arguments: &Map<String, Value>) -> String {
     let mut out = url.to_owned();
     for (key, value) in arguments {
         out.push(if out.contains('?') { '&' } else { '?' });

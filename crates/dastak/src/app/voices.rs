@@ -1,5 +1,5 @@
-//! Voices that agents can have (spec 2 «Agent», voices response): those of the offline speech, which every installation has, and those of the
-//! providers that the settings name.
+//! Voices that agents can have (docs/contract/agents.md#voices): those of the offline speech, which every
+//! installation has, and those of the providers that the settings name.
 
 use api::agents::{LANGUAGES, Language, Voice, Voices};
 use domain::ports::Synthesiser;

@@ -1,4 +1,5 @@
-//! The prepaid wallet: the ledger, holds for calls in flight, and the warning when it runs low (spec 1 «Wallet»).
+//! The prepaid wallet: the ledger, holds for calls in flight, and the warning when it runs low
+//! (docs/contract/wallet.md).
 
 use api::wallet::{Transaction, Wallet};
 use domain::ids::WalletTransaction;

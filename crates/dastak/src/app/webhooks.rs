@@ -1,14 +1,14 @@
-//! Webhook endpoints (spec 3 «Webhook endpoint», `gaps.md` «Webhook endpoints»).
+//! Webhook endpoints (docs/contract/webhooks.md#endpoints).
 
 use api::error_codes;
 use api::webhooks::{Endpoint, EndpointChange, MAX_ENDPOINTS, NewEndpoint};
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
-use domain::tenant::Tenant;
+use domain::tenant::{Mode, Tenant};
 use serde_json::json;
 use store::deliveries;
 use store::webhooks::{self, EndpointRow};
 
-use super::events::{Audience, emit_to, known, sample};
+use super::events::{Audience, emit_sample, known};
 use super::{App, Failure, workspaces};
 use crate::jobs::webhooks::purpose;
 
@@ -159,7 +159,7 @@ pub async fn rotate_secret(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>) -
 }
 
 /// Sends a sample to this endpoint, whatever it subscribes to.
-pub async fn test(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>, kind: &str) -> Result<(Id<Event>, Id<Delivery>), Failure> {
+pub async fn test(app: &App, tenant: Tenant, mode: Mode, id: Id<WebhookEndpoint>, kind: &str) -> Result<(Id<Event>, Id<Delivery>), Failure> {
     let (context, kind) = (app.context(), known(kind)?);
     app.store
         .tx(move |tx| {
@@ -167,11 +167,11 @@ pub async fn test(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>, kind: &str
             if !row.active {
                 return Err(Failure::conflict("the endpoint is disabled and receives nothing"));
             }
-            let mut event = sample(kind);
+            let mut data = (kind.sample)();
             if kind.name == "webhook.test" {
-                event.data["endpointId"] = json!(id);
+                data["endpointId"] = json!(id);
             }
-            let (event, _) = emit_to(tx, &context, tenant, event, &Audience::Only(id))?;
+            let (event, _) = emit_sample(tx, &context, tenant, mode, kind, data, &Audience::Only(id))?;
             Ok((event, deliveries::id_of(event, id)))
         })
         .await

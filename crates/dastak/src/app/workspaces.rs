@@ -9,9 +9,9 @@ use store::workspaces::{self, WorkspaceRow};
 
 use super::idempotency::{Answer, Once};
 use super::operator_log::{self, Trace};
-use super::{App, Failure, access, wallet};
+use super::{App, Failure, access, calls, wallet};
 
-/// Price of a chat unless the operator says otherwise (`gaps.md`), minor units.
+/// Price of a chat unless the operator says otherwise (docs/contract/operator.md#workspaces), minor units.
 const COST_PER_CHAT: i64 = 500;
 
 fn view(row: WorkspaceRow) -> WorkspaceView {
@@ -102,6 +102,9 @@ pub async fn update(app: &App, trace: Trace, tenant: Tenant, change: WorkspaceCh
         .tx(move |tx| {
             let mut row = workspaces::get_for_update(tx, tenant)?.ok_or_else(|| Failure::not_found("workspace"))?;
             let change = change.clone();
+            if change.suspended == Some(true) {
+                calls::end_all(tx, tenant, context.now)?;
+            }
             row.name = change.name.unwrap_or(row.name);
             row.kyb_verified = change.kyb_verified.unwrap_or(row.kyb_verified);
             row.suspended = change.suspended.unwrap_or(row.suspended);

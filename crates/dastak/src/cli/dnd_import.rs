@@ -1,6 +1,6 @@
 //! `dastak admin import-dnd FILE.csv`: replaces the imported platform do-not-call registry with a file.
 
-use std::io::{BufRead, BufReader, IsTerminal};
+use std::io::{BufRead, BufReader, IsTerminal, Read as _};
 use std::time::Instant;
 
 use clap::{Arg, ArgMatches, Command};
@@ -12,6 +12,12 @@ use super::client::Client;
 pub const NAME: &str = "import-dnd";
 /// Numbers sent at a time.
 const PIECE: usize = 50_000;
+/// Bytes of JSON sent at a time: a request has up to 5 MB.
+const PIECE_BYTES: usize = 4 * 1024 * 1024;
+/// Longest line, bytes. A file with a longer one is no list of numbers.
+const LONGEST_LINE: usize = 64 * 1024;
+/// Letters of a cell that are sent: no writing of a number has as many.
+const LONGEST_CELL: usize = 100;
 /// Lines that are shown when they hold no number.
 const SHOWN: usize = 10;
 /// Headings of the column with the number.
@@ -39,6 +45,54 @@ struct Tally {
 struct Piece {
     phones: Vec<String>,
     lines: Vec<u64>,
+    /// Size as JSON.
+    bytes: usize,
+}
+
+/// The file, line by line.
+struct Lines<R> {
+    input: R,
+    /// Where the number stands, once the first line has been read.
+    column: Option<usize>,
+    lines: u64,
+    /// Bytes read.
+    read: u64,
+}
+
+impl<R: BufRead> Lines<R> {
+    fn of(input: R) -> Self {
+        Self { input, column: None, lines: 0, read: 0 }
+    }
+
+    /// The next cell that should hold a number, with its line; none at the end.
+    fn next(&mut self) -> Result<Option<(u64, String)>, String> {
+        loop {
+            let mut line = Vec::new();
+            let most = LONGEST_LINE as u64 + 1;
+            let length = self.input.by_ref().take(most).read_until(b'\n', &mut line).map_err(|why| why.to_string())?;
+            if length == 0 {
+                return Ok(None);
+            }
+            self.lines += 1;
+            self.read += length as u64;
+            if length > LONGEST_LINE && line.last() != Some(&b'\n') {
+                return Err(format!("line {} is longer than {LONGEST_LINE} bytes: this is no list of numbers", self.lines));
+            }
+            let line = String::from_utf8_lossy(&line);
+            let line = line.trim_start_matches('\u{FEFF}').trim();
+            if line.is_empty() {
+                continue;
+            }
+            if let Some(column) = self.column {
+                return Ok(Some((self.lines, cell(line, column))));
+            }
+            let heading = heading(line);
+            self.column = Some(heading.unwrap_or(0));
+            if heading.is_none() {
+                return Ok(Some((self.lines, cell(line, 0))));
+            }
+        }
+    }
 }
 
 /// Sends the file piece by piece; the registry changes only when all of it has arrived.
@@ -73,31 +127,16 @@ async fn send(client: &Client, method: &str, path: &str, body: Option<&Value>) -
 }
 
 async fn fill(client: &Client, path: &str, input: impl BufRead, file: &str, size: u64) -> Result<Tally, String> {
-    let (mut tally, mut piece, mut column, mut read) = (Tally::default(), Piece::default(), None, 0_u64);
+    let (mut tally, mut piece, mut lines) = (Tally::default(), Piece::default(), Lines::of(input));
     let begun = Instant::now();
-    for line in input.split(b'\n') {
-        let line = line.map_err(|why| format!("{file}: {why}"))?;
-        read += line.len() as u64 + 1;
-        let line = String::from_utf8_lossy(&line);
-        let line = line.trim_start_matches('\u{FEFF}').trim();
-        tally.lines += 1;
-        if line.is_empty() {
-            continue;
-        }
-        let Some(column) = column else {
-            let heading = heading(line);
-            column = Some(heading.unwrap_or(0));
-            if heading.is_none() {
-                piece.push(line, 0, tally.lines);
-            }
-            continue;
-        };
-        piece.push(line, column, tally.lines);
-        if piece.phones.len() == PIECE {
+    while let Some((number, cell)) = lines.next().map_err(|why| format!("{file}: {why}"))? {
+        if !piece.has_room(&cell) {
             piece.send(client, path, &mut tally).await?;
-            progress(read, size, &tally, begun);
+            progress(lines.read, size, &tally, begun);
         }
+        piece.push(cell, number);
     }
+    tally.lines = lines.lines;
     piece.send(client, path, &mut tally).await?;
     progress(size, size, &tally, begun);
     if std::io::stderr().is_terminal() {
@@ -110,6 +149,15 @@ fn cells(line: &str) -> impl Iterator<Item = &str> {
     line.split([',', ';', '\t']).map(|cell| cell.trim().trim_matches('"').trim())
 }
 
+fn cell(line: &str, column: usize) -> String {
+    cells(line).nth(column).unwrap_or_default().chars().take(LONGEST_CELL).collect()
+}
+
+/// Size of a text as JSON, with its comma.
+fn size_of(cell: &str) -> usize {
+    json!(cell).to_string().len() + 1
+}
+
 /// The column with the number, if the line is a heading.
 fn heading(line: &str) -> Option<usize> {
     let is_heading = cells(line).all(|cell| !cell.chars().any(|letter| letter.is_ascii_digit()));
@@ -118,13 +166,18 @@ fn heading(line: &str) -> Option<usize> {
 }
 
 impl Piece {
-    fn push(&mut self, line: &str, column: usize, number: u64) {
-        self.phones.push(cells(line).nth(column).unwrap_or_default().to_owned());
-        self.lines.push(number);
+    fn has_room(&self, cell: &str) -> bool {
+        self.phones.len() < PIECE && self.bytes + size_of(cell) <= PIECE_BYTES
+    }
+
+    fn push(&mut self, cell: String, line: u64) {
+        self.bytes += size_of(&cell);
+        self.phones.push(cell);
+        self.lines.push(line);
     }
 
     async fn send(&mut self, client: &Client, path: &str, tally: &mut Tally) -> Result<(), String> {
-        let Piece { phones, lines } = std::mem::take(self);
+        let Piece { phones, lines, .. } = std::mem::take(self);
         if phones.is_empty() {
             return Ok(());
         }
@@ -168,9 +221,29 @@ fn report(tally: &Tally, as_json: bool) {
     }
 }
 
+/// Every cell of a file that should hold a number, with its line: for fuzz targets.
+///
+/// # Errors
+/// The file is no list.
+pub(crate) fn fuzzed(file: &[u8]) -> Result<Vec<(u64, String)>, String> {
+    let (mut lines, mut piece, mut found) = (Lines::of(file), Piece::default(), Vec::new());
+    while let Some((number, cell)) = lines.next()? {
+        if !piece.has_room(&cell) {
+            piece = Piece::default();
+        }
+        piece.push(cell.clone(), number);
+        found.push((number, cell));
+    }
+    let body = json!({"phones": piece.phones}).to_string();
+    assert!(body.len() <= PIECE_BYTES + 16, "{} bytes in a request", body.len());
+    Ok(found)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{cells, heading};
+    use std::io::Read as _;
+
+    use super::{LONGEST_CELL, LONGEST_LINE, Lines, PIECE, PIECE_BYTES, Piece, cells, fuzzed, heading};
 
     #[test]
     fn headings_and_cells() {
@@ -179,5 +252,28 @@ mod tests {
         assert_eq!(heading("numero"), Some(0));
         assert_eq!(heading("9812345678,x"), None);
         assert_eq!(cells("a, \"b\" ;c").collect::<Vec<_>>(), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn numbers_are_found_with_their_lines() {
+        let file = "\u{FEFF}Name;Mobile\r\nAsha;9812345678\r\n\r\nRavi;\"98123 45679\"\nx";
+        let found = fuzzed(file.as_bytes()).unwrap();
+        assert_eq!(found, [(2, "9812345678".to_owned()), (4, "98123 45679".to_owned()), (5, String::new())]);
+    }
+
+    #[test]
+    fn requests_stay_below_what_the_service_takes_and_a_file_without_lines_is_refused() {
+        let mut lines = Lines::of(std::io::BufReader::new(std::io::repeat(b'9').take(1 << 40)));
+        assert!(lines.next().unwrap_err().starts_with("line 1 is longer than 65536 bytes"));
+        assert!(lines.read <= LONGEST_LINE as u64 + 1);
+        // A cell of control characters is six times as long in JSON.
+        let cell = "\u{1}".repeat(LONGEST_CELL);
+        let mut piece = Piece::default();
+        while piece.has_room(&cell) {
+            piece.push(cell.clone(), 1);
+        }
+        assert!(piece.phones.len() < PIECE);
+        assert!(serde_json::to_string(&piece.phones).unwrap().len() <= PIECE_BYTES + 2);
+        assert_eq!(super::cell(&"9".repeat(1000), 0).len(), LONGEST_CELL);
     }
 }

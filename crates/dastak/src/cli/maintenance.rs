@@ -1,4 +1,4 @@
-//! `dastak migrate`, `backup` and `doctor`.
+//! `dastak migrate`, `backup`, `rotate-master-key` and `doctor`.
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -8,8 +8,12 @@ use serde_json::json;
 use store::Store;
 
 use crate::app::Wakes;
+use crate::app::master_key::{self, Change, Source};
 use crate::config::Config;
-use crate::runtime::crypto::Keyring;
+use crate::runtime::clock::Clock;
+use crate::runtime::crypto::MasterKey;
+use crate::runtime::files;
+use crate::runtime::ids::Ids;
 use crate::service;
 
 /// Brings the schema up to date.
@@ -54,16 +58,58 @@ pub fn backup(config: &Config, file: &str) -> Result<(), String> {
             }
         }
     });
-    let copied = store::db::backup_sqlite(&from, to);
+    let copied = copy(&from, to, &config.data.join("master.key"), &key);
     drop(done);
     let _ = progress.join();
-    copied.map_err(|why| why.to_string())?;
-    std::fs::copy(config.data.join("master.key"), &key).map_err(|why| format!("master.key: {why}"))?;
-    std::fs::File::open(to).and_then(|copy| copy.sync_all()).map_err(|why| why.to_string())?;
+    if let Err(why) = copied {
+        // Half a copy is worse than none.
+        let _ = (std::fs::remove_file(to), std::fs::remove_file(&key));
+        return Err(why);
+    }
     eprintln!("\rwritten: {} ({} MB) and {}", to.display(), std::fs::metadata(to).map_or(0, |meta| meta.len()) / 1_000_000, key.display());
     eprintln!(
         "to restore: stop the service, put them back as <data>/dastak.db and <data>/master.key (remove dastak.db-wal and dastak.db-shm), start it"
     );
+    Ok(())
+}
+
+/// Copies the store and its key into files that only their owner reads.
+fn copy(from: &Path, to: &Path, master_key: &Path, key: &Path) -> Result<(), String> {
+    let failed = |file: &Path, why: std::io::Error| format!("{}: {why}", file.display());
+    let text = std::fs::read(master_key).map_err(|why| failed(master_key, why))?;
+    files::create(to, &[]).map_err(|why| failed(to, why))?;
+    store::db::backup_sqlite(from, to).map_err(|why| why.to_string())?;
+    files::create(key, &text).map_err(|why| failed(key, why))?;
+    std::fs::File::open(to).and_then(|copy| copy.sync_all()).map_err(|why| failed(to, why))
+}
+
+/// Changes the master key of a service that is stopped.
+pub async fn rotate_master_key(config: Config, new_key: Option<&str>, new_signing_key: bool, nodes_stopped: bool) -> Result<(), String> {
+    if config.database_url.is_some() && !nodes_stopped {
+        return Err("stop every node of this database first, then say so with --nodes-stopped: a running node goes on with the old keys".into());
+    }
+    let source = Source::of(&config)?;
+    if matches!(source, Source::Folder(_)) && !config.data.join("master.key").exists() {
+        return Err(format!("{}: no master key there; give --data DIR of the service", config.data.display()));
+    }
+    service::make_data_folder(&config)?;
+    // The embedded store refuses a second process; this also ends a change that was interrupted.
+    let store = service::open_store(&config, &Wakes::default()).await?;
+    master_key::open(&store, &source).await?;
+    let change = Change::new(&source, new_key.map(Path::new), new_signing_key)?;
+    let clock = Clock::real();
+    let log_id = crate::app::operator_log::new_id(&Ids::new(clock.clone()));
+    change.write_down()?;
+    let changed = change.seal_anew(&store, clock.now(), log_id).await?;
+    change.put_in_place()?;
+    eprintln!("the master key is changed: {} secrets and {} heads of the decision log are sealed anew", changed.secrets, changed.heads);
+    eprintln!("the new key is in {}; keep a copy of it with your backups. Backups made before open with the old key only", change.file().display());
+    if matches!(source, Source::Setting(_)) {
+        eprintln!("set master_key to the content of that file on every node before you start one");
+    }
+    if new_signing_key {
+        eprintln!("exports and heads are signed with another key from now on; tell those who check them: {}", changed.public_key);
+    }
     Ok(())
 }
 
@@ -130,9 +176,9 @@ pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
     verdicts.push((
         "master key".into(),
         match &config.master_key {
-            Some(text) => Keyring::parse(text).map(|_| "from the settings".into()).ok_or_else(|| "master_key is not 32 bytes in base64".into()),
+            Some(text) => MasterKey::parse(text).map(|_| "from the settings".into()).ok_or_else(|| "master_key is not 32 bytes in base64".into()),
             None if config.data.join("master.key").exists() => {
-                Keyring::open(&config.data.join("master.key")).map(|_| config.data.join("master.key").display().to_string())
+                MasterKey::open(&config.data.join("master.key")).map(|_| config.data.join("master.key").display().to_string())
             }
             None => Ok("none yet; the first start makes it".into()),
         },

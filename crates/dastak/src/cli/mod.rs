@@ -3,7 +3,7 @@
 mod admin;
 mod client;
 mod demo;
-mod dnd_import;
+pub(crate) mod dnd_import;
 mod listen;
 mod maintenance;
 mod trigger;
@@ -57,6 +57,23 @@ fn command() -> Command {
                 .about("Copy the embedded store consistently while it runs")
                 .arg(Arg::new("FILE").required(true).help("File to write; must not exist")),
         ))
+        .subcommand(settings(
+            Command::new("rotate-master-key")
+                .about("Change the master key of a service that is stopped, and seal every stored secret anew")
+                .arg(Arg::new("new-key").long("new-key").value_name("FILE").help("Where the key is a setting: new file for the new key"))
+                .arg(
+                    Arg::new("new-signing-key")
+                        .long("new-signing-key")
+                        .action(ArgAction::SetTrue)
+                        .help("Sign exports and heads with another key, too"),
+                )
+                .arg(
+                    Arg::new("nodes-stopped")
+                        .long("nodes-stopped")
+                        .action(ArgAction::SetTrue)
+                        .help("On PostgreSQL: every node of the database is stopped"),
+                ),
+        ))
         .subcommand(settings(Command::new("doctor").about("Check every configured component")).arg(json_flag()))
 }
 
@@ -67,6 +84,7 @@ fn json_flag() -> Arg {
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let matches = command().get_matches();
+    crate::runtime::files::keep_private();
     let outcome = match matches.subcommand() {
         Some(("openapi", matches)) => openapi(matches.get_flag("operator")),
         Some(("verify-log", matches)) => match verify_log::run(matches) {
@@ -106,6 +124,11 @@ fn run(name: &str, matches: &ArgMatches) -> Result<(), String> {
         "dev" | "serve" => runtime.block_on(serve(config)),
         "migrate" => runtime.block_on(maintenance::migrate(config)),
         "backup" => maintenance::backup(&config, matches.get_one::<String>("FILE").map_or("", String::as_str)),
+        "rotate-master-key" => {
+            let new_key = matches.get_one::<String>("new-key").map(String::as_str);
+            let (signing, stopped) = (matches.get_flag("new-signing-key"), matches.get_flag("nodes-stopped"));
+            runtime.block_on(maintenance::rotate_master_key(config, new_key, signing, stopped))
+        }
         "doctor" => runtime.block_on(maintenance::doctor(config, matches.get_flag("json"))),
         other => Err(format!("{other}: no such command")),
     };

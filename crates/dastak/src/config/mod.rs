@@ -1,6 +1,8 @@
-//! Settings (`operating.md` «Commands»): built-in default, file, environment, flags, lowest to highest. One table says what exists; a wrong
-//! setting stops the start with its name, what was found and what is allowed.
+//! Settings (docs/contract/operator.md#settings): built-in default, file, environment, flags, lowest to
+//! highest. One table says what exists; a wrong setting stops the start with its name, what was found and
+//! what is allowed.
 
+mod limits;
 mod providers;
 mod telephony;
 #[cfg(test)]
@@ -11,8 +13,11 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use domain::secret::Secret;
+
 use crate::runtime::logs::Format;
 
+pub use limits::{Figures, Limits};
 pub use providers::{Providers, SPEECH_PROVIDERS};
 pub use telephony::{Carrier, MachineAnswer, Telephony};
 
@@ -68,6 +73,20 @@ pub const SETTINGS: &[Setting] = &[
     setting("tls_cert", Kind::Text, "", "certificate chain (PEM) of the listener; with tls_key, HTTPS instead of HTTP"),
     setting("tls_key", Kind::Text, "", "private key (PEM) of the listener"),
     setting("trusted_proxies", Kind::List, "", "addresses or networks whose X-Forwarded-For is believed"),
+    secret("metrics_token", "bearer token for /metrics and the details of /readyz, for a monitor that is not to have the operator's"),
+    setting("metrics_networks", Kind::List, "", "addresses or networks that see /metrics and the details of /readyz without a token"),
+    setting("limits.connections", Kind::Number(1, 1_000_000), "10000", "HTTP connections at once; more are closed at once"),
+    setting(
+        "limits.connections_per_address",
+        Kind::Number(1, 1_000_000),
+        "1000",
+        "HTTP connections at once of one IPv4 address or IPv6 /64; trusted proxies have no such limit",
+    ),
+    setting("limits.head_time", Kind::Number(1, 600), "15", "seconds that the head of a request may take, the wait for the next request included"),
+    setting("limits.body_time", Kind::Number(1, 600), "30", "seconds that the body of a request may take"),
+    setting("limits.answer_time", Kind::Number(1, 600), "30", "seconds after which a client that takes nothing of its answer is given up"),
+    setting("limits.bodies_mb", Kind::Number(5, 100_000), "64", "megabytes of bodies in work at once; more are refused with 503"),
+    setting("limits.bodies_mb_per_client", Kind::Number(5, 100_000), "16", "the same for one workspace; more are refused with 429"),
     setting("shutdown_grace", Kind::Number(0, 600), "20", "seconds that requests and jobs get to finish on SIGTERM"),
     setting("log_format", Kind::Words(&["text", "json"]), "text", "form of log lines on standard error"),
     setting("clock", Kind::Words(&["real", "manual"]), "real", "manual: the clock stands still until told over /dev/clock; for tests only"),
@@ -144,6 +163,8 @@ pub const SETTINGS: &[Setting] = &[
     setting("storage.bucket", Kind::Text, "", "bucket"),
     secret("storage.access_key", "key id"),
     secret("storage.secret_key", "secret"),
+    setting("audit.head_file", Kind::Text, "", "file to which signed heads of the decision log are added as it grows; keep it outside this machine"),
+    setting("audit.head_minutes", Kind::Number(1, 10_080), "60", "minutes between two heads of a chain in audit.head_file"),
     setting("recordings.keep_days", Kind::Number(0, 36_500), "0", "days after which recordings are removed; 0 keeps them"),
     setting("webhooks.allow_insecure", Kind::Flag, "false", "accept http:// and private endpoint addresses; for development only"),
 ];
@@ -156,15 +177,15 @@ pub struct Config {
     /// Data folder.
     pub data: PathBuf,
     /// PostgreSQL connection string.
-    pub database_url: Option<String>,
+    pub database_url: Option<Secret>,
     /// PostgreSQL connections for writing.
     pub database_connections: usize,
     /// Certificates to trust for PostgreSQL.
     pub database_ca: Option<PathBuf>,
     /// Bearer token of the operator API; empty until the start has read or made it.
-    pub operator_token: String,
+    pub operator_token: Secret,
     /// Master key in text form, if set.
-    pub master_key: Option<String>,
+    pub master_key: Option<Secret>,
     /// Base of links; empty until the address is known.
     pub public_url: String,
     /// Name in webhook headers.
@@ -175,6 +196,10 @@ pub struct Config {
     pub tls: Option<(PathBuf, PathBuf)>,
     /// Whom to believe about client addresses.
     pub network: Network,
+    /// Who may see the figures, beside the operator.
+    pub figures: Figures,
+    /// What is allowed to those who connect.
+    pub limits: Limits,
     /// How long a stop waits.
     pub shutdown_grace: Duration,
     /// Form of log lines.
@@ -185,6 +210,10 @@ pub struct Config {
     pub telephony: Telephony,
     /// Speech, language models and storage.
     pub providers: Providers,
+    /// File to which signed heads of the decision log are added, and how often.
+    pub head_file: Option<PathBuf>,
+    /// Time between two heads of a chain there.
+    pub head_interval: Duration,
     /// Days after which recordings are removed; 0 keeps them.
     pub recording_days: i64,
     /// Accept http:// and private webhook addresses.
@@ -200,6 +229,11 @@ pub struct Network(Vec<(IpAddr, u8)>);
 impl Network {
     /// Reads addresses and networks such as `10.0.0.0/8`.
     pub fn parse(texts: &[String]) -> Result<Self, String> {
+        Self::parse_setting("trusted_proxies", texts)
+    }
+
+    /// The same, for a setting of this name.
+    fn parse_setting(name: &str, texts: &[String]) -> Result<Self, String> {
         let read = |text: &String| {
             let (address, bits) = text.split_once('/').map_or((text.as_str(), None), |(address, bits)| (address, Some(bits)));
             let address: IpAddr = address.parse().ok()?;
@@ -209,12 +243,12 @@ impl Network {
         };
         texts
             .iter()
-            .map(|text| read(text).ok_or_else(|| format!("trusted_proxies: found «{text}», allowed are addresses and networks such as 10.0.0.0/8")))
+            .map(|text| read(text).ok_or_else(|| format!("{name}: found «{text}», allowed are addresses and networks such as 10.0.0.0/8")))
             .collect::<Result<_, _>>()
             .map(Self)
     }
 
-    /// Whether an address belongs to a trusted proxy.
+    /// Whether an address belongs to one of the networks.
     pub fn trusts(&self, address: IpAddr) -> bool {
         let bits = |address: IpAddr| match address {
             IpAddr::V4(four) => u128::from(four.to_bits()) << 96,
@@ -227,8 +261,15 @@ impl Network {
 }
 
 /// Values by setting name, each with where it came from.
-#[derive(Debug, Default, Clone)]
+#[derive(Default, Clone)]
 pub struct Values(BTreeMap<String, (toml::Value, String)>);
+
+/// Names only: a value may be a secret, also one in a section of a list.
+impl std::fmt::Debug for Values {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
 
 fn find(name: &str) -> Option<&'static Setting> {
     let plain = |setting: &&Setting| setting.name == name;
@@ -256,8 +297,13 @@ impl Values {
     pub fn add_file(&mut self, file: &std::path::Path) -> Result<(), String> {
         let source = file.display().to_string();
         let text = std::fs::read_to_string(file).map_err(|why| format!("--config {source}: {why}"))?;
+        self.add_toml(&text, &source)
+    }
+
+    /// Adds the text of a TOML file, over what is there.
+    pub fn add_toml(&mut self, text: &str, source: &str) -> Result<(), String> {
         let table: toml::Table = text.parse().map_err(|why| format!("{source}: {why}"))?;
-        self.add_table("", table, &source)
+        self.add_table("", table, source)
     }
 
     fn add_table(&mut self, prefix: &str, table: toml::Table, source: &str) -> Result<(), String> {
@@ -408,21 +454,25 @@ impl Values {
         Ok(Config {
             listen: self.text("listen")?,
             data: self.text("data")?.into(),
-            database_url: self.some_text("database_url")?,
+            database_url: self.some_text("database_url")?.map(Secret::from),
             database_connections: usize::try_from(self.number("database_connections")?).unwrap_or(8),
             database_ca: self.some_text("database_ca")?.map(PathBuf::from),
-            operator_token,
-            master_key: self.some_text("master_key")?,
+            operator_token: operator_token.into(),
+            master_key: self.some_text("master_key")?.map(Secret::from),
             public_url: self.text("public_url")?.trim_end_matches('/').to_owned(),
             brand,
             key_prefix,
             tls,
             network: Network::parse(&self.list("trusted_proxies")?)?,
+            figures: limits::read_figures(self)?,
+            limits: limits::read(self)?,
             shutdown_grace: Duration::from_secs(u64::try_from(self.number("shutdown_grace")?).unwrap_or(20)),
             log_format: if self.text("log_format")? == "json" { Format::Json } else { Format::Text },
             manual_clock: self.text("clock")? == "manual",
             telephony: telephony::read(self)?,
             providers: providers::read(self)?,
+            head_file: self.some_text("audit.head_file")?.map(PathBuf::from),
+            head_interval: Duration::from_secs(self.number("audit.head_minutes")?.unsigned_abs() * 60),
             recording_days: self.number("recordings.keep_days")?,
             allow_insecure_webhooks: self.flag("webhooks.allow_insecure")?,
             dev,

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use telephony::settings::{Codec, Encryption, NumberFormat, Settings, Transport, Trunk};
+use telephony::settings::{Codec, Encryption, InboundTransport, Network, NumberFormat, Settings, Transport, Trunk};
 
 use super::Values;
 
@@ -130,7 +130,7 @@ fn sip(values: &Values, carrier: Carrier) -> Result<Settings, String> {
     })
 }
 
-const TRUNK: [&str; 14] = [
+const TRUNK: [&str; 17] = [
     "name",
     "address",
     "transport",
@@ -145,6 +145,9 @@ const TRUNK: [&str; 14] = [
     "options_interval",
     "channels",
     "inbound_from",
+    "inbound_transport",
+    "inbound_auth",
+    "media_from",
 ];
 
 fn trunks(values: &Values) -> Result<Vec<Trunk>, String> {
@@ -171,18 +174,18 @@ fn trunk(section: &Section<'_>) -> Result<Trunk, String> {
     if codecs.is_empty() {
         return Err(format!("{}.codecs: found none; allowed: PCMU, PCMA", section.name));
     }
-    let mut inbound_from = Vec::new();
-    for text in section.texts("inbound_from")?.unwrap_or_default() {
-        inbound_from
-            .push(text.parse().map_err(|_| format!("{}.inbound_from: found «{text}»; allowed: addresses such as 203.0.113.7", section.name))?);
+    let (username, password) = (section.text("username")?, section.text("password")?);
+    let inbound_auth = section.flag("inbound_auth")?;
+    if inbound_auth && (username.is_none() || password.is_none()) {
+        return Err(format!("{}.inbound_auth: goes together with username and password", section.name));
     }
     Ok(Trunk {
         name: section.required("name")?,
         address: section.required("address")?,
         transport: section.word("transport", &[("udp", Transport::Udp), ("tcp", Transport::Tcp), ("tls", Transport::Tls)])?,
         outbound_proxy: section.text("outbound_proxy")?,
-        username: section.text("username")?,
-        password: section.text("password")?,
+        username,
+        password,
         register: section.flag("register")?,
         codecs,
         number_format: section
@@ -191,7 +194,11 @@ fn trunk(section: &Section<'_>) -> Result<Trunk, String> {
         encryption: section.word("encryption", &[("when_offered", Encryption::WhenOffered), ("required", Encryption::Required)])?,
         options_interval: Duration::from_secs(section.number("options_interval", 30, 0, 3600)?.unsigned_abs()),
         channels: u32::try_from(section.number("channels", 30, 1, 100_000)?).unwrap_or(30),
-        inbound_from,
+        inbound_from: section.networks("inbound_from")?,
+        inbound_transport: section
+            .word("inbound_transport", &[("any", InboundTransport::Any), ("tcp", InboundTransport::Tcp), ("tls", InboundTransport::Tls)])?,
+        inbound_auth,
+        media_from: section.networks("media_from")?,
     })
 }
 
@@ -235,6 +242,13 @@ impl Section<'_> {
         }
     }
 
+    fn networks(&self, key: &str) -> Result<Vec<Network>, String> {
+        let read = |text: String| {
+            text.parse().map_err(|()| format!("{}.{key}: found «{text}»; allowed: addresses and networks such as 203.0.113.0/24", self.name))
+        };
+        self.texts(key)?.unwrap_or_default().into_iter().map(read).collect()
+    }
+
     fn list<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Result<Option<Vec<T>>, String> {
         let Some(texts) = self.texts(key)? else { return Ok(None) };
         let allowed = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
@@ -267,8 +281,9 @@ impl Section<'_> {
 pub(super) fn masked(section: toml::Value) -> toml::Value {
     match section {
         toml::Value::Table(mut table) => {
-            if let Some(password) = table.get_mut("password") {
-                *password = toml::Value::String("********".into());
+            // What nobody knows may be a misspelt password.
+            for (_, value) in table.iter_mut().filter(|(key, _)| *key == "password" || !TRUNK.contains(&key.as_str())) {
+                *value = toml::Value::String("********".into());
             }
             toml::Value::Table(table)
         }

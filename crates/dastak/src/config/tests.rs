@@ -49,6 +49,14 @@ fn printed_settings_mask_secrets() {
 }
 
 #[test]
+fn a_misspelt_password_of_a_trunk_is_not_shown_either() {
+    let mut values = Values::default();
+    values.add_toml("[[telephony.sip.trunks]]\nname = \"main\"\npassword = \"hush\"\npasswort = \"hush\"\n", "a file").unwrap();
+    let shown = values.print().unwrap();
+    assert!(shown.contains("name = \"main\"") && !shown.contains("hush"), "{shown}");
+}
+
+#[test]
 fn trunks_and_providers_are_read_in_order() {
     let folder = std::env::temp_dir().join(format!("dastak-trunks-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -106,6 +114,15 @@ fn wrong_trunks_and_providers_are_named() {
         ("[{address = \"a\"}]", "telephony.sip.trunks[1].name: missing"),
         ("[{name = \"a\", address = \"a\", transport = \"pigeon\"}]", "telephony.sip.trunks[1].transport: found \"pigeon\"; allowed: udp, tcp, tls"),
         ("[{name = \"a\", address = \"a\", codecs = [\"G729\"]}]", "telephony.sip.trunks[1].codecs: found \"G729\"; allowed: PCMU, PCMA"),
+        (
+            "[{name = \"a\", address = \"a\", media_from = [\"10.0.0.0/40\"]}]",
+            "telephony.sip.trunks[1].media_from: found «10.0.0.0/40»; allowed: addresses and networks such as 203.0.113.0/24",
+        ),
+        (
+            "[{name = \"a\", address = \"a\", inbound_transport = \"udp\"}]",
+            "telephony.sip.trunks[1].inbound_transport: found \"udp\"; allowed: any, tcp, tls",
+        ),
+        ("[{name = \"a\", address = \"a\", inbound_auth = true}]", "telephony.sip.trunks[1].inbound_auth: goes together with username and password"),
         ("[{name = \"a\", address = \"a\", colour = 1}]", "telephony.sip.trunks[1].colour: no such setting; allowed are name, address, transport,"),
         ("[{name = \"a\", address = \"a\"}, {name = \"a\", address = \"b\"}]", "telephony.sip.trunks[2].name: «a» is the name of another trunk"),
     ] {
@@ -122,4 +139,53 @@ fn wrong_trunks_and_providers_are_named() {
     assert!(modelless.starts_with("language_model.mine.base_url: missing"), "{modelless}");
     let ports = refused(&[("DASTAK_TELEPHONY__SIP__RTP_PORTS", "30000-20000")]);
     assert!(ports.starts_with("telephony.sip.rtp_ports: found «30000-20000»"), "{ports}");
+}
+
+/// Every setting that the table calls secret, and those in sections of lists, with a value that would be seen. A new secret setting is in here by itself;
+/// one that the table does not call secret fails `print_config` first.
+#[test]
+fn no_settings_print_shows_a_secret() {
+    const PLANTED: &str = "0123456789planted-secret-words";
+    let mut values = Values::default();
+    let mut set = |name: &str, text: &str| values.add_text(name, text.to_owned(), "the test").unwrap();
+    let mut planted = 0;
+    for setting in SETTINGS.iter().filter(|setting| setting.secret) {
+        // Every provider that there may be is used, so that its section reaches the settings.
+        let chosen: &[&str] = match setting.name.split('.').next() {
+            Some("speech") => &SPEECH_PROVIDERS,
+            _ => &["mine"],
+        };
+        for name in chosen {
+            set(&setting.name.replace('*', name), PLANTED);
+            planted += 1;
+        }
+    }
+    assert!(planted >= 10, "{planted}");
+    for (name, text) in [
+        ("telephony.carrier", "sip"),
+        ("telephony.sip.trunks", &format!("[{{name = \"a\", address = \"a\", username = \"u\", password = \"{PLANTED}\"}}]")),
+        ("speech.to_text", &SPEECH_PROVIDERS.join(",")),
+        ("speech.from_text", &SPEECH_PROVIDERS.join(",")),
+        ("language_model.providers", "mine"),
+        ("language_model.mine.base_url", "http://127.0.0.1:1/v1"),
+        ("language_model.mine.model", "m"),
+        ("storage.kind", "s3"),
+        ("storage.endpoint", "https://s3.example"),
+        ("storage.bucket", "b"),
+    ] {
+        set(name, text);
+    }
+    let config = values.config(false).unwrap();
+    // Each secret has arrived where it is used.
+    assert_eq!((config.database_url.as_deref(), config.master_key.as_deref()), (Some(PLANTED), Some(PLANTED)));
+    assert_eq!((&*config.operator_token, config.providers.to_text[0].api_key.as_str()), (PLANTED, PLANTED));
+    assert_eq!(config.telephony.sip.trunks[0].password.as_deref(), Some(PLANTED));
+    let store = crate::service::store_settings(&config);
+    for shown in [format!("{config:?}"), format!("{config:#?}"), format!("{values:?}"), format!("{store:?}"), values.print().unwrap()] {
+        assert!(!shown.contains("planted"), "{shown}");
+    }
+    let source =
+        crate::app::master_key::Source::of(&Config { master_key: Some("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".into()), ..config }).unwrap();
+    let shown = format!("{source:?}");
+    assert!(!shown.contains("[0, 1") && !shown.contains("AAECAw"), "{shown}");
 }

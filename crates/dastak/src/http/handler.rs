@@ -17,10 +17,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::body::Held;
 use crate::app::access::Caller;
 use crate::app::idempotency::{Answer, Once};
 use crate::app::operator_log::Trace;
 use crate::app::{App, Failure};
+use crate::runtime::crypto::Keyring;
 
 /// Body of an answer.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
@@ -78,6 +80,10 @@ pub struct Request {
     pub client: IpAddr,
     /// Idempotency of this request.
     pub once: Once,
+    /// Whether only the head of the answer is wanted.
+    pub is_head: bool,
+    /// What its body takes of the bounds.
+    pub held: Option<Held>,
 }
 
 impl Request {
@@ -120,15 +126,19 @@ impl Request {
     /// The key after which a list goes on, from the cursor that this list gave.
     pub fn cursor(&self, app: &App) -> Result<Option<String>, Failure> {
         let Some(cursor) = self.query_text("cursor") else { return Ok(None) };
-        read_cursor(app, self.operation, cursor)
+        read_cursor(&app.keyring, self.operation, cursor)
             .map(Some)
             .ok_or_else(|| Failure::new(error_codes::INVALID_CURSOR, "cursor is not one that this list gave"))
     }
 
     /// The cursor for the rows after `key`.
     pub fn make_cursor(&self, app: &App, key: &str) -> String {
-        format!("{}.{}", to_base64(key), app.keyring.sign(&format!("cursor:{}:{key}", self.operation.id)))
+        make_cursor(&app.keyring, self.operation, key)
     }
+}
+
+pub(crate) fn make_cursor(keyring: &Keyring, operation: &Operation, key: &str) -> String {
+    format!("{}.{}", to_base64(key), keyring.sign(&format!("cursor:{}:{key}", operation.id)))
 }
 
 fn to_base64(text: &str) -> String {
@@ -136,11 +146,11 @@ fn to_base64(text: &str) -> String {
     base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(text)
 }
 
-fn read_cursor(app: &App, operation: &Operation, cursor: &str) -> Option<String> {
+pub(crate) fn read_cursor(keyring: &Keyring, operation: &Operation, cursor: &str) -> Option<String> {
     use base64::Engine as _;
     let (key, signature) = cursor.split_once('.')?;
     let key = String::from_utf8(base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(key).ok()?).ok()?;
-    app.keyring.verify(&format!("cursor:{}:{key}", operation.id), signature).then_some(key)
+    keyring.verify(&format!("cursor:{}:{key}", operation.id), signature).then_some(key)
 }
 
 /// An answer on its way out.

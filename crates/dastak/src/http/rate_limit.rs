@@ -1,5 +1,5 @@
-//! Requests per workspace in fixed 60-second windows (spec 1 «Limits»). On an embedded store the process counts in memory; on a shared one
-//! all nodes count in the store.
+//! Requests per workspace in fixed 60-second windows (docs/contract/README.md#limits). On an embedded store
+//! the process counts in memory; on a shared one all nodes count in the store.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -40,6 +40,13 @@ impl Windows {
         *used += 1;
         *used
     }
+
+    fn give_back(&self, tenant: Tenant, class: &'static str, window: i64) {
+        let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, used)) = windows.get_mut(&(tenant, class)).filter(|(start, _)| *start == window) {
+            *used -= 1;
+        }
+    }
 }
 
 /// Name of a class in the store, and of its limit.
@@ -76,4 +83,32 @@ pub async fn admit(app: &App, caller: &Caller, class: Option<RateClass>, now: Ti
         }
     }
     (budget, Ok(()))
+}
+
+/// A place among the calls that a workspace may place in this minute, taken for a call that no request asks for now.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    tenant: Tenant,
+    window: i64,
+}
+
+/// Takes a place in the limit that `POST /v1/calls` counts toward; `None` when the minute has none left.
+pub async fn take_call(app: &App, tenant: Tenant, limit: i64, now: Timestamp) -> Result<Option<Place>, Failure> {
+    let place = Place { tenant, window: now.0.div_euclid(MINUTE) * MINUTE };
+    if count(app, tenant, names(RateClass::Calls).0, place.window).await? <= limit {
+        return Ok(Some(place));
+    }
+    give_back(app, place).await?;
+    Ok(None)
+}
+
+/// Gives a place back: no call was placed.
+pub async fn give_back(app: &App, place: Place) -> Result<(), Failure> {
+    let (Place { tenant, window }, class) = (place, names(RateClass::Calls).0);
+    if app.store.shared() {
+        app.store.tx(move |tx| store::rate_windows::give_back(tx, tenant, class, window)).await?;
+    } else {
+        app.rates.give_back(tenant, class, window);
+    }
+    Ok(())
 }

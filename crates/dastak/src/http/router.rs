@@ -1,4 +1,4 @@
-//! The way of every request: id, row of the table, body, key, limits, scope, test mode, schema, handler, answer.
+//! The way of every request: id, row of the table, key, limits, scope, test mode, query, body, schema, handler, answer.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -11,26 +11,20 @@ use std::time::Instant;
 
 use api::error_codes;
 use api::operations::{self, Access, Idempotency, Method, Operation, TestKeys};
-use api::schema::{Schema, object};
+use api::schema::{self, Misfit, Schema, Unread, object};
 use bytes::Bytes;
 use domain::tenant::Mode;
 use http::{HeaderMap, HeaderName, HeaderValue, Response};
-use http_body_util::{BodyExt, Limited};
 use serde_json::{Map, Value, json};
 
+use super::body::Incoming;
 use super::handler::{Body, Handler, Outcome, Reply, Request};
 use super::rate_limit::{self, Budget};
+use super::shares::Client;
 use crate::app::access::Caller;
 use crate::app::idempotency::Once;
 use crate::app::{App, Failure};
 use crate::runtime::crypto;
-
-/// Largest body of a request (`gaps.md`).
-const BODY_LIMIT: usize = 5 * 1024 * 1024;
-/// Largest upload of a file.
-const UPLOAD_LIMIT: usize = 26 * 1024 * 1024;
-/// Longest wait for a body.
-const BODY_TIME: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// All routes, each from its row in the table.
 pub struct Router {
@@ -85,32 +79,40 @@ impl Router {
     /// Serves one request.
     pub async fn serve<B>(&self, app: &Arc<App>, request: http::Request<B>, client: IpAddr) -> Response<Body>
     where
-        B: hyper::body::Body<Data = Bytes> + Send + 'static,
+        B: hyper::body::Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let started = Instant::now();
         let id = request_id(request.headers(), app);
         let method = request.method().clone();
         let mut seen = Seen { operation: None, budget: None };
-        let outcome = self.route(app, request, client, &id, &mut seen).await;
-        let reply = outcome.unwrap_or_else(|failure| {
+        let (head, body) = request.into_parts();
+        let mut body = Incoming::new(body);
+        let outcome = self.route(app, head, &mut body, client, &id, &mut seen).await;
+        let mut reply = outcome.unwrap_or_else(|failure| {
             if failure.error.status >= 500 {
                 tracing::error!(request = id, code = failure.error.code, cause = failure.cause, "request failed");
             }
+            if failure.of_store {
+                app.told.store_failed();
+            }
             Reply::failure(&failure, &id)
         });
+        // What a stranger sends is not read. Others keep their connection if there is little left to read.
+        if body.unread() && (reply.status == 401 || !body.pass_over().await) {
+            reply.headers.push(("connection", "close".into()));
+        }
         let (route_method, route) = seen.operation.map_or(("other", "other"), |operation| (operation.method.as_str(), operation.path));
         app.metrics.request(route_method, route, reply.status, started.elapsed());
         tracing::debug!(request = id, method = method.as_str(), route, status = reply.status, "served");
         respond(reply, &id, seen.budget)
     }
 
-    async fn route<B>(&self, app: &Arc<App>, request: http::Request<B>, client: IpAddr, id: &str, seen: &mut Seen) -> Outcome
+    async fn route<B>(&self, app: &Arc<App>, head: http::request::Parts, body: &mut Incoming<B>, client: IpAddr, id: &str, seen: &mut Seen) -> Outcome
     where
-        B: hyper::body::Body<Data = Bytes> + Send + 'static,
+        B: hyper::body::Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let (head, body) = request.into_parts();
         let found = self.paths.at(head.uri.path()).map_err(|_| Failure::new(error_codes::NOT_FOUND, "no such path"))?;
         // HEAD is GET without its body, which the server leaves away.
         let wanted = if head.method == http::Method::HEAD { "GET" } else { head.method.as_str() };
@@ -132,12 +134,22 @@ impl Router {
             let name = operation.path.split(['{', '}']).find(|part| *part == name).unwrap_or_default();
             path.push((name, percent_decode(value).ok_or_else(|| Failure::field(name, "is not valid text"))?));
         }
-        let raw = read_body(operation, body).await?;
         let caller = authorize(app, operation, &head.headers, client, seen).await?;
         let query = read_query(&route.query, head.uri.query().unwrap_or_default())?;
+        let sender = match (operation.access, &caller) {
+            (_, Some(caller)) => Client::Workspace(caller.tenant()),
+            (Access::Operator, None) => Client::Operator,
+            (_, None) => Client::Stranger,
+        };
+        let (raw, held) = if operation.access == Access::Public && operation.body.is_none() {
+            (Bytes::new(), None)
+        } else {
+            body.read(app, operation, sender).await?
+        };
         let once = read_once(operation, caller.as_ref(), &head.headers, head.uri.path(), &raw, id)?;
         let body = parse_body(route, &raw)?;
-        let request = Request { operation, id: id.to_owned(), path, query, body, raw, headers: head.headers, client, once };
+        let is_head = head.method == http::Method::HEAD;
+        let request = Request { operation, id: id.to_owned(), path, query, body, raw, headers: head.headers, client, once, is_head, held };
         run(app, route, caller, request).await
     }
 }
@@ -183,58 +195,45 @@ fn request_id(headers: &HeaderMap, app: &App) -> String {
     }
 }
 
-async fn read_body<B>(operation: &Operation, body: B) -> Result<Bytes, Failure>
-where
-    B: hyper::body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    if body.is_end_stream() {
-        return Ok(Bytes::new());
-    }
-    let limit = if operation.upload { UPLOAD_LIMIT } else { BODY_LIMIT };
-    let read = tokio::time::timeout(BODY_TIME, Limited::new(body, limit).collect()).await;
-    match read {
-        Err(_) => Err(Failure::new(error_codes::REQUEST_TIMEOUT, "the body did not arrive in time")),
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(why)) if why.is::<http_body_util::LengthLimitError>() => {
-            Err(Failure::new(error_codes::PAYLOAD_TOO_LARGE, format!("the body is larger than {} MB", limit / 1024 / 1024)))
-        }
-        Ok(Err(_)) => Err(Failure::new(error_codes::INVALID_REQUEST, "the body ended early")),
-    }
-}
-
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+/// The token of an `Authorization: Bearer` header.
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(http::header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
 }
 
+/// Whether the sender may see the figures of the service. An address counts only when nobody spoke for it.
+pub fn sees_figures(app: &App, headers: &HeaderMap, client: IpAddr) -> bool {
+    let forwarded = ["x-forwarded-for", "forwarded", "via"].into_iter().any(|name| headers.contains_key(name));
+    app.may_see_figures(bearer(headers), (!forwarded).then_some(client))
+}
+
 /// Checks the key or token, the workspace, the limits, the scope and the test mode, in this order.
 async fn authorize(app: &Arc<App>, operation: &Operation, headers: &HeaderMap, client: IpAddr, seen: &mut Seen) -> Result<Option<Caller>, Failure> {
     let now = app.clock.now();
-    let refuse = |presented: bool, message: &str| {
-        if presented {
-            app.metrics.invalid_keys.inc();
-            if let Some(wait) = app.throttle.invalid_key(client, now) {
-                return Failure { retry_after: Some(wait), ..Failure::new(error_codes::RATE_LIMITED, "too many invalid keys from this address") };
-            }
-        }
-        Failure::new(error_codes::UNAUTHORIZED, message)
-    };
+    let missing = |message: &str| Failure::new(error_codes::UNAUTHORIZED, message);
     let token = bearer(headers);
     match operation.access {
         Access::Public => return Ok(None),
         Access::Operator => {
             return match token {
                 Some(token) if app.is_operator(token) => Ok(None),
-                Some(_) => Err(refuse(true, "the operator token is not valid")),
-                None => Err(refuse(false, "send the operator token as Authorization: Bearer")),
+                Some(_) => Err(app.invalid_key(client, "the operator token is not valid")),
+                None => Err(missing("send the operator token as Authorization: Bearer")),
+            };
+        }
+        Access::Figures => {
+            return match token {
+                _ if sees_figures(app, headers, client) => Ok(None),
+                Some(_) => Err(app.invalid_key(client, "the token is neither metrics_token nor the operator's")),
+                // Whoever shows no token learns that the service is up, and nothing of its traffic.
+                None => Ok(None),
             };
         }
         Access::AnyKey | Access::Scope(_) | Access::Scopes(..) => {}
     }
-    let Some(token) = token else { return Err(refuse(false, "send an API key as Authorization: Bearer")) };
-    let Some(caller) = app.authenticate(token).await? else { return Err(refuse(true, "the API key is not valid")) };
+    let Some(token) = token else { return Err(missing("send an API key as Authorization: Bearer")) };
+    let caller = app.admit_key(token, client).await?;
     if caller.0.workspace.suspended {
         return Err(Failure::new(error_codes::WORKSPACE_SUSPENDED, "the workspace is suspended"));
     }
@@ -247,7 +246,7 @@ async fn authorize(app: &Arc<App>, operation: &Operation, headers: &HeaderMap, c
             caller.need(one)?;
             caller.need(other)?;
         }
-        Access::Public | Access::Operator | Access::AnyKey => {}
+        Access::Public | Access::Operator | Access::Figures | Access::AnyKey => {}
     }
     if operation.test_keys == TestKeys::Refused && caller.mode() == Mode::Test {
         return Err(Failure::new(error_codes::TEST_MODE_READ_ONLY, "a test key cannot change this"));
@@ -255,7 +254,7 @@ async fn authorize(app: &Arc<App>, operation: &Operation, headers: &HeaderMap, c
     Ok(Some(caller))
 }
 
-fn read_query(schema: &Schema, text: &str) -> Result<Value, Failure> {
+pub(crate) fn read_query(schema: &Schema, text: &str) -> Result<Value, Failure> {
     let mut query = Map::new();
     let fields = schema.fields();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
@@ -274,24 +273,37 @@ fn read_query(schema: &Schema, text: &str) -> Result<Value, Failure> {
 
 fn parse_body(route: &Route, raw: &Bytes) -> Result<Value, Failure> {
     let Some(schema) = &route.body else { return Ok(Value::Null) };
-    let mut body: Value = if raw.is_empty() && route.operation.body_optional {
+    let mut body = if raw.is_empty() && route.operation.body_optional {
         json!({})
     } else {
-        serde_json::from_slice(raw).map_err(|why| Failure::new(error_codes::MALFORMED_JSON, format!("the body is not JSON: {why}")))?
+        schema::parse(schema, raw).map_err(|why| match why {
+            Unread::Malformed(why) => Failure::new(error_codes::MALFORMED_JSON, format!("the body is not JSON: {why}")),
+            Unread::Misfit(misfit) => refused(misfit),
+        })?
     };
-    schema.check(&mut body).map_err(|misfit| {
-        if !misfit.unknown.is_empty() {
-            let message = format!("unknown field: {}", misfit.unknown.join(", "));
-            return Failure::new(error_codes::UNKNOWN_FIELD, message).with_meta(json!({"fields": misfit.unknown}));
-        }
-        let field = if misfit.field.is_empty() { "body" } else { &misfit.field };
-        Failure::field(field, misfit.must)
-    })?;
+    schema.check(&mut body).map_err(refused)?;
     Ok(body)
 }
 
+/// What a client is told about a body that does not fit.
+fn refused(misfit: Misfit) -> Failure {
+    if !misfit.unknown.is_empty() {
+        let message = format!("unknown field: {}", misfit.unknown.join(", "));
+        return Failure::new(error_codes::UNKNOWN_FIELD, message).with_meta(json!({"fields": misfit.unknown}));
+    }
+    let field = if misfit.field.is_empty() { "body" } else { &misfit.field };
+    let failure = Failure::field(field, &misfit.must);
+    match misfit.error {
+        None => failure,
+        Some(error) => {
+            let key = field.split_once('.').map_or(field, |(_, key)| key);
+            Failure { error, ..failure.with_meta(json!({"key": key, "field": field})) }
+        }
+    }
+}
+
 /// The idempotency of a request, from its header.
-fn read_once(
+pub(crate) fn read_once(
     operation: &'static Operation,
     caller: Option<&Caller>,
     headers: &HeaderMap,
@@ -313,7 +325,7 @@ fn read_once(
     if key.is_empty() || key.chars().count() > 255 {
         return Err(invalid("Idempotency-Key must have 1 to 255 characters"));
     }
-    let fingerprint = crypto::sha256(&[path.as_bytes(), b"\n", raw].concat());
+    let fingerprint = crypto::sha256_of(&[path.as_bytes(), b"\n", raw]);
     let (workspace, mode) = caller.map_or((String::new(), Mode::Live), |caller| (caller.tenant().to_string(), caller.mode()));
     Ok(Once::keyed(workspace, mode, operation.id, key.to_owned(), fingerprint, id.to_owned()))
 }

@@ -1,7 +1,8 @@
-//! The listener: sockets, TLS, the client's address, and a stop that lets requests finish.
+//! The listener: sockets and how many of them, TLS, the client's address, and a stop that lets requests finish.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hyper::service::service_fn;
@@ -10,12 +11,17 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
+use super::connection::Paced;
 use super::router::Router;
+use super::shares::Share;
 use crate::app::App;
+use crate::app::access::network_of;
 use crate::config::Network;
 
-/// Longest wait for the head of a request, and for a TLS handshake.
-const HEAD_TIME: Duration = Duration::from_secs(15);
+/// Largest head of a request, and most bytes that a connection reads ahead.
+const HEAD_LIMIT: usize = 32 * 1024;
+/// Rest after a connection could not be accepted: there are no file descriptors left, and asking again at once would only keep a core busy.
+const ACCEPT_REST: Duration = Duration::from_millis(100);
 
 /// Accepts connections until the clock says stop, then lets those in flight finish within `grace`.
 pub async fn serve(app: Arc<App>, router: Arc<Router>, listener: TcpListener, tls: Option<TlsAcceptor>, grace: Duration) {
@@ -31,16 +37,54 @@ pub async fn serve(app: Arc<App>, router: Arc<Router>, listener: TcpListener, tl
             Err(why) => {
                 // Out of file descriptors: existing connections go on, new ones wait.
                 tracing::warn!(%why, "cannot accept");
-                tokio::task::yield_now().await;
-                continue;
+                tokio::select! {
+                    () = tokio::time::sleep_until(tokio::time::Instant::now() + ACCEPT_REST) => continue,
+                    _ = stop.changed() => break,
+                }
             }
+        };
+        let Some(place) = Place::take(&app, peer.ip()) else {
+            app.metrics.connections_refused.inc();
+            continue;
         };
         let _ = socket.set_nodelay(true);
         let (app, router, tls, watcher) = (app.clone(), router.clone(), tls.clone(), graceful.watcher());
-        tokio::spawn(async move { connection(app, router, socket, peer, tls, watcher).await });
+        tokio::spawn(async move {
+            connection(app, router, socket, peer, tls, watcher).await;
+            drop(place);
+        });
     }
     drop(listener);
     let _ = tokio::time::timeout(grace, graceful.shutdown()).await;
+}
+
+/// A connection among those that are allowed.
+struct Place {
+    _all: Share<()>,
+    _address: Option<Share<IpAddr>>,
+    open: prometheus_client::metrics::gauge::Gauge,
+}
+
+impl Place {
+    fn take(app: &App, peer: IpAddr) -> Option<Self> {
+        let limits = &app.config.limits;
+        // Behind a proxy, the proxy is everybody.
+        let address = if app.config.network.trusts(peer) {
+            None
+        } else {
+            Some(app.shares.addresses.take(network_of(peer), 1, limits.connections_per_address)?)
+        };
+        let all = app.shares.connections.take((), 1, limits.connections)?;
+        let open = app.metrics.connections.clone();
+        open.inc();
+        Some(Self { _all: all, _address: address, open })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.open.dec();
+    }
 }
 
 async fn connection(
@@ -51,39 +95,56 @@ async fn connection(
     tls: Option<TlsAcceptor>,
     watcher: hyper_util::server::graceful::Watcher,
 ) {
+    let limits = app.config.limits;
+    let unread = Arc::new(AtomicBool::new(false));
+    let socket = Paced::new(socket, limits.answer_time, unread.clone());
     let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
-        let (app, router) = (app.clone(), router.clone());
+        let (app, router, unread) = (app.clone(), router.clone(), unread.clone());
         async move {
             let client = client_address(&app.config.network, peer.ip(), request.headers());
-            Ok::<_, std::convert::Infallible>(router.serve(&app, request, client).await)
+            let answer = router.serve(&app, request, client).await;
+            if answer.headers().contains_key(http::header::CONNECTION) {
+                unread.store(true, Ordering::Relaxed);
+            }
+            Ok::<_, std::convert::Infallible>(answer)
         }
     });
     let mut builder = hyper::server::conn::http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_headers(100).half_close(false);
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.head_time).max_headers(100).max_buf_size(HEAD_LIMIT).half_close(false);
     // A connection that breaks has nobody to tell.
     match tls {
         None => drop(watcher.watch(builder.serve_connection(TokioIo::new(socket), service)).await),
         Some(tls) => {
-            if let Ok(Ok(socket)) = tokio::time::timeout(HEAD_TIME, tls.accept(socket)).await {
+            if let Ok(Ok(socket)) = tokio::time::timeout(limits.head_time, tls.accept(socket)).await {
                 drop(watcher.watch(builder.serve_connection(TokioIo::new(socket), service)).await);
             }
         }
     }
 }
 
-/// The address of the client: the peer's, or behind trusted proxies the last address in `X-Forwarded-For` that is not one of them.
-fn client_address(network: &Network, peer: IpAddr, headers: &http::HeaderMap) -> IpAddr {
+/// The address of the client: the peer's, or behind trusted proxies the last address in `X-Forwarded-For` that is not one of them. What cannot be read
+/// there was not written by a proxy that is trusted: whoever handed it on is the client.
+pub(crate) fn client_address(network: &Network, peer: IpAddr, headers: &http::HeaderMap) -> IpAddr {
     if !network.trusts(peer) {
         return peer;
     }
-    let hops: Vec<IpAddr> = headers
-        .get_all("x-forwarded-for")
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|hop| hop.trim().parse().ok())
-        .collect();
-    hops.iter().rev().copied().find(|hop| !network.trusts(*hop)).unwrap_or(peer)
+    let mut nearest = peer;
+    let values: Vec<_> = headers.get_all("x-forwarded-for").iter().collect();
+    for value in values.into_iter().rev() {
+        for hop in value.to_str().unwrap_or("unreadable").rsplit(',') {
+            let Some(hop) = read_hop(hop.trim()) else { return nearest };
+            nearest = hop;
+            if !network.trusts(hop) {
+                return nearest;
+            }
+        }
+    }
+    nearest
+}
+
+/// An address, or an address with a port, as some proxies write it.
+fn read_hop(hop: &str) -> Option<IpAddr> {
+    hop.parse().ok().or_else(|| hop.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
 /// Reads certificate and key files for the listener.
@@ -117,6 +178,11 @@ mod tests {
             ("10.1.1.1", "6.6.6.6, 1.2.3.4, 10.2.2.2", "1.2.3.4"),
             ("::1", "1.2.3.4", "1.2.3.4"),
             ("10.1.1.1", "rubbish", "10.1.1.1"),
+            ("10.1.1.1", "6.6.6.6, unknown, 10.2.2.2", "10.2.2.2"),
+            ("10.1.1.1", "6.6.6.6, 1.2.3.4, ", "10.1.1.1"),
+            ("10.1.1.1", "6.6.6.6, 1.2.3.4:5678", "1.2.3.4"),
+            ("10.1.1.1", "[2001:db8::1]:443", "2001:db8::1"),
+            ("10.1.1.1", "10.3.3.3, 10.2.2.2", "10.3.3.3"),
         ] {
             assert_eq!(client_address(&network, ip(peer), &headers(forwarded)), ip(expected), "{peer} {forwarded}");
         }

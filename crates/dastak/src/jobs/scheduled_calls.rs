@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use domain::tenant::Tenant;
 use domain::time::{SECOND, Timestamp};
-use store::DbError;
+use store::calls::CallRow;
 use store::scheduled_calls::{ScheduledCallId, due, next_due};
+use store::{DbError, workspaces};
 use tokio::task::JoinSet;
 
-use crate::app::{App, calls, scheduled_calls};
+use crate::app::{App, Failure, access, calls, scheduled_calls};
+use crate::http::rate_limit;
 use crate::runtime::clock::{Job, Woken};
 
 /// Scheduled calls looked at in one round, and how many of them one workspace may have while others wait.
@@ -98,7 +100,7 @@ async fn claim(app: &App) -> Result<Vec<(Tenant, ScheduledCallId)>, DbError> {
 
 /// Whether it was looked at.
 async fn attempt(app: &Arc<App>, tenant: Tenant, id: ScheduledCallId) -> bool {
-    match scheduled_calls::try_due(app, tenant, id).await {
+    match try_within_limit(app, tenant, id).await {
         Ok(Some(call)) => {
             let dialler = app.clone();
             app.clock.spawn(async move {
@@ -118,4 +120,15 @@ async fn attempt(app: &Arc<App>, tenant: Tenant, id: ScheduledCallId) -> bool {
             false
         }
     }
+}
+
+/// Tries it with a place among the calls of this minute, which goes back when no call came of it.
+async fn try_within_limit(app: &Arc<App>, tenant: Tenant, id: ScheduledCallId) -> Result<Option<CallRow>, Failure> {
+    let Some(workspace) = app.store.read(move |tx| workspaces::get(tx, tenant)).await? else { return Err(Failure::not_found("workspace")) };
+    let place = rate_limit::take_call(app, tenant, access::limit(&workspace, "callsPerMinute"), app.clock.now()).await?;
+    let tried = scheduled_calls::try_due(app, tenant, id, place.is_some()).await;
+    if let Some(place) = place.filter(|_| !matches!(tried, Ok(Some(_)))) {
+        rate_limit::give_back(app, place).await?;
+    }
+    tried
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::call::{Fact, TurnLatency};
+use domain::call::{EndCause, Fact, TurnLatency};
 use domain::ids::{Call, Id};
 use domain::ports::{Answer, ToolOffer};
 use domain::tenant::Tenant;
@@ -11,6 +11,7 @@ use telephony::media::Line;
 use telephony::sip::{LegControl, LegEvent};
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
+use tokio::time::Instant;
 
 use super::Lines;
 use super::facts::Facts;
@@ -52,18 +53,52 @@ impl Desk {
         }
     }
 
-    /// After a transfer beside the call: keeps customer and person together until one of them leaves or a hang-up is asked for.
-    pub(super) async fn stay_bridged(&self, events: &mut UnboundedReceiver<LegEvent>, orders: &mut Receiver<Command>) {
-        let bridge = self.bridge.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        let Some(mut bridge) = bridge else { return };
-        loop {
+    /// After a transfer beside the call: keeps customer and person together until one of them leaves, a hang-up is asked for, or the call has lasted
+    /// as long as it may. How it ended, unless one of the two left.
+    pub(super) async fn stay_bridged(
+        &self,
+        events: &mut UnboundedReceiver<LegEvent>,
+        orders: &mut Receiver<Command>,
+        longest: Instant,
+    ) -> Option<EndCause> {
+        let mut bridge = self.take_bridge()?;
+        // People of the sandbox do not hang up by themselves.
+        let curtain = self.lines.network.as_ref().map_or(longest, |_| longest.min(Instant::now() + super::sandbox::TALK));
+        let (stopped, politely) = loop {
             tokio::select! {
-                event = events.recv() => if matches!(event, None | Some(LegEvent::Ended(_))) { break },
-                () = bridge.person_left() => break,
-                order = orders.recv() => if matches!(order, None | Some(Command::HangUp(_))) { break },
+                event = events.recv() => if matches!(event, None | Some(LegEvent::Ended(_))) { break (None, false) },
+                () = bridge.person_left() => break (None, false),
+                order = orders.recv() => match order {
+                    None => break (None, false),
+                    Some(Command::HangUp(cause)) => break (Some(cause), false),
+                    Some(Command::TakeLeave(cause)) => break (Some(cause), true),
+                    Some(Command::PeerGone | Command::Hold(_)) => {}
+                },
+                () = tokio::time::sleep_until(curtain) => break if curtain < longest { (None, false) } else { (Some(EndCause::MaxDuration), true) },
+            }
+        };
+        if politely {
+            bridge.interrupt();
+            tokio::select! {
+                () = bridge.take_leave(self) => {}
+                () = tokio::time::sleep(super::session::LEAVE) => {}
+                () = gone(events) => {}
+                () = hung_up(orders) => {}
             }
         }
-        bridge.end().await;
+        bridge.end(if stopped.is_some() { "call_ended" } else { "hangup" }).await;
+        stopped
+    }
+
+    /// Lets go of a person who was brought in and is still there.
+    pub(super) async fn part(&self) {
+        if let Some(bridge) = self.take_bridge() {
+            bridge.end("call_over").await;
+        }
+    }
+
+    fn take_bridge(&self) -> Option<Bridge> {
+        self.bridge.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
     }
 
     async fn transfer_now(&self, order: TransferOrder) -> Result<(), TransferFailure> {
@@ -71,6 +106,16 @@ impl Desk {
         *self.bridge.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = bridge;
         Ok(())
     }
+}
+
+/// Waits until the customer is gone.
+async fn gone(events: &mut UnboundedReceiver<LegEvent>) {
+    while !matches!(events.recv().await, None | Some(LegEvent::Ended(_))) {}
+}
+
+/// Waits until nobody wants to hear a goodbye any more.
+async fn hung_up(orders: &mut Receiver<Command>) {
+    while !matches!(orders.recv().await, None | Some(Command::HangUp(_))) {}
 }
 
 impl voice::Desk for Desk {

@@ -9,6 +9,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use tokio::sync::mpsc;
 
+use crate::app::calls::LegFact;
 use crate::app::{App, calls};
 
 /// Longest pause between two tries.
@@ -18,6 +19,7 @@ const SLOWEST: Duration = Duration::from_secs(5);
 enum Item {
     Fact(Fact, Timestamp, Option<Box<Report>>),
     Transferred(String),
+    Leg(i64, LegFact, Timestamp),
 }
 
 /// The way into the store of one call; cheap to copy. The last copy that goes lets the writer end.
@@ -49,6 +51,11 @@ impl Facts {
         let _ = self.items.send(Item::Fact(fact, self.app.clock.now(), left.map(Box::new)));
     }
 
+    /// Tells what became of a second leg, observed now.
+    pub(super) fn tell_leg(&self, leg: i64, fact: LegFact) {
+        let _ = self.items.send(Item::Leg(leg, fact, self.app.clock.now()));
+    }
+
     /// Tells that a person has taken over.
     pub(super) fn tell_transferred(&self, to: String) {
         let _ = self.items.send(Item::Transferred(to));
@@ -78,6 +85,7 @@ async fn write(app: Arc<App>, tenant: Tenant, id: Id<Call>, mut queue: mpsc::Unb
 async fn store(app: &App, tenant: Tenant, id: Id<Call>, item: &Item) -> Result<(), crate::app::Failure> {
     match item {
         Item::Fact(fact, at, left) => calls::report(app, tenant, id, *fact, *at, left.as_deref().cloned()).await.map(|_| ()),
+        Item::Leg(leg, fact, at) => calls::report_leg(app, tenant, id, *leg, *fact, *at).await,
         Item::Transferred(to) => calls::transferred(app, tenant, id, to.clone()).await,
     }
 }

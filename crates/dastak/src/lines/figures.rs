@@ -49,8 +49,10 @@ impl Collector for LineFigures {
         gauge(e, "sip_dialogs", "SIP dialogs", sip.dialogs)?;
         gauge(e, "sip_transactions", "SIP transactions", sip.transactions)?;
         gauge(e, "sip_streams", "Open TCP and TLS connections of the SIP side", sip.streams)?;
-        counter(e, "sip_refused", "Requests of strangers that were refused", sip.refused)?;
-        counter(e, "sip_junk", "Datagrams that were no SIP message", sip.junk)?;
+        gauge(e, "sip_queued_bytes", "Bytes that wait for TCP and TLS connections to take them", sip.queued)?;
+        counter(e, "sip_refused", "Datagrams, connections and requests of strangers that were dropped", sip.refused)?;
+        counter(e, "sip_junk", "Messages that could not be read, or were too large or too slow", sip.junk)?;
+        counter(e, "sip_crowded", "Datagrams and connections that were one too many of one peer", sip.crowded)?;
         gauge(e, "rtp_lines", "Lines with sound", usize::try_from(sound.lines).unwrap_or(usize::MAX))?;
         gauge(e, "rtp_ports_in_use", "RTP ports in use", usize::try_from(sound.ports_in_use).unwrap_or(usize::MAX))?;
         for (name, help, value) in [
@@ -62,6 +64,7 @@ impl Collector for LineFigures {
             ("rtp_packets_lost", "Packets of the other sides that never came", sound.lost),
             ("rtp_packets_late", "Packets that came after their sound was due", sound.late_packets),
             ("rtp_packets_foreign", "Packets from an address that is not the call's", sound.foreign),
+            ("rtp_packets_early", "Packets that came before the sound began", sound.early),
             ("rtp_failed_ears", "Lines closed because their ear failed", sound.failed_ears),
         ] {
             counter(e, name, help, value)?;

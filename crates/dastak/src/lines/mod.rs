@@ -30,7 +30,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
-use domain::call::{EndCause, Fact, Network, script};
+use domain::call::{EndCause, Fact, Network, Wish, script};
 use domain::ids::{Call, Id};
 use domain::phone::Phone as Number;
 use domain::ports::{Answer, Carrier, DialError, DialOrder, HangUpFailed, Scripted, Standing};
@@ -38,7 +38,7 @@ use domain::tenant::Tenant;
 use domain::time::SECOND;
 use providers::GuardedClient;
 use telephony::media::Engine;
-use telephony::settings::{Codec, Encryption, NumberFormat, Settings, Transport, Trunk};
+use telephony::settings::{Codec, Encryption, InboundTransport, NumberFormat, Settings, Transport, Trunk};
 use telephony::sip::{Dial, DialFailed, Inbound, LegControl, Phone, TrunkHealth};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -83,6 +83,8 @@ struct Held {
     control: LegControl,
     commands: mpsc::Sender<Command>,
     settled: Option<oneshot::Sender<bool>>,
+    /// What the conversation was told last of what is wanted of it.
+    told: Option<Wish>,
 }
 
 impl Lines {
@@ -164,12 +166,32 @@ impl Lines {
         self.lock().iter().map(|(id, held)| (held.tenant, *id)).collect()
     }
 
+    /// Carries out what somebody wants of a call, if this node holds it; once, however often it is told.
+    pub fn carry_out(&self, id: Id<Call>, wish: Wish) {
+        let new = self.lock().get_mut(&id).is_some_and(|held| {
+            let new = held.told.is_none_or(|known| wish.replaces(known));
+            if new {
+                held.told = Some(wish);
+            }
+            new
+        });
+        match new {
+            true if wish.takes_leave() => self.order(id, Command::TakeLeave(wish.cause())),
+            true => self.end(id, wish.cause()),
+            false => {}
+        }
+    }
+
     /// Ends a call that this node holds: it was asked for.
     pub fn end(&self, id: Id<Call>, cause: EndCause) {
+        self.order(id, Command::HangUp(cause));
+    }
+
+    fn order(&self, id: Id<Call>, command: Command) {
         let found = self.lock().get(&id).map(|held| (held.commands.clone(), held.control.clone()));
         let Some((commands, control)) = found else { return };
         // A conversation that is under way says what it leaves behind; before there is one the signalling does.
-        if commands.try_send(Command::HangUp(cause)).is_err() {
+        if commands.try_send(command).is_err() {
             tokio::spawn(async move { control.hang_up().await });
         }
     }
@@ -275,6 +297,9 @@ fn sandbox_trunk(address: SocketAddr) -> Trunk {
         options_interval: Duration::from_secs(30),
         channels: u32::MAX,
         inbound_from: Vec::new(),
+        inbound_transport: InboundTransport::Any,
+        inbound_auth: false,
+        media_from: Vec::new(),
     }
 }
 
@@ -344,9 +369,13 @@ impl Carrier for LineCarrier {
     fn hang_up(&self, provider_call: &str) -> Answer<'_, Result<(), HangUpFailed>> {
         let found = self.0.lock().iter().find(|(_, held)| held.provider_call == provider_call).map(|(id, _)| *id);
         if let Some(id) = found {
-            self.0.end(id, EndCause::ApiHangup);
+            self.0.carry_out(id, Wish::HangUp);
         }
         // Otherwise the node that holds the call finds the wish in the store.
         Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn carry_out(&self, call: Id<Call>, wish: Wish) {
+        self.0.carry_out(call, wish);
     }
 }

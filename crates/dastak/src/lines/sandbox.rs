@@ -1,6 +1,6 @@
 //! The phones of the sandbox network: a SIP peer in this process that rings, answers, talks and listens as the table of the sandbox says
-//! (`operating.md` «The sandbox phone network», [`domain::call::script`]). Calls to it take the whole way of a live call: INVITE, sound, voice
-//! detection, recognition.
+//! (docs/contract/sandbox.md#sandbox-phone-network, [`domain::call::script`]). Calls to it take the whole way
+//! of a live call: INVITE, sound, voice detection, recognition.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Phones {
         let caller = telephony::settings::Trunk {
             name: "callers".into(),
             options_interval: Duration::ZERO,
-            inbound_from: vec![loopback],
+            inbound_from: vec![loopback.into()],
             ..super::sandbox_trunk(SocketAddr::new(loopback, 5060))
         };
         let settings = Settings {

@@ -11,6 +11,7 @@ use telephony::media::Line;
 use telephony::sip::{Leg, LegControl, LegEvent};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::desk::Desk;
 use super::facts::Facts;
@@ -22,6 +23,8 @@ use crate::voice::{self, Amd, Command, HearingSettings, Order};
 
 /// Longest wait for the outcome of the dial to be stored; its lease is over by then, and somebody else has given the call up.
 const SETTLED: Duration = Duration::from_secs(60);
+/// Time in which the agent takes its leave when the wallet does not cover the next minute: less than what is left of the last one.
+pub(super) const LEAVE: Duration = Duration::from_secs(9);
 /// Longest wait for a conversation to end after the line has.
 const AFTERWORD: Duration = Duration::from_secs(10);
 
@@ -64,7 +67,7 @@ pub(super) fn hold(
     settled: Option<oneshot::Sender<bool>>,
 ) -> mpsc::Receiver<Command> {
     let (commands, orders) = mpsc::channel(8);
-    let held = Held { tenant, provider_call: control.provider_call().to_owned(), control: control.clone(), commands, settled };
+    let held = Held { tenant, provider_call: control.provider_call().to_owned(), control: control.clone(), commands, settled, told: None };
     lines.lock().insert(id, held);
     orders
 }
@@ -148,7 +151,7 @@ impl Session {
                     Some(_) => {}
                     None => return Err(asked.map_or(Fact::Lost, Fact::Ended)),
                 },
-                Some(order) = orders.recv() => if let Command::HangUp(cause) = order {
+                Some(order) = orders.recv() => if let Command::HangUp(cause) | Command::TakeLeave(cause) = order {
                     asked.get_or_insert(cause);
                     self.drop_line();
                 },
@@ -170,9 +173,11 @@ impl Session {
         let desk = Arc::new(Desk::new(self, &talk, line.clone(), fork, referred));
         let conversation = voice::hold(self.order(talk), self.lines.speech.clone(), Arc::new(line), hearing, desk.clone(), told);
         tokio::pin!(conversation);
-        let curtain = tokio::time::sleep(super::sandbox::TALK);
-        tokio::pin!(curtain);
-        let (mut over, mut timed) = (false, self.lines.network.is_some());
+        let started = Instant::now();
+        // When the call ends whatever is being said, and how.
+        let mut curtain = self.lines.network.as_ref().map(|_| (started + super::sandbox::TALK, EndCause::AgentEnded));
+        let longest = started + self.app.config.telephony.max_duration;
+        let mut over = false;
         let held = loop {
             tokio::select! {
                 held = &mut conversation => break held,
@@ -193,18 +198,28 @@ impl Session {
                     }
                     Some(_) => {}
                 },
-                Some(order) = orders.recv() => forward(&commands, order).await,
-                () = &mut curtain, if timed => {
-                    timed = false;
-                    forward(&commands, Command::HangUp(EndCause::AgentEnded)).await;
+                Some(order) = orders.recv() => {
+                    if let Command::TakeLeave(cause) = order {
+                        curtain = Some((Instant::now() + LEAVE, cause));
+                    }
+                    forward(&commands, order).await;
+                }
+                () = tokio::time::sleep_until(curtain.map_or(started, |(at, _)| at)), if curtain.is_some() => {
+                    if let Some((_, cause)) = curtain.take() {
+                        forward(&commands, Command::HangUp(cause)).await;
+                    }
                 }
             }
         };
-        if !over && held.end == Fact::Ended(EndCause::TransferHandoff) {
-            desk.stay_bridged(&mut events, &mut orders).await;
+        let mut end = held.end;
+        if !over && end == Fact::Ended(EndCause::TransferHandoff) {
+            let stopped = desk.stay_bridged(&mut events, &mut orders, longest).await;
+            end = stopped.map_or(end, Fact::Ended);
         }
+        // Nobody is left with a person who was brought in for a call that is over.
+        desk.part().await;
         self.control.hang_up().await;
-        self.facts.tell_with(held.end, Some(held.report));
+        self.facts.tell_with(end, Some(held.report));
     }
 
     fn order(&self, talk: calls::Talk) -> Order {

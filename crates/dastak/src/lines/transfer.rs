@@ -5,15 +5,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use domain::call::Fact;
 use domain::conversation::TransferMode;
 use domain::phone::Phone;
 use domain::ports::SpeakOrder;
 use telephony::media::{Ear, Line, Tick};
-use telephony::sip::{Dial, Leg, LegControl, LegEvent};
+use telephony::sip::{Dial, DialFailed, Leg as SipLeg, LegControl, LegEvent};
 use tokio::sync::mpsc;
 
 use super::desk::Desk;
-use crate::voice::{TransferFailure, TransferOrder};
+use super::facts::Facts;
+use crate::app::calls::{self, Leg, LegFact, LegKind, LegRefused};
+use crate::voice::{self, TransferFailure, TransferOrder};
+
+// Every person who is rung is a leg of the call in the store: decided on before the dial (gates, decision log, line, money), told of when it is answered and
+// when it is over.
 
 /// How long a person's phone rings.
 const RING: Duration = Duration::from_secs(25);
@@ -107,7 +113,9 @@ impl Referral {
 
 /// Customer and person, joined.
 pub(super) struct Bridge {
-    person: LegControl,
+    person: Person,
+    line: Line,
+    joined: Arc<AtomicBool>,
     events: mpsc::UnboundedReceiver<LegEvent>,
     fork: Fork,
 }
@@ -118,10 +126,25 @@ impl Bridge {
         while !matches!(self.events.recv().await, None | Some(LegEvent::Ended(_))) {}
     }
 
-    /// Parts them and hangs up on the person.
-    pub(super) async fn end(self) {
+    /// From now on neither hears the other.
+    pub(super) fn interrupt(&self) {
         self.fork.part();
-        self.person.hang_up().await;
+        self.joined.store(false, Ordering::Release);
+    }
+
+    /// Says to both that the time is up.
+    pub(super) async fn take_leave(&self, desk: &Desk) {
+        let words = voice::Lines::of(&desk.talk.language).time_is_up;
+        for line in [&desk.line, &self.line] {
+            line.clear();
+        }
+        say(desk, words, &[&desk.line, &self.line]).await;
+    }
+
+    /// Parts them and hangs up on the person.
+    pub(super) async fn end(mut self, cause: &'static str) {
+        self.interrupt();
+        self.person.leave(cause).await;
     }
 }
 
@@ -130,17 +153,23 @@ pub(super) async fn bring(desk: &Desk, order: &TransferOrder) -> Result<Option<B
     if order.numbers.is_empty() {
         return Err(TransferFailure::NotAllowed);
     }
+    let mut failure = TransferFailure::NoAnswer;
+    let mut refused = None;
     if order.mode == TransferMode::Cold
         && let Some(number) = order.numbers.first()
-        && refer(desk, number).await
     {
-        desk.facts.tell_transferred(number.clone());
-        return Ok(None);
+        match refer(desk, number).await {
+            Ok(true) => {
+                desk.facts.tell_transferred(number.clone());
+                return Ok(None);
+            }
+            // A carrier that does not refer leaves the way beside the call.
+            Ok(false) => {}
+            Err(why) => (failure, refused) = (why, Some(number)),
+        }
     }
-    // A carrier that does not refer leaves the way beside the call.
-    let mut failure = TransferFailure::NoAnswer;
-    for (index, number) in order.numbers.iter().enumerate() {
-        match beside(desk, order, index, number).await {
+    for number in order.numbers.iter().filter(|number| Some(*number) != refused) {
+        match beside(desk, order, number).await {
             Ok(bridge) => {
                 desk.facts.tell_transferred(number.clone());
                 return Ok(Some(bridge));
@@ -151,70 +180,175 @@ pub(super) async fn bring(desk: &Desk, order: &TransferOrder) -> Result<Option<B
     Err(failure)
 }
 
+/// Asks whether a person may be rung, once, and writes the answer down.
+async fn may_ring(desk: &Desk, to: Phone, kind: LegKind) -> Result<Leg, TransferFailure> {
+    let decided = calls::begin_leg(&desk.app, desk.tenant, desk.id, to, kind).await;
+    let leg = match decided {
+        Ok(Ok(leg)) => leg,
+        Ok(Err(refused)) => {
+            tracing::info!(call = %desk.id, ?refused, "nobody is brought in");
+            return Err(match refused {
+                LegRefused::Blocked(_) | LegRefused::TooMany => TransferFailure::NotAllowed,
+                LegRefused::CallOver | LegRefused::NoLine | LegRefused::NoMoney => TransferFailure::Carrier,
+            });
+        }
+        Err(failure) => {
+            // Whether it was written down or not: it is not dialled, and ends with the call.
+            tracing::error!(call = %desk.id, code = failure.error.code, cause = failure.cause, "a second leg could not be written down");
+            return Err(TransferFailure::Carrier);
+        }
+    };
+    if !leg.may_dial(desk.app.clock.now()) {
+        desk.facts.tell_leg(leg.number, LegFact::NotDialled);
+        return Err(TransferFailure::Carrier);
+    }
+    Ok(leg)
+}
+
 /// Whether the carrier connected the customer to the number.
-async fn refer(desk: &Desk, number: &str) -> bool {
+async fn refer(desk: &Desk, number: &str) -> Result<bool, TransferFailure> {
+    let to = Phone::normalize(number).map_err(|_| TransferFailure::NotAllowed)?;
+    let leg = may_ring(desk, to, LegKind::Referral).await?;
+    let mut referral = Referring { facts: desk.facts.clone(), leg: leg.number, connected: None };
     let mut referred = desk.referred.lock().await;
     while referred.try_recv().is_ok() {}
     desk.control.refer(number).await;
-    matches!(tokio::time::timeout(REFERRAL, referred.recv()).await, Ok(Some(Ok(()))))
+    let connected = matches!(tokio::time::timeout(REFERRAL, referred.recv()).await, Ok(Some(Ok(()))));
+    referral.connected = Some(connected);
+    Ok(connected)
 }
 
-/// Hangs up on a person who is not needed after all, whenever the transfer is dropped.
-struct Ringing(Option<LegControl>);
+/// Tells what became of a referral, also when nobody waits for it any more.
+struct Referring {
+    facts: Facts,
+    leg: i64,
+    connected: Option<bool>,
+}
 
-impl Drop for Ringing {
+impl Drop for Referring {
     fn drop(&mut self) {
-        if let Some(control) = self.0.take() {
+        let fact = match self.connected {
+            Some(true) => LegFact::Ended("referred"),
+            Some(false) => LegFact::NotDialled,
+            // The carrier may connect them yet.
+            None => LegFact::Ended("unknown"),
+        };
+        self.facts.tell_leg(self.leg, fact);
+    }
+}
+
+/// A person whose phone rings or who is there. Whoever is not needed after all is hung up on, whenever the transfer is dropped.
+struct Person {
+    control: Option<LegControl>,
+    facts: Facts,
+    leg: i64,
+}
+
+impl Person {
+    /// Hangs up, and tells why the leg is over.
+    async fn leave(&mut self, cause: &'static str) {
+        let Some(control) = self.control.take() else { return };
+        control.hang_up().await;
+        self.facts.tell_leg(self.leg, LegFact::Ended(cause));
+    }
+
+    /// The leg is over by itself.
+    fn left(&mut self, cause: &'static str) {
+        self.control = None;
+        self.facts.tell_leg(self.leg, LegFact::Ended(cause));
+    }
+}
+
+impl Drop for Person {
+    fn drop(&mut self) {
+        if let Some(control) = self.control.take() {
             tokio::spawn(async move { control.hang_up().await });
+            self.facts.tell_leg(self.leg, LegFact::Ended("cancelled"));
         }
     }
 }
 
-async fn beside(desk: &Desk, order: &TransferOrder, index: usize, number: &str) -> Result<Bridge, TransferFailure> {
+/// Dials a leg that may be dialled. On a task of its own: a transfer that is dropped meanwhile hangs up on whoever rings.
+async fn ring(desk: &Desk, leg: Leg, to: Phone) -> Result<(Person, mpsc::UnboundedReceiver<LegEvent>), TransferFailure> {
+    let dial = Dial {
+        id: format!("{}-transfer{}", desk.id, leg.number),
+        to,
+        from: desk.talk.own_number.clone(),
+        trunk: None,
+        ring_timeout: Some(RING),
+    };
+    let (lines, facts, number) = (desk.lines.clone(), desk.facts.clone(), leg.number);
+    let dialled = tokio::spawn(async move {
+        match lines.phone.dial(dial).await {
+            Ok(SipLeg { control, events }) => Ok((Person { control: Some(control), facts, leg: number }, events)),
+            Err(failed) => {
+                let unheard = matches!(failed, DialFailed::ProviderErrorBeforeRing { .. });
+                facts.tell_leg(number, if unheard { LegFact::NotDialled } else { LegFact::Ended("possibly_placed") });
+                Err(TransferFailure::Carrier)
+            }
+        }
+    });
+    dialled.await.map_err(|_| TransferFailure::Carrier)?
+}
+
+async fn beside(desk: &Desk, order: &TransferOrder, number: &str) -> Result<Bridge, TransferFailure> {
     let to = Phone::normalize(number).map_err(|_| TransferFailure::NotAllowed)?;
-    let id = format!("{}-transfer{}", desk.id, index + 1);
-    let dial = Dial { id, to, from: desk.talk.own_number.clone(), trunk: None, ring_timeout: Some(RING) };
-    let leg = desk.lines.phone.dial(dial).await.map_err(|_| TransferFailure::Carrier)?;
-    let Leg { control, mut events } = leg;
-    let mut ringing = Ringing(Some(control.clone()));
+    let leg = may_ring(desk, to, LegKind::Beside).await?;
+    let (mut person, mut events) = ring(desk, leg, to).await?;
     loop {
         match events.recv().await {
             Some(LegEvent::Answered(_)) => break,
-            Some(LegEvent::Ended(end)) if end.fact == domain::call::Fact::NoAnswer => return Err(TransferFailure::NoAnswer),
-            Some(LegEvent::Ended(_)) => return Err(TransferFailure::Busy),
+            Some(LegEvent::Ended(end)) => {
+                let no_answer = end.fact == Fact::NoAnswer;
+                person.left(if no_answer { "no_answer" } else { "refused" });
+                return Err(if no_answer { TransferFailure::NoAnswer } else { TransferFailure::Busy });
+            }
             Some(_) => {}
-            None => return Err(TransferFailure::Carrier),
+            None => {
+                person.left("error");
+                return Err(TransferFailure::Carrier);
+            }
         }
     }
+    desk.facts.tell_leg(leg.number, LegFact::Answered);
     let joined = Arc::new(AtomicBool::new(false));
     let ear = PersonEar { customer: desk.line.clone(), joined: joined.clone() };
-    let line = control.connect(Box::new(ear)).ok_or(TransferFailure::Carrier)?;
+    let connected = person.control.as_ref().and_then(|control| control.connect(Box::new(ear)));
+    let Some(line) = connected else {
+        person.leave("error").await;
+        return Err(TransferFailure::Carrier);
+    };
     if order.mode == TransferMode::Warm {
-        brief(desk, order, &line).await;
+        say(desk, &order.briefing, &[&line]).await;
     }
     if line.is_closed() {
+        person.leave("hangup").await;
         return Err(TransferFailure::NoAnswer);
     }
-    ringing.0 = None;
     joined.store(true, Ordering::Release);
-    desk.fork.join(line);
-    Ok(Bridge { person: control, events, fork: desk.fork.clone() })
+    desk.fork.join(line.clone());
+    Ok(Bridge { person, line, joined, events, fork: desk.fork.clone() })
 }
 
-/// Tells the person who is calling, before they are joined. A person who cannot be told is joined all the same.
-async fn brief(desk: &Desk, order: &TransferOrder, line: &Line) {
-    let speak = SpeakOrder { text: order.briefing.clone(), voice: desk.talk.voice.clone(), language: desk.talk.language.clone() };
+/// Says something to these lines and waits until it was heard: who is calling, before a person is joined, or that the time is up. Who cannot be told is
+/// joined, or hung up on, all the same.
+async fn say(desk: &Desk, text: &str, lines: &[&Line]) {
+    let speak = SpeakOrder { text: text.to_owned(), voice: desk.talk.voice.clone(), language: desk.talk.language.clone() };
     let told = async {
         let mut speaking = desk.lines.speech.from_text.speak(speak).await?;
         while let Some(samples) = speaking.next().await {
-            line.play(&samples?);
+            let samples = samples?;
+            for line in lines {
+                line.play(&samples);
+            }
         }
         Ok::<_, domain::ports::ProviderError>(())
     };
     if let Err(why) = told.await {
-        tracing::warn!(call = %desk.id, %why, "a person was joined without a briefing");
+        tracing::warn!(call = %desk.id, %why, "something was not said to a person who was brought in");
     }
-    while line.queued_ms() > 0 && !line.is_closed() {
-        tokio::time::sleep(Duration::from_millis(u64::from(line.queued_ms().clamp(20, 200)))).await;
+    let left = || lines.iter().filter(|line| !line.is_closed()).map(|line| line.queued_ms()).max().unwrap_or(0);
+    while left() > 0 {
+        tokio::time::sleep(Duration::from_millis(u64::from(left().clamp(20, 200)))).await;
     }
 }

@@ -1,5 +1,5 @@
 //! The one clock. Everything that reads the time or waits for it does so here, so that with `clock = manual` a test can move the
-//! time and know when all that it started has settled (`operating.md` «The clock»).
+//! time and know when all that it started has settled (docs/contract/sandbox.md#clock).
 //!
 //! The manual clock counts work. A job is counted from its start, but not while it waits in [`Job::wait`]; a task of
 //! [`Clock::spawn`] is counted until it ends, but not while it sleeps; what waits in [`Clock::outside`] is counted apart. Whoever wakes
@@ -272,7 +272,12 @@ impl Clock {
 
     /// A receiver that changes when the service stops.
     pub fn stopped(&self) -> watch::Receiver<bool> {
-        self.0.stop.subscribe()
+        let mut stopped = self.0.stop.subscribe();
+        // Who asks after the stop hears of it, too: a service may be stopped before its listener has begun.
+        if *stopped.borrow() {
+            stopped.mark_changed();
+        }
+        stopped
     }
 
     /// Moves a manual clock to `target`, firing every timer due up to it in order and letting the work of each settle. Returns the new

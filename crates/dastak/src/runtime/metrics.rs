@@ -8,7 +8,7 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeLabelValue, EncodeMetric, LabelSetEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use store::StoreMetrics;
@@ -59,6 +59,12 @@ pub struct Metrics {
     seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
     /// Invalid keys that were presented.
     pub invalid_keys: Counter,
+    /// HTTP connections that are open.
+    pub connections: Gauge,
+    /// HTTP connections that were closed at once, since there were too many.
+    pub connections_refused: Counter,
+    /// Bytes of bodies that are in work.
+    pub bodies: Gauge,
     turns: Family<StageLabel, Histogram, fn() -> Histogram>,
 }
 
@@ -111,8 +117,12 @@ impl Metrics {
         let requests = Family::<RequestLabels, Counter>::default();
         let seconds = Family::<RouteLabels, Histogram, fn() -> Histogram>::new_with_constructor(request_seconds);
         let invalid_keys = Counter::default();
+        let (connections, connections_refused, bodies) = (Gauge::default(), Counter::default(), Gauge::default());
         registry.register("http_requests", "Requests by route and status", requests.clone());
         registry.register("http_request_seconds", "Time from the last byte of the request to the first of the answer", seconds.clone());
+        registry.register("http_connections", "Connections that are open", connections.clone());
+        registry.register("http_connections_refused", "Connections that were closed at once: too many", connections_refused.clone());
+        registry.register("http_bodies_bytes", "Bytes of request bodies in work", bodies.clone());
         registry.register("invalid_keys", "Requests with an invalid API key", invalid_keys.clone());
         registry.register("store_commit_seconds", "Time of one commit", store.commit_seconds.clone());
         registry.register("store_batch_size", "Transactions that shared one commit", store.batch_size.clone());
@@ -122,7 +132,7 @@ impl Metrics {
         let turns = Family::<StageLabel, Histogram, fn() -> Histogram>::new_with_constructor(turn_seconds);
         registry.register("turn_seconds", "Time from the end of the customer's speech to a stage of the answer", turns.clone());
         registry.register_collector(Box::new(Running));
-        Self { registry, requests, seconds, invalid_keys, turns }
+        Self { registry, requests, seconds, invalid_keys, connections, connections_refused, bodies, turns }
     }
 
     /// Adds figures of a part of the service; called while it is put together.

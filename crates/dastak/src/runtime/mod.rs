@@ -2,6 +2,8 @@
 
 pub mod clock;
 pub mod crypto;
+pub mod files;
 pub mod ids;
 pub mod logs;
+pub mod mark_file;
 pub mod metrics;

@@ -22,7 +22,7 @@ impl Call {
     pub fn perform(&mut self, outputs: Vec<Output>) {
         for output in outputs {
             match output {
-                Output::Say { text, .. } => self.say(Kind::Written, &text),
+                Output::Say { text, said, .. } => self.say_numbered(&text, said),
                 Output::StopSaying | Output::AskDocument { .. } => {}
                 Output::Listen { expected, .. } => {
                     self.keyed_at = expected.digits_begun.then(|| self.now());
@@ -59,8 +59,16 @@ impl Call {
 
     // --- speaking
 
+    /// Says a text of the interpreter after what is being said; it learns when the text has sounded.
+    fn say_numbered(&mut self, text: &str, said: u64) {
+        let utterance = self.say(Kind::Written, text);
+        if let Some(utterance) = self.playout.utterance(utterance) {
+            utterance.said = Some(said);
+        }
+    }
+
     /// Says a text after what is being said.
-    pub fn say(&mut self, kind: Kind, text: &str) {
+    pub fn say(&mut self, kind: Kind, text: &str) -> u64 {
         let utterance = self.id();
         self.playout.begin(utterance, kind);
         for sentence in sentences(text) {
@@ -70,6 +78,7 @@ impl Call {
             utterance.whole = true;
         }
         self.reacts(utterance, kind);
+        utterance
     }
 
     fn push_piece(&mut self, utterance: u64, text: String) {
@@ -86,7 +95,8 @@ impl Call {
     }
 
     pub(super) fn sound(&mut self, piece: u64, samples: &[i16]) {
-        if !self.speaker.sounded(piece) || samples.is_empty() {
+        let now = self.now();
+        if !self.speaker.sounded(piece, now) || samples.is_empty() {
             return;
         }
         self.lost_pieces = 0;
@@ -97,7 +107,6 @@ impl Call {
                 self.desk.fact(Fact::AgentConnected);
             }
         }
-        let now = self.now();
         if let Some(reaction) = self.reaction.as_mut().filter(|reaction| reaction.utterance.is_some() && reaction.latency.first_audio_ms.is_none()) {
             reaction.latency.first_audio_ms = Some(since(now, reaction.speech_end));
         }
@@ -111,7 +120,8 @@ impl Call {
             }
             return;
         };
-        match self.speaker.failed(&self.reports, piece) {
+        let now = self.now();
+        match self.speaker.failed(&self.reports, piece, now) {
             None | Some(Failure::Again) => return,
             Some(Failure::Lost) => self.playout.end_piece(piece),
         }
@@ -213,8 +223,15 @@ impl Call {
             Input::ModelSaid { request, text: text.clone(), exit: model.exit, tool_calls: model.tool_calls, end: model.end, outcome: model.outcome };
         let mut outputs = self.conversation.step(said);
         // It has been spoken while it was written.
-        if matches!(outputs.first(), Some(Output::Say { text: spoken, .. }) if *spoken == text && !text.trim().is_empty()) {
+        let spoken = match outputs.first() {
+            Some(Output::Say { text: spoken, said, .. }) if *spoken == text && !text.trim().is_empty() => Some(*said),
+            _ => None,
+        };
+        if spoken.is_some() {
             outputs.remove(0);
+            if let Some(utterance) = model.utterance.and_then(|utterance| self.playout.utterance(utterance)) {
+                utterance.said = spoken;
+            }
         }
         self.perform(outputs);
     }
@@ -282,7 +299,7 @@ impl Call {
             return self.transferred(request, Err(TransferFailure::NotAllowed));
         }
         let order = TransferOrder { numbers, mode, briefing: self.briefing() };
-        if self.playout.idle() && self.speaker.idle() {
+        if !self.announced && self.playout.idle() && self.speaker.idle() {
             self.say(Kind::Beside, self.lines.connecting);
         }
         match mode {
@@ -368,7 +385,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn causes_have_the_words_of_the_specification() {
+    fn causes_have_the_words_of_the_contract() {
         for cause in
             [TalkEnd::AgentEnded, TalkEnd::CallerHangup, TalkEnd::SilenceTimeout, TalkEnd::TransferHandoff, TalkEnd::ModelUnavailable, TalkEnd::Error]
         {

@@ -147,10 +147,9 @@ impl Call {
         if !self.connected {
             self.over = Some(Fact::AgentFailed);
         } else if !self.ending() {
-            self.cut_short();
             let trouble = domain::conversation::Phrases::of(&self.order.language).trouble;
-            self.outcome = Some("error".into());
-            self.end_with(Fact::Ended(EndCause::Error));
+            self.end_after_words(Fact::Ended(EndCause::Error), Some("error".into()));
+            self.cut_short();
             self.say(Kind::Beside, &trouble);
         }
     }
@@ -218,7 +217,8 @@ impl Call {
         }
     }
 
-    /// Stops speaking for good; the interpreter learns what was heard.
+    /// Stops speaking for good. Where somebody has interrupted, the interpreter learns what was heard; at the end of the call the end is begun
+    /// before this, and what the flow held back is dropped with it.
     pub(super) fn cut_short(&mut self) {
         let now = self.now();
         let held = self.held_since.is_some();
@@ -335,15 +335,15 @@ impl Call {
         if self.ending() {
             return;
         }
+        // The disposition is the customer's own, and stands whoever hangs up.
+        self.end_after_words(Fact::Ended(EndCause::AgentEnded), None);
         self.cut_short();
         let words = self.customer.words();
-        self.keep_customer(words.clone());
-        self.step(Input::Noted { role: Role::Customer, text: words });
+        self.keep_customer(words);
         self.model = None;
         self.tools.clear();
         self.transfer = None;
         self.shared.greeting(false);
-        self.end_with(Fact::Ended(EndCause::AgentEnded));
         self.say(Kind::Beside, self.lines.not_again);
     }
 
@@ -431,20 +431,21 @@ impl Call {
         let now = self.now();
         self.shared.greeting(false);
         self.barge = None;
-        self.cut_short();
-        self.model = None;
-        self.tools.clear();
-        self.expected = None;
-        let words = self.customer.words();
-        if !words.is_empty() {
-            self.keep_customer(words);
-        }
         match self.order.amd {
             Amd::LeaveMessage(_) => {
                 let speak_at = beeped.then_some(now + BEEP_REST_MS);
                 self.phase = Phase::Machine(BeepWait { since: now, speak_at, quiet_since: now });
             }
             Amd::Off | Amd::HangUp => self.over = Some(Fact::Voicemail),
+        }
+        self.cut_short();
+        self.model = None;
+        self.tools.clear();
+        self.transfer = None;
+        self.expected = None;
+        let words = self.customer.words();
+        if !words.is_empty() {
+            self.keep_customer(words);
         }
     }
 

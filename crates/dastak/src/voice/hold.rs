@@ -117,8 +117,14 @@ pub(super) struct BeepWait {
 /// How a call will have ended when what is being said has been said.
 pub(super) struct Ending {
     pub fact: Fact,
-    /// Not later than this, time of the line.
+    /// The disposition that comes with it.
+    pub outcome: Option<String>,
+    /// It is so already, whoever hangs up first.
+    pub reached: bool,
+    /// Not later than this, time of the line, unless more sounds until then.
     pub by: u64,
+    /// Not later than this.
+    pub latest: u64,
     /// When all was said.
     pub said_at: Option<u64>,
 }
@@ -212,6 +218,8 @@ pub(super) struct Call {
     /// The agent's sound was on the line.
     pub connected: bool,
     pub opted_out: bool,
+    /// The agent has just said what the flow does now.
+    pub announced: bool,
     pub held_since: Option<u64>,
     /// It is the customer's turn, nobody speaks, and it has been so since `quiet_since`.
     pub quiet: bool,
@@ -259,6 +267,7 @@ impl Call {
             lost_pieces: 0,
             connected: false,
             opted_out: false,
+            announced: false,
             held_since: None,
             quiet: false,
             quiet_since: now,
@@ -294,9 +303,9 @@ impl Call {
         self.over.is_some() || matches!(self.phase, Phase::Ending(_))
     }
 
-    /// Gives the interpreter an input and does what it says; nothing once the end has begun.
+    /// Gives the interpreter an input and does what it says; nothing unless agent and customer talk.
     pub fn step(&mut self, input: Input) {
-        if !self.ending() {
+        if self.over.is_none() && matches!(self.phase, Phase::Talking) {
             let outputs = self.conversation.step(input);
             self.perform(outputs);
         }
@@ -328,6 +337,7 @@ impl Call {
     fn command(&mut self, command: Command) {
         match command {
             Command::HangUp(cause) => self.over = Some(Fact::Ended(cause)),
+            Command::TakeLeave(cause) => self.take_leave(Fact::Ended(cause), self.lines.time_is_up),
             Command::PeerGone => self.peer_gone(EndCause::CallerHangup),
             Command::Hold(on) => self.hold(on),
         }
@@ -352,8 +362,25 @@ impl Call {
         }
     }
 
+    /// Keeps what was heard to its end; the flow does what comes after it.
+    pub fn keep_heard(&mut self, over: Vec<Spoken>) {
+        for spoken in over {
+            let said = spoken.said;
+            self.keep(spoken);
+            if let Some(said) = said {
+                self.announced = true;
+                self.step(Input::Sounded { said });
+                self.announced = false;
+            }
+        }
+    }
+
     /// The customer is gone, or the line is.
     pub fn peer_gone(&mut self, cause: EndCause) {
+        // What had sounded by now had sounded, although nobody has looked yet.
+        let now = self.now();
+        let over = self.playout.over(now);
+        self.keep_heard(over);
         if self.customer.speaking {
             if let Some(listening) = &self.listening {
                 listening.turn_ended();
@@ -362,11 +389,11 @@ impl Call {
             self.customer.speaking = false;
         }
         self.gone = true;
-        self.over = Some(match &self.phase {
-            // Whoever hangs up during our goodbye changes nothing about how the call ended.
-            Phase::Ending(ending) => ending.fact,
-            Phase::Greeting(_) | Phase::Talking | Phase::Machine(_) => Fact::Ended(cause),
-        });
+        match &self.phase {
+            // The agent's last words have sounded.
+            Phase::Ending(ending) if ending.reached || ending.said_at.is_some() => self.end_is_reached(),
+            Phase::Ending(_) | Phase::Greeting(_) | Phase::Talking | Phase::Machine(_) => self.over = Some(Fact::Ended(cause)),
+        }
     }
 
     fn wants_last_words(&self) -> bool {
@@ -391,11 +418,21 @@ impl Call {
 
     // --- the end
 
-    /// The call ends with this after what is being said.
+    /// The call has come to this end; what is being said is said first.
     pub fn end_with(&mut self, fact: Fact) {
+        self.begin_to_end(fact, None, true);
+    }
+
+    /// The call comes to this end with the last words, which follow; whoever hangs up before they have sounded was first.
+    pub fn end_after_words(&mut self, fact: Fact, outcome: Option<String>) {
+        self.begin_to_end(fact, outcome, false);
+    }
+
+    fn begin_to_end(&mut self, fact: Fact, outcome: Option<String>, reached: bool) {
         if !self.ending() {
-            let by = self.now() + super::timers::LONGEST_ENDING_MS;
-            self.phase = Phase::Ending(Ending { fact, by, said_at: None });
+            let by = self.now() + super::timers::SILENT_ENDING_MS;
+            let latest = by.max(self.longest_at());
+            self.phase = Phase::Ending(Ending { fact, outcome, reached, by, latest, said_at: None });
             self.expected = None;
             self.keyed_at = None;
             // What was cut off stays cut off; what is said last is heard to its end.
@@ -403,6 +440,15 @@ impl Call {
             if self.held_since.is_none() {
                 self.playout.resume();
             }
+        }
+    }
+
+    /// The end that was begun is there.
+    pub fn end_is_reached(&mut self) {
+        if let Phase::Ending(ending) = &mut self.phase {
+            let (fact, outcome) = (ending.fact, ending.outcome.take());
+            self.outcome = self.outcome.take().or(outcome);
+            self.over.get_or_insert(fact);
         }
     }
 

@@ -16,7 +16,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The sentences in an agent's `language` (spec 2, agents); English for one that is not among the eleven.
+    /// The sentences in an agent's `language` (docs/contract/agents.md#fields); English for one that is not
+    /// among the eleven.
     pub fn of(language: &str) -> Self {
         let row = TABLE.iter().find(|(code, _)| *code == language).map_or(&ENGLISH, |(_, row)| row);
         let [one_moment, connecting, not_again, time_is_up, not_heard] = *row;

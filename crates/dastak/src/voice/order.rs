@@ -27,7 +27,7 @@ pub struct Order {
     pub flow: Arc<Flow>,
     /// The call's variables.
     pub variables: Map<String, Value>,
-    /// Language code of the spec.
+    /// Language code (docs/contract/agents.md#fields).
     pub language: String,
     /// An id of `GET /v1/voices`; empty for the default one.
     pub voice: String,
@@ -85,6 +85,8 @@ pub struct Speech {
 pub enum Command {
     /// End it now, without a word; the reason becomes the call's end.
     HangUp(EndCause),
+    /// End it politely: cut short what is being said, say that the time is up, and end; the reason becomes the call's end.
+    TakeLeave(EndCause),
     /// The customer hung up.
     PeerGone,
     /// The customer put the call on hold, or took it back.

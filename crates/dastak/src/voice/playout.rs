@@ -41,6 +41,8 @@ pub(super) struct Utterance {
     pieces: Vec<Piece>,
     /// No more pieces will come.
     pub whole: bool,
+    /// Its number among the interpreter's texts, which learns when it has sounded.
+    pub said: Option<u64>,
     /// When its first sample was sent, time of the line.
     pub started_at: Option<u64>,
     ended_at: u64,
@@ -51,6 +53,7 @@ pub(super) struct Utterance {
 pub(super) struct Spoken {
     pub id: u64,
     pub kind: Kind,
+    pub said: Option<u64>,
     /// What was heard of it.
     pub heard: String,
     pub started_at: Option<u64>,
@@ -75,7 +78,7 @@ impl Playout {
 
     /// Begins an utterance; its pieces follow.
     pub fn begin(&mut self, id: u64, kind: Kind) {
-        self.utterances.push_back(Utterance { id, kind, pieces: Vec::new(), whole: false, started_at: None, ended_at: 0 });
+        self.utterances.push_back(Utterance { id, kind, pieces: Vec::new(), whole: false, said: None, started_at: None, ended_at: 0 });
     }
 
     pub fn add_piece(&mut self, utterance: u64, piece: u64, text: String) {
@@ -140,6 +143,11 @@ impl Playout {
 
     /// Tops up the line and says which utterances are over, heard to their end. `now` is the time of the line.
     pub fn pump(&mut self, now: u64) -> Vec<Spoken> {
+        self.top_up();
+        self.over(now)
+    }
+
+    fn top_up(&mut self) {
         if !self.paused {
             let queued = self.mouth.queued_ms();
             if queued < LOW_MS {
@@ -155,6 +163,10 @@ impl Playout {
                 }
             }
         }
+    }
+
+    /// Which utterances are over, heard to their end.
+    pub fn over(&mut self, now: u64) -> Vec<Spoken> {
         let played = self.played();
         for utterance in &mut self.utterances {
             let began = utterance.pieces.iter().find_map(|piece| piece.start.filter(|start| *start < played));
@@ -183,11 +195,20 @@ impl Playout {
             return None;
         }
         let queued = u64::from(self.mouth.queued_ms());
-        match (self.ready.is_empty(), queued) {
+        let top_up = match (self.ready.is_empty(), queued) {
             (false, queued) => Some(queued.saturating_sub(200).max(20)),
             (true, 0) => None,
             (true, queued) => Some(queued.min(200)),
-        }
+        };
+        top_up.into_iter().chain(self.first_is_over_in()).min()
+    }
+
+    /// Milliseconds until the utterance that sounds now is over: something may wait for just that.
+    fn first_is_over_in(&self) -> Option<u64> {
+        let first = self.utterances.front().filter(|first| first.whole)?;
+        let ends: Option<Vec<u64>> = first.pieces.iter().map(|piece| piece.end).collect();
+        let left = ends?.into_iter().max()?.saturating_sub(self.played());
+        (left > 0).then(|| left.div_ceil(8))
     }
 
     /// Falls silent; what was not sent yet is kept.
@@ -230,6 +251,8 @@ impl Utterance {
         let mut heard: Vec<String> = Vec::new();
         for piece in &self.pieces {
             match (piece.start, piece.end) {
+                // A sentence that nobody could speak.
+                (Some(start), Some(end)) if start == end => {}
                 (Some(_), Some(end)) if end <= played => heard.push(piece.text.trim().to_owned()),
                 (Some(start), end) if start < played => {
                     let length = end.map_or(PER_CHARACTER * piece.text.chars().count() as u64, |end| end - start).max(1);
@@ -239,7 +262,7 @@ impl Utterance {
             }
         }
         heard.retain(|text| !text.is_empty());
-        Spoken { id: self.id, kind: self.kind, heard: heard.join(" "), started_at: self.started_at, ended_at: self.ended_at }
+        Spoken { id: self.id, kind: self.kind, said: self.said, heard: heard.join(" "), started_at: self.started_at, ended_at: self.ended_at }
     }
 }
 
@@ -364,5 +387,21 @@ mod tests {
         assert_eq!(cut[0].heard, "Your loan is due. Please pay two");
         assert_eq!(line.queued_ms(), 0);
         assert!(playout.idle());
+    }
+
+    #[test]
+    fn a_sentence_without_a_sound_was_not_heard() {
+        let (line, mut playout) = speaking(&["Your loan is due."], 800);
+        playout.begin(2, Kind::Written);
+        playout.add_piece(2, 9, "Nobody can speak this.".to_owned());
+        playout.end_piece(9);
+        if let Some(utterance) = playout.utterance(2) {
+            (utterance.whole, utterance.said) = (true, Some(7));
+        }
+        assert!(playout.pump(0).is_empty(), "not before what comes before it");
+        line.send(800);
+        let over = playout.pump(100);
+        let told: Vec<_> = over.iter().map(|spoken| (spoken.heard.as_str(), spoken.said)).collect();
+        assert_eq!(told, [("Your loan is due.", None), ("", Some(7))]);
     }
 }

@@ -15,6 +15,8 @@ struct Current {
     text: String,
     sounded: bool,
     again: bool,
+    /// When it was begun, or last gave sound, time of the line.
+    active_at: u64,
     _task: Guard,
 }
 
@@ -56,12 +58,12 @@ impl Speaker {
     }
 
     /// Begins the next sentence when it is time; `left_ms` of sound are there.
-    pub fn pump(&mut self, to: &Reports, left_ms: u64) {
+    pub fn pump(&mut self, to: &Reports, left_ms: u64, now: u64) {
         if self.current.is_none()
             && left_ms < LOOK_AHEAD_MS
             && let Some((piece, text)) = self.queue.pop_front()
         {
-            self.make(to, piece, text, false);
+            self.make(to, piece, text, false, now);
         }
     }
 
@@ -70,16 +72,33 @@ impl Speaker {
         (self.current.is_none() && !self.queue.is_empty()).then(|| left_ms.saturating_sub(LOOK_AHEAD_MS - 500).max(20))
     }
 
-    fn make(&mut self, to: &Reports, piece: u64, text: String, again: bool) {
+    /// Since when the sound of a sentence is waited for.
+    pub fn waits_since(&self) -> Option<u64> {
+        self.current.as_ref().map(|current| current.active_at)
+    }
+
+    /// The sentence that has given no sound since this time.
+    pub fn silent_since(&self, at: u64) -> Option<u64> {
+        self.current.as_ref().filter(|current| current.active_at <= at).map(|current| current.piece)
+    }
+
+    /// Moves the wait on by what a hold took.
+    pub fn shift(&mut self, by: u64) {
+        if let Some(current) = &mut self.current {
+            current.active_at += by;
+        }
+    }
+
+    fn make(&mut self, to: &Reports, piece: u64, text: String, again: bool, now: u64) {
         let order = SpeakOrder { text: text.clone(), voice: self.voice.clone(), language: self.language.clone() };
         let task = work::speak(to, &self.synthesiser, piece, order);
-        self.current = Some(Current { piece, text, sounded: false, again, _task: task });
+        self.current = Some(Current { piece, text, sounded: false, again, active_at: now, _task: task });
     }
 
     /// Sound came; whether it is still wanted.
-    pub fn sounded(&mut self, piece: u64) -> bool {
+    pub fn sounded(&mut self, piece: u64, now: u64) -> bool {
         let current = self.current.as_mut().filter(|current| current.piece == piece);
-        current.map(|current| current.sounded = true).is_some()
+        current.map(|current| (current.sounded, current.active_at) = (true, now)).is_some()
     }
 
     /// The piece is whole; whether anybody still wants it.
@@ -89,12 +108,12 @@ impl Speaker {
     }
 
     /// The piece failed. What did not sound yet is tried once more; none when nobody wants it any longer.
-    pub fn failed(&mut self, to: &Reports, piece: u64) -> Option<Failure> {
+    pub fn failed(&mut self, to: &Reports, piece: u64, now: u64) -> Option<Failure> {
         let current = self.current.take_if(|current| current.piece == piece)?;
         if current.sounded || current.again {
             return Some(Failure::Lost);
         }
-        self.make(to, piece, current.text, true);
+        self.make(to, piece, current.text, true, now);
         Some(Failure::Again)
     }
 }

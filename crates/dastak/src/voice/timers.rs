@@ -2,6 +2,7 @@
 
 use domain::call::{EndCause, Fact};
 use domain::conversation::Input;
+use domain::ports::{ProviderError, ProviderFault};
 
 use super::agent::since;
 use super::desk::TransferFailure;
@@ -9,8 +10,10 @@ use super::hold::{Call, Phase};
 use super::playout::Kind;
 use super::turn::Standing;
 
-/// Longest last words of the agent.
-pub(super) const LONGEST_ENDING_MS: u64 = 30_000;
+/// Longest wait for the sound of last words. As long as they sound they are heard to their end.
+pub(super) const SILENT_ENDING_MS: u64 = 30_000;
+/// A sentence of which no sound comes for this long has failed.
+const SPEECH_MS: u64 = 20_000;
 /// From the last sample to the hang-up: what is under way still arrives.
 const TAIL_MS: u64 = 240;
 /// Longest wait for the customer's words when all was said.
@@ -36,9 +39,9 @@ impl Call {
             self.fall_silent();
         }
         let over = self.playout.pump(now);
-        over.into_iter().for_each(|spoken| self.keep(spoken));
+        self.keep_heard(over);
         self.reacted();
-        self.speaker.pump(&self.reports, self.playout.left_ms());
+        self.speaker.pump(&self.reports, self.playout.left_ms(), now);
         self.ring();
         self.begin_transfer();
         let quiet = self.nothing_to_wait_for(now);
@@ -92,27 +95,31 @@ impl Call {
     fn said_all(&mut self, now: u64) {
         let idle = self.playout.idle() && self.speaker.idle();
         let owed = self.customer.owed > 0 || self.customer.speaking;
+        let sounds = self.playout.left_ms() > 0;
         let Phase::Ending(ending) = &mut self.phase else { return };
+        if sounds {
+            ending.by = (now + SILENT_ENDING_MS).min(ending.latest);
+        }
         if idle && ending.said_at.is_none() {
             ending.said_at = Some(now);
         }
         let heard_out = ending.said_at.is_some_and(|at| now >= at + if owed { LAST_WORDS_MS } else { TAIL_MS });
         // What ends before a word was ever said has nothing to let arrive.
         if heard_out || now >= ending.by {
-            let fact = ending.fact;
-            self.over.get_or_insert(fact);
+            self.end_is_reached();
         }
     }
 
     /// When to look again.
     fn due(&self, now: u64) -> u64 {
-        let mut due = vec![self.origin + millis(self.order.max_duration)];
+        let mut due = vec![self.longest_at()];
         due.extend(self.order.end_after.map(|after| self.origin + millis(after)));
         if self.held_since.is_some() {
             return due.into_iter().filter(|at| *at > now).min().unwrap_or(u64::MAX);
         }
         due.extend(self.playout.due().map(|ms| now + ms));
         due.extend(self.speaker.due(self.playout.left_ms()).map(|ms| now + ms));
+        due.extend(self.speaker.waits_since().map(|at| at + SPEECH_MS));
         due.extend(self.keyed_at.map(|at| at + KEYS_MS));
         if let Standing::Open(Some(at)) = self.customer.standing(now, self.expected.as_ref(), &self.order.language) {
             due.push(at);
@@ -144,6 +151,7 @@ impl Call {
         if self.held_since.is_some() || self.over.is_some() {
             return;
         }
+        self.mute_due(now);
         self.look();
         match &self.phase {
             Phase::Machine(_) => self.beep_due(now),
@@ -158,22 +166,38 @@ impl Call {
 
     fn longest(&mut self, now: u64) {
         let age = now.saturating_sub(self.origin);
+        if age >= millis(self.order.max_duration) {
+            self.take_leave(Fact::Ended(EndCause::MaxDuration), self.lines.time_is_up);
+        } else if self.order.end_after.is_some_and(|after| age >= millis(after)) && !self.ending() && !self.conversation.closing() {
+            let goodbye = domain::conversation::Phrases::of(&self.order.language).goodbye;
+            self.take_leave(Fact::Ended(EndCause::AgentEnded), &goodbye);
+        }
+    }
+
+    /// Ends the call with these words instead of what is under way, unless its end has begun already.
+    pub(super) fn take_leave(&mut self, fact: Fact, words: &str) {
         if self.ending() {
             return;
         }
-        let (fact, words) = if age >= millis(self.order.max_duration) {
-            (Fact::Ended(EndCause::MaxDuration), self.lines.time_is_up.to_owned())
-        } else if self.order.end_after.is_some_and(|after| age >= millis(after)) {
-            (Fact::Ended(EndCause::AgentEnded), domain::conversation::Phrases::of(&self.order.language).goodbye)
-        } else {
-            return;
-        };
+        self.end_after_words(fact, None);
         self.cut_short();
         self.model = None;
         self.tools.clear();
         self.transfer = None;
-        self.end_with(fact);
-        self.say(Kind::Beside, &words);
+        self.say(Kind::Beside, words);
+    }
+
+    /// When the conversation has lasted as long as it may.
+    pub(super) fn longest_at(&self) -> u64 {
+        self.origin + millis(self.order.max_duration)
+    }
+
+    /// A synthesiser that falls silent without an error must not hold the call.
+    fn mute_due(&mut self, now: u64) {
+        if let Some(piece) = self.speaker.silent_since(now.saturating_sub(SPEECH_MS)) {
+            let error = ProviderError::new("speech", ProviderFault::TimedOut, "no sound came");
+            self.sound_ended(piece, Some(error));
+        }
     }
 
     fn beep_due(&mut self, now: u64) {
@@ -228,6 +252,7 @@ impl Call {
     pub(super) fn shift(&mut self, by: u64) {
         self.quiet_since += by;
         self.keyed_at = self.keyed_at.map(|at| at + by);
+        self.speaker.shift(by);
         if let Some(model) = &mut self.model {
             model.active_at += by;
         }
@@ -236,7 +261,10 @@ impl Call {
             run.asked_at += by;
         }
         match &mut self.phase {
-            Phase::Ending(ending) => ending.by += by,
+            Phase::Ending(ending) => {
+                ending.by += by;
+                ending.latest += by;
+            }
             Phase::Machine(wait) => {
                 wait.since += by;
                 wait.quiet_since += by;

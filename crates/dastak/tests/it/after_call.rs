@@ -1,4 +1,5 @@
-//! What a conversation that was really held leaves behind (spec 1 «Call detail», «Events»): the whole of it, and what is switched off.
+//! What a conversation that was really held leaves behind (docs/contract/recordings.md): the whole of it, and
+//! what is switched off.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
@@ -9,8 +10,8 @@ use dastak::config::Config;
 use domain::call::{EndCause, Fact, Network, RecordedFile, Report, TimedTurn, TurnLatency};
 use domain::conversation::Role;
 use domain::ports::{
-    Analysis, AnalysisOrder, Answer, Carrier, DialError, DialOrder, HangUpFailed, LanguageModel, ObjectStore, ProviderError, ProviderFault, Standing,
-    TalkOrder, Talking,
+    Analysis, AnalysisOrder, Answer, Carrier, DialError, DialOrder, HangUpFailed, LanguageModel, ObjectStore, Pieces, ProviderError, ProviderFault,
+    Standing, TalkOrder, Talking,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -52,6 +53,25 @@ pub struct Shelf {
     pub puts: std::sync::atomic::AtomicUsize,
     /// Whether nothing can be read or dropped.
     pub away: Mutex<bool>,
+    /// What was asked for: first byte and length.
+    pub opened: Mutex<Vec<(u64, u64)>>,
+    /// Bytes that were taken off the shelf.
+    pub taken: Arc<std::sync::atomic::AtomicUsize>,
+}
+
+/// A part of an object in small pieces.
+struct Slices {
+    left: Vec<u8>,
+    taken: Arc<std::sync::atomic::AtomicUsize>,
+}
+
+impl Pieces for Slices {
+    fn next(&mut self) -> Answer<'_, Result<Option<Vec<u8>>, ProviderError>> {
+        let rest = self.left.split_off(self.left.len().min(64 * 1024));
+        let piece = std::mem::replace(&mut self.left, rest);
+        self.taken.fetch_add(piece.len(), std::sync::atomic::Ordering::SeqCst);
+        Box::pin(std::future::ready(Ok(Some(piece).filter(|piece| !piece.is_empty()))))
+    }
 }
 
 impl Shelf {
@@ -81,8 +101,19 @@ impl ObjectStore for Shelf {
         })
     }
 
-    fn get<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<Vec<u8>>, ProviderError>> {
-        let found = self.away().map_or_else(|away| away, |()| Ok(self.objects.lock().unwrap().get(key).cloned()));
+    fn open<'a>(&'a self, key: &'a str, first: u64, length: u64) -> Answer<'a, Result<Option<Box<dyn Pieces>>, ProviderError>> {
+        let found = self.away().map_or_else(
+            |away| away,
+            |()| {
+                self.opened.lock().unwrap().push((first, length));
+                let objects = self.objects.lock().unwrap();
+                let part = |object: &Vec<u8>| {
+                    let left = object.iter().skip(first as usize).take(usize::try_from(length).unwrap_or(usize::MAX)).copied().collect();
+                    Box::new(Slices { left, taken: self.taken.clone() }) as Box<dyn Pieces>
+                };
+                Ok(objects.get(key).map(part))
+            },
+        );
         Box::pin(std::future::ready(found))
     }
 

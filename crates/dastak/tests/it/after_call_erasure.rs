@@ -113,3 +113,27 @@ async fn the_conversation_ends_after_the_erasure() {
     nothing_is_left(&held, &call).await;
     assert_eq!((model.asked(), held.count("transcript.ready").await, held.count("recording.ready").await), (0, 0, 0));
 }
+
+/// The erased person talks under the reference of somebody else, whose contact stays.
+#[tokio::test]
+async fn a_conversation_under_another_reference_leaves_nothing_when_it_ends_later() {
+    let model = Reader::of([Ok(interested())]);
+    let held = Held::open(Some(model.clone())).await;
+    let (app, live) = (held.app(), &held.desk.workspace.live);
+    let contact = async |reference: &str, phone: &str| {
+        let made = app.post(live, "/v1/contacts", &json!({"externalRef": reference, "phone": phone})).await.expect(201);
+        made["data"]["id"].as_str().unwrap().to_owned()
+    };
+    let (person, other) = (contact("person", "+919812301234").await, contact("other", "+919812305555").await);
+    let placed = held.desk.place_with(live, "1234", json!({"externalRef": "other"})).await.expect(200);
+    let call = placed["interactionId"].as_str().unwrap().to_owned();
+    assert_eq!(held.detail(&call).await["contactId"], *other);
+    held.answer(&call).await;
+    app.send("POST", &format!("/v1/contacts/{person}/erase"), Some(live), &[], Bytes::new()).await.expect(200);
+    let report = held.report(&call);
+    held.end(&call, Fact::Ended(EndCause::ApiHangup), report).await;
+    assert_eq!((&held.detail(&call).await["state"], &held.detail(&call).await["toNumber"]), (&json!("ended"), &json!("[erased]")));
+    nothing_is_left(&held, &call).await;
+    assert_eq!((model.asked(), held.count("transcript.ready").await, held.count("recording.ready").await), (0, 0, 0));
+    assert_eq!(app.get(live, &format!("/v1/contacts/{other}")).await.expect(200)["data"]["phone"], "+919812305555");
+}

@@ -76,6 +76,19 @@ async fn players_ask_for_parts() {
     beyond.refused(416, "range_not_satisfiable");
     let head = ask(&held, "HEAD", &link, &[]).await;
     assert_eq!((head.status, head.text.as_str(), head.header("content-length")), (200, "", Some(length.to_string().as_str())));
+    // What was asked for is what was read: a part as a part, and nothing for HEAD, not even of a range.
+    let opened = held.shelf.opened.lock().unwrap().clone();
+    assert_eq!(opened, [(0, length as u64), (5, 3), (length as u64 - 4, 4), (0, length as u64)]);
+    let head = ask(&held, "HEAD", &link, &[("range", "bytes=5-7")]).await;
+    assert_eq!((head.status, head.header("content-length"), head.header("content-range")), (200, Some(length.to_string().as_str()), None));
+    assert_eq!(held.shelf.opened.lock().unwrap().len(), opened.len());
+    // Only so many at once.
+    let recording = link.split(['/', '?']).nth(3).unwrap().parse().unwrap();
+    let busy: Vec<_> = (0..8).filter_map(|_| held.app().app().shares.links.take(recording, 1, 8)).collect();
+    assert_eq!(busy.len(), 8);
+    ask(&held, "GET", &link, &[]).await.refused(429, "rate_limited");
+    drop(busy);
+    assert_eq!(ask(&held, "GET", &link, &[]).await.status, 200, "every place was given back");
     *held.shelf.away.lock().unwrap() = true;
     let away = ask(&held, "GET", &link, &[]).await;
     assert_eq!(away.header("retry-after"), Some("2"));

@@ -1,4 +1,4 @@
-//! Agents, tools, voices, compliance packs and locks: spec 2 «Agents», `operating.md` «Operator API».
+//! Agents, tools, voices, compliance packs and locks (docs/contract/agents.md).
 
 use serde_json::{Value, json};
 

@@ -137,7 +137,7 @@ impl TestApp {
         let policy = Policy { allow_insecure: true, user_agent: "test".into(), ..Policy::default() };
         Self {
             url: format!("http://{}", service.address),
-            operator_token: service.app.config.operator_token.clone(),
+            operator_token: service.app.config.operator_token.to_string(),
             http: GuardedClient::new(policy, Arc::new(SystemResolver::new())).expect("a client"),
             service: Some(service),
             folder,
@@ -171,6 +171,14 @@ impl TestApp {
         let folder = std::mem::take(&mut self.folder);
         drop(self);
         Self::start_config(Config { public_url: String::new(), ..config }, carriers, folder).await
+    }
+
+    /// Stops the service in order and leaves its store, for [`TestApp::start_again`].
+    pub async fn stop(mut self) -> (Config, PathBuf) {
+        let service = self.service.take().expect("running");
+        let config = Config { public_url: String::new(), ..service.app.config.clone() };
+        assert!(service.stop().await, "everything ended in time");
+        (config, std::mem::take(&mut self.folder))
     }
 
     /// Ends the service as a crash does: in the middle of whatever it does, telling nobody. It must have been started inside `runtime`.

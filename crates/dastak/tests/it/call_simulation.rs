@@ -1,4 +1,5 @@
-//! How simulated calls play out, to the second: test mode (spec 1 «Test mode») and the sandbox phone network (`operating.md`).
+//! How simulated calls play out, to the second: test mode and the sandbox phone network
+//! (docs/contract/sandbox.md).
 
 use domain::time::{DAY, HOUR, SECOND, Timestamp};
 use serde_json::{Value, json};
@@ -248,6 +249,38 @@ async fn hanging_up_while_it_rings_and_while_it_is_live() {
     let once = ["call.failed", "call.started", "call.completed"];
     assert_eq!(desk.kinds().await, [once, once].concat());
     assert_eq!(desk.wallet().await, (1_000_000 - 600, 0), "a hung-up live call is billed for its talk time");
+}
+
+#[tokio::test]
+async fn whoever_has_seen_a_call_ended_hangs_up_in_vain() {
+    let desk = Desk::open().await;
+    // One number may be called three times a day.
+    let mut numbers = (1000..).map(|number: u32| number.to_string());
+    let mut number = || numbers.next().expect("another one");
+    for key in [desk.workspace.test.clone(), desk.workspace.live.clone()] {
+        let hang_up = async |id: &str| desk.app.post(&key, &format!("/v1/calls/{id}/hangup"), &Value::Null).await;
+        for (after, expected) in [(1, "ended cancelled api_hangup false null null"), (5, "ended completed api_hangup true 3 null")] {
+            // Read.
+            let id = desk.placed(&key, &number()).await;
+            desk.app.advance(after).await;
+            hang_up(&id).await.expect(202);
+            assert_eq!(line(&desk.call(&key, &id).await), expected);
+            hang_up(&id).await.refused(409, "call_not_active");
+            // Told by its event: the clock has moved on by what the network takes.
+            let id = desk.placed(&key, &number()).await;
+            desk.app.advance(after).await;
+            hang_up(&id).await.expect(202);
+            desk.app.advance(1).await;
+            let told = desk.events().await.into_iter().any(|event| event["data"]["callId"] == json!(id) && event["data"]["endCause"] == "api_hangup");
+            assert!(told, "its event is there");
+            hang_up(&id).await.refused(409, "call_not_active");
+        }
+        // Ended by itself.
+        let id = desk.placed(&key, &number()).await;
+        desk.app.advance(10).await;
+        assert_eq!(desk.call(&key, &id).await["endCause"], "agent_ended");
+        hang_up(&id).await.refused(409, "call_not_active");
+    }
 }
 
 #[tokio::test]

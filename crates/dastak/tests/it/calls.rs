@@ -1,4 +1,4 @@
-//! Placing and listing calls (spec 1 «Calls», «Errors of placing a call»).
+//! Placing and listing calls (docs/contract/calls.md#placing, #refusals).
 
 use domain::time::HOUR;
 use serde_json::{Value, json};

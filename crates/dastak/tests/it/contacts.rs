@@ -1,4 +1,4 @@
-//! `/v1/contacts` (spec 2 «Contacts, do-not-call list, erasure»).
+//! `/v1/contacts` (docs/contract/contacts.md).
 
 use domain::tenant::Mode;
 use proptest::prelude::{Strategy, prop, prop_oneof};

@@ -1,4 +1,4 @@
-//! Envelopes, errors, request ids, cursors (spec 1 «Conventions», «Errors», «Limits»).
+//! Envelopes, errors, request ids, cursors (docs/contract/README.md).
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -113,7 +113,7 @@ async fn health_readiness_and_figures() {
     let app = TestApp::start().await;
     assert_eq!(app.send("GET", "/healthz", None, &[], Bytes::new()).await.expect(200), json!({"ok": true}));
     assert_eq!(app.send("GET", "/readyz", None, &[], Bytes::new()).await.expect(200), json!({"ok": true}));
-    let metrics = app.send("GET", "/metrics", None, &[], Bytes::new()).await;
+    let metrics = app.send("GET", "/metrics", Some(&app.operator_token), &[], Bytes::new()).await;
     for figure in [
         "dastak_http_requests_total{method=\"GET\",route=\"/healthz\",status=\"200\"} 1",
         "dastak_store_commit_seconds_bucket",

@@ -1,17 +1,20 @@
-//! The decision log: chains, verification, exports, statistics (spec 2 «Compliance records», `gaps.md` «Details»).
+//! The decision log: chains, verification, exports, statistics (docs/contract/decision-log.md).
 
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use dastak::app::decision_log::record;
-use domain::decision_log::{Chain, Channel, Decision, Entry};
+use dastak::app::decision_log::{Chains, record};
+use domain::decision_log::{Chain, Channel, Decision, Entry, Strand};
+use domain::tenant::Mode;
 use domain::time::Timestamp;
 use serde_json::{Value, json};
 use store::{DbError, params};
 
 use crate::app::{TestApp, Workspace};
+
+pub const LIVE: Strand = Strand { chain: Chain::Audit, world: Mode::Live };
 
 const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
@@ -26,34 +29,41 @@ fn entry(number: u64, at: Timestamp) -> Entry {
         outcome: number.is_multiple_of(4).then(|| "placed".to_owned()),
         recording_ref: None,
         consent_ref: None,
-        is_test: number % 5 == 4,
+        is_test: false,
         channel: Channel::Voice,
         agent_id: (!number.is_multiple_of(7)).then(|| format!("agt_{:026}", number % 2)),
     }
 }
 
 /// Writes decisions into the chain `audit`, a minute apart.
-async fn decide(app: &TestApp, workspace: &Workspace, numbers: std::ops::Range<u64>) {
+pub async fn decide(app: &TestApp, workspace: &Workspace, numbers: std::ops::Range<u64>) {
+    decide_in(app, workspace, Mode::Live, numbers).await;
+}
+
+/// The same in a world.
+pub async fn decide_in(app: &TestApp, workspace: &Workspace, world: Mode, numbers: std::ops::Range<u64>) {
     let (tenant, context) = (workspace.id.parse().unwrap(), app.app().context());
     let at = Timestamp::parse("2026-12-01T04:00:00Z").unwrap();
     let work = move |tx: &mut store::Tx<'_>| {
+        let mut chains = Chains::default();
         for number in numbers.clone() {
-            record(tx, &context, tenant, Chain::Audit, entry(number, at.plus(number as i64 * 60_000)))?;
+            let entry = Entry { is_test: world == Mode::Test, ..entry(number, at.plus(number as i64 * 60_000)) };
+            chains.record(tx, tenant, Chain::Audit, entry)?;
         }
-        Ok::<_, dastak::app::Failure>(())
+        chains.finish(tx, &context)
     };
     app.app().store.tx(work).await.unwrap();
 }
 
-async fn verify(app: &TestApp, workspace: &Workspace) -> Value {
+pub async fn verify(app: &TestApp, workspace: &Workspace) -> Value {
     app.get(&workspace.live, "/v1/audit/verify").await.expect(200)["data"].clone()
 }
 
 /// A file of a test, gone with it.
-struct Saved(PathBuf);
+pub struct Saved(pub PathBuf);
 
 impl Saved {
-    fn new(text: impl AsRef<[u8]>) -> Self {
+    pub fn new(text: impl AsRef<[u8]>) -> Self {
         let file = std::env::temp_dir().join(format!("dastak-log-{}-{:?}-{}", std::process::id(), std::thread::current().id(), text.as_ref().len()));
         std::fs::write(&file, text).unwrap();
         Self(file)
@@ -67,14 +77,14 @@ impl Drop for Saved {
 }
 
 /// What the program says of a file, and whether it is content.
-fn verify_log(text: &str, more: &[&str]) -> (bool, Value) {
+pub fn verify_log(text: &str, more: &[&str]) -> (bool, Value) {
     let file = Saved::new(text);
     let run = Command::new(env!("CARGO_BIN_EXE_dastak")).arg("verify-log").arg(&file.0).args(more).arg("--json").output().unwrap();
     let shown = serde_json::from_slice(&run.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&run.stderr)));
     (run.status.success(), shown)
 }
 
-async fn export(app: &TestApp, workspace: &Workspace, query: &str) -> String {
+pub async fn export(app: &TestApp, workspace: &Workspace, query: &str) -> String {
     let answer = app.get(&workspace.live, &format!("/v1/audit/export{query}")).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.text
@@ -112,7 +122,7 @@ async fn the_export_is_the_documented_file() {
     );
     assert!(lines[1].starts_with("1,2026-12-01T04:00:00.000Z,call_00000000000000000000000000,allowed,,\"{\"\"pack\"\":"), "{}", lines[1]);
     assert!(lines[1].contains(&format!(",{GENESIS},false,voice,")), "{}", lines[1]);
-    assert!(lines[5].ends_with(",true,voice,agt_00000000000000000000000000"), "{}", lines[5]);
+    assert!(lines[5].ends_with(",false,voice,agt_00000000000000000000000000"), "{}", lines[5]);
     assert!(lines[13].starts_with("# verified=true records=12 last_seq=12 before=0000"), "{}", lines[13]);
     assert_eq!(lines[14..], [""]);
     let (whole, shown) = verify_log(&answer.text, &[]);
@@ -273,7 +283,7 @@ async fn a_chain_written_anew_is_found() {
     let before = export(&app, &workspace, "").await;
     let tenant: domain::tenant::Tenant = workspace.id.parse().unwrap();
     let rewrite = move |tx: &mut store::Tx<'_>| {
-        let rows = store::decision_log::page(tx, tenant, Chain::Audit, 0, 99, 99)?;
+        let rows = store::decision_log::page(tx, tenant, LIVE, 0, 99, 99)?;
         let mut previous = GENESIS.to_owned();
         for mut row in rows {
             row.outcome = "nothing happened".into();
@@ -348,7 +358,9 @@ async fn tampering_with_the_file_is_found() {
 async fn refused_dials_are_counted() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    decide(&app, &workspace, 0..30).await;
+    for number in 0..30 {
+        decide_in(&app, &workspace, if number % 5 == 4 { Mode::Test } else { Mode::Live }, number..number + 1).await;
+    }
     let at = Timestamp::parse("2026-12-01T18:30:00Z").unwrap();
     let (tenant, context) = (workspace.id.parse().unwrap(), app.app().context());
     // In India the next day has begun.

@@ -1,4 +1,4 @@
-//! `/v1/dnc`, opting out and lifting it (spec 2 «Contacts, do-not-call list, erasure»).
+//! `/v1/dnc`, opting out and lifting it (docs/contract/contacts.md#do-not-call-list).
 
 use domain::tenant::Mode;
 use proptest::prelude::prop;

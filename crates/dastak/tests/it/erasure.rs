@@ -1,4 +1,4 @@
-//! Erasing a person: nothing of it is left anywhere (spec 2 «Contacts, do-not-call list, erasure»).
+//! Erasing a person: nothing of it is left anywhere (docs/contract/contacts.md#erasure).
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -143,7 +143,7 @@ async fn nothing_of_an_erased_person_is_left() {
 }
 
 /// Files of the data folder in which a string stands.
-fn files_with(folder: &std::path::Path, secrets: &[&str]) -> Vec<String> {
+pub fn files_with(folder: &std::path::Path, secrets: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

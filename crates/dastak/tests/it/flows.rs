@@ -1,4 +1,4 @@
-//! Drafts and published flows: spec 2 «Flow» and `gaps.md` «Flow graph».
+//! Drafts and published flows (docs/contract/flows.md).
 
 use std::sync::Arc;
 
@@ -239,8 +239,8 @@ async fn outbound(app: &TestApp, workspace: &Workspace, id: &str) -> Result<Vec<
             let row = agents::find(tx, tenant, id)?;
             agents::check_outbound(&row)?;
             agents::flow_readiness(tx, tenant, &row)?;
-            assert!(agents::published_flow(&row)?.start_node_id.is_some());
-            agents::required_variables(&row)
+            assert!(agents::published_flow(tx, tenant, &row)?.start_node_id.is_some());
+            agents::required_variables(tx, tenant, &row)
         })
         .await
 }

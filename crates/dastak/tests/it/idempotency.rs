@@ -1,4 +1,4 @@
-//! `Idempotency-Key` (spec 1 «Idempotency», `gaps.md`).
+//! `Idempotency-Key` (docs/contract/README.md#idempotency).
 
 use serde_json::{Value, json};
 

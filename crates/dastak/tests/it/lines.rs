@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use dastak::app::calls::{self, Caller, Welcome};
-use domain::call::{EndCause, Fact, Report, TimedTurn};
+use domain::call::{EndCause, Fact, Report, TimedTurn, Wish};
 use domain::conversation::Role;
 use domain::ids::{Call, Id};
 use domain::ports::{Answer, Carrier, DialError, DialOrder, HangUpFailed, Standing};
@@ -19,8 +19,10 @@ const LEASE: i64 = 45 * SECOND;
 
 /// A carrier that takes every call and leaves the rest to the test.
 #[derive(Default)]
-struct Trunk {
+pub struct Trunk {
     settled: Mutex<Vec<(Id<Call>, bool)>>,
+    /// What it was told of calls that are to end, each once.
+    pub wishes: Mutex<Vec<(Id<Call>, Wish)>>,
 }
 
 impl Carrier for Trunk {
@@ -44,34 +46,58 @@ impl Carrier for Trunk {
     fn hang_up(&self, _: &str) -> Answer<'_, Result<(), HangUpFailed>> {
         Box::pin(std::future::ready(Ok(())))
     }
+
+    fn carry_out(&self, call: Id<Call>, wish: Wish) {
+        let mut wishes = self.wishes.lock().unwrap();
+        if !wishes.contains(&(call, wish)) {
+            wishes.push((call, wish));
+        }
+    }
 }
 
-struct Kit {
-    desk: Desk,
-    trunk: Arc<Trunk>,
+pub struct Kit {
+    pub desk: Desk,
+    pub trunk: Arc<Trunk>,
 }
 
 impl Kit {
-    async fn open() -> Self {
+    pub async fn open() -> Self {
         let trunk = Arc::new(Trunk::default());
         Self { desk: Desk::open_in(TestApp::start_over(trunk.clone()).await).await, trunk }
     }
 
-    async fn placed(&self) -> Id<Call> {
+    pub async fn placed(&self) -> Id<Call> {
         self.desk.placed(&self.desk.workspace.live, "1234").await.parse().unwrap()
     }
 
-    async fn tell(&self, id: Id<Call>, fact: Fact) {
+    pub async fn tell(&self, id: Id<Call>, fact: Fact) {
         self.tell_with(id, fact, None).await;
     }
 
-    async fn tell_with(&self, id: Id<Call>, fact: Fact, left: Option<Report>) {
+    pub async fn tell_with(&self, id: Id<Call>, fact: Fact, left: Option<Report>) {
         let app = self.desk.app.app();
         calls::report(app, self.desk.workspace.id.parse().unwrap(), id, fact, app.clock.now(), left).await.unwrap();
     }
 
-    async fn call(&self, id: Id<Call>) -> Value {
+    pub async fn call(&self, id: Id<Call>) -> Value {
         self.desk.call(&self.desk.workspace.live, &id.to_string()).await
+    }
+
+    /// Lets so many seconds pass while the node says all the while that it holds these calls.
+    pub async fn hold(&self, calls: &[Id<Call>], seconds: i64) {
+        let app = self.desk.app.app();
+        let tenant = self.desk.workspace.id.parse().unwrap();
+        let mut left = seconds;
+        loop {
+            let held = calls.iter().map(|id| (tenant, *id)).collect();
+            calls::keep_holding(app, held, app.clock.now().plus(LEASE)).await.unwrap();
+            if left == 0 {
+                return;
+            }
+            let step = left.min(10);
+            self.desk.app.advance(step).await;
+            left -= step;
+        }
     }
 
     async fn comes_in(&self, to: &str, from: &str) -> Welcome {
@@ -115,7 +141,7 @@ async fn a_conversation_that_was_held_is_stored_billed_and_told() {
         kit.desk.app.advance(13).await;
         let app = kit.desk.app.app();
         let looked = calls::keep_holding(app, vec![(kit.desk.workspace.id.parse().unwrap(), id)], app.clock.now().plus(LEASE)).await.unwrap();
-        assert_eq!((looked.to_hang_up, looked.over), (vec![], vec![]));
+        assert_eq!((looked.wishes, looked.over), (vec![], vec![]));
     }
     kit.tell_with(id, Fact::Ended(EndCause::CallerHangup), Some(report())).await;
     let call = kit.call(id).await;
@@ -156,10 +182,10 @@ async fn a_hang_up_is_found_by_the_node_that_holds_the_call() {
         assert_eq!(answer["data"]["state"], "ending");
     }
     assert_eq!(kit.call(id).await["state"], "in_progress", "the line is not dropped yet");
-    assert_eq!(calls::to_hang_up(kit.desk.app.app()).await.unwrap(), [id]);
+    assert_eq!(calls::wishes(kit.desk.app.app()).await.unwrap(), [(id, Wish::HangUp)]);
     kit.tell(id, Fact::Ended(EndCause::ApiHangup)).await;
     assert_eq!(kit.call(id).await["endCause"], "api_hangup");
-    assert_eq!(calls::to_hang_up(kit.desk.app.app()).await.unwrap(), []);
+    assert_eq!(calls::wishes(kit.desk.app.app()).await.unwrap(), []);
     // The node that was to do it may have died.
     let id = kit.placed().await;
     kit.desk.app.post(live, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.expect(202);

@@ -36,7 +36,7 @@ async fn events_come_to_a_laptop_signed() {
     let workspace = app.workspace().await;
     trigger(&app, &workspace, "call.started").await;
     let receiver = Receiver::start(Behaviour::status(201)).await;
-    let mut listener = Listener::start(&app.url, &workspace.test, &["--forward-to", &receiver.url]).await;
+    let mut listener = Listener::start(&app.url, &workspace.live, &["--forward-to", &receiver.url]).await;
     let begun = listener.line().await;
     let event = trigger(&app, &workspace, "call.failed").await;
     let shown = listener.line().await;
@@ -58,7 +58,7 @@ async fn a_listener_survives_a_restart_and_misses_nothing() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let app = TestApp::start_with(|config| config.listen = port.to_string()).await;
     let workspace = app.workspace().await;
-    let mut listener = Listener::start(&app.url, &workspace.test, &["--events", "call.started,call.failed"]).await;
+    let mut listener = Listener::start(&app.url, &workspace.live, &["--events", "call.started,call.failed"]).await;
     listener.line().await;
     let first = trigger(&app, &workspace, "call.started").await;
     assert_eq!(listener.line().await["event"]["id"], *first);
@@ -81,7 +81,7 @@ async fn a_trigger_reaches_listeners_and_endpoints() {
     let mut listener = Listener::start(&app.url, &workspace.live, &[]).await;
     listener.line().await;
     let run = |kind: &'static str| {
-        let (url, key) = (app.url.clone(), workspace.test.clone());
+        let (url, key) = (app.url.clone(), workspace.live.clone());
         async move {
             Command::new(env!("CARGO_BIN_EXE_dastak"))
                 .args(["trigger", kind, "--url", &url, "--key", &key, "--json"])

@@ -1,4 +1,5 @@
-//! Every row of the table of nudge states (spec 1 «Nudge status and result»), over the sandbox network and on the manual clock.
+//! Every row of the table of nudge states (docs/contract/nudges.md#states), over the sandbox network and on
+//! the manual clock.
 
 use serde_json::{Value, json};
 

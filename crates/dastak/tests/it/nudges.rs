@@ -1,4 +1,4 @@
-//! Making, reading and cancelling nudges (spec 1 «Nudges»).
+//! Making, reading and cancelling nudges (docs/contract/nudges.md).
 
 use serde_json::{Value, json};
 

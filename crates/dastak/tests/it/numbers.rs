@@ -1,4 +1,4 @@
-//! Phone numbers: spec 2 «Phone numbers».
+//! Phone numbers (docs/contract/numbers.md).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The operator API (`operating.md` «Operator API»).
+//! The operator API (docs/contract/operator.md#operator-api).
 
 use serde_json::{Value, json};
 

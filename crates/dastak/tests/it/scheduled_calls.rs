@@ -1,4 +1,4 @@
-//! Calls at a set time: spec 1 «Scheduled calls», every row of its table on the manual clock.
+//! Calls at a set time: every row of docs/contract/scheduled-calls.md#states, on the manual clock.
 
 use serde_json::{Value, json};
 
@@ -499,4 +499,93 @@ async fn an_erased_person_is_not_called_and_leaves_no_trace() {
     stage.app.set_clock("2027-01-05T07:00:00Z").await;
     Stage::is(&stage.get(&other).await, "placed", Value::Null, 1, Value::Null);
     assert_eq!(stage.calls().await.len(), 1);
+}
+
+/// A key of the stage's workspace; its id and its value.
+async fn key(stage: &Stage, more: Value) -> (String, String) {
+    let mut body = json!({"name": "desk", "mode": "live", "scopes": "all"});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let made = stage.operator("POST", "/keys", body).await["data"].clone();
+    (made["id"].as_str().unwrap().to_owned(), made["key"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn a_call_does_not_outlive_its_key() {
+    let stage = Stage::new().await;
+    let (id, revoked) = key(&stage, json!({})).await;
+    let at = "2027-01-05T05:30:00Z";
+    let mut waiting = Vec::new();
+    // More than one transaction ends.
+    for number in 0..205 {
+        let body = stage.body(&format!("+9198123{number:05}"), at);
+        let made = stage.app.post(&revoked, "/v1/scheduled-calls", &body).await.expect(201);
+        waiting.push(made["data"]["id"].as_str().unwrap().to_owned());
+    }
+    let stays = stage.schedule("+919812391234", at).await;
+    stage.operator("DELETE", &format!("/keys/{id}"), json!({})).await;
+    for call in &waiting {
+        Stage::is(&stage.get(call).await, "cancelled", json!("api_key_revoked"), 0, Value::Null);
+    }
+    stage.app.advance(60 * MINUTE).await;
+    assert_eq!(stage.get(&stays).await["status"], "placed");
+    assert_eq!(stage.calls().await.len(), 1, "nobody else was called");
+    let timeline = stage.app.get(&stage.workspace.live, &format!("/v1/scheduled-calls/{}/timeline", waiting[0])).await.expect(200);
+    assert_eq!(timeline["data"][1]["event"], "key_revoked");
+}
+
+#[tokio::test]
+async fn a_key_that_ran_out_calls_nobody() {
+    let stage = Stage::new().await;
+    let (_, short) = key(&stage, json!({"expiresAt": "2027-01-05T05:00:00Z"})).await;
+    let at = "2027-01-05T05:30:00Z";
+    let made = stage.app.post(&short, "/v1/scheduled-calls", &stage.body("+919812345678", at)).await.expect(201);
+    stage.app.advance(60 * MINUTE).await;
+    Stage::is(&stage.get(made["data"]["id"].as_str().unwrap()).await, "cancelled", json!("api_key_revoked"), 0, Value::Null);
+    assert!(stage.calls().await.is_empty());
+}
+
+#[tokio::test]
+async fn due_calls_count_in_the_calls_of_a_minute() {
+    let stage = Stage::new().await;
+    stage.app.operator("PATCH", &format!("/workspaces/{}", stage.workspace.id), &json!({"limits": {"callsPerMinute": 2}})).await.expect(200);
+    let at = "2027-01-05T05:30:00Z";
+    let mut calls = Vec::new();
+    for number in 0..5 {
+        calls.push(stage.schedule(&format!("+91981234567{number}"), at).await);
+    }
+    let cancelled = stage.schedule("+919812345679", at).await;
+    stage.app.delete(&stage.workspace.live, &format!("/v1/scheduled-calls/{cancelled}")).await.expect(200);
+    let placed = async || {
+        let mut placed = 0;
+        for call in &calls {
+            let call = stage.get(call).await;
+            match call["status"].as_str() {
+                Some("placed") => placed += 1,
+                _ => assert_eq!((&call["status"], &call["attempts"]), (&json!("scheduled"), &json!(0)), "{call}"),
+            }
+        }
+        placed
+    };
+    stage.app.set_clock(at).await;
+    assert_eq!(placed().await, 2);
+    let mut held = Vec::new();
+    for call in &calls {
+        held.push(stage.get(call).await);
+    }
+    held.retain(|call| call["status"] == "scheduled");
+    assert!(held.iter().all(|call| call["reason"] == "rate_limited" && call["nextAttemptAt"] == "2027-01-05T05:31:00.000Z"), "{held:?}");
+    let now = json!({"agentId": stage.agent, "toNumber": "+919812345670"});
+    stage.app.post(&stage.workspace.live, "/v1/calls", &now).await.refused(429, "rate_limited");
+    stage.app.set_clock("2027-01-05T05:31:00Z").await;
+    assert_eq!(placed().await, 4);
+    // The other way round: what a request has used is not there for a call that is due.
+    stage.app.set_clock("2027-01-05T05:31:59Z").await;
+    let due = stage.schedule("+919812345699", "2027-01-05T05:33:00Z").await;
+    stage.app.set_clock("2027-01-05T05:32:00Z").await;
+    assert_eq!(placed().await, 5);
+    stage.app.set_clock("2027-01-05T05:32:59Z").await;
+    stage.app.post(&stage.workspace.live, "/v1/calls", &now).await.expect(200);
+    stage.app.post(&stage.workspace.live, "/v1/calls", &now).await.refused(429, "rate_limited");
+    stage.app.set_clock("2027-01-05T05:33:00Z").await;
+    assert_eq!(stage.get(&due).await["status"], "placed");
 }

@@ -1,4 +1,4 @@
-//! The prepaid wallet (spec 1 «Wallet»).
+//! The prepaid wallet (docs/contract/wallet.md).
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;

@@ -1,4 +1,4 @@
-//! Webhook endpoints (spec 3 «Webhook endpoint», «Authentication»; `gaps.md` «Webhook endpoints»).
+//! Webhook endpoints (docs/contract/webhooks.md).
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub fn text(value: &Value) -> &str {
 
 /// Emits a sample to whoever subscribes; its event id.
 pub async fn trigger(app: &TestApp, workspace: &Workspace, kind: &str) -> String {
-    let answer = app.post(&workspace.test, "/v1/events/trigger", &json!({"type": kind})).await.expect(202);
+    let answer = app.post(&workspace.live, "/v1/events/trigger", &json!({"type": kind})).await.expect(202);
     text(&answer["data"]["eventId"]).to_owned()
 }
 
@@ -323,13 +323,13 @@ async fn events_come_to_listeners() {
     let app = Arc::new(TestApp::start().await);
     let workspace = app.workspace().await;
     let first = trigger(&app, &workspace, "call.started").await;
-    let page = app.get(&workspace.test, "/v1/events?after=start").await.expect(200);
+    let page = app.get(&workspace.live, "/v1/events?after=start").await.expect(200);
     assert_eq!((&page["data"][0]["id"], &page["cursor"], &page["brand"]), (&json!(first), &json!(first), &json!("Service")));
-    let latest = app.get(&workspace.test, "/v1/events").await.expect(200);
+    let latest = app.get(&workspace.live, "/v1/events").await.expect(200);
     assert_eq!((&latest["data"], &latest["cursor"]), (&json!([]), &json!(first)));
     // A listener that waits hears of an event as it is committed.
     let waiting = {
-        let (app, key) = (app.clone(), workspace.test.clone());
+        let (app, key) = (app.clone(), workspace.live.clone());
         tokio::spawn(async move { app.get(&key, &format!("/v1/events?after={first}&wait=25")).await.expect(200) })
     };
     let second = trigger(&app, &workspace, "call.failed").await;
@@ -338,4 +338,100 @@ async fn events_come_to_listeners() {
     let fresh = app.workspace().await;
     let empty = app.get(&fresh.live, "/v1/events").await.expect(200);
     assert_eq!(empty["cursor"], "start");
+}
+
+/// Where the readers of the stream have looked so far.
+fn looks(app: &TestApp) -> usize {
+    let figures = app.app().metrics.render();
+    let line = figures.lines().find(|line| line.contains("event_stream_looks") && !line.starts_with('#')).expect("the figure");
+    line.rsplit(' ').next().unwrap().parse().unwrap()
+}
+
+/// So many readers of a key that wait behind everything; they have looked once when this returns.
+async fn readers(app: &Arc<TestApp>, key: &str, count: usize) -> Vec<tokio::task::JoinHandle<Value>> {
+    let before = looks(app);
+    let readers = (0..count)
+        .map(|_| {
+            let (app, key) = (app.clone(), key.to_owned());
+            tokio::spawn(async move { app.get(&key, "/v1/events?wait=25").await.expect(200) })
+        })
+        .collect();
+    while looks(app) < before + count {
+        tokio::task::yield_now().await;
+    }
+    readers
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_wakes_nobody_elses_readers() {
+    let app = Arc::new(TestApp::start().await);
+    let (mine, other) = (app.workspace().await, app.workspace().await);
+    let waiting = readers(&app, &mine.live, 10).await;
+    let before = looks(&app);
+    for _ in 0..20 {
+        trigger(&app, &other, "call.started").await;
+        app.post(&mine.test, "/v1/events/trigger", &json!({"type": "call.started"})).await.expect(202);
+    }
+    // A shared store is looked at from time to time all the same: other nodes commit, too.
+    if !app.app().store.shared() {
+        assert_eq!(looks(&app), before, "readers that wait were woken by commits of others");
+    }
+    let event = trigger(&app, &mine, "call.failed").await;
+    for reader in waiting {
+        assert_eq!(reader.await.unwrap()["data"][0]["id"], *event);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn readers_of_a_workspace_are_bounded() {
+    let app = Arc::new(TestApp::start().await);
+    let (mine, other) = (app.workspace().await, app.workspace().await);
+    let waiting = readers(&app, &mine.live, 32).await;
+    let refused = app.get(&mine.live, "/v1/events?wait=25").await;
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    refused.refused(429, "rate_limited");
+    for key in [&mine.test, &other.live] {
+        app.get(key, "/v1/events").await.expect(200);
+    }
+    trigger(&app, &mine, "call.failed").await;
+    for reader in waiting {
+        assert_eq!(reader.await.unwrap()["data"].as_array().unwrap().len(), 1);
+    }
+    app.get(&mine.live, "/v1/events").await.expect(200);
+}
+
+#[tokio::test]
+async fn a_reader_passes_what_belongs_to_the_other_world() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let (context, tenant) = (app.app().context(), workspace.id.parse().unwrap());
+    let first = trigger(&app, &workspace, "call.started").await;
+    // More than one look passes.
+    let work = move |tx: &mut store::Tx<'_>| {
+        for _ in 0..2_500 {
+            let id = context.ids.make();
+            let (kind, mode, created_at) = ("call.started", domain::tenant::Mode::Test, context.now);
+            let envelope = json!({"id": id, "type": kind, "createdAt": created_at, "livemode": false, "data": {}}).to_string();
+            let row = store::events::NewEventRow { id, kind, mode, agent: None, contact: None, envelope: &envelope, created_at };
+            store::events::insert(tx, tenant, row)?;
+        }
+        Ok::<_, store::DbError>(())
+    };
+    app.app().store.tx_alone(work).await.unwrap();
+    let last = trigger(&app, &workspace, "call.failed").await;
+    let ids = |page: &Value| page["data"].as_array().unwrap().iter().map(|event| text(&event["id"]).to_owned()).collect::<Vec<_>>();
+    let page = app.get(&workspace.live, &format!("/v1/events?after={first}")).await.expect(200);
+    assert_eq!(ids(&page), std::slice::from_ref(&last));
+    assert_eq!(ids(&app.get(&workspace.live, "/v1/events?after=start").await.expect(200)), [first], "a page ends where its look does");
+    let (mut seen, mut cursor) = (0, "start".to_owned());
+    loop {
+        let page = app.get(&workspace.test, &format!("/v1/events?after={cursor}&limit=100")).await.expect(200);
+        let found = page["data"].as_array().unwrap().len();
+        if found == 0 {
+            break;
+        }
+        seen += found;
+        cursor = text(&page["cursor"]).to_owned();
+    }
+    assert_eq!(seen, 2_500);
 }

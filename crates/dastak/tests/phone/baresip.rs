@@ -1,14 +1,21 @@
 //! baresip, a telephone of its own.
 
+use std::future::Future;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use super::kit::{PATIENCE, folder};
+use super::sounds::{level, silence};
 
-/// A telephone that plays a file into its calls and keeps what it heard.
+/// Ticks of 20 ms with sound in them that are speech, and those without after which whoever spoke has finished.
+const SPEECH_TICKS: usize = 25;
+const PAUSE_TICKS: usize = 45;
+
+/// A telephone that plays files into its calls and keeps what it heard.
 pub struct Baresip {
     process: Child,
     folder: PathBuf,
@@ -16,17 +23,33 @@ pub struct Baresip {
     control: u16,
 }
 
-/// A port that nobody uses now.
+/// A port that nobody uses now. It is below those that the system gives away by itself: between this look and its use, nobody else takes it.
 pub fn free_port() -> u16 {
-    UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").port()
+    const FIRST: u16 = 11_000;
+    const PORTS: u16 = 8_000;
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = u16::try_from(std::process::id() * 61 % u32::from(PORTS)).expect("small");
+    for _ in 0..PORTS / 10 {
+        let port = FIRST + (start + NEXT.fetch_add(10, Ordering::Relaxed)) % PORTS / 10 * 10;
+        if UdpSocket::bind(("127.0.0.1", port)).is_ok() && TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+    panic!("no free port");
 }
 
 impl Baresip {
+    /// Starts one that is called at these numbers and says nothing; `answers` says whether it picks up by itself.
+    pub fn silent(numbers: &[&str], answers: bool) -> Self {
+        Self::start(numbers, &silence(&folder("silence"), 150.0), answers)
+    }
+
     /// Starts one that is called at these numbers; `answers` says whether it picks up by itself. What it says is over when the file is, and then
     /// it hangs up.
     pub fn start(numbers: &[&str], says: &Path, answers: bool) -> Self {
         let folder = folder("baresip");
-        let (port, control, sound) = (free_port(), TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port(), free_port() & !1);
+        // Ten ports are one telephone's.
+        let (port, control, sound) = (free_port(), free_port(), free_port());
         let config = format!(
             "sip_listen 127.0.0.1:{port}\nnet_interface 127.0.0.1\nrtp_ports {sound}-{}\naudio_source aufile,{}\naudio_player aubridge,peer{port}\n\
              audio_alert aubridge,alert{port}\nausrc_srate 8000\nauplay_srate 8000\nausrc_channels 1\nauplay_channels 1\njitter_buffer_type fixed\n\
@@ -64,12 +87,63 @@ impl Baresip {
         stream.write_all(format!("{}:{body},", body.len()).as_bytes()).expect("a command");
     }
 
+    /// Says this now, in every call.
+    pub fn say(&self, file: &Path) {
+        self.command("ausrc", &format!("aufile,{}", file.display()));
+    }
+
+    /// Says this once somebody has spoken and waits, for the first time or every time; everything else goes on meanwhile.
+    pub async fn answering<T>(&self, file: &Path, every_time: bool, work: impl Future<Output = T>) -> T {
+        let answers = async {
+            let mut answered = 0;
+            loop {
+                let newest = self.files().len().saturating_sub(1);
+                if self.was_spoken_to(newest, answered) {
+                    answered = self.position(newest);
+                    self.say(file);
+                    if !every_time {
+                        std::future::pending::<()>().await;
+                    }
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::select! {
+            done = work => done,
+            () = answers => unreachable!("it answers for ever"),
+        }
+    }
+
+    /// How far the sound goes that it heard so far in one of its calls, in samples. Its time is the sound's own, however slow the machine is.
+    pub fn position(&self, call: usize) -> usize {
+        self.heard_from(call, 0).len()
+    }
+
+    /// Whether somebody has spoken since then and finished.
+    fn was_spoken_to(&self, call: usize, since: usize) -> bool {
+        let loud: Vec<bool> = self.heard_from(call, since).chunks_exact(160).map(|tick| level(tick) > 200).collect();
+        let spoken = loud.iter().filter(|loud| **loud).count() >= SPEECH_TICKS;
+        spoken && loud.iter().rev().take_while(|loud| !**loud).count() >= PAUSE_TICKS
+    }
+
+    /// Samples of a call; the file's header is not right before its end.
+    fn heard_from(&self, call: usize, since: usize) -> Vec<i16> {
+        const HEADER: usize = 44;
+        let bytes = self.files().get(call).and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
+        let samples = bytes.get(HEADER..).unwrap_or_default().chunks_exact(2).skip(since);
+        samples.map(|sample| i16::from_le_bytes([sample[0], sample[1]])).collect()
+    }
+
     /// What it heard so far: the files of its calls, oldest first.
     pub fn heard(&self) -> Vec<Vec<u8>> {
+        self.files().iter().map(|path| std::fs::read(path).unwrap()).collect()
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = std::fs::read_dir(&self.folder).unwrap().filter_map(|entry| Some(entry.ok()?.path())).collect();
         files.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("-dec.wav")));
         files.sort();
-        files.iter().map(|path| std::fs::read(path).unwrap()).collect()
+        files
     }
 }
 

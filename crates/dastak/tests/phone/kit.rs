@@ -94,7 +94,7 @@ impl Kit {
         let policy = Policy { allow_insecure: true, user_agent: "test".into(), ..Policy::default() };
         let mut kit = Self {
             url: format!("http://{}", service.address),
-            operator: service.app.config.operator_token.clone(),
+            operator: service.app.config.operator_token.to_string(),
             http: GuardedClient::new(policy, std::sync::Arc::new(SystemResolver::new())).expect("a client"),
             service: Some(service),
             folder,
@@ -206,6 +206,12 @@ impl Kit {
         self.when(id, "the call ends", |call| call["state"] == "ended").await
     }
 
+    /// A call that was seen to have ended cannot be hung up.
+    pub async fn is_over(&self, id: &str) {
+        let (status, answer) = self.send("POST", &format!("/v1/calls/{id}/hangup"), &self.key, &Value::Null).await;
+        assert_eq!((status, &answer["code"]), (409, &json!("call_not_active")), "{answer}");
+    }
+
     /// Sends every event to a receiver from now on.
     pub async fn webhooks(&self) -> Receiver {
         let receiver = Receiver::ok().await;
@@ -225,7 +231,9 @@ impl Kit {
     /// Figures of `/metrics` by name.
     pub async fn figure(&self, name: &str) -> f64 {
         let target = self.http.check_url(&format!("{}/metrics", self.url)).expect("a URL");
-        let request = Request { method: http::Method::GET, target, headers: HeaderMap::new(), body: Bytes::new() };
+        let mut headers = HeaderMap::new();
+        headers.insert("authorization", format!("Bearer {}", self.operator).parse().expect("a header"));
+        let request = Request { method: http::Method::GET, target, headers, body: Bytes::new() };
         let answer = self.http.send(request, Limits { deadline: PATIENCE, max_response_bytes: 10_000_000 }).await.expect("an answer");
         let answer = String::from_utf8_lossy(&answer.body).into_owned();
         let line = answer.lines().find(|line| line.split([' ', '{']).next() == Some(name)).unwrap_or_else(|| panic!("no figure {name}"));
@@ -263,7 +271,7 @@ pub fn text(value: &Value) -> String {
 /// A flow that asks one question.
 pub fn question() -> Value {
     json!([
-        {"id": "ask", "type": "collect", "text": "Hello, this is Asha. When may I call you?", "attempts": 2, "next": "bye", "onFail": "bye",
+        {"id": "ask", "type": "collect", "text": "Hello, this is Asha. When may I call you?", "attempts": 6, "next": "bye", "onFail": "bye",
          "field": {"key": "when", "type": "choice", "choices": ["call me later", "right now", "never"]}},
         {"id": "bye", "type": "end", "text": "Thank you and goodbye.", "outcome": "callback_requested"},
     ])

@@ -1,27 +1,30 @@
 //! Calls over trunks.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 
 use super::baresip::{Baresip, free_port};
 use super::kit::{Kit, alone, folder, question, text, until};
+use super::server::understood_as;
 use super::sipp::{Sipp, answers};
-use super::sounds::{heard, level, samples, speech};
+use super::sounds::{again_and_again, heard, level, samples, speech};
 
-/// A callee who waits for the question and answers it.
-fn callee(answers: bool) -> Baresip {
-    Baresip::start(&["+919812301234"], &speech(&folder("speech"), "call me later", 5.5, 12.0), answers)
+/// A callee, and what they answer.
+fn callee(answers: bool) -> (Baresip, PathBuf) {
+    (Baresip::silent(&["+919812301234"], answers), speech(&folder("speech"), "call me later", 0.2, 120.0))
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_telephone_rings_and_the_agent_talks() {
     let _alone = alone().await;
-    let phone = callee(true);
+    let (phone, answer) = callee(true);
     let kit = Kit::with_trunks(&[phone.port]).await;
     let webhooks = kit.webhooks().await;
     let agent = kit.agent("outbound", question()).await;
     let before = kit.balance().await;
     let id = kit.place(&agent, "1234").await;
-    let call = kit.ended(&id).await;
+    let call = phone.answering(&answer, true, kit.ended(&id)).await;
     assert_eq!((&call["endCause"], &call["outcome"]), (&json!("agent_ended"), &json!("callback_requested")), "{call}");
     assert_eq!(call["extracted"]["when"], "call me later", "{call}");
     let said: Vec<&str> =
@@ -103,7 +106,7 @@ async fn a_call_that_no_trunk_takes_is_refused_and_one_that_nobody_answers_is_un
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hang_up_reaches_a_phone_that_rings_and_one_that_talks() {
     let _alone = alone().await;
-    let phone = callee(false);
+    let (phone, _) = callee(false);
     let kit = Kit::with_trunks(&[phone.port]).await;
     let agent = kit.agent("outbound", question()).await;
     let hang_up = async |id: &str| kit.api("POST", &format!("/v1/calls/{id}/hangup"), &Value::Null).await;
@@ -111,6 +114,7 @@ async fn a_hang_up_reaches_a_phone_that_rings_and_one_that_talks() {
     hang_up(&ringing).await;
     let call = kit.ended(&ringing).await;
     assert_eq!((&call["status"], &call["endCause"]), (&json!("cancelled"), &json!("api_hangup")));
+    kit.is_over(&ringing).await;
     kit.is_clean().await;
     let talking = kit.place(&agent, "1234").await;
     phone.command("accept", "");
@@ -118,13 +122,14 @@ async fn a_hang_up_reaches_a_phone_that_rings_and_one_that_talks() {
     hang_up(&talking).await;
     let call = kit.ended(&talking).await;
     assert_eq!((&call["status"], &call["endCause"]), (&json!("completed"), &json!("api_hangup")));
+    kit.is_over(&talking).await;
     kit.is_clean().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_comes_in_is_answered_by_the_agent() {
     let _alone = alone().await;
-    let phone = callee(true);
+    let (phone, answer) = callee(true);
     let kit = Kit::with_trunks(&[phone.port]).await;
     let agent = kit.agent("inbound", question()).await;
     let numbers = kit.api("GET", "/v1/numbers", &Value::Null).await;
@@ -140,7 +145,7 @@ async fn a_call_that_comes_in_is_answered_by_the_agent() {
         assert!(started.elapsed() < super::kit::PATIENCE, "no call came in");
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     };
-    let call = kit.ended(&id).await;
+    let call = phone.answering(&answer, true, kit.ended(&id)).await;
     assert_eq!((&call["toNumber"], &call["answered"]), (&json!(kit.number), &json!(true)), "{call}");
     assert_eq!(call["extracted"]["when"], "call me later", "{call}");
     // To a number that nobody owns.
@@ -152,8 +157,9 @@ async fn a_call_that_comes_in_is_answered_by_the_agent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_is_brought_in_beside_the_call() {
     let _alone = alone().await;
-    // Customer and person are two numbers of one telephone; both say the same after nine seconds of their own calls.
-    let phones = Baresip::start(&["+919812301234", "+918045670002"], &speech(&folder("speech"), "how can I help you", 9.0, 9.0), true);
+    // Customer and person are two numbers of one telephone; both say the same, again and again.
+    let says = again_and_again(&speech(&folder("speech"), "how can I help you", 3.0, 2.0), 20);
+    let phones = Baresip::start(&["+919812301234", "+918045670002"], &says, true);
     let kit = Kit::with_trunks(&[phones.port]).await;
     let agent = kit
         .agent(
@@ -167,26 +173,35 @@ async fn a_person_is_brought_in_beside_the_call() {
     let webhooks = kit.webhooks().await;
     let id = kit.place(&agent, "1234").await;
     until("the person is there", || webhooks.got().iter().any(|got| got.json()["type"] == "call.transferred")).await;
+    // In this much sound the words are whole at least once, wherever the join was.
+    let joined = [phones.position(0), phones.position(1)];
+    until("they have heard each other", || (0..2).all(|call| phones.position(call) >= joined[call] + 14 * 8000)).await;
+    phones.command("hangup", "");
     let call = kit.ended(&id).await;
     assert_eq!(call["endCause"], "transfer_handoff", "{call}");
     kit.is_clean().await;
     until("the files are written", || phones.heard().len() == 2).await;
-    // The customer's call is the first: what it heard from the person comes after the agent's words.
-    let sound = samples(&phones.heard()[0], 0);
-    let words = heard(&sound[sound.len() / 2..], &["how can I help you", "nobody is free"]).await;
-    assert!(words.contains("help you"), "the customer heard «{words}»");
+    // The customer's call is the first.
+    for (who, file, joined) in [("customer", 0, joined[0]), ("person", 1, joined[1])] {
+        let sound = samples(&phones.heard()[file], 0);
+        let words = heard(&sound[joined..], &["how can I help you", "nobody is free"]).await;
+        assert!(words.contains("help you"), "the {who} heard «{words}»");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_lets_calls_end_and_takes_no_new_ones() {
     let _alone = alone().await;
-    let phone = callee(true);
-    let kit = Kit::with_trunks(&[phone.port]).await;
+    let (phone, answer) = callee(true);
+    // The grace is real time, and what is tested is not how long it takes to understand somebody.
+    let (_server, ears) = understood_as("call me later").await;
+    let ears: Vec<_> = ears.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let kit = Kit::at_trunk(phone.port, &ears).await;
     let agent = kit.agent("outbound", question()).await;
     let id = kit.place(&agent, "1234").await;
     kit.when(&id, "it is answered", |call| call["state"] == "in_progress").await;
     let data = kit.folder.clone();
-    assert!(kit.stop().await, "the call ended within the grace");
+    assert!(phone.answering(&answer, true, kit.stop()).await, "the call ended within the grace");
     let store = rusqlite::Connection::open(data.join("dastak.db")).unwrap();
     let (status, cause): (String, String) =
         store.query_row("select status, end_cause from calls where id = ?1", [&id], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();

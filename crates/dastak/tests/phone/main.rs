@@ -4,10 +4,14 @@
 #![allow(clippy::disallowed_methods, reason = "the peers' time is real")]
 
 mod baresip;
+#[allow(dead_code, reason = "shared with the tests of the telephony crate, which use all of it")]
+#[path = "../../../telephony/tests/sip/raw.rs"]
+mod carrier;
 mod kit;
 mod live;
 mod orders;
 mod outside;
+mod people;
 #[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
 #[path = "../it/receiver.rs"]
 mod receiver;
@@ -16,3 +20,5 @@ mod sandbox;
 mod server;
 mod sipp;
 mod sounds;
+mod strangers;
+mod words;

@@ -1,5 +1,7 @@
 //! Nudges and scheduled calls that end on a telephone.
 
+use std::path::PathBuf;
+
 use domain::time::{SECOND, Timestamp};
 use serde_json::{Value, json};
 
@@ -10,8 +12,9 @@ use super::server::understood_as;
 use super::sipp::{Sipp, answers};
 use super::sounds::speech;
 
-fn callee() -> Baresip {
-    Baresip::start(&["+919812301234"], &speech(&folder("speech"), "call me later", 5.5, 30.0), true)
+/// A callee, and what they answer.
+fn callee() -> (Baresip, PathBuf) {
+    (Baresip::silent(&["+919812301234"], true), speech(&folder("speech"), "call me later", 0.2, 120.0))
 }
 
 /// Events of some kinds, in the order in which they happened.
@@ -45,7 +48,7 @@ fn waits_for_the_morning(nudge: &Value) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_nudge_is_a_conversation_with_a_result() {
     let _alone = alone().await;
-    let phone = callee();
+    let (phone, answer) = callee();
     let (_server, ears) = understood_as("call me later").await;
     let ears: Vec<_> = ears.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let kit = Kit::at_trunk(phone.port, &ears).await;
@@ -57,7 +60,8 @@ async fn a_nudge_is_a_conversation_with_a_result() {
         return;
     }
     let path = format!("/v1/nudges/{}", text(&nudge["id"]));
-    until_told(&webhooks, &["nudge.dialing", "nudge.finished", "call.started", "call.completed"]).await;
+    let told = until_told(&webhooks, &["nudge.dialing", "nudge.finished", "call.started", "call.completed"]);
+    phone.answering(&answer, true, told).await;
     let nudge = kit.api("GET", &path, &Value::Null).await["data"].clone();
     assert_eq!((&nudge["status"], &nudge["result"], &nudge["attempts"]), (&json!("finished"), &json!("connected"), &json!(1)), "{nudge}");
     let told = events(&webhooks, &["nudge.", "call.started", "call.completed"]);
@@ -101,7 +105,7 @@ async fn a_nudge_that_finds_the_line_busy_waits_for_its_retry() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_scheduled_call_is_placed_when_it_is_due() {
     let _alone = alone().await;
-    let phone = callee();
+    let (phone, answer) = callee();
     let (_server, ears) = understood_as("call me later").await;
     let ears: Vec<_> = ears.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let kit = Kit::at_trunk(phone.port, &ears).await;
@@ -111,7 +115,7 @@ async fn a_scheduled_call_is_placed_when_it_is_due() {
     let due = Timestamp(i64::try_from(now).expect("a moment")).plus(2 * SECOND);
     let body = json!({"agentId": agent, "toNumber": "+919812301234", "scheduledAt": due, "metadata": {"order": "8"}});
     let scheduled = text(&kit.api("POST", "/v1/scheduled-calls", &body).await["data"]["id"]);
-    until_told(&webhooks, &["call.started", "call.completed"]).await;
+    phone.answering(&answer, true, until_told(&webhooks, &["call.started", "call.completed"])).await;
     let scheduled = kit.api("GET", &format!("/v1/scheduled-calls/{scheduled}"), &Value::Null).await["data"].clone();
     assert_eq!((&scheduled["status"], &scheduled["attempts"]), (&json!("placed"), &json!(1)), "{scheduled}");
     let call = kit.call(&text(&scheduled["callId"])).await;

@@ -52,7 +52,8 @@ async fn a_voice_that_dies_after_its_first_sentence_is_followed_by_the_next() {
         }
     })
     .await;
-    let phone = Baresip::start(&["+919812301234"], &speech(&folder("speech"), "call me later", 6.5, 30.0), true);
+    let phone = Baresip::silent(&["+919812301234"], true);
+    let answer = speech(&folder("speech"), "call me later", 0.2, 120.0);
     let more = [
         ("speech.to_text", "openai, offline"),
         ("speech.from_text", "openai, offline"),
@@ -62,7 +63,7 @@ async fn a_voice_that_dies_after_its_first_sentence_is_followed_by_the_next() {
     let kit = Kit::at_trunk(phone.port, &more).await;
     let agent = kit.agent("outbound", question()).await;
     let id = kit.place(&agent, "1234").await;
-    let call = kit.ended(&id).await;
+    let call = phone.answering(&answer, true, kit.ended(&id)).await;
     assert_eq!((&call["endCause"], &call["outcome"]), (&json!("agent_ended"), &json!("callback_requested")), "{call}");
     let asked = server.asked("/audio/speech");
     assert!(asked.first().is_some_and(|first| first.body["input"].as_str().is_some_and(|text| text.starts_with("Hello"))), "{asked:?}");
@@ -104,7 +105,8 @@ async fn a_model_talks_calls_a_tool_and_reads_the_conversation() {
         answer.len()
     )))
     .await;
-    let phone = Baresip::start(&["+919812301234"], &speech(&folder("speech"), "yes please where is my parcel", 6.0, 30.0), true);
+    let phone = Baresip::silent(&["+919812301234"], true);
+    let answer = speech(&folder("speech"), "yes please where is my parcel", 0.2, 120.0);
     let more = [
         ("speech.to_text", "openai, offline"),
         ("speech.openai.base_url", server.url.as_str()),
@@ -132,7 +134,7 @@ async fn a_model_talks_calls_a_tool_and_reads_the_conversation() {
         json!([{"key": "parcel", "label": "Number of the parcel", "type": "text"}, {"key": "urgent", "label": "Is it urgent", "type": "boolean"}]);
     kit.api("PUT", &format!("/v1/agents/{agent}"), &json!({"extractionSchema": schema})).await;
     let id = kit.place(&agent, "1234").await;
-    let call = kit.ended(&id).await;
+    let call = phone.answering(&answer, true, kit.ended(&id)).await;
     assert_eq!((&call["endCause"], &call["outcome"]), (&json!("agent_ended"), &json!("informed")), "{call}");
     let asked = shelf.got();
     assert_eq!((asked.len(), asked[0].json(), asked[0].header("x-call-id")), (1, json!({"number": "P-17"}), id.as_str()));

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::kit::{Kit, alone, question, text};
+use super::server::understood_as;
 use super::sounds::{heard, samples};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -16,20 +17,15 @@ async fn every_phone_of_the_sandbox_does_what_its_number_says() {
         assert_eq!((&call["status"], &call["endCause"]), (&json!(status), &json!(cause)), "{digits}: {call}");
         call
     };
-    // Understanding takes processor time; whoever is to be understood within the call's ten seconds has the machine alone.
-    let opted_out = row("7777", "completed", "agent_ended").await;
-    let (_, _, _, _, _, talked) = tokio::join!(
+    let (_, _, _, _, talked) = tokio::join!(
         row("0000", "no_answer", "no_answer"),
         row("1111", "busy", "busy"),
-        row("3333", "completed", "voicemail"),
         row("4444", "failed", "rejected"),
         row("5555", "failed", "invalid_number"),
         row("1234", "completed", "agent_ended"),
     );
+    kit.is_over(&text(&talked["id"])).await;
     row("8888", "failed", "not_connected").await;
-    assert_eq!(opted_out["outcome"], "opted_out", "{opted_out}");
-    let (status, answer) = kit.try_place(&agent, "7777").await;
-    assert_eq!((status, &answer["meta"]["reason"]), (422, &json!("opt_out")), "{answer}");
     let (status, answer) = kit.try_place(&agent, "6666").await;
     assert_eq!((status, &answer["code"]), (502, &json!("call_not_placed")), "{answer}");
     let (status, answer) = kit.try_place(&agent, "9999").await;
@@ -41,4 +37,43 @@ async fn every_phone_of_the_sandbox_does_what_its_number_says() {
     let words = heard(&samples(&recording, 1), &["hello this is asha", "when may i call you"]).await;
     assert!(words.contains("call you") || words.contains("asha"), "the agent said «{words}»");
     kit.is_clean().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_wants_no_more_calls_is_called_no_more_and_a_hang_up_ends_a_call() {
+    let _alone = alone().await;
+    // The call lasts ten seconds of real time whatever the machine has to do, so what is understood must not take processor time.
+    let (_server, ears) = understood_as("Please do not call me again.").await;
+    let mut settings = vec![("telephony.carrier", "sandbox")];
+    settings.extend(ears.iter().map(|(name, value)| (*name, value.as_str())));
+    let kit = Kit::start(&settings).await;
+    let agent = kit.agent("outbound", question()).await;
+    let opted_out = kit.place(&agent, "7777").await;
+    let opted_out = kit.ended(&opted_out).await;
+    assert_eq!((&opted_out["endCause"], &opted_out["outcome"]), (&json!("agent_ended"), &json!("opted_out")), "{opted_out}");
+    let (status, answer) = kit.try_place(&agent, "7777").await;
+    assert_eq!((status, &answer["meta"]["reason"]), (422, &json!("opt_out")), "{answer}");
+    for state in ["ringing", "in_progress"] {
+        let id = kit.place(&agent, "1234").await;
+        kit.when(&id, "it is so far", |call| call["state"] == state).await;
+        kit.api("POST", &format!("/v1/calls/{id}/hangup"), &json!(null)).await;
+        assert_eq!(kit.ended(&id).await["endCause"], "api_hangup");
+        kit.is_over(&id).await;
+    }
+    kit.is_clean().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_of_the_sandbox_is_a_machine() {
+    let _alone = alone().await;
+    // For the same reason.
+    let (_server, ears) = understood_as("Please leave a message after the tone.").await;
+    let mut settings = vec![("telephony.carrier", "sandbox")];
+    settings.extend(ears.iter().map(|(name, value)| (*name, value.as_str())));
+    let kit = Kit::start(&settings).await;
+    let agent = kit.agent("outbound", question()).await;
+    let id = kit.place(&agent, "3333").await;
+    let call = kit.ended(&id).await;
+    assert_eq!((&call["status"], &call["endCause"]), (&json!("completed"), &json!("voicemail")), "{call}");
+    kit.is_over(&id).await;
 }

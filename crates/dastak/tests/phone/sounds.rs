@@ -20,6 +20,20 @@ pub fn speech(folder: &Path, text: &str, before: f64, after: f64) -> PathBuf {
     wav
 }
 
+/// The sound of a file, this often.
+pub fn again_and_again(wav: &Path, times: usize) -> PathBuf {
+    let repeated = wav.with_extension("again.wav");
+    run("sox", &[wav.to_str().unwrap(), repeated.to_str().unwrap(), "repeat", &(times - 1).to_string()]);
+    repeated
+}
+
+/// Silence of this many seconds, as a telephone sends it.
+pub fn silence(folder: &Path, seconds: f64) -> PathBuf {
+    let wav = folder.join("silence.wav");
+    run("sox", &["-n", "-r", "8000", "-c", "1", "-b", "16", wav.to_str().unwrap(), "trim", "0", &seconds.to_string()]);
+    wav
+}
+
 /// Samples of one channel of a WAV file at 8 kHz.
 pub fn samples(wav: &[u8], channel: usize) -> Vec<i16> {
     let mut reader = hound::WavReader::new(std::io::Cursor::new(wav)).expect("a WAV file");

@@ -1,4 +1,4 @@
-//! The commands of `operating.md`.
+//! The commands (docs/contract/operator.md#commands).
 
 use std::process::{Command, Output, Stdio};
 

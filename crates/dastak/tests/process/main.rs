@@ -10,10 +10,13 @@ mod deliveries;
 mod dialler;
 mod exchange;
 mod faults;
+mod hostile;
 mod node;
 mod nodes;
 mod phone_calls;
+mod private_files;
 #[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
 #[path = "../it/receiver.rs"]
 mod receiver;
 mod trunks;
+mod witness;

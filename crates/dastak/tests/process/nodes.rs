@@ -79,7 +79,7 @@ async fn commits_wake_other_nodes() {
     let open = || {
         let woken = Arc::new(Mutex::new(0));
         let seen = woken.clone();
-        let settings = Settings::Postgres { url: url.clone(), connections: 1, ca: None };
+        let settings = Settings::Postgres { url: url.as_str().into(), connections: 1, ca: None };
         let store = Store::open(&settings, Arc::new(move |topics: WakeSet| *seen.lock().unwrap() |= topics.0)).unwrap();
         (store, woken)
     };

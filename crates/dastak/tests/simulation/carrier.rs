@@ -1,11 +1,12 @@
 //! The carrier and the phones behind it. It outlives the service's crashes and remembers every dial that went out: what it saw is the truth
 //! that the service's records are held against.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dastak::app::calls::LegFact;
 use dastak::runtime::clock::Clock;
-use domain::call::{EndCause, Fact};
+use domain::call::{EndCause, Fact, Wish};
 use domain::ids::{Call, Id};
 use domain::phone::Phone;
 use domain::ports::{Answer, Carrier, DialError, DialOrder, HangUpFailed, Standing};
@@ -26,10 +27,24 @@ pub struct Dial {
     pub passed: Timestamp,
 }
 
+/// A second leg that was rung.
+#[derive(Debug, Clone)]
+pub struct LegDial {
+    pub call: Id<Call>,
+    pub leg: i64,
+    pub to: Phone,
+    pub at: Timestamp,
+    pub passed: Timestamp,
+}
+
 /// Something that comes from the carrier at its time.
 pub enum News {
     /// A fact about a call.
     Fact(Id<Call>, Fact),
+    /// The conversation of a call reaches a transfer to this number.
+    Transfer(Id<Call>, Phone),
+    /// Something about a second leg.
+    Leg(Id<Call>, i64, LegFact),
     /// The answer to a slow dial.
     Answer(oneshot::Sender<()>),
 }
@@ -38,6 +53,9 @@ pub enum News {
 pub struct State {
     clock: Option<Clock>,
     dials: Vec<Dial>,
+    leg_dials: Vec<LegDial>,
+    /// What the carrier was told of calls that are to end.
+    wishes: HashSet<(Id<Call>, Wish)>,
     asked: HashMap<Phone, u64>,
     news: BTreeMap<(i64, u64), News>,
     sent: u64,
@@ -86,6 +104,8 @@ impl World {
         let state = State {
             clock: None,
             dials: Vec::new(),
+            leg_dials: Vec::new(),
+            wishes: HashSet::new(),
             asked: HashMap::new(),
             news: BTreeMap::new(),
             sent: 0,
@@ -177,6 +197,36 @@ impl World {
 
     pub fn dials(&self) -> Vec<Dial> {
         self.lock().dials.clone()
+    }
+
+    pub fn leg_dials(&self) -> Vec<LegDial> {
+        self.lock().leg_dials.clone()
+    }
+
+    /// Rings a second leg; what becomes of it follows, now and then twice, or never.
+    pub fn ring_leg(&self, call: Id<Call>, leg: i64, to: Phone) {
+        let mut random = Random::named(self.seed, &format!("leg {call} {leg}"));
+        let (at, passed) = (self.now(), self.passed());
+        let roll = random.range(0, 99);
+        self.tell(format!("carrier rings leg {leg} of {call} at {to}"));
+        if roll < 12 {
+            return self.send(at, News::Leg(call, leg, LegFact::NotDialled));
+        }
+        self.lock().leg_dials.push(LegDial { call, leg, to, at, passed });
+        let mut facts = vec![(25 * SECOND, LegFact::Ended("no_answer"))];
+        if roll < 75 {
+            let answer = random.range(1, 20) * SECOND;
+            facts = vec![(answer, LegFact::Answered), (answer + random.range(5, 400) * SECOND, LegFact::Ended("hangup"))];
+        }
+        for (after, fact) in facts {
+            if random.percent(10) {
+                continue;
+            }
+            self.send(at.plus(after), News::Leg(call, leg, fact));
+            if random.percent(15) {
+                self.send(at.plus(after + random.range(0, 60) * SECOND), News::Leg(call, leg, fact));
+            }
+        }
     }
 
     pub fn tell(&self, line: String) {
@@ -308,6 +358,12 @@ impl World {
             89..=94 => vec![(pick_up, Fact::Answered), (pick_up + SECOND, Fact::AgentFailed)],
             _ => vec![(random.range(20, 120) * MINUTE, Fact::Lost)],
         };
+        if facts.len() > 2 && random.percent(45) {
+            for _ in 0..random.range(1, 3) {
+                let to = *random.pick(&crate::clients::transfer_numbers());
+                self.send(now.plus(pick_up + random.range(1, talk / SECOND) * SECOND), News::Transfer(call, to));
+            }
+        }
         if facts.len() > 1 && random.percent(8) {
             let first = facts[0].0;
             facts[0].0 = facts[1].0;
@@ -395,5 +451,14 @@ impl Carrier for Line {
             None => Err(HangUpFailed),
         };
         self.0.answer("carrier hang-up", answer)
+    }
+
+    /// The line is dropped after a while, the agent's goodbye included.
+    fn carry_out(&self, call: Id<Call>, wish: Wish) {
+        if self.0.lock().wishes.insert((call, wish)) {
+            let after = Random::named(self.0.seed, &format!("{wish:?} {call}")).range(1, 9) * SECOND;
+            self.0.tell(format!("{call} is to end: {wish:?}"));
+            self.0.send(self.0.now().plus(after), News::Fact(call, Fact::Ended(wish.cause())));
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! What must hold after a run, whatever happened in it: the store's rows and events against what the carrier saw and what was promised.
 
+mod legs;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
@@ -12,7 +14,7 @@ use domain::wallet::call_charge;
 use domain::window::NudgeWindow;
 use rusqlite::{Connection, OpenFlags, Row};
 
-use crate::carrier::{Dial, World};
+use crate::carrier::{Dial, LegDial, World};
 use crate::clients::{Customer, Kept, Log, Promise};
 use crate::life::PLATFORM_LINES;
 use crate::receivers::{self, DeliverySeen};
@@ -24,10 +26,18 @@ pub fn open(file: &Path) -> Connection {
     store
 }
 
+/// Calls that took their leave because of an empty wallet.
+pub fn exhausted(file: &Path) -> u64 {
+    let count: i64 =
+        open(file).query_row("select count(*) from calls where wish = 'balance_exhausted'", [], |row| row.get(0)).expect("a count");
+    count.unsigned_abs()
+}
+
 /// Time within which a placed call is dialled or not at all, milliseconds.
 const LEASE: i64 = 30 * SECOND;
 
-/// What a nudge may become, by what it was (spec 1 «Nudge status and result»); a wait may be renewed, a late word noted.
+/// What a nudge may become, by what it was (docs/contract/nudges.md#states); a wait may be renewed, a late
+/// word noted.
 const STEPS: [(Option<&str>, &[&str]); 6] = [
     (None, &["queued", "scheduled", "finished"]),
     (Some("queued"), &["queued", "scheduled", "dialing", "in_progress", "finished"]),
@@ -36,6 +46,30 @@ const STEPS: [(Option<&str>, &[&str]); 6] = [
     (Some("in_progress"), &["in_progress", "finished"]),
     (Some("finished"), &["finished"]),
 ];
+
+/// What became of the service itself in a run.
+pub struct Past {
+    pub end: Timestamp,
+    /// Whether the clock was ever set back.
+    pub went_back: bool,
+    /// Whether it was ever set.
+    pub stepped: bool,
+    /// When the service was down, from and to.
+    pub down: Vec<(Timestamp, Timestamp)>,
+}
+
+/// A second leg of a call.
+struct LegSeen {
+    workspace: Tenant,
+    started_at: Timestamp,
+    answered_at: Option<Timestamp>,
+    ended_at: Option<Timestamp>,
+    answer: Option<i64>,
+    blocked: bool,
+    price: i64,
+    minutes: i64,
+    line: Option<i64>,
+}
 
 struct CallSeen {
     workspace: Tenant,
@@ -50,6 +84,10 @@ struct CallSeen {
     talk_ms: Option<i64>,
     price: i64,
     line: Option<i64>,
+    end_cause: Option<String>,
+    minutes: i64,
+    hang_up_at: Option<Timestamp>,
+    wish: Option<String>,
 }
 
 struct NudgeSeen {
@@ -67,7 +105,10 @@ struct NudgeSeen {
 struct Court<'a> {
     store: Connection,
     dials: &'a [Dial],
+    leg_dials: &'a [LegDial],
     calls: HashMap<String, CallSeen>,
+    /// By call and place.
+    legs: HashMap<(String, i64), LegSeen>,
     nudges: BTreeMap<String, NudgeSeen>,
     /// When each scheduled call was made.
     scheduled: HashMap<String, Timestamp>,
@@ -86,11 +127,24 @@ fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
 }
 
 /// Every broken promise, in words.
-pub fn promises(file: &Path, world: &World, log: &Log, customers: &[Customer], sight: &Sight, end: Timestamp, went_back: bool) -> Vec<String> {
-    let dials = world.dials();
-    let (calls, nudges, scheduled) = (HashMap::new(), BTreeMap::new(), HashMap::new());
-    let mut court = Court { store: open(file), dials: &dials, calls, nudges, scheduled, log, went_back, broken: Vec::new() };
+pub fn promises(file: &Path, world: &World, log: &Log, customers: &[Customer], sight: &Sight, past: Past) -> Vec<String> {
+    let (dials, leg_dials) = (world.dials(), world.leg_dials());
+    let Past { end, went_back, .. } = past;
+    let mut court = Court {
+        store: open(file),
+        dials: &dials,
+        leg_dials: &leg_dials,
+        calls: HashMap::new(),
+        legs: HashMap::new(),
+        nudges: BTreeMap::new(),
+        scheduled: HashMap::new(),
+        log,
+        went_back,
+        broken: sight.broken.iter().cloned().collect(),
+    };
     court.read();
+    court.legs_are_dials();
+    court.wishes_are_carried_out(&past);
     court.dials_are_single();
     court.dials_are_lawful();
     court.promises_are_kept();
@@ -104,7 +158,7 @@ pub fn promises(file: &Path, world: &World, log: &Log, customers: &[Customer], s
     let deliveries = court.deliveries();
     court.broken.extend(receivers::broken(world, &sight.all, &deliveries, end));
     for customer in customers {
-        court.money_adds_up(customer.tenant);
+        court.money_adds_up(customer.tenant, sight.short.contains(&customer.tenant.to_string()));
         court.chains_hold(customer.tenant);
     }
     court.broken
@@ -127,7 +181,8 @@ impl Court<'_> {
 
     fn read(&mut self) {
         let sql =
-            "select id, workspace, mode, to_number, nudge, scheduled_call, status, phase, started_at, ended_at, talk_ms, price, line from calls";
+            "select id, workspace, mode, to_number, nudge, scheduled_call, status, phase, started_at, ended_at, talk_ms, price, line, \
+             end_cause, minutes, hang_up_at, wish from calls";
         let calls = self.rows(sql, |row| {
             let seen = CallSeen {
                 workspace: id(row, 1)?,
@@ -142,10 +197,30 @@ impl Court<'_> {
                 talk_ms: row.get(10)?,
                 price: row.get(11)?,
                 line: row.get(12)?,
+                end_cause: row.get(13)?,
+                minutes: row.get(14)?,
+                hang_up_at: row.get::<_, Option<i64>>(15)?.map(Timestamp),
+                wish: row.get(16)?,
             };
             Ok((row.get(0)?, seen))
         });
         self.calls = calls.into_iter().collect();
+        let sql = "select call, leg, workspace, started_at, answered_at, ended_at, answer, block_reason is not null, price, minutes, line from call_legs";
+        let legs = self.rows(sql, |row| {
+            let seen = LegSeen {
+                workspace: id(row, 2)?,
+                started_at: moment(row, 3)?,
+                answered_at: row.get::<_, Option<i64>>(4)?.map(Timestamp),
+                ended_at: row.get::<_, Option<i64>>(5)?.map(Timestamp),
+                answer: row.get(6)?,
+                blocked: row.get(7)?,
+                price: row.get(8)?,
+                minutes: row.get(9)?,
+                line: row.get(10)?,
+            };
+            Ok(((row.get(0)?, row.get(1)?), seen))
+        });
+        self.legs = legs.into_iter().collect();
         let sql = "select id, status, result, attempts, max_retries, api_key, mode, finished_at, created_at from nudges";
         let nudges = self.rows(sql, |row| {
             Ok(NudgeSeen {
@@ -393,7 +468,7 @@ impl Court<'_> {
     }
 
     /// The ledger is its running sum, what was talked is charged once, nothing is held and no line is taken any more.
-    fn money_adds_up(&mut self, tenant: Tenant) {
+    fn money_adds_up(&mut self, tenant: Tenant, was_short: bool) {
         let (balance, reserved, taken): (i64, i64, i64) = self
             .rows(&format!("select balance, reserved, lines from workspaces where id = '{tenant}'"), |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
@@ -421,12 +496,21 @@ impl Court<'_> {
             broken.push(format!("{taken} lines are taken"));
         }
         for (id, call) in self.calls.iter().filter(|(_, call)| call.workspace == tenant && call.live) {
-            let owed = call_charge(call.talk_ms.unwrap_or(0), call.price);
-            let charged = charges.get(id.as_str()).copied().unwrap_or(0);
-            if owed != charged {
-                broken.push(format!("{id} owes {owed} and was charged {charged}"));
-            }
+            let charged = charges.remove(id.as_str()).unwrap_or(0);
+            // What nobody could cover, and what a call owes whose end nobody saw, is not charged beyond what was held.
+            let may_lack = was_short || call.end_cause.as_deref() == Some("error");
+            broken.extend(wrong_charge(id, call.talk_ms.unwrap_or(0), call.price, call.minutes, charged, may_lack));
         }
+        let own = self.legs.iter().filter(|(_, leg)| leg.workspace == tenant && !leg.blocked);
+        for ((call, number), leg) in own {
+            let (Some(answered), Some(ended)) = (leg.answered_at, leg.ended_at) else { continue };
+            let reference = leg.answer.filter(|answer| *answer > 1).map_or_else(|| format!("{call}:transfer"), |answer| format!("{call}:transfer:{answer}"));
+            let charged = charges.remove(reference.as_str()).unwrap_or(0);
+            let lost = self.calls.get(call).is_none_or(|call| call.end_cause.as_deref() == Some("error"));
+            let name = format!("leg {number} of {call}");
+            broken.extend(wrong_charge(&name, ended.0 - answered.0, leg.price, leg.minutes, charged, was_short || lost));
+        }
+        broken.extend(charges.iter().map(|(reference, amount)| format!("{amount} were charged for {reference}, which nobody talked")));
         self.broken.extend(broken);
     }
 
@@ -446,7 +530,7 @@ impl Court<'_> {
             let mut verifier = ChainVerifier::new();
             for row in self.rows(&sql, log_row) {
                 if row.decision == "allowed" {
-                    allowed.insert(row.interaction_id.clone());
+                    allowed.insert((row.interaction_id.clone(), leg_of(&row.gate_results)));
                 }
                 if let Err(why) = verifier.push(&row) {
                     broken.push(format!("chain {chain}: {why:?}"));
@@ -459,12 +543,31 @@ impl Court<'_> {
         }
         for dial in self.dials {
             let own = self.calls.get(&dial.call.to_string()).is_some_and(|call| call.workspace == tenant);
-            if own && !allowed.contains(&dial.call.to_string()) {
+            if own && !allowed.contains(&(dial.call.to_string(), 0)) {
                 broken.push(format!("{} was dialled without a record in the decision log", dial.call));
+            }
+        }
+        for dial in self.leg_dials {
+            let own = self.calls.get(&dial.call.to_string()).is_some_and(|call| call.workspace == tenant);
+            if own && !allowed.contains(&(dial.call.to_string(), dial.leg)) {
+                broken.push(format!("leg {} of {} was rung without a record in the decision log", dial.leg, dial.call));
             }
         }
         self.broken.extend(broken);
     }
+}
+
+/// The second leg that a record of the decision log is about; 0 for the call itself.
+fn leg_of(gate_results: &str) -> i64 {
+    let results: serde_json::Value = serde_json::from_str(gate_results).unwrap_or_default();
+    results["leg"].as_i64().unwrap_or(0)
+}
+
+/// Whether something was charged that is not every started minute, once; it `may_lack` what was not held.
+fn wrong_charge(name: &str, talk_ms: i64, price: i64, minutes: i64, charged: i64, may_lack: bool) -> Option<String> {
+    let owed = call_charge(talk_ms, price);
+    let least = if may_lack { owed.min(price * minutes) } else { owed };
+    (charged < least || charged > owed).then(|| format!("{name} owes {owed} with {minutes} minutes held and was charged {charged}"))
 }
 
 fn log_row(row: &Row<'_>) -> rusqlite::Result<LogRow> {

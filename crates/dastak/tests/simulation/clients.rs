@@ -12,8 +12,8 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
 use serde_json::{Value, json};
 
-use crate::carrier::World;
-use crate::faults::UNCOUNTED;
+use crate::carrier::{News, World};
+use crate::faults::{Side, UNCOUNTED};
 use crate::random::Random;
 use crate::receivers::{self, Endpoint};
 
@@ -97,6 +97,16 @@ pub fn people() -> Vec<Phone> {
     (0..10).map(|number| Phone::normalize(&format!("+9198123{:05}", 40_013 + number * 7)).expect("a number")).collect()
 }
 
+/// A person of staff who is a customer as well, and one who is nothing else: both are on the agents' list of transfer numbers.
+pub fn staff() -> Vec<Phone> {
+    vec![people()[9], Phone::normalize("+918045670002").expect("a number")]
+}
+
+/// Whom agents bring in: staff mostly, and now and then anybody.
+pub fn transfer_numbers() -> Vec<Phone> {
+    [staff(), staff(), people()[..4].to_vec()].concat()
+}
+
 fn trace() -> Trace {
     Trace { operation: "simulation", request_id: "simulation".into() }
 }
@@ -126,7 +136,9 @@ pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Resul
         live.push(key(app, tenant, "live").await?);
     }
     let (test_key, _) = key(app, tenant, "test").await?;
-    let made = agents::create(app, tenant, checked("createAgent", json!({"name": "Asha", "systemPrompt": "Say hello."}))).await?;
+    let staff: Vec<String> = staff().iter().map(Phone::to_string).collect();
+    let body = json!({"name": "Asha", "systemPrompt": "Say hello.", "allowedTransferNumbers": staff});
+    let made = agents::create(app, tenant, checked("createAgent", body)).await?;
     agents::set_status(app, tenant, made.summary.id, "active".into()).await?;
     let mut endpoints = Vec::new();
     for place in 0..3 {
@@ -178,6 +190,18 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
         }
     }
     for (at, act) in acts.clone() {
+        // In the middle of the call that this may become.
+        let (customer, soon) = match act {
+            Act::Nudge { customer, .. } | Act::Call { customer, .. } => (customer, at.plus(random.range(20, 200) * SECOND)),
+            _ => continue,
+        };
+        match random.range(0, 99) {
+            0..=13 => acts.push((soon, Act::Wallet { customer, amount: -100_000 })),
+            14..=16 => acts.push((soon, Act::Suspend { customer, suspended: true })),
+            _ => {}
+        }
+    }
+    for (at, act) in acts.clone() {
         // What was taken away comes back, so that the run goes on.
         let later = at.plus(random.range(5, 600) * MINUTE);
         match act {
@@ -219,9 +243,9 @@ fn act(random: &mut Random, people: &[Phone], number: i64, at: Timestamp) -> Act
         83..=85 => Act::OptOut { customer, to },
         86..=86 => Act::Register { to },
         87..=90 => Act::Erase { customer, to },
-        91..=93 => Act::Wallet { customer, amount: -100_000 },
-        94..=96 => Act::Lines { customer, lines: random.range(0, 1) },
-        97..=97 => Act::Suspend { customer, suspended: true },
+        91..=94 => Act::Wallet { customer, amount: -100_000 },
+        95..=96 => Act::Lines { customer, lines: random.range(0, 1) },
+        97..=98 => Act::Suspend { customer, suspended: true },
         _ => Act::Publish { customer, active: false },
     }
 }
@@ -311,7 +335,9 @@ async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Sh
             let whose = with(customer);
             let body = checked("scheduleCall", json!({"agentId": whose.agent, "toNumber": to.to_string(), "scheduledAt": at}));
             let once = once(whose.tenant, Mode::Live, "scheduleCall", name);
-            let answer = scheduled_calls::create(app, whose.tenant, Mode::Live, once, body).await?;
+            // A revoked key makes nothing.
+            let Some(caller) = app.authenticate(&whose.keys[0].0).await? else { return Ok(()) };
+            let answer = scheduled_calls::create(app, &caller, once, body).await?;
             if let Some(id) = made(&answer.body)["data"]["id"].as_str().and_then(|id| id.parse().ok()) {
                 keep(&|log, _| log.scheduled.push((*customer, id)));
             }
@@ -438,6 +464,40 @@ pub async fn report(app: Arc<App>, world: Arc<World>, log: Shared, call: Id<Call
         log.lock().unwrap_or_else(PoisonError::into_inner).defects.push(defect);
     }
     Outcome::Done
+}
+
+/// The conversation of a call reaches a transfer: what the node that holds the call does of it. Nobody asks again for one that the store failed.
+pub async fn transfer(app: Arc<App>, world: Arc<World>, log: Shared, call: Id<Call>, tenant: Tenant, to: Phone) -> Outcome {
+    match calls::begin_leg(&app, tenant, call, to, calls::LegKind::Beside).await {
+        Ok(Ok(leg)) if leg.may_dial(app.clock.now()) => {
+            if world.dies_at("leg dial", Side::Before) {
+                std::future::pending::<()>().await;
+            }
+            world.ring_leg(call, leg.number, to);
+            if world.dies_at("leg dial", Side::After) {
+                std::future::pending::<()>().await;
+            }
+        }
+        Ok(Ok(leg)) => world.send(app.clock.now(), News::Leg(call, leg.number, calls::LegFact::NotDialled)),
+        Ok(Err(refused)) => world.tell(format!("nobody is brought into {call}: {refused:?}")),
+        Err(failure) if store_failed(&failure) => {}
+        Err(failure) => defective(&log, format!("transfer of {call}: {} {:?}", failure.message, failure.cause)),
+    }
+    Outcome::Done
+}
+
+/// What became of a second leg reaches the service.
+pub async fn report_leg(app: Arc<App>, log: Shared, call: Id<Call>, tenant: Tenant, leg: i64, fact: calls::LegFact) -> Outcome {
+    match calls::report_leg(&app, tenant, call, leg, fact, app.clock.now()).await {
+        Err(failure) if store_failed(&failure) => return Outcome::Again,
+        Err(failure) => defective(&log, format!("{fact:?} of leg {leg} of {call}: {} {:?}", failure.message, failure.cause)),
+        Ok(()) => {}
+    }
+    Outcome::Done
+}
+
+fn defective(log: &Shared, defect: String) {
+    log.lock().unwrap_or_else(PoisonError::into_inner).defects.push(defect);
 }
 
 /// The latest a run's own events can be due: nudges live three days, scheduled calls are made for the next day.

@@ -40,6 +40,9 @@ pub struct Figures {
     pub runs: u64,
     pub acts: u64,
     pub dials: u64,
+    pub legs: u64,
+    /// Calls that took their leave because of an empty wallet.
+    pub exhausted: u64,
     pub crashes: u64,
     pub nudges: u64,
     pub scheduled: u64,
@@ -52,6 +55,8 @@ impl Figures {
         self.runs += other.runs;
         self.acts += other.acts;
         self.dials += other.dials;
+        self.legs += other.legs;
+        self.exhausted += other.exhausted;
         self.crashes += other.crashes;
         self.nudges += other.nudges;
         self.scheduled += other.scheduled;
@@ -69,11 +74,11 @@ impl Figures {
 
 impl std::fmt::Display for Figures {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { acts, dials, crashes, nudges, scheduled, steps, boundaries, .. } = self;
+        let Self { acts, dials, legs, exhausted, crashes, nudges, scheduled, steps, boundaries, .. } = self;
         let lethal = boundaries.values().filter(|count| count.crashed > 0).count();
         write!(
             f,
-            "{acts} acts, {dials} dials, {crashes} crashes (at {lethal} of {} boundaries, and between them), {steps} steps of the clock, {nudges} nudges, {scheduled} scheduled calls",
+            "{acts} acts, {dials} dials, {legs} second legs, {exhausted} calls that ran out of money, {crashes} crashes (at {lethal} of {} boundaries, and between them), {steps} steps of the clock, {nudges} nudges, {scheduled} scheduled calls",
             boundaries.keys().filter(|(name, _)| !name.starts_with("read ")).count(),
         )
     }
@@ -118,6 +123,8 @@ struct Play {
     stepped: u64,
     /// Whether the clock was ever set back.
     went_back: bool,
+    /// When the service was down, from and to.
+    down: Vec<(Timestamp, Timestamp)>,
     /// What was not answered yet.
     open: Vec<(Due, Arc<AtomicU8>)>,
     /// Whether the store is well for good.
@@ -134,7 +141,7 @@ pub fn run(seed: u64, tell: bool) -> Report {
     let mut play = Play::begin(seed, &folder, tell);
     play.go_on();
     let end = play.settle();
-    let Play { world, log, customers, life, lives, sight, stepped, went_back, .. } = play;
+    let Play { world, log, customers, life, lives, sight, stepped, went_back, down, .. } = play;
     if let Some(life) = life {
         life::end(life);
     }
@@ -143,7 +150,8 @@ pub fn run(seed: u64, tell: bool) -> Report {
     let logged = String::from_utf8_lossy(&errors.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned();
     // What the store's faults led to may be said; everything else is a defect.
     broken.extend(logged.lines().filter(|line| !FAULTS.iter().any(|fault| line.contains(fault))).map(|line| format!("logged: {line}")));
-    broken.extend(check::promises(&folder.join("dastak.db"), &world, &log, &customers, &sight, end, went_back));
+    let past = check::Past { end, went_back, stepped: stepped > 0, down };
+    broken.extend(check::promises(&folder.join("dastak.db"), &world, &log, &customers, &sight, past));
     if tell {
         for kept in &log.promises {
             println!("{} promised {:?}", kept.at, kept.promise);
@@ -153,6 +161,8 @@ pub fn run(seed: u64, tell: bool) -> Report {
         runs: 1,
         acts: log.acts,
         dials: world.dials().len() as u64,
+        legs: world.leg_dials().len() as u64,
+        exhausted: check::exhausted(&folder.join("dastak.db")),
         crashes: lives - 1,
         nudges: log.nudges.len() as u64,
         scheduled: log.scheduled.len() as u64,
@@ -209,6 +219,7 @@ impl Play {
             steps,
             stepped: 0,
             went_back: false,
+            down: Vec::new(),
             open: Vec::new(),
             calm: false,
         }
@@ -248,6 +259,8 @@ impl Play {
                 DONE => {}
                 RUNNING if !crashed => self.open.push((due, state)),
                 _ => match due {
+                    // The conversation that wanted it died with the service.
+                    Due::News(News::Transfer(..)) => {}
                     Due::Act(act) => acts.push((again, act)),
                     Due::News(news) => self.world.send(again, news),
                 },
@@ -266,6 +279,7 @@ impl Play {
         self.sight.look();
         let down = if self.random.percent(70) { self.random.range(0, 40) * SECOND } else { self.random.range(1, 600) * MINUTE };
         self.lives += 1;
+        self.down.push((died, died.plus(down)));
         self.world.tell(format!("the service died and is back {} s later", down / SECOND));
         self.world.set_faulty(false);
         self.life = Some(Life::begin(&self.folder, &self.world, self.seed, self.lives, died.plus(down)));
@@ -346,6 +360,17 @@ impl Play {
                     self.world.tell(format!("{act:?}"));
                     self.open.push((Due::Act(act.clone()), state));
                     self.life().spawn(async move { answered(clients::perform(app, world, customers, log, act).await) });
+                }
+                Due::News(News::Transfer(call, to)) => {
+                    let Some(tenant) = self.owner(&mut owners, call) else { continue };
+                    self.open.push((Due::News(News::Transfer(call, to)), state));
+                    self.life().spawn(async move { answered(clients::transfer(app, world, log, call, tenant, to).await) });
+                }
+                Due::News(News::Leg(call, leg, fact)) => {
+                    self.world.tell(format!("{fact:?} of leg {leg} of {call}"));
+                    let Some(tenant) = self.owner(&mut owners, call) else { continue };
+                    self.open.push((Due::News(News::Leg(call, leg, fact)), state));
+                    self.life().spawn(async move { answered(clients::report_leg(app, log, call, tenant, leg, fact).await) });
                 }
                 Due::News(News::Answer(answer)) => drop(answer.send(())),
                 Due::News(News::Fact(call, fact)) => {

@@ -1,5 +1,6 @@
 //! An observer beside the service, while it lives: what an erasure or a later write would hide.
 
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use domain::ids::{Call, Id};
@@ -27,22 +28,27 @@ pub struct Sight {
     pub events: Vec<(String, String)>,
     /// Every event.
     pub all: Vec<EventSeen>,
-    /// The most calls that held a line at once.
+    /// The most calls and second legs that held a line at once.
     pub most_lines: i64,
+    /// Workspaces whose wallet did not cover another minute at some time.
+    pub short: HashSet<String>,
+    /// What must never be committed, and was.
+    pub broken: BTreeSet<String>,
 }
 
 impl Sight {
     pub fn new(file: &Path) -> Self {
-        Self { store: open(file), seen: 0, events: Vec::new(), all: Vec::new(), most_lines: 0 }
+        Self { store: open(file), seen: 0, events: Vec::new(), all: Vec::new(), most_lines: 0, short: HashSet::new(), broken: BTreeSet::new() }
     }
 
     pub fn look(&mut self) {
         let lines: i64 = self
             .store
-            .prepare_cached("select count(*) from calls where line = 1")
+            .prepare_cached("select (select count(*) from calls where line = 1) + (select count(*) from call_legs where line = 1)")
             .and_then(|mut lines| lines.query_row([], |row| row.get(0)))
             .expect("lines");
         self.most_lines = self.most_lines.max(lines);
+        self.look_at_money();
         let sql = "select rowid, type, envelope, id, workspace from events where rowid > ?1 order by rowid";
         let mut statement = self.store.prepare_cached(sql).expect("a query");
         let rows = statement.query_map([self.seen], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, id(row, 4)?))).expect("events");
@@ -53,6 +59,44 @@ impl Sight {
             if kind.starts_with("nudge.") {
                 let data: serde_json::Value = serde_json::from_str(&envelope.unwrap_or_default()).unwrap_or_default();
                 self.events.push((kind, data["data"]["id"].as_str().unwrap_or(UNSEEN).to_owned()));
+            }
+        }
+    }
+
+    /// What must hold of every state that is ever committed: a wallet is never below zero nor below what is held of it, what is held is the covered minutes of
+    /// every leg on a line, lines are counted, and nobody talks for a workspace that is suspended without being told to end.
+    fn look_at_money(&mut self) {
+        const HELD: &str = "select w.id, w.balance, w.reserved, w.lines, w.cost_per_minute, \
+             (select coalesce(sum(price * minutes), 0) from calls c where c.workspace = w.id and c.line = 1) + \
+             (select coalesce(sum(price * minutes), 0) from call_legs l where l.workspace = w.id and l.line = 1), \
+             (select count(*) from calls c where c.workspace = w.id and c.line = 1) + \
+             (select count(*) from call_legs l where l.workspace = w.id and l.line = 1), \
+             (select count(*) from calls c where c.workspace = w.id and c.phase is null and c.hang_up_at is null and w.suspended = 1), \
+             (select count(*) from call_legs l join calls c on c.id = l.call where l.workspace = w.id and l.ended_at is null and c.phase is not null) \
+             from workspaces w";
+        let mut statement = self.store.prepare_cached(HELD).expect("a query");
+        let rows = statement.query_map([], |row| {
+            let number = |column| row.get::<_, i64>(column);
+            let of = [number(1)?, number(2)?, number(3)?, number(4)?, number(5)?, number(6)?, number(7)?, number(8)?];
+            Ok((row.get::<_, String>(0)?, of))
+        });
+        let rows: Vec<(String, [i64; 8])> = rows.expect("wallets").collect::<Result<_, _>>().expect("wallets");
+        drop(statement);
+        for (id, [balance, reserved, lines, price, held, taken, live, legs]) in rows {
+            if balance - reserved < price {
+                self.short.insert(id.clone());
+            }
+            if balance < 0 || reserved < 0 || reserved > balance {
+                self.broken.insert(format!("{id} had {balance} with {reserved} held"));
+            }
+            if (reserved, lines) != (held, taken) {
+                self.broken.insert(format!("{id} held {reserved} on {lines} lines, its legs {held} on {taken}"));
+            }
+            if live > 0 {
+                self.broken.insert(format!("{live} calls of {id} went on although it was suspended"));
+            }
+            if legs > 0 {
+                self.broken.insert(format!("{legs} legs of {id} outlived their calls"));
             }
         }
     }

@@ -6,7 +6,6 @@ use dastak::voice::Command;
 use domain::call::{EndCause, Fact};
 
 use super::fakes::words;
-use super::sounds::english;
 use super::{Room, converse, order, question, transcript};
 
 #[tokio::test(start_paused = true)]
@@ -47,6 +46,21 @@ async fn a_hang_up_request_ends_without_a_word() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_empty_wallet_ends_with_a_word() {
+    let room = Room::default();
+    let mut phone = room.call(order(question()));
+    phone.until_agent_speaks(500).await;
+    phone.quiet(1000).await;
+    phone.command(Command::TakeLeave(EndCause::MaxDuration)).await;
+    // Told again, it is not said again.
+    phone.command(Command::TakeLeave(EndCause::MaxDuration)).await;
+    let held = phone.until_over(10_000).await;
+    assert_eq!(held.end, Fact::Ended(EndCause::MaxDuration));
+    let told = transcript(&held);
+    assert_eq!(told[1..], ["agent: I am sorry, our time on this call is up. Thank you, goodbye."], "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_customer_hangs_up_or_their_line_dies() {
     let room = Room::default();
     let mut phone = room.call(order(question()));
@@ -67,17 +81,4 @@ async fn the_customer_hangs_up_or_their_line_dies() {
         phone.tick(None).await;
         assert_eq!(phone.until_over(100).await.end, Fact::Ended(cause), "heard before: {heard}");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn who_hangs_up_during_the_goodbye_changes_nothing() {
-    let room = Room::default();
-    room.hears(&["the gold plan."]);
-    let mut phone = room.call(order(question()));
-    phone.until_agent_is_silent(400).await;
-    phone.say(&english("the gold plan")).await;
-    phone.until_agent_speaks(1500).await;
-    phone.quiet(200).await;
-    let held = phone.hang_up().await;
-    assert_eq!((held.end, held.report.outcome.as_deref()), (Fact::Ended(EndCause::AgentEnded), Some("interested")));
 }

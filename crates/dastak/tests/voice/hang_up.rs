@@ -76,6 +76,13 @@ fn coherent(held: &Held, room: &Room, ms: u64) -> Result<(), TestCaseError> {
     prop_assert!(facts.iter().filter(|fact| **fact == Fact::AgentConnected).count() <= 1, "{facts:?}");
     let opted_out = facts.contains(&Fact::OptOutSaid);
     prop_assert_eq!(opted_out, held.report.outcome.as_deref() == Some("opted_out"));
+    let outcome = held.report.outcome.as_deref().filter(|outcome| *outcome != "opted_out");
+    prop_assert!(outcome.is_none() || held.end != Fact::Ended(EndCause::CallerHangup), "an end that was not reached: {outcome:?}");
+    // The flows of these calls end with a goodbye, and a disposition of theirs is that of whoever heard it.
+    if matches!(outcome, Some("interested" | "done")) {
+        let last = turns.iter().rev().find(|turn| turn.role == domain::conversation::Role::Agent);
+        prop_assert!(last.is_some_and(|turn| turn.text.ends_with("Goodbye.")), "{turns:?}");
+    }
     Ok(())
 }
 

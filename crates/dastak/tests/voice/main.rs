@@ -10,6 +10,7 @@ mod hang_up;
 mod machines;
 mod offline;
 mod recording;
+mod step;
 mod trouble;
 mod turns;
 mod wishes;

@@ -88,6 +88,6 @@ async fn a_full_disk_ends_the_recording_and_not_the_call() {
     phone.until_agent_speaks(2000).await;
     tokio::time::resume();
     let held = phone.hang_up().await;
-    assert_eq!(held.end, Fact::Ended(domain::call::EndCause::AgentEnded));
+    assert_eq!(held.end, Fact::Ended(domain::call::EndCause::CallerHangup), "it was the customer who ended it");
     assert_eq!(held.report.recording, None);
 }

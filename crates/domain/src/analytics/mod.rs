@@ -1,4 +1,4 @@
-//! Figures over calls (spec 1 «Calls», `GET /v1/analytics/calls`; every figure is defined in `docs/analytics.md`).
+//! Figures over calls (docs/contract/analytics.md; every figure is defined in docs/analytics.md).
 //!
 //! A month of a busy workspace has a million calls. What the figures need of them is packed, an hour of India time at a time, into bytes
 //! ([`pack`]) that the store keeps; a [`Report`] reads them one after the other, whole or narrowed to an agent, a campaign or a span inside

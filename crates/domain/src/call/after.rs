@@ -1,5 +1,5 @@
-//! What follows a call that was really held (spec 1 «Call detail»): which steps it owes, when a failed one is tried again, and what of an analysis
-//! is believed.
+//! What follows a call that was really held (docs/contract/recordings.md): which steps it owes, when a failed
+//! one is tried again, and what of an analysis is believed.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! A call: its states and what every fact about it changes (spec 1 «Call state», `gaps.md` «Calls»).
+//! A call: its states and what every fact about it changes (docs/contract/calls.md#states).
 //!
 //! A carrier reports [`Fact`]s; [`step`] says what the call is afterwards and which events it owes. The caller stores both in one
 //! transaction. Facts come late and more than once: what does not fit changes nothing.
@@ -7,12 +7,14 @@ pub mod after;
 mod report;
 mod script;
 mod states;
-mod variables;
+pub mod variables;
+mod wish;
 
 pub use report::{RecordedFile, Report, TimedTurn, TurnLatency};
 pub use script::{Network, Step, refusal, script};
 pub use states::{EndCause, Fact, Notice, Progress, Stage, Status, step};
 pub use variables::{InvalidValue, MAX_COUNT, MAX_TOTAL, MAX_VALUE, Warning, accept, check_metadata};
+pub use wish::Wish;
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! The phone networks that are tables: test mode (spec 1 «Test mode») and the sandbox (`operating.md` «The sandbox phone network»).
+//! The phone networks that are tables: test mode and the sandbox (docs/contract/sandbox.md#magic-numbers).
 //! The last four digits of a number decide what its phone does and when.
 
 use super::{EndCause, Fact};

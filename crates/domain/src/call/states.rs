@@ -4,7 +4,7 @@ use crate::time::Timestamp;
 
 pub use crate::nudge::EndCause;
 
-/// The raw stored status (`gaps.md` «Calls»).
+/// The raw stored status (docs/contract/calls.md#states).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
     /// Written down; the carrier is being asked.
@@ -27,7 +27,7 @@ pub enum Status {
     Blocked,
 }
 
-/// What clients see as `state` (spec 1 «Call»).
+/// What clients see as `state` (docs/contract/calls.md#states).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// Being placed, or the phone rings.
@@ -237,7 +237,8 @@ fn before_answer(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress
         Fact::Sip(status) => failed(Status::Failed, format!("sip_{status}")),
         Fact::Ended(EndCause::ApiHangup) => failed(Status::Cancelled, EndCause::ApiHangup.as_str().into()),
         Fact::Ended(cause) => failed(Status::Failed, cause.as_str().into()),
-        // A placement that fails is told to whoever placed it, not by an event (spec 1 «Errors of placing a call»).
+        // A placement that fails is told to whoever placed it, not by an event
+        // (docs/contract/calls.md#refusals).
         Fact::NotPlaced if call.status == Status::Queued => Some((call.over(Status::Failed, "provider_error", at), None)),
         Fact::NotPlaced => failed(Status::Failed, "provider_error".into()),
         Fact::Uncertain => Some((call.over(Status::Failed, "possibly_placed", at), None)),

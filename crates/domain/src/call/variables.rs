@@ -1,4 +1,4 @@
-//! The values and the metadata that a call is placed with (spec 1 «Endpoints», `POST /v1/calls`).
+//! The values and the metadata that a call is placed with (docs/contract/calls.md#variables).
 
 use serde_json::{Map, Value};
 
@@ -10,11 +10,21 @@ pub const MAX_COUNT: usize = 50;
 pub const MAX_VALUE: usize = 120;
 /// Largest total of names and values, in bytes.
 pub const MAX_TOTAL: usize = 16 * 1024;
+/// Most variables that are accepted at all.
+pub const CEILING_COUNT: usize = 500;
+/// Most bytes of names and values that are accepted at all.
+pub const CEILING_BYTES: usize = 64 * 1024;
+/// Warnings that are told one by one.
+const MAX_WARNINGS: usize = 50;
+/// Characters of a name that a warning shows.
+const SHOWN: usize = 200;
 
-const MAX_KEYS: usize = 20;
+/// Most keys of metadata.
+pub const MAX_KEYS: usize = 20;
 const MAX_KEY: usize = 40;
 const MAX_TEXT: usize = 500;
-const MAX_BYTES: usize = 4 * 1024;
+/// Most bytes of metadata, as JSON.
+pub const MAX_BYTES: usize = 4 * 1024;
 
 /// Something over a limit that was accepted all the same.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -34,12 +44,13 @@ pub struct InvalidValue {
     pub key: String,
 }
 
-/// The variables as they are used: values over 120 characters are cut, and every limit that is passed is named.
+/// The variables as they are used: values over 120 characters are cut, and every limit that is passed is named, the first 50 one by one. More than
+/// 500 names or 64 KB never come here: the schema of a body refuses them.
 ///
 /// # Errors
 /// The first value that is not a string, a number or a boolean.
 pub fn accept(variables: Map<String, Value>) -> Result<(Map<String, Value>, Vec<Warning>), InvalidValue> {
-    let mut warnings = Vec::new();
+    let mut warnings = Warnings::default();
     let over = |field: String, message: String| Warning { code: "variables_over_limit", field, message };
     if variables.len() > MAX_COUNT {
         warnings.push(over("variables".into(), format!("{} variables; the limit is {MAX_COUNT}", variables.len())));
@@ -55,7 +66,7 @@ pub fn accept(variables: Map<String, Value>) -> Result<(Map<String, Value>, Vec<
                 let cut: String = text.chars().take(MAX_VALUE).collect();
                 if cut.len() < text.len() {
                     let message = format!("the value was cut to {MAX_VALUE} characters");
-                    warnings.push(Warning { code: "variable_truncated", field: format!("variables.{name}"), message });
+                    warnings.push(Warning { code: "variable_truncated", field: field(&name), message });
                 }
                 Value::String(cut)
             }
@@ -64,11 +75,44 @@ pub fn accept(variables: Map<String, Value>) -> Result<(Map<String, Value>, Vec<
         };
         if !is_name(&name) {
             let message = "a name has letters, digits and _, does not start with a digit, and has at most 64 characters".to_owned();
-            warnings.push(over(format!("variables.{name}"), message));
+            warnings.push(over(field(&name), message));
         }
         accepted.insert(name, value);
     }
-    Ok((accepted, warnings))
+    Ok((accepted, warnings.told()))
+}
+
+/// Warnings, the first of them one by one.
+#[derive(Default)]
+struct Warnings {
+    told: Vec<Warning>,
+    more: usize,
+}
+
+impl Warnings {
+    fn push(&mut self, warning: Warning) {
+        if self.told.len() < MAX_WARNINGS {
+            self.told.push(warning);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn told(mut self) -> Vec<Warning> {
+        if self.more > 0 {
+            let message = format!("{} more warnings are not listed", self.more);
+            self.told.push(Warning { code: "variables_over_limit", field: "variables".into(), message });
+        }
+        self.told
+    }
+}
+
+/// The path of a variable; of a name that is too long, its beginning.
+fn field(name: &str) -> String {
+    match name.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("variables.{}…", &name[..end]),
+        None => format!("variables.{name}"),
+    }
 }
 
 fn text_length(value: &Value) -> usize {
@@ -104,4 +148,22 @@ pub fn check_metadata(metadata: &Map<String, Value>) -> Result<(), (String, Stri
         return Err(("metadata".into(), format!("must have at most {MAX_BYTES} bytes as JSON")));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn fifty_warnings_are_listed_and_the_rest_counted() {
+        let variables: Map<String, Value> = (0..500).map(|number| (format!("bad name {number}{}", "x".repeat(300)), json!(1))).collect();
+        let (accepted, warnings) = accept(variables).unwrap();
+        assert_eq!((accepted.len(), warnings.len()), (500, 51));
+        let last = &warnings[50];
+        // Two about all of them come first: how many there are, and how many bytes.
+        assert_eq!((last.field.as_str(), last.message.as_str()), ("variables", "452 more warnings are not listed"));
+        assert!(warnings.iter().all(|warning| warning.field.chars().count() <= 211));
+    }
 }

@@ -1,5 +1,6 @@
-//! The gates before a dial, in their order, and what each one saw (`gaps.md` «Calls»). Every gate is judged and recorded, also after
-//! the first refusal, so that the decision log shows the whole picture; the first refusal is the `blockReason`.
+//! The gates before a dial, in their order, and what each one saw (docs/contract/compliance.md#gates). Every
+//! gate is judged and recorded, also after the first refusal, so that the decision log shows the whole
+//! picture; the first refusal is the `blockReason`.
 
 use serde_json::{Map, Value, json};
 
@@ -72,6 +73,13 @@ pub enum Purpose {
     Call,
     /// A nudge.
     Nudge,
+    /// The second leg of a call: somebody is brought in.
+    Transfer {
+        /// The number is on the agent's list of transfer numbers: neither hours nor caps protect it.
+        staff: bool,
+        /// The operator has released the number from the registry for this workspace.
+        released: bool,
+    },
 }
 
 /// What is known about the number and the dial when the gates are asked.
@@ -79,7 +87,8 @@ pub enum Purpose {
 pub struct Facts {
     /// What the dial is for.
     pub purpose: Purpose,
-    /// A test key: calls skip every gate, nudges only frequency and consent (spec 1 «Test mode»).
+    /// A test key: calls skip every gate, nudges only frequency and consent
+    /// (docs/contract/sandbox.md#test-keys).
     pub test: bool,
     /// The number is in the platform's registry, or ends in a magic 2222.
     pub dnd: bool,
@@ -153,7 +162,10 @@ pub fn judge(pack: &Pack, facts: &Facts, now: Timestamp) -> Judgement {
 
 fn ask(gate: Gate, pack: &Pack, facts: &Facts, now: Timestamp) -> Finding {
     let (applies, passes, evidence) = match gate {
-        Gate::Dnd => (true, !facts.dnd, json!({"listed": facts.dnd})),
+        Gate::Dnd => match facts.purpose {
+            Purpose::Transfer { released, .. } => (true, !facts.dnd || released, json!({"listed": facts.dnd, "released": released})),
+            Purpose::Call | Purpose::Nudge => (true, !facts.dnd, json!({"listed": facts.dnd})),
+        },
         Gate::OptOut => (true, !facts.opted_out, json!({"optedOut": facts.opted_out})),
         Gate::CallingWindow => {
             let open = is_open(pack, facts.purpose, now);
@@ -168,7 +180,7 @@ fn ask(gate: Gate, pack: &Pack, facts: &Facts, now: Timestamp) -> Finding {
         }
         Gate::Consent => (pack.require_consent, facts.consent, json!({"required": pack.require_consent, "onRecord": facts.consent})),
     };
-    let verdict = match (applies && !spared_in_test(gate, facts), passes) {
+    let verdict = match (applies && !spared_in_test(gate, facts) && !spared_in_transfer(gate, facts), passes) {
         (false, _) => Verdict::NotChecked,
         (true, true) => Verdict::Pass,
         (true, false) => Verdict::Refuse,
@@ -182,7 +194,7 @@ fn ask(gate: Gate, pack: &Pack, facts: &Facts, now: Timestamp) -> Finding {
 
 fn is_open(pack: &Pack, purpose: Purpose, now: Timestamp) -> bool {
     match purpose {
-        Purpose::Call => pack.hours.is_open(now),
+        Purpose::Call | Purpose::Transfer { .. } => pack.hours.is_open(now),
         Purpose::Nudge => NudgeWindow::new(&pack.hours).is_open(now),
     }
 }
@@ -190,9 +202,18 @@ fn is_open(pack: &Pack, purpose: Purpose, now: Timestamp) -> bool {
 fn spared_in_test(gate: Gate, facts: &Facts) -> bool {
     facts.test
         && match (facts.purpose, gate) {
-            (Purpose::Call, _) | (Purpose::Nudge, Gate::FrequencyCap | Gate::Consent) => true,
+            (Purpose::Call | Purpose::Transfer { .. }, _) | (Purpose::Nudge, Gate::FrequencyCap | Gate::Consent) => true,
             (Purpose::Nudge, Gate::Dnd | Gate::OptOut | Gate::CallingWindow) => false,
         }
+}
+
+/// What a person who is brought in is not asked about: consent is the customer's; hours and caps do not protect staff.
+fn spared_in_transfer(gate: Gate, facts: &Facts) -> bool {
+    match (facts.purpose, gate) {
+        (Purpose::Transfer { staff, .. }, Gate::CallingWindow | Gate::FrequencyCap) => staff,
+        (Purpose::Transfer { .. }, Gate::Consent) => true,
+        (Purpose::Transfer { .. }, Gate::Dnd | Gate::OptOut) | (Purpose::Call | Purpose::Nudge, _) => false,
+    }
 }
 
 #[cfg(test)]
@@ -259,6 +280,27 @@ mod tests {
         assert_eq!(block("generic-safe@1", nudge, "03:00"), Some(Gate::CallingWindow));
         assert_eq!(block("generic-safe@1", Facts { dnd: true, ..nudge }, "12:00"), Some(Gate::Dnd));
         assert_eq!(block("generic-safe@1", Facts { opted_out: true, ..nudge }, "12:00"), Some(Gate::OptOut));
+    }
+
+    #[test]
+    fn a_second_leg_is_asked_for_what_protects_the_person_at_its_end() {
+        let transfer = |staff, released| Facts { purpose: Purpose::Transfer { staff, released }, ..CLEAN };
+        let late = Facts { dials_24h: 9, dials_7d: 99, ..transfer(true, false) };
+        assert_eq!(block("generic-safe@1", late, "22:00"), None, "neither hours nor caps protect staff");
+        let stranger = Facts { dials_24h: 9, dials_7d: 99, ..transfer(false, false) };
+        assert_eq!(block("generic-safe@1", stranger, "22:00"), Some(Gate::CallingWindow));
+        assert_eq!(block("generic-safe@1", stranger, "12:00"), Some(Gate::FrequencyCap));
+        for staff in [false, true] {
+            assert_eq!(block("generic-safe@1", Facts { dnd: true, ..transfer(staff, false) }, "12:00"), Some(Gate::Dnd));
+            assert_eq!(block("generic-safe@1", Facts { dnd: true, ..transfer(staff, true) }, "12:00"), None);
+            // A release is from the registry, not from what a person asked for.
+            assert_eq!(block("generic-safe@1", Facts { opted_out: true, ..transfer(staff, true) }, "12:00"), Some(Gate::OptOut));
+        }
+        let mut strict = Pack::built_in("generic-safe@1").unwrap();
+        strict.require_consent = true;
+        assert_eq!(judge(&strict, &transfer(false, false), at("12:00")).block, None);
+        let released = judge(&strict, &Facts { dnd: true, ..transfer(true, true) }, at("12:00")).gate_results();
+        assert!(released.contains(r#""verdict":"pass","listed":true,"released":true"#), "{released}");
     }
 
     #[test]

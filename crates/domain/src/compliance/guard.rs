@@ -1,4 +1,5 @@
-//! Which agents may exist: the verticals, their workflow templates and the packs that fit them (spec 2 «Agents», Rules).
+//! Which agents may exist: the verticals, their workflow templates and the packs that fit them
+//! (docs/contract/agents.md#verticals).
 
 use std::fmt;
 
@@ -20,7 +21,7 @@ pub enum Vertical {
 }
 
 impl Vertical {
-    /// Every vertical, in the order of the spec.
+    /// Every vertical, in the order of the API.
     pub const ALL: [Vertical; 5] = [Vertical::General, Vertical::Collections, Vertical::Lending, Vertical::FinancialServices, Vertical::DebtRecovery];
 
     /// The word in requests and answers.
@@ -70,7 +71,7 @@ pub enum WorkflowTemplate {
 }
 
 impl WorkflowTemplate {
-    /// Every template, in the order of the spec.
+    /// Every template, in the order of the API.
     pub const ALL: [WorkflowTemplate; 3] = [WorkflowTemplate::Collections, WorkflowTemplate::Onboarding, WorkflowTemplate::PromptDriven];
 
     /// The word in requests and answers.
@@ -87,8 +88,8 @@ impl WorkflowTemplate {
         Self::ALL.into_iter().find(|template| template.as_str() == text)
     }
 
-    /// Whether the template suits the vertical. The spec says «needs a valid `workflowTemplate`» and no more: here a template that
-    /// names a purpose must be the vertical's own, and `prompt-driven`, the default, suits all, since gates and packs apply to it alike.
+    /// Whether the template suits the vertical. A template that names a purpose must be the vertical's own,
+    /// and `prompt-driven`, the default, suits all, since gates and packs apply to it alike.
     pub fn fits(self, vertical: Vertical) -> bool {
         match (self, vertical) {
             (WorkflowTemplate::PromptDriven, _) | (_, Vertical::General) => true,

@@ -1,5 +1,5 @@
 //! Compliance packs: the hours, caps and consent that the agents using them must keep to. Built-in packs are data here, custom
-//! ones (`cpk_…`) are made by the operator (`operating.md` «Operator API»).
+//! ones (`cpk_…`) are made by the operator (docs/contract/compliance.md#custom-packs).
 
 use std::fmt;
 
@@ -41,7 +41,8 @@ pub struct Pack {
 /// A built-in pack as data: `(reference, name, from hour, to hour, dials per day, dials per week, families)`.
 type Row = (&'static str, &'static str, u16, u16, u32, u32, &'static [Vertical]);
 
-/// The built-in packs (`gaps.md` «Calls»), every day of the week. `financial-services@1` has no caps of its own there; it has the general ones.
+/// The built-in packs (docs/contract/compliance.md#packs), every day of the week. `financial-services@1` has
+/// the caps of the general pack.
 const BUILT_IN: [Row; 4] = [
     (GENERIC_SAFE, "Generic safe", 9, 21, 3, 10, &[]),
     ("collections@1", "Collections", 8, 19, 3, 12, &[Vertical::Collections, Vertical::DebtRecovery]),

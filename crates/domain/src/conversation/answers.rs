@@ -1,5 +1,5 @@
-//! What counts as an answer to a `collect` node (`gaps.md` «Details»): words for a text, yes or no for a boolean, the digits of
-//! a number, and for a choice one of its words, captured as it was written.
+//! What counts as an answer to a `collect` node (docs/contract/flows.md#answers): words for a text, yes or no
+//! for a boolean, the digits of a number, and for a choice one of its words, captured as it was written.
 
 use std::collections::BTreeSet;
 

@@ -27,7 +27,9 @@ fn holds(case: &Case, values: &Map<String, Value>) -> bool {
             Op::Eq | Op::Lt | Op::Gt | Op::In => false,
         };
     };
-    let is = |wanted: &Value, ordering: Ordering| compare(&actual, &template::text_of(wanted)) == ordering;
+    // Read once: a list of thousands is compared with an answer of a tool, which may be long.
+    let actual = Read::of(&actual);
+    let is = |wanted: &Value, ordering: Ordering| actual.compare(&Read::of(&template::text_of(wanted))) == ordering;
     match case.op {
         Op::Eq => is(&wanted, Ordering::Equal),
         Op::Ne => !is(&wanted, Ordering::Equal),
@@ -35,19 +37,32 @@ fn holds(case: &Case, values: &Map<String, Value>) -> bool {
         Op::Gt => is(&wanted, Ordering::Greater),
         Op::In => match &wanted {
             Value::Array(items) => items.iter().any(|item| is(item, Ordering::Equal)),
-            other => template::text_of(other).split(',').any(|item| compare(&actual, item) == Ordering::Equal),
+            other => template::text_of(other).split(',').any(|item| actual.compare(&Read::of(item)) == Ordering::Equal),
         },
         Op::Exists => wanted != Value::Bool(false),
     }
 }
 
-/// Numbers by value when both are, everything else as text without regard to case and surrounding spaces.
-fn compare(left: &str, right: &str) -> Ordering {
-    let number = |text: &str| text.trim().replace(',', "").parse::<f64>().ok().filter(|number| number.is_finite());
-    if let (Some(left), Some(right)) = (number(left), number(right)) {
-        return left.partial_cmp(&right).unwrap_or(Ordering::Equal);
+/// A text as it is compared.
+struct Read {
+    number: Option<f64>,
+    /// Without regard to case and surrounding spaces.
+    text: String,
+}
+
+impl Read {
+    fn of(text: &str) -> Self {
+        let number = text.trim().replace(',', "").parse::<f64>().ok().filter(|number| number.is_finite());
+        Self { number, text: text.trim().to_lowercase() }
     }
-    left.trim().to_lowercase().cmp(&right.trim().to_lowercase())
+
+    /// Numbers by value when both are, everything else as text.
+    fn compare(&self, other: &Self) -> Ordering {
+        if let (Some(left), Some(right)) = (self.number, other.number) {
+            return left.partial_cmp(&right).unwrap_or(Ordering::Equal);
+        }
+        self.text.cmp(&other.text)
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! What keeps a draft from being published (`error`) and what its author should look at (`warning`): `gaps.md` «Flow graph».
+//! What keeps a draft from being published (`error`) and what its author should look at (`warning`):
+//! docs/contract/flows.md#issues.
 //!
 //! | code | level | found when |
 //! |---|---|---|
@@ -41,7 +42,8 @@ pub enum Level {
     Warning,
 }
 
-/// Something about a flow that its author should know; its JSON is the `issues` item of spec 2.
+/// Something about a flow that its author should know; its JSON is an item of `issues`
+/// (docs/contract/flows.md#issues).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Issue {

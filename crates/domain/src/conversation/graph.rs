@@ -1,5 +1,6 @@
 //! The flow graph as values: what a client draws, read by `parse.rs`, judged by `check.rs`, played by `interpreter.rs`.
-//! Node types and fields: `gaps.md` «Flow graph». A draft may be incomplete, so every text and every edge may be empty.
+//! Node types and fields: docs/contract/flows.md#nodes. A draft may be incomplete, so every text and every
+//! edge may be empty.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -23,7 +24,8 @@ pub struct Flow {
 /// A variable of a flow, filled into texts where they say `{{name}}`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
-    /// A letter or `_`, then letters, digits and `_`; at most 64 characters (spec 1, call variables).
+    /// A letter or `_`, then letters, digits and `_`; at most 64 characters
+    /// (docs/contract/flows.md#variables).
     pub name: String,
     /// A call without a value for it is refused, unless there is a default.
     pub required: bool,
@@ -200,7 +202,8 @@ pub struct Tool {
 /// Fields of a `transfer` node.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Transfer {
-    /// Numbers to ring, in order; Indian +91 numbers (spec 2, flow graph). A chat is handed to the inbox and needs none.
+    /// Numbers to ring, in order; Indian +91 numbers (docs/contract/flows.md#issues). A chat is handed to the
+    /// inbox and needs none.
     pub transfer_numbers: Vec<String>,
     /// Said before.
     pub text: String,

@@ -4,6 +4,8 @@
 //! It cannot run away, even with a flow that nobody checked. Within one input no variable changes, so a node entered twice would be
 //! entered for ever: the conversation ends with outcome and cause `error`. Between two inputs of the customer at most
 //! [`MAX_REQUESTS`] requests go to models, tools and people, and at most [`MAX_SILENCES`] silences are sat through.
+//!
+//! It runs ahead of the voice in words only: what a node does waits until the words before it have sounded (`held`).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,7 +15,8 @@ use serde_json::{Map, Value};
 use super::answers;
 use super::branch;
 use super::check::Channel;
-use super::graph::{Collect, Document, Field, FieldKind, Flow, Message, Node, NodeKind, Transfer};
+use super::graph::{Collect, Document, Field, FieldKind, Flow, Message, Node, NodeKind, Transfer, TransferMode};
+use super::parse::MAX_VARIABLES;
 use super::state::{EndCause, Ended, Exchange, Expected, Input, Output, Phase, Role, Settings, State, Turn, Waiting};
 use super::talk::Reply;
 use super::template;
@@ -22,7 +25,7 @@ use super::template;
 pub const MAX_REQUESTS: u32 = 50;
 /// Most silences in a row, whatever the flow does about them.
 pub const MAX_SILENCES: u32 = 12;
-/// Longest text taken in at once, in characters; the rest is cut off (spec 2: a chat message has up to 4000).
+/// Longest text taken in at once, in characters; the rest is cut off (docs/contract/voice.md#taking-turns).
 pub const MAX_HEARD: usize = 4000;
 const MAX_DIGITS: usize = 64;
 
@@ -52,6 +55,9 @@ impl Conversation {
             requests: 0,
             requests_unheard: 0,
             silences: 0,
+            said: 0,
+            sounded: 0,
+            held: Vec::new(),
             ended: None,
         };
         Self { flow, state }
@@ -89,6 +95,11 @@ impl Conversation {
     /// The captured fields so far, in the order they were captured.
     pub fn extracted(&self) -> &Map<String, Value> {
         &self.state.extracted
+    }
+
+    /// Whether the last words are being said: nothing but the end comes after them.
+    pub fn closing(&self) -> bool {
+        self.state.phase == Phase::Closing
     }
 
     /// How it ended, once it has.
@@ -144,6 +155,7 @@ impl<'f> Step<'f, '_> {
                     self.out.push(Output::StopSaying);
                 }
             }
+            Input::Sounded { said } => self.sounded(said),
             Input::Heard { text } => self.heard(&text),
             Input::Digit { key } => self.digit(key),
             Input::DigitsPaused => self.digits_ended(),
@@ -203,11 +215,10 @@ impl<'f> Step<'f, '_> {
             },
             NodeKind::Tool(tool) => {
                 let lookup = |name: &str| self.state.variables.get(name).cloned();
-                let fill = |(key, value): (&String, &Value)| (key.clone(), template::fill_value(value, &lookup));
-                let arguments = tool.arguments.iter().map(fill).collect();
+                let arguments = template::fill_object(&tool.arguments, &lookup);
                 if let Some(request) = self.request() {
                     self.state.phase = Phase::Tool { node: node.id.clone(), request };
-                    self.out.push(Output::CallTool { request, node_id: node.id.clone(), tool_id: tool.tool_id.clone(), arguments });
+                    self.after_words(Output::CallTool { request, node_id: node.id.clone(), tool_id: tool.tool_id.clone(), arguments });
                 }
             }
             NodeKind::Transfer(transfer) => self.transfer(&node.id, transfer),
@@ -222,13 +233,6 @@ impl<'f> Step<'f, '_> {
             }
         }
         Entered::Wait
-    }
-
-    /// Ends the conversation.
-    pub(super) fn finish(&mut self, outcome: Option<String>, cause: EndCause) {
-        self.state.phase = Phase::Over;
-        self.state.ended = Some(Ended { outcome: outcome.clone(), cause });
-        self.out.push(Output::End { outcome, cause });
     }
 
     /// Says goodbye and ends.
@@ -276,7 +280,8 @@ impl<'f> Step<'f, '_> {
     fn speak(&mut self, node_id: Option<String>, text: String) {
         if !text.trim().is_empty() {
             self.state.history.push(Exchange::Said { role: Role::Agent, text: text.clone() });
-            self.out.push(Output::Say { node_id, text });
+            let said = self.number();
+            self.out.push(Output::Say { node_id, text, said });
         }
     }
 
@@ -296,30 +301,6 @@ impl<'f> Step<'f, '_> {
         let text: String = text.trim().chars().take(MAX_HEARD).collect();
         if !text.is_empty() {
             self.state.history.push(Exchange::Said { role, text });
-        }
-    }
-
-    /// Takes back what the agent said and nobody heard, so that neither the transcript nor the model claims it.
-    fn cut_off(&mut self, turns: usize, heard: &str) {
-        let history = &mut self.state.history;
-        let mut at = history.len();
-        let mut first = None;
-        let mut left = turns;
-        while left > 0 && at > 0 {
-            at -= 1;
-            match history.get(at) {
-                Some(Exchange::Said { role: Role::Agent, .. }) => {
-                    history.remove(at);
-                    first = Some(at);
-                    left -= 1;
-                }
-                Some(Exchange::ToolCalled { .. } | Exchange::ToolAnswered { .. }) => {}
-                Some(Exchange::Said { role: Role::Customer, .. }) | None => break,
-            }
-        }
-        let heard: String = heard.trim().chars().take(MAX_HEARD).collect();
-        if let Some(first) = first.filter(|_| !heard.is_empty()) {
-            history.insert(first, Exchange::Said { role: Role::Agent, text: heard });
         }
     }
 
@@ -347,7 +328,7 @@ impl<'f> Step<'f, '_> {
                     _ => self.fail(),
                 }
             }
-            Phase::New | Phase::Tool { .. } | Phase::Transfer { .. } | Phase::Over => {}
+            Phase::New | Phase::Tool { .. } | Phase::Transfer { .. } | Phase::Closing | Phase::Over => {}
         }
     }
 
@@ -379,7 +360,7 @@ impl<'f> Step<'f, '_> {
                 let node = talk.node.clone();
                 self.listen_freely(&node);
             }
-            Phase::New | Phase::Tool { .. } | Phase::Transfer { .. } | Phase::Document { .. } | Phase::Over => {}
+            Phase::New | Phase::Tool { .. } | Phase::Transfer { .. } | Phase::Document { .. } | Phase::Closing | Phase::Over => {}
         }
     }
 
@@ -418,7 +399,8 @@ impl<'f> Step<'f, '_> {
                 self.say_plain(&node, still_there);
                 self.listen_freely(&node);
             }
-            Phase::New | Phase::Talk(_) | Phase::Tool { .. } | Phase::Transfer { .. } | Phase::Document { .. } | Phase::Over => {}
+            Phase::New | Phase::Talk(_) | Phase::Tool { .. } | Phase::Transfer { .. } => {}
+            Phase::Document { .. } | Phase::Closing | Phase::Over => {}
         }
     }
 
@@ -479,6 +461,9 @@ impl<'f> Step<'f, '_> {
     // --- tools, people, messages, documents
 
     fn tool_answered(&mut self, request: u64, answer: Result<Value, String>) {
+        if self.holds(request) {
+            return;
+        }
         let Phase::Tool { node, request: awaited } = &self.state.phase else { return self.model_tool_answered(request, answer) };
         if *awaited != request {
             return;
@@ -498,24 +483,33 @@ impl<'f> Step<'f, '_> {
     /// Keeps a tool's answer under its name, and each entry of an object under `<name>_<key>` as well.
     fn save(&mut self, save_as: &str, value: Value) {
         for (key, entry) in value.as_object().into_iter().flatten() {
-            self.state.variables.insert(format!("{save_as}_{key}"), entry.clone());
+            let name = format!("{save_as}_{key}");
+            if self.state.variables.len() < MAX_VARIABLES || self.state.variables.contains_key(&name) {
+                self.state.variables.insert(name, entry.clone());
+            }
         }
         self.state.variables.insert(save_as.to_owned(), value);
     }
 
+    /// A warm transfer rings while its own text sounds: the agent stays until the person has answered. A cold one takes the customer away.
     fn transfer(&mut self, node_id: &str, transfer: &Transfer) {
+        let before = self.state.said;
         self.say(node_id, &transfer.text);
         if let Some(request) = self.request() {
             self.state.phase = Phase::Transfer { node: node_id.to_owned(), request };
             let numbers = transfer.transfer_numbers.clone();
-            self.out.push(Output::Transfer { request, node_id: node_id.to_owned(), numbers, mode: transfer.mode });
+            let after = match transfer.mode {
+                TransferMode::Warm => before,
+                TransferMode::Cold => self.state.said,
+            };
+            self.after(after, Output::Transfer { request, node_id: node_id.to_owned(), numbers, mode: transfer.mode });
         }
     }
 
     /// The node whose transfer is under way, if this is its request.
     fn transferring(&self, request: u64) -> Option<String> {
         match &self.state.phase {
-            Phase::Transfer { node, request: awaited } if *awaited == request => Some(node.clone()),
+            Phase::Transfer { node, request: awaited } if *awaited == request && !self.holds(request) => Some(node.clone()),
             _ => None,
         }
     }
@@ -544,7 +538,7 @@ impl<'f> Step<'f, '_> {
         if self.state.settings.channel == Channel::Chat {
             self.note(Role::Agent, &text);
         }
-        self.out.push(Output::SendMessage { node_id: node_id.to_owned(), template, text });
+        self.after_words(Output::SendMessage { node_id: node_id.to_owned(), template, text });
     }
 
     fn document(&mut self, node_id: &str, document: &'f Document) -> Entered<'f> {

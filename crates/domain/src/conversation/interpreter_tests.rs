@@ -15,16 +15,16 @@ fn start(nodes: Value, settings: Settings) -> Conversation {
     Conversation::new(Arc::new(Flow::parse(&graph).expect("a flow")), variables, settings)
 }
 
-fn call(nodes: Value) -> Conversation {
+pub(super) fn call(nodes: Value) -> Conversation {
     start(nodes, Settings::default())
 }
 
-fn chat(nodes: Value) -> Conversation {
+pub(super) fn chat(nodes: Value) -> Conversation {
     start(nodes, Settings::of(Channel::Chat, "en"))
 }
 
 /// Outputs, short enough to read.
-fn told(outputs: Vec<Output>) -> Vec<String> {
+pub(super) fn told(outputs: Vec<Output>) -> Vec<String> {
     outputs.into_iter().map(line).collect()
 }
 
@@ -43,11 +43,11 @@ fn line(output: Output) -> String {
     }
 }
 
-fn heard(text: &str) -> Input {
+pub(super) fn heard(text: &str) -> Input {
     Input::Heard { text: text.into() }
 }
 
-fn said(request: u64, text: &str) -> Input {
+pub(super) fn said(request: u64, text: &str) -> Input {
     Input::ModelSaid { request, text: text.into(), exit: None, tool_calls: vec![], end: false, outcome: None }
 }
 
@@ -55,7 +55,14 @@ fn exits(request: u64, exit: usize) -> Input {
     Input::ModelSaid { request, text: "ok".into(), exit: Some(exit), tool_calls: vec![], end: false, outcome: None }
 }
 
-/// Plays a story and compares every answer.
+/// One input, and then every word is heard to its end.
+fn heard_out(conversation: &mut Conversation, input: Input) -> Vec<Output> {
+    let mut outputs = conversation.step(input);
+    outputs.extend(conversation.step(Input::Sounded { said: u64::MAX }));
+    outputs
+}
+
+/// Plays a story, every word of which is heard before the next thing happens, and compares every answer.
 fn story(conversation: &mut Conversation, steps: Vec<(Input, &[&str])>) {
     for (index, (input, expected)) in steps.into_iter().enumerate() {
         // a conversation survives being stored between any two inputs
@@ -63,20 +70,20 @@ fn story(conversation: &mut Conversation, steps: Vec<(Input, &[&str])>) {
         let stored = serde_json::to_string(conversation.state()).expect("a state is plain data");
         *conversation = Conversation::resume(flow, serde_json::from_str(&stored).expect("a state can be read back"));
         let shown = format!("{input:?}");
-        assert_eq!(told(conversation.step(input)), expected, "step {index}: {shown}");
+        assert_eq!(told(heard_out(conversation, input)), expected, "step {index}: {shown}");
     }
 }
 
-fn turns(conversation: &Conversation) -> Vec<String> {
+pub(super) fn turns(conversation: &Conversation) -> Vec<String> {
     let name = |role| if role == Role::Agent { "agent" } else { "customer" };
     conversation.transcript().into_iter().map(|turn| format!("{}: {}", name(turn.role), turn.text)).collect()
 }
 
-fn z() -> Value {
+pub(super) fn z() -> Value {
     json!({"id": "z", "type": "end", "text": "Bye {{name}}", "outcome": "done"})
 }
 
-const BYE: [&str; 2] = ["say Bye Asha", "end done agent_ended"];
+pub(super) const BYE: [&str; 2] = ["say Bye Asha", "end done agent_ended"];
 const SORRY: &str = "say Sorry, something went wrong on our side. Goodbye.";
 
 #[test]
@@ -158,7 +165,7 @@ fn keys_end_with_a_hash_or_a_pause() {
     assert!(turns(&conversation).contains(&"customer: 07".to_owned()));
 }
 
-fn talk() -> Value {
+pub(super) fn talk() -> Value {
     json!([
         {"id": "a", "type": "converse", "prompt": "Talk to {{name}}.", "toolIds": ["tool_1"], "exits": [{"when": "x", "next": "z"}, {"when": "y", "next": "f"}], "maxTurns": 2},
         {"id": "f", "type": "end", "outcome": "second"}, z()
@@ -243,13 +250,14 @@ fn a_model_calls_its_tools_and_goes_on() {
 #[test]
 fn tool_rounds_are_bounded() {
     let mut conversation = call(talk());
-    let mut outputs = conversation.step(Input::Started);
+    let mut outputs = heard_out(&mut conversation, Input::Started);
     let mut asked = 0;
     while let Some(Output::AskModel { request, tool_ids, .. }) = outputs.last().cloned() {
         asked += 1;
         assert_eq!(tool_ids.is_empty(), asked > 5);
         let tool_calls = vec![ModelToolCall { tool_id: "tool_1".into(), arguments: Map::new() }];
-        outputs = conversation.step(Input::ModelSaid { request, text: "x".into(), exit: None, tool_calls, end: false, outcome: None });
+        let said = Input::ModelSaid { request, text: "x".into(), exit: None, tool_calls, end: false, outcome: None };
+        outputs = heard_out(&mut conversation, said);
         if let Some(Output::CallTool { request, .. }) = outputs.last() {
             outputs = conversation.step(Input::ToolAnswered { request: *request, value: Value::Null });
         }
@@ -411,7 +419,7 @@ fn a_graph_that_leads_nowhere_or_in_circles_ends_with_an_error() {
     let mut calls = 0;
     while let Some(Output::CallTool { request, .. }) = outputs.last() {
         calls += 1;
-        outputs = conversation.step(Input::ToolAnswered { request: *request, value: Value::Null });
+        outputs = heard_out(&mut conversation, Input::ToolAnswered { request: *request, value: Value::Null });
     }
     assert_eq!((calls, told(outputs)), (MAX_REQUESTS, vec![SORRY.to_owned(), "end error error".into()]));
 }
@@ -420,7 +428,7 @@ fn a_graph_that_leads_nowhere_or_in_circles_ends_with_an_error() {
 fn a_flow_that_asks_on_and_on_does_not_outlast_silence() {
     let mut conversation = call(json!([{"id": "a", "type": "collect", "text": "Age?", "field": {"key": "k"}, "next": "a", "onFail": "a"}]));
     conversation.step(Input::Started);
-    let silences = (1..100).find(|_| told(conversation.step(Input::Silence)).last().is_some_and(|last| last == "end  silence_timeout"));
+    let silences = (1..100).find(|_| told(heard_out(&mut conversation, Input::Silence)).last().is_some_and(|last| last == "end  silence_timeout"));
     assert_eq!(silences, Some(MAX_SILENCES));
 }
 
@@ -430,7 +438,7 @@ fn a_stored_conversation_whose_node_is_gone_ends_with_an_error() {
     conversation.step(Input::Started);
     let other = Arc::new(Flow::parse(&json!({"nodes": []})).expect("a flow"));
     let mut resumed = Conversation::resume(other, conversation.into_state());
-    assert_eq!(told(resumed.step(heard("gold"))), [SORRY, "end error error"]);
+    assert_eq!(told(heard_out(&mut resumed, heard("gold"))), [SORRY, "end error error"]);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Conversations: the flow graph that a client draws and the interpreter that plays it (`gaps.md` «Flow graph»).
+//! Conversations: the flow graph that a client draws and the interpreter that plays it
+//! (docs/contract/flows.md).
 //!
 //! | file | holds |
 //! |---|---|
@@ -8,21 +9,25 @@
 //! | `check` | issues: what keeps a draft from being published, and what its author should look at |
 //! | `template` | `{{name}}` in texts |
 //! | `interpreter` | moving through the graph; `talk` is its `converse` node, `branch` its comparisons, `state` its inputs and outputs |
+//! | `held` | what waits until the words before it have sounded |
 //! | `answers` | what counts as an answer to a question; `words` and `numbers` read what was said |
 //! | `phrases` | the few sentences of the interpreter's own |
 //! | `script` | the placeholder conversation of simulated calls |
 //!
 //! The life of a conversation: [`Conversation::new`] with a published flow and the call's variables; [`Input::Started`]; then whoever
-//! carries the words does what [`Conversation::step`] returns, in order, and reports back with the next input. [`Output::End`] is the
-//! last. A chat stores [`Conversation::state`] between two messages and goes on with [`Conversation::resume`].
+//! carries the words does what [`Conversation::step`] returns, in order, and reports back with the next input. Words that are spoken take
+//! time: [`Input::Sounded`] reports each text that was heard to its end, and only then comes what the flow does after it. [`Output::End`] is
+//! the last. A chat stores [`Conversation::state`] between two messages and goes on with [`Conversation::resume`].
 //!
 //! Invariants: nothing here waits, reads a clock or draws a random number; no input panics; an input that does not fit changes nothing;
-//! every run of outputs is finite; after the end there are no more.
+//! every run of outputs is finite; no tool, transfer, message or end comes before the words before it have sounded; after the end there is
+//! nothing.
 
 mod answers;
 mod branch;
 mod check;
 mod graph;
+mod held;
 mod interpreter;
 mod numbers;
 mod one_step;
@@ -34,6 +39,8 @@ mod talk;
 mod template;
 pub(crate) mod words;
 
+#[cfg(test)]
+mod held_tests;
 #[cfg(test)]
 mod interpreter_tests;
 #[cfg(test)]
@@ -49,6 +56,6 @@ pub use interpreter::{Conversation, MAX_HEARD, MAX_REQUESTS, MAX_SILENCES};
 pub use one_step::{CONVERSE_ID, END_ID, one_step};
 pub use parse::{GraphError, MAX_LIST, MAX_NODES, MAX_TEXT, MAX_VARIABLES};
 pub use phrases::Phrases;
-pub use script::{Script, placeholder};
+pub use script::{Script, placeholder, placeholder_with};
 pub use state::{EndCause, Ended, Exchange, Expected, Input, ModelToolCall, Output, Role, Settings, State, Turn};
 pub use template::{fill, has_stray_braces, is_name, names, text_of};

@@ -1,6 +1,6 @@
-//! From a client's JSON to a [`Flow`] and back. A body that is not a flow graph is refused with the field at fault (spec 2,
-//! `PUT …/flow`); what a draft may lack is left empty and judged by `check.rs`. Unknown fields are ignored here: whoever stores
-//! a flow stores the client's own JSON.
+//! From a client's JSON to a [`Flow`] and back. A body that is not a flow graph is refused with the field at
+//! fault (docs/contract/flows.md#drafts-and-publishing); what a draft may lack is left empty and judged by
+//! `check.rs`. Unknown fields are ignored here: whoever stores a flow stores the client's own JSON.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -17,7 +17,7 @@ use super::template;
 pub const MAX_NODES: usize = 500;
 /// Most declared variables: more than a text of 16000 characters can name.
 pub const MAX_VARIABLES: usize = 3000;
-/// Longest text or prompt, in characters: as long as a `systemPrompt` (spec 2, create an agent).
+/// Longest text or prompt, in characters: as long as a `systemPrompt` (docs/contract/flows.md#size).
 pub const MAX_TEXT: usize = 16_000;
 /// Most exits, cases, choices, tools, numbers or fields of one node.
 pub const MAX_LIST: usize = 50;

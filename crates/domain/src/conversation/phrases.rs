@@ -29,7 +29,8 @@ pub struct Phrases {
 }
 
 impl Phrases {
-    /// The sentences in an agent's `language` (spec 2, agents); English for one that is not among the eleven.
+    /// The sentences in an agent's `language` (docs/contract/agents.md#fields); English for one that is not
+    /// among the eleven.
     pub fn of(language: &str) -> Self {
         let [greeting, still_there, say_again, not_understood, yes_or_no, one_of, send_document, nobody_free, goodbye, trouble] =
             in_language(language).map(str::to_owned);

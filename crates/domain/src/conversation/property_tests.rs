@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::check::{Channel, CheckFacts, blocks_publishing, check, is_plus_91};
-use super::graph::{Flow, NodeKind};
+use super::graph::{Flow, NodeKind, TransferMode};
 use super::interpreter::{Conversation, MAX_REQUESTS};
 use super::script::{MAX_TURNS, placeholder};
 use super::state::{EndCause, Input, ModelToolCall, Output, Role, Settings};
@@ -92,6 +92,7 @@ fn any_input() -> impl Strategy<Value = Input> {
     prop_oneof![
         1 => Just(Input::Started),
         1 => Just(Input::SpeechBegan),
+        4 => (0u64..12).prop_map(|said| Input::Sounded { said }),
         4 => text.prop_map(|text| Input::Heard { text: text.into() }),
         2 => proptest::sample::select("019*#x".chars().collect::<Vec<_>>()).prop_map(|key| Input::Digit { key }),
         1 => Just(Input::DigitsPaused),
@@ -114,10 +115,54 @@ fn conversation(graph: &Value, channel: Channel) -> Conversation {
     Conversation::new(Arc::new(Flow::parse(graph).expect("a graph by shape")), variables, Settings::of(channel, "en"))
 }
 
+/// One input, and then every word is heard to its end.
+fn heard_out(conversation: &mut Conversation, input: Input) -> Vec<Output> {
+    let mut outputs = conversation.step(input);
+    outputs.extend(conversation.step(Input::Sounded { said: u64::MAX }));
+    outputs
+}
+
+/// Texts that an output was to wait for, given how many were said: a warm transfer may ring while its own text sounds.
+fn waits_for(output: &Output, flow: &Flow, said: u64) -> Option<u64> {
+    match output {
+        Output::CallTool { .. } => Some(said),
+        Output::Transfer { mode: TransferMode::Cold, .. } => Some(said),
+        Output::Transfer { node_id, .. } => {
+            let own = matches!(flow.node(node_id).map(|node| &node.kind), Some(NodeKind::Transfer(transfer)) if !transfer.text.is_empty());
+            Some(said.saturating_sub(u64::from(own)))
+        }
+        Output::End { cause: EndCause::CallerHangup | EndCause::TransferHandoff, .. } => None,
+        Output::End { .. } => Some(said),
+        // Words of later nodes may have been said before it.
+        Output::SendMessage { .. } => None,
+        Output::Say { .. } | Output::StopSaying | Output::Listen { .. } | Output::AskModel { .. } | Output::AskDocument { .. } => None,
+    }
+}
+
+/// Words, and effects with the number of words before them, in the order of the flow.
+fn in_order(outputs: &[Output]) -> (Vec<String>, Vec<(usize, String)>) {
+    let (mut words, mut effects) = (Vec::new(), Vec::new());
+    for output in outputs {
+        match output {
+            Output::Say { text, .. } => words.push(text.clone()),
+            Output::SendMessage { .. } | Output::CallTool { .. } | Output::Transfer { .. } | Output::End { .. } => {
+                effects.push((words.len(), serde_json::to_string(output).expect("plain data")));
+            }
+            _ => {}
+        }
+    }
+    (words, effects)
+}
+
+/// What is waited for; messages go out beside it.
+fn awaited(outputs: &[Output]) -> Option<&Output> {
+    outputs.iter().rfind(|output| !matches!(output, Output::SendMessage { .. }))
+}
+
 /// Whether something will come back by itself, or the customer is awaited, or it is over.
 fn waits_or_ends(outputs: &[Output]) -> bool {
     matches!(
-        outputs.last(),
+        awaited(outputs),
         Some(
             Output::Listen { .. }
                 | Output::AskModel { .. }
@@ -137,7 +182,7 @@ fn has_no_error(graph: &Value, channel: Channel) -> bool {
 /// A well-meant answer to the last output: valid answers, tools that work, a model that leaves by the exit `choose` names once it has
 /// been spoken to.
 fn well_meant(flow: &Flow, outputs: &[Output], choose: usize) -> Option<Input> {
-    Some(match outputs.last()? {
+    Some(match awaited(outputs)? {
         Output::Listen { expected, node_id } => {
             let text = match (expected.choices.get(choose % 2), flow.node(node_id).map(|node| &node.kind)) {
                 (Some(choice), _) => choice.clone(),
@@ -171,7 +216,7 @@ proptest! {
         let mut conversation = conversation(&graph, channel);
         for (index, input) in std::iter::once(Input::Started).chain(inputs).enumerate() {
             let over = conversation.ended().is_some();
-            let outputs = conversation.step(input);
+            let outputs = if chat || index == 0 { heard_out(&mut conversation, input) } else { conversation.step(input) };
             prop_assert!(!over || outputs.is_empty(), "nothing comes after the end");
             prop_assert!(outputs.len() <= 2 * NODES + 12, "outputs are bounded: {}", outputs.len());
             prop_assert!(index > 0 || waits_or_ends(&outputs), "started and left hanging: {outputs:?}");
@@ -187,10 +232,10 @@ proptest! {
     #[test]
     fn nothing_runs_on_without_the_customer(graph in any_graph(), chat in any::<bool>(), choose in any::<usize>()) {
         let mut conversation = conversation(&graph, if chat { Channel::Chat } else { Channel::Call });
-        let mut outputs = conversation.step(Input::Started);
+        let mut outputs = heard_out(&mut conversation, Input::Started);
         let mut answered = 0;
         loop {
-            let request = match outputs.last() {
+            let request = match awaited(&outputs) {
                 Some(Output::AskModel { request, .. }) =>
                     Input::ModelSaid { request: *request, text: "x".into(), exit: Some(choose % 2), tool_calls: vec![], end: false, outcome: None },
                 Some(Output::CallTool { request, .. }) => Input::ToolFailed { request: *request, reason: "down".into() },
@@ -199,7 +244,55 @@ proptest! {
             };
             answered += 1;
             prop_assert!(answered <= MAX_REQUESTS);
-            outputs = conversation.step(request);
+            outputs = heard_out(&mut conversation, request);
+        }
+    }
+
+    #[test]
+    fn no_effect_comes_before_the_words_before_it_have_sounded(graph in any_graph(), inputs in proptest::collection::vec(any_input(), 0..40)) {
+        let mut conversation = conversation(&graph, Channel::Call);
+        let (mut said, mut sounded) = (0, 0);
+        for input in std::iter::once(Input::Started).chain(inputs) {
+            match &input {
+                Input::Sounded { said: up_to } => sounded = sounded.max(said.min(*up_to)),
+                Input::CutOff { .. } if conversation.ended().is_none() => sounded = said,
+                _ => {}
+            }
+            for output in conversation.step(input) {
+                if let Output::Say { said: number, .. } = &output {
+                    said += 1;
+                    prop_assert_eq!(*number, said, "texts are counted without a gap");
+                }
+                let needed = waits_for(&output, conversation.flow(), said);
+                prop_assert!(needed.is_none_or(|needed| sounded >= needed), "{sounded} of {said} have sounded: {output:?}");
+            }
+        }
+    }
+
+    /// Whoever speaks slowly does the same as whoever speaks at once, each thing not before its words.
+    #[test]
+    fn slow_words_change_when_things_happen_and_nothing_else(graph in any_graph(), choices in proptest::collection::vec(0usize..4, 24)) {
+        let (mut quick, mut slow) = (conversation(&graph, Channel::Call), conversation(&graph, Channel::Call));
+        let mut input = Some(Input::Started);
+        let mut sounded = 0;
+        for choose in choices {
+            let Some(next) = input.take() else { break };
+            // The quick one has each text sounded before the next node is entered, as far as anybody can tell.
+            let quick_out = heard_out(&mut quick, next.clone());
+            let mut slow_out = slow.step(next);
+            let (words, _) = in_order(&slow_out);
+            prop_assert_eq!(&words, &in_order(&quick_out).0, "every word is there from the beginning");
+            for _ in 0..words.len() {
+                sounded += 1;
+                let more = slow.step(Input::Sounded { said: sounded });
+                prop_assert!(in_order(&more).0.is_empty(), "no word waits for words");
+                slow_out.extend(more);
+            }
+            let (quick_effects, slow_effects) = (in_order(&quick_out).1, in_order(&slow_out).1);
+            let names = |effects: &[(usize, String)]| effects.iter().map(|(_, effect)| effect.clone()).collect::<Vec<_>>();
+            prop_assert_eq!(names(&quick_effects), names(&slow_effects));
+            prop_assert_eq!(quick.state(), slow.state());
+            input = well_meant(quick.flow(), &quick_out, choose);
         }
     }
 
@@ -208,10 +301,10 @@ proptest! {
         let channel = if chat { Channel::Chat } else { Channel::Call };
         prop_assume!(has_no_error(&graph, channel));
         let mut conversation = conversation(&graph, channel);
-        let mut outputs = conversation.step(Input::Started);
+        let mut outputs = heard_out(&mut conversation, Input::Started);
         for choose in choices {
             let Some(input) = well_meant(conversation.flow(), &outputs, choose) else { break };
-            outputs = conversation.step(input);
+            outputs = heard_out(&mut conversation, input);
         }
         let cause = conversation.ended().map(|ended| ended.cause);
         prop_assert!(matches!(cause, Some(EndCause::AgentEnded | EndCause::TransferHandoff)), "{cause:?}");
@@ -222,11 +315,11 @@ proptest! {
         let channel = if chat { Channel::Chat } else { Channel::Call };
         prop_assume!(has_no_error(&graph, channel));
         let mut conversation = conversation(&graph, channel);
-        let mut outputs = conversation.step(Input::Started);
+        let mut outputs = heard_out(&mut conversation, Input::Started);
         for choose in choices {
             prop_assert!(waits_or_ends(&outputs), "{outputs:?}");
             let Some(input) = well_meant(conversation.flow(), &outputs, choose) else { break };
-            outputs = conversation.step(input);
+            outputs = heard_out(&mut conversation, input);
         }
         prop_assert!(conversation.ended().is_none_or(|ended| ended.cause != EndCause::Error));
     }

@@ -1,4 +1,5 @@
-//! A placeholder conversation for simulated calls (spec 1, test mode): the published flow played with set answers, no model asked.
+//! A placeholder conversation for simulated calls (docs/contract/sandbox.md#simulated-calls): the published
+//! flow played with set answers, no model asked.
 
 use std::sync::Arc;
 
@@ -29,12 +30,20 @@ pub struct Script {
 /// succeeds, and where a model would talk the agent introduces itself, is answered, and takes the first exit. The same flow and
 /// variables always give the same script.
 pub fn placeholder(flow: &Arc<Flow>, variables: &Map<String, Value>) -> Script {
+    placeholder_with(flow, variables, &mut |_| true)
+}
+
+/// The same, where `connects` says whether a transfer to these numbers brings somebody in.
+pub fn placeholder_with(flow: &Arc<Flow>, variables: &Map<String, Value>, connects: &mut dyn FnMut(&[String]) -> bool) -> Script {
     let mut conversation = Conversation::new(Arc::clone(flow), variables.clone(), Settings::of(Channel::Call, "en"));
     let mut opened = false;
     let mut next = Some(Input::Started);
     for _ in 0..MAX_INPUTS {
         let Some(input) = next.take() else { break };
-        next = conversation.step(input).into_iter().rev().find_map(|output| reply(flow, output, &mut opened));
+        let mut outputs = conversation.step(input);
+        // Nobody listens, so every word has sounded as soon as it is said.
+        outputs.extend(conversation.step(Input::Sounded { said: u64::MAX }));
+        next = outputs.into_iter().rev().find_map(|output| reply(flow, output, &mut opened, connects));
         if conversation.transcript().len() >= MAX_TURNS {
             break;
         }
@@ -44,7 +53,7 @@ pub fn placeholder(flow: &Arc<Flow>, variables: &Map<String, Value>) -> Script {
 }
 
 /// What happens next after an output; none when nothing waits on it.
-fn reply(flow: &Flow, output: Output, opened: &mut bool) -> Option<Input> {
+fn reply(flow: &Flow, output: Output, opened: &mut bool, connects: &mut dyn FnMut(&[String]) -> bool) -> Option<Input> {
     match output {
         Output::Listen { node_id, expected } => Some(Input::Heard { text: answer(flow, &node_id, &expected) }),
         Output::AskModel { request, node_id, prompt, opening, .. } => {
@@ -58,7 +67,8 @@ fn reply(flow: &Flow, output: Output, opened: &mut bool) -> Option<Input> {
             Some(Input::ModelSaid { request, text, exit, tool_calls: Vec::new(), end, outcome: None })
         }
         Output::CallTool { request, .. } => Some(Input::ToolAnswered { request, value: Value::from("simulated") }),
-        Output::Transfer { request, .. } => Some(Input::TransferDone { request }),
+        Output::Transfer { request, numbers, .. } if connects(&numbers) => Some(Input::TransferDone { request }),
+        Output::Transfer { request, .. } => Some(Input::TransferFailed { request }),
         Output::AskDocument { .. } => Some(Input::DocumentChecked { accepted: true, fields: Map::new() }),
         Output::Say { .. } | Output::StopSaying | Output::SendMessage { .. } | Output::End { .. } => None,
     }

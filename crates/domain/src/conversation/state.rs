@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::check::Channel;
 use super::graph::{FieldKind, TransferMode};
+use super::held::Held;
 use super::phrases::Phrases;
 
 /// How a conversation behaves where its flow does not say.
@@ -45,7 +46,7 @@ pub enum Role {
     Customer,
 }
 
-/// A turn of the transcript (spec 1, call detail).
+/// A turn of the transcript (docs/contract/recordings.md#transcript).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// Who said it.
@@ -72,6 +73,12 @@ pub enum Input {
     Started,
     /// The customer began to speak: speech that still plays is stopped where an answer is awaited.
     SpeechBegan,
+    /// What was said has sounded to its end. Whoever carries the words reports it for every text, in order; on a channel where words are written
+    /// nothing is waited for.
+    Sounded {
+        /// Number of the text ([`Output::Say`]); all before it have sounded, too. A number that was not said yet means everything so far.
+        said: u64,
+    },
     /// The customer said or wrote something. What comes before [`Input::Started`] is kept for the model to see.
     Heard {
         /// The words.
@@ -144,7 +151,8 @@ pub enum Input {
         /// What was said.
         text: String,
     },
-    /// The agent was interrupted: of what it said last, only a part was heard. Comes before the words that interrupted it.
+    /// The agent was interrupted: of what it said last, only a part was heard. Comes before the words that interrupted it. Nothing of what was
+    /// said so far sounds any more, and what waited for it happens now.
     CutOff {
         /// How many of the agent's last turns were not heard to their end; turns before the customer's last words are not touched.
         turns: usize,
@@ -208,6 +216,8 @@ pub enum Output {
         node_id: Option<String>,
         /// The words.
         text: String,
+        /// Its number, counted from 1; answer with [`Input::Sounded`] when it has sounded.
+        said: u64,
     },
     /// Stop saying what is still being said.
     StopSaying,
@@ -259,7 +269,7 @@ pub enum Output {
         /// How.
         mode: TransferMode,
     },
-    /// Send a message on the chat-app channel; nothing waits for it.
+    /// Send a message on the chat-app channel; nothing waits for it. Words of later nodes may have been said before.
     SendMessage {
         /// The node that asks.
         node_id: String,
@@ -307,7 +317,7 @@ pub enum EndCause {
 }
 
 impl EndCause {
-    /// The `endCause` of a call (spec 1, end causes).
+    /// The `endCause` of a call (docs/contract/calls.md#end-causes).
     pub fn of_call(self) -> &'static str {
         match self {
             Self::AgentEnded => "agent_ended",
@@ -318,7 +328,7 @@ impl EndCause {
         }
     }
 
-    /// The `endCause` of a chat (spec 3, end causes), whose agent is said to have ended what it handed over.
+    /// The `endCause` of a chat, whose agent is said to have ended what it handed over.
     pub fn of_chat(self) -> &'static str {
         match self {
             Self::AgentEnded | Self::TransferHandoff => "agent_ended",
@@ -356,10 +366,16 @@ pub struct State {
     pub(super) requests_unheard: u32,
     /// Silences in a row.
     pub(super) silences: u32,
+    /// Texts said so far; the number of the newest.
+    pub(super) said: u64,
+    /// Number of the newest text that has sounded, with all before it.
+    pub(super) sounded: u64,
+    /// What waits for words, in order.
+    pub(super) held: Vec<Held>,
     pub(super) ended: Option<Ended>,
 }
 
-/// Where a conversation is.
+/// Where a conversation is; closing: its last words are being said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "at", rename_all = "snake_case")]
 pub(super) enum Phase {
@@ -369,6 +385,7 @@ pub(super) enum Phase {
     Tool { node: String, request: u64 },
     Transfer { node: String, request: u64 },
     Document { node: String, failures: u32 },
+    Closing,
     Over,
 }
 

@@ -43,7 +43,8 @@ impl<'f> Step<'f, '_> {
     fn talk(&mut self) -> Option<&mut Talk> {
         match &mut self.state.phase {
             Phase::Talk(talk) => Some(talk),
-            Phase::New | Phase::Collect { .. } | Phase::Tool { .. } | Phase::Transfer { .. } | Phase::Document { .. } | Phase::Over => None,
+            Phase::New | Phase::Collect { .. } | Phase::Tool { .. } | Phase::Transfer { .. } | Phase::Document { .. } => None,
+            Phase::Closing | Phase::Over => None,
         }
     }
 
@@ -141,7 +142,7 @@ impl<'f> Step<'f, '_> {
             self.state.history.push(Exchange::ToolCalled { request, tool_id: tool_id.clone(), arguments: arguments.clone() });
             if converse.tool_ids.contains(&tool_id) {
                 waiting.push(request);
-                self.out.push(Output::CallTool { request, node_id: node.to_owned(), tool_id, arguments });
+                self.after_words(Output::CallTool { request, node_id: node.to_owned(), tool_id, arguments });
             } else {
                 self.state.history.push(Exchange::ToolAnswered { request, ok: false, value: "no such tool".into() });
             }

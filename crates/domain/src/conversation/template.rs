@@ -1,12 +1,15 @@
 //! `{{name}}` in texts: spaces inside the braces are allowed, a name without a value becomes the empty string, and what a
 //! value itself contains is never read as a template. Braces around anything but a name are left as they stand.
+//!
+//! A text of 16000 letters can name a value three thousand times, and an answer of a tool has up to 64 KiB: what all values together may add is bounded.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-/// Longest variable name, in characters (spec 1, call variables).
+/// Longest variable name, in characters (docs/contract/flows.md#variables).
 pub const MAX_NAME: usize = 64;
 
-/// Whether the text may name a variable: a letter or `_`, then letters, digits and `_`, at most 64 (spec 1, call variables).
+/// Whether the text may name a variable: a letter or `_`, then letters, digits and `_`, at most 64
+/// (docs/contract/flows.md#variables).
 pub fn is_name(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
@@ -14,13 +17,28 @@ pub fn is_name(text: &str) -> bool {
         && text.len() <= MAX_NAME
 }
 
-/// The text with every `{{name}}` replaced by what `value` returns for it.
+/// Most bytes that the values in a text, or in all texts of a JSON value together, may add; what goes beyond is left out.
+pub const MAX_FILLED: usize = 128 * 1024;
+
+/// The text with every `{{name}}` replaced by what `value` returns for it, up to [`MAX_FILLED`].
 pub fn fill(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
+    let mut room = MAX_FILLED;
+    fill_within(text, value, &mut room)
+}
+
+/// `room`: bytes that values may still add.
+fn fill_within(text: &str, value: impl Fn(&str) -> Option<String>, room: &mut usize) -> String {
     let mut filled = String::with_capacity(text.len());
     for piece in pieces(text) {
         match piece {
             Piece::Text(text) => filled.push_str(text),
-            Piece::Name(name) => filled.push_str(&value(name).unwrap_or_default()),
+            Piece::Name(_) if *room == 0 => {}
+            Piece::Name(name) => {
+                let value = value(name).unwrap_or_default();
+                let fits = &value[..value.floor_char_boundary(*room)];
+                filled.push_str(fits);
+                *room = if fits.len() < value.len() { 0 } else { *room - fits.len() };
+            }
             Piece::Braces => filled.push('{'),
         }
     }
@@ -55,16 +73,43 @@ pub fn text_of(value: &Value) -> String {
     }
 }
 
-/// The value with every text inside it filled. A text that is one placeholder and nothing else becomes the variable's own value,
-/// so that a number stays a number.
+/// The value with every text inside it filled, up to [`MAX_FILLED`] in all. A text that is one placeholder and nothing else becomes the variable's own
+/// value, so that a number stays a number.
 pub fn fill_value(template: &Value, value: &impl Fn(&str) -> Option<Value>) -> Value {
+    let mut room = MAX_FILLED;
+    fill_value_within(template, value, &mut room)
+}
+
+/// Every text of an object filled, as [`fill_value`] does.
+pub fn fill_object(template: &Map<String, Value>, value: &impl Fn(&str) -> Option<Value>) -> Map<String, Value> {
+    let mut room = MAX_FILLED;
+    template.iter().map(|(key, item)| (key.clone(), fill_value_within(item, value, &mut room))).collect()
+}
+
+fn fill_value_within(template: &Value, value: &impl Fn(&str) -> Option<Value>, room: &mut usize) -> Value {
     match template {
         Value::String(text) => match whole(text) {
-            Some(name) => value(name).unwrap_or(Value::String(String::new())),
-            None => Value::String(fill(text, |name| value(name).as_ref().map(text_of))),
+            Some(name) => {
+                let nothing = || Value::String(String::new());
+                if *room == 0 {
+                    return nothing();
+                }
+                let value = value(name).unwrap_or_else(nothing);
+                match room.checked_sub(text_of(&value).len()) {
+                    Some(left) => {
+                        *room = left;
+                        value
+                    }
+                    None => {
+                        *room = 0;
+                        nothing()
+                    }
+                }
+            }
+            None => Value::String(fill_within(text, |name| value(name).as_ref().map(text_of), room)),
         },
-        Value::Array(items) => Value::Array(items.iter().map(|item| fill_value(item, value)).collect()),
-        Value::Object(map) => Value::Object(map.iter().map(|(key, item)| (key.clone(), fill_value(item, value))).collect()),
+        Value::Array(items) => Value::Array(items.iter().map(|item| fill_value_within(item, value, room)).collect()),
+        Value::Object(map) => Value::Object(map.iter().map(|(key, item)| (key.clone(), fill_value_within(item, value, room))).collect()),
         Value::Null | Value::Bool(_) | Value::Number(_) => template.clone(),
     }
 }
@@ -173,6 +218,21 @@ mod tests {
             assert_eq!(is_name(name), ok, "{name}");
         }
         assert!(is_name(&"a".repeat(64)) && !is_name(&"a".repeat(65)));
+    }
+
+    #[test]
+    fn what_values_add_is_bounded() {
+        let answer = "न".repeat(20_000);
+        let value = |name: &str| (name == "s").then(|| json!(answer));
+        let text = "{{s}}".repeat(3200);
+        let most = MAX_FILLED + text.len();
+        let filled = fill(&text, |name| value(name).as_ref().map(text_of));
+        assert!((MAX_FILLED - 2..=MAX_FILLED).contains(&filled.len()), "{} bytes", filled.len());
+        assert_eq!(fill("{{s}}!", |_| Some(answer.clone())).len(), answer.len() + 1, "an answer of a tool fits");
+        let many: Vec<Value> = (0..1000).map(|index| if index % 2 == 0 { json!("{{s}}") } else { json!({"a": "x {{s}}"}) }).collect();
+        assert!(fill_value(&Value::Array(many.clone()), &value).to_string().len() < most);
+        let object = many.into_iter().enumerate().map(|(index, value)| (index.to_string(), value)).collect();
+        assert!(Value::Object(fill_object(&object, &value)).to_string().len() < most + 20_000);
     }
 
     #[test]

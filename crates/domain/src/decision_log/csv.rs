@@ -2,6 +2,7 @@
 //! and as the last line, starting with `#`, the result of the verification at the time of the export. The reader takes the
 //! file in pieces of any size, so that a large export is checked in constant memory.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{Broken, COLUMNS, ChainVerifier, Head, Row, Why};
@@ -146,6 +147,10 @@ pub struct Report {
     pub statement: Option<Statement>,
     /// The file does not start with the chain.
     pub is_slice: bool,
+    /// How many of the heads that were kept elsewhere have their row in the file.
+    pub heads_found: u64,
+    /// How many of them lie outside the file.
+    pub heads_outside: u64,
 }
 
 /// Checks an exported file without the service.
@@ -154,10 +159,12 @@ pub struct ExportVerifier {
     reader: Reader,
     chain: ChainVerifier,
     statement: Option<Statement>,
-    /// A head that somebody kept: its row must be in the file.
-    kept: Option<Head>,
-    /// What the file has at its place.
-    kept_found: Option<bool>,
+    /// Heads that somebody kept, by number: each row must be in the file.
+    kept: BTreeMap<u64, String>,
+    /// The first of them whose row is another one.
+    contradicted: Option<u64>,
+    /// How many of them are in the file.
+    kept_found: u64,
     /// Records read, the header included.
     lines: u64,
 }
@@ -165,12 +172,28 @@ pub struct ExportVerifier {
 impl ExportVerifier {
     /// Before the first byte.
     pub fn new() -> Self {
-        Self { reader: Reader::default(), chain: ChainVerifier::slice(), statement: None, kept: None, kept_found: None, lines: 0 }
+        Self {
+            reader: Reader::default(),
+            chain: ChainVerifier::slice(),
+            statement: None,
+            kept: BTreeMap::new(),
+            contradicted: None,
+            kept_found: 0,
+            lines: 0,
+        }
     }
 
-    /// The same, for a file that must hold the row of a head that was kept elsewhere.
-    pub fn expecting(head: Head) -> Self {
-        Self { kept: Some(head), ..Self::new() }
+    /// The same, for a file that must hold the rows of heads that were kept elsewhere. Two heads with one number contradict each other,
+    /// so no file holds both.
+    pub fn expecting(heads: impl IntoIterator<Item = Head>) -> Self {
+        let mut verifier = Self::new();
+        for head in heads.into_iter().filter(|head| head.seq > 0) {
+            let known = verifier.kept.entry(head.seq).or_insert_with(|| head.hash.clone());
+            if *known != head.hash {
+                verifier.contradicted = Some(verifier.contradicted.map_or(head.seq, |seq| seq.min(head.seq)));
+            }
+        }
+        verifier
     }
 
     /// Takes the next piece of the file.
@@ -202,11 +225,20 @@ impl ExportVerifier {
             return Err(NotAnExport::Header);
         }
         let broken = self.chain.broken().cloned().or_else(|| self.contradiction()).or_else(|| {
-            let kept = self.kept.as_ref().filter(|kept| kept.seq > 0 && self.kept_found != Some(true))?;
-            let seq = if self.kept_found.is_some() { kept.seq } else { self.chain.head().seq.saturating_add(1) };
-            Some(Broken { seq, why: Why::Head })
+            let last = self.chain.head().seq;
+            let cut = self.kept.last_key_value().filter(|(newest, _)| **newest > last).map(|_| last.saturating_add(1));
+            // A part that starts later says nothing of what stands before it; of one head at least it must.
+            let none = (!self.kept.is_empty() && self.kept_found == 0).then(|| last.saturating_add(1));
+            self.contradicted.or(cut).or(none).map(|seq| Broken { seq, why: Why::Head })
         });
-        Ok(Report { records: self.chain.records(), broken, is_slice: self.chain.before() != super::GENESIS, statement: self.statement })
+        Ok(Report {
+            records: self.chain.records(),
+            broken,
+            is_slice: self.chain.before() != super::GENESIS,
+            statement: self.statement,
+            heads_found: self.kept_found,
+            heads_outside: self.kept.len() as u64 - self.kept_found,
+        })
     }
 
     fn take(&mut self, record: Record) -> Result<(), NotAnExport> {
@@ -221,8 +253,11 @@ impl ExportVerifier {
             Record::Fields(fields) => {
                 self.lines += 1;
                 let row = Row::from_columns(fields).ok_or(NotAnExport::Line(self.lines))?;
-                if let Some(kept) = self.kept.as_ref().filter(|kept| kept.seq.to_string() == row.seq) {
-                    self.kept_found = Some(kept.hash == row.integrity_hash);
+                if let Some((seq, hash)) = row.seq.parse().ok().and_then(|seq: u64| self.kept.get_key_value(&seq)) {
+                    self.kept_found += 1;
+                    if *hash != row.integrity_hash {
+                        self.contradicted = Some(self.contradicted.map_or(*seq, |known| known.min(*seq)));
+                    }
                 }
                 // The chain keeps its first break.
                 let _ = self.chain.push(&row);
@@ -456,7 +491,7 @@ mod tests {
         let rows = chain(6);
         let head = |row: &Row| Head { seq: row.seq.parse().unwrap(), hash: row.integrity_hash.clone() };
         let check = |rows: &[Row], kept: &Row| {
-            let mut verifier = ExportVerifier::expecting(head(kept));
+            let mut verifier = ExportVerifier::expecting([head(kept)]);
             verifier.push(export(rows).as_bytes()).unwrap();
             verifier.finish().unwrap().broken
         };
@@ -469,6 +504,27 @@ mod tests {
             anew.push(entry(number + 50).after(&before));
         }
         assert_eq!(check(&anew, &rows[5]), Some(Broken { seq: 6, why: Why::Head }));
+    }
+
+    #[test]
+    fn of_many_kept_heads_the_first_that_does_not_fit_is_named() {
+        let rows = chain(6);
+        let head = |row: &Row| Head { seq: row.seq.parse().unwrap(), hash: row.integrity_hash.clone() };
+        let check = |rows: &[Row], kept: &[Head]| {
+            let mut verifier = ExportVerifier::expecting(kept.to_vec());
+            verifier.push(export(rows).as_bytes()).unwrap();
+            verifier.finish().unwrap()
+        };
+        let all: Vec<Head> = rows.iter().map(head).collect();
+        let report = check(&rows, &all);
+        assert_eq!((report.broken, report.heads_found, report.heads_outside), (None, 6, 0));
+        let other = Head { seq: 2, hash: "f".repeat(64) };
+        assert_eq!(check(&rows, &[all[5].clone(), other.clone()]).broken, Some(Broken { seq: 2, why: Why::Head }));
+        assert_eq!(check(&rows, &[all[1].clone(), other]).broken, Some(Broken { seq: 2, why: Why::Head }), "two heads with one number");
+        let part = check(&rows[3..], &all);
+        assert_eq!((part.broken, part.heads_found, part.heads_outside), (None, 3, 3));
+        assert_eq!(check(&rows[3..], &all[..3]).broken, Some(Broken { seq: 7, why: Why::Head }), "nothing to compare");
+        assert_eq!(check(&rows[..3], &all).broken, Some(Broken { seq: 4, why: Why::Head }));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a new nudge starts as (spec 1 `POST /v1/nudges`).
+//! What a new nudge starts as (docs/contract/nudges.md#making-one).
 
 use std::fmt;
 

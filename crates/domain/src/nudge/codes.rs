@@ -1,4 +1,4 @@
-//! The words of a nudge: status, result, reasons (spec 1 «Nudge status and result»).
+//! The words of a nudge: status, result, reasons (docs/contract/nudges.md#states, #reasons).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ macro_rules! codes {
         pub enum $name { $($(#[$variant_doc])* $variant,)* }
 
         impl $name {
-            /// Every variant, in the order of the spec.
+            /// Every variant, in the order of the API.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// The word of the API.

@@ -1,4 +1,5 @@
-//! A nudge: one on-demand call to one number, with a life of its own and a single final result (spec 1 «Nudge status and result»).
+//! A nudge: one on-demand call to one number, with a life of its own and a single final result
+//! (docs/contract/nudges.md).
 //!
 //! [`admit`] decides what a new one starts as, [`step`] what every later event does to it. Both only decide: the caller stores
 //! [`Nudge`] against its version together with the events of the [`Action`]s, and performs the rest of them after the commit.
@@ -15,7 +16,7 @@ pub use admit::{Admitted, MAX_LIFE, Refused, Request, SKEW, admit};
 pub use codes::{EndCause, OutsideWindow, Refusal, ResultCode, Status, StatusReason};
 pub use retry::{Retry, RetryError, RetryOn};
 pub use step::{BALANCE_RECHECK, DueFacts, Event, LINES_RECHECK, PROVIDER_RECHECK, PlacementFailure, Step, Verdict, WhyIgnored, step};
-pub use variables::{InvalidVariable, accept_variables};
+pub use variables::{InvalidVariable, MAX_COUNT as MAX_VARIABLES, MAX_TOTAL as MAX_VARIABLES_BYTES, accept_variables};
 
 use crate::compliance::Gate;
 use crate::time::{HOUR, Timestamp};
@@ -91,7 +92,7 @@ pub struct Nudge {
     pub opted_out: bool,
     /// The person was erased: no further dial, and events show `[erased]`.
     pub erased: bool,
-    /// Whether `callId` shows the last attempt's call (spec 1 «Nudge», `callId`).
+    /// Whether `callId` shows the last attempt's call (docs/contract/nudges.md#states).
     pub shows_call: bool,
     /// When it finished.
     pub finished_at: Option<Timestamp>,
@@ -113,7 +114,7 @@ impl Nudge {
     }
 
     /// Holds it until `at`. The actions say whether clients hear of it: when a hold starts, its reason changes or its time has moved
-    /// by more than an hour from the time that they know (spec 3, `nudge.scheduled`).
+    /// by more than an hour from the time that they know (docs/contract/nudges.md#holds).
     fn hold(&mut self, reason: Option<StatusReason>, at: Timestamp, actions: &mut Vec<Action>) {
         self.wait(reason, at);
         let news = self.announced.is_none_or(|known| known.reason != reason || at.0.saturating_sub(known.at.0).saturating_abs() > HOUR);

@@ -1,4 +1,4 @@
-//! When an unanswered dial is repeated (spec 1 `POST /v1/nudges`, field `retry`).
+//! When an unanswered dial is repeated (docs/contract/nudges.md#retries).
 
 use std::fmt;
 

@@ -7,14 +7,15 @@ use crate::compliance::Gate;
 use crate::time::{MINUTE, SECOND, Timestamp};
 use crate::window::Release;
 
-/// An empty wallet is looked at again after this time, milliseconds (spec 1 «Limits»: 15 minutes).
+/// An empty wallet is looked at again after this time, milliseconds (docs/contract/nudges.md#holds).
 pub const BALANCE_RECHECK: i64 = 15 * MINUTE;
 
-/// Full lines are looked at again after this time, milliseconds. The spec gives none: a call frees its line within minutes, and
+/// Full lines are looked at again after this time, milliseconds: a call frees its line within minutes, and
 /// the dialler may look earlier when it knows that one is free.
 pub const LINES_RECHECK: i64 = 30 * SECOND;
 
-/// A provider that refused before any ring is asked again after this time, milliseconds. The spec gives none for nudges; scheduled calls wait as long.
+/// A provider that refused before any ring is asked again after this time, milliseconds; scheduled calls wait
+/// as long.
 pub const PROVIDER_RECHECK: i64 = 15 * MINUTE;
 
 /// What is known when a nudge is due, gathered in the transaction that decides.

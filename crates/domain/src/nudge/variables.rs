@@ -1,14 +1,16 @@
-//! The variables that a nudge is made with (spec 1 `POST /v1/nudges`, field `variables`): nothing over a limit is accepted, nothing is shortened.
+//! The variables that a nudge is made with (docs/contract/nudges.md#variables): nothing over a limit is
+//! accepted, nothing is shortened.
 
 use serde_json::{Map, Value};
 
 use crate::conversation::is_name;
 
-const MAX_COUNT: usize = 50;
+/// Most variables of a nudge.
+pub const MAX_COUNT: usize = 50;
 /// Characters of a value.
 const MAX_VALUE: usize = 120;
 /// Bytes of all names and values.
-const MAX_TOTAL: usize = 16 * 1024;
+pub const MAX_TOTAL: usize = 16 * 1024;
 
 /// 400 `invalid_variables`: the name at fault and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Who places calls.
 
 use super::Answer;
-use crate::call::{Network, refusal};
+use crate::call::{Network, Wish, refusal};
 use crate::ids::{Call, Id, ProviderCall};
 use crate::phone::Phone;
 use crate::tenant::Tenant;
@@ -48,7 +48,7 @@ pub struct HangUpFailed;
 /// Who places calls. What becomes of a call after [`Carrier::dial`] is reported as [`crate::call::Fact`]s, but not before
 /// [`Carrier::settled`].
 pub trait Carrier: Send + Sync {
-    /// Whether it rings nobody: the magic numbers of `operating.md` hold.
+    /// Whether it rings nobody: the magic numbers hold (docs/contract/sandbox.md#magic-numbers).
     fn simulated(&self) -> bool {
         false
     }
@@ -80,6 +80,11 @@ pub trait Carrier: Send + Sync {
     /// Ends a call that rings or is connected. Its end is reported as a fact. A call that another node holds is ended by that node, which
     /// finds the wish in the store.
     fn hang_up(&self, provider_call: &str) -> Answer<'_, Result<(), HangUpFailed>>;
+
+    /// Somebody wants a call on a real line ended. Every node is told, and again until the call is over; the one that holds it ends it.
+    fn carry_out(&self, call: Id<Call>, wish: Wish) {
+        let _ = (call, wish);
+    }
 }
 
 /// The carrier of a network that is a table: it takes every call but those to magic numbers that refuse.

@@ -33,7 +33,7 @@ pub struct TalkOrder {
     pub knowledge: Vec<String>,
     /// It speaks first.
     pub opening: bool,
-    /// Language code of the spec.
+    /// Language code (docs/contract/agents.md#fields).
     pub language: String,
     /// Whether the words are spoken (short sentences, no markup) or written.
     pub spoken: bool,
@@ -63,7 +63,7 @@ pub struct AnalysisOrder {
     pub extracted: Map<String, Value>,
     /// What the agent was told to do.
     pub prompt: String,
-    /// Language code of the spec.
+    /// Language code (docs/contract/agents.md#fields).
     pub language: String,
 }
 

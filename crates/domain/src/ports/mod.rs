@@ -18,7 +18,7 @@ use std::pin::Pin;
 
 pub use carrier::{Carrier, DialError, DialOrder, HangUpFailed, Scripted, Standing};
 pub use language_model::{Analysis, AnalysisOrder, LanguageModel, Said, TalkOrder, Talking, ToolOffer};
-pub use object_store::ObjectStore;
+pub use object_store::{ObjectStore, Pieces};
 pub use speech::{Heard, Hints, ListenOrder, Listening, Recogniser, SAMPLE_RATE, SpeakOrder, Speaking, Synthesiser};
 
 /// An answer that takes time.

@@ -9,7 +9,7 @@ pub const SAMPLE_RATE: u32 = 8000;
 /// A conversation that a recogniser is to listen to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListenOrder {
-    /// Language code of the spec, such as `hi`.
+    /// Language code, such as `hi` (docs/contract/agents.md#fields).
     pub language: String,
 }
 
@@ -39,7 +39,7 @@ pub trait Recogniser: Send + Sync {
     /// Whether what it hears stays in India.
     fn resident(&self) -> bool;
 
-    /// Whether it understands this language (code of the spec).
+    /// Whether it understands the language of this code.
     fn speaks(&self, language: &str) -> bool;
 
     /// Starts to listen to one side of a conversation.
@@ -71,7 +71,7 @@ pub struct SpeakOrder {
     pub text: String,
     /// An id of `GET /v1/voices`; empty for the default one.
     pub voice: String,
-    /// Language code of the spec.
+    /// Language code.
     pub language: String,
 }
 
@@ -83,7 +83,7 @@ pub trait Synthesiser: Send + Sync {
     /// Whether what it says stays in India.
     fn resident(&self) -> bool;
 
-    /// Whether it speaks this language (code of the spec).
+    /// Whether it speaks the language of this code.
     fn speaks(&self, language: &str) -> bool;
 
     /// Voices beside the built-in ones: id, name, gender (`female`, `male`).

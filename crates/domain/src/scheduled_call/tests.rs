@@ -1,4 +1,5 @@
-//! One test a row of the spec's table, and the promises that hold for every sequence of events.
+//! One test a row of docs/contract/scheduled-calls.md#states, and the promises that hold for every sequence
+//! of events.
 
 use proptest::prelude::*;
 
@@ -148,13 +149,35 @@ fn erasure_cancels_and_stops_further_tries() {
 }
 
 #[test]
+fn a_revoked_key_cancels_what_waits_and_stops_no_dial_under_way() {
+    assert_is(&play(new(), &[(Event::KeyRevoked, NOON)]), Status::Cancelled, Some("api_key_revoked"), 0, None);
+    let revoked = Event::Due(DueFacts { key_revoked: true, block: Some(Gate::Dnd), ..DueFacts::CLEAR });
+    assert_is(&play(new(), &[(revoked, NOON)]), Status::Cancelled, Some("api_key_revoked"), 0, None);
+    let dialling = play(new(), &[(CLEAR, NOON)]).next;
+    assert_eq!(step(&dialling, Event::KeyRevoked, NOON).verdict, Verdict::Ignored(WhyIgnored::Dialling));
+    let refused = play(dialling, &[(REFUSED_BY_PROVIDER, NOON)]).next;
+    assert_is(&play(refused, &[(revoked, NOON.plus(RETRY_AFTER))]), Status::Cancelled, Some("api_key_revoked"), 1, None);
+}
+
+#[test]
+fn a_full_minute_moves_it_to_the_next_without_a_try() {
+    let full = Event::Due(DueFacts { minute_free: false, ..DueFacts::CLEAR });
+    let late = NOON.plus(61_234);
+    let next = Timestamp((late.0 / MINUTE + 1) * MINUTE);
+    assert_is(&play(new(), &[(full, late)]), Status::Scheduled, Some("rate_limited"), 0, Some(next));
+    // What stands in the way for good is said at once.
+    let gone = Event::Due(DueFacts { minute_free: false, refusal: Some(Refusal::AgentNotFound), ..DueFacts::CLEAR });
+    assert_is(&play(new(), &[(gone, NOON)]), Status::Failed, Some("agent_not_found"), 1, None);
+}
+
+#[test]
 fn late_and_repeated_answers_change_nothing() {
     let dialling = play(new(), &[(CLEAR, NOON)]).next;
     assert_eq!(step(&dialling, CLEAR, NOON).verdict, Verdict::Ignored(WhyIgnored::Dialling));
     assert_eq!(step(&new(), Event::Placed, NOON).verdict, Verdict::Ignored(WhyIgnored::NotDialling));
     assert_eq!(step(&new(), REFUSED_BY_PROVIDER, NOON).verdict, Verdict::Ignored(WhyIgnored::NotDialling));
     let placed = play(dialling, &[(Event::Placed, NOON)]).next;
-    for event in [CLEAR, Event::Placed, REFUSED_BY_PROVIDER, Event::Erased] {
+    for event in [CLEAR, Event::Placed, REFUSED_BY_PROVIDER, Event::Erased, Event::KeyRevoked] {
         assert_eq!(step(&placed, event, NOON).verdict, Verdict::Ignored(WhyIgnored::Over));
     }
 }
@@ -172,18 +195,23 @@ fn words_come_and_go() {
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    let due =
-        (prop::option::weighted(0.2, prop::sample::select(&Gate::ALL[..])), any::<bool>(), prop::bool::weighted(0.8), prop::option::of(0i64..48))
-            .prop_map(|(block, balance_ok, line_free, opening)| {
-                let opening = opening.map(|hours| NOON.plus(hours * HOUR));
-                Event::Due(DueFacts { block, balance_ok, line_free, opening, ..DueFacts::CLEAR })
-            });
+    let due = (
+        prop::option::weighted(0.2, prop::sample::select(&Gate::ALL[..])),
+        any::<bool>(),
+        prop::bool::weighted(0.8),
+        prop::option::of(0i64..48),
+        any::<bool>(),
+    )
+        .prop_map(|(block, balance_ok, line_free, opening, minute_free)| {
+            let opening = opening.map(|hours| NOON.plus(hours * HOUR));
+            Event::Due(DueFacts { block, balance_ok, line_free, opening, minute_free, ..DueFacts::CLEAR })
+        });
     let failure = prop::sample::select(vec![
         PlacementFailure::ProviderErrorBeforeRing,
         PlacementFailure::Uncertain,
         PlacementFailure::Refused(Refusal::FlowNotReady),
     ]);
-    prop_oneof![6 => due, 2 => Just(REFUSED_BY_PROVIDER), 1 => failure.prop_map(Event::PlacementFailed), 1 => prop::sample::select(vec![Event::Placed, Event::Cancel, Event::Erased])]
+    prop_oneof![6 => due, 2 => Just(REFUSED_BY_PROVIDER), 1 => failure.prop_map(Event::PlacementFailed), 1 => prop::sample::select(vec![Event::Placed, Event::Cancel, Event::Erased, Event::KeyRevoked])]
 }
 
 proptest! {
@@ -200,7 +228,7 @@ proptest! {
             prop_assert_eq!(step.next.next_attempt_at.is_some(), step.next.status == Status::Scheduled && !step.next.dialling);
             if step.action == Some(Action::Place) {
                 let Event::Due(facts) = event else { panic!("only a due call is dialled") };
-                prop_assert!(!call.dialling && !call.erased && facts.block.is_none() && facts.balance_ok && facts.line_free);
+                prop_assert!(!call.dialling && !call.erased && facts.block.is_none() && facts.balance_ok && facts.line_free && facts.minute_free);
                 dials += 1;
             }
             call = step.next;

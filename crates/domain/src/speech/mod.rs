@@ -30,7 +30,7 @@ pub use sentences::{SentenceSplitter, sentences};
 pub use unfinished::unfinished;
 pub use voicemail::voicemail;
 
-/// The eleven languages of the spec (spec 2 «Agent»), by code.
+/// The eleven languages of agents (docs/contract/agents.md#fields), by code.
 pub const LANGUAGES: [&str; 11] = ["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"];
 
 /// The same in the order of the tables.

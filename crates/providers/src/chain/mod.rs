@@ -59,8 +59,8 @@ impl Set {
     /// Whether every role has a provider.
     ///
     /// # Errors
-    /// The first role without one: with residency wanted, none of its providers keeps data in India, and placements answer 503 (spec 1
-    /// `india_residency_unavailable`).
+    /// The first role without one: with residency wanted, none of its providers keeps data in India, and
+    /// placements answer 503 (docs/contract/calls.md#refusals).
     pub fn complete(&self) -> Result<(), Role> {
         for (role, count) in [
             (Role::ToText, self.to_text.members().len()),

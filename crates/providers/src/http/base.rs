@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use http::Uri;
 use http::uri::Scheme;
 
-/// Hosts of the facts sheet whose service runs in India.
+/// Hosts of providers whose service runs in India (docs/operating/speech.md).
 const INDIAN_HOSTS: [&str; 3] = ["api.sarvam.ai", "api.in.deepgram.com", "api.in.residency.elevenlabs.io"];
 
 /// `https://host[:port][/path]`: where a service is. Its `Debug` shows the origin only.
@@ -88,7 +88,8 @@ impl Base {
         whole
     }
 
-    /// Whether what is sent there stays in India or on this network: loopback and private addresses, `localhost`, and the Indian hosts of the facts sheet.
+    /// Whether what is sent there stays in India or on this network: loopback and private addresses,
+    /// `localhost`, and the Indian hosts of providers.
     pub fn is_resident(&self) -> bool {
         is_resident(&self.host)
     }

@@ -19,5 +19,7 @@ pub(crate) use base::encode;
 pub use base::{Base, is_resident};
 pub use connect::Net;
 pub(crate) use connect::Stream;
+#[doc(hidden)]
+pub use peer::fuzzed_failure;
 pub(crate) use peer::{Body, Peer, error_code, status_error};
 pub use time::{Monotonic, monotonic, unix_seconds};

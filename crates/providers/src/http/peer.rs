@@ -197,6 +197,11 @@ pub(crate) fn status_error(name: &str, status: StatusCode, body: &[u8]) -> Provi
     ProviderError::new(name, fault, format!("answered {}{code}", status.as_u16()))
 }
 
+/// What [`crate::fuzzing`] reads of an answer that is no success.
+pub fn fuzzed_failure(status: u16, body: &[u8]) -> Option<ProviderError> {
+    StatusCode::from_u16(status).ok().map(|status| status_error("fuzz", status, body))
+}
+
 /// `error.code` or `error.type` and the like, if it is a word.
 pub(crate) fn error_code(body: &Value) -> Option<String> {
     let inner = body.get("error").filter(|inner| inner.is_object()).unwrap_or(body);

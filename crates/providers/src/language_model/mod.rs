@@ -1,4 +1,5 @@
-//! Language models: OpenAI-compatible chat completions over the wire (facts sheet 5.1), and an answerer without a model.
+//! Language models: OpenAI-compatible chat completions over the wire (docs/providers.md#models), and an
+//! answerer without a model.
 //!
 //! | file | holds |
 //! |---|---|
@@ -12,6 +13,7 @@
 
 mod analysis;
 mod events;
+pub(crate) mod fuzzing;
 pub mod offline;
 mod openai;
 mod request;

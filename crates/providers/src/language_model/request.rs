@@ -175,7 +175,7 @@ fn call(messages: &mut Vec<Value>, calls: &[&Exchange], order: &TalkOrder, names
     messages.extend(answers);
 }
 
-/// English name of a language of the spec.
+/// English name of a language that agents speak.
 pub(super) fn language_name(code: &str) -> &str {
     match code {
         "en" => "English",

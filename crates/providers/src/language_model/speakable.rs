@@ -6,8 +6,10 @@ const CLOSE: &str = "</think>";
 /// Filters text in a stream. Some self-hosted models write their thoughts into the text, between tags.
 #[derive(Default)]
 pub(super) struct Speakable {
-    /// The end of the text so far, when it may be the beginning of a tag or of markup.
+    /// The end of the text so far, when it may be the beginning of a tag.
     held: String,
+    /// An asterisk before it, which may be the first of a pair.
+    star: bool,
     thinking: bool,
     spoken: bool,
 }
@@ -47,20 +49,30 @@ impl Speakable {
     /// What was held back.
     pub(super) fn finish(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
-        if self.thinking { String::new() } else { held }
+        let mut text = self.plain(if self.thinking { String::new() } else { held });
+        if std::mem::take(&mut self.star) {
+            text.push('*');
+        }
+        text
     }
 
     /// Emphasis is always a pair of asterisks or more: a single one may be a key of the telephone. One that ends a piece waits for the next.
     fn plain(&mut self, text: String) -> String {
-        if !self.spoken || !text.contains(['*', '`']) {
+        if !self.spoken || !(self.star || text.contains(['*', '`'])) {
             return text;
         }
-        let mut text = text.replace("**", "").replace('`', "");
-        if text.ends_with('*') && self.held.is_empty() {
-            text.pop();
-            self.held.push('*');
+        let mut plain = String::with_capacity(text.len());
+        for letter in text.chars().filter(|letter| *letter != '`') {
+            if letter == '*' {
+                self.star = !self.star;
+                continue;
+            }
+            if std::mem::take(&mut self.star) {
+                plain.push('*');
+            }
+            plain.push(letter);
         }
-        text
+        plain
     }
 }
 
@@ -84,6 +96,7 @@ mod tests {
             assert_eq!(said(true, "<think>the user is < 3</think>Hello **there**, 2 < 3, press *.", size), "Hello there, 2 < 3, press *.");
             assert_eq!(said(false, "**Hello** <thin", size), "**Hello** <thin");
             assert_eq!(said(true, "Hi <think>never closed", size), "Hi ");
+            assert_eq!(said(true, "*`*a*`*`* b*<think>x</think>* *", size), "a* b *");
         }
     }
 }

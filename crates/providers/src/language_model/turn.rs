@@ -1,5 +1,6 @@
-//! The model's turn as it arrives. Servers take liberties (facts sheet 5.1): whole calls in one piece, calls without an index, repeated roles, thoughts beside the text, errors in
-//! mid-stream, no `[DONE]`, or no stream at all.
+//! The model's turn as it arrives. Servers take liberties (docs/providers.md#models): whole calls in one
+//! piece, calls without an index, repeated roles, thoughts beside the text, errors in mid-stream, no
+//! `[DONE]`, or no stream at all.
 
 use std::collections::VecDeque;
 
@@ -25,6 +26,8 @@ pub(super) struct Turn {
     peer: Peer,
     /// None when it has ended.
     body: Option<Body>,
+    /// Nothing more is read.
+    over: bool,
     /// The answer is one JSON value and no stream.
     whole: bool,
     events: Events,
@@ -50,13 +53,31 @@ struct Call {
     id: String,
     name: String,
     arguments: String,
+    /// The arguments were longer than [`LONGEST_TURN`]: the call is not understood.
+    too_long: bool,
+}
+
+impl Call {
+    fn more(&mut self, arguments: &Value) {
+        let text = arguments_text(arguments);
+        self.too_long |= self.arguments.len() + text.len() > LONGEST_TURN;
+        if !self.too_long {
+            self.arguments.push_str(&text);
+        }
+    }
 }
 
 impl Turn {
     pub(super) fn new(peer: Peer, body: Body, names: Names, spoken: bool) -> Turn {
-        let reading = Reading { names, text: Speakable::new(spoken), given: 0, calls: Vec::new(), filtered: false };
         let whole = body.content_type().contains("application/json");
-        Turn { peer, body: Some(body), whole, events: Events::default(), ready: VecDeque::new(), failure: None, reading, progress: Instant::now() }
+        Turn { body: Some(body), whole, ..Turn::without_body(peer, names, spoken) }
+    }
+
+    /// A turn whose bytes are handed to it.
+    pub(super) fn without_body(peer: Peer, names: Names, spoken: bool) -> Turn {
+        let reading = Reading { names, text: Speakable::new(spoken), given: 0, calls: Vec::new(), filtered: false };
+        let (events, ready, progress) = (Events::default(), VecDeque::new(), Instant::now());
+        Turn { peer, body: None, over: false, whole: false, events, ready, failure: None, reading, progress }
     }
 
     /// Reads on until there is something to say, or nothing more to read.
@@ -67,8 +88,7 @@ impl Turn {
                 let Some(body) = self.body.take() else { return Ok(()) };
                 let body = body.whole(1 << 20).await?;
                 let value = serde_json::from_slice(&body).map_err(|_| self.peer.broken("an answer that is not JSON"))?;
-                self.read(&value)?;
-                return self.finish();
+                return self.whole(&value);
             }
             // Comments and thoughts keep a connection alive, but not a caller who waits.
             let due = self.progress + self.peer.timeout;
@@ -76,19 +96,41 @@ impl Turn {
                 return Err(self.peer.timed_out("the next words"));
             };
             let Some(bytes) = piece? else {
-                if let Some(line) = self.events.finish() {
-                    self.line(&line)?;
-                }
-                return if self.body.is_some() { self.finish() } else { Ok(()) };
+                return self.end();
             };
-            let lines = self.events.push(&bytes).map_err(|_| self.peer.broken("a line without end"))?;
-            for line in lines {
-                if self.body.is_some() {
-                    self.line(&line)?;
-                }
+            self.take(&bytes)?;
+        }
+        Ok(())
+    }
+
+    /// The next bytes of the stream.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), ProviderError> {
+        let lines = self.events.push(bytes).map_err(|_| self.peer.broken("a line without end"))?;
+        for line in lines {
+            if !self.over {
+                self.line(&line)?;
             }
         }
         Ok(())
+    }
+
+    /// The stream has ended.
+    pub(super) fn end(&mut self) -> Result<(), ProviderError> {
+        if let Some(line) = self.events.finish().filter(|_| !self.over) {
+            self.line(&line)?;
+        }
+        if self.over { Ok(()) } else { self.finish() }
+    }
+
+    /// An answer that is no stream.
+    pub(super) fn whole(&mut self, answer: &Value) -> Result<(), ProviderError> {
+        self.read(answer)?;
+        self.finish()
+    }
+
+    /// What is ready.
+    pub(super) fn ready(&mut self) -> Option<Said> {
+        self.ready.pop_front()
     }
 
     fn line(&mut self, line: &str) -> Result<(), ProviderError> {
@@ -125,8 +167,11 @@ impl Turn {
         Ok(())
     }
 
-    fn say(&mut self, text: String) {
-        if text.is_empty() || self.reading.given > LONGEST_TURN {
+    fn say(&mut self, mut text: String) {
+        let room = LONGEST_TURN - self.reading.given;
+        let cut = text.len() > room;
+        text.truncate(text.floor_char_boundary(room));
+        if text.is_empty() {
             return;
         }
         // Leading white space is no word yet.
@@ -134,13 +179,14 @@ impl Turn {
             return;
         }
         self.progress = Instant::now();
-        self.reading.given += text.len();
+        self.reading.given = if cut { LONGEST_TURN } else { self.reading.given + text.len() };
         self.ready.push_back(Said::Text(text));
     }
 
     /// The stream is over: calls are whole now.
     fn finish(&mut self) -> Result<(), ProviderError> {
         self.body = None;
+        self.over = true;
         let text = self.reading.text.finish();
         self.say(text);
         let (calls, damaged) = self.reading.decide();
@@ -172,8 +218,9 @@ impl Reading {
         let at = self.place(index, id, name);
         let Some(at) = at else {
             if self.calls.len() < MOST_CALLS {
-                let arguments = arguments_text(&function["arguments"]);
-                self.calls.push(Call { index, id: id.to_owned(), name: name.to_owned(), arguments });
+                let mut call = Call { index, id: id.to_owned(), name: name.to_owned(), ..Call::default() };
+                call.more(&function["arguments"]);
+                self.calls.push(call);
             }
             return;
         };
@@ -184,9 +231,7 @@ impl Reading {
         if call.id.is_empty() {
             call.id = id.to_owned();
         }
-        if call.arguments.len() < LONGEST_TURN {
-            call.arguments.push_str(&arguments_text(&function["arguments"]));
-        }
+        call.more(&function["arguments"]);
     }
 
     /// The call that a piece belongs to; none for a new one.
@@ -211,7 +256,7 @@ impl Reading {
     fn decide(&mut self) -> (Vec<Said>, bool) {
         let (mut tools, mut exit, mut end, mut damaged) = (Vec::new(), None, None, false);
         for call in std::mem::take(&mut self.calls) {
-            let Some(arguments) = parsed(&call.arguments) else {
+            let Some(arguments) = parsed(&call.arguments).filter(|_| !call.too_long) else {
                 damaged = true;
                 continue;
             };
@@ -275,5 +320,66 @@ impl Talking for Turn {
                 None => self.failure.take().map(Err),
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use domain::ports::TalkOrder;
+    use serde_json::json;
+
+    use super::*;
+    use crate::http::Net;
+
+    fn turn() -> Turn {
+        let peer = Peer::new(&Net::new(vec![]).unwrap(), "m", "http://127.0.0.1:9", Duration::ZERO, &[]).unwrap();
+        let order = TalkOrder {
+            prompt: String::new(),
+            history: vec![],
+            exits: vec![],
+            tools: vec![],
+            knowledge: vec![],
+            opening: true,
+            language: "en".into(),
+            spoken: false,
+        };
+        Turn::without_body(peer, Names::of(&order), false)
+    }
+
+    fn event(delta: &Value) -> Vec<u8> {
+        format!("data: {}\n\n", json!({"choices": [{"delta": delta}]})).into_bytes()
+    }
+
+    #[test]
+    fn a_turn_in_one_large_piece_is_cut_off_like_one_in_many() {
+        for piece in [1, 2000, 200_000] {
+            let mut turn = turn();
+            let long = "न".repeat(200_000 / 3);
+            let letters: Vec<char> = long.chars().collect();
+            for part in letters.chunks(piece) {
+                turn.take(&event(&json!({"content": part.iter().collect::<String>()}))).unwrap();
+            }
+            turn.end().unwrap();
+            let mut said = 0;
+            while let Some(Said::Text(text)) = turn.ready() {
+                said += text.len();
+            }
+            assert!((LONGEST_TURN - 3..=LONGEST_TURN).contains(&said), "pieces of {piece}: {said} bytes");
+        }
+    }
+
+    #[test]
+    fn a_call_with_endless_arguments_is_not_understood() {
+        let mut turn = turn();
+        let arguments = |text: &str| json!({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "end_call", "arguments": text}}]});
+        turn.take(&event(&arguments("{\"outcome\": \""))).unwrap();
+        for _ in 0..80 {
+            turn.take(&event(&arguments(&"x".repeat(1000)))).unwrap();
+        }
+        assert!(turn.reading.calls[0].arguments.len() <= LONGEST_TURN);
+        turn.take(&event(&arguments("\"}"))).unwrap();
+        assert!(turn.end().is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Cartesia (facts sheet 4.1 and 4.2): the recogniser that is told to finalize, and the voices by context.
+//! Cartesia (docs/providers.md): the recogniser that is told to finalize, and the voices by context.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Deepgram (facts sheet 2.1 to 2.3): `v1/listen`, Flux (`v2/listen`) when the model's name begins with `flux`, and `v1/speak`.
+//! Deepgram (docs/providers.md): `v1/listen`, Flux (`v2/listen`) when the model's name begins with `flux`,
+//! and `v1/speak`.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! ElevenLabs (facts sheet 3.1 and 3.2): Scribe realtime with commits by us, and the multi-context voices.
+//! ElevenLabs (docs/providers.md): Scribe realtime with commits by us, and the multi-context voices.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
-//! Which languages of the spec a provider understands or speaks. Lists go by the facts sheet; where it is silent, by the providers' public lists.
+//! Which languages of agents a provider understands or speaks, by the providers' public lists.
 
-/// All languages of the spec.
+/// All languages of agents (docs/contract/agents.md#fields).
 pub(crate) const ALL: &[&str] = &["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"];
 /// What models of the Whisper family understand: no Odia.
 pub(crate) const WHISPER: &[&str] = &["en", "hi", "bn", "gu", "kn", "ml", "mr", "pa", "ta", "te"];

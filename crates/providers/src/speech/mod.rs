@@ -15,6 +15,7 @@
 mod cartesia;
 mod deepgram;
 mod elevenlabs;
+pub(crate) mod fuzzing;
 mod languages;
 mod listening;
 pub mod offline;

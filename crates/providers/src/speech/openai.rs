@@ -1,4 +1,5 @@
-//! OpenAI-compatible servers (facts sheet 5.2 and 5.3): transcription of one turn at a time, and speech as a stream.
+//! OpenAI-compatible servers (docs/providers.md): transcription of one turn at a time, and speech as a
+//! stream.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +36,7 @@ const KEPT: usize = 60 * SAMPLE_RATE as usize;
 const MOST_TEXT: usize = 3000;
 /// Largest answer of a transcription, bytes.
 const MOST_ANSWER: usize = 1 << 20;
-/// Above this a piece is probably silence, if its words are also improbable (facts sheet 5.2).
+/// Above this a piece is probably silence, if its words are also improbable.
 const NO_SPEECH: f64 = 0.6;
 const IMPROBABLE: f64 = -1.0;
 
@@ -204,20 +205,24 @@ impl Transcriber {
     }
 
     async fn words(&self, answer: Body) -> Result<String, ProviderError> {
-        let body = answer.whole(MOST_ANSWER).await?;
-        let body: Value = serde_json::from_slice(&body).map_err(|_| self.peer.broken("an answer that is not JSON"))?;
-        let Some(segments) = body["segments"].as_array().filter(|segments| !segments.is_empty()) else {
-            let text = body["text"].as_str().ok_or_else(|| self.peer.broken("an answer without text"))?;
-            return Ok(text.trim().to_owned());
-        };
-        let invented = |segment: &&Value| {
-            let number = |key: &str| segment[key].as_f64();
-            number("no_speech_prob").is_some_and(|probability| probability > NO_SPEECH) && number("avg_logprob").is_some_and(|sure| sure < IMPROBABLE)
-        };
-        let words: Vec<&str> =
-            segments.iter().filter(|segment| !invented(segment)).filter_map(|segment| segment["text"].as_str()).map(str::trim).collect();
-        Ok(words.join(" ").trim().to_owned())
+        words_in(&self.peer, &answer.whole(MOST_ANSWER).await?)
     }
+}
+
+/// The words in an answer, without those that the service invented for silence.
+pub(super) fn words_in(peer: &Peer, answer: &[u8]) -> Result<String, ProviderError> {
+    let body: Value = serde_json::from_slice(answer).map_err(|_| peer.broken("an answer that is not JSON"))?;
+    let Some(segments) = body["segments"].as_array().filter(|segments| !segments.is_empty()) else {
+        let text = body["text"].as_str().ok_or_else(|| peer.broken("an answer without text"))?;
+        return Ok(text.trim().to_owned());
+    };
+    let invented = |segment: &&Value| {
+        let number = |key: &str| segment[key].as_f64();
+        number("no_speech_prob").is_some_and(|probability| probability > NO_SPEECH) && number("avg_logprob").is_some_and(|sure| sure < IMPROBABLE)
+    };
+    let words: Vec<&str> =
+        segments.iter().filter(|segment| !invented(segment)).filter_map(|segment| segment["text"].as_str()).map(str::trim).collect();
+    Ok(words.join(" ").trim().to_owned())
 }
 
 /// `/audio/speech`: raw samples as they are made.
@@ -294,7 +299,7 @@ impl Synthesiser for Speech {
 fn rate(body: &Body) -> u32 {
     let kind = body.content_type();
     let named = kind.split(';').filter_map(|part| part.trim().strip_prefix("rate=")).find_map(|rate| rate.trim().parse().ok());
-    named.filter(|rate| (4000..=192_000).contains(rate)).unwrap_or(PCM_RATE)
+    named.filter(|rate| pcm::is_usual(*rate)).unwrap_or(PCM_RATE)
 }
 
 struct Reading {

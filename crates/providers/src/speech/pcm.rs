@@ -33,6 +33,15 @@ pub(crate) struct Reader {
     resampler: Option<Resampler>,
 }
 
+/// Most steps in which a rate and [`SAMPLE_RATE`] meet: 441 for the rates of music. A rate that has no large divisor in common with ours would need a filter
+/// of megabytes.
+const MOST_STEPS: u32 = 2048;
+
+/// Whether a service may speak at this rate.
+pub(crate) fn is_usual(rate: u32) -> bool {
+    (4000..=192_000).contains(&rate) && rate.max(SAMPLE_RATE) / gcd(rate, SAMPLE_RATE) <= MOST_STEPS
+}
+
 /// The longest header that is waited for, bytes.
 const LONGEST_HEADER: usize = 4096;
 
@@ -87,7 +96,7 @@ impl Reader {
         }
         if let Some((at, rate)) = header(&self.held) {
             // A rate that no service speaks at is a damaged header.
-            if let Some(rate) = rate.filter(|rate| (4000..=192_000).contains(rate)) {
+            if let Some(rate) = rate.filter(|rate| is_usual(*rate)) {
                 self.rate = rate;
             }
             self.start(at);
@@ -256,6 +265,20 @@ mod tests {
         }
         let mut reader = Reader::new(8000);
         assert_eq!(reader.push(&wav(&tone(24_000, 440.0, 2400), 24_000)).len() + reader.finish().len(), 800);
+    }
+
+    #[test]
+    fn a_rate_that_would_need_a_large_filter_is_a_damaged_header() {
+        for usual in [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000] {
+            assert!(is_usual(usual), "{usual}");
+        }
+        let samples = tone(8000, 440.0, 800);
+        for unusual in [0, 3999, 7993, 191_999, u32::MAX] {
+            assert!(!is_usual(unusual), "{unusual}");
+            let mut file = wav(&samples, 8000);
+            file[24..28].copy_from_slice(&unusual.to_le_bytes());
+            assert_eq!(Reader::new(8000).push(&file), samples, "{unusual}");
+        }
     }
 
     #[test]

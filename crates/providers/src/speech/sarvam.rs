@@ -1,4 +1,5 @@
-//! Sarvam AI (facts sheet 1.1 to 1.3): the realtime recogniser, the older one when the model is written `legacy:<model>`, and the voices.
+//! Sarvam AI (docs/providers.md): the realtime recogniser, the older one when the model is written
+//! `legacy:<model>`, and the voices.
 
 use std::time::Duration;
 

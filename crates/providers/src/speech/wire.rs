@@ -6,10 +6,10 @@ use std::sync::Arc;
 use domain::ports::{Answer, ListenOrder, Listening, ProviderError, Recogniser, SpeakOrder, Speaking, Synthesiser};
 use tokio::time::Instant;
 
-use super::listening::{self, Stream};
+use super::listening::{self, Report, Stream};
 use super::speaking::{self, Pool};
 use crate::http::Peer;
-use crate::websocket::Socket;
+use crate::websocket::{Frame, Socket};
 
 /// How a conversation in this language begins: where to connect, and the dialect.
 pub(super) type Begin = Box<dyn Fn(&str) -> (String, Box<dyn Boxed>) + Send + Sync>;
@@ -17,11 +17,18 @@ pub(super) type Begin = Box<dyn Fn(&str) -> (String, Box<dyn Boxed>) + Send + Sy
 /// A dialect behind a pointer that can start its stream.
 pub(super) trait Boxed: Send {
     fn start(self: Box<Self>, peer: Peer, socket: Socket) -> Stream;
+
+    /// Reads a message: for fuzz targets, which have no stream.
+    fn hear(&mut self, frame: Frame, out: &mut Vec<Report>) -> Result<(), ProviderError>;
 }
 
 impl<D: listening::Dialect> Boxed for D {
     fn start(self: Box<Self>, peer: Peer, socket: Socket) -> Stream {
         Stream::start(peer, socket, *self)
+    }
+
+    fn hear(&mut self, frame: Frame, out: &mut Vec<Report>) -> Result<(), ProviderError> {
+        self.read(frame, out)
     }
 }
 

@@ -1,18 +1,20 @@
 //! A folder: an object is a file, and it is there whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use domain::ports::{Answer, ObjectStore, ProviderError, ProviderFault};
+use domain::ports::{Answer, ObjectStore, Pieces, ProviderError, ProviderFault};
 
 use super::key;
 
 /// Objects are written here first; no key leads here.
 const UNFINISHED: &str = ".unfinished";
+/// Bytes that are read at a time.
+const PIECE: usize = 64 * 1024;
 /// What a crash left there is removed at the next start, when it is older than any write takes.
 const LEFT_OVER: Duration = Duration::from_secs(3600);
 
@@ -86,12 +88,43 @@ impl Files {
     /// Runs something that blocks, on a thread that may.
     async fn blocking<T: Send + 'static>(&self, what: &str, work: impl FnOnce(&Files) -> io::Result<T> + Send + 'static) -> Result<T, ProviderError> {
         let files = self.clone();
-        let failed = |fault, detail: String| ProviderError::new(super::NAME, fault, format!("{what}: {detail}"));
-        match tokio::task::spawn_blocking(move || work(&files)).await {
-            Ok(Ok(done)) => Ok(done),
-            Ok(Err(error)) => Err(failed(fault(error.kind()), error.kind().to_string())),
-            Err(_) => Err(failed(ProviderFault::Broken, "stopped half-way".to_owned())),
-        }
+        blocking(what, move || work(&files)).await
+    }
+}
+
+/// Runs something that blocks, on a thread that may.
+async fn blocking<T: Send + 'static>(what: &str, work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, ProviderError> {
+    let failed = |fault, detail: String| ProviderError::new(super::NAME, fault, format!("{what}: {detail}"));
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(error)) => Err(failed(fault(error.kind()), error.kind().to_string())),
+        Err(_) => Err(failed(ProviderFault::Broken, "stopped half-way".to_owned())),
+    }
+}
+
+/// A part of a file.
+struct Part {
+    file: Option<File>,
+    left: u64,
+}
+
+impl Pieces for Part {
+    fn next(&mut self) -> Answer<'_, Result<Option<Vec<u8>>, ProviderError>> {
+        Box::pin(async move {
+            let Some(mut file) = self.file.take() else { return Ok(None) };
+            let wanted = self.left.min(PIECE as u64);
+            let read = move || {
+                let mut piece = Vec::with_capacity(wanted as usize);
+                (&mut file).take(wanted).read_to_end(&mut piece)?;
+                Ok((piece, file))
+            };
+            let (piece, file) = blocking("reading", read).await?;
+            self.left -= piece.len() as u64;
+            if self.left > 0 && !piece.is_empty() {
+                self.file = Some(file);
+            }
+            Ok(Some(piece).filter(|piece| !piece.is_empty()))
+        })
     }
 }
 
@@ -112,15 +145,19 @@ impl ObjectStore for Files {
         })
     }
 
-    fn get<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<Vec<u8>>, ProviderError>> {
+    fn open<'a>(&'a self, key: &'a str, first: u64, length: u64) -> Answer<'a, Result<Option<Box<dyn Pieces>>, ProviderError>> {
         Box::pin(async move {
             key::check(key)?;
             let key = key.to_owned();
-            let read = move |files: &Files| match fs::read(files.folder.join(key)) {
-                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-                other => other.map(Some),
+            let open = move |files: &Files| {
+                let mut file = match File::open(files.folder.join(key)) {
+                    Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+                    other => other?,
+                };
+                file.seek(SeekFrom::Start(first))?;
+                Ok(Some(Box::new(Part { file: Some(file), left: length }) as Box<dyn Pieces>))
             };
-            self.blocking("reading", read).await
+            self.blocking("reading", open).await
         })
     }
 
@@ -205,6 +242,17 @@ mod tests {
         again.delete("a/b").await.unwrap();
         again.delete("a/b").await.unwrap();
         assert_eq!(files.get("a/b").await, Ok(None));
+        let long: Vec<u8> = (0..200_000_u32).map(|at| at as u8).collect();
+        files.put("a/long", "audio/wav", long.clone()).await.unwrap();
+        for (first, length) in [(0, 1), (70_000, 65_536), (70_000, 100_000), (199_999, 10), (300_000, 5), (5, 0)] {
+            let (mut part, mut read) = (files.open("a/long", first, length).await.unwrap().unwrap(), Vec::new());
+            while let Some(piece) = part.next().await.unwrap() {
+                assert!(piece.len() <= PIECE);
+                read.extend(piece);
+            }
+            let (from, to) = (long.len().min(first as usize), long.len().min((first + length) as usize));
+            assert_eq!(read, long[from..to], "{first} {length}");
+        }
         for key in ["../x", "/etc/passwd", ".unfinished/x"] {
             assert_eq!(files.put(key, "text/plain", vec![]).await.unwrap_err().fault, ProviderFault::Refused, "{key}");
             assert_eq!(files.get(key).await.unwrap_err().fault, ProviderFault::Refused, "{key}");

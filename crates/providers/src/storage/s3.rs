@@ -4,16 +4,13 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
-use domain::ports::{Answer, ObjectStore, ProviderError, ProviderFault};
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use domain::ports::{Answer, ObjectStore, Pieces, ProviderError, ProviderFault};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, RANGE};
 use http::{HeaderName, Method, StatusCode};
 
 use super::key;
 use super::signature::{Signed, Signer, basic_time, sha256};
 use crate::http::{Body, Net, Peer, encode, status_error, unix_seconds};
-
-/// Largest object that is read, bytes.
-const LARGEST: usize = 1 << 30;
 
 /// Objects in a bucket.
 #[derive(Clone)]
@@ -46,7 +43,7 @@ impl S3 {
     }
 
     /// Sends a signed request for an object, or for the bucket itself.
-    async fn ask(&self, method: Method, key: Option<&str>, content_type: Option<&str>, body: Vec<u8>) -> Result<Body, ProviderError> {
+    async fn ask(&self, method: Method, key: Option<&str>, more: Option<(HeaderName, String)>, body: Vec<u8>) -> Result<Body, ProviderError> {
         let mut path = format!("{}/", self.peer.base.path());
         encode(&self.bucket, false, &mut path);
         if let Some(key) = key {
@@ -64,9 +61,7 @@ impl S3 {
             (HeaderName::from_static("x-amz-date"), at.clone()),
             (AUTHORIZATION, authorization),
         ];
-        if let Some(content_type) = content_type {
-            headers.push((CONTENT_TYPE, content_type.to_owned()));
-        }
+        headers.extend(more);
         self.peer.ask(method, &path, &headers, Bytes::from(body)).await
     }
 
@@ -87,21 +82,49 @@ impl S3 {
     }
 }
 
+/// A part of an object. Dropping it closes its connection.
+struct Part {
+    answer: Body,
+    left: u64,
+}
+
+fn part(answer: Body, length: u64) -> Box<dyn Pieces> {
+    Box::new(Part { answer, left: length })
+}
+
+impl Pieces for Part {
+    fn next(&mut self) -> Answer<'_, Result<Option<Vec<u8>>, ProviderError>> {
+        Box::pin(async move {
+            if self.left == 0 {
+                return Ok(None);
+            }
+            let Some(piece) = self.answer.next().await? else { return Ok(None) };
+            let kept = usize::try_from(self.left).unwrap_or(usize::MAX).min(piece.len());
+            self.left -= kept as u64;
+            Ok(Some(piece[..kept].to_vec()))
+        })
+    }
+}
+
 impl ObjectStore for S3 {
     fn put<'a>(&'a self, key: &'a str, content_type: &'a str, body: Vec<u8>) -> Answer<'a, Result<(), ProviderError>> {
         Box::pin(async move {
             key::check(key)?;
-            let answer = self.ask(Method::PUT, Some(key), Some(content_type), body).await?;
+            let answer = self.ask(Method::PUT, Some(key), Some((CONTENT_TYPE, content_type.to_owned())), body).await?;
             if answer.status().is_success() { Ok(()) } else { Err(self.failure(answer).await) }
         })
     }
 
-    fn get<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<Vec<u8>>, ProviderError>> {
+    fn open<'a>(&'a self, key: &'a str, first: u64, length: u64) -> Answer<'a, Result<Option<Box<dyn Pieces>>, ProviderError>> {
         Box::pin(async move {
             key::check(key)?;
-            let answer = self.ask(Method::GET, Some(key), None, Vec::new()).await?;
+            let whole = first == 0 && length == u64::MAX;
+            let range = (!whole).then(|| (RANGE, format!("bytes={first}-{}", first.saturating_add(length.max(1)) - 1)));
+            let answer = self.ask(Method::GET, Some(key), range, Vec::new()).await?;
             match answer.status() {
-                StatusCode::OK => answer.whole(LARGEST).await.map(Some),
+                StatusCode::PARTIAL_CONTENT if !whole => Ok(Some(part(answer, length))),
+                // Also a service that knows no ranges: from the beginning on, its answer is the same.
+                StatusCode::OK if first == 0 => Ok(Some(part(answer, length))),
                 StatusCode::NOT_FOUND => {
                     let failure = self.failure(answer).await;
                     if failure.detail.contains("NoSuchBucket") { Err(failure) } else { Ok(None) }

@@ -38,6 +38,10 @@ migrations! {
     11 "hot_indexes",
     12 "fewer_rows",
     13 "lines_in_use",
+    14 "legs",
+    15 "worlds",
+    16 "log_marks",
+    17 "flows",
 }
 
 /// Number of the newest step this program knows.
@@ -94,4 +98,46 @@ fn lock(tx: &mut Tx<'_>) -> Result<(), DbError> {
 /// The statements of a step: they end with `;` at the end of a line; lines that start with `--` are comments.
 fn statements(sql: &str) -> impl Iterator<Item = &str> {
     sql.split(";\n").map(str::trim).filter(|statement| statement.lines().any(|line| !line.trim().is_empty() && !line.trim().starts_with("--")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::db::{Settings, Store};
+
+    /// Events and deliveries of a store from before worlds were kept apart find theirs; a test that was sent to an endpoint is its owner's.
+    #[test]
+    fn an_older_store_learns_its_worlds() {
+        let file = std::env::temp_dir().join(format!("dastak-older-{}.db", std::process::id()));
+        let store = Store::open(&Settings::Sqlite { file: file.clone() }, Arc::new(|_| ())).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let older = |tx: &mut Tx<'_>| {
+            let steps = pending(tx)?;
+            steps.into_iter().filter(|step| step.version <= 13).try_for_each(|step| apply(tx, step))?;
+            for (event, kind, mode) in [("a", "call.started", "live"), ("b", "call.started", "test"), ("c", "webhook.test", "test")] {
+                tx.exec(
+                    "insert into events (workspace, id, type, mode, envelope, created_at) values ('ws', ?1, ?2, ?3, '{}', 0)",
+                    params![event, kind, mode],
+                )?;
+                tx.exec(
+                    "insert into deliveries (endpoint, id, workspace, event, type, status, attempts, round, round_at, made, leased, created_at) \
+                     values ('whe', ?1, 'ws', ?1, ?2, 'succeeded', '', 0, 0, 1, 0, 0)",
+                    params![event, kind],
+                )?;
+            }
+            Ok::<_, DbError>(())
+        };
+        runtime.block_on(store.tx_alone(older)).unwrap();
+        runtime.block_on(store.migrate(|_, _, _| ())).unwrap();
+        for table in ["events", "deliveries"] {
+            let read = move |tx: &mut Tx<'_>| tx.all(&format!("select mode from {table} order by id"), &[], |row| row.text(0));
+            assert_eq!(runtime.block_on(store.read(read)).unwrap(), ["live", "test", "live"], "{table}");
+        }
+        drop(store);
+        for end in ["db", "db-wal", "db-shm", "lock"] {
+            let _ = std::fs::remove_file(file.with_extension(end));
+        }
+    }
 }

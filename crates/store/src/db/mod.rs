@@ -18,6 +18,8 @@ use std::panic::Location;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use domain::secret::Secret;
+
 pub use faults::{Fate, Faults, Pause, Place};
 pub use migrate::{Migration, Progress};
 pub use value::{Row, Value, any_of};
@@ -33,7 +35,7 @@ pub enum Settings {
     /// A PostgreSQL database shared by any number of nodes.
     Postgres {
         /// Connection string, `postgres://user:password@host:port/database`.
-        url: String,
+        url: Secret,
         /// Connections for writing; as many again are kept for reading.
         connections: usize,
         /// Certificates (PEM) to trust beside the well-known ones, for `sslmode=require`.
@@ -458,11 +460,11 @@ impl Store {
 
     /// Writes nothing, yet takes the way of a write: tells whether the store can write at all.
     pub async fn writable(&self) -> Result<(), DbError> {
-        self.tx(|tx| tx.exec("update health set at = at + 1 where id = 1", &[]).map(|_| ())).await
+        self.tx(|tx| tx.exec("update health set at = at + 1 where id = 2", &[]).map(|_| ())).await
     }
 }
 
-/// Copies the SQLite database `from` into the new file `to`, consistently and while it is in use.
+/// Copies the SQLite database `from` into the empty file `to`, consistently and while it is in use.
 pub fn backup_sqlite(from: &std::path::Path, to: &std::path::Path) -> Result<(), DbError> {
     sqlite::backup(from, to)
 }

@@ -22,6 +22,9 @@ const QUEUE: usize = 20_000;
 /// Statements that stay prepared on one connection.
 const PREPARED: usize = 400;
 
+/// A lock may outlive its holder for a moment: in a program that it was about to start, or while it ends.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+
 /// Pages that are added to the write-ahead log before they are copied into the database, and pages at which the writer sees to it itself (64 MiB).
 const COPIED_AT_ONCE: i32 = 8_000;
 const LONG_LOG: i32 = 16_000;
@@ -53,9 +56,14 @@ impl Sqlite {
     pub(super) fn open(file: &Path, on_wake: OnWake, metrics: StoreMetrics) -> Result<Self, DbError> {
         let lock_file = file.with_extension("lock");
         let lock = std::fs::File::create(&lock_file).map_err(|why| DbError::Unavailable(format!("{}: {why}", lock_file.display())))?;
-        lock.try_lock().map_err(|_| {
-            DbError::Unavailable(format!("{} is in use by another dastak process: stop it first, or choose another --data folder", file.display()))
-        })?;
+        let patience = Instant::now() + LOCK_PATIENCE;
+        while lock.try_lock().is_err() {
+            if Instant::now() >= patience {
+                let why = format!("{} is in use by another dastak process: stop it first, or choose another --data folder", file.display());
+                return Err(DbError::Unavailable(why));
+            }
+            std::thread::sleep(LOCK_PATIENCE / 50);
+        }
         let mut writer = Connection::open(file).map_err(classify)?;
         prepare_connection(&writer)?;
         writer.pragma_update(None, "journal_mode", "WAL").map_err(classify)?;

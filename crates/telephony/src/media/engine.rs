@@ -10,6 +10,7 @@ use std::thread::{self, JoinHandle};
 use super::ear::Ear;
 use super::figures::Figures;
 use super::flow::Flow;
+use super::latch::Sources;
 use super::line::{Line, Shared};
 use super::ports::{OpenError, Pool, Socket};
 use super::sdp::Agreed;
@@ -98,10 +99,11 @@ impl Engine {
         self.pool.open(ip)
     }
 
-    /// Starts a call's sound on the thread that has the fewest lines.
-    pub fn connect(&self, socket: Socket, agreed: Agreed, ear: Box<dyn Ear>) -> Line {
+    /// Starts a call's sound on the thread that has the fewest lines. Packets are taken from the address that is agreed on and from `sources`; what came
+    /// before now is thrown away.
+    pub fn connect(&self, socket: Socket, agreed: Agreed, sources: Sources, ear: Box<dyn Ear>) -> Line {
         let shared = Arc::new(Shared::default());
-        let flow = Flow::new(socket, agreed, ear, shared.clone());
+        let flow = Flow::new(socket, agreed, sources, ear, shared.clone());
         let threads = self.running.lock();
         let least = threads.iter().min_by_key(|thread| thread.desk.lines.load(Ordering::Relaxed));
         if let Some(thread) = least {

@@ -40,6 +40,8 @@ pub struct Figures {
     pub unreadable: u64,
     /// Packets from an address that is not the call's.
     pub foreign: u64,
+    /// Packets that came before the sound began, thrown away.
+    pub early: u64,
     /// Lines closed because their ear failed.
     pub failed_ears: u64,
 }
@@ -69,6 +71,8 @@ pub struct LineFigures {
     pub unreadable: u64,
     /// Packets from an address that is not the call's.
     pub foreign: u64,
+    /// Packets that came before the sound began, thrown away.
+    pub early: u64,
     /// Ticks in which missing sound was made up.
     pub concealed: u64,
     /// How long sound waits in the jitter buffer, milliseconds.
@@ -110,7 +114,7 @@ macro_rules! totals {
     };
 }
 
-totals!(ticks, late_ticks, packets_in, packets_out, packets_unsent, lost, duplicate, reordered, late_packets, unreadable, foreign);
+totals!(ticks, late_ticks, packets_in, packets_out, packets_unsent, lost, duplicate, reordered, late_packets, unreadable, foreign, early);
 
 impl Totals {
     /// Counts a tick that was worked `ms` after its time.

@@ -9,7 +9,7 @@ use super::digits::{self, Press};
 use super::ear::{Ear, FRAME, Frame, Tick};
 use super::figures::{LineFigures, Totals};
 use super::jitter::Jitter;
-use super::latch::Latch;
+use super::latch::{Latch, Sources};
 use super::line::Shared;
 use super::packer::Packer;
 use super::ports::Socket;
@@ -18,8 +18,12 @@ use super::sdp::{Agreed, OFFERED_EVENT};
 use super::srtp::{Protect, Unprotect};
 use crate::settings::Codec;
 
-/// Packets read in one tick; a flood waits in the system's buffer and is dropped there.
+/// Packets of the call read in one tick; a flood waits in the system's buffer and is dropped there.
 const MOST_PACKETS: usize = 64;
+/// Packets of strangers read in one tick beside them. They cost a look at their address, and must not take the place of the call's.
+const MOST_FOREIGN: usize = 256;
+/// Packets that are thrown away when the sound starts: more than the system's buffer holds.
+const MOST_EARLY: usize = 8192;
 /// Ticks a second, and ticks of silence before the ear hears of it.
 const SECOND: u32 = 50;
 const STARVED: u32 = 5 * SECOND;
@@ -28,7 +32,7 @@ pub(super) const LATE_MS: u32 = 30;
 
 /// Memory that the lines of a thread share.
 pub(super) struct Scratch {
-    packet: Box<[u8; 2048]>,
+    pub(super) packet: Box<[u8; 2048]>,
     sound: Vec<i16>,
     out: Vec<u8>,
 }
@@ -67,15 +71,22 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub(super) fn new(socket: Socket, agreed: Agreed, ear: Box<dyn Ear>, shared: Arc<Shared>) -> Flow {
+    pub(super) fn new(socket: Socket, agreed: Agreed, sources: Sources, ear: Box<dyn Ear>, shared: Arc<Shared>) -> Flow {
+        // What came while the phone rang is nobody's: whoever sprays ports would be the first to be heard otherwise.
+        let figures = LineFigures { early: drain(&socket), ..LineFigures::default() };
+        Flow { socket: Some(socket), figures, ..Flow::unplugged(agreed, sources, ear, shared) }
+    }
+
+    /// A call without a port: its packets are handed to it.
+    pub(super) fn unplugged(agreed: Agreed, sources: Sources, ear: Box<dyn Ear>, shared: Arc<Shared>) -> Flow {
         let mut random = [0u8; 10];
         super::srtp::random(&mut random);
         Flow {
             shared,
             ear: Some(ear),
-            socket: Some(socket),
+            socket: None,
             hold: false,
-            latch: Latch::new(agreed.remote),
+            latch: Latch::new(agreed.remote, sources),
             jitter: Jitter::new(),
             protect: agreed.srtp.as_ref().map(Protect::new),
             unprotect: agreed.srtp.as_ref().map(Unprotect::new),
@@ -222,23 +233,38 @@ impl Flow {
     fn receive(&mut self, scratch: &mut Scratch, keys: &mut [Option<char>; 8]) {
         self.latch.tick();
         self.silent = self.silent.saturating_add(1);
-        for _ in 0..MOST_PACKETS {
+        let (mut ours, mut foreign) = (0, 0);
+        while ours < MOST_PACKETS && foreign < MOST_FOREIGN {
             let Some(socket) = &self.socket else { return };
             match socket.udp.recv_from(&mut scratch.packet[..]) {
+                // Looked at before anything else: nobody else's packet is worth being decrypted.
+                Ok((_, from)) if !self.latch.may_come_from(from.ip()) => {
+                    foreign += 1;
+                    self.stranger();
+                }
                 Ok((length, from)) => {
+                    ours += 1;
                     let key = self.packet(from, length, scratch);
                     if let (Some(key), Some(place)) = (key, keys.iter_mut().find(|place| place.is_none())) {
                         *place = Some(key);
                     }
                 }
                 // The report that an earlier packet of ours found nobody.
-                Err(why) if why.kind() == std::io::ErrorKind::ConnectionRefused => {}
+                Err(why) if why.kind() == std::io::ErrorKind::ConnectionRefused => foreign += 1,
                 Err(_) => return,
             }
         }
     }
 
-    fn packet(&mut self, from: SocketAddr, mut length: usize, scratch: &mut Scratch) -> Option<char> {
+    /// Counts a packet from an address that is not the call's. A second of nothing else is told: sound may come from a network that nobody has named.
+    fn stranger(&mut self) {
+        self.figures.foreign += 1;
+        if self.figures.foreign == u64::from(SECOND) && self.figures.packets_in == 0 {
+            tracing::warn!("sound comes from other addresses than the call's only, and is dropped: is the trunk's media_from complete?");
+        }
+    }
+
+    pub(super) fn packet(&mut self, from: SocketAddr, mut length: usize, scratch: &mut Scratch) -> Option<char> {
         if let Some(unprotect) = &mut self.unprotect {
             let Some(plain) = unprotect.packet(&mut scratch.packet[..length]) else {
                 self.figures.unreadable += 1;
@@ -366,6 +392,19 @@ impl Flow {
         let ear = self.ear.take();
         let _ = catch_unwind(AssertUnwindSafe(|| drop(ear)));
     }
+}
+
+/// Throws away what has come so far, and counts it.
+fn drain(socket: &Socket) -> u64 {
+    let (mut packet, mut count) = ([0u8; 16], 0);
+    for _ in 0..MOST_EARLY {
+        match socket.udp.recv_from(&mut packet) {
+            Ok(_) => count += 1,
+            Err(why) if why.kind() == std::io::ErrorKind::ConnectionRefused => {}
+            Err(_) => break,
+        }
+    }
+    count
 }
 
 /// What a packet carries.

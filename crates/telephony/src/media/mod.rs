@@ -22,6 +22,7 @@ mod ear;
 mod engine;
 mod figures;
 mod flow;
+pub(crate) mod fuzzing;
 mod jitter;
 mod latch;
 mod line;
@@ -32,14 +33,17 @@ mod rtp;
 pub mod sdp;
 mod srtp;
 mod thread;
+pub(crate) mod unplugged;
 
 pub use crate::settings::Codec;
 pub use ear::{Ear, FRAME, Frame, Tick};
 pub use engine::{Engine, Settings};
 pub use figures::{Figures, LATENESS_MS, LineFigures};
+pub use latch::Sources;
 pub use line::Line;
 pub use ports::{OpenError, Socket};
 pub use sdp::{Agreed, Direction, SdpError};
+pub(crate) use srtp::random;
 pub use srtp::{Keys, MasterKey, Suite};
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ const SOURCES: usize = 4;
 const WINDOW: u64 = 64;
 
 /// Fills `bytes` from the system's generator.
-pub(super) fn random(bytes: &mut [u8]) {
+pub(crate) fn random(bytes: &mut [u8]) {
     // The generator is open since the start of the machine; what would be left on failure are zeros, which break nothing but secrecy, so it is said.
     if SystemRandom::new().fill(bytes).is_err() {
         tracing::error!("the system gives no random numbers");

@@ -21,7 +21,7 @@ use super::net::{Ask, REQUEST_LIMIT};
 use super::phone::Core;
 use super::sound::{Settled, Sound};
 use super::timers::Session;
-use super::trunk::{Slot, Trunk};
+use super::trunk::{Knock, Slot, Trunk};
 
 /// How long news of a transfer is waited for.
 const TRANSFER_LIMIT: Duration = Duration::from_secs(60);
@@ -68,9 +68,11 @@ pub(super) struct Actor {
     pub core: Arc<Core>,
     pub trunk: Option<Arc<Trunk>>,
     pub slot: Option<Slot>,
+    /// The INVITE came in, and its answer is not acknowledged: nothing is sent but to where it came from, whatever it names.
+    pub knock: Option<Knock>,
     pub sound: Arc<Sound>,
     pub dialog: Dialog,
-    pub _registered: Registered,
+    pub registered: Registered,
     /// Where the INVITE went or came from.
     pub hop: Hop,
     /// The connection that it travelled on, when that is a stream.
@@ -134,16 +136,29 @@ impl Actor {
     pub fn send(&mut self, sent: Sent, ask: Ask) {
         let (core, seq, flow, first, mail) = (self.core.clone(), self.seq.clone(), self.flow.clone(), self.hop.clone(), self.mail.clone());
         let login = self.trunk.as_ref().and_then(|trunk| trunk.login.clone());
-        let dialog = self.dialog.clone();
+        let (dialog, proven) = (self.dialog.clone(), self.knock.is_none());
         self.work.spawn(async move {
             let sending = async {
                 // A stream that carried the INVITE carries the rest, too: the other side's Contact is often not one that can be connected to.
                 let open = flow.as_ref().is_some_and(|flow| !flow.cancel_token().is_some_and(|token| token.is_cancelled()));
-                let hop = if open { first } else { dialog.hop(&core.net, &first).await.unwrap_or(first) };
+                let hop = if open || !proven { first } else { dialog.hop(&core.net, &first).await.unwrap_or(first) };
                 core.net.ask(&ask, &hop, flow, &seq, login.as_ref(), REQUEST_LIMIT).await
             };
             let answer = sending.await.map(Box::new);
             drop(mail.send(Mail::Reply(sent, answer)).await);
+        });
+    }
+
+    /// Lets whoever the other side has named speak for it: the nearest proxy of its route, or itself.
+    pub fn hear_peer(&mut self) {
+        if let Some(ip) = self.dialog.next_ip() {
+            return self.registered.allow(ip);
+        }
+        let (core, dialog, first, allow) = (self.core.clone(), self.dialog.clone(), self.hop.clone(), self.registered.allower());
+        self.work.spawn(async move {
+            if let Ok(hop) = dialog.hop(&core.net, &first).await {
+                allow(hop.address.ip());
+            }
         });
     }
 
@@ -316,6 +331,7 @@ impl Actor {
         match code {
             200..=299 => {
                 self.dialog.retarget(answer);
+                self.hear_peer();
                 if self.session.is_some() {
                     self.refreshed(Session::settled(answer, true).or(self.session));
                 }
@@ -341,6 +357,7 @@ impl Actor {
 
     fn on_ack(&mut self, ack: &Request) {
         self.ack_by = None;
+        self.knock = None;
         if self.bye_owed {
             return self.send_bye();
         }

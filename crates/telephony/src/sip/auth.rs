@@ -98,18 +98,24 @@ impl Challenge {
         }
     }
 
-    fn answer(&self, credentials: &Credentials, method: &str, uri: &str, cnonce: &str) -> String {
+    /// The proof of the password (RFC 7616 section 3.4.1).
+    fn proof(&self, credentials: &Credentials, method: &str, uri: &str, cnonce: &str, count: &str) -> String {
         let Credentials { user, password } = credentials;
         let mut secret = self.digest(&format!("{user}:{}:{password}", self.realm));
         if self.session {
             secret = self.digest(&format!("{secret}:{}:{cnonce}", self.nonce));
         }
         let what = self.digest(&format!("{method}:{uri}"));
-        let response = if self.qop_auth {
-            self.digest(&format!("{secret}:{}:00000001:{cnonce}:auth:{what}", self.nonce))
+        if self.qop_auth {
+            self.digest(&format!("{secret}:{}:{count}:{cnonce}:auth:{what}", self.nonce))
         } else {
             self.digest(&format!("{secret}:{}:{what}", self.nonce))
-        };
+        }
+    }
+
+    fn answer(&self, credentials: &Credentials, method: &str, uri: &str, cnonce: &str) -> String {
+        let user = &credentials.user;
+        let response = self.proof(credentials, method, uri, cnonce, "00000001");
         let mut out = format!(
             "Digest username=\"{}\", realm=\"{}\", nonce=\"{}\", uri=\"{uri}\", response=\"{response}\"",
             quoted(user),
@@ -129,6 +135,59 @@ impl Challenge {
         }
         out
     }
+}
+
+/// An `Authorization` that somebody sent us.
+#[derive(Debug)]
+pub(super) struct Proof {
+    challenge: Challenge,
+    user: String,
+    uri: String,
+    cnonce: String,
+    count: String,
+    response: String,
+}
+
+impl Proof {
+    /// `None` for what cannot be a proof.
+    pub fn parse(value: &str) -> Option<Self> {
+        let (_, rest) = value.trim().split_once(char::is_whitespace)?;
+        // An answer names what it answers with the words of the challenge.
+        let challenge = Challenge::parse(value)?;
+        let mut proof =
+            Self { challenge, user: String::new(), uri: String::new(), cnonce: String::new(), count: String::new(), response: String::new() };
+        for (name, value) in parameters(rest) {
+            match name.to_ascii_lowercase().as_str() {
+                "username" => proof.user = value,
+                "uri" => proof.uri = value,
+                "cnonce" => proof.cnonce = value,
+                "nc" => proof.count = value,
+                "response" => proof.response = value,
+                _ => {}
+            }
+        }
+        Some(proof)
+    }
+
+    pub fn realm(&self) -> &str {
+        &self.challenge.realm
+    }
+
+    pub fn nonce(&self) -> &str {
+        &self.challenge.nonce
+    }
+
+    /// Whether whoever wrote it knows the password.
+    pub fn is_of(&self, login: &Credentials, method: &str) -> bool {
+        let expected = self.challenge.proof(login, method, &self.uri, &self.cnonce, &self.count);
+        let proven = same(expected.as_bytes(), self.response.to_ascii_lowercase().as_bytes());
+        proven && self.user == login.user
+    }
+}
+
+/// Compares secrets without telling by its time where they differ.
+pub(super) fn same(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
 }
 
 /// The headers that answer the challenges of a 401 or 407; none when it asks for nothing that can be answered.
@@ -154,6 +213,20 @@ pub(super) fn answer(challenged: &Response, request: &Request, credentials: &Cre
         answers.push((proxy, challenge.realm, header));
     }
     answers.into_iter().map(|(_, _, header)| header).collect()
+}
+
+/// What [`super::fuzzing`] reads of an answer.
+pub(super) fn fuzzed(response: &Response) {
+    for header in response.headers().iter() {
+        let _ = Challenge::parse(header.value())
+            .map(|challenge| challenge.answer(&Credentials { user: "user".into(), password: "password".into() }, "INVITE", "sip:a@b", "cnonce"));
+    }
+}
+
+/// What [`super::fuzzing`] reads of a request.
+pub(super) fn fuzzed_proof(value: &str) {
+    let login = Credentials { user: "user".into(), password: "password".into() };
+    assert!(!Proof::parse(value).is_some_and(|proof| proof.is_of(&login, "INVITE") && proof.user != "user"));
 }
 
 /// `a=b, c="d"`: names with values, quotes taken off.

@@ -205,6 +205,7 @@ impl Calling {
             let routes = self.actor.dialog.routes.clone();
             if tag.is_some() {
                 self.actor.dialog.learn(response);
+                self.actor.hear_peer();
             }
             self.acknowledge_provisional(response);
             if let Some(sdp) = sdp_of(response, &response.body)
@@ -258,6 +259,7 @@ impl Calling {
         let actor = &mut self.actor;
         actor.status = Some(response.status_code.code());
         actor.dialog.learn(response);
+        actor.hear_peer();
         actor.learn_abilities(response);
         if let Some(by) = self.given_up {
             // It crossed our CANCEL.

@@ -66,6 +66,15 @@ impl Dialog {
         Ask { method, uri: self.target.clone(), headers, body }
     }
 
+    /// The address that its requests go to, where no name has to be resolved for it.
+    pub fn next_ip(&self) -> Option<std::net::IpAddr> {
+        let next = self.routes.first().and_then(|route| uri_of(route)).unwrap_or(&self.target);
+        match Uri::try_from(next).ok()?.host_with_port.host {
+            rsipstack::sip::Host::IpAddr(ip) => Some(ip),
+            rsipstack::sip::Host::Domain(_) => None,
+        }
+    }
+
     /// Where its requests go: the first route, else the target.
     ///
     /// # Errors

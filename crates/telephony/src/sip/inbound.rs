@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::call::{EndCause, Fact};
-use rsipstack::sip::{Request, Response};
+use rsipstack::sip::{Header, Request, Response};
 use rsipstack::transaction::Transaction;
 use rsipstack::transaction::transaction::{TransactionEvent, TransactionEventSender};
 use tokio::sync::{mpsc, oneshot};
@@ -15,13 +15,14 @@ use super::actor::{Actor, Mail, serve, until};
 use super::address::Hop;
 use super::dialog::Dialog;
 use super::leg::{Command, Decision, EndedBy, Leg, LegControl, LegEvent};
-use super::message::{cseq, header, lists, new_tag, parameter, sdp_body, sdp_of, uri_of, user_of, value, values};
-use super::net::REQUEST_LIMIT;
+use super::message::{cseq, header, lists, new_tag, parameter, plain_uri, sdp_body, sdp_of, uri_of, user_of, value, values};
+use super::net::{REQUEST_LIMIT, carried_by};
+use super::nonces::Denied;
 use super::phone::Core;
-use super::sound::{Connection, Sound};
+use super::sound::Sound;
 use super::timers::Session;
-use super::trunk::{Trunk, unknown_demands};
-use crate::media::{Ear, Line};
+use super::trunk::{Knock, Slot, Trunk, unknown_demands};
+use crate::media::Ear;
 use crate::settings::{Codec, Encryption, Transport};
 
 /// How long a decision may take before the caller is told that its INVITE arrived (RFC 3261 section 17.2.1).
@@ -40,6 +41,8 @@ pub enum AnswerFailed {
     Gone,
     /// There is no sound that both sides can do; the caller got 488.
     NoMedia,
+    /// The caller never acknowledged the answer; the call is over.
+    NotAcknowledged,
 }
 
 /// A call that comes in.
@@ -77,16 +80,6 @@ impl IncomingCall {
         self.control.decide(Decision::Ring);
     }
 
-    /// Sends sound before the answer (183). `None` when the caller has gone, made no offer, or demands reliable provisional answers.
-    pub async fn early_media(&self, ear: Box<dyn Ear>) -> Option<Line> {
-        let (sent, told) = oneshot::channel();
-        self.control.decide(Decision::Early(sent));
-        match told.await {
-            Ok(true) => self.control.connect(ear),
-            _ => None,
-        }
-    }
-
     /// Waits until the caller hangs up before the answer.
     pub async fn cancelled(&mut self) {
         while let Some(event) = self.events.recv().await {
@@ -101,7 +94,8 @@ impl IncomingCall {
         self.control.decide(Decision::Reject(status));
     }
 
-    /// Picks up. The first event of the leg is [`LegEvent::Answered`]. `ear` hears it, unless one listens since [`IncomingCall::early_media`].
+    /// Picks up. Returns when the caller has acknowledged the answer, which takes it half a minute at most: until then nobody knows whether the address
+    /// that the call came from is the caller's, so there is no sound and the first event of the leg, [`LegEvent::Answered`], has not come.
     ///
     /// # Errors
     /// [`AnswerFailed`]: there is no call any more.
@@ -119,77 +113,79 @@ impl IncomingCall {
     }
 }
 
-/// A new INVITE from a trunk.
-pub(super) async fn invite(core: &Arc<Core>, trunk: &Arc<Trunk>, mut transaction: Transaction) {
+/// A new INVITE from a trunk. One that is refused on its face is answered without being remembered: its sender may be forged.
+pub(super) fn invite(core: &Arc<Core>, trunk: &Arc<Trunk>, mut transaction: Transaction) -> Option<(Transaction, Refusal)> {
     let request = transaction.original.clone();
-    let refusal = match check(core, &request) {
-        Err(refusal) => Some(refusal),
-        Ok(()) => match trunk.slot() {
-            Some(slot) => match begin(core, trunk, slot, &mut transaction, &request) {
-                Ok((actor, call)) => {
-                    let (events, mail) = (transaction.tu_sender.clone(), actor.mail.clone());
-                    let mut coming = Coming::new(actor, events, request);
-                    coming.actor.work.spawn(serve(transaction, mail));
-                    // A panic there must not stop the task that reads messages; the call is then dropped, which declines it.
-                    if catch_unwind(AssertUnwindSafe(|| core.inbound.invite(call))).is_err() {
-                        tracing::error!("taking over a call that came in panicked");
-                    }
-                    core.clone().spawn_leg(coming.run());
-                    return;
-                }
-                Err(status) => Some((status, None)),
-            },
-            None => Some((503, Some(("Retry-After", "5".to_owned())))),
-        },
+    let begun = check(core, trunk, &request).and_then(|()| {
+        let busy = || (503, vec![header("Retry-After", "5")]);
+        let slot = trunk.slot().ok_or_else(busy)?;
+        let knock = trunk.knock().ok_or_else(busy)?;
+        begin(core, trunk, (slot, knock), &mut transaction, &request).map_err(|status| (status, vec![]))
+    });
+    let (actor, call) = match begun {
+        Ok(begun) => begun,
+        Err(refusal) => return Some((transaction, refusal)),
     };
-    if let Some((status, more)) = refusal {
-        let headers = more.map(|(name, value)| header(name, value)).into_iter().collect();
-        core.answer_outside(transaction, status, headers);
+    let (events, mail) = (transaction.tu_sender.clone(), actor.mail.clone());
+    let mut coming = Coming::new(actor, events, request);
+    coming.actor.work.spawn(serve(transaction, mail));
+    // A panic there must not stop the task that reads messages; the call is then dropped, which declines it.
+    if catch_unwind(AssertUnwindSafe(|| core.inbound.invite(call))).is_err() {
+        tracing::error!("taking over a call that came in panicked");
     }
+    core.clone().spawn_leg(coming.run());
+    None
 }
 
-type Refusal = (u16, Option<(&'static str, String)>);
+/// A status, and what else the answer says.
+pub(super) type Refusal = (u16, Vec<Header>);
 
 /// What is wrong with an INVITE on its face.
-fn check(core: &Core, request: &Request) -> Result<(), Refusal> {
+fn check(core: &Core, trunk: &Trunk, request: &Request) -> Result<(), Refusal> {
     if core.stopping() {
-        return Err((503, None));
+        return Err((503, vec![]));
+    }
+    if trunk.settings.inbound_auth {
+        let now = std::time::Instant::now();
+        // Without a password nobody can prove anything.
+        let proven = trunk.login.as_ref().map_or(Err(Denied::Unproven), |login| core.nonces.check(request, login, now));
+        match proven {
+            Ok(()) => {}
+            Err(Denied::Crowded) => return Err((503, vec![header("Retry-After", "5")])),
+            Err(denied) => return Err((401, core.nonces.challenge(request, denied == Denied::Stale, now))),
+        }
     }
     if let Some(unknown) = unknown_demands(request) {
-        return Err((420, Some(("Unsupported", unknown))));
+        return Err((420, vec![header("Unsupported", unknown)]));
     }
     let kind = value(request, "Content-Type").unwrap_or("application/sdp");
     if !request.body.is_empty() && !kind.to_ascii_lowercase().starts_with("application/sdp") {
-        return Err((415, Some(("Accept", "application/sdp".into()))));
+        return Err((415, vec![header("Accept", "application/sdp")]));
     }
     if let Err(least) = Session::answer(request) {
-        return Err((422, Some(("Min-SE", least.to_string()))));
+        return Err((422, vec![header("Min-SE", least.to_string())]));
     }
     let complete = value(request, "Contact").and_then(uri_of).is_some() && value(request, "From").and_then(|from| parameter(from, "tag")).is_some();
-    if complete { Ok(()) } else { Err((400, None)) }
+    if complete { Ok(()) } else { Err((400, vec![])) }
 }
 
 /// Sets up the leg of a call that comes in. An error is the status to refuse it with.
 fn begin(
     core: &Arc<Core>,
     trunk: &Arc<Trunk>,
-    slot: super::trunk::Slot,
+    (slot, knock): (Slot, Knock),
     transaction: &mut Transaction,
     request: &Request,
 ) -> Result<(Actor, IncomingCall), u16> {
     let connection = transaction.connection.clone().ok_or(500u16)?;
     let address = connection.get_remote_addr().and_then(|from| from.get_socketaddr().ok()).ok_or(400u16)?;
-    let transport = match connection.transport() {
-        rsipstack::sip::Transport::Tcp => Transport::Tcp,
-        rsipstack::sip::Transport::Tls => Transport::Tls,
-        _ => Transport::Udp,
-    };
+    let transport = carried_by(&connection);
     let hop = Hop { transport, address, host: address.ip().to_string() };
     let (bind, shown_ip) = (core.net.local_ip(address), core.net.shown_ip(address));
     let codecs: &[Codec] = &trunk.settings.codecs;
     // Encryption is taken where it is offered; a trunk that demands it is refused without.
     let encryption = if trunk.settings.encryption == Encryption::Required { Encryption::Required } else { Encryption::WhenOffered };
-    let sound = Sound::open(&core.engine, bind, shown_ip, codecs, encryption).map_err(|error| {
+    let sound = Sound::open(&core.engine, bind, shown_ip, trunk.sources(address.ip()), codecs, encryption).map_err(|error| {
         tracing::warn!(trunk = %trunk.settings.name, %error, "no port for a call that comes in");
         503u16
     })?;
@@ -198,12 +194,14 @@ fn begin(
     let (control, commands) = LegControl::new(dialog.call_id.clone(), Some(trunk.settings.name.clone()), sound.clone());
     let (mut actor, events) = Actor::start(core, Some(trunk.clone()), Some(slot), sound, dialog, hop, commands);
     actor.flow = connection.is_reliable().then_some(connection);
+    actor.knock = Some(knock);
+    actor.hear_peer();
     actor.learn_abilities(request);
     let (from, to) = (caller(request), called(request, trunk));
     Ok((actor, IncomingCall { control, events, from, to }))
 }
 
-fn dialog_of(request: &Request, shown: &str, transport: Transport) -> Option<Dialog> {
+pub(super) fn dialog_of(request: &Request, shown: &str, transport: Transport) -> Option<Dialog> {
     let (from, to) = (value(request, "From")?, value(request, "To")?);
     let tag = new_tag();
     let user = request.uri.user().map_or_else(|| "dastak".to_owned(), super::address::safe_user);
@@ -220,15 +218,15 @@ fn dialog_of(request: &Request, shown: &str, transport: Transport) -> Option<Dia
     })
 }
 
-fn caller(request: &Request) -> String {
+pub(super) fn caller(request: &Request) -> String {
     let of = |name| value(request, name).and_then(uri_of).and_then(user_of).filter(|user| !user.eq_ignore_ascii_case("anonymous"));
-    of("P-Asserted-Identity").or_else(|| of("From")).unwrap_or_default().to_owned()
+    plain_uri(of("P-Asserted-Identity").or_else(|| of("From")).unwrap_or_default())
 }
 
 fn called(request: &Request, trunk: &Trunk) -> String {
     let line = request.uri.user().filter(|user| Some(*user) != trunk.settings.username.as_deref());
     let to = || value(request, "To").and_then(uri_of).and_then(user_of);
-    line.or_else(to).unwrap_or_default().to_owned()
+    plain_uri(line.or_else(to).unwrap_or_default())
 }
 
 /// An INVITE that came in, until the answer.
@@ -237,12 +235,10 @@ struct Coming {
     transaction: TransactionEventSender,
     request: Request,
     trying_at: Option<Instant>,
-    /// The answer in a 183, which the 200 repeats.
-    sdp: Option<String>,
     /// Refused: only the ACK is waited for.
     over_by: Option<Instant>,
     ignored: bool,
-    /// Waits for the ACK that carries the caller's answer to our offer.
+    /// The 200 is on its way: whoever answered waits for the ACK.
     answering: Option<oneshot::Sender<Result<(), AnswerFailed>>>,
 }
 
@@ -255,7 +251,7 @@ enum Step {
 impl Coming {
     fn new(actor: Actor, transaction: TransactionEventSender, request: Request) -> Self {
         let trying_at = Some(Instant::now() + TRYING_AFTER);
-        Self { actor, transaction, request, trying_at, sdp: None, over_by: None, ignored: false, answering: None }
+        Self { actor, transaction, request, trying_at, over_by: None, ignored: false, answering: None }
     }
 
     async fn run(mut self) {
@@ -277,7 +273,7 @@ impl Coming {
         }
     }
 
-    fn respond(&self, status: u16, more: Vec<rsipstack::sip::Header>, body: Vec<u8>) {
+    fn respond(&self, status: u16, more: Vec<Header>, body: Vec<u8>) {
         let answer: Response = super::message::response(&self.request, status, &self.actor.dialog.local_tag, &self.actor.core.agent, more, body);
         drop(self.transaction.send(TransactionEvent::Respond(answer)));
     }
@@ -298,18 +294,25 @@ impl Coming {
 
     async fn on_mail(&mut self, mail: Mail) -> Step {
         match mail {
+            // It crossed our 200; whoever gave up ends the call with a BYE.
+            Mail::Cancelled if self.answering.is_some() => {}
             Mail::Cancelled => self.refuse(487, EndedBy::Them, Fact::Ended(EndCause::CallerHangup)),
+            // Whoever forges an ACK to a refusal knows its branch, and not the tag that our answer carries (RFC 3261 section 17.1.1.3).
+            Mail::Acked(ack) if !self.is_ours(&ack) => {}
             Mail::Acked(_) if self.over_by.is_some() => return Step::Over,
             Mail::Acked(ack) => {
                 if let Some(answering) = self.answering.take() {
-                    return self.on_offer_answered(&ack, answering);
+                    return self.on_acknowledged(&ack, answering);
                 }
             }
-            Mail::Stop => self.refuse(503, EndedBy::Us, Fact::Ended(EndCause::ApiHangup)),
+            Mail::Stop => return self.hang_up(503),
             Mail::Request(transaction) => {
                 self.actor.on_request(*transaction).await;
                 if self.actor.ended && self.over_by.is_none() {
-                    // A BYE before the answer; the INVITE is still owed one.
+                    // A BYE: after our 200 nothing is owed any more, before it the INVITE is.
+                    if self.answering.take().is_some() {
+                        return Step::Over;
+                    }
                     self.refuse(487, EndedBy::Them, Fact::Ended(EndCause::CallerHangup));
                 }
             }
@@ -318,31 +321,47 @@ impl Coming {
         Step::On
     }
 
+    fn is_ours(&self, ack: &Request) -> bool {
+        value(ack, "To").and_then(|to| parameter(to, "tag")) == Some(self.actor.dialog.local_tag.as_str())
+    }
+
+    /// Ends it from our side: a refusal, or after the 200 a BYE, which waits for the ACK.
+    fn hang_up(&mut self, status: u16) -> Step {
+        let fact = Fact::Ended(EndCause::ApiHangup);
+        if self.answering.take().is_some() {
+            self.actor.bye(EndedBy::Us, None, fact);
+            return Step::Talk;
+        }
+        self.refuse(status, EndedBy::Us, fact);
+        Step::On
+    }
+
     fn on_command(&mut self, command: Option<Command>) -> Step {
         match command {
             None => {
                 self.actor.commands_open = false;
-                if !self.ignored {
-                    self.refuse(480, EndedBy::Us, Fact::Ended(EndCause::ApiHangup));
-                }
+                if self.ignored { Step::On } else { self.hang_up(480) }
             }
             Some(Command::HangUp(done)) => {
-                self.refuse(480, EndedBy::Us, Fact::Ended(EndCause::ApiHangup));
+                let step = self.hang_up(480);
                 let _: Result<(), ()> = done.send(());
+                step
             }
-            Some(Command::Refer(_) | Command::Hold(_)) => {}
-            Some(Command::Decide(decision)) => return self.on_decision(decision),
+            Some(Command::Refer(_) | Command::Hold(_)) => Step::On,
+            Some(Command::Decide(decision)) => {
+                self.on_decision(decision);
+                Step::On
+            }
         }
-        Step::On
     }
 
-    fn on_decision(&mut self, decision: Decision) -> Step {
+    fn on_decision(&mut self, decision: Decision) {
         let open = self.over_by.is_none() && self.answering.is_none();
         match decision {
-            Decision::Answer(answered) if open => return self.answer(answered),
+            Decision::Answer(answered) if open => self.answer(answered),
             Decision::Answer(answered) => drop(answered.send(Err(AnswerFailed::Gone)).ok()),
-            Decision::Early(sent) => drop(sent.send(open && self.early())),
-            Decision::Ring if open && !self.reliable() => {
+            // A caller that demands that provisional answers be acknowledged gets none; the final one is allowed at once (RFC 3262 section 3).
+            Decision::Ring if open && !lists(&self.request, "Require", "100rel") => {
                 self.trying_at = None;
                 self.respond(180, vec![], vec![]);
             }
@@ -357,38 +376,16 @@ impl Coming {
             }
             Decision::Ignore => {}
         }
-        Step::On
     }
 
-    /// The caller demands that provisional answers be acknowledged. There are none then; the final answer is allowed at once (RFC 3262 section 3).
-    fn reliable(&self) -> bool {
-        lists(&self.request, "Require", "100rel")
-    }
-
-    fn early(&mut self) -> bool {
-        if self.reliable() {
-            return false;
-        }
-        let Some(Ok((text, _))) = sdp_of(&self.request, &self.request.body).map(|offer| self.actor.sound.on_offer(&offer)) else { return false };
-        self.trying_at = None;
-        self.sdp = Some(text.clone());
-        let (kind, body) = sdp_body(text);
-        let contact = header("Contact", &self.actor.dialog.contact);
-        self.respond(183, vec![contact, kind], body);
-        true
-    }
-
-    fn answer(&mut self, answered: oneshot::Sender<Result<(), AnswerFailed>>) -> Step {
-        let offer = sdp_of(&self.request, &self.request.body);
-        let text = match (self.sdp.take(), &offer) {
-            (Some(text), _) => Ok(text),
-            (None, Some(offer)) => self.actor.sound.on_offer(offer).map(|(text, _)| text),
-            (None, None) => Ok(self.actor.sound.offer()),
+    fn answer(&mut self, answered: oneshot::Sender<Result<(), AnswerFailed>>) {
+        let text = match sdp_of(&self.request, &self.request.body) {
+            Some(offer) => self.actor.sound.on_offer(&offer).map(|(text, _)| text),
+            None => Ok(self.actor.sound.offer()),
         };
         let Ok(text) = text else {
             answered.send(Err(AnswerFailed::NoMedia)).ok();
-            self.refuse(488, EndedBy::Us, Fact::AgentFailed);
-            return Step::On;
+            return self.refuse(488, EndedBy::Us, Fact::AgentFailed);
         };
         let mut headers = self.actor.session_headers();
         headers.push(header("Contact", &self.actor.dialog.contact));
@@ -401,32 +398,26 @@ impl Coming {
         self.trying_at = None;
         self.actor.status = Some(200);
         self.actor.ack_by = Some(Instant::now() + REQUEST_LIMIT);
+        self.answering = Some(answered);
         self.respond(200, headers, body);
-        match self.actor.sound.connection() {
-            Some(connection) if offer.is_some() => self.talk(connection, answered),
-            _ => {
-                self.answering = Some(answered);
-                Step::On
-            }
-        }
     }
 
-    fn talk(&mut self, connection: Connection, answered: oneshot::Sender<Result<(), AnswerFailed>>) -> Step {
-        self.actor.tell(LegEvent::Answered(connection));
-        answered.send(Ok(())).ok();
-        Step::Talk
-    }
-
-    fn on_offer_answered(&mut self, ack: &Request, answered: oneshot::Sender<Result<(), AnswerFailed>>) -> Step {
+    /// The ACK: the caller is where the INVITE came from. It carries the caller's answer when the offer was ours.
+    fn on_acknowledged(&mut self, ack: &Request, answered: oneshot::Sender<Result<(), AnswerFailed>>) -> Step {
         self.actor.ack_by = None;
-        match sdp_of(ack, &ack.body).and_then(|sdp| self.actor.sound.on_answer(&sdp).ok()) {
-            Some(settled) => self.talk(settled.connection, answered),
+        self.actor.knock = None;
+        let agreed = || sdp_of(ack, &ack.body).and_then(|sdp| self.actor.sound.on_answer(&sdp).ok()).map(|settled| settled.connection);
+        match self.actor.sound.connection().or_else(agreed) {
+            Some(connection) => {
+                self.actor.tell(LegEvent::Answered(connection));
+                answered.send(Ok(())).ok();
+            }
             None => {
                 answered.send(Err(AnswerFailed::NoMedia)).ok();
                 self.actor.bye(EndedBy::Us, None, Fact::AgentFailed);
-                Step::Talk
             }
         }
+        Step::Talk
     }
 
     fn on_time(&mut self) -> Step {
@@ -441,7 +432,9 @@ impl Coming {
         }
         if due(self.actor.ack_by) {
             self.actor.ack_by = None;
-            drop(self.answering.take());
+            if let Some(answering) = self.answering.take() {
+                answering.send(Err(AnswerFailed::NotAcknowledged)).ok();
+            }
             self.actor.bye(EndedBy::Timeout, None, Fact::Ended(EndCause::Error));
             return Step::Talk;
         }

@@ -94,8 +94,6 @@ pub(super) enum Command {
 /// What is done with a call that comes in.
 pub(super) enum Decision {
     Ring,
-    /// Sound before the answer; tells whether it went out.
-    Early(oneshot::Sender<bool>),
     Answer(oneshot::Sender<Result<(), super::AnswerFailed>>),
     Reject(u16),
     Ignore,

@@ -118,10 +118,38 @@ pub(super) fn sdp_body(sdp: String) -> (Header, Vec<u8>) {
     (header("Content-Type", "application/sdp"), sdp.into_bytes())
 }
 
+/// An address that is written as it was read. The stack takes a user as it stands and percent-encodes what it writes, `%` too, so that `sip:%2B91…` would
+/// become `sip:%252B91…`, another address: what is encoded is decoded for it.
+pub(super) fn read_uri(text: &str) -> Option<Uri> {
+    let mut uri = Uri::try_from(text).ok()?;
+    if let Some(auth) = &mut uri.auth {
+        auth.user = decoded(&auth.user, |_| true);
+        auth.password = auth.password.as_ref().map(|password| decoded(password, |_| true));
+    }
+    Some(uri)
+}
+
+/// An address without the encoding of letters that need none: for what the stack itself makes of a header.
+pub(super) fn plain_uri(text: &str) -> String {
+    decoded(text, |byte| byte.is_ascii_alphanumeric() || b"-_.!~*+".contains(&byte))
+}
+
+/// Undoes the percent-encoding of these bytes; a text in which they would not be UTF-8 stays as it is.
+fn decoded(text: &str, which: impl Fn(u8) -> bool) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = (*first == b'%').then(|| after.get(..2)).flatten().filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        let byte = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()).filter(|byte| which(*byte));
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
+
 /// A SIP address of somebody else, read and written again: nothing can hide behind it.
 pub(super) fn safe_uri(text: &str) -> Option<String> {
-    let uri = Uri::try_from(text).ok()?;
-    let written = uri.to_string();
+    let written = read_uri(text)?.to_string();
     (!written.contains(['<', '>', '\r', '\n', ' ', '"'])).then_some(written)
 }
 
@@ -184,6 +212,23 @@ mod tests {
         assert_eq!(user_of("sip:+9198;phone-context=x:secret@h"), Some("+9198"));
         assert_eq!(user_of("tel:+9198;x=y"), Some("+9198"));
         assert_eq!(user_of("sip:host"), None);
+    }
+
+    #[test]
+    fn what_is_encoded_in_an_address_is_not_encoded_once_more() {
+        for (text, expected) in [
+            ("sip:%2B919812345678@h", "sip:+919812345678@h"),
+            ("sip:a%20b%40c:p%3aq@h;x=%41", "sip:a%20b%40c:p%3Aq@h;x=%41"),
+            ("sip:a%0D%0Ab@h", "sip:a%0D%0Ab@h"),
+            ("sip:50%@h", "sip:50%25@h"),
+            ("sip:%FF@h", "sip:%25FF@h"),
+            ("sip:h", "sip:h"),
+        ] {
+            let written = read_uri(text).expect("an address").to_string();
+            assert_eq!(written, expected, "{text}");
+            assert_eq!(read_uri(&written).expect("an address").to_string(), written, "{text}");
+        }
+        assert_eq!(plain_uri("sip:%2B91%40x%3B@h"), "sip:+91%40x%3B@h");
     }
 
     #[test]

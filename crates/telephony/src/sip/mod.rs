@@ -7,7 +7,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `phone`, `door` | sockets, who may come in, and who gets which message |
-//! | `net` | the gate for datagrams, connections, requests with their answers |
+//! | `net`, `stream` | the gate for datagrams, connections, requests with their answers |
+//! | `nonces` | the password of calls that come in |
 //! | `trunk` | OPTIONS, REGISTER, channels, addresses |
 //! | `outbound`, `calling`, `inbound` | a call until its answer |
 //! | `actor`, `requests` | a call from its answer to its end |
@@ -23,18 +24,22 @@ mod auth;
 mod calling;
 mod dialog;
 mod door;
+pub(crate) mod fuzzing;
 mod inbound;
 mod leg;
 mod message;
 mod net;
+mod nonces;
 mod outbound;
 pub mod outcome;
 mod phone;
 mod requests;
 mod sound;
+mod stream;
 mod timers;
 mod tls;
 mod trunk;
+pub(crate) mod unplugged;
 
 pub use inbound::{AnswerFailed, Inbound, IncomingCall};
 pub use leg::{EndedBy, Leg, LegControl, LegEnd, LegEvent};

@@ -7,22 +7,22 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use rsipstack::platform::CancellationToken;
 use rsipstack::platform::net::UdpSocket as Datagrams;
 use rsipstack::resolver::SipResolver;
 use rsipstack::sip::{HasHeaders, Header, Method, Request, Response, SipMessage, StatusCodeKind, Uri};
 use rsipstack::transaction::Transaction;
 use rsipstack::transaction::endpoint::{EndpointInnerRef, MessageInspector, TargetLocator};
 use rsipstack::transaction::key::{TransactionKey, TransactionRole};
-use rsipstack::transport::tcp::TcpConnection;
-use rsipstack::transport::tls::TlsConnection;
-use rsipstack::transport::{SipAddr, SipConnection, TlsConfig};
-use rustls::client::danger::ServerCertVerifier;
+use rsipstack::transport::transport_layer::DomainResolver;
+use rsipstack::transport::{SipAddr, SipConnection};
 use tokio::net::UdpSocket;
+use tokio_rustls::TlsConnector;
 
 use super::address::{Hop, hop_of, host_port, local_toward, resolve};
 use super::auth::{self, Credentials};
-use super::message::{MADE_UP, header, new_branch, new_tag, parameter, request, response, uri_of, value};
+use super::door::{Door, Queues, may_pass};
+use super::message::{MADE_UP, header, new_branch, plain_uri, read_uri, request, uri_of, value};
+use super::stream::{LARGEST, Streams};
 use crate::settings::{Settings, Transport};
 
 /// How long opening a connection may take before the hop counts as one that cannot be reached.
@@ -30,32 +30,37 @@ pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long a request is repeated and its answer waited for (RFC 3261: 64 times T1).
 pub(super) const REQUEST_LIMIT: Duration = Duration::from_secs(32);
 
-/// Who may speak to us: asked for every datagram.
-pub(super) trait Door: Send + Sync {
-    /// Whether this address is a trunk's.
-    fn knows(&self, ip: IpAddr) -> bool;
-    /// Whether there is a dialog of this Call-ID and tag of ours.
-    fn has_dialog(&self, call_id: &str, tag: &str) -> bool;
-}
-
-/// The datagram socket. What cannot be read, and requests of strangers, never reach the stack: they cost neither memory nor a panic.
+/// The datagram socket. What strangers send, what cannot be read and what there is no room for never reaches the stack: it costs neither memory nor a
+/// panic, and nobody is answered.
 pub(super) struct Gate {
-    socket: RwLock<Option<Arc<UdpSocket>>>,
+    socket: RwLock<Option<Arc<Socket>>>,
     local: SocketAddr,
     door: Arc<dyn Door>,
-    agent: String,
-    /// Requests of strangers that were refused.
+    queues: Arc<Queues>,
+    /// Datagrams of strangers.
     pub refused: AtomicU64,
-    /// Datagrams that are no SIP message.
+    /// Datagrams that are no SIP message, or too large.
     pub junk: AtomicU64,
+    /// Datagrams of a peer of whom too many wait.
+    pub crowded: AtomicU64,
+}
+
+/// One socket, twice.
+struct Socket {
+    reads: UdpSocket,
+    /// Does not wait, and asks the system each time: what the runtime believes about room in its buffer is too careful, above all in the beginning.
+    writes: std::net::UdpSocket,
 }
 
 impl Gate {
-    pub async fn bind(listen: SocketAddr, door: Arc<dyn Door>, agent: &str) -> std::io::Result<Arc<Self>> {
-        let socket = UdpSocket::bind(listen).await?;
-        let local = socket.local_addr()?;
-        let socket = RwLock::new(Some(Arc::new(socket)));
-        Ok(Arc::new(Self { socket, local, door, agent: agent.to_owned(), refused: AtomicU64::new(0), junk: AtomicU64::new(0) }))
+    pub fn bind(listen: SocketAddr, door: Arc<dyn Door>, queues: Arc<Queues>) -> std::io::Result<Arc<Self>> {
+        let writes = std::net::UdpSocket::bind(listen)?;
+        writes.set_nonblocking(true)?;
+        let local = writes.local_addr()?;
+        let reads = UdpSocket::from_std(writes.try_clone()?)?;
+        let socket = RwLock::new(Some(Arc::new(Socket { reads, writes })));
+        let none = || AtomicU64::new(0);
+        Ok(Arc::new(Self { socket, local, door, queues, refused: none(), junk: none(), crowded: none() }))
     }
 
     pub fn local(&self) -> SocketAddr {
@@ -67,51 +72,53 @@ impl Gate {
         self.socket.write().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    fn socket(&self) -> Option<Arc<UdpSocket>> {
+    fn socket(&self) -> Option<Arc<Socket>> {
         self.socket.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether a datagram may pass; the answer to a stranger's request otherwise.
-    fn judge(&self, datagram: &[u8], from: IpAddr) -> Verdict {
-        if datagram.iter().all(u8::is_ascii_whitespace) {
-            return Verdict::Pass;
-        }
-        let read = catch_unwind(AssertUnwindSafe(|| readable(datagram)));
-        let Ok(Some(message)) = read else {
-            self.junk.fetch_add(1, Ordering::Relaxed);
-            return Verdict::Drop;
+    /// Whether a datagram may pass.
+    fn judge(&self, datagram: &[u8], from: SocketAddr) -> Verdict {
+        let ip = from.ip().to_canonical();
+        let drop_and = |count: &AtomicU64| {
+            count.fetch_add(1, Ordering::Relaxed);
+            Verdict::Drop
         };
-        let SipMessage::Request(request) = message else { return Verdict::Pass };
-        let tag = value(&request, "To").and_then(|to| parameter(to, "tag"));
-        let call = value(&request, "Call-ID").unwrap_or_default();
-        if self.door.knows(from) || tag.is_some_and(|tag| self.door.has_dialog(call, tag)) {
-            return Verdict::Pass;
+        // Before anything is read of it.
+        if !self.door.hears(ip) {
+            return drop_and(&self.refused);
         }
-        self.refused.fetch_add(1, Ordering::Relaxed);
-        if request.method == Method::Ack {
-            return Verdict::Drop;
+        if datagram.iter().all(u8::is_ascii_whitespace) {
+            return if datagram == b"\r\n\r\n" { Verdict::KeepAlive } else { Verdict::Drop };
         }
-        Verdict::Answer(response(&request, 403, &new_tag(), &self.agent, vec![], vec![]).to_bytes())
+        let read = if datagram.len() > LARGEST { None } else { readable(datagram, from, Transport::Udp) };
+        let Some(message) = read else { return drop_and(&self.junk) };
+        if !may_pass(&*self.door, &message, ip, Transport::Udp) {
+            return drop_and(&self.refused);
+        }
+        if self.queues.enter(ip) { Verdict::Pass } else { drop_and(&self.crowded) }
     }
 }
 
 enum Verdict {
     Pass,
     Drop,
-    Answer(Vec<u8>),
+    /// Answered with an empty line.
+    KeepAlive,
 }
 
-/// Reads a message and what the stack will read of it, so that whatever goes wrong goes wrong here.
-fn readable(datagram: &[u8]) -> Option<SipMessage> {
-    let message = SipMessage::try_from(datagram).ok()?;
-    let source = SocketAddr::from(([127, 0, 0, 1], 5060));
-    let message = SipConnection::update_msg_received(message, source, rsipstack::sip::Transport::Udp).ok()?;
-    match &message {
-        SipMessage::Request(request) => TransactionKey::from_request(request, TransactionRole::Server).ok()?,
-        SipMessage::Response(response) => TransactionKey::from_response(response, TransactionRole::Client).ok()?,
-    };
-    let _ = message.to_bytes();
-    SipMessage::try_from(datagram).ok()
+/// Reads a message and what the stack will read of it, so that whatever goes wrong goes wrong here. Its `Via` says where it came from.
+pub(super) fn readable(bytes: &[u8], from: SocketAddr, transport: Transport) -> Option<SipMessage> {
+    let read = AssertUnwindSafe(|| {
+        let message = SipMessage::try_from(bytes).ok()?;
+        let message = SipConnection::update_msg_received(message, from, transport.carried()).ok()?;
+        match &message {
+            SipMessage::Request(request) => TransactionKey::from_request(request, TransactionRole::Server).ok()?,
+            SipMessage::Response(response) => TransactionKey::from_response(response, TransactionRole::Client).ok()?,
+        };
+        let _ = message.to_bytes();
+        Some(message)
+    });
+    catch_unwind(read).ok().flatten()
 }
 
 #[async_trait::async_trait]
@@ -120,24 +127,49 @@ impl Datagrams for Gate {
         loop {
             let Some(socket) = self.socket() else { return std::future::pending().await };
             // An error here is an earlier datagram's that found no reader; the socket goes on.
-            let Ok((length, from)) = socket.recv_from(buf).await else { continue };
-            match self.judge(&buf[..length], from.ip().to_canonical()) {
+            let Ok((length, from)) = socket.reads.recv_from(buf).await else { continue };
+            match self.judge(&buf[..length], from) {
                 Verdict::Pass => return Ok((length, from)),
                 Verdict::Drop => {}
-                Verdict::Answer(answer) => drop(socket.try_send_to(&answer, from)),
+                Verdict::KeepAlive => drop(socket.writes.send_to(b"\r\n", from)),
             }
         }
     }
 
+    /// Waits for nothing: a datagram that the system has no room for is lost, as on the way.
     async fn send_to(&self, buf: &[u8], to: SocketAddr) -> Result<usize, rsipstack::Error> {
         match self.socket() {
-            Some(socket) => Ok(socket.send_to(buf, to).await?),
+            Some(socket) => match socket.writes.send_to(buf, to) {
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(buf.len()),
+                sent => Ok(sent?),
+            },
             None => Err(rsipstack::Error::Error("closed".into())),
         }
     }
 
     fn local_addr(&self) -> Result<SocketAddr, rsipstack::Error> {
         Ok(self.local)
+    }
+}
+
+/// How a message came. The stack sees connections as channels, whose address says it.
+pub(super) fn carried_by(connection: &SipConnection) -> Transport {
+    let named = connection.get_remote_addr().and_then(|address| address.r#type);
+    match named {
+        Some(rsipstack::sip::Transport::Tcp) => Transport::Tcp,
+        Some(rsipstack::sip::Transport::Tls) => Transport::Tls,
+        _ => Transport::Udp,
+    }
+}
+
+/// Resolves no name. The stack asks on the loop that all peers share, where nobody may wait for a name server; what has to be resolved is resolved by the
+/// task of the call ([`Locator`], [`super::dialog::Dialog::hop`]).
+pub(super) struct Unresolved;
+
+#[async_trait::async_trait]
+impl DomainResolver for Unresolved {
+    async fn resolve(&self, target: &SipAddr) -> Result<SipAddr, rsipstack::Error> {
+        Err(rsipstack::Error::DnsResolutionError(target.addr.to_string()))
     }
 }
 
@@ -156,10 +188,15 @@ impl MessageInspector for Mender {
         match from {
             None => response.headers_mut().push(header(MADE_UP, "1")),
             Some(from) if response.status_code.kind() == StatusCodeKind::Successful => {
-                let usable = value(&response, "Contact").and_then(uri_of).is_some_and(|uri| Uri::try_from(uri).is_ok());
-                if !usable {
+                let contact = value(&response, "Contact").and_then(uri_of).filter(|uri| Uri::try_from(*uri).is_ok());
+                let mended = match contact {
+                    None => Some(Uri::from(from).to_string()),
+                    // Its ACK is made by the stack, which would encode it once more.
+                    Some(uri) => uri.contains('%').then(|| plain_uri(uri)),
+                };
+                if let Some(uri) = mended {
                     response.headers_mut().retain(|one| !matches!(one, Header::Contact(_)));
-                    response.headers_mut().push(header("Contact", format!("<{}>", Uri::from(from))));
+                    response.headers_mut().push(header("Contact", format!("<{uri}>")));
                 }
             }
             Some(_) => {}
@@ -194,10 +231,11 @@ pub(super) struct Net {
     pub endpoint: EndpointInnerRef,
     pub gate: Arc<Gate>,
     pub resolver: SipResolver,
+    pub streams: Arc<Streams>,
     udp: SipConnection,
-    streams: Mutex<HashMap<(&'static str, SocketAddr), SipConnection>>,
-    token: CancellationToken,
-    verifier: Option<Arc<dyn ServerCertVerifier>>,
+    /// Connections that we opened.
+    opened: Mutex<HashMap<(&'static str, SocketAddr), SipConnection>>,
+    connector: Option<TlsConnector>,
     listen: SocketAddr,
     tls_port: Option<u16>,
     public: Option<IpAddr>,
@@ -214,14 +252,14 @@ impl Net {
         settings: &Settings,
         endpoint: EndpointInnerRef,
         gate: Arc<Gate>,
+        streams: Arc<Streams>,
         udp: SipConnection,
         resolver: SipResolver,
-        token: CancellationToken,
-        verifier: Option<Arc<dyn ServerCertVerifier>>,
+        connector: Option<TlsConnector>,
     ) -> Self {
         let listen = gate.local();
         let tls_port = settings.tls.as_ref().map(|(address, ..)| address.port());
-        Self { endpoint, gate, resolver, udp, streams: Mutex::default(), token, verifier, listen, tls_port, public: settings.public_address }
+        Self { endpoint, gate, resolver, streams, udp, opened: Mutex::default(), connector, listen, tls_port, public: settings.public_address }
     }
 
     pub fn listen(&self) -> SocketAddr {
@@ -259,31 +297,23 @@ impl Net {
         let key = (hop.transport.word(), hop.address);
         let open = |one: &SipConnection| !one.cancel_token().is_some_and(|token| token.is_cancelled());
         let known = {
-            let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-            streams.retain(|_, one| open(one));
-            streams.get(&key).cloned()
+            let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+            opened.retain(|_, one| open(one));
+            opened.get(&key).cloned()
         };
         if let Some(connection) = known {
             return Ok(connection);
         }
-        let opening = async {
-            let token = Some(self.token.child_token());
-            if hop.transport == Transport::Tcp {
-                return TcpConnection::connect(&hop.sip_addr(), token).await.map(SipConnection::Tcp);
-            }
-            let config = TlsConfig { sni_hostname: Some(hop.host.clone()), ca_certs: Some(Vec::new()), ..TlsConfig::default() };
-            TlsConnection::connect(&hop.sip_addr(), Some(&config), self.verifier.clone(), token).await.map(SipConnection::Tls)
-        };
+        let opening = self.streams.connect(hop, self.connector.as_ref());
         let opened = tokio::time::timeout(CONNECT_LIMIT, opening).await.map_err(|_| "no connection in time".to_owned())?;
         let connection = opened.map_err(|error| format!("no connection: {error}"))?;
-        self.endpoint.transport_layer.add_connection(connection.clone());
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner).insert(key, connection.clone());
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).insert(key, connection.clone());
         Ok(connection)
     }
 
     /// A request that is ready to go, with a `Via` of its own and this CSeq.
     pub fn build(&self, ask: &Ask, hop: &Hop, seq: u32, credentials: &[Header]) -> Result<Request, String> {
-        let uri = Uri::try_from(ask.uri.as_str()).map_err(|error| format!("not an address: {error}"))?;
+        let uri = read_uri(&ask.uri).ok_or("not an address")?;
         let via = format!("SIP/2.0/{} {};branch={};rport", hop.transport.word(), self.shown(hop), new_branch());
         let mut headers = vec![header("Via", via), header("Max-Forwards", "70")];
         headers.extend(ask.headers.iter().cloned());
@@ -306,6 +336,14 @@ impl Net {
     /// # Errors
     /// It could not be sent, or nothing came within the limit.
     pub async fn exchange(&self, request: Request, hop: &Hop, connection: SipConnection, limit: Duration) -> Result<Response, String> {
+        // A connection that breaks brings no answer any more; a datagram's socket breaks with the phone.
+        let token = connection.cancel_token();
+        let broken = async {
+            match token {
+                Some(token) => token.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
         let mut transaction = self.transaction(request, hop, connection)?;
         let waiting = async {
             transaction.send().await.map_err(|error| error.to_string())?;
@@ -317,7 +355,12 @@ impl Net {
             }
             Err("no answer".to_owned())
         };
-        tokio::time::timeout(limit, waiting).await.unwrap_or_else(|_| Err("no answer in time".to_owned()))
+        tokio::select! {
+            biased;
+            answer = waiting => answer,
+            () = broken => Err("the connection broke".to_owned()),
+            () = tokio::time::sleep_until(tokio::time::Instant::now() + limit) => Err("no answer in time".to_owned()),
+        }
     }
 
     /// [`Net::exchange`], with credentials when they are asked for. `seq` holds the CSeq used last.
@@ -347,5 +390,24 @@ impl Net {
             }
         }
         Err("challenged without end".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_contact_that_an_ack_goes_to_is_mended() {
+        let from = SipAddr::from(SocketAddr::from(([192, 0, 2, 1], 5060)));
+        for (contact, expected) in [
+            ("Contact: <sip:%2B91%40@h>;expires=5\r\n", "<sip:+91%40@h>"),
+            ("Contact: <sip:a@h>;q=1\r\n", "<sip:a@h>;q=1"),
+            ("", "<sip:192.0.2.1:5060>"),
+        ] {
+            let answer = Response::try_from(format!("SIP/2.0 200 OK\r\nCSeq: 1 INVITE\r\n{contact}\r\n").as_str()).expect("an answer");
+            let SipMessage::Response(mended) = Mender.after_received(answer.into(), Some(&from)) else { panic!("an answer") };
+            assert_eq!(value(&mended, "Contact"), Some(expected), "{contact}");
+        }
     }
 }

@@ -35,7 +35,8 @@ pub struct Dial {
 /// Why no trunk took a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DialFailed {
-    /// The provider refused, or cannot be reached, before any phone rang: nobody was called (`gaps.md`: 502 at placement, a hold for nudges).
+    /// The provider refused, or cannot be reached, before any phone rang: nobody was called
+    /// (docs/contract/telephony.md#answers-of-a-carrier).
     ProviderErrorBeforeRing {
         /// The last trunk's final status, when it gave one.
         status: Option<u16>,
@@ -113,7 +114,8 @@ async fn attempt(core: &Arc<Core>, trunk: &Arc<Trunk>, order: &Dial, number: u32
     let (hop, connection) = reached?;
     let bind = core.net.local_ip(hop.address);
     let shown_ip = core.net.shown_ip(hop.address);
-    let sound = Arc::new(Sound::open(&core.engine, bind, shown_ip, &trunk.settings.codecs, trunk.settings.encryption)?);
+    let sound =
+        Arc::new(Sound::open(&core.engine, bind, shown_ip, trunk.sources(hop.address.ip()), &trunk.settings.codecs, trunk.settings.encryption)?);
 
     let shown = core.net.shown(&hop);
     let user = if number == 1 { order.id.clone() } else { format!("{}.{number}", order.id) };

@@ -1,8 +1,9 @@
-//! What a final answer, or the end of a call, means: the table of the fact sheet «Telephony providers» section 4 and of `gaps.md`.
+//! What a final answer, or the end of a call, means (docs/contract/telephony.md#answers-of-a-carrier).
 
 use domain::call::{EndCause, Fact};
 
-/// What the trunk's final answer to an INVITE says about the call (fact sheet «Telephony providers» section 4, `gaps.md` last lines).
+/// What the trunk's final answer to an INVITE says about the call
+/// (docs/contract/telephony.md#answers-of-a-carrier).
 ///
 /// `status` is the final SIP status (300 to 699), `q850` the cause of a `Reason: Q.850` header in it, `rang` whether the callee's phone was heard
 /// to ring (a 18x) before. [`Fact::NotPlaced`] is the provider's own refusal: nobody was called, and another trunk may be tried.

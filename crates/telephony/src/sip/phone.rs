@@ -1,19 +1,19 @@
 //! The user agent: sockets, trunks, and who gets which message.
 
 use std::future::Future;
-use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rsipstack::platform::CancellationToken;
 use rsipstack::resolver::SipResolver;
-use rsipstack::sip::{Header, Method, SipMessage};
+use rsipstack::sip::{Header, Method};
 use rsipstack::transaction::endpoint::EndpointOption;
 use rsipstack::transaction::{EndpointBuilder, Transaction};
-use rsipstack::transport::transport_layer::DefaultDomainResolver;
 use rsipstack::transport::udp::UdpConnection;
-use rsipstack::transport::{SipConnection, TcpListenerConnection, TlsConfig, TlsListenerConnection, TransportLayer};
+use rsipstack::transport::{SipConnection, TransportLayer};
+use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -21,21 +21,21 @@ use tokio::time::timeout;
 use super::actor::{Actor, Mail};
 use super::address::Hop;
 use super::dialog::Dialog;
-use super::door::{Dialogs, Doorman, Turnstile};
+use super::door::{Dialogs, Door, Doorman, Queues, Turnstile};
 use super::inbound::{self, Inbound};
 use super::leg::{Command, Leg, LegEvent};
-use super::message::{ALLOW, SUPPORTED, header, new_tag, parameter, value};
-use super::net::{Door, Gate, Locator, Mender, Net};
+use super::message::{ALLOW, SUPPORTED, header, parameter, value};
+use super::net::{Gate, Locator, Mender, Net, Unresolved, carried_by};
+use super::nonces::Nonces;
 use super::outbound::{self, Dial, DialFailed};
 use super::sound::Sound;
+use super::stream::Streams;
 use super::trunk::{Slot, Trunk, TrunkHealth};
 use crate::media::Engine;
-use crate::settings::Settings;
+use crate::settings::{Settings, Transport};
 
 /// Messages that wait for the task of one leg; what does not fit is dropped, and its sender repeats it.
 const MAILBOX: usize = 64;
-/// Streams that strangers may hold open.
-const STREAMS: usize = 256;
 /// How long the goodbyes of [`Phone::stop`] may take.
 const GOODBYES: Duration = Duration::from_secs(5);
 
@@ -52,10 +52,14 @@ pub struct Figures {
     pub channels: usize,
     /// Open TCP and TLS connections.
     pub streams: usize,
-    /// Requests of strangers that were refused since the start (403).
+    /// Bytes that wait for connections to take them.
+    pub queued: usize,
+    /// What strangers tried since the start: datagrams, connections, and requests that may not come this way. None was answered.
     pub refused: u64,
-    /// Datagrams since the start that were no SIP message.
+    /// Messages since the start that could not be read, or were too large or too slow.
     pub junk: u64,
+    /// Datagrams and connections since the start that were one too many of one peer.
+    pub crowded: u64,
 }
 
 /// Our user agent. Clones are handles to the same.
@@ -69,7 +73,7 @@ impl std::fmt::Debug for Phone {
 }
 
 impl Phone {
-    /// Binds, registers, and starts asking trunks whether they live. Calls that come in from a trunk go to `inbound`; strangers get 403.
+    /// Binds, registers, and starts asking trunks whether they live. Calls that come in from a trunk go to `inbound`; strangers get no answer.
     ///
     /// # Errors
     /// A text for the operator: an address cannot be bound, a certificate not be read.
@@ -78,16 +82,24 @@ impl Phone {
         let dialogs = Arc::new(Dialogs::default());
         let door: Arc<dyn Door> = Arc::new(Doorman { trunks: trunks.clone(), dialogs: dialogs.clone() });
         let agent = settings.user_agent.clone();
-        let gate = Gate::bind(settings.listen, door.clone(), &agent).await.map_err(|error| format!("{}: {error}", settings.listen))?;
+        let queues = Arc::new(Queues::default());
+        let gate = Gate::bind(settings.listen, door.clone(), queues.clone()).map_err(|error| format!("{}: {error}", settings.listen))?;
         let token = CancellationToken::new();
-        let layer = TransportLayer::new_with_domain_resolver(token.clone(), Box::new(DefaultDomainResolver::new()));
+        let layer = TransportLayer::new_with_domain_resolver(token.clone(), Box::new(Unresolved));
         let udp = UdpConnection::from_socket(gate.clone(), None, Some(token.child_token())).await.map_err(|error| error.to_string())?;
         let udp = SipConnection::Udp(udp);
         layer.add_transport(udp.clone());
-        listen_on_streams(&layer, gate.local(), &settings).await?;
+        let streams = Streams::new(&layer, door, queues.clone(), &agent, &token).await?;
+        let bind = |address: SocketAddr| async move { TcpListener::bind(address).await.map_err(|error| format!("{address}: {error}")) };
+        let mut listeners = vec![(bind(gate.local()).await?, None)];
+        if let Some((address, chain, key)) = &settings.tls {
+            listeners.push((bind(*address).await?, Some(super::tls::acceptor(chain, key)?)));
+        }
 
         let resolver = SipResolver::default();
-        let strangers = Arc::new(AtomicU64::new(0));
+        for trunk in &trunks {
+            trunk.settle(&resolver).await;
+        }
         let mut builder = EndpointBuilder::new();
         builder
             .with_transport_layer(layer)
@@ -96,19 +108,15 @@ impl Phone {
             .with_option(EndpointOption { callid_suffix: Some("dastak".into()), timerc: Duration::from_secs(24 * 3600), ..EndpointOption::default() })
             .with_inspector(Box::new(Mender))
             .with_target_locator(Box::new(Locator(resolver.clone())))
-            .with_transport_inspector(Box::new(Turnstile { door: door.clone(), agent: agent.clone(), strangers: strangers.clone() }));
+            .with_transport_inspector(Box::new(Turnstile(queues)));
         let endpoint = builder.build();
+        streams.serve(&endpoint.inner);
         let incoming = endpoint.incoming_transactions().map_err(|error| error.to_string())?;
-        let known = door.clone();
-        let weak = Arc::downgrade(&endpoint.inner);
-        endpoint.inner.transport_layer.set_whitelist(move |ip: IpAddr| {
-            let room = known.knows(ip.to_canonical()) || weak.upgrade().is_some_and(|inner| inner.transport_layer.connections_count() < STREAMS);
-            async move { room }
-        });
 
-        let needs_tls = settings.trunks.iter().any(|trunk| trunk.transport == crate::settings::Transport::Tls);
-        let verifier = if needs_tls { Some(super::tls::verifier(settings.tls_ca.as_deref())?) } else { None };
-        let net = Net::new(&settings, endpoint.inner.clone(), gate, udp, resolver, token.clone(), verifier);
+        let needs_tls = settings.trunks.iter().any(|trunk| trunk.transport == Transport::Tls);
+        let connector = if needs_tls { Some(super::tls::connector(settings.tls_ca.as_deref())?) } else { None };
+        let net = Net::new(&settings, endpoint.inner.clone(), gate, streams.clone(), udp, resolver, connector);
+        let nonces = Nonces::new(&agent)?;
         let core = Arc::new(Core {
             net: Arc::new(net),
             engine,
@@ -122,13 +130,12 @@ impl Phone {
             stopping: AtomicBool::new(false),
             legs: AtomicUsize::new(0),
             leg_left: Notify::new(),
-            strangers,
+            nonces,
             tasks: Mutex::new(JoinSet::new()),
         });
         core.clone().run(endpoint, incoming);
-        listening(core.net.listen()).await?;
-        if let Some((address, ..)) = &core.settings.tls {
-            listening(*address).await?;
+        for (listener, tls) in listeners {
+            tokio::spawn(streams.clone().accept(listener, tls));
         }
         Ok(Phone(core))
     }
@@ -157,14 +164,18 @@ impl Phone {
     pub fn figures(&self) -> Figures {
         let core = &self.0;
         let stats = core.net.endpoint.get_stats();
+        let sum =
+            |one: &std::sync::atomic::AtomicU64, other: &std::sync::atomic::AtomicU64| one.load(Ordering::Relaxed) + other.load(Ordering::Relaxed);
         Figures {
             legs: core.legs.load(Ordering::Relaxed),
             dialogs: core.dialogs.len(),
             transactions: stats.running_transactions,
             channels: core.trunks.iter().map(|trunk| trunk.calls() as usize).sum(),
-            streams: core.net.endpoint.transport_layer.connections_count(),
-            refused: core.net.gate.refused.load(Ordering::Relaxed) + core.strangers.load(Ordering::Relaxed),
-            junk: core.net.gate.junk.load(Ordering::Relaxed),
+            streams: core.net.streams.open(),
+            queued: core.net.streams.waiting(),
+            refused: sum(&core.net.gate.refused, &core.net.streams.refused),
+            junk: sum(&core.net.gate.junk, &core.net.streams.junk),
+            crowded: sum(&core.net.gate.crowded, &core.net.streams.crowded),
         }
     }
 
@@ -197,36 +208,6 @@ impl Phone {
     }
 }
 
-async fn listen_on_streams(layer: &TransportLayer, local: SocketAddr, settings: &Settings) -> Result<(), String> {
-    // The stack binds later and only logs a failure; the operator should hear of it at the start.
-    let free = |address: SocketAddr| std::net::TcpListener::bind(address).map(drop).map_err(|error| format!("{address}: {error}"));
-    free(local)?;
-    let tcp = TcpListenerConnection::new(local, None).await.map_err(|error| error.to_string())?;
-    layer.add_transport(SipConnection::TcpListener(tcp));
-    if let Some((address, chain, key)) = &settings.tls {
-        free(*address)?;
-        let read = |path: &std::path::Path| std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
-        let config = TlsConfig { cert: Some(read(chain)?), key: Some(read(key)?), ..TlsConfig::default() };
-        // The stack finds the provider of TLS by itself only when there is one.
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let tls = TlsListenerConnection::new(*address, None, config).await.map_err(|error| error.to_string())?;
-        layer.add_transport(SipConnection::TlsListener(tls));
-    }
-    Ok(())
-}
-
-/// Waits until the stack's listener, which binds on a task of its own, takes connections.
-async fn listening(address: SocketAddr) -> Result<(), String> {
-    let end = tokio::time::Instant::now() + Duration::from_secs(5);
-    loop {
-        match tokio::net::TcpStream::connect(address).await {
-            Ok(_) => return Ok(()),
-            Err(error) if tokio::time::Instant::now() > end => return Err(format!("{address}: {error}")),
-            Err(_) => tokio::time::sleep_until(tokio::time::Instant::now() + Duration::from_millis(5)).await,
-        }
-    }
-}
-
 /// Everything that the tasks of a phone share.
 pub(super) struct Core {
     pub net: Arc<Net>,
@@ -241,7 +222,7 @@ pub(super) struct Core {
     stopping: AtomicBool,
     legs: AtomicUsize,
     leg_left: Notify,
-    strangers: Arc<AtomicU64>,
+    pub nonces: Nonces,
     tasks: Mutex<JoinSet<()>>,
 }
 
@@ -280,8 +261,12 @@ impl Core {
                     }
                 });
             } else {
-                // Inbound calls are known by the trunk's addresses.
-                tasks.spawn(async move { drop(probing.hops(&net.resolver).await) });
+                tasks.spawn(async move {
+                    tokio::select! {
+                        () = probing.keep_resolved(net) => {}
+                        () = farewell.cancelled() => {}
+                    }
+                });
             }
             if trunk.settings.register {
                 tasks.spawn(trunk.clone().keep_registered(self.net.clone(), self.farewell.clone()));
@@ -309,54 +294,48 @@ impl Core {
         if let Some(tag) = value(request, "To").and_then(|to| parameter(to, "tag")) {
             match self.dialogs.find(call, tag) {
                 Some(mailbox) => drop(mailbox.try_send(Mail::Request(Box::new(transaction)))),
-                None => self.answer_outside(transaction, 481, vec![]),
+                None => self.answer_outside(transaction, 481, vec![]).await,
             }
             return;
         }
-        let from = transaction.connection.as_ref().and_then(SipConnection::get_remote_addr).and_then(|from| from.get_socketaddr().ok());
-        let Some(trunk) = from.and_then(|from| self.trunk_at(from)) else {
-            self.answer_outside(transaction, 403, vec![]);
-            return;
-        };
+        // Nobody else comes past the door.
+        let Some(trunk) = self.trunk_of(&transaction) else { return };
         match request.method {
-            Method::Invite => inbound::invite(self, &trunk, transaction).await,
-            Method::Options => self.answer_outside(
-                transaction,
-                200,
-                vec![header("Allow", ALLOW), header("Supported", SUPPORTED), header("Accept", "application/sdp")],
-            ),
-            Method::Bye | Method::Update | Method::PRack | Method::Info | Method::Notify => self.answer_outside(transaction, 481, vec![]),
-            _ => self.answer_outside(transaction, 405, vec![header("Allow", ALLOW)]),
+            Method::Invite => {
+                if let Some((transaction, (status, headers))) = inbound::invite(self, &trunk, transaction) {
+                    self.answer_outside(transaction, status, headers).await;
+                }
+            }
+            Method::Options => {
+                let headers = vec![header("Allow", ALLOW), header("Supported", SUPPORTED), header("Accept", "application/sdp")];
+                self.answer_outside(transaction, 200, headers).await;
+            }
+            Method::Bye | Method::Update | Method::PRack | Method::Info | Method::Notify => self.answer_outside(transaction, 481, vec![]).await,
+            _ => self.answer_outside(transaction, 405, vec![header("Allow", ALLOW)]).await,
         }
     }
 
-    /// The trunk that a peer is: by address and port, else by address alone.
-    fn trunk_at(&self, from: SocketAddr) -> Option<Arc<Trunk>> {
+    /// The trunk that a request comes from: by address and port, else by address alone; one that takes calls this way.
+    fn trunk_of(&self, transaction: &Transaction) -> Option<Arc<Trunk>> {
+        let connection = transaction.connection.as_ref()?;
+        let transport = carried_by(connection);
+        let from = connection.get_remote_addr()?.get_socketaddr().ok()?;
         let ip = from.ip().to_canonical();
-        let mut owners = self.trunks.iter().filter(|trunk| trunk.owns(ip));
-        let exact = self.trunks.iter().find(|trunk| trunk.is_at(SocketAddr::new(ip, from.port())));
+        let takes = |trunk: &&Arc<Trunk>| trunk.settings.inbound_transport.takes(transport);
+        let mut owners = self.trunks.iter().filter(takes).filter(|trunk| trunk.owns(ip));
+        let exact = self.trunks.iter().filter(takes).find(|trunk| trunk.is_at(SocketAddr::new(ip, from.port())));
         exact.or_else(|| owners.next()).cloned()
     }
 
-    /// Answers a request that belongs to no call. A refused INVITE waits for its ACK in a task of its own, as long as it is repeated.
-    pub fn answer_outside(&self, mut transaction: Transaction, status: u16, more: Vec<Header>) {
-        let answer = super::message::response(&transaction.original, status, &new_tag(), &self.agent, more, vec![]);
-        let token = self.token.clone();
-        tokio::spawn(async move {
-            let exchange = async {
-                if transaction.respond(answer).await.is_ok() && transaction.original.method == Method::Invite {
-                    while let Some(message) = transaction.receive().await {
-                        if matches!(&message, SipMessage::Request(request) if request.method == Method::Ack) {
-                            return;
-                        }
-                    }
-                }
-            };
-            tokio::select! {
-                () = exchange => {}
-                () = token.cancelled() => {}
-            }
-        });
+    /// Answers a request that belongs to no call, once, and forgets it (RFC 3261 section 8.2.7): it may come again and is answered the same. So
+    /// whoever forges the sender of a datagram makes us keep nothing, and makes us send no more than he sends.
+    async fn answer_outside(&self, transaction: Transaction, status: u16, more: Vec<Header>) {
+        let request = &transaction.original;
+        let answer = super::message::response(request, status, &self.nonces.tag(request), &self.agent, more, vec![]);
+        if let Some(connection) = &transaction.connection {
+            // Neither a datagram nor a connection is waited for ([`Gate`], [`super::stream`]).
+            drop(connection.send(answer.into(), None).await);
+        }
     }
 }
 
@@ -382,14 +361,15 @@ impl Actor {
     ) -> (Self, mpsc::UnboundedReceiver<LegEvent>) {
         let (mail, mailbox) = mpsc::channel(MAILBOX);
         let (events, receiver) = mpsc::unbounded_channel();
-        let registered = core.dialogs.add(&dialog.call_id, &dialog.local_tag, mail.clone());
+        let registered = core.dialogs.add(&dialog.call_id, &dialog.local_tag, mail.clone(), hop.address.ip());
         let actor = Self {
             core: core.clone(),
             trunk,
             slot,
+            knock: None,
             sound,
             dialog,
-            _registered: registered,
+            registered,
             hop,
             flow: None,
             seq: Arc::new(AtomicU32::new(0)),

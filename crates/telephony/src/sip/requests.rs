@@ -80,6 +80,7 @@ impl Actor {
             self.refreshed(Some(session));
         }
         self.dialog.retarget(request);
+        self.hear_peer();
         self.reply(&mut transaction, 200, headers, body).await;
         self.ack_by = Some(Instant::now() + REQUEST_LIMIT);
         self.work.spawn(serve(transaction, self.mail.clone()));
@@ -110,6 +111,7 @@ impl Actor {
             }
         }
         self.dialog.retarget(request);
+        self.hear_peer();
         if let Some((session, more)) = timer {
             headers.extend(more);
             self.refreshed(Some(session));
@@ -183,6 +185,11 @@ fn digit(kind: &str, body: &str) -> Option<char> {
             (letters.next().is_none() && (key.is_ascii_digit() || "*#ABCD".contains(key))).then_some(key)
         }
     }
+}
+
+/// What [`super::fuzzing`] reads of a body.
+pub(super) fn fuzzed(kind: &str, body: &[u8]) {
+    let _ = (digit(&kind.to_ascii_lowercase(), &String::from_utf8_lossy(body)), fragment_status(body));
 }
 
 #[cfg(test)]

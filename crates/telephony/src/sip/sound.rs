@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, MutexGuard};
 
 use crate::media::sdp::{self, OfferSettings};
-use crate::media::{Agreed, Direction, Ear, Engine, Line, SdpError, Socket};
+use crate::media::{Agreed, Direction, Ear, Engine, Line, SdpError, Socket, Sources};
 use crate::settings::{Codec, Encryption};
 
 /// How the sound of a leg travels.
@@ -37,6 +37,7 @@ impl From<&Agreed> for Connection {
 /// The sound of one leg. Shared between the task that speaks SIP and whoever listens.
 pub(super) struct Sound {
     engine: Engine,
+    sources: Sources,
     state: Mutex<State>,
 }
 
@@ -49,15 +50,15 @@ struct State {
 }
 
 impl Sound {
-    /// Takes an RTP port at `bind`; `shown` is the address the other side is told.
+    /// Takes an RTP port at `bind`; `shown` is the address the other side is told, `sources` where its sound may come from beside the one it names.
     ///
     /// # Errors
     /// No port is free, or the address is not of this machine.
-    pub fn open(engine: &Engine, bind: IpAddr, shown: IpAddr, codecs: &[Codec], encryption: Encryption) -> Result<Self, String> {
+    pub fn open(engine: &Engine, bind: IpAddr, shown: IpAddr, sources: Sources, codecs: &[Codec], encryption: Encryption) -> Result<Self, String> {
         let socket = engine.open(bind).map_err(|error| error.to_string())?;
         let ours = OfferSettings::new(shown, socket.port(), codecs.to_vec(), encryption);
         let state = State { ours, socket: Some(socket), agreed: None, line: None, closed: false };
-        Ok(Self { engine: engine.clone(), state: Mutex::new(state) })
+        Ok(Self { engine: engine.clone(), sources, state: Mutex::new(state) })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -108,7 +109,7 @@ impl Sound {
         }
         let agreed = state.agreed.clone()?;
         let socket = state.socket.take()?;
-        let line = self.engine.connect(socket, agreed, ear);
+        let line = self.engine.connect(socket, agreed, self.sources.clone(), ear);
         state.line = Some(line.clone());
         Some(line)
     }

@@ -12,6 +12,7 @@ use super::address::{Hop, number, resolve, safe_user, split_host};
 use super::auth::Credentials;
 use super::message::{header, made_up, new_tag, parameter, retry_after, value, values};
 use super::net::{Ask, Net, REQUEST_LIMIT};
+use crate::media::Sources;
 use crate::settings;
 
 /// Resolved addresses are asked for again after this.
@@ -57,6 +58,8 @@ pub(super) struct Trunk {
     pub settings: settings::Trunk,
     pub login: Option<Credentials>,
     calls: AtomicU32,
+    /// Calls that came in and are not acknowledged.
+    knocking: AtomicU32,
     pick: AtomicUsize,
     state: Mutex<State>,
 }
@@ -71,13 +74,23 @@ impl Drop for Slot {
     }
 }
 
+/// An INVITE that came in and whose answer is not acknowledged yet: whoever forged its sender never sees the answer. Given back when dropped.
+#[derive(Debug)]
+pub(super) struct Knock(Arc<Trunk>);
+
+impl Drop for Knock {
+    fn drop(&mut self) {
+        self.0.knocking.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Trunk {
     pub fn new(settings: settings::Trunk) -> Arc<Self> {
         let login = settings.username.clone().map(|user| Credentials { user, password: settings.password.clone().unwrap_or_default() });
         let healthy = settings.options_interval.is_zero().then_some(true);
         let state =
             State { healthy, since: Instant::now(), missed: 0, registered: false, error: None, hops: Vec::new(), resolved: None, closed_until: None };
-        Arc::new(Self { settings, login, calls: AtomicU32::new(0), pick: AtomicUsize::new(0), state: Mutex::new(state) })
+        Arc::new(Self { settings, login, calls: AtomicU32::new(0), knocking: AtomicU32::new(0), pick: AtomicUsize::new(0), state: Mutex::new(state) })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -109,6 +122,13 @@ impl Trunk {
     pub fn slot(self: &Arc<Self>) -> Option<Slot> {
         let room = |calls| (calls < self.settings.channels).then_some(calls + 1);
         self.calls.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).ok().map(|_| Slot(self.clone()))
+    }
+
+    /// Lets an INVITE knock; none when three quarters of the channels are taken by INVITEs that nobody has acknowledged. The rest is left to calls out.
+    pub fn knock(self: &Arc<Self>) -> Option<Knock> {
+        let most = self.settings.channels - self.settings.channels / 4;
+        let room = |knocking| (knocking < most).then_some(knocking + 1);
+        self.knocking.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).ok().map(|_| Knock(self.clone()))
     }
 
     pub fn calls(&self) -> u32 {
@@ -165,7 +185,7 @@ impl Trunk {
 
     /// Whether packets from this address are the trunk's.
     pub fn owns(&self, ip: IpAddr) -> bool {
-        self.settings.inbound_from.iter().any(|one| one.to_canonical() == ip)
+        self.settings.inbound_from.iter().any(|network| network.contains(ip))
             || self.state().hops.iter().any(|hop| hop.address.ip().to_canonical() == ip)
     }
 
@@ -205,6 +225,27 @@ impl Trunk {
     /// User part for a number.
     pub fn user(&self, text: &str) -> String {
         safe_user(&number(self.settings.number_format, text))
+    }
+
+    /// Where its sound may come from beside the address that the SDP names: from where it signals, and from the networks of the settings.
+    pub fn sources(&self, signals_from: IpAddr) -> Sources {
+        Sources(self.settings.media_from.iter().copied().chain([signals_from.into()]).collect())
+    }
+
+    /// Knows its address from the first moment when no name has to be resolved for it: what it sends then is not taken for a stranger's.
+    pub async fn settle(&self, resolver: &SipResolver) {
+        let via = self.settings.outbound_proxy.as_deref().unwrap_or(&self.settings.address);
+        if split_host(via).is_some_and(|(host, _)| host.parse::<IpAddr>().is_ok()) {
+            drop(self.hops(resolver).await);
+        }
+    }
+
+    /// Keeps its addresses fresh when no OPTIONS does, for as long as the phone lives: calls that come in are known by them.
+    pub async fn keep_resolved(self: Arc<Self>, net: Arc<Net>) {
+        loop {
+            drop(self.hops(&net.resolver).await);
+            tokio::time::sleep_until(tokio::time::Instant::now() + NAMES_LAST).await;
+        }
     }
 
     /// Asks whether it lives, for as long as the phone does.

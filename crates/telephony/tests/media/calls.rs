@@ -1,6 +1,6 @@
 //! Two engines talk.
 
-use telephony::media::{Agreed, Codec, Direction, Engine, Line, Suite};
+use telephony::media::{Agreed, Codec, Direction, Engine, Line, Sources, Suite};
 
 use super::peer::{HERE, Notebook, Peer, agreed, engine, keys, share, sound, until};
 
@@ -16,7 +16,8 @@ fn pair(one: &Engine, other: &Engine, change: impl Fn(&mut Agreed, bool)) -> (Ca
     change(&mut at_left, true);
     change(&mut at_right, false);
     let (left_notes, right_notes) = (Notebook::default(), Notebook::default());
-    let call = |engine: &Engine, socket, agreed, notes: Notebook| Call { line: engine.connect(socket, agreed, notes.ear()), notes };
+    let call =
+        |engine: &Engine, socket, agreed, notes: Notebook| Call { line: engine.connect(socket, agreed, Sources::default(), notes.ear()), notes };
     (call(one, left, at_left, left_notes), call(other, right, at_right, right_notes))
 }
 
@@ -123,8 +124,8 @@ fn keys_arrive_once_although_ticks_are_given_up() {
     let (left, right) = (one.open(HERE).expect("a port"), other.open(HERE).expect("a port"));
     let (at_left, at_right) = (agreed(right.address()), agreed(left.address()));
     let notes = Notebook::default();
-    let _right = other.connect(right, at_right, notes.ear());
-    let left = one.connect(left, at_left, Box::new(Slow(0)));
+    let _right = other.connect(right, at_right, Sources::default(), notes.ear());
+    let left = one.connect(left, at_left, Sources::default(), Box::new(Slow(0)));
     left.send_digits("1234#");
     until("the last key", || notes.read(|notes| notes.digits.ends_with('#')));
     assert!(one.figures().skipped_ticks > 0);
@@ -212,7 +213,7 @@ fn the_other_sides_hold_is_kept_and_ended() {
     let socket = engine.open(HERE).expect("a port");
     let ours = socket.address();
     let notes = Notebook::default();
-    let line = engine.connect(socket, agreed(peer.address()), notes.ear());
+    let line = engine.connect(socket, agreed(peer.address()), Sources::default(), notes.ear());
     peer.receive();
     let mut held = agreed(([0, 0, 0, 0], 4000).into());
     held.direction = Direction::RecvOnly;
@@ -253,7 +254,7 @@ fn an_ear_that_panics_closes_its_line_only() {
     let (left, right) = pair(&one, &other, |_, _| {});
     let notes = Notebook::default();
     let socket = one.open(HERE).expect("a port");
-    let bad = one.connect(socket, agreed(([127, 0, 0, 1], 9).into()), Box::new(Bad(notes.clone())));
+    let bad = one.connect(socket, agreed(([127, 0, 0, 1], 9).into()), Sources::default(), Box::new(Bad(notes.clone())));
     until("closed", || bad.is_closed());
     until("told", || notes.read(|notes| notes.closed) == 1);
     assert_eq!(one.figures().failed_ears, 1);
@@ -279,7 +280,7 @@ fn a_thread_that_never_catches_up_still_closes_lines() {
     let lines: Vec<_> = (0..8)
         .map(|_| {
             let socket = engine.open(HERE).expect("a port");
-            engine.connect(socket, agreed(([127, 0, 0, 1], 9).into()), Box::new(Slow(begun.clone())))
+            engine.connect(socket, agreed(([127, 0, 0, 1], 9).into()), Sources::default(), Box::new(Slow(begun.clone())))
         })
         .collect();
     began.recv().expect("a tick");

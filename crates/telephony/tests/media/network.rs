@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use telephony::media::{Codec, Line};
+use telephony::media::{Codec, Line, Sources};
 
 use super::peer::{HERE, Notebook, Peer, agreed, engine, share, sound, until};
 
@@ -18,7 +18,7 @@ fn alone(ports: (u16, u16), peer: SocketAddr) -> Alone {
     let socket = engine.open(HERE).expect("a port");
     let ours = socket.address();
     let notes = Notebook::default();
-    let line = engine.connect(socket, agreed(peer), notes.ear());
+    let line = engine.connect(socket, agreed(peer), Sources::default(), notes.ear());
     Alone { line, notes, ours, _engine: engine }
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
-use telephony::media::{Engine, OpenError, Settings};
+use telephony::media::{Engine, OpenError, Settings, Sources};
 
 use super::peer::{HERE, Notebook, agreed, engine, until};
 
@@ -86,7 +86,7 @@ fn a_hundred_lines_leave_nothing_behind() {
         let lines: Vec<_> = (0..100)
             .map(|_| {
                 let socket = engine.open(HERE).expect("a port");
-                engine.connect(socket, agreed(([127, 0, 0, 1], 9).into()), notes.ear())
+                engine.connect(socket, agreed(([127, 0, 0, 1], 9).into()), Sources::default(), notes.ear())
             })
             .collect();
         assert!(engine.open(HERE).is_err());
@@ -107,7 +107,7 @@ fn a_hundred_lines_leave_nothing_behind() {
     }
     let line = {
         let socket = engine.open(HERE).expect("a port");
-        engine.connect(socket, agreed(([127, 0, 0, 1], 9).into()), Notebook::default().ear())
+        engine.connect(socket, agreed(([127, 0, 0, 1], 9).into()), Sources::default(), Notebook::default().ear())
     };
     drop(engine);
     let ticks = line.figures().ticks;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::call::{EndCause, Fact};
-use telephony::sip::EndedBy;
+use telephony::sip::{AnswerFailed, EndedBy};
 
 use super::sipp;
 use super::support::{Kit, Recorder, event, free_port, kinds, rest, trunk};
@@ -34,15 +34,12 @@ async fn answered() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answered_in_other_ways() {
-    let early = async {
+    let timed = async {
         let (mut kit, from) = kit().await;
         let peer = sipp::caller_from("call", from, kit.port(), &[("called", "1"), ("extra", "Session-Expires: 600")], &[]).await;
-        let call = kit.call().await;
-        assert!(call.early_media(Box::new(Recorder::default())).await.is_some());
-        let mut leg = call.answer(Box::new(Recorder::default())).await.expect("answered");
+        let mut leg = kit.call().await.answer(Box::new(Recorder::default())).await.expect("answered");
         rest(&mut leg).await;
-        let messages = peer.succeeds().await;
-        assert!(messages.contains("SIP/2.0 183") && messages.contains("Session-Expires: 600;refresher=uas"), "{messages}");
+        assert!(peer.succeeds().await.contains("Session-Expires: 600;refresher=uas"));
         kit.finish().await;
     };
     let late_offer = async {
@@ -75,16 +72,15 @@ async fn answered_in_other_ways() {
         peer.succeeds().await;
         kit.finish().await;
     };
-    tokio::join!(early, late_offer, reliable, hung_up);
+    tokio::join!(timed, late_offer, reliable, hung_up);
 }
 
 /// Run by `main`: it waits for half a minute.
 pub async fn an_answer_that_is_never_acknowledged() {
     let (mut kit, from) = kit().await;
     let peer = sipp::caller_from("call_no_ack", from, kit.port(), &[("called", "1")], &[]).await;
-    let mut leg = kit.call().await.answer(Box::new(Recorder::default())).await.expect("answered");
-    let (_, end) = rest(&mut leg).await;
-    assert_eq!((end.by, end.fact), (EndedBy::Timeout, Fact::Ended(EndCause::Error)));
+    let answered = kit.call().await.answer(Box::new(Recorder::default())).await;
+    assert_eq!(answered.expect_err("nobody is there"), AnswerFailed::NotAcknowledged);
     peer.succeeds().await;
     kit.finish().await;
 }
@@ -142,22 +138,6 @@ async fn refused() {
         dropped,
         full
     );
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn strangers_get_403_and_are_counted() {
-    // The trunk is at another address of the loopback than the caller.
-    let mut elsewhere = trunk(free_port());
-    elsewhere.address = elsewhere.address.replace("127.0.0.1", "127.0.0.77");
-    let mut kit = Kit::start(vec![elsewhere]).await;
-    for (port, more) in [(free_port(), &[][..]), (free_port(), &["-t", "t1"][..])] {
-        let peer = sipp::caller_from("call_refused", port, kit.port(), &[("called", "1"), ("status", "403"), ("extra", "X-Nothing: 1")], more).await;
-        peer.succeeds().await;
-    }
-    assert!(kit.incoming.try_recv().is_err());
-    assert!(kit.phone.figures().refused >= 2, "{:?}", kit.phone.figures());
-    kit.settled().await;
-    kit.phone.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -7,7 +7,9 @@ mod incoming;
 mod junk;
 mod peers;
 mod races;
+mod raw;
 mod sipp;
+mod strangers;
 mod support;
 mod trunks;
 
@@ -19,5 +21,7 @@ async fn what_waits_for_half_a_minute() {
         incoming::an_answer_that_is_never_acknowledged(),
         peers::a_carrier_that_loses_the_call(),
         junk::ten_thousand_datagrams_and_then_a_call(),
+        strangers::a_forged_call_brings_no_sound_and_ends(),
+        strangers::what_is_never_finished_is_given_up(),
     );
 }

@@ -39,7 +39,7 @@ fn both(transport: Transport, encryption: Encryption) -> (Settings, Settings) {
 }
 
 /// A certificate of the loopback that vouches for itself.
-fn certificate() -> (PathBuf, PathBuf, PathBuf) {
+pub fn certificate() -> (PathBuf, PathBuf, PathBuf) {
     let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).expect("a certificate");
     let folder = std::env::temp_dir().join(format!("telephony-tls-{}-{}", std::process::id(), free_port()));
     std::fs::create_dir_all(&folder).expect("a folder");

@@ -132,9 +132,10 @@ async fn two_phones_pick_up() {
     let mut leg = kit.dial().await;
     answered(&mut leg).await;
     // The second answer is dealt with while the call goes on.
-    super::support::until("both are acknowledged", || {
+    super::support::until("the second is hung up", || {
         let story = peer.story();
-        (story.matches("\nACK sip:").count() >= 2).then_some(()).ok_or(story)
+        let over = story.matches("\nACK sip:").count() >= 2 && story.contains("\nBYE sip:");
+        over.then_some(()).ok_or(story)
     })
     .await;
     leg.control.hang_up().await;

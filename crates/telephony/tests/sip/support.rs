@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use telephony::media::{Ear, Engine, Tick};
-use telephony::settings::{Codec, Encryption, NumberFormat, Settings, Transport, Trunk};
+use telephony::settings::{Codec, Encryption, InboundTransport, NumberFormat, Settings, Transport, Trunk};
 use telephony::sip::{Dial, Inbound, IncomingCall, Leg, LegEnd, LegEvent, Phone};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
@@ -56,6 +56,9 @@ pub fn trunk(port: u16) -> Trunk {
         options_interval: Duration::ZERO,
         channels: 30,
         inbound_from: vec![],
+        inbound_transport: InboundTransport::Any,
+        inbound_auth: false,
+        media_from: vec![],
     }
 }
 

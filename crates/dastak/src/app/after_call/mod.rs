@@ -1,4 +1,4 @@
-//! What follows a call that was really held (spec 1 «Call detail», `docs/recordings.md`).
+//! What follows a call that was really held (docs/contract/recordings.md, docs/recordings.md).
 //!
 //! [`concluded`] runs in the transaction that ends the call: what was said is stored, `transcript.ready` is written, and each step that the call owes
 //! becomes a row. The job `after_calls` works the rows. Every step may run again after a crash at any point, and has a last try.
@@ -27,6 +27,7 @@ use domain::ports::{LanguageModel, ObjectStore};
 use serde_json::{Value, json};
 use store::after_calls::{self, StepRow};
 use store::calls::{self, CallRow, Content};
+use store::erasure::ERASED;
 use store::{Tx, contacts, workspaces};
 
 use super::calls::Env;
@@ -141,8 +142,11 @@ pub(super) fn owe_recording(tx: &mut Tx<'_>, env: &Env, call: &CallRow, id: Id<R
     Ok(())
 }
 
-/// Whether the person of a call was erased; holds the contact, so that it is not until the transaction ends.
+/// Whether the person of a call was erased, as its contact or by its number; holds the contact, so that it is not until the transaction ends.
 pub(super) fn person_is_erased(tx: &mut Tx<'_>, call: &CallRow) -> Result<bool, Failure> {
+    if [&call.to_number, &call.from_number].into_iter().any(|number| number == ERASED) {
+        return Ok(true);
+    }
     let Some(id) = call.contact else { return Ok(false) };
     let contact = contacts::get_for_update(tx, call.workspace, id)?;
     Ok(contact.is_some_and(|contact| contact.erased_at.is_some()))

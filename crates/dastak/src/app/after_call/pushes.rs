@@ -1,4 +1,4 @@
-//! What was told to connected systems about a call (spec 1 «Call detail», `connectorPushes`).
+//! What was told to connected systems about a call (`connectorPushes`, docs/contract/calls.md#reading).
 
 use domain::time::Timestamp;
 use serde_json::{Value, json};

@@ -11,9 +11,9 @@ use store::Tx;
 use store::agents::AgentRow;
 
 use super::Refused;
-use crate::app::{Failure, agents, compliance_packs};
+use crate::app::{Failure, agents, compliance_packs, flows};
 
-/// The first reason why this agent cannot place a call (spec 1 «Errors of placing a call»).
+/// The first reason why this agent cannot place a call (docs/contract/calls.md#refusals).
 pub(in crate::app) fn refusal(agent: &AgentRow) -> Option<Refused> {
     let failure = agents::check_outbound(agent).err()?;
     Some(if failure.error == codes::AGENT_NOT_CALL {
@@ -33,7 +33,7 @@ pub(in crate::app) fn flow_refusal(
     given: &Map<String, Value>,
     saved: &Map<String, Value>,
 ) -> Result<Option<Refused>, Failure> {
-    let missing = missing(&agents::required_variables(agent)?, given, saved);
+    let missing = missing(&flows::needs(tx, tenant, agent)?.required, given, saved);
     if !missing.is_empty() {
         return Ok(Some(Refused::MissingVariables(missing)));
     }
@@ -49,7 +49,7 @@ pub(super) fn missing(required: &[String], given: &Map<String, Value>, saved: &M
 /// Things that the flow uses and that are gone.
 pub(super) fn unready(tx: &mut Tx<'_>, tenant: Tenant, agent: &AgentRow) -> Result<Option<Refused>, Failure> {
     match agents::flow_readiness(tx, tenant, agent) {
-        Ok(_) => Ok(None),
+        Ok(()) => Ok(None),
         Err(failure) if failure.error == codes::FLOW_NOT_READY => {
             Ok(Some(Refused::FlowNotReady(failure.meta.and_then(|mut meta| meta.get_mut("issues").map(Value::take)).unwrap_or_default())))
         }
@@ -58,8 +58,8 @@ pub(super) fn unready(tx: &mut Tx<'_>, tenant: Tenant, agent: &AgentRow) -> Resu
 }
 
 /// The flow that its calls run; of an agent that is gone, one without words of its own.
-pub(super) fn flow(agent: Option<&AgentRow>) -> Result<Arc<Flow>, Failure> {
-    agent.map_or_else(|| Ok(Arc::new(one_step("", &[], false))), agents::published_flow)
+pub(super) fn flow(tx: &mut Tx<'_>, tenant: Tenant, agent: Option<&AgentRow>) -> Result<Arc<Flow>, Failure> {
+    agent.map_or_else(|| Ok(Arc::new(one_step("", &[], false))), |agent| flows::published_flow(tx, tenant, agent))
 }
 
 /// The compliance pack that the agent names.

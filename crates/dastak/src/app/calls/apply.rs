@@ -1,20 +1,18 @@
 //! The one place where a fact changes a call.
 
 use domain::call::{EndCause, Fact, Notice, Report, Stage, Status, script, step};
-use domain::conversation::placeholder;
+use domain::conversation::placeholder_with;
 use domain::phone::Phone;
-use domain::tenant::Mode;
 use domain::time::Timestamp;
-use domain::wallet::{call_charge, talk_seconds};
+use domain::wallet::talk_seconds;
 use serde_json::{Value, json};
 use store::calls::{self, CallRow};
-use store::wallet::Floor;
 use store::{Tx, agents, contacts};
 
-use super::{Env, agent, hooks};
+use super::{Env, agent, holds, hooks, legs};
 use crate::app::do_not_call::{self, Source};
 use crate::app::events::{self, NewEvent};
-use crate::app::{Failure, after_call, wallet};
+use crate::app::{Failure, after_call, topics};
 
 /// Applies a fact that was observed at `at` to a call that the caller holds (read in this transaction, for update): stores the call, settles the
 /// wallet and frees the line when it is over, writes its events, and tells what placed it. A fact that changes nothing leaves all as it was.
@@ -27,16 +25,23 @@ pub fn apply_with(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Tim
     let Some((progress, notice)) = step(&call.progress, fact, at) else { return Ok(call) };
     let opted_out = progress.opted_out && !call.progress.opted_out;
     let over = progress.status.stage() == Stage::Ended && call.progress.status.stage() != Stage::Ended;
-    let held = call.line.then_some(call.price);
+    let answered = progress.status == Status::InProgress && call.progress.status != Status::InProgress;
     let mut row = CallRow { progress, ..call };
     let mut captured = false;
+    if answered {
+        holds::begin(tx, &mut row);
+    }
     if over {
-        row.line = false;
         captured = match report {
             Some(report) => after_call::concluded(tx, env, &mut row, report).map(|()| false)?,
-            None => conclude(tx, &mut row)?,
+            None => conclude(tx, env, &mut row)?,
         };
-        settle_wallet(tx, env, &row, held)?;
+        legs::close_all(tx, env, &row, fact)?;
+        holds::settle(tx, env, &mut row, fact)?;
+    }
+    if row.hang_up_at.is_some() && !over {
+        // Whoever wanted its end may have done so before a carrier had it.
+        tx.wake(topics::WISHES);
     }
     row.next_step_at = next_look(&row, env);
     if fact == Fact::NotPlaced && row.provider_call.is_none() {
@@ -90,7 +95,7 @@ pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
 }
 
 /// What a conversation of a network that is a table leaves behind: the agent's published flow played with set answers.
-fn conclude(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<bool, Failure> {
+fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<bool, Failure> {
     let talked = row.progress.status == Status::Completed && row.progress.end_cause.as_deref() == Some(EndCause::AgentEnded.as_str());
     if row.network.is_none() || !talked {
         return Ok(false);
@@ -99,7 +104,18 @@ fn conclude(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<bool, Failure> {
         Some(id) => agents::get(tx, row.workspace, id)?,
         None => None,
     };
-    let played = placeholder(&agent::flow(agent.as_ref())?, &row.variables);
+    let mut brought = Ok(None);
+    let flow = agent::flow(tx, row.workspace, agent.as_ref())?;
+    let played = placeholder_with(&flow, &row.variables, &mut |numbers| {
+        if brought.is_ok() {
+            brought = legs::play(tx, env, row, agent.as_ref(), numbers);
+        }
+        matches!(brought, Ok(Some(_)))
+    });
+    if let Some(to) = brought? {
+        row.progress.end_cause = Some(EndCause::TransferHandoff.as_str().to_owned());
+        emit_with(tx, env, row, "call.transferred", json!({"transferredTo": to, "transferredAt": row.progress.ended_at}))?;
+    }
     let mut transcript: Vec<Value> = played.transcript.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();
     if row.progress.opted_out {
         transcript.push(json!({"role": "customer", "text": "Please do not call me again."}));
@@ -107,21 +123,6 @@ fn conclude(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<bool, Failure> {
     row.outcome = Some(if row.progress.opted_out { "opted_out" } else { "simulated" }.to_owned());
     calls::save_content(tx, row.workspace, row.id, &Value::Array(transcript), &Value::Object(played.extracted))?;
     Ok(true)
-}
-
-/// Gives back the line with what was held for it, and charges what was talked, a started minute as a whole one.
-fn settle_wallet(tx: &mut Tx<'_>, env: &Env, row: &CallRow, held: Option<i64>) -> Result<(), Failure> {
-    if row.mode == Mode::Test {
-        return Ok(());
-    }
-    if let Some(held) = held {
-        store::wallet::release(tx, row.workspace, held)?;
-    }
-    let charge = call_charge(row.progress.talk_ms.unwrap_or(0), row.price);
-    if charge > 0 {
-        wallet::post(tx, &env.context, row.workspace, "call_charge", -charge, &row.id.to_string(), Floor::None)?;
-    }
-    Ok(())
 }
 
 /// The callee asked not to be called again: the number goes on the do-not-call list, and who was called counts as opted out even if the
@@ -142,7 +143,7 @@ fn opt_out(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
     }
 }
 
-/// Writes a call event (spec 3 «Call events»).
+/// Writes a call event (docs/contract/webhooks.md#call-data).
 pub(in crate::app) fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str) -> Result<(), Failure> {
     emit_with(tx, env, row, kind, Value::Null)
 }

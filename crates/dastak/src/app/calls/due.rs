@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::call::{EndCause, Fact, Status, script};
+use domain::call::{Fact, Status, script};
 use domain::phone::Phone;
 use domain::ports::{DialError, Standing};
 use domain::time::Timestamp;
@@ -12,7 +12,7 @@ use store::calls::{self, CallRow};
 use super::apply::{next_look, save};
 use super::place::{PLACING_LEASE, dial_order, store_outcome};
 use super::{Env, apply};
-use crate::app::{App, Failure};
+use crate::app::{App, Failure, flows};
 
 /// Calls looked at in one transaction.
 const BATCH: i64 = 100;
@@ -20,10 +20,11 @@ const BATCH: i64 = 100;
 /// Looks at a batch of due calls; whether there may be more. Any node may do so at any time: the rows are held while they change.
 pub async fn work_due(app: &App) -> Result<bool, Failure> {
     let env = app.call_env();
+    let batch = flows::of_due(app, env.context.now, BATCH).await?;
     let (count, orphans) = app
         .store
         .tx(move |tx| {
-            let due = calls::due(tx, env.context.now, BATCH)?;
+            let due = calls::due(tx, env.context.now, batch)?;
             let (count, mut orphans) = (due.len(), Vec::new());
             for mut call in due {
                 if call.progress.status == Status::Queued {
@@ -40,7 +41,7 @@ pub async fn work_due(app: &App) -> Result<bool, Failure> {
     for call in orphans {
         recover(app, call).await?;
     }
-    Ok(count as i64 >= BATCH)
+    Ok(count as i64 >= batch)
 }
 
 /// When the next call is due.
@@ -52,8 +53,8 @@ pub async fn next_due(app: &App) -> Result<Option<Timestamp>, Failure> {
 fn play(tx: &mut Tx<'_>, env: &Env, mut call: CallRow) -> Result<(), Failure> {
     while let Some(due) = call.next_step_at.filter(|due| *due <= env.context.now) {
         let version = call.version;
-        let (fact, at) = match (call.hang_up_at, next_fact(&call)) {
-            (Some(asked), _) => (Fact::Ended(EndCause::ApiHangup), asked),
+        let (fact, at) = match (call.hang_up_at.zip(call.wish()), next_fact(&call)) {
+            (Some((asked, wish)), _) => (Fact::Ended(wish.cause()), asked),
             (None, Some(fact)) => (fact, due),
             (None, None) => (Fact::Lost, env.context.now),
         };

@@ -39,14 +39,14 @@ pub(super) fn read_people(tx: &mut Tx<'_>, tenant: Tenant, numbers: Vec<Number>,
     let registry = dnd::contains_each(tx, &texts)?;
     let mut listed = do_not_call::among(tx, tenant, &hashes)?;
     listed.sort();
-    let mut dials = HashMap::<String, (i64, i64)>::from_iter(calls::dials_to(tx, tenant, &texts, now)?);
+    let mut dials = HashMap::<String, (i64, i64)>::from_iter(calls::dials_to(tx, tenant, &texts, &hashes, now)?);
     let found = contacts::find_by_phones(tx, tenant, Mode::Live, &texts)?;
     let mut contacts = HashMap::<String, Box<ContactRow>>::from_iter(found.into_iter().filter_map(|row| Some((row.phone.clone()?, Box::new(row)))));
     let people = texts.iter().zip(&hashes).zip(&registry).map(|((text, hash), on_registry)| Person {
         contact: contacts.remove(text),
         on_registry: *on_registry,
         on_list: listed.binary_search(hash).is_ok(),
-        dials: dials.remove(text).unwrap_or_default(),
+        dials: [text, hash].into_iter().filter_map(|key| dials.remove(key)).fold((0, 0), |(day, week), more| (day + more.0, week + more.1)),
     });
     Ok(phones.iter().copied().zip(people).collect())
 }
@@ -72,16 +72,19 @@ pub(super) fn facts(tx: &mut Tx<'_>, env: &Env, dial: Dial<'_>, person: Option<&
     let test = mode == Mode::Test;
     let number = to.to_string();
     let asked = !test || purpose == Purpose::Nudge;
-    // 2222 is on the registry of the networks that are tables (`operating.md` «The sandbox phone network»).
+    // 2222 is on the registry of the networks that are tables (docs/contract/sandbox.md#magic-numbers).
     let magic = to.last4() == 2222 && env.carriers.in_mode(mode).is_some_and(|carrier| carrier.simulated());
     let opted_out = contact.is_some_and(|contact| contact.opt_out);
     let (dnd, on_list, (day, week)) = match person {
         Some(person) => (person.on_registry, person.on_list, person.dials),
-        None => (
-            asked && !magic && dnd::contains(tx, &number)?,
-            asked && !opted_out && do_not_call::contains(tx, tenant, &env.context.keyring.hash_phone(&to))?,
-            if test { (0, 0) } else { calls::dials(tx, tenant, &number, env.context.now)? },
-        ),
+        None => {
+            let hash = env.context.keyring.hash_phone(&to);
+            (
+                asked && !magic && dnd::contains(tx, &number)?,
+                asked && !opted_out && do_not_call::contains(tx, tenant, &hash)?,
+                if test { (0, 0) } else { calls::dials(tx, tenant, &number, &hash, env.context.now)? },
+            )
+        }
     };
     Ok(Facts {
         purpose,
@@ -131,7 +134,7 @@ impl Judged {
     pub(in crate::app) fn checks(&self) -> &str {
         let opens = || match self.purpose {
             Purpose::Nudge => self.release().map(|release| release.opening),
-            Purpose::Call => self.pack.hours.next_opening(self.now),
+            Purpose::Call | Purpose::Transfer { .. } => self.pack.hours.next_opening(self.now),
         };
         self.checks.get_or_init(|| checks(&self.said, opens()))
     }

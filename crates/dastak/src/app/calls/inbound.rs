@@ -1,4 +1,5 @@
-//! Calls that come in on a workspace's number (spec 2 «Numbers»): answered by the number's agent, or declined and counted.
+//! Calls that come in on a workspace's number (docs/contract/calls.md#incoming-calls): answered by the
+//! number's agent, or declined and counted.
 
 use domain::call::{Progress, Status};
 use domain::phone::Phone;
@@ -117,6 +118,7 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, caller: &Caller, to: &st
         script_step: 0,
         next_step_at: None,
         once: None,
+        upkeep: calls::Upkeep::default(),
         version: 0,
     })
 }

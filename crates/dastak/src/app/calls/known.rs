@@ -22,17 +22,18 @@ use super::gates::{self, Judged, Number, Person};
 use super::prepare::Refused;
 use super::{Env, agent};
 use crate::app::decision_log::Chains;
-use crate::app::{Context, Failure, access, agents as agent_rules};
+use crate::app::flows::{self, Needs};
+use crate::app::{Context, Failure, access};
 
 /// When this few lines of the platform are left, placements wait for each other, so that the last one is taken once.
-const LAST_LINES: i64 = 256;
+pub(super) const LAST_LINES: i64 = 256;
 
 /// An agent as far as every call of it needs the same.
 struct KnownAgent {
     row: Arc<AgentRow>,
     pack: Arc<Pack>,
     /// What stands in its way whatever the call brings, and the variables that a call must bring; read with the first call that needs them.
-    needs: Option<(Vec<String>, Option<Refused>)>,
+    needs: Option<(Arc<Needs>, Option<Refused>)>,
 }
 
 /// A workspace with the lines that calls of this transaction take and what they hold of its wallet, which is stored at the end ([`Known::finish`]).
@@ -147,10 +148,10 @@ impl Known {
     ) -> Result<Option<Refused>, Failure> {
         let Some(known) = self.known_agent(tx, tenant, id)? else { return Ok(Some(Refused::AgentNotFound)) };
         if known.needs.is_none() {
-            known.needs = Some((agent_rules::required_variables(&known.row)?, agent::unready(tx, tenant, &known.row)?));
+            known.needs = Some((flows::needs(tx, tenant, &known.row)?, agent::unready(tx, tenant, &known.row)?));
         }
-        let Some((required, unready)) = &known.needs else { return Ok(None) };
-        let missing = agent::missing(required, given, saved);
+        let Some((needs, unready)) = &known.needs else { return Ok(None) };
+        let missing = agent::missing(&needs.required, given, saved);
         Ok(if missing.is_empty() { unready.clone() } else { Some(Refused::MissingVariables(missing)) })
     }
 

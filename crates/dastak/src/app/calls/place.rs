@@ -14,7 +14,7 @@ use domain::time::{MINUTE, SECOND, Timestamp};
 use domain::window::NudgeWindow;
 use serde_json::{Value, json};
 use store::Tx;
-use store::calls::{self, CallRow};
+use store::calls::{self, CallRow, Upkeep};
 
 use super::{Env, Known, Order, Prepared, Refused, apply, check_metadata, contact, prepare};
 use crate::app::idempotency::{Answer, Once, Turn};
@@ -23,7 +23,7 @@ use crate::app::{App, Failure, topics};
 /// How long a dial may take before somebody asks what became of it.
 pub(super) const PLACING_LEASE: i64 = 30 * SECOND;
 /// The end of the lease in which nothing is dialled any more: a dial that is on its way must have reached the carrier when somebody asks.
-const LEASE_MARGIN: i64 = 15 * SECOND;
+pub(super) const LEASE_MARGIN: i64 = 15 * SECOND;
 
 /// What the first transaction of a request came to.
 enum Intent {
@@ -126,7 +126,7 @@ fn lease(prepared: &Prepared, now: Timestamp) -> Timestamp {
     let open = |at: Timestamp| {
         prepared.pack.as_ref().is_none_or(|pack| match prepared.order.purpose {
             Purpose::Nudge => NudgeWindow::new(&pack.hours).is_open(at),
-            Purpose::Call => pack.hours.is_open(at),
+            Purpose::Call | Purpose::Transfer { .. } => pack.hours.is_open(at),
         })
     };
     let whole = now.plus(PLACING_LEASE);
@@ -319,6 +319,7 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) 
         script_step: 0,
         next_step_at: None,
         once: None,
+        upkeep: Upkeep::default(),
         version: 0,
     })
 }

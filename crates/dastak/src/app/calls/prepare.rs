@@ -1,4 +1,5 @@
-//! Everything that can stand in the way of a call, gathered in one transaction (spec 1 «Errors of placing a call»).
+//! Everything that can stand in the way of a call, gathered in one transaction
+//! (docs/contract/calls.md#refusals).
 
 use std::sync::Arc;
 

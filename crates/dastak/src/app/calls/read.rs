@@ -2,10 +2,9 @@
 
 use api::calls::{CallDetail, CallView};
 use api::error_codes as codes;
-use domain::call::{EndCause, Fact, Stage, Status};
+use domain::call::{EndCause, Fact, Stage, Status, Wish};
 use domain::ids::{Call, Id};
 use domain::tenant::{Mode, Tenant};
-use domain::time::{SECOND, Timestamp};
 use domain::wallet::talk_seconds;
 use serde_json::{Value, json};
 use store::calls::{self, CallRow, Filter};
@@ -45,6 +44,7 @@ pub async fn list(app: &App, tenant: Tenant, mode: Mode, filter: Filter, limit: 
     let more = rows.len() as i64 > limit;
     rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let next = rows.last().filter(|_| more).map(|row| row.id.to_string());
+    rows.iter().for_each(|row| shown(app, row));
     Ok((rows.into_iter().map(view).collect(), next))
 }
 
@@ -58,6 +58,7 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
         })
         .await?;
     let (row, content) = found.ok_or_else(|| Failure::not_found("call"))?;
+    shown(app, &row);
     Ok(CallDetail {
         call: view(row),
         summary: content.summary,
@@ -76,11 +77,12 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
     let call = app.store.read(move |tx| calls::get(tx, tenant, mode, id)).await?;
     let now = app.clock.now();
     let call = call.ok_or_else(|| Failure::not_found("call"))?;
-    if just_hung_up(&call, now) {
-        return Ok(json!({"id": id, "state": "ending"}));
+    let ending = json!({"id": id, "state": "ending"});
+    if app.hung_up.repeats(id, now) {
+        return Ok(ending);
     }
     let call = must_be_live(Some(call))?;
-    if call.hang_up_at.is_none() {
+    if is_new(&call) {
         let Some(carrier) = app.carriers.in_mode(mode) else { return Err(Failure::plain(codes::HANGUP_UNAVAILABLE)) };
         if let Some(provider_call) = &call.provider_call
             && carrier.hang_up(provider_call).await.is_err()
@@ -88,38 +90,48 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
             return Err(Failure::plain(codes::HANGUP_FAILED));
         }
         let env = app.call_env();
-        app.store
+        let over = app
+            .store
             .tx(move |tx| {
                 let found = calls::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode);
-                if found.as_ref().is_some_and(|row| just_hung_up(row, now)) {
-                    return Ok(());
+                // It was live a moment ago: a request beside this one has ended it meanwhile.
+                if found.as_ref().is_some_and(|row| row.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str())) {
+                    return Ok(false);
                 }
                 let mut row = must_be_live(found)?;
-                if row.hang_up_at.is_none() {
+                if is_new(&row) {
                     row.hang_up_at = Some(now);
+                    row.upkeep.wish = Some(Wish::HangUp);
                     if row.network.is_some() && row.progress.status != Status::Queued {
                         // A network that is a table carries it out at once.
                         apply(tx, &env, row, Fact::Ended(EndCause::ApiHangup), now)?;
-                        return Ok(());
+                        return Ok(true);
                     }
                     row.next_step_at = next_look(&row, &env);
                     save(tx, &mut row)?;
                     tx.wake(topics::CALLS);
+                    tx.wake(topics::WISHES);
                 }
-                Ok::<_, Failure>(())
+                Ok::<_, Failure>(false)
             })
             .await?;
+        if over {
+            app.hung_up.note(id, now);
+        }
     }
-    Ok(json!({"id": id, "state": "ending"}))
+    Ok(ending)
 }
 
-/// Time in which a repeat of the request that ended a call is answered like the first.
-const REPEATED: i64 = SECOND;
+/// Whoever has seen that a call is over is told so, too, when they hang up.
+fn shown(app: &App, row: &CallRow) {
+    if row.progress.status.stage() == Stage::Ended && row.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str()) {
+        app.hung_up.shown(row.id);
+    }
+}
 
-/// Whether a call has just been ended by such a request: asking again is no conflict (spec 1 «hangup»).
-fn just_hung_up(call: &CallRow, now: Timestamp) -> bool {
-    let by_request = call.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str());
-    by_request && call.progress.ended_at.is_some_and(|ended| now.0 - ended.0 < REPEATED)
+/// Whether a request to end the call is the first of its kind: nobody waits for a goodbye any more.
+fn is_new(call: &CallRow) -> bool {
+    call.wish().is_none_or(|known| Wish::HangUp.replaces(known))
 }
 
 fn must_be_live(call: Option<CallRow>) -> Result<CallRow, Failure> {

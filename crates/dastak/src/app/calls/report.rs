@@ -1,10 +1,11 @@
 //! What the node that holds a call on a real line says of it.
 
-use domain::call::{Fact, Report};
+use domain::call::{Fact, Report, Wish};
 use domain::ids::{Call, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::json;
+use store::call_wishes;
 use store::calls::{self, CallRow};
 
 use super::apply::{apply_with, emit_with};
@@ -21,7 +22,7 @@ pub async fn report(app: &App, tenant: Tenant, id: Id<Call>, fact: Fact, at: Tim
         .await
 }
 
-/// Says `call.transferred`: a person who answered has taken the call over (spec 3 «Event types»).
+/// Says `call.transferred`: a person who answered has taken the call over (docs/contract/calls.md#transfers).
 pub async fn transferred(app: &App, tenant: Tenant, id: Id<Call>, to: String) -> Result<(), Failure> {
     let env = app.call_env();
     app.store
@@ -36,8 +37,8 @@ pub async fn transferred(app: &App, tenant: Tenant, id: Id<Call>, to: String) ->
 /// What has become of calls that a node holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Looked {
-    /// Those that somebody wants ended.
-    pub to_hang_up: Vec<Id<Call>>,
+    /// Those that somebody wants ended, and why.
+    pub wishes: Vec<(Id<Call>, Wish)>,
     /// Those that are over in the store: an erasure or another node ended them.
     pub over: Vec<Id<Call>>,
 }
@@ -49,8 +50,7 @@ pub async fn keep_holding(app: &App, held: Vec<(Tenant, Id<Call>)>, until: Times
             let mut looked = Looked::default();
             for (tenant, id) in &held {
                 match calls::renew(tx, *tenant, *id, until)? {
-                    Some(renewed) if renewed.hang_up_at.is_some() => looked.to_hang_up.push(*id),
-                    Some(_) => {}
+                    Some(renewed) => looked.wishes.extend(renewed.wish.map(|wish| (*id, wish))),
                     None => looked.over.push(*id),
                 }
             }
@@ -59,7 +59,7 @@ pub async fn keep_holding(app: &App, held: Vec<(Tenant, Id<Call>)>, until: Times
         .await
 }
 
-/// Calls on real lines that somebody wants ended, of all nodes.
-pub async fn to_hang_up(app: &App) -> Result<Vec<Id<Call>>, Failure> {
-    Ok(app.store.read(calls::to_hang_up).await?)
+/// Calls on real lines that somebody wants ended, and why; of all nodes.
+pub async fn wishes(app: &App) -> Result<Vec<(Id<Call>, Wish)>, Failure> {
+    Ok(app.store.read(call_wishes::wishes).await?)
 }

@@ -46,7 +46,7 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
             let Some(workspace) = workspaces::get(tx, tenant)? else { return Ok(None) };
             let numbers = agent.allowed_transfer_numbers.as_array().into_iter().flatten().filter_map(|number| number.as_str().map(str::to_owned));
             Ok::<_, Failure>(Some(Talk {
-                flow: agent::flow(Some(&agent))?,
+                flow: agent::flow(tx, tenant, Some(&agent))?,
                 allowed_numbers: numbers.collect(),
                 record: access::feature_on(&workspace, "recording"),
                 own_number: if row.direction == "inbound" { row.to_number } else { row.from_number },

@@ -1,4 +1,4 @@
-//! Looking at due nudges: facts, decision, and the intent to dial (spec 1 «Nudge status and result»).
+//! Looking at due nudges: facts, decision, and the intent to dial (docs/contract/nudges.md#when-it-is-due).
 //!
 //! One round serves several queues (workspace and mode), each with its share, in the order in which they were served last: a workspace with
 //! 10,000 due nudges does not delay one with one, and its nudges take turns. All of a round is one transaction; the dials follow its commit.

@@ -1,4 +1,5 @@
-//! Nudges (spec 1 «Nudges»). What an event does to one is decided by [`domain::nudge`]; here facts are gathered and decisions stored.
+//! Nudges (docs/contract/nudges.md). What an event does to one is decided by [`domain::nudge`]; here facts
+//! are gathered and decisions stored.
 //!
 //! Everything that changes a nudge goes through `settle`: the row against its version, the queue that tells the dialler when to look, the line in
 //! the timeline and the events, in the transaction of the decision. Transactions lock in this order: nudges, then what a call needs, then queues.

@@ -1,4 +1,5 @@
-//! `/dev`: what exists only for development and tests. `/dev/clock` is there only with `clock = manual` (`operating.md` «The clock»).
+//! `/dev`: what exists only for development and tests. `/dev/clock` is there only with `clock = manual`
+//! (docs/contract/sandbox.md#clock).
 
 use std::sync::Arc;
 

@@ -1,8 +1,10 @@
-//! `/operator/v1`: what the specification leaves to the console.
+//! `/operator/v1`: what the public API leaves to a console (docs/contract/operator.md).
 
 mod agents;
+mod audit;
 mod dnd;
 mod do_not_call;
+mod transfer_numbers;
 
 use std::sync::Arc;
 
@@ -32,12 +34,16 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listMembers", open!(list_members)),
         ("liftOptOut", open!(do_not_call::lift_opt_out)),
         ("removeDoNotCall", open!(do_not_call::remove)),
+        ("createTransferNumber", open!(transfer_numbers::create)),
+        ("listTransferNumbers", open!(transfer_numbers::list)),
+        ("deleteTransferNumber", open!(transfer_numbers::delete)),
         ("addDnd", open!(dnd::add)),
         ("removeDnd", open!(dnd::remove)),
         ("startDndImport", open!(dnd::start_import)),
         ("addDndImportNumbers", open!(dnd::import_numbers)),
         ("finishDndImport", open!(dnd::finish_import)),
         ("cancelDndImport", open!(dnd::cancel_import)),
+        ("acceptLog", open!(audit::accept)),
         ("listOperatorLog", open!(list_log)),
     ];
     handlers.extend(agents::handlers());

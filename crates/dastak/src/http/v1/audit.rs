@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::decision_log::Chain;
+use domain::decision_log::{Chain, Strand};
 
 use crate::app::access::Caller;
 use crate::app::audit::{self, Export, Format, Range};
@@ -14,12 +14,13 @@ fn range(request: &Request) -> Result<Range, Failure> {
     Range::read(request.query_text("from"), request.query_text("to"))
 }
 
-fn chain(request: &Request) -> Chain {
-    request.query_text("chain").and_then(Chain::parse).unwrap_or(Chain::Audit)
+/// The chain that is asked for, in the world of the key.
+fn strand(caller: &Caller, request: &Request) -> Strand {
+    Strand { chain: request.query_text("chain").and_then(Chain::parse).unwrap_or(Chain::Audit), world: caller.mode() }
 }
 
 pub async fn verify(app: Arc<App>, caller: Caller, _: Request) -> Outcome {
-    Reply::data(200, &audit::verify(&app, caller.tenant()).await?)
+    Reply::data(200, &audit::verify(&app, caller.tenant(), caller.mode()).await?)
 }
 
 pub async fn stats(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
@@ -27,7 +28,7 @@ pub async fn stats(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
 }
 
 pub async fn head(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
-    Reply::data(200, &audit::head(&app, caller.tenant(), chain(&request)).await?)
+    Reply::data(200, &audit::head(&app, caller.tenant(), strand(&caller, &request)).await?)
 }
 
 pub async fn export(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
@@ -36,8 +37,8 @@ pub async fn export(app: Arc<App>, caller: Caller, request: Request) -> Outcome 
         _ => (Format::Csv, "text/csv; charset=utf-8", "csv"),
     };
     let day = app.clock.now().to_string()[..10].to_owned();
-    let chain = chain(&request);
-    let export = audit::export(app, caller.tenant(), chain, format, range(&request)?).await?;
-    let disposition = format!("attachment; filename=\"decision-log-{}-{day}.{extension}\"", chain.as_str());
+    let strand = strand(&caller, &request);
+    let export = audit::export(app, caller.tenant(), strand, format, range(&request)?).await?;
+    let disposition = format!("attachment; filename=\"decision-log-{}-{day}.{extension}\"", strand.as_str());
     Ok(Reply { status: 200, content_type, headers: vec![("content-disposition", disposition)], body: stream::pieces(export, Export::next) })
 }

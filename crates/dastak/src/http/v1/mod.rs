@@ -9,7 +9,7 @@ mod contacts;
 mod do_not_call;
 mod nudges;
 mod numbers;
-mod recordings;
+pub(crate) mod recordings;
 mod scheduled_calls;
 mod tools;
 mod wallet;

@@ -11,7 +11,7 @@ use crate::http::handler::{Outcome, Reply, Request};
 pub async fn create(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
     let body = request.body()?;
     let once = request.take_once();
-    Ok(Reply::answer(scheduled_calls::create(&app, caller.tenant(), caller.mode(), once, body).await?))
+    Ok(Reply::answer(scheduled_calls::create(&app, &caller, once, body).await?))
 }
 
 pub async fn list(app: Arc<App>, caller: Caller, request: Request) -> Outcome {

@@ -155,7 +155,8 @@ impl Engine {
     }
 }
 
-/// The value of the signature header (spec 3 «Authentication»): `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">`.
+/// The value of the signature header (docs/contract/webhooks.md#signature):
+/// `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">`.
 pub(crate) fn sign(key: &hmac::Key, seconds: i64, body: &[u8]) -> String {
     let mut context = hmac::Context::with_key(key);
     let t = seconds.to_string();

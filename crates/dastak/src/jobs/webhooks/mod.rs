@@ -1,4 +1,4 @@
-//! The delivery engine (spec 3 «Delivery rules»).
+//! The delivery engine (docs/contract/webhooks.md#deliveries).
 //!
 //! `app::events::emit` writes an event and its deliveries in one transaction, already leased to this node, and hands them over in memory after the
 //! commit: on the common way nothing is read back. Each endpoint has a lane: a bounded queue and as many workers as it deserves, so that a slow or dead
@@ -34,6 +34,7 @@ use store::deliveries::Key;
 use tokio::sync::Notify;
 
 use crate::app::App;
+use crate::app::event_stream::Readers;
 use crate::config::Config;
 use crate::runtime::clock::{Clock, Job, Signal, Woken};
 use crate::runtime::crypto::Keyring;
@@ -100,9 +101,8 @@ pub struct Engine {
     next_scan: AtomicI64,
     /// Endpoints that were disabled or deleted, whose pending deliveries are to be stopped.
     stopped: Mutex<Vec<(Tenant, Id<WebhookEndpoint>)>>,
-    /// Told when events were committed and somebody listens.
-    pub committed: Notify,
-    listeners: AtomicI64,
+    /// Who reads events as they come.
+    pub readers: Readers,
 }
 
 /// Header names with the brand in them.
@@ -149,8 +149,7 @@ impl Engine {
             scan: clock.signal(),
             next_scan: AtomicI64::new(0),
             stopped: Mutex::default(),
-            committed: Notify::new(),
-            listeners: AtomicI64::new(0),
+            readers: Readers::new(registry),
         })
     }
 
@@ -224,31 +223,6 @@ impl Engine {
                 lanes.let_go(key.id);
             }
         });
-    }
-
-    /// Tells those who listen that events were committed.
-    pub fn announce(&self) {
-        self.committed.notify_waiters();
-    }
-
-    /// Whether somebody listens on this node.
-    pub fn has_listeners(&self) -> bool {
-        self.listeners.load(Ordering::Acquire) > 0
-    }
-
-    /// Counts a listener as long as the answer lives.
-    pub fn listen(self: &Arc<Self>) -> Listening {
-        self.listeners.fetch_add(1, Ordering::AcqRel);
-        Listening(self.clone())
-    }
-}
-
-/// Somebody waits for events.
-pub struct Listening(Arc<Engine>);
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        self.0.listeners.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

@@ -1,4 +1,4 @@
-//! One test a row of the spec's table, and the promises that hold for every sequence of events.
+//! One test a row of docs/contract/nudges.md#states, and the promises that hold for every sequence of events.
 
 mod create;
 mod holds;

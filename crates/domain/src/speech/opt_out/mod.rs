@@ -67,8 +67,9 @@ static FOR_GOOD: LazyLock<Patterns> = LazyLock::new(|| {
     Patterns::read(&tables.join("\n"), &[])
 });
 
-/// Whether a person asks not to be called again (spec 1 «Calls»: ends `opted_out`). `language` is the agent's: people mix, so every language is listened for,
-/// the agent's own first. `call me later`, `not now`, `stop, wait` and `not interested` are none.
+/// Whether a person asks not to be called again (docs/contract/voice.md#wishes). `language` is the agent's:
+/// people mix, so every language is listened for, the agent's own first. `call me later`, `not now`,
+/// `stop, wait` and `not interested` are none.
 pub fn opt_out(text: &str, language: &str) -> bool {
     let words = fold(text);
     if words.is_empty() {

@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 
 use super::retrieval::{fold_all, stems};
 
-/// Most fields that are looked for (spec 2: 50).
+/// Most fields that are looked for (docs/contract/agents.md#fields).
 const MOST: usize = 50;
 
 /// The values of the fields of a schema, a list of `{key, label, type, choices?}`; what the flow captured stays.

@@ -14,7 +14,7 @@ pub(super) struct Lines {
     pub(super) automated: &'static str,
 }
 
-/// The sentences of an agent's language; English for one that is not of the spec.
+/// The sentences of an agent's language; English for one that agents do not speak.
 pub(super) fn of(language: &str) -> &'static Lines {
     match language {
         "hi" => &HINDI,

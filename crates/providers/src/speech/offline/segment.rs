@@ -1,5 +1,5 @@
 //! From the sound of a turn to the pieces that hold speech, each as the recognition program wants it: 16 kHz, one loudness, a little silence around it, and a
-//! floor of noise, because its model has never heard digital silence (`facts/sip-and-media.md`, «Offline speech»).
+//! floor of noise, because its model has never heard digital silence (docs/offline-speech.md#recogniser).
 
 use std::f64::consts::PI;
 

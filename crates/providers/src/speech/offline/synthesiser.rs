@@ -22,7 +22,7 @@ const LONGEST: usize = 4000;
 const PIECE: usize = 1600;
 const READ: usize = 16 * 1024;
 
-/// The languages of the spec and their voices: `en`, because `en-gb` takes no variants.
+/// The languages of agents and their voices: `en`, because `en-gb` takes no variants.
 const LANGUAGES: [(&str, &str); 11] = [
     ("en", "en"),
     ("hi", "hi"),

@@ -1,0 +1,174 @@
+//! The body of a request: read once it is known who sends it, within the bounds of all bodies and of its sender's.
+
+use std::time::Duration;
+
+use api::error_codes;
+use api::operations::{Access, Operation};
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use tokio::time::{Instant, timeout_at};
+
+use super::shares::{Client, Share};
+use crate::app::{App, Failure};
+
+/// Largest body of a request (docs/contract/README.md#limits).
+const BODY_LIMIT: usize = 5 * 1024 * 1024;
+/// Largest upload of a file.
+const UPLOAD_LIMIT: usize = 26 * 1024 * 1024;
+/// Largest body of somebody without a key, and where none is expected.
+const SMALL_LIMIT: usize = 64 * 1024;
+/// Longest wait for the next piece of a body.
+const PIECE_TIME: Duration = Duration::from_secs(10);
+/// The unread rest of a refused request that is read for the sake of its connection, and how long that may take.
+const REST: u64 = 16 * 1024;
+const REST_TIME: Duration = Duration::from_secs(1);
+/// What is taken at a time for a body that does not say how long it is.
+const STEP: usize = 64 * 1024;
+
+/// A body on its way.
+pub struct Incoming<B> {
+    body: B,
+    ended: bool,
+}
+
+/// What a body takes of the bounds, until it is dropped.
+pub struct Held {
+    all: Share<()>,
+    own: Share<Client>,
+    figure: prometheus_client::metrics::gauge::Gauge,
+    bytes: usize,
+}
+
+impl Held {
+    fn take(app: &App, client: Client, bytes: usize) -> Result<Self, Failure> {
+        let limits = &app.config.limits;
+        let own = app.shares.clients.take(client, bytes, limits.bodies_per_client).ok_or_else(|| own_full(app))?;
+        let all = app.shares.bodies.take((), bytes, limits.bodies).ok_or_else(all_full)?;
+        app.metrics.bodies.inc_by(as_figure(bytes));
+        Ok(Self { all, own, figure: app.metrics.bodies.clone(), bytes })
+    }
+
+    fn grow(&mut self, app: &App, bytes: usize) -> Result<(), Failure> {
+        let limits = &app.config.limits;
+        if !self.own.grow(bytes, limits.bodies_per_client) {
+            return Err(own_full(app));
+        }
+        if !self.all.grow(bytes, limits.bodies) {
+            return Err(all_full());
+        }
+        self.figure.inc_by(as_figure(bytes));
+        self.bytes += bytes;
+        Ok(())
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.figure.dec_by(as_figure(self.bytes));
+    }
+}
+
+fn as_figure(bytes: usize) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+fn own_full(app: &App) -> Failure {
+    let message = format!("more than {} MB of request bodies at once; wait for some of them", app.config.limits.bodies_per_client / 1024 / 1024);
+    Failure { retry_after: Some(1), ..Failure::new(error_codes::RATE_LIMITED, message) }
+}
+
+fn all_full() -> Failure {
+    Failure { retry_after: Some(1), ..Failure::new(error_codes::UNAVAILABLE, "too many large requests at once; nothing was changed, try again") }
+}
+
+impl<B> Incoming<B>
+where
+    B: hyper::body::Body<Data = Bytes> + Unpin,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    /// A body of which nothing has been read.
+    pub fn new(body: B) -> Self {
+        let ended = body.is_end_stream();
+        Self { body, ended }
+    }
+
+    /// Whether the client may still be sending.
+    pub fn unread(&self) -> bool {
+        !self.ended && !self.body.is_end_stream()
+    }
+
+    /// The next bytes; empty at the end.
+    async fn piece(&mut self, until: Instant) -> Result<Bytes, Failure> {
+        loop {
+            let until = until.min(Instant::now() + PIECE_TIME);
+            match timeout_at(until, self.body.frame()).await {
+                Err(_) => return Err(Failure::new(error_codes::REQUEST_TIMEOUT, "the body did not arrive in time")),
+                Ok(Some(Err(_))) => return Err(Failure::new(error_codes::INVALID_REQUEST, "the body ended early")),
+                Ok(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(bytes) if !bytes.is_empty() => return Ok(bytes),
+                    Ok(_) | Err(_) => {}
+                },
+                Ok(None) => {
+                    self.ended = true;
+                    return Ok(Bytes::new());
+                }
+            }
+        }
+    }
+
+    /// Reads it whole.
+    pub async fn read(&mut self, app: &App, operation: &Operation, client: Client) -> Result<(Bytes, Option<Held>), Failure> {
+        let limit = match operation.access {
+            _ if operation.upload => UPLOAD_LIMIT,
+            Access::Public | Access::Figures => SMALL_LIMIT,
+            _ if operation.body.is_none() => SMALL_LIMIT,
+            _ => BODY_LIMIT,
+        };
+        if !self.unread() {
+            return Ok((Bytes::new(), None));
+        }
+        let too_large = || {
+            let size = if limit < 1024 * 1024 { format!("{} KB", limit / 1024) } else { format!("{} MB", limit / 1024 / 1024) };
+            Failure::new(error_codes::PAYLOAD_TOO_LARGE, format!("the body is larger than {size}"))
+        };
+        let declared = self.body.size_hint().exact().map(|length| usize::try_from(length).unwrap_or(usize::MAX));
+        if declared.is_some_and(|length| length > limit) {
+            return Err(too_large());
+        }
+        let mut held = Held::take(app, client, declared.unwrap_or(STEP))?;
+        let until = Instant::now() + app.config.limits.body_time;
+        let first = self.piece(until).await?;
+        if declared == Some(first.len()) {
+            return Ok((first, Some(held)));
+        }
+        let mut whole = Vec::with_capacity(declared.unwrap_or(first.len()));
+        let mut piece = first;
+        while !piece.is_empty() {
+            let length = whole.len() + piece.len();
+            if length > limit {
+                return Err(too_large());
+            }
+            if length > held.bytes {
+                held.grow(app, (length - held.bytes).max(STEP).min(limit - held.bytes))?;
+            }
+            whole.extend_from_slice(&piece);
+            piece = self.piece(until).await?;
+        }
+        Ok((whole.into(), Some(held)))
+    }
+
+    /// Passes over what is left of a small body that nobody reads, so that its connection can be used again; whether it can.
+    pub async fn pass_over(&mut self) -> bool {
+        if self.body.size_hint().exact().is_none_or(|length| length > REST) {
+            return false;
+        }
+        let until = Instant::now() + REST_TIME;
+        loop {
+            match self.piece(until).await {
+                Ok(piece) if piece.is_empty() => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! An older state of a decision log that the operator accepts.
+
+use std::sync::Arc;
+
+use api::audit::AcceptLog;
+use serde_json::json;
+
+use crate::app::{App, audit};
+use crate::http::handler::{Outcome, Reply, Request};
+
+pub async fn accept(app: Arc<App>, mut request: Request) -> Outcome {
+    let (tenant, trace) = (super::workspace(&request)?, request.trace());
+    let body: AcceptLog = request.body()?;
+    Reply::data(200, &json!({"accepted": audit::accept(&app, trace, tenant, body).await?}))
+}

@@ -1,0 +1,115 @@
+//! Files and folders of the service are its owner's alone: folders 0700, files 0600, also those that were there with wider rights.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// What this program makes in its data folder, by the start of the name. Nothing else in there is touched: the folder may be shared.
+const OURS: &[&str] =
+    &["dastak.", "operator.token", "master.key", "log-marks", "demo.env", "node.name", "recordings", "spool", "uploads", ".unfinished"];
+
+/// Whatever this process makes from now on, only its owner may read, whatever the shell that started it allows.
+pub fn keep_private() {
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+}
+
+/// The same options, for a file that only its owner reads.
+pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+/// Makes a folder that only its owner enters, and those above it.
+pub fn make_folder(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Makes the name of a file durable.
+pub fn sync_folder_of(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    File::open(folder)?.sync_all()
+}
+
+/// Writes a new file, durably; it must not exist.
+pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = private(OpenOptions::new().write(true).create_new(true)).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    sync_folder_of(path)
+}
+
+/// Puts a file with this content in the place of another one, in one moment, durably.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".new");
+    let new = path.with_file_name(name);
+    let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&new)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    drop(file);
+    fs::rename(&new, path)?;
+    sync_folder_of(path)
+}
+
+/// Takes from others what they may do with the data folder and with what this program made there; how many files and folders that were.
+/// Links are not followed.
+///
+/// # Errors
+/// The first file whose rights cannot be changed, and why.
+#[cfg(unix)]
+pub fn tighten(data: &Path) -> Result<u64, String> {
+    let mut changed = u64::from(restrict(data, &fs::metadata(data).map_err(|why| format!("{}: {why}", data.display()))?)?);
+    let mut left: Vec<PathBuf> = Vec::new();
+    for entry in entries(data)? {
+        if entry.file_name().is_some_and(|name| OURS.iter().any(|ours| name.to_string_lossy().starts_with(ours))) {
+            left.push(entry);
+        }
+    }
+    while let Some(path) = left.pop() {
+        // What is gone by now needs no rights: recordings come and go.
+        let Ok(found) = fs::symlink_metadata(&path) else { continue };
+        if found.is_symlink() {
+            continue;
+        }
+        changed += u64::from(restrict(&path, &found)?);
+        if found.is_dir() {
+            left.extend(entries(&path)?);
+        }
+    }
+    Ok(changed)
+}
+
+/// Other systems have other rights.
+#[cfg(not(unix))]
+pub fn tighten(_: &Path) -> Result<u64, String> {
+    Ok(0)
+}
+
+#[cfg(unix)]
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let read = fs::read_dir(folder).and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>());
+    read.map_err(|why| format!("{}: {why}", folder.display()))
+}
+
+#[cfg(unix)]
+fn restrict(path: &Path, found: &fs::Metadata) -> Result<bool, String> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = found.permissions().mode();
+    if mode & 0o077 == 0 {
+        return Ok(false);
+    }
+    if mode & 0o1000 != 0 {
+        return Err(format!("{}: this folder belongs to everybody; choose a data folder of the service's own", path.display()));
+    }
+    match fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o700)) {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(why) => Err(format!("{}: others may read it, and that cannot be changed: {why}", path.display())),
+        Ok(()) => Ok(true),
+    }
+}

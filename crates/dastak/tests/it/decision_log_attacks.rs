@@ -1,0 +1,344 @@
+//! Attacks on the decision log by somebody who has the database but not the data folder, and by clients who ask for all of it again and again.
+
+use std::time::Duration;
+
+use dastak::app::Failure;
+use domain::decision_log::{Chain, Strand};
+use domain::tenant::{Mode, Tenant};
+use serde_json::{Value, json};
+use store::decision_log::HeadRow;
+use store::{DbError, Tx, params};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::app::{TestApp, Workspace};
+use crate::decision_log::{LIVE, Saved, decide, decide_in, export, verify, verify_log};
+
+const TEST: Strand = Strand { chain: Chain::Audit, world: Mode::Test };
+
+fn tenant(workspace: &Workspace) -> Tenant {
+    workspace.id.parse().unwrap()
+}
+
+/// The head of a chain with its seal, as a thief would copy it.
+async fn head(app: &TestApp, workspace: &Workspace, strand: Strand) -> HeadRow {
+    let tenant = tenant(workspace);
+    app.app().store.read(move |tx| store::decision_log::head(tx, tenant, strand)).await.unwrap().unwrap()
+}
+
+/// Puts an older state back: the records after it are gone, and the head with its seal is that of then.
+async fn put_back(app: &TestApp, workspace: &Workspace, strand: Strand, older: &HeadRow) {
+    let (tenant, older) = (tenant(workspace), older.clone());
+    let work = move |tx: &mut Tx<'_>| {
+        let seq = older.head.seq as i64;
+        tx.exec("delete from decision_log where workspace = ?1 and chain = ?2 and seq > ?3", params![tenant, strand.as_str(), seq])?;
+        tx.exec(
+            "update decision_log_heads set seq = ?3, hash = ?4, at = ?5, seal = ?6 where workspace = ?1 and chain = ?2",
+            params![tenant, strand.as_str(), seq, &older.head.hash, older.at, &older.seal],
+        )?;
+        Ok::<_, DbError>(())
+    };
+    app.app().store.tx(work).await.unwrap();
+}
+
+async fn vanish(app: &TestApp, workspace: &Workspace) {
+    let tenant = tenant(workspace);
+    let work = move |tx: &mut Tx<'_>| {
+        tx.exec("delete from decision_log where workspace = ?1", params![tenant])?;
+        tx.exec("delete from decision_log_heads where workspace = ?1", params![tenant]).map(|_| ())
+    };
+    app.app().store.tx::<_, DbError>(work).await.unwrap();
+}
+
+#[track_caller]
+fn broken(found: &Value, at: u64, words: &str) {
+    let chain = &found["chains"][0];
+    assert_eq!((found["verified"].as_bool(), chain["brokenAt"].as_u64()), (Some(false), Some(at)), "{found}");
+    assert!(chain["problem"].as_str().unwrap().contains(words), "{found}");
+}
+
+#[tokio::test]
+async fn an_older_signed_head_that_is_put_back_is_noticed() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    decide(&app, &workspace, 0..8).await;
+    let older = head(&app, &workspace, LIVE).await;
+    decide(&app, &workspace, 8..12).await;
+    assert_eq!(verify(&app, &workspace).await["verified"], true);
+    put_back(&app, &workspace, LIVE, &older).await;
+    broken(&verify(&app, &workspace).await, 9, "records are missing");
+    // Nothing that leaves says otherwise.
+    let text = export(&app, &workspace, "").await;
+    assert!(text.contains("# verified=false") && !verify_log(&text, &[]).0, "{text}");
+    app.get(&workspace.live, "/v1/audit/head").await.refused(409, "conflict");
+    // A restart forgets nothing.
+    let app = app.restart().await;
+    broken(&verify(&app, &workspace).await, 9, "records are missing");
+    // Another workspace has nothing to do with it.
+    let other = app.workspace().await;
+    decide(&app, &other, 0..3).await;
+    assert_eq!(verify(&app, &other).await["verified"], true);
+}
+
+#[tokio::test]
+async fn a_log_that_vanished_with_its_head_is_noticed() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    decide(&app, &workspace, 0..4).await;
+    vanish(&app, &workspace).await;
+    broken(&verify(&app, &workspace).await, 1, "records are missing");
+    let app = app.restart().await;
+    let found = verify(&app, &workspace).await;
+    broken(&found, 1, "records are missing");
+    assert_eq!(found["records"], 0);
+}
+
+#[tokio::test]
+async fn an_older_state_that_grew_past_the_newest_record_is_noticed() {
+    for restart in [false, true] {
+        let mut app = TestApp::start().await;
+        let workspace = app.workspace().await;
+        decide(&app, &workspace, 0..5).await;
+        let older = head(&app, &workspace, LIVE).await;
+        decide(&app, &workspace, 5..9).await;
+        put_back(&app, &workspace, LIVE, &older).await;
+        if restart {
+            app = app.restart().await;
+        }
+        for number in 20..30 {
+            decide(&app, &workspace, number..number + 1).await;
+        }
+        broken(&verify(&app, &workspace).await, 9, "another record stands");
+        let app = app.restart().await;
+        broken(&verify(&app, &workspace).await, 9, "another record stands");
+    }
+}
+
+#[tokio::test]
+async fn what_a_stopped_node_missed_is_witnessed_at_its_start() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    decide(&app, &workspace, 0..3).await;
+    let older = head(&app, &workspace, LIVE).await;
+    let (config, folder) = app.stop().await;
+    // As after a crash that the file did not hear of, or on a node that joins.
+    std::fs::remove_file(config.data.join("log-marks")).unwrap();
+    let app = TestApp::start_again((config, folder)).await;
+    decide(&app, &workspace, 3..5).await;
+    // The job's first look is over when the clock has settled.
+    app.advance(1).await;
+    let app = app.restart().await;
+    put_back(&app, &workspace, LIVE, &older).await;
+    broken(&verify(&app, &workspace).await, 4, "records are missing");
+}
+
+#[tokio::test]
+async fn a_restored_backup_is_accepted_and_the_log_says_so() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let path = format!("/workspaces/{}/audit/accept", workspace.id);
+    let reason = json!({"reason": "backup of Monday restored"});
+    app.operator("POST", &path, &reason).await.refused(409, "conflict");
+    decide(&app, &workspace, 0..4).await;
+    decide_in(&app, &workspace, Mode::Test, 0..2).await;
+    app.operator("POST", &path, &reason).await.refused(409, "conflict");
+    let older = head(&app, &workspace, LIVE).await;
+    decide(&app, &workspace, 4..7).await;
+    put_back(&app, &workspace, LIVE, &older).await;
+    app.operator("POST", &path, &json!({})).await.refused(400, "invalid_request");
+    broken(&verify(&app, &workspace).await, 5, "records are missing");
+    let accepted = app.operator("POST", &path, &reason).await.expect(200);
+    assert_eq!(accepted["data"]["accepted"], json!([{"chain": "audit", "witnessedSeq": 7, "seq": 5}]));
+    let found = verify(&app, &workspace).await;
+    assert_eq!((found["verified"].as_bool(), found["records"].as_u64()), (Some(true), Some(5)), "{found}");
+    let text = export(&app, &workspace, "").await;
+    assert!(text.contains(",older_state_accepted,") && verify_log(&text, &[]).0, "{text}");
+    let log = app.operator("GET", "/log", &Value::Null).await.expect(200);
+    let line = &log["data"].as_array().unwrap()[0];
+    assert_eq!(line["operation"], "acceptLog");
+    assert!(line["subject"].as_str().unwrap().contains("audit from record 5, witnessed 7: backup of Monday restored"), "{log}");
+    let app = app.restart().await;
+    assert_eq!(verify(&app, &workspace).await["verified"], true);
+    // What is witnessed from then on holds, and the acceptance cannot be used again.
+    let later = head(&app, &workspace, LIVE).await;
+    decide(&app, &workspace, 7..9).await;
+    app.advance(1).await;
+    put_back(&app, &workspace, LIVE, &later).await;
+    broken(&verify(&app, &workspace).await, 6, "records are missing");
+    let app = app.restart().await;
+    broken(&verify(&app, &workspace).await, 6, "records are missing");
+    put_back(&app, &workspace, LIVE, &older).await;
+    broken(&verify(&app, &workspace).await, 5, "records are missing");
+}
+
+#[tokio::test]
+async fn nobody_without_the_key_accepts_anything() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    decide(&app, &workspace, 0..4).await;
+    let older = head(&app, &workspace, LIVE).await;
+    decide(&app, &workspace, 4..7).await;
+    put_back(&app, &workspace, LIVE, &older).await;
+    let (ours, hash) = (tenant(&workspace), older.head.hash.clone());
+    let forge = move |tx: &mut Tx<'_>| {
+        tx.exec(
+            "insert into decision_log_accepted (workspace, chain, generation, seq, hash, at, seal) values (?1, 'audit', 9, 4, ?2, 0, 'mine')",
+            params![ours, &hash],
+        )
+        .map(|_| ())
+    };
+    app.app().store.tx::<_, DbError>(forge).await.unwrap();
+    broken(&verify(&app, &workspace).await, 5, "records are missing");
+    // A head that was altered is no older state.
+    let alter = move |tx: &mut Tx<'_>| tx.exec("update decision_log_heads set seal = 'mine' where workspace = ?1", params![ours]).map(|_| ());
+    app.app().store.tx::<_, DbError>(alter).await.unwrap();
+    let path = format!("/workspaces/{}/audit/accept", workspace.id);
+    app.operator("POST", &path, &json!({"reason": "please"})).await.refused(409, "conflict");
+}
+
+#[tokio::test]
+async fn each_world_has_a_whole_chain_of_its_own() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    for number in 0..6 {
+        decide_in(&app, &workspace, if number % 2 == 0 { Mode::Live } else { Mode::Test }, number..number + 1).await;
+    }
+    decide_in(&app, &workspace, Mode::Test, 6..7).await;
+    for (key, other, records, is_test) in [(&workspace.live, &workspace.test, 3, "false"), (&workspace.test, &workspace.live, 4, "true")] {
+        let found = app.get(key, "/v1/audit/verify").await.expect(200)["data"].clone();
+        assert_eq!((found["verified"].as_bool(), found["records"].as_u64()), (Some(true), Some(records)), "{found}");
+        let text = app.get(key, "/v1/audit/export").await.text;
+        let rows: Vec<&str> = text.lines().skip(1).filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(rows.len() as u64, records);
+        assert!(rows.iter().all(|row| row.contains(&format!(",{is_test},voice,"))), "{text}");
+        let mine = Saved::new(app.get(key, "/v1/audit/head").await.text);
+        let (whole, shown) = verify_log(&text, &["--head", mine.0.to_str().unwrap()]);
+        assert!(whole && shown["slice"] == false && shown["records"] == records, "{shown}");
+        let theirs = Saved::new(app.get(other, "/v1/audit/head").await.text);
+        let (whole, shown) = verify_log(&text, &["--head", theirs.0.to_str().unwrap()]);
+        assert!(!whole && shown["problem"].as_str().unwrap().contains("another workspace or chain"), "{shown}");
+    }
+    let ours = tenant(&workspace);
+    let alter = move |tx: &mut Tx<'_>| {
+        tx.exec("update decision_log set outcome = 'x' where workspace = ?1 and chain = 'audit_test' and seq = 2", params![ours]).map(|_| ())
+    };
+    app.app().store.tx::<_, DbError>(alter).await.unwrap();
+    assert_eq!(app.get(&workspace.test, "/v1/audit/verify").await.expect(200)["data"]["chains"][0]["brokenAt"], 2);
+    assert_eq!(verify(&app, &workspace).await["verified"], true);
+    let older = head(&app, &workspace, TEST).await;
+    assert_eq!(older.head.seq, 4);
+}
+
+#[tokio::test]
+async fn heads_leave_on_their_own_and_convict_what_was_put_back() {
+    let kept = Saved::new("");
+    std::fs::remove_file(&kept.0).unwrap();
+    let file = kept.0.clone();
+    let app = TestApp::start_with(move |config| config.head_file = Some(file)).await;
+    let workspace = app.workspace().await;
+    decide(&app, &workspace, 0..3).await;
+    app.advance(3600).await;
+    let older = head(&app, &workspace, LIVE).await;
+    decide(&app, &workspace, 3..6).await;
+    decide_in(&app, &workspace, Mode::Test, 0..2).await;
+    app.advance(3600).await;
+    app.advance(7200).await;
+    let lines = |text: String| -> Vec<(String, u64)> {
+        let line = |line: &str| {
+            let value: Value = serde_json::from_str(line).unwrap();
+            (value["chain"].as_str().unwrap().to_owned(), value["seq"].as_u64().unwrap())
+        };
+        text.lines().map(line).collect()
+    };
+    let mut found = lines(std::fs::read_to_string(&kept.0).unwrap());
+    found.sort();
+    assert_eq!(found, [("audit".into(), 3), ("audit".into(), 6), ("audit_test".into(), 2)], "a chain that has not grown has no new head");
+    let heads = kept.0.to_str().unwrap();
+    let (whole, shown) = verify_log(&export(&app, &workspace, "").await, &["--head", heads]);
+    assert!(whole, "{shown}");
+    assert_eq!(
+        shown["notChecked"],
+        json!(["1 kept heads: they are of other workspaces or chains", "the columns is_test, channel and agent_id: no hash covers them"])
+    );
+    // Whoever has the data folder, too, takes away this node's memory; the file that left remembers.
+    put_back(&app, &workspace, LIVE, &older).await;
+    let (config, folder) = app.stop().await;
+    std::fs::remove_file(config.data.join("log-marks")).unwrap();
+    let app = TestApp::start_again((dastak::config::Config { head_file: None, ..config }, folder)).await;
+    assert_eq!(verify(&app, &workspace).await["verified"], true, "inside, nothing is left that could tell");
+    let (whole, shown) = verify_log(&export(&app, &workspace, "").await, &["--head", heads]);
+    assert!(!whole && shown["brokenAt"] == 4, "{shown}");
+}
+
+#[tokio::test]
+async fn the_offline_check_says_what_it_did_not_check() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    decide(&app, &workspace, 0..3).await;
+    let text = export(&app, &workspace, "").await;
+    let words =
+        |shown: &Value| shown["notChecked"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect::<Vec<_>>().join("\n");
+    let (whole, shown) = verify_log(&text, &[]);
+    assert!(whole && words(&shown).contains("who signed the file") && words(&shown).contains("whether the log was cut short"), "{shown}");
+    let kept = Saved::new(app.get(&workspace.live, "/v1/audit/head").await.text);
+    let (whole, shown) = verify_log(&text, &["--head", kept.0.to_str().unwrap()]);
+    assert!(whole && !words(&shown).contains("who signed") && !words(&shown).contains("cut short"), "{shown}");
+    let file = Saved::new(&text);
+    let said = std::process::Command::new(env!("CARGO_BIN_EXE_dastak")).arg("verify-log").arg(&file.0).output().unwrap();
+    assert!(String::from_utf8_lossy(&said.stdout).contains("NOT CHECKED: who signed the file"), "{said:?}");
+}
+
+/// A client that asks for an export and takes only its beginning.
+async fn half_an_export(app: &TestApp, workspace: &Workspace) -> tokio::net::TcpStream {
+    let mut stream = tokio::net::TcpStream::connect(app.url.trim_start_matches("http://")).await.unwrap();
+    let request = format!("GET /v1/audit/export HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n\r\n", workspace.live);
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut start = [0; 12];
+    stream.read_exact(&mut start).await.unwrap();
+    assert_eq!(&start, b"HTTP/1.1 200");
+    stream
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_export_of_a_workspace_leaves_at_a_time() {
+    let app = TestApp::start().await;
+    let (workspace, other) = (app.workspace().await, app.workspace().await);
+    // More than any buffer on the way holds.
+    for piece in 0..12 {
+        decide(&app, &workspace, piece * 2_000..(piece + 1) * 2_000).await;
+    }
+    let slow = half_an_export(&app, &workspace).await;
+    let refused = app.get(&workspace.live, "/v1/audit/export?format=pdf").await;
+    assert_eq!(refused.header("retry-after"), Some("5"));
+    refused.refused(429, "rate_limited");
+    app.get(&workspace.test, "/v1/audit/export").await.refused(429, "rate_limited");
+    // Others are not held up, and checking goes on.
+    assert_eq!(export(&app, &other, "").await.lines().count(), 2);
+    assert_eq!(verify(&app, &workspace).await["records"], 24_000);
+    drop(slow);
+    // The service notices at its next write that the client has gone.
+    let patience = tokio::time::Instant::now() + Duration::from_secs(60);
+    while app.get(&workspace.live, "/v1/audit/export?from=2030-01-01").await.status != 200 {
+        assert!(tokio::time::Instant::now() < patience, "the turn was not given back");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_checks_at_once_share_a_few() {
+    let app = std::sync::Arc::new(TestApp::start().await);
+    let workspace = app.workspace().await;
+    decide(&app, &workspace, 0..2_000).await;
+    let asking: Vec<_> = (0..200)
+        .map(|_| {
+            let (app, workspace) = (app.clone(), workspace.clone());
+            tokio::spawn(async move { verify(&app, &workspace).await["records"].as_u64() })
+        })
+        .collect();
+    for answer in asking {
+        assert_eq!(answer.await.unwrap(), Some(2_000));
+    }
+    // 200 checks of their own would have hashed 400 000 records; what counts is what was hashed.
+    let hashed = app.app().audits.hashed(tenant(&workspace));
+    assert!((2_000..=200_000).contains(&hashed), "{hashed}");
+    assert!(app.app().store.tx(|_| Ok::<_, Failure>(())).await.is_ok());
+}

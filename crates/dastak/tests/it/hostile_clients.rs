@@ -1,0 +1,286 @@
+//! What strangers, neighbours and careless clients send to the listener, and what the service does not do about it.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use dastak::config::Network;
+use domain::tenant::Mode;
+use serde_json::{Map, Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::agents::create_active;
+use crate::app::TestApp;
+
+/// The bound only ends a test that would never end.
+const PATIENCE: Duration = Duration::from_secs(120);
+const FIVE_MB: usize = 5_000_000;
+
+async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let waiting = async {
+        while !holds() {
+            sleep_until(Instant::now() + Duration::from_millis(5)).await;
+        }
+    };
+    timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("never: {what}"));
+}
+
+async fn connect(app: &TestApp) -> TcpStream {
+    let address: SocketAddr = app.url.strip_prefix("http://").unwrap().parse().unwrap();
+    TcpStream::connect(address).await.expect("a connection")
+}
+
+fn head(method: &str, path: &str, key: Option<&str>, more: &str) -> String {
+    let key = key.map(|key| format!("authorization: Bearer {key}\r\n")).unwrap_or_default();
+    format!("{method} {path} HTTP/1.1\r\nhost: x\r\n{key}{more}\r\n")
+}
+
+/// Everything that the service says until it closes the connection.
+async fn answer(socket: &mut TcpStream) -> String {
+    let mut said = Vec::new();
+    timeout(PATIENCE, socket.read_to_end(&mut said)).await.expect("an answer and its end").expect("no reset");
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+fn length(bytes: usize) -> String {
+    format!("content-length: {bytes}\r\n")
+}
+
+#[tokio::test]
+async fn who_is_not_known_sends_headers_only() {
+    let app = TestApp::start().await;
+    for key in [None, Some("dastak_live_wrong")] {
+        for more in [length(FIVE_MB), "transfer-encoding: chunked\r\n".to_owned()] {
+            // Nothing of the body ever comes, and the answer does not wait for it.
+            let mut socket = connect(&app).await;
+            socket.write_all(head("POST", "/v1/calls", key, &more).as_bytes()).await.unwrap();
+            let said = answer(&mut socket).await;
+            assert!(said.starts_with("HTTP/1.1 401") && said.contains("connection: close"), "{said}");
+            assert_eq!(app.app().shares.bodies.taken(&()), 0);
+        }
+        // Somebody who sends it all before he reads hears why it was in vain.
+        let mut socket = connect(&app).await;
+        socket.write_all(head("POST", "/v1/calls", key, &length(FIVE_MB)).as_bytes()).await.unwrap();
+        socket.write_all(&vec![b'['; FIVE_MB]).await.unwrap();
+        assert!(answer(&mut socket).await.starts_with("HTTP/1.1 401"));
+    }
+    // Whoever is known is told by the head that it is too much.
+    let workspace = app.workspace().await;
+    let mut socket = connect(&app).await;
+    socket.write_all(head("POST", "/v1/calls", Some(&workspace.live), &length(50 * FIVE_MB)).as_bytes()).await.unwrap();
+    assert!(answer(&mut socket).await.starts_with("HTTP/1.1 413"));
+    // A refusal of a small body leaves the connection as it is.
+    let mut socket = connect(&app).await;
+    let twice = format!("{}{{}}", head("POST", "/v1/wallet", Some(&workspace.live), &length(2)));
+    socket.write_all(twice.repeat(2).as_bytes()).await.unwrap();
+    let end = head("GET", "/healthz", None, "connection: close\r\n");
+    socket.write_all(end.as_bytes()).await.unwrap();
+    let said = answer(&mut socket).await;
+    assert_eq!((said.matches("HTTP/1.1 405").count(), said.matches("HTTP/1.1 200").count()), (2, 1), "{said}");
+}
+
+#[tokio::test]
+async fn bodies_in_work_are_bounded_for_each_and_for_all() {
+    let app = TestApp::start_with(|config| {
+        (config.limits.bodies_per_client, config.limits.bodies) = (6_000_000, 8_000_000);
+    })
+    .await;
+    let (mine, other) = (app.workspace().await, app.workspace().await);
+    let mut slow = connect(&app).await;
+    slow.write_all(head("POST", "/v1/calls", Some(&mine.live), &length(FIVE_MB)).as_bytes()).await.unwrap();
+    slow.write_all(b"{").await.unwrap();
+    until("the body is in work", || app.app().shares.bodies.taken(&()) == FIVE_MB).await;
+    let large = Bytes::from(format!("{{\"x\": \"{}\"}}", "x".repeat(FIVE_MB)));
+    let send = |key: &str, body: Bytes| {
+        let (app, key) = (&app, key.to_owned());
+        async move { app.send("POST", "/v1/calls", Some(&key), &[], body).await }
+    };
+    send(&mine.live, large.clone()).await.refused(429, "rate_limited");
+    send(&other.live, large.clone()).await.refused(503, "unavailable");
+    for key in [&mine.live, &other.live] {
+        send(key, Bytes::from_static(b"{}")).await.refused(400, "invalid_request");
+    }
+    drop(slow);
+    until("what was held is given back", || app.app().shares.bodies.taken(&()) == 0).await;
+    send(&mine.live, large).await.refused(400, "invalid_request");
+    assert_eq!(app.app().shares.bodies.taken(&()), 0);
+}
+
+#[tokio::test]
+async fn connections_are_bounded_for_an_address_and_for_all() {
+    type Change = fn(&mut dastak::config::Config);
+    let changes: [Change; 2] = [
+        |config| config.limits.connections_per_address = 8,
+        |config| {
+            config.limits.connections = 8;
+            config.network = Network::parse(&["127.0.0.0/8".into()]).unwrap();
+        },
+    ];
+    for change in changes {
+        let app = TestApp::start_with(change).await;
+        let mut open = Vec::new();
+        for _ in 0..20 {
+            let mut socket = connect(&app).await;
+            let request = head("GET", "/healthz", None, "");
+            let mut byte = [0];
+            // A connection too many is closed without a word; writing to it may fail already.
+            let _ = socket.write_all(request.as_bytes()).await;
+            if matches!(timeout(PATIENCE, socket.read(&mut byte)).await.expect("a word or an end"), Ok(1)) {
+                open.push(socket);
+            }
+        }
+        assert_eq!(open.len(), 8);
+        drop(open);
+        until("their places are free", || app.app().shares.connections.taken(&()) == 0).await;
+        app.send("GET", "/healthz", None, &[], Bytes::new()).await.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_takes_no_answer_is_given_up() {
+    let app = TestApp::start_with(|config| config.limits.answer_time = Duration::from_secs(1)).await;
+    let mut socket = connect(&app).await;
+    until("it is connected", || app.app().shares.connections.taken(&()) == 1).await;
+    // Far more than the buffers of both sides hold. Sending stops when the service stops reading.
+    let requests = head("GET", "/v1/openapi.json", None, "").repeat(200);
+    let _ = timeout(Duration::from_secs(1), socket.write_all(requests.as_bytes())).await;
+    until("it is given up", || app.app().shares.connections.taken(&()) == 0).await;
+}
+
+#[tokio::test]
+async fn readiness_is_asked_of_the_store_once_in_a_while() {
+    let app = TestApp::start().await;
+    let writes = |row: i64| {
+        let store = app.app().store.clone();
+        async move {
+            let read = store.read(move |tx| tx.one("select at from health where id = ?1", &[store::Value::Int(row)], |row| row.int(0)));
+            read.await.expect("the store").expect("a row")
+        }
+    };
+    let (placements, before, started) = (writes(1).await, writes(2).await, Instant::now());
+    for _ in 0..300 {
+        let ready = app.send("GET", "/readyz", None, &[], Bytes::new()).await.expect(200);
+        assert_eq!(ready, json!({"ok": true}), "no names for a stranger");
+    }
+    let most = 1 + i64::try_from(started.elapsed().as_secs() / 2).unwrap() + 1;
+    assert!((1..=most).contains(&(writes(2).await - before)));
+    assert_eq!(writes(1).await, placements, "the row of placements is left alone");
+}
+
+#[tokio::test]
+async fn figures_are_for_who_may_see_them() {
+    let app = TestApp::start_with(|config| config.figures.token = Some("a-token-of-the-monitor".into())).await;
+    let workspace = app.workspace().await;
+    let ask = |app: &TestApp, token: Option<&str>, headers: &'static [(&'static str, &'static str)]| {
+        let (url, token) = (app.url.clone(), token.map(str::to_owned));
+        async move {
+            let mut socket = TcpStream::connect(url.strip_prefix("http://").unwrap()).await.unwrap();
+            let more: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+            socket.write_all(head("GET", "/metrics", token.as_deref(), &format!("{more}connection: close\r\n")).as_bytes()).await.unwrap();
+            let answer = answer(&mut socket).await;
+            let figures = if answer.contains("http_connections") { "all" } else { "up" };
+            format!("{} {figures}", &answer[9..12])
+        }
+    };
+    assert_eq!(ask(&app, None, &[]).await, "200 up");
+    assert_eq!(ask(&app, Some(&workspace.live), &[]).await, "401 up");
+    assert_eq!(ask(&app, Some(&app.operator_token), &[]).await, "200 all");
+    assert_eq!(ask(&app, Some("a-token-of-the-monitor"), &[]).await, "200 all");
+    app.send("GET", "/operator/v1/workspaces", Some("a-token-of-the-monitor"), &[], Bytes::new()).await.refused(401, "unauthorized");
+    let near = TestApp::start_with(|config| config.figures.networks = Network::parse(&["127.0.0.1".into()]).unwrap()).await;
+    assert_eq!(ask(&near, None, &[]).await, "200 all");
+    assert_eq!(ask(&near, None, &[("x-forwarded-for", "127.0.0.1")]).await, "200 up", "a proxy speaks for somebody");
+}
+
+#[tokio::test]
+async fn variables_and_warnings_have_ceilings() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let agent = create_active(&app, &workspace, &json!({"systemPrompt": "Hello"})).await;
+    let place = |variables: Value| {
+        let (app, key) = (&app, &workspace.test);
+        let body = json!({"agentId": agent, "toNumber": "+919876543210", "variables": variables});
+        async move { app.post(key, "/v1/calls", &body).await }
+    };
+    let named = |count: usize| Value::Object((0..count).map(|number| (format!("no name {number}"), json!("x"))).collect::<Map<_, _>>());
+    let placed = place(named(500)).await.expect(200);
+    let warnings = placed["warnings"].as_array().unwrap();
+    assert_eq!((warnings.len(), &warnings[50]["field"]), (51, &json!("variables")));
+    assert_eq!(warnings[50]["message"], "451 more warnings are not listed");
+    let refused = place(named(501)).await.refused(400, "invalid_variables");
+    assert_eq!(refused["meta"], json!({"key": "no name 500", "field": "variables.no name 500"}));
+    place(json!({"a": "x".repeat(40_000), "b": "x".repeat(40_000)})).await.refused(400, "invalid_variables");
+    place(named(150_000)).await.refused(400, "invalid_variables");
+    let calls = app.get(&workspace.test, "/v1/calls").await.expect(200);
+    assert_eq!(calls["data"].as_array().unwrap().len(), 1, "what is refused changes nothing");
+    let deep = format!("{{\"variables\": {}", "[".repeat(FIVE_MB - 100));
+    app.send("POST", "/v1/calls", Some(&workspace.test), &[], deep.into()).await.refused(400, "malformed_json");
+}
+
+#[tokio::test]
+async fn a_call_is_placed_without_reading_the_flow() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let agent = create_active(&app, &workspace, &json!({"systemPrompt": "Hello {{name}}"})).await;
+    // Whoever reads the graph fails now, in a transaction or out of it.
+    let store = app.app().store.clone();
+    let broken = store.tx(|tx| tx.exec("update flows set graph = 'no graph'", &[])).await.unwrap();
+    assert_eq!(broken, 1);
+    let body = json!({"agentId": agent, "toNumber": "+919876543210"});
+    app.post(&workspace.test, "/v1/calls", &body).await.refused(422, "missing_required_variables");
+    let body = json!({"agentId": agent, "toNumber": "+919876543210", "variables": {"name": "Asha"}});
+    app.post(&workspace.test, "/v1/calls", &body).await.expect(200);
+    app.post(&workspace.live, &format!("/v1/agents/{agent}/status"), &json!({"status": "active"})).await.expect(200);
+    app.get(&workspace.live, &format!("/v1/agents/{agent}/flow")).await.refused(500, "internal_error");
+}
+
+#[tokio::test]
+async fn guessing_keys_costs_the_store_a_bounded_number_of_looks() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let unused = app.key(&workspace.id, "live", json!("all")).await;
+    app.get(&workspace.live, "/v1/me").await.expect(200);
+    for number in 0..121 {
+        let answer = app.get(&format!("dastak_live_guess{number}"), "/v1/me").await;
+        assert_eq!(answer.status, if number < 20 { 401 } else { 429 }, "{number}");
+    }
+    // From here on a key is refused without being looked up, a valid one too, unless it was seen to be valid before.
+    app.get(&unused, "/v1/me").await.refused(429, "rate_limited");
+    app.get(&workspace.live, "/v1/me").await.expect(200);
+    app.advance(61).await;
+    app.get(&unused, "/v1/me").await.expect(200);
+}
+
+#[tokio::test]
+async fn requests_that_wait_for_events_are_bounded() {
+    let app = TestApp::start().await;
+    let (mine, other) = (app.workspace().await, app.workspace().await);
+    let mut waiting = Vec::new();
+    let tenant = mine.id.parse().unwrap();
+    for number in 1..=32 {
+        let mut socket = connect(&app).await;
+        socket.write_all(head("GET", "/v1/events?wait=25", Some(&mine.live), "").as_bytes()).await.unwrap();
+        waiting.push(socket);
+        until("it waits", || app.app().webhooks.readers.waiting_of(tenant, Mode::Live) == number).await;
+    }
+    app.get(&mine.live, "/v1/events?wait=1").await.refused(429, "rate_limited");
+    app.get(&mine.live, "/v1/events").await.expect(200);
+    app.get(&other.live, "/v1/events?wait=1").await.expect(200);
+    drop(waiting);
+    until("they have gone", || app.app().webhooks.readers.waiting_of(tenant, Mode::Live) == 0).await;
+}
+
+#[tokio::test]
+async fn the_description_is_made_once() {
+    let app = TestApp::start().await;
+    for path in ["/v1/openapi.json", "/operator/v1/openapi.json"] {
+        let first = app.send("GET", path, None, &[], Bytes::new()).await;
+        let etag = first.header("etag").unwrap().to_owned();
+        let again = app.send("GET", path, None, &[("if-none-match", &etag)], Bytes::new()).await;
+        assert_eq!((again.status, again.text.as_str(), again.header("etag")), (304, "", Some(etag.as_str())));
+        let other = app.send("GET", path, None, &[("if-none-match", "\"other\"")], Bytes::new()).await;
+        assert_eq!((other.status, other.text == first.text), (200, true));
+    }
+}

@@ -1,0 +1,144 @@
+//! Two workspaces on one service: one of each noun in the first, and a second one that asks for all of it by the right ids. A statement that
+//! has lost its tenant answers with something else than 404, or shows one of the marks.
+
+use api::operations::{self, Access, Operation};
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::app::Workspace;
+use crate::worlds::{Desk, Things, keyed};
+
+/// Ids of everything in the first workspace that a path can name.
+struct Ids {
+    agent: String,
+    number: String,
+    key: String,
+    tool: String,
+    endpoint: String,
+}
+
+async fn first(desk: &Desk, path: &str) -> String {
+    let listed = desk.app.get(&desk.workspace.live, path).await.expect(200);
+    listed["data"][0]["id"].as_str().unwrap_or_else(|| panic!("{path} is empty")).to_owned()
+}
+
+impl Ids {
+    async fn of(desk: &Desk) -> Self {
+        let workspace = &desk.workspace.id;
+        let tool = json!({"type": "webhook", "name": "look_up", "config": {"url": "https://example.com/tool"}});
+        let tool = desk.app.operator("POST", &format!("/workspaces/{workspace}/tools"), &tool).await.expect(201);
+        let keys = desk.app.operator("GET", &format!("/workspaces/{workspace}/keys"), &Value::Null).await.expect(200);
+        Self {
+            agent: first(desk, "/v1/agents").await,
+            number: first(desk, "/v1/numbers").await,
+            key: keys["data"][0]["id"].as_str().expect("a key").to_owned(),
+            tool: tool["data"]["id"].as_str().expect("a tool").to_owned(),
+            endpoint: desk.endpoint.clone(),
+        }
+    }
+}
+
+/// A body that fits, so that only the id can be what is refused.
+fn body(operation: &Operation, things: &Things) -> Value {
+    match operation.id {
+        "setAgentStatus" => json!({"status": "draft"}),
+        "saveFlow" => json!({"graph": {"nodes": []}, "baseVersion": 1}),
+        "setInboundAgent" => json!({"agentId": null}),
+        "cancelNudges" => json!({"ids": [things.nudge]}),
+        _ if operation.body.is_some() => json!({}),
+        _ => Value::Null,
+    }
+}
+
+fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
+    let one = match operation.path.trim_start_matches("/v1/").split('/').next().unwrap_or_default() {
+        "agents" => &ids.agent,
+        "calls" => &things.call,
+        "scheduled-calls" => &things.scheduled,
+        "nudges" => &things.nudge,
+        "contacts" => &things.contact,
+        "numbers" => &ids.number,
+        "webhooks" => &ids.endpoint,
+        noun => panic!("{noun} is new: make one in `Desk` and name its id here"),
+    };
+    operation.path.replace("{deliveryId}", &things.delivery).replace("{id}", one)
+}
+
+async fn ask(desk: &Desk, operation: &Operation, path: &str, key: &str, body: &Value) -> crate::app::Answer {
+    let bytes = if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) };
+    desk.app.send(operation.method.as_str(), path, Some(key), &[("idempotency-key", "x")], bytes).await
+}
+
+#[tokio::test]
+async fn nothing_of_a_neighbour_is_there() {
+    let desk = Desk::open().await;
+    let (ids, neighbour) = (Ids::of(&desk).await, desk.app.workspace().await);
+    for operation in keyed() {
+        for (things, key) in [(&desk.live, &neighbour.live), (&desk.test, &neighbour.test)] {
+            if key == &neighbour.test && operation.test_keys == operations::TestKeys::Refused {
+                continue;
+            }
+            if operation.path.contains('{') {
+                let path = path(operation, &ids, things);
+                ask(&desk, operation, &path, key, &body(operation, things)).await.refused(404, "not_found");
+            } else if operation.method == operations::Method::GET {
+                let path = if operation.id == "listEvents" { "/v1/events?after=start&limit=100" } else { operation.path };
+                let answer = ask(&desk, operation, path, key, &Value::Null).await;
+                let own = [&ids.agent, &ids.number, &ids.key, &ids.tool, &ids.endpoint, &desk.workspace.id];
+                let told = things.marks.iter().chain(own).find(|mark| answer.text.contains(*mark));
+                assert_eq!((answer.status, told), (200, None), "{} shows a neighbour's: {}", operation.id, answer.text);
+            }
+        }
+    }
+    // What is asked for in a body.
+    let nudges = ask(&desk, row("cancelNudges"), "/v1/nudges/cancel", &neighbour.live, &body(row("cancelNudges"), &desk.live)).await;
+    assert_eq!(nudges.expect(200)["data"]["cancelled"], 0);
+    for (path, body) in [
+        ("/v1/calls", json!({"agentId": ids.agent, "toNumber": "+919812345678"})),
+        ("/v1/nudges", json!({"agentId": ids.agent, "toNumber": "+919812345678"})),
+        ("/v1/scheduled-calls", json!({"agentId": ids.agent, "toNumber": "+919812345678", "scheduledAt": desk.app.now().await})),
+    ] {
+        desk.app.post_with(&neighbour.live, path, &[("idempotency-key", "y")], &body).await.refused(404, "not_found");
+    }
+    untouched(&desk, &ids).await;
+}
+
+/// The operator names a workspace in the path: ids of another one are not there.
+#[tokio::test]
+async fn the_operator_finds_things_in_their_own_workspace_only() {
+    let desk = Desk::open().await;
+    let (ids, neighbour) = (Ids::of(&desk).await, desk.app.workspace().await);
+    let one = |operation: &Operation| match operation.id {
+        "lockAgent" | "unlockAgent" => Some(&ids.agent),
+        "deleteTool" => Some(&ids.tool),
+        "revokeKey" => Some(&ids.key),
+        "releaseNumber" => Some(&ids.number),
+        "liftOptOut" => Some(&desk.live.contact),
+        _ => None,
+    };
+    let mut asked = 0;
+    for operation in operations::all().filter(|operation| operation.access == Access::Operator) {
+        let Some(id) = one(operation) else { continue };
+        let path = operation.path.replace("{ws}", &neighbour.id).replace("{id}", id).replace("{key}", id);
+        ask(&desk, operation, &path, &desk.app.operator_token.to_string(), &Value::Null).await.refused(404, "not_found");
+        asked += 1;
+    }
+    assert_eq!(asked, 6);
+    untouched(&desk, &ids).await;
+}
+
+fn row(id: &str) -> &'static Operation {
+    operations::all().find(|operation| operation.id == id).expect("an operation")
+}
+
+/// Everything of the first workspace is as it was made.
+async fn untouched(desk: &Desk, ids: &Ids) {
+    let Workspace { live: key, .. } = &desk.workspace;
+    let get = async |path: String| desk.app.get(key, &path).await.expect(200)["data"].clone();
+    assert_eq!(get(format!("/v1/agents/{}", ids.agent)).await["status"], "active");
+    assert_eq!(get(format!("/v1/scheduled-calls/{}", desk.live.scheduled)).await["status"], "scheduled");
+    assert_eq!(get(format!("/v1/nudges/{}", desk.live.nudge)).await["status"], "scheduled");
+    assert_eq!(get(format!("/v1/webhooks/{}", ids.endpoint)).await["status"], "active");
+    assert_eq!(get(format!("/v1/contacts/{}", desk.live.contact)).await["id"], desk.live.contact.as_str());
+    assert_eq!(get("/v1/numbers".into()).await[0]["status"], "active");
+}

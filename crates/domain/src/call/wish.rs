@@ -1,0 +1,67 @@
+//! Why somebody wants a live call ended, beside the two who talk.
+
+use super::EndCause;
+
+/// A wish to end a call. It is written down with the call; whoever holds the line carries it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Wish {
+    /// A request asked for it.
+    HangUp,
+    /// The workspace was suspended.
+    Suspended,
+    /// The wallet does not cover the next minute of one of its legs.
+    BalanceExhausted,
+}
+
+impl Wish {
+    /// Every wish.
+    pub const ALL: [Wish; 3] = [Wish::HangUp, Wish::Suspended, Wish::BalanceExhausted];
+
+    /// The word in the store and in timelines.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Wish::HangUp => "api_hangup",
+            Wish::Suspended => "workspace_suspended",
+            Wish::BalanceExhausted => "balance_exhausted",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|wish| wish.as_str() == text)
+    }
+
+    /// How the call ends by it.
+    pub fn cause(self) -> EndCause {
+        match self {
+            Wish::HangUp => EndCause::ApiHangup,
+            Wish::Suspended => EndCause::Error,
+            Wish::BalanceExhausted => EndCause::MaxDuration,
+        }
+    }
+
+    /// Whether the agent says goodbye first.
+    pub fn takes_leave(self) -> bool {
+        self == Wish::BalanceExhausted
+    }
+
+    /// Whether it counts although `known` was there before: nobody waits for a goodbye once the call is to be
+    /// dropped.
+    pub fn replaces(self, known: Wish) -> bool {
+        known.takes_leave() && !self.takes_leave()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_and_go() {
+        for wish in Wish::ALL {
+            assert_eq!(Wish::parse(wish.as_str()), Some(wish));
+        }
+        assert!(Wish::HangUp.replaces(Wish::BalanceExhausted) && !Wish::BalanceExhausted.replaces(Wish::HangUp));
+        assert!(!Wish::Suspended.replaces(Wish::HangUp));
+    }
+}

@@ -1,0 +1,59 @@
+//! What the fuzzers call: for everything that reads bytes of strangers one function that takes any bytes, reads them as the service
+//! would, and asserts what must hold of the outcome beyond "it did not panic".
+//!
+//! `fuzz/` runs these functions under libFuzzer; `tests/replay.rs` runs them over the kept corpora on the stable toolchain.
+//! `docs/fuzzing.md` lists them and says how to add one.
+
+mod draw;
+
+pub mod bodies;
+pub mod csv;
+pub mod files;
+pub mod flow;
+pub mod providers_answers;
+pub mod queries;
+pub mod sip;
+pub mod sound;
+pub mod speech;
+pub mod text;
+
+/// A target: its name, which is also that of its corpus and its binary, and its function.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: &[Target] = &[
+    ("phone", text::phone),
+    ("ids_and_times", text::ids_and_times),
+    ("webhook_url", text::webhook_url),
+    ("speech", speech::words),
+    ("body", bodies::text),
+    ("body_by_schema", bodies::by_schema),
+    ("query", queries::query),
+    ("cursor", queries::cursor),
+    ("headers", queries::headers),
+    ("tool_address", queries::tool_address),
+    ("registry_csv", files::registry_csv),
+    ("settings_toml", files::settings_toml),
+    ("flow_json", flow::json),
+    ("flow_play", flow::play),
+    ("decision_csv", csv::decision_log),
+    ("decision_csv_rows", csv::written_rows),
+    ("sdp", sound::sdp),
+    ("rtp", sound::rtp),
+    ("srtp", sound::srtp),
+    ("call", sound::call),
+    ("tones", sound::tones),
+    ("sip_message", sip::message),
+    ("sip_stream", sip::stream),
+    ("sip_text", sip::text),
+    ("model_stream", providers_answers::model_stream),
+    ("model_answer", providers_answers::model_answer),
+    ("model_request", providers_answers::model_request),
+    ("speech_messages", providers_answers::speech_messages),
+    ("speech_answer", providers_answers::speech_answer),
+];
+
+/// The function of a target.
+pub fn find(name: &str) -> Option<fn(&[u8])> {
+    TARGETS.iter().find(|(known, _)| *known == name).map(|(_, function)| *function)
+}

@@ -1,0 +1,60 @@
+//! What customers say, as a recogniser or a chat writes it down.
+
+use domain::conversation::{Field, FieldKind, MAX_ANSWER, capture, capture_digits, fill, names};
+use domain::speech;
+
+/// Words of a customer, or a text of a language model.
+///
+/// The pieces for the voice are never blank and hold all that was said; where a stream of text is cut does not matter to the words that
+/// are spoken. Captured answers are of the kind that was asked for and of bounded length.
+pub fn words(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    for language in speech::LANGUAGES {
+        let _ = (speech::opt_out(text, language), speech::unfinished(text, language), speech::backchannel(text, language));
+    }
+    let _ = (speech::intent(text), speech::yes_or_no(text), speech::voicemail(text));
+    sentences(text, data.first().map_or(1, |byte| usize::from(byte % 7) + 1));
+    answers(text);
+    let filled = fill(text, |_| Some("x".into()));
+    assert!(!names(text).is_empty() || filled == text, "nothing to fill in was filled in");
+}
+
+/// Letters and digits of a text: what pieces may not lose.
+fn spoken(text: &str) -> String {
+    text.chars().filter(|letter| letter.is_alphanumeric()).collect()
+}
+
+fn sentences(text: &str, step: usize) {
+    let whole: Vec<String> = speech::sentences(text).collect();
+    let mut splitter = speech::SentenceSplitter::new();
+    let mut pieces = Vec::new();
+    let letters: Vec<char> = text.chars().collect();
+    for piece in letters.chunks(step) {
+        pieces.extend(splitter.push(&piece.iter().collect::<String>()));
+    }
+    pieces.extend(splitter.finish());
+    for piece in whole.iter().chain(&pieces) {
+        assert!(piece.trim() == piece && !piece.is_empty(), "{piece:?}");
+        assert!(piece.chars().count() <= 300, "a piece of {} letters", piece.chars().count());
+    }
+    assert_eq!(spoken(&whole.concat()), spoken(text), "words of the whole text");
+    assert_eq!(spoken(&pieces.concat()), spoken(text), "words of the stream");
+}
+
+fn answers(text: &str) {
+    let choices = ["Gold", "2 BHK", "हाँ", text.get(..text.len().min(9)).unwrap_or("none")].map(str::to_owned).to_vec();
+    for kind in [FieldKind::Text, FieldKind::Boolean, FieldKind::Number, FieldKind::Choice] {
+        let field = Field { key: "k".into(), label: String::new(), kind, choices: choices.clone() };
+        for value in [capture(&field, text), capture_digits(&field, text)].into_iter().flatten() {
+            match kind {
+                FieldKind::Boolean => assert!(value.is_boolean(), "{value}"),
+                FieldKind::Choice => assert!(choices.iter().any(|choice| value.as_str() == Some(choice)), "{value}"),
+                FieldKind::Number => {
+                    let number = value.as_str().map_or_else(|| value.as_f64(), |text| text.parse().ok());
+                    assert!(number.is_some_and(f64::is_finite), "{value}");
+                }
+                FieldKind::Text => assert!(value.as_str().is_some_and(|text| !text.is_empty() && text.chars().count() <= MAX_ANSWER), "{value}"),
+            }
+        }
+    }
+}

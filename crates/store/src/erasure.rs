@@ -1,0 +1,115 @@
+//! What is known of a person beyond the contact itself: the calls and events that name a number, whoever they
+//! were for, found by indexes and emptied.
+
+use domain::ids::{Call, Contact, Event, Id};
+use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
+
+use crate::db::{DbError, ROWS, Row, Tx, any_of};
+use crate::params;
+
+/// What stands where a number was.
+pub const ERASED: &str = "[erased]";
+
+/// A call that holds something about a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallOf {
+    /// Its id.
+    pub id: Id<Call>,
+    /// Its world.
+    pub mode: Mode,
+    /// Who it was for.
+    pub contact: Option<Id<Contact>>,
+    /// The number that was called, or that called.
+    pub number: String,
+    /// Whether it is not over yet.
+    pub live: bool,
+    /// Whether it has a transcript.
+    pub transcript: bool,
+}
+
+const FIELDS: &str = "id, mode, contact, case when direction = 'inbound' then from_number else to_number end, \
+     cast(case when phase is null then 1 else 0 end as bigint), cast(case when transcript is null then 0 else 1 end as bigint)";
+
+fn read(row: &Row<'_>) -> Result<CallOf, DbError> {
+    Ok(CallOf {
+        id: row.id(0)?,
+        mode: Mode::parse(&row.text(1)?).ok_or_else(|| DbError::Internal("unknown mode of a call".into()))?,
+        contact: row.opt_id(2)?,
+        number: row.text(3)?,
+        live: row.int(4)? == 1,
+        transcript: row.int(5)? == 1,
+    })
+}
+
+/// Calls of a contact, both worlds; those that an erasure has emptied say [`ERASED`].
+pub fn calls_of_contact(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>) -> Result<Vec<CallOf>, DbError> {
+    let sql = format!("select {FIELDS} from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test')");
+    tx.all(&sql, params![tenant, contact], read)
+}
+
+/// Calls to a number and from it, both worlds, whoever they were for.
+pub fn calls_of_number(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<Vec<CallOf>, DbError> {
+    let mut calls = Vec::new();
+    // One index each.
+    for wanted in [
+        "to_number = ?2 and mode = 'live' and block_reason is null and direction = 'outbound'",
+        "to_number = ?2 and direction = 'outbound' and (mode = 'test' or block_reason is not null)",
+        "from_number = ?2 and direction = 'inbound'",
+    ] {
+        calls.extend(tx.all(&format!("select {FIELDS} from calls where workspace = ?1 and {wanted}"), params![tenant, number], read)?);
+    }
+    Ok(calls)
+}
+
+/// Empties everything personal in these calls; what proves that they took place (times, money, causes) stays.
+/// Those that are live are looked at again now.
+pub fn empty_calls(tx: &mut Tx<'_>, tenant: Tenant, calls: &[Id<Call>], now: Timestamp) -> Result<(), DbError> {
+    for some in calls.chunks(ROWS) {
+        let mut values = params![tenant, now].to_vec();
+        let ids = any_of(&mut values, some.iter().map(|id| (*id).into()));
+        let sql = format!(
+            "update calls set to_number = case when direction = 'outbound' then '{ERASED}' else to_number end, \
+             from_number = case when direction = 'inbound' then '{ERASED}' else from_number end, external_ref = null, variables = '{{}}', metadata = '{{}}', \
+             transcript = null, extracted = null, summary = null, connector_pushes = null, recording = null, turns = null, latency = null, \
+             full_turns = null, full_status = null, version = version + 1, \
+             next_step_at = case when next_step_at is null then null else cast(?2 as bigint) end \
+             where workspace = ?1 and id in {ids}"
+        );
+        tx.later(&sql, &values)?;
+    }
+    Ok(())
+}
+
+/// Events about a person that still have a payload, after `after`, at most `limit`.
+pub fn events_of_subject(tx: &mut Tx<'_>, tenant: Tenant, subject: &str, after: &str, limit: i64) -> Result<Vec<Id<Event>>, DbError> {
+    tx.all(
+        "select id from events where workspace = ?1 and contact = ?2 and id > ?3 and envelope is not null order by id limit ?4",
+        params![tenant, subject, after, limit],
+        |row| row.id(0),
+    )
+}
+
+/// Events about somebody else in which a number stands.
+pub fn events_naming(tx: &mut Tx<'_>, tenant: Tenant, subject: &str, number: &str) -> Result<Vec<Id<Event>>, DbError> {
+    let sql = "select id from events where workspace = ?1 and contact = ?2 and envelope like '%' || ?3 || '%'";
+    tx.all(sql, params![tenant, subject, number], |row| row.id(0))
+}
+
+/// Events that tell of a call which was handed to a number.
+pub fn transfers_to(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<Vec<Id<Event>>, DbError> {
+    let sql = "select id from events where workspace = ?1 and type = 'call.transferred' and envelope like '%' || ?2 || '%'";
+    tx.all(sql, params![tenant, number], |row| row.id(0))
+}
+
+/// Empties the payload of an event.
+pub fn empty_event(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Event>) -> Result<(), DbError> {
+    tx.later("update events set envelope = null where workspace = ?1 and id = ?2", params![tenant, id])
+}
+
+/// A contact is deleted whose number lives on: its events and kept answers are found by the number's keyed
+/// hash from now on.
+pub fn hand_over(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>, phone_hash: &str) -> Result<(), DbError> {
+    tx.later("update events set contact = ?3 where workspace = ?1 and contact = ?2", params![tenant, contact, phone_hash])?;
+    tx.later("update idempotency_keys set contact = ?3 where workspace = ?1 and contact = ?2", params![tenant, contact, phone_hash])
+}
