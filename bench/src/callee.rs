@@ -1,5 +1,6 @@
-//! Telephones that answer: a small SIP peer over UDP, and one socket for the sound of all its calls. It is written for measuring: what arrives is
-//! timed when it is read, not when a 20 ms tick comes, and a call costs it next to nothing. Everything else of SIP is tried elsewhere.
+//! Telephones that answer: a small SIP peer over UDP, and one socket for the sound of all its calls. It is
+//! written for measuring: what arrives is timed when it is read, not when a 20 ms tick comes, and a call
+//! costs it next to nothing. Everything else of SIP is tried elsewhere.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -28,7 +29,8 @@ pub struct Seen {
     pub answered: Option<Instant>,
     /// When the agent's first sound was read.
     pub first_sound: Option<Instant>,
-    /// Each turn: when the last packet of the customer's speech was sent, and the first of the agent's answer read.
+    /// Each turn: when the last packet of the customer's speech was sent, and the first of the agent's answer
+    /// read.
     pub turns: Vec<(Instant, Instant)>,
     /// Turns that were never answered.
     pub unanswered: usize,
@@ -103,15 +105,22 @@ impl Callee {
     /// Starts them; whatever a customer says takes `speech`.
     pub fn start(speech: Duration) -> Result<Self, String> {
         let text = |why: std::io::Error| why.to_string();
-        let (sip, rtp) = (UdpSocket::bind((HERE, 0)).map_err(text)?, UdpSocket::bind((HERE, 0)).map_err(text)?);
+        let (sip, rtp) =
+            (UdpSocket::bind((HERE, 0)).map_err(text)?, UdpSocket::bind((HERE, 0)).map_err(text)?);
         sip.set_read_timeout(Some(Duration::from_millis(100))).map_err(text)?;
         rtp.set_nonblocking(true).map_err(text)?;
         let samples = (speech.as_secs_f64() * 8000.0) as usize / TICK * TICK;
         let speech = sound::voice(samples, 8000).into_iter().map(sound::mu_law).collect();
-        let shared = Arc::new(Shared { state: Mutex::default(), stop: AtomicBool::new(false), sip, rtp, speech });
+        let shared =
+            Arc::new(Shared { state: Mutex::default(), stop: AtomicBool::new(false), sip, rtp, speech });
         let (one, other) = (Arc::clone(&shared), Arc::clone(&shared));
-        let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| std::thread::Builder::new().name(name.into()).spawn(run).map_err(text);
-        let threads = vec![spawn("peer-sip", Box::new(move || one.signal()))?, spawn("peer-sound", Box::new(move || other.carry()))?];
+        let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
+            std::thread::Builder::new().name(name.into()).spawn(run).map_err(text)
+        };
+        let threads = vec![
+            spawn("peer-sip", Box::new(move || one.signal()))?,
+            spawn("peer-sound", Box::new(move || other.carry()))?,
+        ];
         Ok(Self { shared, threads })
     }
 
@@ -148,7 +157,11 @@ impl Callee {
 
 /// A header's value.
 fn header<'a>(message: &'a str, name: &str) -> Option<&'a str> {
-    let found = |line: &'a str| line.split_once(':').filter(|(of, _)| of.trim().eq_ignore_ascii_case(name)).map(|(_, value)| value.trim());
+    let found = |line: &'a str| {
+        line.split_once(':')
+            .filter(|(of, _)| of.trim().eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.trim())
+    };
     message.lines().take_while(|line| !line.is_empty()).find_map(found)
 }
 
@@ -160,7 +173,11 @@ fn answer(request: &str, status: &str, tag: &str, rest: &str) -> String {
         if ["via", "from", "call-id", "cseq", "record-route"].contains(&name.to_ascii_lowercase().as_str()) {
             let _ = write!(text, "{line}\r\n");
         } else if name.eq_ignore_ascii_case("to") {
-            let _ = if line.contains("tag=") { write!(text, "{line}\r\n") } else { write!(text, "{line};tag={tag}\r\n") };
+            let _ = if line.contains("tag=") {
+                write!(text, "{line}\r\n")
+            } else {
+                write!(text, "{line};tag={tag}\r\n")
+            };
         }
     }
     text + rest
@@ -183,7 +200,9 @@ impl Shared {
                     self.over(&id);
                 }
                 "OPTIONS" | "CANCEL" => self.send(&answer(message, "200 OK", "x", EMPTY), from),
-                "SIP/2.0" if header(message, "CSeq").is_some_and(|value| value.ends_with("BYE")) => self.over(&id),
+                "SIP/2.0" if header(message, "CSeq").is_some_and(|value| value.ends_with("BYE")) => {
+                    self.over(&id)
+                }
                 _ => {}
             }
         }
@@ -206,17 +225,30 @@ impl Shared {
         if let Some(call) = self.lock().calls.get(id) {
             return self.send(&call.answer, from);
         }
-        let port = message.lines().find_map(|line| line.strip_prefix("m=audio ")?.split(' ').next()?.parse::<u16>().ok());
-        let number = message.split("sip:").nth(1).and_then(|rest| rest.split('@').next()).unwrap_or_default().to_owned();
-        let (Some(port), Some(to), Some(caller), Some(contact)) = (port, header(message, "To"), header(message, "From"), header(message, "Contact"))
+        let port = message
+            .lines()
+            .find_map(|line| line.strip_prefix("m=audio ")?.split(' ').next()?.parse::<u16>().ok());
+        let number = message
+            .split("sip:")
+            .nth(1)
+            .and_then(|rest| rest.split('@').next())
+            .unwrap_or_default()
+            .to_owned();
+        let (Some(port), Some(to), Some(caller), Some(contact)) =
+            (port, header(message, "To"), header(message, "From"), header(message, "Contact"))
         else {
             return self.send(&answer(message, "400 Bad Request", "x", EMPTY), from);
         };
         let here = self.sip.local_addr().map_or_else(|_| String::new(), |address| address.to_string());
         let rtp = self.rtp.local_addr().map_or(0, |address| address.port());
-        let sdp = format!("v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio {rtp} RTP/AVP 0\r\na=sendrecv\r\n");
+        let sdp = format!(
+            "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio {rtp} RTP/AVP 0\r\na=sendrecv\r\n"
+        );
         let tag = format!("{:x}", self.lock().next_slot);
-        let about = format!("Contact: <sip:peer@{here}>\r\nContent-Type: application/sdp\r\nContent-Length: {}\r\n\r\n{sdp}", sdp.len());
+        let about = format!(
+            "Contact: <sip:peer@{here}>\r\nContent-Type: application/sdp\r\nContent-Length: {}\r\n\r\n{sdp}",
+            sdp.len()
+        );
         let ringing = answer(message, "180 Ringing", &tag, &format!("Contact: <sip:peer@{here}>\r\n{EMPTY}"));
         let accepted = answer(message, "200 OK", &tag, &about);
         let target = contact.split(['<', '>']).find(|part| part.starts_with("sip:")).unwrap_or(contact);
@@ -296,7 +328,9 @@ impl Shared {
     fn tick(&self, call: &mut Call, seen: &mut HashMap<String, Seen>) {
         let now = Instant::now();
         match call.doing {
-            Doing::Listening(true) if now.duration_since(call.last_loud) > POLITE => call.doing = Doing::Speaking(0),
+            Doing::Listening(true) if now.duration_since(call.last_loud) > POLITE => {
+                call.doing = Doing::Speaking(0)
+            }
             Doing::Waiting(since) if now.duration_since(since) > PATIENCE => {
                 if let Some(seen) = seen.get_mut(&call.number) {
                     seen.unanswered += 1;

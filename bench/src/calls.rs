@@ -31,13 +31,16 @@ fn print(name: &str, figures: &Figures, cpu: f64) {
 
 /// An agent that can place calls.
 pub async fn agent(address: &str, key: &str) -> Result<String, String> {
-    let made = call(address, "POST", "/v1/agents", key, &json!({"name": "Bench", "systemPrompt": "Say hello."})).await?;
+    let made =
+        call(address, "POST", "/v1/agents", key, &json!({"name": "Bench", "systemPrompt": "Say hello."}))
+            .await?;
     let agent = made["data"]["id"].as_str().ok_or("no agent")?.to_owned();
     call(address, "POST", &format!("/v1/agents/{agent}/status"), key, &json!({"status": "active"})).await?;
     Ok(agent)
 }
 
-/// Puts `count` ended calls of one month into a stopped store, spread evenly over its time, 20 agents and `count / 3` people.
+/// Puts `count` ended calls of one month into a stopped store, spread evenly over its time, 20 agents and
+/// `count / 3` people.
 fn fill(data: &Path, workspace: &str, count: i64) -> Result<(), String> {
     let mut conn = rusqlite::Connection::open(data.join("dastak.db")).map_err(|why| why.to_string())?;
     let tx = conn.transaction().map_err(|why| why.to_string())?;
@@ -65,7 +68,21 @@ fn fill(data: &Path, workspace: &str, count: i64) -> Result<(), String> {
             let answered_at = talk.map(|_| started + 4_000);
             let ended = started + talk.map_or(15_000, |talk| talk + 4_000);
             insert
-                .execute(rusqlite::params![id, workspace, agent, contact, status, phase, outcome, to, started, answered_at, ended, talk, cause])
+                .execute(rusqlite::params![
+                    id,
+                    workspace,
+                    agent,
+                    contact,
+                    status,
+                    phase,
+                    outcome,
+                    to,
+                    started,
+                    answered_at,
+                    ended,
+                    talk,
+                    cause
+                ])
                 .map_err(|why| why.to_string())?;
             if number % 100_000 == 0 {
                 eprint!("\r{number} of {count} calls");
@@ -96,12 +113,27 @@ async fn timed(address: &str, path: &str, key: &str) -> Result<(Duration, Value)
 pub async fn run() -> Result<(), String> {
     let data = std::env::temp_dir().join(format!("dastak-bench-{}", std::process::id()));
     let server = Server::dastak(&data, None)?;
-    let token = std::fs::read_to_string(data.join("operator.token")).map_err(|why| why.to_string())?.trim().to_owned();
+    let token = std::fs::read_to_string(data.join("operator.token"))
+        .map_err(|why| why.to_string())?
+        .trim()
+        .to_owned();
     let (id, key) = workspace(&server.address, &token).await?;
-    call(&server.address, "POST", &format!("/operator/v1/workspaces/{id}/numbers"), &token, &json!({"number": "08045670001"})).await?;
-    let made =
-        call(&server.address, "POST", &format!("/operator/v1/workspaces/{id}/keys"), &token, &json!({"name": "t", "mode": "test", "scopes": "all"}))
-            .await?;
+    call(
+        &server.address,
+        "POST",
+        &format!("/operator/v1/workspaces/{id}/numbers"),
+        &token,
+        &json!({"number": "08045670001"}),
+    )
+    .await?;
+    let made = call(
+        &server.address,
+        "POST",
+        &format!("/operator/v1/workspaces/{id}/keys"),
+        &token,
+        &json!({"name": "t", "mode": "test", "scopes": "all"}),
+    )
+    .await?;
     let test = made["data"]["key"].as_str().ok_or("no key")?.to_owned();
     let agent = agent(&server.address, &key).await?;
     println!("| run | requests/s | p50 | p99 | server CPU a request | refused |\n|---|---|---|---|---|---|");
@@ -140,7 +172,9 @@ pub async fn run() -> Result<(), String> {
         let (one_day, _) = timed(&server.address, &day, &key).await?;
         latencies.push((count, answer["data"]["totals"]["calls"].clone(), first, again, one_day));
     }
-    println!("\n| analytics over | calls counted | a month, hours not yet packed | a month | a day |\n|---|---|---|---|---|");
+    println!(
+        "\n| analytics over | calls counted | a month, hours not yet packed | a month | a day |\n|---|---|---|---|---|"
+    );
     for (count, counted, first, again, day) in latencies {
         let ms = |time: Duration| format!("{:.0} ms", time.as_secs_f64() * 1e3);
         println!("| {count} calls | {counted} | {} | {} | {} |", ms(first), ms(again), ms(day));

@@ -1,5 +1,5 @@
-//! Sound: how many lines one sound thread carries. Each line hears a caller who speaks all the time through a full voice detector, and speaks itself.
-//! The other side is a process of its own.
+//! Sound: how many lines one sound thread carries. Each line hears a caller who speaks all the time through a
+//! full voice detector, and speaks itself. The other side is a process of its own.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
@@ -49,13 +49,15 @@ fn speech(seconds: usize) -> Vec<i16> {
             let at = index as f64 / 8000.0;
             let pitch = 140.0 * at + 3.0 * (at * 2.7).sin();
             let syllable = (at * 4.0 * std::f64::consts::TAU / 2.0).sin().abs();
-            let voice: f64 = (1..12).map(|of| (std::f64::consts::TAU * pitch * f64::from(of)).sin() / f64::from(of)).sum();
+            let voice: f64 =
+                (1..12).map(|of| (std::f64::consts::TAU * pitch * f64::from(of)).sin() / f64::from(of)).sum();
             (voice * syllable * 5000.0) as i16
         })
         .collect()
 }
 
-/// The other side of all lines, in a process of its own: `bench lines peer <lines>`. Ends when its input does.
+/// The other side of all lines, in a process of its own: `bench lines peer <lines>`. Ends when its input
+/// does.
 fn peer(lines: usize) -> Result<(), String> {
     let text = |why: std::io::Error| why.to_string();
     let socket = UdpSocket::bind((HERE, 0)).map_err(text)?;
@@ -66,10 +68,17 @@ fn peer(lines: usize) -> Result<(), String> {
         let _ = std::io::stdin().read(&mut [0; 1]);
         std::process::exit(0);
     });
-    // µ-law of a voice needs no encoder here: noise with an envelope does as well for the detector's work, which does not depend on the sound.
+    // µ-law of a voice needs no encoder here: noise with an envelope does as well for the detector's work,
+    // which does not depend on the sound.
     let sound: Vec<u8> = speech(4)
         .into_iter()
-        .map(|sample| if sample >= 0 { 0xff - (sample >> 8).unsigned_abs() as u8 } else { 0x7f - (sample >> 8).unsigned_abs() as u8 })
+        .map(|sample| {
+            if sample >= 0 {
+                0xff - (sample >> 8).unsigned_abs() as u8
+            } else {
+                0x7f - (sample >> 8).unsigned_abs() as u8
+            }
+        })
         .collect();
     let start = Instant::now();
     let mut bytes = [0u8; 2048];
@@ -142,7 +151,8 @@ fn connect(engine: &Engine, count: usize) -> Result<Round, String> {
             srtp: None,
         };
         let up = Resampler::new(8000, 16_000).map_err(|why| why.to_string())?;
-        let ear = Detector { up, pending: Vec::new(), detector: Box::default(), voiced: round.voiced.clone() };
+        let ear =
+            Detector { up, pending: Vec::new(), detector: Box::default(), voiced: round.voiced.clone() };
         round.lines.push(engine.connect(socket, agreed, Sources::default(), Box::new(ear)));
     }
     Ok(round)
@@ -187,7 +197,8 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
             line.play(&speech);
         }
         std::thread::sleep(TIME);
-        let share = row(count, &figures, &engine.figures(), cpu_seconds() - cpu, start.elapsed().as_secs_f64());
+        let share =
+            row(count, &figures, &engine.figures(), cpu_seconds() - cpu, start.elapsed().as_secs_f64());
         if round.voiced.load(Ordering::Relaxed) == 0 {
             return Err("no voice was detected: nothing was measured".into());
         }

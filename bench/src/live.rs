@@ -1,4 +1,5 @@
-//! A service with a trunk and loopback providers, a workspace and agents: what runs with real calls begin with.
+//! A service with a trunk and loopback providers, a workspace and agents: what runs with real calls begin
+//! with.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -57,8 +58,12 @@ impl Live {
         );
         let file = data.join("dastak.toml");
         std::fs::write(&file, settings).map_err(|why| why.to_string())?;
-        let server = Server::configured(&data, &file, *cores).map_err(|why| format!("{why}\n{}", tail(&data.join("log"))))?;
-        let token = std::fs::read_to_string(data.join("operator.token")).map_err(|why| why.to_string())?.trim().to_owned();
+        let server = Server::configured(&data, &file, *cores)
+            .map_err(|why| format!("{why}\n{}", tail(&data.join("log"))))?;
+        let token = std::fs::read_to_string(data.join("operator.token"))
+            .map_err(|why| why.to_string())?
+            .trim()
+            .to_owned();
         let (id, key) = workspace(&server.address, &token).await?;
         let mut live = Self { server, data, workspace: id, key, token, pack: String::new() };
         live.operator("PATCH", "", &json!({"limits": {"concurrentCalls": 10_000}})).await?;
@@ -71,7 +76,14 @@ impl Live {
 
     /// A request of the operator about the workspace.
     pub async fn operator(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
-        call(&self.server.address, method, &format!("/operator/v1/workspaces/{}{path}", self.workspace), &self.token, body).await
+        call(
+            &self.server.address,
+            method,
+            &format!("/operator/v1/workspaces/{}{path}", self.workspace),
+            &self.token,
+            body,
+        )
+        .await
     }
 
     /// A request with the live key.
@@ -101,8 +113,12 @@ impl Live {
 
     /// The text of `/metrics`.
     pub async fn figures(&self) -> Result<Figures, String> {
-        let mut socket = tokio::net::TcpStream::connect(&self.server.address).await.map_err(|why| why.to_string())?;
-        socket.write_all(&request("GET", "/metrics", &self.token, "connection: close\r\n", "")).await.map_err(|why| why.to_string())?;
+        let mut socket =
+            tokio::net::TcpStream::connect(&self.server.address).await.map_err(|why| why.to_string())?;
+        socket
+            .write_all(&request("GET", "/metrics", &self.token, "connection: close\r\n", ""))
+            .await
+            .map_err(|why| why.to_string())?;
         let mut answer = String::new();
         socket.read_to_string(&mut answer).await.map_err(|why| why.to_string())?;
         Ok(Figures(answer))

@@ -1,4 +1,5 @@
-//! The load generator: keep-alive connections that each send one request after the other and read the answer by its content length.
+//! The load generator: keep-alive connections that each send one request after the other and read the answer
+//! by its content length.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -38,22 +39,38 @@ pub async fn run_count(address: &str, connections: usize, count: u64, make: Make
 }
 
 /// Like [`run`], with at most `rate` requests a second in all.
-pub async fn run_at(address: &str, connections: usize, time: Duration, rate: Option<f64>, make: Make) -> Result<Figures, String> {
+pub async fn run_at(
+    address: &str,
+    connections: usize,
+    time: Duration,
+    rate: Option<f64>,
+    make: Make,
+) -> Result<Figures, String> {
     run_bounded(address, connections, time, u64::MAX, rate, make).await
 }
 
-async fn run_bounded(address: &str, connections: usize, time: Duration, count: u64, rate: Option<f64>, make: Make) -> Result<Figures, String> {
+async fn run_bounded(
+    address: &str,
+    connections: usize,
+    time: Duration,
+    count: u64,
+    rate: Option<f64>,
+    make: Make,
+) -> Result<Figures, String> {
     let pause = rate.map(|rate| Duration::from_secs_f64(connections as f64 / rate));
     let number = Arc::new(AtomicU64::new(0));
     let refused = Arc::new(Refused::default());
     let started = Instant::now();
     let tasks: Vec<_> = (0..connections)
         .map(|index| {
-            let (address, make, number, refused) = (address.to_owned(), make.clone(), number.clone(), refused.clone());
+            let (address, make, number, refused) =
+                (address.to_owned(), make.clone(), number.clone(), refused.clone());
             // Connections take turns, so that the rate is even.
             let first = pause.map(|pause| started + pause.mul_f64(index as f64 / connections as f64));
             let pace = first.zip(pause);
-            tokio::spawn(async move { connection(&address, (started + time, count), pace, &make, &number, &refused).await })
+            tokio::spawn(async move {
+                connection(&address, (started + time, count), pace, &make, &number, &refused).await
+            })
         })
         .collect();
     let mut times = Vec::new();
@@ -125,12 +142,16 @@ async fn answer(socket: &mut TcpStream, buffer: &mut [u8]) -> std::io::Result<(u
             return Err(broken("the connection ended early"));
         }
         filled += count;
-        let Some(head_end) = buffer[..filled].windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let Some(head_end) = buffer[..filled].windows(4).position(|four| four == b"\r\n\r\n") else {
+            continue;
+        };
         let head = std::str::from_utf8(&buffer[..head_end]).map_err(|_| broken("the head is not text"))?;
         let status = head.get(9..12).and_then(|code| code.parse().ok()).ok_or_else(|| broken("no status"))?;
         let length = head
             .lines()
-            .find_map(|line| line.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("content-length")))
+            .find_map(|line| {
+                line.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+            })
             .and_then(|(_, value)| value.trim().parse::<usize>().ok())
             .unwrap_or(0);
         let end = head_end + 4 + length;
@@ -150,6 +171,10 @@ async fn answer(socket: &mut TcpStream, buffer: &mut [u8]) -> std::io::Result<(u
 
 /// A request as bytes.
 pub fn request(method: &str, path: &str, bearer: &str, headers: &str, body: &str) -> Vec<u8> {
-    let length = if body.is_empty() { String::new() } else { format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len()) };
+    let length = if body.is_empty() {
+        String::new()
+    } else {
+        format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len())
+    };
     format!("{method} {path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer {bearer}\r\n{headers}{length}\r\n{body}").into_bytes()
 }

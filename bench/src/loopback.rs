@@ -1,5 +1,5 @@
-//! Speech and language providers that answer at once: what a turn takes beyond them is the service's own. They speak the OpenAI-compatible forms over
-//! HTTP, so the service reaches them as it reaches real ones.
+//! Speech and language providers that answer at once: what a turn takes beyond them is the service's own.
+//! They speak the OpenAI-compatible forms over HTTP, so the service reaches them as it reaches real ones.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use crate::sound;
 
-/// What every turn of the customer is understood as: an answer that is whole, so that the shortest silence ends the turn.
+/// What every turn of the customer is understood as: an answer that is whole, so that the shortest silence
+/// ends the turn.
 const WORDS: &str = "Yes, please.";
 /// What the agent says.
 const REPLY: &str = "All right, I will write that down for you.";
@@ -74,10 +75,13 @@ async fn completions(State(shared): State<Shared>, body: Bytes) -> Response {
     let streamed = serde_json::from_slice::<Value>(&body).is_ok_and(|body| body["stream"] == true);
     if !streamed {
         let analysis = json!({"summary": "They agreed.", "outcome": "interested", "sentiment": "positive", "extracted": {}}).to_string();
-        return json_of(&json!({"choices": [{"message": {"role": "assistant", "content": analysis}, "finish_reason": "stop"}]}));
+        return json_of(
+            &json!({"choices": [{"message": {"role": "assistant", "content": analysis}, "finish_reason": "stop"}]}),
+        );
     }
     shared.asked.lock().unwrap_or_else(PoisonError::into_inner).push(now);
     let piece = json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": REPLY}}]});
     let last = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
-    ([(CONTENT_TYPE, "text/event-stream")], format!("data: {piece}\n\ndata: {last}\n\ndata: [DONE]\n\n")).into_response()
+    ([(CONTENT_TYPE, "text/event-stream")], format!("data: {piece}\n\ndata: {last}\n\ndata: [DONE]\n\n"))
+        .into_response()
 }

@@ -1,5 +1,6 @@
-//! Load and ratio runs against the release binary. Every figure stands beside a yardstick of the same run: a bare axum handler that answers
-//! a constant JSON, driven by the same generator on the same machine. Nothing here asserts; `docs/performance.md` names the machine.
+//! Load and ratio runs against the release binary. Every figure stands beside a yardstick of the same run: a
+//! bare axum handler that answers a constant JSON, driven by the same generator on the same machine. Nothing
+//! here asserts; `docs/performance.md` names the machine.
 
 // Load lives in real time.
 #![allow(clippy::disallowed_methods)]
@@ -38,12 +39,18 @@ fn main() -> ExitCode {
         Some("nudges") => {
             // `bench nudges 0 100000` asks for these only.
             let asked: Vec<u64> = arguments.iter().skip(1).filter_map(|text| text.parse().ok()).collect();
-            runtime.block_on(nudges::run(if asked.is_empty() { &[0, 10_000, 100_000, 1_000_000] } else { &asked }))
+            runtime.block_on(nudges::run(if asked.is_empty() {
+                &[0, 10_000, 100_000, 1_000_000]
+            } else {
+                &asked
+            }))
         }
         Some("lines") => lines::run(&arguments[1..]),
         Some("soak") => runtime.block_on(soak::run(&arguments[1..])),
         Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
-        Some(other) => Err(format!("{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines, phone, soak")),
+        Some(other) => Err(format!(
+            "{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines, phone, soak"
+        )),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,6 +1,7 @@
-//! Nudges and the dialler: accepted durably, then 10,000 due at once beside the lone nudge of a second workspace, with few and with many others
-//! pending. The agents' compliance pack is open from a minute after midnight (from midnight itself it would be one with the evening, and open at nine),
-//! but nudges end at 20:55 in India: from then to midnight nothing is dialled and the run says so.
+//! Nudges and the dialler: accepted durably, then 10,000 due at once beside the lone nudge of a second
+//! workspace, with few and with many others pending. The agents' compliance pack is open from a minute after
+//! midnight (from midnight itself it would be one with the evening, and open at nine), but nudges end at
+//! 20:55 in India: from then to midnight nothing is dialled and the run says so.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,9 +34,17 @@ async fn desk(address: &str, token: &str, number: &str) -> Result<Desk, String> 
     let (id, key) = workspace(address, token).await?;
     let limits = json!({"limits": {"pendingNudges": 10_000_000, "concurrentCalls": 1_000_000}});
     call(address, "PATCH", &format!("/operator/v1/workspaces/{id}"), token, &limits).await?;
-    call(address, "POST", &format!("/operator/v1/workspaces/{id}/numbers"), token, &json!({"number": number})).await?;
+    call(
+        address,
+        "POST",
+        &format!("/operator/v1/workspaces/{id}/numbers"),
+        token,
+        &json!({"number": number}),
+    )
+    .await?;
     let pack = json!({"name": "All day", "hours": [{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:01", "to": "24:00"}]});
-    let pack = call(address, "POST", &format!("/operator/v1/workspaces/{id}/compliance-packs"), token, &pack).await?;
+    let pack = call(address, "POST", &format!("/operator/v1/workspaces/{id}/compliance-packs"), token, &pack)
+        .await?;
     let body = json!({"name": "Bench", "systemPrompt": "Say hello.", "policyRef": pack["data"]["id"]});
     let made = call(address, "POST", "/v1/agents", &key, &body).await?;
     let agent = made["data"]["id"].as_str().ok_or("no agent")?.to_owned();
@@ -49,7 +58,8 @@ fn fill(data: &Path, workspace: &str, count: u64) -> Result<(), String> {
     let tx = conn.transaction().map_err(|why| why.to_string())?;
     {
         let columns: Vec<String> = {
-            let mut names = tx.prepare("select name from pragma_table_info('nudges')").map_err(|why| why.to_string())?;
+            let mut names =
+                tx.prepare("select name from pragma_table_info('nudges')").map_err(|why| why.to_string())?;
             let names = names.query_map([], |row| row.get(0)).map_err(|why| why.to_string())?;
             names.collect::<Result<_, _>>().map_err(|why| why.to_string())?
         };
@@ -62,18 +72,27 @@ fn fill(data: &Path, workspace: &str, count: u64) -> Result<(), String> {
                 name => name,
             })
             .collect();
-        let sql = format!("insert into nudges ({}) select {} from nudges where id = ?1", columns.join(", "), copied.join(", "));
-        let one: String =
-            tx.query_row("select min(id) from nudges where workspace = ?1", [workspace], |row| row.get(0)).map_err(|why| why.to_string())?;
+        let sql = format!(
+            "insert into nudges ({}) select {} from nudges where id = ?1",
+            columns.join(", "),
+            copied.join(", ")
+        );
+        let one: String = tx
+            .query_row("select min(id) from nudges where workspace = ?1", [workspace], |row| row.get(0))
+            .map_err(|why| why.to_string())?;
         let mut copy = tx.prepare(&sql).map_err(|why| why.to_string())?;
         for number in 0..count {
             let id = Id::<Nudge>::new(now(), u128::from(number) << 20).to_string();
             let to = format!("+91{}", 7_000_000_000 + number);
-            copy.execute(rusqlite::params![one, id, to, format!("hash-{number}")]).map_err(|why| why.to_string())?;
+            copy.execute(rusqlite::params![one, id, to, format!("hash-{number}")])
+                .map_err(|why| why.to_string())?;
         }
     }
-    tx.execute("update nudge_queues set pending = pending + ?2 where workspace = ?1", rusqlite::params![workspace, count as i64])
-        .map_err(|why| why.to_string())?;
+    tx.execute(
+        "update nudge_queues set pending = pending + ?2 where workspace = ?1",
+        rusqlite::params![workspace, count as i64],
+    )
+    .map_err(|why| why.to_string())?;
     tx.commit().map_err(|why| why.to_string())
 }
 
@@ -89,7 +108,8 @@ fn create(agent: &str, key: &str, number: u64, scheduled_at: i64, expires_at: i6
 }
 
 fn open(data: &Path) -> Result<rusqlite::Connection, String> {
-    rusqlite::Connection::open_with_flags(data.join("dastak.db"), rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|why| why.to_string())
+    rusqlite::Connection::open_with_flags(data.join("dastak.db"), rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .map_err(|why| why.to_string())
 }
 
 /// Calls of the workspace so far.
@@ -101,26 +121,33 @@ fn calls(data: &Path, workspace: &str) -> Result<i64, String> {
 /// Milliseconds from due to dial, by the store: sorted.
 fn lags(data: &Path, workspace: &str, due: i64) -> Result<Vec<i64>, String> {
     let conn = open(data)?;
-    let sql =
-        "select c.started_at - n.scheduled_at from nudges n join calls c on c.id = n.call where n.workspace = ?1 and n.scheduled_at = ?2 order by 1";
+    let sql = "select c.started_at - n.scheduled_at from nudges n join calls c on c.id = n.call where n.workspace = ?1 and n.scheduled_at = ?2 order by 1";
     let mut statement = conn.prepare(sql).map_err(|why| why.to_string())?;
-    let rows = statement.query_map(rusqlite::params![workspace, due], |row| row.get(0)).map_err(|why| why.to_string())?;
+    let rows = statement
+        .query_map(rusqlite::params![workspace, due], |row| row.get(0))
+        .map_err(|why| why.to_string())?;
     rows.collect::<Result<_, _>>().map_err(|why| why.to_string())
 }
 
 /// Sends `count` requests over the usual connections, as fast as they are answered.
-async fn send(address: &str, count: u64, make: impl Fn(u64) -> Vec<u8> + Send + Sync + 'static) -> Result<load::Figures, String> {
+async fn send(
+    address: &str,
+    count: u64,
+    make: impl Fn(u64) -> Vec<u8> + Send + Sync + 'static,
+) -> Result<load::Figures, String> {
     load::run_count(address, CONNECTIONS, count, Arc::new(make)).await
 }
 
-/// Waits until every call of the workspace is over, so that nothing of one burst is left to be done in the next.
+/// Waits until every call of the workspace is over, so that nothing of one burst is left to be done in the
+/// next.
 async fn until_over(data: &Path, workspace: &str) -> Result<(), String> {
     let conn = open(data)?;
     let live = "select count(*) from calls where workspace = ?1 and mode = 'live' and phase is null";
     let (mut pace, started) = (tokio::time::interval(Duration::from_millis(500)), Instant::now());
     while started.elapsed() < PATIENCE {
         pace.tick().await;
-        if conn.query_row(live, [workspace], |row| row.get::<_, i64>(0)).map_err(|why| why.to_string())? == 0 {
+        if conn.query_row(live, [workspace], |row| row.get::<_, i64>(0)).map_err(|why| why.to_string())? == 0
+        {
             return Ok(());
         }
     }
@@ -155,11 +182,16 @@ struct Desk {
 async fn burst(server: &Server, data: &Path, many: &Desk, lone: &Desk, number: u64) -> Result<Burst, String> {
     let due = now() + LEAD;
     let (agent, key) = (many.agent.clone(), many.key.clone());
-    let accepted = send(&server.address, DUE, move |n| create(&agent, &key, number * 2 * DUE + n, due, due + 3_600_000)).await?;
+    let accepted =
+        send(&server.address, DUE, move |n| create(&agent, &key, number * 2 * DUE + n, due, due + 3_600_000))
+            .await?;
     let one = create(&lone.agent, &lone.key, 150_000 + number, due, due + 3_600_000);
     send(&server.address, 1, move |_| one.clone()).await?;
     if accepted.refused > 0 {
-        return Err(format!("{} nudges were refused, the first with: {}", accepted.refused, accepted.refusal));
+        return Err(format!(
+            "{} nudges were refused, the first with: {}",
+            accepted.refused, accepted.refusal
+        ));
     }
     // Asks the store until all are dialled, a question that takes no time of those who dial.
     let earlier = calls(data, &many.id)?;
@@ -183,7 +215,8 @@ async fn burst(server: &Server, data: &Path, many: &Desk, lone: &Desk, number: u
     Ok(Burst { accepted, lags: lags_of_many, lone, cpu })
 }
 
-/// Prints the table, beside each of these numbers of pending nudges: of several bursts the one whose 99th percentile is in the middle, and all of these.
+/// Prints the table, beside each of these numbers of pending nudges: of several bursts the one whose 99th
+/// percentile is in the middle, and all of these.
 pub async fn run(beside: &[u64]) -> Result<(), String> {
     println!(
         "| pending beside | nudges accepted/s | p99 | dials/s | due to dial p50 | p99 | last | the lone nudge | server CPU a dial | p99 of each burst |"
@@ -192,7 +225,10 @@ pub async fn run(beside: &[u64]) -> Result<(), String> {
     for pending in beside.iter().copied() {
         let data = std::env::temp_dir().join(format!("dastak-bench-{}-{pending}", std::process::id()));
         let mut server = Server::dastak(&data, None)?;
-        let token = std::fs::read_to_string(data.join("operator.token")).map_err(|why| why.to_string())?.trim().to_owned();
+        let token = std::fs::read_to_string(data.join("operator.token"))
+            .map_err(|why| why.to_string())?
+            .trim()
+            .to_owned();
         let many = desk(&server.address, &token, "08045670001").await?;
         let lone = desk(&server.address, &token, "08045670002").await?;
         if pending > 0 {

@@ -1,4 +1,5 @@
-//! Calls through the whole service: HTTP, the store, SIP, RTP, voice detection, the conversation. Providers answer at once, so what is left is ours.
+//! Calls through the whole service: HTTP, the store, SIP, RTP, voice detection, the conversation. Providers
+//! answer at once, so what is left is ours.
 
 use std::time::{Duration, Instant};
 
@@ -35,7 +36,14 @@ impl Times {
 
     fn row(&self, name: &str, less: f64) {
         let at = |share| self.at(share) - less;
-        println!("| {name} | {} | {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms |", self.0.len(), at(0.5), at(0.9), at(0.99), at(1.0));
+        println!(
+            "| {name} | {} | {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms |",
+            self.0.len(),
+            at(0.5),
+            at(0.9),
+            at(0.99),
+            at(1.0)
+        );
     }
 }
 
@@ -72,7 +80,13 @@ pub async fn run(arguments: &[String]) -> Result<(), String> {
 async fn set_up() -> Result<(), String> {
     let providers = Loopback::start(Duration::from_millis(1200)).await?;
     let callee = Callee::start(Duration::from_millis(1500))?;
-    let live = Live::start(&Setup { peer: callee.port(), providers: &providers.base, cores: None, ring_timeout: 45 }).await?;
+    let live = Live::start(&Setup {
+        peer: callee.port(),
+        providers: &providers.base,
+        cores: None,
+        ring_timeout: 45,
+    })
+    .await?;
     let agent = live.agent(None).await?;
     let (mut invite, mut placed, mut spoke) = (Vec::new(), Vec::new(), Vec::new());
     for at in 0..SET_UPS {
@@ -81,12 +95,17 @@ async fn set_up() -> Result<(), String> {
         live.place(&agent, &number).await?;
         placed.push(started.elapsed());
         let seen = until_spoken(&callee, &number).await?;
-        let (Some(invited), Some(answered), Some(sound)) = (seen.invited, seen.answered, seen.first_sound) else { return Err("no call".into()) };
+        let (Some(invited), Some(answered), Some(sound)) = (seen.invited, seen.answered, seen.first_sound)
+        else {
+            return Err("no call".into());
+        };
         invite.push(invited.duration_since(started));
         spoke.push(sound.duration_since(answered));
         finish(&live, &callee).await?;
     }
-    println!("{SET_UPS} calls one after the other.\n\n| set-up | calls | p50 | p90 | p99 | most |\n|---|---|---|---|---|---|");
+    println!(
+        "{SET_UPS} calls one after the other.\n\n| set-up | calls | p50 | p90 | p99 | most |\n|---|---|---|---|---|---|"
+    );
     Times::of(invite).row("`POST /v1/calls` sent, until the INVITE is at the peer", 0.0);
     Times::of(placed).row("`POST /v1/calls`, answered (the intent and its outcome are stored)", 0.0);
     Times::of(spoke).row("the peer's 200, until the agent's first sound is at the peer", 0.0);
@@ -109,7 +128,13 @@ async fn until_spoken(callee: &Callee, number: &str) -> Result<Seen, String> {
 async fn reaction() -> Result<(), String> {
     let providers = Loopback::start(Duration::from_millis(1200)).await?;
     let callee = Callee::start(Duration::from_millis(1500))?;
-    let live = Live::start(&Setup { peer: callee.port(), providers: &providers.base, cores: None, ring_timeout: 45 }).await?;
+    let live = Live::start(&Setup {
+        peer: callee.port(),
+        providers: &providers.base,
+        cores: None,
+        ring_timeout: 45,
+    })
+    .await?;
     let agent = live.agent(None).await?;
     let mut calls = Vec::new();
     for at in 0..CONVERSATIONS {
@@ -122,17 +147,25 @@ async fn reaction() -> Result<(), String> {
     let seen = callee.all_seen();
     let turns: Vec<(Instant, Instant)> = seen.iter().flat_map(|seen| seen.turns.iter().copied()).collect();
     let unanswered: usize = seen.iter().map(|seen| seen.unanswered).sum();
-    println!("{CONVERSATIONS} calls converse for {} s; {unanswered} turns were not answered.\n", CONVERSE.as_secs());
+    println!(
+        "{CONVERSATIONS} calls converse for {} s; {unanswered} turns were not answered.\n",
+        CONVERSE.as_secs()
+    );
     println!("| reaction | turns | p50 | p90 | p99 | most |\n|---|---|---|---|---|---|");
     let whole = Times::of(turns.iter().map(|(spoke, heard)| heard.duration_since(*spoke)));
     whole.row("the last packet of speech left the peer, until the first of the answer is there", 0.0);
-    whole.row(&format!("the same beyond the {END_POINTING_MS} ms of silence that end a turn"), END_POINTING_MS);
-    // A sound belongs to the newest request before it: turns are seconds apart, and requests of other calls fall between rarely.
+    whole.row(
+        &format!("the same beyond the {END_POINTING_MS} ms of silence that end a turn"),
+        END_POINTING_MS,
+    );
+    // A sound belongs to the newest request before it: turns are seconds apart, and requests of other calls
+    // fall between rarely.
     let alone = turns.iter().filter_map(|(spoke, heard)| {
         let mut within = asked.iter().filter(|at| *at > spoke && *at < heard);
         within.next().filter(|_| within.next().is_none()).map(|at| heard.duration_since(*at))
     });
-    Times::of(alone).row("the model was asked, until the first sound is at the peer (model, voice, line)", 0.0);
+    Times::of(alone)
+        .row("the model was asked, until the first sound is at the peer (model, voice, line)", 0.0);
     own(&live, &calls).await?;
     println!();
     Ok(())
@@ -142,7 +175,8 @@ async fn reaction() -> Result<(), String> {
 async fn own(live: &Live, calls: &[String]) -> Result<(), String> {
     let (mut beyond, mut endpoint) = (Vec::new(), Vec::new());
     for id in calls {
-        let call = live.api("GET", &format!("/v1/calls/{id}"), &serde_json::Value::Null).await?["data"].clone();
+        let call =
+            live.api("GET", &format!("/v1/calls/{id}"), &serde_json::Value::Null).await?["data"].clone();
         for turn in call["latency"].as_array().into_iter().flatten() {
             let ms = |name: &str| turn[name].as_u64().map(Duration::from_millis);
             let (Some(end), Some(packet)) = (ms("endpointMs"), ms("firstPacketMs")) else { continue };
@@ -177,7 +211,9 @@ async fn carried() -> Result<(), String> {
 /// Keeps every thread of this process to these cores.
 fn keep_to(cores: &str) -> Result<(), String> {
     let mut taskset = std::process::Command::new("taskset");
-    taskset.args(["-a", "-p", "-c", cores, &std::process::id().to_string()]).stdout(std::process::Stdio::null());
+    taskset
+        .args(["-a", "-p", "-c", cores, &std::process::id().to_string()])
+        .stdout(std::process::Stdio::null());
     let done = taskset.status().map_err(|why| format!("taskset: {why}"))?;
     if done.success() { Ok(()) } else { Err(format!("there are no cores {cores}")) }
 }
@@ -191,7 +227,13 @@ fn late(before: &Figures, after: &Figures) -> f64 {
 async fn step(count: usize) -> Result<f64, String> {
     let providers = Loopback::start(Duration::from_secs(4)).await?;
     let callee = Callee::start(Duration::from_secs(3))?;
-    let live = Live::start(&Setup { peer: callee.port(), providers: &providers.base, cores: Some("0"), ring_timeout: 45 }).await?;
+    let live = Live::start(&Setup {
+        peer: callee.port(),
+        providers: &providers.base,
+        cores: Some("0"),
+        ring_timeout: 45,
+    })
+    .await?;
     let agent = live.agent(None).await?;
     let started = Instant::now();
     for at in 0..count {
@@ -201,13 +243,18 @@ async fn step(count: usize) -> Result<f64, String> {
     tokio::time::sleep(Duration::from_secs(2)).await;
     let (before, cpu, start) = (live.figures().await?, live.server.cpu_seconds(), Instant::now());
     tokio::time::sleep(TIME).await;
-    let (after, cpu, wall) = (live.figures().await?, live.server.cpu_seconds() - cpu, start.elapsed().as_secs_f64());
+    let (after, cpu, wall) =
+        (live.figures().await?, live.server.cpu_seconds() - cpu, start.elapsed().as_secs_f64());
     let held = after.of("dastak_calls_held");
     if held < count as f64 {
         return Err(format!("only {held} of {count} calls go on"));
     }
     let seen = callee.all_seen();
-    let turns = seen.iter().flat_map(|seen| &seen.turns).filter(|(_, heard)| *heard >= start).map(|(spoke, heard)| heard.duration_since(*spoke));
+    let turns = seen
+        .iter()
+        .flat_map(|seen| &seen.turns)
+        .filter(|(_, heard)| *heard >= start)
+        .map(|(spoke, heard)| heard.duration_since(*spoke));
     let (turns, unanswered) = (Times::of(turns), seen.iter().map(|seen| seen.unanswered).sum::<usize>());
     let share = late(&before, &after);
     println!(

@@ -19,21 +19,31 @@ pub struct Server {
 impl Server {
     fn start(mut command: Command, log: Stdio) -> Result<Self, String> {
         let started = Instant::now();
-        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().map_err(|why| format!("{command:?}: {why}"))?;
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .map_err(|why| format!("{command:?}: {why}"))?;
         let mut line = String::new();
         let out = child.stdout.take().ok_or("no output")?;
         BufReader::new(out).read_line(&mut line).map_err(|why| why.to_string())?;
-        let ready: Value = serde_json::from_str(&line).map_err(|why| format!("ready line {line:?}: {why}"))?;
+        let ready: Value =
+            serde_json::from_str(&line).map_err(|why| format!("ready line {line:?}: {why}"))?;
         let address = ready["listen"].as_str().ok_or("no address")?.to_owned();
         Ok(Self { child, address, ready_after: started.elapsed() })
     }
 
-    /// The release binary, on a data folder or a PostgreSQL database. Its carrier is the sandbox's table, which answers at once: phones that talk over
-    /// sound are measured by the runs on lines.
+    /// The release binary, on a data folder or a PostgreSQL database. Its carrier is the sandbox's table,
+    /// which answers at once: phones that talk over sound are measured by the runs on lines.
     pub fn dastak(data: &Path, database_url: Option<&str>) -> Result<Self, String> {
         let mut command = Command::new(beside("dastak")?);
-        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).env("DASTAK_WEBHOOKS__ALLOW_INSECURE", "true");
-        command.env("DASTAK_TELEPHONY__CARRIER", "sandbox").env("DASTAK_TELEPHONY__CONCURRENT_CALLS", "1000000");
+        command
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(data)
+            .env("DASTAK_WEBHOOKS__ALLOW_INSECURE", "true");
+        command
+            .env("DASTAK_TELEPHONY__CARRIER", "sandbox")
+            .env("DASTAK_TELEPHONY__CONCURRENT_CALLS", "1000000");
         command.env("DASTAK_TELEPHONY__SANDBOX_LINES", "0");
         if let Some(url) = database_url {
             command.args(["--database-url", url]);
@@ -41,7 +51,8 @@ impl Server {
         Self::start(command, Stdio::null())
     }
 
-    /// The release binary with a settings file, its log in `<data>/log`; on these cores only (as `taskset -c` takes them), if any are named.
+    /// The release binary with a settings file, its log in `<data>/log`; on these cores only (as `taskset -c`
+    /// takes them), if any are named.
     pub fn configured(data: &Path, settings: &Path, cores: Option<&str>) -> Result<Self, String> {
         let binary = beside("dastak")?;
         let mut command = Command::new(if cores.is_some() { Path::new("taskset") } else { &binary });
@@ -110,6 +121,9 @@ pub async fn yardstick() -> Result<(), String> {
     let answer = move || async move { ([("content-type", "application/json")], body) };
     let router = axum::Router::new().route("/v1/me", axum::routing::get(answer));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.map_err(|why| why.to_string())?;
-    println!("{}", serde_json::json!({"listen": listener.local_addr().map_err(|why| why.to_string())?.to_string()}));
+    println!(
+        "{}",
+        serde_json::json!({"listen": listener.local_addr().map_err(|why| why.to_string())?.to_string()})
+    );
     axum::serve(listener, router).await.map_err(|why| why.to_string())
 }

@@ -1,4 +1,5 @@
-//! SIPp as the telephones of a soak: they answer and talk, are busy, or ring until the caller gives up, as the number's last digits say.
+//! SIPp as the telephones of a soak: they answer and talk, are busy, or ring until the caller gives up, as
+//! the number's last digits say.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -37,14 +38,25 @@ impl Sipp {
     pub fn start(folder: &Path, port: u16) -> Result<Self, String> {
         let text = |why: std::io::Error| why.to_string();
         std::fs::write(folder.join("telephones.xml"), scenario()).map_err(text)?;
-        // Two seconds of speech, four of silence, over and over: the agent is listened to, and sometimes interrupted.
+        // Two seconds of speech, four of silence, over and over: the agent is listened to, and sometimes
+        // interrupted.
         let mut voice: Vec<u8> = sound::voice(16_000, 8000).into_iter().map(sound::mu_law).collect();
         voice.resize(48_000, 0xff);
         std::fs::write(folder.join("voice.ul"), voice).map_err(text)?;
         let out = File::create(folder.join("sipp.out")).map_err(text)?;
         let process = Command::new("sipp")
             .current_dir(folder)
-            .args(["-sf", "telephones.xml", "-i", "127.0.0.1", "-mi", "127.0.0.1", "-p", &port.to_string(), "-nostdin"])
+            .args([
+                "-sf",
+                "telephones.xml",
+                "-i",
+                "127.0.0.1",
+                "-mi",
+                "127.0.0.1",
+                "-p",
+                &port.to_string(),
+                "-nostdin",
+            ])
             .args(["-mp", "40000", "-rtp_threadtasks", "25", "-l", "1000"])
             .args(["-trace_err", "-error_file", "sipp.errors"])
             .stdin(Stdio::null())
@@ -61,7 +73,8 @@ impl Sipp {
             Ok(None) => Ok(()),
             _ => Err(format!(
                 "SIPp ended: {}",
-                crate::live::tail(&self.folder.join("sipp.errors")) + &crate::live::tail(&self.folder.join("sipp.out"))
+                crate::live::tail(&self.folder.join("sipp.errors"))
+                    + &crate::live::tail(&self.folder.join("sipp.out"))
             )),
         }
     }
@@ -80,8 +93,9 @@ const EMPTY: &str = "Content-Length: 0\n";
 
 fn scenario() -> String {
     let last = "[last_CSeq:]";
-    let mut text =
-        String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE scenario SYSTEM \"sipp.dtd\">\n<scenario name=\"telephones\">\n");
+    let mut text = String::from(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE scenario SYSTEM \"sipp.dtd\">\n<scenario name=\"telephones\">\n",
+    );
     text += &format!(
         "<recv request=\"INVITE\"><action>\n\
          <ereg regexp=\"sip:[+]?[0-9]*{BUSY}@\" search_in=\"hdr\" header=\"To:\" check_it=\"false\" assign_to=\"busy\"/>\n\
@@ -106,7 +120,8 @@ fn scenario() -> String {
     text += &answer("200 OK", last, EMPTY).replace(";tag=[pid]SIPpTag01[call_number]", "");
     text += "<nop next=\"end\"/>\n<label id=\"busy\"/>\n";
     text += &answer("486 Busy Here", last, EMPTY);
-    text += "<recv request=\"ACK\"/>\n<nop next=\"end\"/>\n<label id=\"nobody\"/>\n<recv request=\"CANCEL\"/>\n";
+    text +=
+        "<recv request=\"ACK\"/>\n<nop next=\"end\"/>\n<label id=\"nobody\"/>\n<recv request=\"CANCEL\"/>\n";
     text += &answer("200 OK", last, EMPTY);
     text += &answer("487 Request Terminated", "CSeq: 1 INVITE", EMPTY);
     text += "<recv request=\"ACK\"/>\n<label id=\"end\"/>\n<nop/>\n</scenario>\n";

@@ -14,10 +14,19 @@ const CONNECTIONS: usize = 64;
 const TIME: Duration = Duration::from_secs(5);
 
 /// One request outside the measurement.
-pub async fn call(address: &str, method: &str, path: &str, bearer: &str, body: &Value) -> Result<Value, String> {
+pub async fn call(
+    address: &str,
+    method: &str,
+    path: &str,
+    bearer: &str,
+    body: &Value,
+) -> Result<Value, String> {
     let text = if body.is_null() { String::new() } else { body.to_string() };
     let mut socket = tokio::net::TcpStream::connect(address).await.map_err(|why| why.to_string())?;
-    socket.write_all(&request(method, path, bearer, "connection: close\r\n", &text)).await.map_err(|why| why.to_string())?;
+    socket
+        .write_all(&request(method, path, bearer, "connection: close\r\n", &text))
+        .await
+        .map_err(|why| why.to_string())?;
     let mut answer = String::new();
     socket.read_to_string(&mut answer).await.map_err(|why| why.to_string())?;
     let (head, body) = answer.split_once("\r\n\r\n").ok_or("no body")?;
@@ -29,14 +38,25 @@ pub async fn call(address: &str, method: &str, path: &str, bearer: &str, body: &
 
 /// A workspace without limits, and a key of it.
 pub async fn workspace(address: &str, token: &str) -> Result<(String, String), String> {
-    let made =
-        call(address, "POST", "/operator/v1/workspaces", token, &json!({"name": "Bench", "kybVerified": true, "balanceMinor": 1_000_000_000_000i64}))
-            .await?;
+    let made = call(
+        address,
+        "POST",
+        "/operator/v1/workspaces",
+        token,
+        &json!({"name": "Bench", "kybVerified": true, "balanceMinor": 1_000_000_000_000i64}),
+    )
+    .await?;
     let id = made["data"]["id"].as_str().ok_or("no id")?.to_owned();
     let limits = json!({"limits": {"requestsPerMinute": 10_000_000, "callsPerMinute": 10_000_000, "nudgesPerMinute": 10_000_000}});
     call(address, "PATCH", &format!("/operator/v1/workspaces/{id}"), token, &limits).await?;
-    let key = call(address, "POST", &format!("/operator/v1/workspaces/{id}/keys"), token, &json!({"name": "bench", "mode": "live", "scopes": "all"}))
-        .await?;
+    let key = call(
+        address,
+        "POST",
+        &format!("/operator/v1/workspaces/{id}/keys"),
+        token,
+        &json!({"name": "bench", "mode": "live", "scopes": "all"}),
+    )
+    .await?;
     Ok((id, key["data"]["key"].as_str().ok_or("no key")?.to_owned()))
 }
 
@@ -67,7 +87,11 @@ fn fill_ledger(data: &Path, workspace: &str, rows: i64) -> Result<(), String> {
          with recursive n (i) as (select 1 union all select i + 1 from n where i < ?2) \
          select 'wtx_' || printf('0%013d%012d', ?2, i), ?1, i + 1, 'adjustment', 0, 1000000000000, 'fill', 1700000000000 + i from n";
     conn.execute(sql, rusqlite::params![workspace, rows]).map_err(|why| why.to_string())?;
-    conn.execute("update workspaces set ledger_seq = ?2 + 1 where id = ?1", rusqlite::params![workspace, rows]).map_err(|why| why.to_string())?;
+    conn.execute(
+        "update workspaces set ledger_seq = ?2 + 1 where id = ?1",
+        rusqlite::params![workspace, rows],
+    )
+    .map_err(|why| why.to_string())?;
     Ok(())
 }
 
@@ -77,11 +101,16 @@ pub async fn run() -> Result<(), String> {
     let bare = Server::bare()?;
     let (yardstick, bare_cpu) = measure(&bare, Arc::new(|_| request("GET", "/v1/me", "x", "", ""))).await?;
     drop(bare);
-    println!("| run | requests/s | of the yardstick | p50 | p99 | server CPU a request | refused |\n|---|---|---|---|---|---|---|");
+    println!(
+        "| run | requests/s | of the yardstick | p50 | p99 | server CPU a request | refused |\n|---|---|---|---|---|---|---|"
+    );
     line("bare axum handler, constant JSON (yardstick)", &yardstick, bare_cpu, &yardstick);
 
     let server = Server::dastak(&data, None)?;
-    let token = std::fs::read_to_string(data.join("operator.token")).map_err(|why| why.to_string())?.trim().to_owned();
+    let token = std::fs::read_to_string(data.join("operator.token"))
+        .map_err(|why| why.to_string())?
+        .trim()
+        .to_owned();
     let (id, key) = workspace(&server.address, &token).await?;
     let bytes = request("GET", "/v1/me", &key, "", "");
     let (figures, cpu) = measure(&server, Arc::new(move |_| bytes.clone())).await?;
@@ -89,7 +118,9 @@ pub async fn run() -> Result<(), String> {
 
     let (path, bearer) = (format!("/operator/v1/workspaces/{id}/wallet/entries"), token.clone());
     let body = r#"{"kind":"topup","amountMinor":1,"reference":"pay_1"}"#;
-    let make: load::Make = Arc::new(move |n| request("POST", &path, &bearer, &format!("idempotency-key: b{n}-{}\r\n", std::process::id()), body));
+    let make: load::Make = Arc::new(move |n| {
+        request("POST", &path, &bearer, &format!("idempotency-key: b{n}-{}\r\n", std::process::id()), body)
+    });
     // A warm-up of its own: numbers must not repeat.
     let before = server.cpu_seconds();
     let figures = load::run(&server.address, CONNECTIONS, TIME, make).await?;

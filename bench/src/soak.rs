@@ -1,4 +1,5 @@
-//! A hundred calls at once for ten minutes against SIPp, each of them replaced when it ends. Afterwards nothing may be left, and nothing may have grown.
+//! A hundred calls at once for ten minutes against SIPp, each of them replaced when it ends. Afterwards
+//! nothing may be left, and nothing may have grown.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -19,8 +20,14 @@ const WARM_UP: f64 = 0.25;
 /// Time that everything has to be gone after the last call: the stack keeps transactions for 32 s.
 const PATIENCE: Duration = Duration::from_secs(90);
 /// What has to be zero in the end.
-const LEFT: [&str; 6] =
-    ["dastak_calls_held", "dastak_sip_legs", "dastak_sip_dialogs", "dastak_sip_transactions", "dastak_rtp_lines", "dastak_rtp_ports_in_use"];
+const LEFT: [&str; 6] = [
+    "dastak_calls_held",
+    "dastak_sip_legs",
+    "dastak_sip_dialogs",
+    "dastak_sip_transactions",
+    "dastak_rtp_lines",
+    "dastak_rtp_ports_in_use",
+];
 /// States that a call does not leave.
 const FINAL: [&str; 6] = ["completed", "no_answer", "busy", "cancelled", "failed", "blocked"];
 
@@ -86,13 +93,23 @@ struct Placed {
 
 /// `soak [calls [seconds]]`
 pub async fn run(arguments: &[String]) -> Result<(), String> {
-    let argument = |at: usize, usual: f64| arguments.get(at).map_or(Ok(usual), |text| text.parse::<f64>().map_err(|_| format!("{text}: no number")));
+    let argument = |at: usize, usual: f64| {
+        arguments
+            .get(at)
+            .map_or(Ok(usual), |text| text.parse::<f64>().map_err(|_| format!("{text}: no number")))
+    };
     let (calls, time) = (argument(0, 100.0)?, Duration::from_secs_f64(argument(1, 600.0)?));
     let providers = Loopback::start(Duration::from_secs(3)).await?;
     let port = free_port()?;
-    let live = Live::start(&Setup { peer: port, providers: &providers.base, cores: None, ring_timeout: 5 }).await?;
+    let live =
+        Live::start(&Setup { peer: port, providers: &providers.base, cores: None, ring_timeout: 5 }).await?;
     let mut sipp = Sipp::start(&live.data, port)?;
-    live.api("POST", "/v1/webhooks", &json!({"url": format!("{}/hook", providers.base.trim_end_matches("/v1"))})).await?;
+    live.api(
+        "POST",
+        "/v1/webhooks",
+        &json!({"url": format!("{}/hook", providers.base.trim_end_matches("/v1"))}),
+    )
+    .await?;
     // One agent talks until the customer hangs up, the other has two questions.
     let flow = json!([
         {"id": "a", "type": "collect", "text": "Hello, this is Asha. When may I call you?", "field": {"key": "when", "label": "When", "type": "text"}, "attempts": 2, "next": "b", "onFail": "e"},
@@ -101,7 +118,9 @@ pub async fn run(arguments: &[String]) -> Result<(), String> {
     ]);
     let agents = [live.agent(None).await?, live.agent(Some(flow)).await?];
     println!("{calls} calls at once for {} s.\n", time.as_secs());
-    println!("| after | calls | tasks | descriptors | threads | resident | allocated | late ticks | CPU |\n|---|---|---|---|---|---|---|---|---|");
+    println!(
+        "| after | calls | tasks | descriptors | threads | resident | allocated | late ticks | CPU |\n|---|---|---|---|---|---|---|---|---|"
+    );
     let started = Instant::now();
     let before = Look::at(&live, started).await?;
     if before.heap == 0.0 {
@@ -140,7 +159,10 @@ async fn place(live: &Live, agents: &[String; 2], placed: &mut Placed) {
         Ok(id) => {
             // One in ten is hung up by the API, some of them while they ring.
             if at.is_multiple_of(10) {
-                placed.hang_up.push_back((Instant::now() + Duration::from_millis(100 + (at as u64 * 37) % 15_000), id.clone()));
+                placed.hang_up.push_back((
+                    Instant::now() + Duration::from_millis(100 + (at as u64 * 37) % 15_000),
+                    id.clone(),
+                ));
             }
             placed.ids.push(id);
         }
@@ -153,7 +175,8 @@ async fn place(live: &Live, agents: &[String; 2], placed: &mut Placed) {
 
 async fn hang_up(live: &Live, placed: &mut Placed) {
     let now = Instant::now();
-    let (due, later): (VecDeque<_>, VecDeque<_>) = std::mem::take(&mut placed.hang_up).into_iter().partition(|(at, _)| *at <= now);
+    let (due, later): (VecDeque<_>, VecDeque<_>) =
+        std::mem::take(&mut placed.hang_up).into_iter().partition(|(at, _)| *at <= now);
     placed.hang_up = later;
     for (_, id) in due {
         // A call that has ended meanwhile is refused.
@@ -161,7 +184,13 @@ async fn hang_up(live: &Live, placed: &mut Placed) {
     }
 }
 
-async fn end(live: &Live, started: Instant, before: Look, looks: &[Look], placed: &Placed) -> Result<(), String> {
+async fn end(
+    live: &Live,
+    started: Instant,
+    before: Look,
+    looks: &[Look],
+    placed: &Placed,
+) -> Result<(), String> {
     let mut wrong = Vec::new();
     let mut left = Vec::new();
     for name in LEFT {
@@ -177,7 +206,12 @@ async fn end(live: &Live, started: Instant, before: Look, looks: &[Look], placed
     after.show();
     println!("\nLeft: {}.", left.join(", "));
     let (statuses, open) = statuses(live, &placed.ids).await?;
-    println!("{} calls placed, {} refused ({:?}); {statuses}.", placed.ids.len(), placed.refused, placed.first_refusal);
+    println!(
+        "{} calls placed, {} refused ({:?}); {statuses}.",
+        placed.ids.len(),
+        placed.refused,
+        placed.first_refusal
+    );
     if !open.is_empty() {
         wrong.push(format!("{} calls are not final, such as {}", open.len(), open[0]));
     }
@@ -202,7 +236,10 @@ async fn statuses(live: &Live, ids: &[String]) -> Result<(String, Vec<String>), 
         }
         *counts.entry(format!("{status} {}", call["endCause"].as_str().unwrap_or("none"))).or_default() += 1;
     }
-    Ok((counts.into_iter().map(|(status, count)| format!("{status} {count}")).collect::<Vec<_>>().join(", "), open))
+    Ok((
+        counts.into_iter().map(|(status, count)| format!("{status} {count}")).collect::<Vec<_>>().join(", "),
+        open,
+    ))
 }
 
 /// Compares the means of the first and the last looks after the warm-up, and the end with the beginning.
@@ -213,9 +250,12 @@ fn grown(before: &Look, looks: &[Look], after: &Look, wrong: &mut Vec<String>) {
         println!("Too short to see growth.");
         return;
     }
-    let mean = |of: &dyn Fn(&Look) -> f64, looks: &[Look]| looks.iter().map(of).sum::<f64>() / looks.len() as f64;
+    let mean =
+        |of: &dyn Fn(&Look) -> f64, looks: &[Look]| looks.iter().map(of).sum::<f64>() / looks.len() as f64;
     let (first, last) = (&looks[..part], &looks[looks.len() - part..]);
-    println!("\n| | before | first quarter after warm-up | last quarter | after the last call |\n|---|---|---|---|---|");
+    println!(
+        "\n| | before | first quarter after warm-up | last quarter | after the last call |\n|---|---|---|---|---|"
+    );
     let mut row = |name: &str, of: &dyn Fn(&Look) -> f64, slack: f64, rest: f64| {
         let (from, to) = (mean(of, first), mean(of, last));
         println!("| {name} | {:.1} | {from:.1} | {to:.1} | {:.1} |", of(before), of(after));
@@ -230,7 +270,8 @@ fn grown(before: &Look, looks: &[Look], after: &Look, wrong: &mut Vec<String>) {
     row("descriptors", &|look| look.descriptors as f64, 10.0, 20.0);
     row("threads", &|look| look.threads as f64, 2.0, 8.0);
     row("allocated MB", &|look| look.heap, 2.0, 4.0);
-    // An allocator keeps what was freed, in pieces: what it occupies says nothing of growth, and is shown only.
+    // An allocator keeps what was freed, in pieces: what it occupies says nothing of growth, and is shown
+    // only.
     row("resident MB", &|look| look.memory, f64::INFINITY, f64::INFINITY);
     row("calls", &|look| look.calls, 5.0, 0.0);
 }

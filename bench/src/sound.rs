@@ -1,13 +1,15 @@
 //! Made sound.
 
-/// Something with the ways of speech: harmonics of a gliding pitch, in syllables; 16-bit samples at this rate.
+/// Something with the ways of speech: harmonics of a gliding pitch, in syllables; 16-bit samples at this
+/// rate.
 pub fn voice(samples: usize, rate: usize) -> Vec<i16> {
     (0..samples)
         .map(|index| {
             let at = index as f64 / rate as f64;
             let pitch = 140.0 * at + 3.0 * (at * 2.7).sin();
             let syllable = 0.25 + 0.75 * (at * 4.0 * std::f64::consts::PI).sin().abs();
-            let voice: f64 = (1..12).map(|of| (std::f64::consts::TAU * pitch * f64::from(of)).sin() / f64::from(of)).sum();
+            let voice: f64 =
+                (1..12).map(|of| (std::f64::consts::TAU * pitch * f64::from(of)).sin() / f64::from(of)).sum();
             (voice * syllable * 5000.0) as i16
         })
         .collect()
@@ -34,7 +36,16 @@ mod tests {
     #[test]
     fn mu_law_is_that_of_the_recommendation() {
         // Values of G.711, at 16 bits.
-        for (sample, byte) in [(0, 0xff), (-1, 0x7f), (32_124, 0x80), (-32_124, 0x00), (1_000, 0xce), (-1_000, 0x4e), (8, 0xfe), (16, 0xfd)] {
+        for (sample, byte) in [
+            (0, 0xff),
+            (-1, 0x7f),
+            (32_124, 0x80),
+            (-32_124, 0x00),
+            (1_000, 0xce),
+            (-1_000, 0x4e),
+            (8, 0xfe),
+            (16, 0xfd),
+        ] {
             assert_eq!(mu_law(sample), byte, "{sample}");
         }
     }

@@ -1,5 +1,6 @@
-//! Webhooks: from the acceptance of an event over HTTP to the receiver's 2xx, with one endpoint and with fifty of which ten are dead. Generator and
-//! receiver run on the same machine as the server, in this process.
+//! Webhooks: from the acceptance of an event over HTTP to the receiver's 2xx, with one endpoint and with
+//! fifty of which ten are dead. Generator and receiver run on the same machine as the server, in this
+//! process.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -27,7 +28,8 @@ struct Seen {
 
 impl Seen {
     fn lags(&self) -> (u32, u32) {
-        let mut lags = std::mem::take(&mut *self.lags.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        let mut lags =
+            std::mem::take(&mut *self.lags.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
         lags.sort_unstable();
         let at = |share: f64| lags.get((lags.len() as f64 * share) as usize).copied().unwrap_or(0);
         (at(0.5), at(0.99))
@@ -87,7 +89,12 @@ async fn serve(mut socket: TcpStream, seen: Option<Arc<Seen>>) {
 fn head_of(bytes: &[u8]) -> Option<(usize, usize)> {
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
     let head = std::str::from_utf8(&bytes[..end]).ok()?;
-    let length = head.lines().find_map(|line| line.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("content-length")))?.1;
+    let length = head
+        .lines()
+        .find_map(|line| {
+            line.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+        })?
+        .1;
     Some((end, length.trim().parse().ok()?))
 }
 
@@ -98,8 +105,15 @@ async fn subscriber(address: &str, token: &str, url: &str) -> Result<String, Str
     Ok(key)
 }
 
-/// One line of the table: accepts for `TIME`, at `rate` events a second or as fast as it goes, and waits for all deliveries.
-async fn line(name: &str, server: &Server, keys: Arc<Vec<(String, bool)>>, seen: &Seen, rate: Option<f64>) -> Result<f64, String> {
+/// One line of the table: accepts for `TIME`, at `rate` events a second or as fast as it goes, and waits for
+/// all deliveries.
+async fn line(
+    name: &str,
+    server: &Server,
+    keys: Arc<Vec<(String, bool)>>,
+    seen: &Seen,
+    rate: Option<f64>,
+) -> Result<f64, String> {
     let healthy = Arc::new(AtomicU64::new(0));
     let expected = healthy.clone();
     let make: load::Make = Arc::new(move |n| {
@@ -147,10 +161,14 @@ pub async fn run() -> Result<(), String> {
         let which = if store.is_some() { 0 } else { endpoints };
         let data = std::env::temp_dir().join(format!("dastak-bench-hooks-{}-{which}", std::process::id()));
         let server = Server::dastak(&data, store.as_deref())?;
-        let token = std::fs::read_to_string(data.join("operator.token")).map_err(|why| why.to_string())?.trim().to_owned();
+        let token = std::fs::read_to_string(data.join("operator.token"))
+            .map_err(|why| why.to_string())?
+            .trim()
+            .to_owned();
         let seen = Arc::new(Seen::default());
         let why = |why: std::io::Error| why.to_string();
-        let (well, hanging) = (receiver(Some(seen.clone())).await.map_err(why)?, receiver(None).await.map_err(why)?);
+        let (well, hanging) =
+            (receiver(Some(seen.clone())).await.map_err(why)?, receiver(None).await.map_err(why)?);
         let mut keys = Vec::new();
         for number in 0..endpoints {
             // Half of the dead hang, half refuse the connection.
@@ -168,7 +186,8 @@ pub async fn run() -> Result<(), String> {
         drop(server);
         let total = seen.count.load(Ordering::Relaxed);
         let recorded = if store.is_none() { recorded(&data)? } else { "not looked at".to_owned() };
-        notes.push(format!("{name}: the receiver answered {total}; in the killed server's store: {recorded}"));
+        notes
+            .push(format!("{name}: the receiver answered {total}; in the killed server's store: {recorded}"));
         if store.is_none() {
             let _ = std::fs::remove_dir_all(&data);
         }
@@ -180,7 +199,8 @@ pub async fn run() -> Result<(), String> {
 /// What a store holds: events, and deliveries by status.
 fn recorded(data: &std::path::Path) -> Result<String, String> {
     let conn = rusqlite::Connection::open(data.join("dastak.db")).map_err(|why| why.to_string())?;
-    let count = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|why| why.to_string());
+    let count =
+        |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|why| why.to_string());
     let of = |status: &str| count(&format!("select count(*) from deliveries where status = '{status}'"));
     Ok(format!(
         "{} events, deliveries {} succeeded, {} pending, {} failed",

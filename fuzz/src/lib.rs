@@ -7,7 +7,8 @@ pub use libfuzzer_sys;
 #[macro_export]
 macro_rules! target {
     ($name:literal) => {
-        static TARGET: std::sync::LazyLock<fn(&[u8])> = std::sync::LazyLock::new(|| $crate::fuzz_targets::find($name).expect($name));
+        static TARGET: std::sync::LazyLock<fn(&[u8])> =
+            std::sync::LazyLock::new(|| $crate::fuzz_targets::find($name).expect($name));
 
         $crate::libfuzzer_sys::fuzz_target!(|data: &[u8]| TARGET(data));
     };

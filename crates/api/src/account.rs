@@ -56,10 +56,14 @@ fn account() -> Schema {
                 need("expiresAt", time().or_null()),
             ]),
         ),
-        need("workspace", object(vec![need("id", id::<Workspace>()), need("name", text()), need("kybVerified", boolean())])),
+        need(
+            "workspace",
+            object(vec![need("id", id::<Workspace>()), need("name", text()), need("kybVerified", boolean())]),
+        ),
     ]))
 }
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] =
-    &[operation(GET, "/v1/me", "getAccount", "Account", "What this key is and which workspace it opens").answers(&[(200, Some(account))])];
+    &[operation(GET, "/v1/me", "getAccount", "Account", "What this key is and which workspace it opens")
+        .answers(&[(200, Some(account))])];

@@ -5,12 +5,15 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use crate::error_codes::{
-    AGENT_IN_USE, AGENT_LOCKED, AGENT_USES_FLOW, COMPLIANCE_PACK_INVALID, FLOW_CONFLICT, FLOW_NOT_READY, KNOWLEDGE_BASE_NOT_FOUND,
-    VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID,
+    AGENT_IN_USE, AGENT_LOCKED, AGENT_USES_FLOW, COMPLIANCE_PACK_INVALID, FLOW_CONFLICT, FLOW_NOT_READY,
+    KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID,
 };
 use crate::operations::Method::{DELETE, GET, POST, PUT};
 use crate::operations::{Operation, operation};
-use crate::schema::{Field, Schema, any, boolean, choice, data, id, integer, list, list_of, may, need, object, open_object, or, text, text_of};
+use crate::schema::{
+    Field, Schema, any, boolean, choice, data, id, integer, list, list_of, may, need, object, open_object,
+    or, text, text_of,
+};
 use crate::scopes::{AGENTS_READ, AGENTS_WRITE};
 
 /// Languages that agents speak, with what people call them.
@@ -83,7 +86,8 @@ pub struct Extraction {
     pub r#type: String,
 }
 
-/// Body of `POST /v1/agents` (defaults filled in by its schema) and of `PUT /v1/agents/{id}` (what is absent stays).
+/// Body of `POST /v1/agents` (defaults filled in by its schema) and of `PUT /v1/agents/{id}` (what is absent
+/// stays).
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AgentBody {
@@ -212,7 +216,11 @@ fn vertical() -> Schema {
 }
 
 fn extraction() -> Schema {
-    object(vec![need("key", text_of(1, 64)), need("label", text_of(0, 200)), need("type", choice(&["text", "boolean", "number"]))])
+    object(vec![
+        need("key", text_of(1, 64)),
+        need("label", text_of(0, 200)),
+        need("type", choice(&["text", "boolean", "number"])),
+    ])
 }
 
 fn summary() -> Schema {
@@ -257,9 +265,17 @@ fn settings() -> Vec<Field> {
         or("language", language(), json!("en")),
         or("workflowTemplate", workflow_template(), json!("prompt-driven")),
         or("vertical", vertical(), json!("general")),
-        or("policyRef", text_of(1, 120).doc("A built-in compliance pack, or a custom one (`cpk_…`)."), json!("generic-safe@1")),
+        or(
+            "policyRef",
+            text_of(1, 120).doc("A built-in compliance pack, or a custom one (`cpk_…`)."),
+            json!("generic-safe@1"),
+        ),
         or("toolIds", list_of(text_of(1, 64), 0, 50).doc("Ids of `/v1/tools`."), json!([])),
-        or("allowedTransferNumbers", list_of(text_of(1, 20), 0, 50).doc("Indian numbers; stored as +91…"), json!([])),
+        or(
+            "allowedTransferNumbers",
+            list_of(text_of(1, 20), 0, 50).doc("Indian numbers; stored as +91…"),
+            json!([]),
+        ),
         or("extractionSchema", list_of(extraction(), 0, 50), json!([])),
         or("knowledgeBaseId", text_of(1, 64).or_null(), Value::Null),
     ]
@@ -269,7 +285,10 @@ fn settings() -> Vec<Field> {
 pub fn new_agent() -> Schema {
     let fixed = vec![
         or("channel", channel().doc("Fixed once created."), json!("call")),
-        may("direction", direction().doc("`outbound` by default; chat agents are always inbound. Fixed once created.")),
+        may(
+            "direction",
+            direction().doc("`outbound` by default; chat agents are always inbound. Fixed once created."),
+        ),
     ];
     object(vec![need("name", text_of(1, 120))]).and(settings()).and(fixed)
 }
@@ -297,7 +316,8 @@ pub const MAX_GRAPH: usize = 1024 * 1024;
 const MAX_VERSION: i64 = (1 << 53) - 1;
 
 fn flow_body() -> Schema {
-    let graph = open_object(vec![may("startNodeId", any()), need("nodes", any()), may("variables", any())]).within(2 * MAX_GRAPH);
+    let graph = open_object(vec![may("startNodeId", any()), need("nodes", any()), may("variables", any())])
+        .within(2 * MAX_GRAPH);
     object(vec![
         need("graph", graph.doc("`{startNodeId, nodes, variables}`, at most 1 MB; kept as it is sent. A draft may be incomplete.")),
         need("baseVersion", integer(0, MAX_VERSION).doc("The `draftVersion` that the graph was made from.")),
@@ -307,7 +327,12 @@ fn flow_body() -> Schema {
 /// Shape of an item of `issues`.
 pub fn issue() -> Schema {
     let level = choice(&["error", "warning"]);
-    object(vec![need("level", level), need("code", text()), need("message", text()), need("nodeId", text().or_null())])
+    object(vec![
+        need("level", level),
+        need("code", text()),
+        need("message", text()),
+        need("nodeId", text().or_null()),
+    ])
 }
 
 fn flow_answer() -> Schema {
@@ -325,32 +350,60 @@ fn flow_saved_answer() -> Schema {
 
 fn voices_answer() -> Schema {
     data(object(vec![
-        need("voices", list(object(vec![need("id", text()), need("name", text()), need("gender", choice(&["female", "male"]))]))),
+        need(
+            "voices",
+            list(object(vec![
+                need("id", text()),
+                need("name", text()),
+                need("gender", choice(&["female", "male"])),
+            ])),
+        ),
         need("defaultVoice", text()),
         need("languages", list(object(vec![need("code", language()), need("label", text())]))),
     ]))
 }
 
-const fn row(method: crate::operations::Method, path: &'static str, id: &'static str, summary: &'static str) -> Operation {
+const fn row(
+    method: crate::operations::Method,
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+) -> Operation {
     operation(method, path, id, "Agents", summary)
 }
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    row(GET, "/v1/agents", "listAgents", "All agents, newest first").scope(AGENTS_READ).answers(&[(200, Some(agents_answer))]),
+    row(GET, "/v1/agents", "listAgents", "All agents, newest first")
+        .scope(AGENTS_READ)
+        .answers(&[(200, Some(agents_answer))]),
     row(POST, "/v1/agents", "createAgent", "Create an agent, as a draft with a one-step flow")
         .scope(AGENTS_WRITE)
         .live_only()
         .body(new_agent)
         .answers(&[(201, Some(agent_answer))])
-        .errors(&[KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID, COMPLIANCE_PACK_INVALID]),
-    row(GET, "/v1/agents/{id}", "getAgent", "One agent").scope(AGENTS_READ).answers(&[(200, Some(agent_answer))]),
+        .errors(&[
+            KNOWLEDGE_BASE_NOT_FOUND,
+            VERTICAL_NOT_ALLOWED,
+            WORKFLOW_TEMPLATE_INVALID,
+            COMPLIANCE_PACK_INVALID,
+        ]),
+    row(GET, "/v1/agents/{id}", "getAgent", "One agent")
+        .scope(AGENTS_READ)
+        .answers(&[(200, Some(agent_answer))]),
     row(PUT, "/v1/agents/{id}", "updateAgent", "Change what the body names")
         .scope(AGENTS_WRITE)
         .live_only()
         .body(agent_change)
         .answers(&[(200, Some(agent_answer))])
-        .errors(&[KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, AGENT_USES_FLOW, WORKFLOW_TEMPLATE_INVALID, COMPLIANCE_PACK_INVALID, AGENT_LOCKED]),
+        .errors(&[
+            KNOWLEDGE_BASE_NOT_FOUND,
+            VERTICAL_NOT_ALLOWED,
+            AGENT_USES_FLOW,
+            WORKFLOW_TEMPLATE_INVALID,
+            COMPLIANCE_PACK_INVALID,
+            AGENT_LOCKED,
+        ]),
     row(DELETE, "/v1/agents/{id}", "deleteAgent", "Delete an agent that nothing uses")
         .scope(AGENTS_WRITE)
         .live_only()
@@ -361,20 +414,43 @@ pub const OPERATIONS: &[Operation] = &[
         .live_only()
         .body(status_body)
         .answers(&[(200, Some(agent_answer))])
-        .errors(&[VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID, COMPLIANCE_PACK_INVALID, FLOW_NOT_READY, AGENT_LOCKED]),
-    row(GET, "/v1/agents/{id}/flow", "getFlow", "The flow: its draft, its published graph, what keeps the draft from being published")
+        .errors(&[
+            VERTICAL_NOT_ALLOWED,
+            WORKFLOW_TEMPLATE_INVALID,
+            COMPLIANCE_PACK_INVALID,
+            FLOW_NOT_READY,
+            AGENT_LOCKED,
+        ]),
+    row(
+        GET,
+        "/v1/agents/{id}/flow",
+        "getFlow",
+        "The flow: its draft, its published graph, what keeps the draft from being published",
+    )
+    .scope(AGENTS_READ)
+    .answers(&[(200, Some(flow_answer))]),
+    row(
+        PUT,
+        "/v1/agents/{id}/flow",
+        "saveFlow",
+        "Save a draft; conversations are unaffected until it is published",
+    )
+    .scope(AGENTS_WRITE)
+    .live_only()
+    .body(flow_body)
+    .answers(&[(200, Some(flow_saved_answer))])
+    .errors(&[FLOW_CONFLICT, AGENT_LOCKED]),
+    row(
+        POST,
+        "/v1/agents/{id}/flow/publish",
+        "publishFlow",
+        "Make the draft the flow that conversations run",
+    )
+    .scope(AGENTS_WRITE)
+    .live_only()
+    .answers(&[(200, Some(flow_answer))])
+    .errors(&[FLOW_NOT_READY, AGENT_LOCKED]),
+    row(GET, "/v1/voices", "listVoices", "Voices and languages")
         .scope(AGENTS_READ)
-        .answers(&[(200, Some(flow_answer))]),
-    row(PUT, "/v1/agents/{id}/flow", "saveFlow", "Save a draft; conversations are unaffected until it is published")
-        .scope(AGENTS_WRITE)
-        .live_only()
-        .body(flow_body)
-        .answers(&[(200, Some(flow_saved_answer))])
-        .errors(&[FLOW_CONFLICT, AGENT_LOCKED]),
-    row(POST, "/v1/agents/{id}/flow/publish", "publishFlow", "Make the draft the flow that conversations run")
-        .scope(AGENTS_WRITE)
-        .live_only()
-        .answers(&[(200, Some(flow_answer))])
-        .errors(&[FLOW_NOT_READY, AGENT_LOCKED]),
-    row(GET, "/v1/voices", "listVoices", "Voices and languages").scope(AGENTS_READ).answers(&[(200, Some(voices_answer))]),
+        .answers(&[(200, Some(voices_answer))]),
 ];

@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use crate::error_codes::PLAN_FEATURE_LOCKED;
 use crate::operations::{Method::GET, Operation, operation};
-use crate::schema::{Field, Schema, count, data, date, id, list, map, may, need, number, object, text, text_of, time};
+use crate::schema::{
+    Field, Schema, count, data, date, id, list, map, may, need, number, object, text, text_of, time,
+};
 use crate::scopes::CALLS_READ;
 
 /// Sums over all calls of the range.
@@ -129,8 +131,12 @@ fn answer() -> Schema {
         need("blockedCalls", count().doc("Campaign dials that a compliance gate stopped; never dialled.")),
         need("declinedCalls", count().doc("Refused inbound calls.")),
     ]);
-    let day =
-        object(vec![need("day", date().doc("Day of India time.")), need("calls", count()), need("answered", count()), need("talkSeconds", count())]);
+    let day = object(vec![
+        need("day", date().doc("Day of India time.")),
+        need("calls", count()),
+        need("answered", count()),
+        need("talkSeconds", count()),
+    ]);
     let sentiment = || list(object(vec![need("sentiment", text()), need("count", count())]));
     let agent = object(vec![
         need("agentId", id::<Agent>().or_null()),
@@ -163,8 +169,9 @@ fn query() -> Vec<Field> {
 }
 
 /// The rows of this noun.
-pub const OPERATIONS: &[Operation] = &[operation(GET, "/v1/analytics/calls", "getCallAnalytics", "Calls", "Figures over calls")
-    .scope(CALLS_READ)
-    .query(query)
-    .answers(&[(200, Some(answer))])
-    .errors(&[PLAN_FEATURE_LOCKED])];
+pub const OPERATIONS: &[Operation] =
+    &[operation(GET, "/v1/analytics/calls", "getCallAnalytics", "Calls", "Figures over calls")
+        .scope(CALLS_READ)
+        .query(query)
+        .answers(&[(200, Some(answer))])
+        .errors(&[PLAN_FEATURE_LOCKED])];

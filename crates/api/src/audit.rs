@@ -9,14 +9,18 @@ use serde_json::json;
 use crate::error_codes::CONFLICT;
 use crate::operations::Method::{GET, POST};
 use crate::operations::{Access, Operation, operation};
-use crate::schema::{Field, Schema, any_of, boolean, choice, count, data, date, list, map, may, need, object, or, text, text_of, time};
+use crate::schema::{
+    Field, Schema, any_of, boolean, choice, count, data, date, list, map, may, need, object, or, text,
+    text_of, time,
+};
 use crate::scopes::COMPLIANCE_READ;
 
 /// The chains by name.
 pub const CHAINS: &[&str] = &["audit", "grievances", "consent"];
 
 /// The same as heads name them: each world has chains of its own.
-pub const STRANDS: &[&str] = &["audit", "grievances", "consent", "audit_test", "grievances_test", "consent_test"];
+pub const STRANDS: &[&str] =
+    &["audit", "grievances", "consent", "audit_test", "grievances_test", "consent_test"];
 
 /// Answer of `GET /v1/audit/verify`: the chains of the key's world.
 #[derive(Debug, Clone, Serialize)]
@@ -154,7 +158,15 @@ fn stats_answer() -> Schema {
         need("total", count()),
         by_rule(),
         need("byDay", list(object(vec![need("day", date()), need("count", count()), by_rule()]))),
-        need("byAgent", list(object(vec![need("agentId", text().or_null()), need("name", text().or_null()), need("count", count()), by_rule()]))),
+        need(
+            "byAgent",
+            list(object(vec![
+                need("agentId", text().or_null()),
+                need("name", text().or_null()),
+                need("count", count()),
+                by_rule(),
+            ])),
+        ),
     ]))
 }
 
@@ -199,7 +211,14 @@ fn accept_body() -> Schema {
 }
 
 fn accept_answer() -> Schema {
-    data(object(vec![need("accepted", list(object(vec![need("chain", choice(STRANDS)), need("witnessedSeq", count()), need("seq", count())])))]))
+    data(object(vec![need(
+        "accepted",
+        list(object(vec![
+            need("chain", choice(STRANDS)),
+            need("witnessedSeq", count()),
+            need("seq", count()),
+        ])),
+    )]))
 }
 
 const fn row(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
@@ -208,16 +227,27 @@ const fn row(path: &'static str, id: &'static str, summary: &'static str) -> Ope
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    row("/v1/audit/verify", "verifyLog", "Check every hash of every chain").answers(&[(200, Some(verify_answer))]),
-    row("/v1/audit/export", "exportLog", "The decision log as a file, CSV or PDF, with the result of its verification")
-        .query(export_query)
-        .content_type("text/csv, application/pdf")
-        .answers(&[(200, None)]),
-    row("/v1/audit/stats", "getBlockedStats", "Refused dials by rule, day and agent").query(range).answers(&[(200, Some(stats_answer))]),
-    row("/v1/audit/head", "getLogHead", "The newest record of a chain, signed; keep it elsewhere to notice later that the log was cut short")
-        .query(head_query)
-        .answers(&[(200, Some(head_answer))])
-        .errors(&[CONFLICT]),
+    row("/v1/audit/verify", "verifyLog", "Check every hash of every chain")
+        .answers(&[(200, Some(verify_answer))]),
+    row(
+        "/v1/audit/export",
+        "exportLog",
+        "The decision log as a file, CSV or PDF, with the result of its verification",
+    )
+    .query(export_query)
+    .content_type("text/csv, application/pdf")
+    .answers(&[(200, None)]),
+    row("/v1/audit/stats", "getBlockedStats", "Refused dials by rule, day and agent")
+        .query(range)
+        .answers(&[(200, Some(stats_answer))]),
+    row(
+        "/v1/audit/head",
+        "getLogHead",
+        "The newest record of a chain, signed; keep it elsewhere to notice later that the log was cut short",
+    )
+    .query(head_query)
+    .answers(&[(200, Some(head_answer))])
+    .errors(&[CONFLICT]),
     operation(
         POST,
         "/operator/v1/workspaces/{ws}/audit/accept",

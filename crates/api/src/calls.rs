@@ -10,7 +10,8 @@ use crate::error_codes as codes;
 use crate::operations::Method::{GET, POST};
 use crate::operations::{Idempotency, Operation, RateClass, operation};
 use crate::schema::{
-    Field, Schema, any, boolean, choice, count, cursor, data, id, limit, list, map, map_of, may, need, number, object, or, page, text, text_of, time,
+    Field, Schema, any, boolean, choice, count, cursor, data, id, limit, list, map, map_of, may, need,
+    number, object, or, page, text, text_of, time,
 };
 use crate::scopes::{CALLS_READ, CALLS_WRITE};
 
@@ -112,7 +113,8 @@ pub struct CallDetail {
     pub full_transcript: Value,
     /// `{provider, status, error, createdAt}`, newest first.
     pub connector_pushes: Value,
-    /// `{turn, endpointMs, transcriptMs, firstTokenMs, firstAudioMs, firstPacketMs}` of every answer of the agent.
+    /// `{turn, endpointMs, transcriptMs, firstTokenMs, firstAudioMs, firstPacketMs}` of every answer of the
+    /// agent.
     pub latency: Value,
 }
 
@@ -120,7 +122,10 @@ pub struct CallDetail {
 /// (docs/contract/calls.md#variables).
 fn variables() -> Schema {
     let doc = "Name to string, number or boolean; overrides the contact's saved values for this call.";
-    map_of(any(), variables::CEILING_COUNT).within(variables::CEILING_BYTES).refused_as(codes::INVALID_VARIABLES).doc(doc)
+    map_of(any(), variables::CEILING_COUNT)
+        .within(variables::CEILING_BYTES)
+        .refused_as(codes::INVALID_VARIABLES)
+        .doc(doc)
 }
 
 /// Metadata of a call or a nudge; its limits are those of [`domain::call::check_metadata`].
@@ -136,7 +141,11 @@ pub fn placement_fields() -> Vec<Field> {
         may("fromNumber", text_of(1, 40).doc("An active number of the workspace; default the first one.")),
         may("externalRef", text_of(1, 120).doc("Your own id of the person: the same contact across calls.")),
         may("variables", variables()),
-        or("metadata", metadata("Kept on the call and sent with its webhooks; the agent never sees it."), json!({})),
+        or(
+            "metadata",
+            metadata("Kept on the call and sent with its webhooks; the agent never sees it."),
+            json!({}),
+        ),
     ]
 }
 
@@ -146,11 +155,20 @@ fn new_call() -> Schema {
 
 /// Shape of a warning about variables.
 pub fn warnings() -> Schema {
-    list(object(vec![need("code", choice(&["variable_truncated", "variables_over_limit"])), need("field", text()), need("message", text())]))
+    list(object(vec![
+        need("code", choice(&["variable_truncated", "variables_over_limit"])),
+        need("field", text()),
+        need("message", text()),
+    ]))
 }
 
 fn placed() -> Schema {
-    object(vec![need("placed", boolean()), need("interactionId", id::<Call>()), need("providerCallId", text()), may("warnings", warnings())])
+    object(vec![
+        need("placed", boolean()),
+        need("interactionId", id::<Call>()),
+        need("providerCallId", text()),
+        may("warnings", warnings()),
+    ])
 }
 
 fn words<T, const N: usize>(all: [T; N], word: fn(T) -> &'static str) -> Vec<&'static str> {
@@ -194,7 +212,11 @@ fn detail() -> Schema {
     let since = |meaning: &'static str| count().or_null().doc(meaning);
     let latency = object(vec![
         need("turn", count().doc("The agent's answer, counted from 0 among all turns of the transcript.")),
-        need("endpointMs", count().doc("Milliseconds after the customer's last sound at which the turn was judged to be over.")),
+        need(
+            "endpointMs",
+            count()
+                .doc("Milliseconds after the customer's last sound at which the turn was judged to be over."),
+        ),
         need("transcriptMs", since("… at which the words were there.")),
         need("firstTokenMs", since("… of the language model's first word; null when none was asked.")),
         need("firstAudioMs", since("… of the first synthesised sound.")),
@@ -246,15 +268,17 @@ pub const OPERATIONS: &[Operation] = &[
         .body(new_call)
         .answers(&[(200, Some(placed))])
         .errors(PLACING),
-    operation(GET, "/v1/calls", "listCalls", "Calls", "Calls, newest first").scope(CALLS_READ).query(list_query).answers(&[(200, Some(calls_page))]),
+    operation(GET, "/v1/calls", "listCalls", "Calls", "Calls, newest first")
+        .scope(CALLS_READ)
+        .query(list_query)
+        .answers(&[(200, Some(calls_page))]),
     operation(GET, "/v1/calls/{id}", "getCall", "Calls", "One call with transcript and captured fields")
         .scope(CALLS_READ)
         .answers(&[(200, Some(detail))]),
-    operation(POST, "/v1/calls/{id}/hangup", "hangUpCall", "Calls", "End a live call").scope(CALLS_WRITE).answers(&[(202, Some(ending))]).errors(&[
-        codes::CALL_NOT_ACTIVE,
-        codes::HANGUP_FAILED,
-        codes::HANGUP_UNAVAILABLE,
-    ]),
+    operation(POST, "/v1/calls/{id}/hangup", "hangUpCall", "Calls", "End a live call")
+        .scope(CALLS_WRITE)
+        .answers(&[(202, Some(ending))])
+        .errors(&[codes::CALL_NOT_ACTIVE, codes::HANGUP_FAILED, codes::HANGUP_UNAVAILABLE]),
 ];
 
 /// Errors of placing a call in the order in which they are looked for (docs/contract/calls.md#refusals).

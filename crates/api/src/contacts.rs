@@ -5,11 +5,14 @@ use domain::time::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::error_codes::{CONFLICT, CONTACT_ERASED, CONTACT_HAS_HISTORY, OPT_OUT_DOWNGRADE, PHONE_IMMUTABLE, PHONE_TAKEN};
+use crate::error_codes::{
+    CONFLICT, CONTACT_ERASED, CONTACT_HAS_HISTORY, OPT_OUT_DOWNGRADE, PHONE_IMMUTABLE, PHONE_TAKEN,
+};
 use crate::operations::Method::{DELETE, GET, POST, PUT};
 use crate::operations::{Operation, operation};
 use crate::schema::{
-    Field, Schema, any, boolean, choice, count, cursor, data, id, limit, list, list_of, map, map_of, may, need, object, page, text, text_of, time,
+    Field, Schema, any, boolean, choice, count, cursor, data, id, limit, list, list_of, map, map_of, may,
+    need, object, page, text, text_of, time,
 };
 use crate::scopes::{CONTACTS_ERASE, CONTACTS_READ, CONTACTS_WRITE};
 
@@ -24,7 +27,8 @@ pub const MAX_BATCH: usize = 500;
 /// Bytes of names and texts in one item of a batch.
 const MAX_ITEM: usize = 96 * 1024;
 /// Ways in which a person can have agreed to be called.
-pub const CONSENT_SOURCES: &[&str] = &["web_form", "app", "call", "sms", "email", "chatapp", "paper", "branch", "import", "other"];
+pub const CONSENT_SOURCES: &[&str] =
+    &["web_form", "app", "call", "sms", "email", "chatapp", "paper", "branch", "import", "other"];
 
 /// A contact as clients see it.
 #[derive(Debug, Clone, Serialize)]
@@ -201,15 +205,27 @@ fn change_fields() -> Vec<Field> {
     vec![
         may("preferredLanguage", choice(&["en", "hi"])),
         may("timezone", text_of(1, 64).doc("IANA name; Asia/Kolkata for a new contact.")),
-        may("attributes", attributes().doc("Replaces all attributes: up to 100, names of 1-120 characters, 16 KB together as JSON.")),
-        may("optOut", boolean().doc("true adds the number to the do-not-call list; false never lifts an opt-out.")),
+        may(
+            "attributes",
+            attributes().doc(
+                "Replaces all attributes: up to 100, names of 1-120 characters, 16 KB together as JSON.",
+            ),
+        ),
+        may(
+            "optOut",
+            boolean().doc("true adds the number to the do-not-call list; false never lifts an opt-out."),
+        ),
         may("name", text_of(0, 200).or_null()),
         may("email", text_of(3, 254).or_null()),
         may("company", text_of(0, 200).or_null()),
         may(
             "consent",
-            object(vec![need("source", choice(CONSENT_SOURCES)), need("capturedAt", time()), may("reference", text_of(1, 200).or_null())])
-                .doc("Records the basis for calling, for compliance packs that require one."),
+            object(vec![
+                need("source", choice(CONSENT_SOURCES)),
+                need("capturedAt", time()),
+                may("reference", text_of(1, 200).or_null()),
+            ])
+            .doc("Records the basis for calling, for compliance packs that require one."),
         ),
     ]
 }
@@ -278,14 +294,25 @@ fn erasure_answer() -> Schema {
     ]))
 }
 
-const fn row(method: crate::operations::Method, path: &'static str, id: &'static str, summary: &'static str) -> Operation {
+const fn row(
+    method: crate::operations::Method,
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+) -> Operation {
     operation(method, path, id, "Contacts", summary)
 }
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    row(GET, "/v1/contacts", "listContacts", "Contacts, newest first").scope(CONTACTS_READ).query(list_query).answers(&[(200, Some(page_answer))]),
-    row(GET, "/v1/contacts/{id}", "getContact", "One contact").scope(CONTACTS_READ).answers(&[(200, Some(detail_answer))]).errors(&[CONTACT_ERASED]),
+    row(GET, "/v1/contacts", "listContacts", "Contacts, newest first")
+        .scope(CONTACTS_READ)
+        .query(list_query)
+        .answers(&[(200, Some(page_answer))]),
+    row(GET, "/v1/contacts/{id}", "getContact", "One contact")
+        .scope(CONTACTS_READ)
+        .answers(&[(200, Some(detail_answer))])
+        .errors(&[CONTACT_ERASED]),
     row(POST, "/v1/contacts", "upsertContact", "Create a contact, or update the one with this externalRef")
         .scope(CONTACTS_WRITE)
         .live_only()
@@ -308,8 +335,13 @@ pub const OPERATIONS: &[Operation] = &[
         .live_only()
         .answers(&[(200, Some(deleted_answer))])
         .errors(&[CONTACT_HAS_HISTORY, CONTACT_ERASED]),
-    row(POST, "/v1/contacts/{id}/erase", "eraseContact", "Erase a person's data for good; non-personal proof remains")
-        .scope(CONTACTS_ERASE)
-        .live_only()
-        .answers(&[(200, Some(erasure_answer))]),
+    row(
+        POST,
+        "/v1/contacts/{id}/erase",
+        "eraseContact",
+        "Erase a person's data for good; non-personal proof remains",
+    )
+    .scope(CONTACTS_ERASE)
+    .live_only()
+    .answers(&[(200, Some(erasure_answer))]),
 ];

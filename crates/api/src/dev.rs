@@ -14,7 +14,9 @@ fn clock_change() -> Schema {
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    operation(GET, "/dev/clock", "getClock", "Development", "The manual clock").access(Access::Public).answers(&[(200, Some(clock))]),
+    operation(GET, "/dev/clock", "getClock", "Development", "The manual clock")
+        .access(Access::Public)
+        .answers(&[(200, Some(clock))]),
     operation(POST, "/dev/clock", "setClock", "Development", "Move the manual clock")
         .access(Access::Public)
         .body(clock_change)

@@ -1,5 +1,5 @@
-//! The platform do-not-call registry, as the operator keeps it: single numbers, and imports of the whole registry in pieces that take effect in
-//! one moment (docs/contract/operator.md#registry).
+//! The platform do-not-call registry, as the operator keeps it: single numbers, and imports of the whole
+//! registry in pieces that take effect in one moment (docs/contract/operator.md#registry).
 
 use serde::{Deserialize, Serialize};
 
@@ -62,22 +62,51 @@ fn piece_answer() -> Schema {
     data(object(vec![need("added", count()), need("repeated", count()), need("invalid", list(count()))]))
 }
 
-const fn row(method: crate::operations::Method, path: &'static str, id: &'static str, summary: &'static str) -> Operation {
+const fn row(
+    method: crate::operations::Method,
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+) -> Operation {
     operation(method, path, id, "Operator", summary).access(Access::Operator)
 }
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    row(POST, "/operator/v1/dnd", "addDnd", "Add numbers to the platform do-not-call registry").body(add_body).answers(&[(200, Some(add_answer))]),
-    row(DELETE, "/operator/v1/dnd/{phone}", "removeDnd", "Take a number off the registry").answers(&[(200, Some(deleted))]).errors(&[NOT_FOUND]),
-    row(POST, "/operator/v1/dnd-imports", "startDndImport", "Start an import that will replace the imported registry")
-        .answers(&[(201, Some(import_answer))])
-        .errors(&[CONFLICT]),
-    row(POST, "/operator/v1/dnd-imports/{import}/numbers", "addDndImportNumbers", "Add a piece of the registry to an import")
-        .body(piece_body)
-        .answers(&[(200, Some(piece_answer))]),
-    row(POST, "/operator/v1/dnd-imports/{import}/finish", "finishDndImport", "Make an import the registry in force, in one moment")
-        .answers(&[(200, Some(import_answer))]),
-    row(DELETE, "/operator/v1/dnd-imports/{import}", "cancelDndImport", "Give an import up; the registry stays as it was")
-        .answers(&[(200, Some(deleted))]),
+    row(POST, "/operator/v1/dnd", "addDnd", "Add numbers to the platform do-not-call registry")
+        .body(add_body)
+        .answers(&[(200, Some(add_answer))]),
+    row(DELETE, "/operator/v1/dnd/{phone}", "removeDnd", "Take a number off the registry")
+        .answers(&[(200, Some(deleted))])
+        .errors(&[NOT_FOUND]),
+    row(
+        POST,
+        "/operator/v1/dnd-imports",
+        "startDndImport",
+        "Start an import that will replace the imported registry",
+    )
+    .answers(&[(201, Some(import_answer))])
+    .errors(&[CONFLICT]),
+    row(
+        POST,
+        "/operator/v1/dnd-imports/{import}/numbers",
+        "addDndImportNumbers",
+        "Add a piece of the registry to an import",
+    )
+    .body(piece_body)
+    .answers(&[(200, Some(piece_answer))]),
+    row(
+        POST,
+        "/operator/v1/dnd-imports/{import}/finish",
+        "finishDndImport",
+        "Make an import the registry in force, in one moment",
+    )
+    .answers(&[(200, Some(import_answer))]),
+    row(
+        DELETE,
+        "/operator/v1/dnd-imports/{import}",
+        "cancelDndImport",
+        "Give an import up; the registry stays as it was",
+    )
+    .answers(&[(200, Some(deleted))]),
 ];

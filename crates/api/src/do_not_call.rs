@@ -8,7 +8,9 @@ use crate::contacts::contact;
 use crate::error_codes::{CONTACT_ERASED, NO_VALID_NUMBERS};
 use crate::operations::Method::{DELETE, GET, POST};
 use crate::operations::{Access, Operation, operation};
-use crate::schema::{Field, Schema, boolean, count, data, limit, list, list_of, may, need, object, offset, text, text_of, time};
+use crate::schema::{
+    Field, Schema, boolean, count, data, limit, list, list_of, may, need, object, offset, text, text_of, time,
+};
 use crate::scopes::{CONTACTS_READ, CONTACTS_WRITE};
 
 /// An entry of the list.
@@ -81,16 +83,28 @@ fn deleted() -> Schema {
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    operation(GET, "/v1/dnc", "listDoNotCall", "Do-not-call list", "The list, newest first, or one number of it")
-        .scope(CONTACTS_READ)
-        .query(list_query)
-        .answers(&[(200, Some(list_answer))]),
-    operation(POST, "/v1/dnc", "addDoNotCall", "Do-not-call list", "Add numbers; their contacts are marked opted out")
-        .scope(CONTACTS_WRITE)
-        .live_only()
-        .body(add_body)
-        .answers(&[(200, Some(add_answer))])
-        .errors(&[NO_VALID_NUMBERS]),
+    operation(
+        GET,
+        "/v1/dnc",
+        "listDoNotCall",
+        "Do-not-call list",
+        "The list, newest first, or one number of it",
+    )
+    .scope(CONTACTS_READ)
+    .query(list_query)
+    .answers(&[(200, Some(list_answer))]),
+    operation(
+        POST,
+        "/v1/dnc",
+        "addDoNotCall",
+        "Do-not-call list",
+        "Add numbers; their contacts are marked opted out",
+    )
+    .scope(CONTACTS_WRITE)
+    .live_only()
+    .body(add_body)
+    .answers(&[(200, Some(add_answer))])
+    .errors(&[NO_VALID_NUMBERS]),
     operation(
         POST,
         "/operator/v1/workspaces/{ws}/contacts/{id}/lift-opt-out",
@@ -101,7 +115,13 @@ pub const OPERATIONS: &[Operation] = &[
     .access(Access::Operator)
     .answers(&[(200, Some(lifted))])
     .errors(&[CONTACT_ERASED]),
-    operation(DELETE, "/operator/v1/workspaces/{ws}/dnc/{phone}", "removeDoNotCall", "Operator", "Take a number off a workspace's do-not-call list")
-        .access(Access::Operator)
-        .answers(&[(200, Some(deleted))]),
+    operation(
+        DELETE,
+        "/operator/v1/workspaces/{ws}/dnc/{phone}",
+        "removeDoNotCall",
+        "Operator",
+        "Take a number off a workspace's do-not-call list",
+    )
+    .access(Access::Operator)
+    .answers(&[(200, Some(deleted))]),
 ];

@@ -123,15 +123,24 @@ fn call_started() -> Value {
 }
 
 fn call_completed() -> Value {
-    with(call_started(), json!({"endedAt": "2026-01-15T10:00:44.000Z", "durationSeconds": 42, "endCause": "agent_ended", "outcome": "interested"}))
+    with(
+        call_started(),
+        json!({"endedAt": "2026-01-15T10:00:44.000Z", "durationSeconds": 42, "endCause": "agent_ended", "outcome": "interested"}),
+    )
 }
 
 fn call_failed() -> Value {
-    with(call_started(), json!({"answeredAt": null, "endedAt": "2026-01-15T10:00:15.000Z", "durationSeconds": 0, "endCause": "no_answer"}))
+    with(
+        call_started(),
+        json!({"answeredAt": null, "endedAt": "2026-01-15T10:00:15.000Z", "durationSeconds": 0, "endCause": "no_answer"}),
+    )
 }
 
 fn call_transferred() -> Value {
-    with(call_started(), json!({"transferredTo": "+918045670002", "transferredAt": "2026-01-15T10:00:30.000Z"}))
+    with(
+        call_started(),
+        json!({"transferredTo": "+918045670002", "transferredAt": "2026-01-15T10:00:30.000Z"}),
+    )
 }
 
 fn nudge() -> Value {
@@ -179,7 +188,10 @@ fn nudge_scheduled() -> Value {
 }
 
 fn nudge_dialing() -> Value {
-    with(nudge(), json!({"status": "dialing", "statusReason": null, "nextAttemptAt": null, "attempts": 1, "callId": CALL}))
+    with(
+        nudge(),
+        json!({"status": "dialing", "statusReason": null, "nextAttemptAt": null, "attempts": 1, "callId": CALL}),
+    )
 }
 
 fn nudge_attempt_ended() -> Value {
@@ -289,7 +301,8 @@ fn message_read() -> Value {
 }
 
 fn message_failed() -> Value {
-    let statuses = json!({"sentAt": null, "deliveredAt": null, "readAt": null, "failedAt": "2026-01-15T10:00:00.000Z"});
+    let statuses =
+        json!({"sentAt": null, "deliveredAt": null, "readAt": null, "failedAt": "2026-01-15T10:00:00.000Z"});
     let error = json!({"code": -1004, "title": "window_closed", "detail": "free text outside the 24-hour window; send a template"});
     with(message(), json!({"status": "failed", "statuses": statuses, "error": error}))
 }
@@ -394,7 +407,10 @@ fn document_received() -> Value {
 }
 
 fn document_updated() -> Value {
-    with(document_received(), json!({"status": "verified", "reviewedAt": "2026-01-15T11:00:00.000Z", "updatedAt": "2026-01-15T11:00:00.000Z"}))
+    with(
+        document_received(),
+        json!({"status": "verified", "reviewedAt": "2026-01-15T11:00:00.000Z", "updatedAt": "2026-01-15T11:00:00.000Z"}),
+    )
 }
 
 fn number_quality_changed() -> Value {
@@ -439,7 +455,17 @@ mod tests {
     #[test]
     fn pick_only_are_messages_and_evaluations() {
         let picked: Vec<_> = ALL.iter().filter(|kind| kind.pick_only).map(|kind| kind.name).collect();
-        assert_eq!(picked, ["message.received", "message.sent", "message.delivered", "message.read", "message.failed", "chat.evaluated"]);
+        assert_eq!(
+            picked,
+            [
+                "message.received",
+                "message.sent",
+                "message.delivered",
+                "message.read",
+                "message.failed",
+                "chat.evaluated"
+            ]
+        );
         assert_eq!(ALL.len(), 35);
         assert!(ALL.iter().all(|kind| (kind.sample)().is_object()));
     }

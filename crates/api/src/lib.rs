@@ -1,5 +1,5 @@
-//! The wire: every operation of the HTTP API as one row of data (method, path, who may call it, limits, bodies, errors). The router, the
-//! access test, the CLI and the OpenAPI document all read these rows.
+//! The wire: every operation of the HTTP API as one row of data (method, path, who may call it, limits,
+//! bodies, errors). The router, the access test, the CLI and the OpenAPI document all read these rows.
 
 pub mod error_codes;
 pub mod openapi;

@@ -11,8 +11,8 @@ use crate::error_codes as codes;
 use crate::operations::Method::{GET, POST};
 use crate::operations::{Idempotency, Operation, RateClass, operation};
 use crate::schema::{
-    Field, Schema, any, boolean, choice, closed_object, count, cursor, data, id, integer, limit, list, list_of, map, map_of, may, need, object, or,
-    page, text, text_of, time,
+    Field, Schema, any, boolean, choice, closed_object, count, cursor, data, id, integer, limit, list,
+    list_of, map, map_of, may, need, object, or, page, text, text_of, time,
 };
 use crate::scopes::{NUDGES_READ, NUDGES_WRITE};
 
@@ -252,7 +252,11 @@ fn new_nudge() -> Schema {
         may("variables", variables()),
         may("metadata", metadata("Kept on the nudge and its calls; the agent never sees it.")),
         may("scheduledAt", time().doc("Dial no earlier than this.")),
-        or("outsideWindow", choice(&["queue", "reject"]).doc("Wait for the calling window, or do not call outside it."), json!("queue")),
+        or(
+            "outsideWindow",
+            choice(&["queue", "reject"]).doc("Wait for the calling window, or do not call outside it."),
+            json!("queue"),
+        ),
         may("expiresAt", time().doc("Give up after this; default 24 hours from now, at most 72 hours.")),
         or("retry", retry_body(), json!({"maxRetries": 0, "on": RETRY_ON, "delayMinutes": 30})),
     ])
@@ -275,7 +279,14 @@ fn nudge() -> Schema {
         need("scheduledAt", time().or_null()),
         need("nextAttemptAt", time().or_null()),
         need("expiresAt", time()),
-        need("retry", object(vec![need("maxRetries", count()), need("on", list(choice(RETRY_ON))), need("delayMinutes", count())])),
+        need(
+            "retry",
+            object(vec![
+                need("maxRetries", count()),
+                need("on", list(choice(RETRY_ON))),
+                need("delayMinutes", count()),
+            ]),
+        ),
         need("attempts", count()),
         need("callId", id::<Call>().or_null()),
         need("livemode", boolean()),
@@ -363,28 +374,34 @@ fn timeline_answer() -> Schema {
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    operation(POST, "/v1/nudges", "createNudge", "Nudges", "Call a number once, soon or at a set time, within the calling window")
-        .scope(NUDGES_WRITE)
-        .rate(RateClass::Nudges)
-        .idempotent(Idempotency::Required)
-        .body(new_nudge)
-        .answers(&[(201, Some(nudge_answer))])
-        .errors(&[
-            codes::UNKNOWN_FIELD,
-            codes::INVALID_VARIABLES,
-            codes::FROM_NUMBER_NOT_OWNED,
-            codes::NOT_FOUND,
-            codes::NUDGE_IN_FLIGHT,
-            codes::CONTACT_ERASED,
-            codes::AGENT_NOT_PUBLISHED,
-            codes::AGENT_NOT_CALL,
-            codes::AGENT_NOT_OUTBOUND,
-            codes::MISSING_REQUIRED_VARIABLES,
-            codes::FLOW_NOT_READY,
-            codes::INVALID_SCHEDULE,
-            codes::OUTSIDE_CALLING_WINDOW,
-            codes::PENDING_LIMIT,
-        ]),
+    operation(
+        POST,
+        "/v1/nudges",
+        "createNudge",
+        "Nudges",
+        "Call a number once, soon or at a set time, within the calling window",
+    )
+    .scope(NUDGES_WRITE)
+    .rate(RateClass::Nudges)
+    .idempotent(Idempotency::Required)
+    .body(new_nudge)
+    .answers(&[(201, Some(nudge_answer))])
+    .errors(&[
+        codes::UNKNOWN_FIELD,
+        codes::INVALID_VARIABLES,
+        codes::FROM_NUMBER_NOT_OWNED,
+        codes::NOT_FOUND,
+        codes::NUDGE_IN_FLIGHT,
+        codes::CONTACT_ERASED,
+        codes::AGENT_NOT_PUBLISHED,
+        codes::AGENT_NOT_CALL,
+        codes::AGENT_NOT_OUTBOUND,
+        codes::MISSING_REQUIRED_VARIABLES,
+        codes::FLOW_NOT_READY,
+        codes::INVALID_SCHEDULE,
+        codes::OUTSIDE_CALLING_WINDOW,
+        codes::PENDING_LIMIT,
+    ]),
     operation(GET, "/v1/nudges", "listNudges", "Nudges", "Nudges of the key's mode, newest first")
         .scope(NUDGES_READ)
         .query(list_query)
@@ -393,12 +410,25 @@ pub const OPERATIONS: &[Operation] = &[
         .scope(NUDGES_WRITE)
         .body(bulk_body)
         .answers(&[(200, Some(bulk_answer))]),
-    operation(POST, "/v1/nudges/preflight", "preflightNudge", "Nudges", "Whether a nudge could be dialled now; nothing is stored")
+    operation(
+        POST,
+        "/v1/nudges/preflight",
+        "preflightNudge",
+        "Nudges",
+        "Whether a nudge could be dialled now; nothing is stored",
+    )
+    .scope(NUDGES_READ)
+    .body(preflight_body)
+    .answers(&[(200, Some(preflight_answer))])
+    .errors(&[
+        codes::NOT_FOUND,
+        codes::AGENT_NOT_PUBLISHED,
+        codes::AGENT_NOT_CALL,
+        codes::AGENT_NOT_OUTBOUND,
+    ]),
+    operation(GET, "/v1/nudges/{id}", "getNudge", "Nudges", "One nudge with its attempts")
         .scope(NUDGES_READ)
-        .body(preflight_body)
-        .answers(&[(200, Some(preflight_answer))])
-        .errors(&[codes::NOT_FOUND, codes::AGENT_NOT_PUBLISHED, codes::AGENT_NOT_CALL, codes::AGENT_NOT_OUTBOUND]),
-    operation(GET, "/v1/nudges/{id}", "getNudge", "Nudges", "One nudge with its attempts").scope(NUDGES_READ).answers(&[(200, Some(detail_answer))]),
+        .answers(&[(200, Some(detail_answer))]),
     operation(POST, "/v1/nudges/{id}/cancel", "cancelNudge", "Nudges", "Cancel a nudge that waits")
         .scope(NUDGES_WRITE)
         .answers(&[(200, Some(nudge_answer))])

@@ -63,7 +63,10 @@ pub fn numbers_answer() -> Schema {
 }
 
 fn inbound_agent() -> Schema {
-    object(vec![need("agentId", text_of(1, 64).or_null().doc("A published agent for inbound calls; null stops answering."))])
+    object(vec![need(
+        "agentId",
+        text_of(1, 64).or_null().doc("A published agent for inbound calls; null stops answering."),
+    )])
 }
 
 /// The rows of this noun.
@@ -71,10 +74,16 @@ pub const OPERATIONS: &[Operation] = &[
     operation(GET, "/v1/numbers", "listNumbers", "Phone numbers", "Every number of the workspace")
         .scope(NUMBERS_READ)
         .answers(&[(200, Some(numbers_answer))]),
-    operation(PUT, "/v1/numbers/{id}/inbound-agent", "setInboundAgent", "Phone numbers", "Choose the agent that answers a number")
-        .scope(NUMBERS_WRITE)
-        .live_only()
-        .body(inbound_agent)
-        .answers(&[(200, Some(number_answer))])
-        .errors(&[NUMBER_AGENT_NOT_PUBLISHED, NUMBER_AGENT_NOT_CALL, AGENT_NOT_INBOUND]),
+    operation(
+        PUT,
+        "/v1/numbers/{id}/inbound-agent",
+        "setInboundAgent",
+        "Phone numbers",
+        "Choose the agent that answers a number",
+    )
+    .scope(NUMBERS_WRITE)
+    .live_only()
+    .body(inbound_agent)
+    .answers(&[(200, Some(number_answer))])
+    .errors(&[NUMBER_AGENT_NOT_PUBLISHED, NUMBER_AGENT_NOT_CALL, AGENT_NOT_INBOUND]),
 ];

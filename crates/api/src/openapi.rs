@@ -33,7 +33,10 @@ pub fn document(which: Document, brand: &str, key_prefix: &str) -> Value {
             format!("{brand} API"),
             json!({"type": "http", "scheme": "bearer", "description": format!("API key, `{key_prefix}_live_…` or `{key_prefix}_test_…`")}),
         ),
-        Document::Operator => (format!("{brand} operator API"), json!({"type": "http", "scheme": "bearer", "description": "Operator token"})),
+        Document::Operator => (
+            format!("{brand} operator API"),
+            json!({"type": "http", "scheme": "bearer", "description": "Operator token"}),
+        ),
     };
     json!({
         "openapi": "3.1.0",
@@ -147,7 +150,8 @@ fn responses(operation: &Operation) -> Value {
 mod tests {
     use super::*;
 
-    /// Paths of what a client could make as large as it likes. Inside a value with a bound of its own (`x-maxBytes`) nothing else needs one.
+    /// Paths of what a client could make as large as it likes. Inside a value with a bound of its own
+    /// (`x-maxBytes`) nothing else needs one.
     fn unbounded(shape: &Value, path: &str, bounded: bool, out: &mut Vec<String>) {
         let bounded = bounded || shape.get("x-maxBytes").is_some();
         let kinds: Vec<&str> = match &shape["type"] {
@@ -191,7 +195,12 @@ mod tests {
         let (mut found, mut walked) = (Vec::new(), 0);
         for operation in operations::all() {
             for field in operation.query.map(|query| query()).unwrap_or_default() {
-                unbounded(&field.schema.to_json(), &format!("{} ?{}", operation.id, field.name), false, &mut found);
+                unbounded(
+                    &field.schema.to_json(),
+                    &format!("{} ?{}", operation.id, field.name),
+                    false,
+                    &mut found,
+                );
             }
             if let Some(body) = operation.body {
                 walked += 1;
@@ -200,7 +209,12 @@ mod tests {
         }
         assert!(found.is_empty() && walked > 20, "{walked} bodies; without a ceiling: {found:#?}");
         let mut loose = Vec::new();
-        unbounded(&crate::schema::object(vec![crate::schema::may("a", crate::schema::text())]).to_json(), "x", false, &mut loose);
+        unbounded(
+            &crate::schema::object(vec![crate::schema::may("a", crate::schema::text())]).to_json(),
+            "x",
+            false,
+            &mut loose,
+        );
         assert_eq!(loose, ["x.a"]);
     }
 }

@@ -1,4 +1,5 @@
-//! The table of operations. Each noun declares its rows beside its types; this file says what a row is and gathers them.
+//! The table of operations. Each noun declares its rows beside its types; this file says what a row is and
+//! gathers them.
 
 use crate::error_codes::{self, ErrorCode};
 use crate::schema::{Field, Schema};
@@ -46,7 +47,8 @@ pub enum Access {
     Scopes(Scope, Scope),
     /// The operator's token.
     Operator,
-    /// Anybody; the figures of the service only with the operator's token, that of `metrics_token`, or from an address of `metrics_networks`.
+    /// Anybody; the figures of the service only with the operator's token, that of `metrics_token`, or from
+    /// an address of `metrics_networks`.
     Figures,
 }
 
@@ -119,7 +121,13 @@ pub struct Operation {
 }
 
 /// A row with the usual values: any key, JSON 200 with no described body.
-pub const fn operation(method: Method, path: &'static str, id: &'static str, tag: &'static str, summary: &'static str) -> Operation {
+pub const fn operation(
+    method: Method,
+    path: &'static str,
+    id: &'static str,
+    tag: &'static str,
+    summary: &'static str,
+) -> Operation {
     Operation {
         id,
         method,
@@ -216,14 +224,24 @@ impl Operation {
     /// All errors that it can answer with: its own and those that its place in the router brings.
     pub fn all_errors(&self) -> Vec<&'static ErrorCode> {
         let mut errors: Vec<&'static ErrorCode> = vec![error_codes::INTERNAL, error_codes::UNAVAILABLE];
-        errors.extend_from_slice(&[error_codes::INVALID_REQUEST, error_codes::REQUEST_TIMEOUT, error_codes::PAYLOAD_TOO_LARGE]);
+        errors.extend_from_slice(&[
+            error_codes::INVALID_REQUEST,
+            error_codes::REQUEST_TIMEOUT,
+            error_codes::PAYLOAD_TOO_LARGE,
+        ]);
         if self.body.is_some() {
             errors.push(error_codes::MALFORMED_JSON);
         }
         match self.access {
             Access::Public => {}
-            Access::Operator | Access::Figures => errors.extend_from_slice(&[error_codes::UNAUTHORIZED, error_codes::RATE_LIMITED]),
-            Access::AnyKey => errors.extend_from_slice(&[error_codes::UNAUTHORIZED, error_codes::WORKSPACE_SUSPENDED, error_codes::RATE_LIMITED]),
+            Access::Operator | Access::Figures => {
+                errors.extend_from_slice(&[error_codes::UNAUTHORIZED, error_codes::RATE_LIMITED])
+            }
+            Access::AnyKey => errors.extend_from_slice(&[
+                error_codes::UNAUTHORIZED,
+                error_codes::WORKSPACE_SUSPENDED,
+                error_codes::RATE_LIMITED,
+            ]),
             Access::Scope(_) | Access::Scopes(..) => errors.extend_from_slice(&[
                 error_codes::UNAUTHORIZED,
                 error_codes::WORKSPACE_SUSPENDED,

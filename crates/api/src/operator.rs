@@ -11,8 +11,8 @@ use crate::numbers::{number_answer, numbers_answer};
 use crate::operations::Method::{DELETE, GET, PATCH, POST};
 use crate::operations::{Access, Idempotency, Operation, operation};
 use crate::schema::{
-    Field, Schema, any_of, boolean, choice, count, cursor, data, id, integer, limit, list, list_of, may, need, object, offset, or, page, text,
-    text_of, time,
+    Field, Schema, any_of, boolean, choice, count, cursor, data, id, integer, limit, list, list_of, may,
+    need, object, offset, or, page, text, text_of, time,
 };
 use crate::wallet;
 
@@ -336,7 +336,13 @@ fn new_member() -> Schema {
 }
 
 fn member() -> Schema {
-    object(vec![need("id", id::<User>()), need("email", text()), need("name", text()), need("role", text()), need("createdAt", time())])
+    object(vec![
+        need("id", id::<User>()),
+        need("email", text()),
+        need("name", text()),
+        need("role", text()),
+        need("createdAt", time()),
+    ])
 }
 
 fn member_answer() -> Schema {
@@ -358,7 +364,12 @@ fn log_answer() -> Schema {
     ]))
 }
 
-const fn row(method: crate::operations::Method, path: &'static str, id: &'static str, summary: &'static str) -> Operation {
+const fn row(
+    method: crate::operations::Method,
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+) -> Operation {
     operation(method, path, id, "Operator", summary).access(Access::Operator)
 }
 
@@ -371,33 +382,61 @@ pub const OPERATIONS: &[Operation] = &[
     row(GET, "/operator/v1/workspaces", "listWorkspaces", "All workspaces, newest first")
         .query(cursor_query)
         .answers(&[(200, Some(workspaces_answer))]),
-    row(GET, "/operator/v1/workspaces/{ws}", "getWorkspace", "One workspace").answers(&[(200, Some(workspace_answer))]),
-    row(PATCH, "/operator/v1/workspaces/{ws}", "updateWorkspace", "Change verification, suspension, features, limits and prices")
-        .body(workspace_change)
+    row(GET, "/operator/v1/workspaces/{ws}", "getWorkspace", "One workspace")
         .answers(&[(200, Some(workspace_answer))]),
+    row(
+        PATCH,
+        "/operator/v1/workspaces/{ws}",
+        "updateWorkspace",
+        "Change verification, suspension, features, limits and prices",
+    )
+    .body(workspace_change)
+    .answers(&[(200, Some(workspace_answer))]),
     row(POST, "/operator/v1/workspaces/{ws}/keys", "createKey", "Make an API key; its value is shown once")
         .body(new_key)
         .answers(&[(201, Some(key_answer))]),
-    row(GET, "/operator/v1/workspaces/{ws}/keys", "listKeys", "The keys of a workspace").answers(&[(200, Some(keys_answer))]),
-    row(DELETE, "/operator/v1/workspaces/{ws}/keys/{key}", "revokeKey", "Revoke a key, at once on every node").answers(&[(200, Some(key_answer))]),
-    row(POST, "/operator/v1/workspaces/{ws}/wallet/entries", "createWalletEntry", "Top up or adjust a wallet")
-        .idempotent(Idempotency::Optional)
-        .body(new_entry)
-        .answers(&[(201, Some(entry_answer))])
-        .errors(&[CONFLICT]),
-    row(GET, "/operator/v1/workspaces/{ws}/wallet/entries", "listWalletEntries", "The ledger of a workspace, newest first")
-        .query(offset_query)
-        .answers(&[(200, Some(entries_answer))]),
+    row(GET, "/operator/v1/workspaces/{ws}/keys", "listKeys", "The keys of a workspace")
+        .answers(&[(200, Some(keys_answer))]),
+    row(
+        DELETE,
+        "/operator/v1/workspaces/{ws}/keys/{key}",
+        "revokeKey",
+        "Revoke a key, at once on every node",
+    )
+    .answers(&[(200, Some(key_answer))]),
+    row(
+        POST,
+        "/operator/v1/workspaces/{ws}/wallet/entries",
+        "createWalletEntry",
+        "Top up or adjust a wallet",
+    )
+    .idempotent(Idempotency::Optional)
+    .body(new_entry)
+    .answers(&[(201, Some(entry_answer))])
+    .errors(&[CONFLICT]),
+    row(
+        GET,
+        "/operator/v1/workspaces/{ws}/wallet/entries",
+        "listWalletEntries",
+        "The ledger of a workspace, newest first",
+    )
+    .query(offset_query)
+    .answers(&[(200, Some(entries_answer))]),
     row(POST, "/operator/v1/workspaces/{ws}/numbers", "createNumber", "Give a workspace a phone number")
         .body(new_number)
         .answers(&[(201, Some(number_answer))])
         .errors(&[CONFLICT]),
-    row(GET, "/operator/v1/workspaces/{ws}/numbers", "listWorkspaceNumbers", "Its phone numbers").answers(&[(200, Some(numbers_answer))]),
-    row(DELETE, "/operator/v1/workspaces/{ws}/numbers/{id}", "releaseNumber", "Release a number").answers(&[(200, Some(number_answer))]),
+    row(GET, "/operator/v1/workspaces/{ws}/numbers", "listWorkspaceNumbers", "Its phone numbers")
+        .answers(&[(200, Some(numbers_answer))]),
+    row(DELETE, "/operator/v1/workspaces/{ws}/numbers/{id}", "releaseNumber", "Release a number")
+        .answers(&[(200, Some(number_answer))]),
     row(POST, "/operator/v1/workspaces/{ws}/members", "createMember", "Add a person who may use the console")
         .body(new_member)
         .answers(&[(201, Some(member_answer))])
         .errors(&[CONFLICT]),
-    row(GET, "/operator/v1/workspaces/{ws}/members", "listMembers", "People of a workspace").answers(&[(200, Some(members_answer))]),
-    row(GET, "/operator/v1/log", "listOperatorLog", "Every operator write, newest first").query(cursor_query).answers(&[(200, Some(log_answer))]),
+    row(GET, "/operator/v1/workspaces/{ws}/members", "listMembers", "People of a workspace")
+        .answers(&[(200, Some(members_answer))]),
+    row(GET, "/operator/v1/log", "listOperatorLog", "Every operator write, newest first")
+        .query(cursor_query)
+        .answers(&[(200, Some(log_answer))]),
 ];

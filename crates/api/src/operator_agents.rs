@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 
 use crate::operations::Method::{DELETE, GET, POST};
 use crate::operations::{Access, Operation, operation};
-use crate::schema::{Schema, any, boolean, choice, data, date, id, integer, list, list_of, map_of, need, object, or, text_of, time};
+use crate::schema::{
+    Schema, any, boolean, choice, data, date, id, integer, list, list_of, map_of, need, object, or, text_of,
+    time,
+};
 use crate::tools::tool;
 
 /// Body of `POST …/tools`.
@@ -24,7 +27,8 @@ pub struct NewTool {
     pub config: WebhookConfig,
 }
 
-/// How a webhook tool is called. Its headers may hold secrets, so it is stored encrypted and never shown again.
+/// How a webhook tool is called. Its headers may hold secrets, so it is stored encrypted and never shown
+/// again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookConfig {
@@ -61,7 +65,11 @@ fn config() -> Schema {
     object(vec![
         need("url", text_of(1, 2048).doc("https:// and public.")),
         or("method", choice(&["GET", "POST", "PUT", "PATCH"]), json!("POST")),
-        or("headers", map_of(text_of(0, 4096), 50).within(32 * 1024).doc("Sent with every request; may hold secrets."), json!({})),
+        or(
+            "headers",
+            map_of(text_of(0, 4096), 50).within(32 * 1024).doc("Sent with every request; may hold secrets."),
+            json!({}),
+        ),
         or(
             "parameters",
             map_of(any(), 100).within(64 * 1024).doc("JSON Schema of the arguments, for the model."),
@@ -106,12 +114,18 @@ fn pack_fields() -> Schema {
         or("holidays", list_of(date(), 0, 1000), json!([])),
         or("caps", caps, json!({"perDay": null, "perWeek": null})),
         or("requireConsent", boolean(), json!(false)),
-        or("families", list_of(text_of(0, 40), 0, 50).doc("Regulated verticals whose agents may use the pack."), json!([])),
+        or(
+            "families",
+            list_of(text_of(0, 40), 0, 50).doc("Regulated verticals whose agents may use the pack."),
+            json!([]),
+        ),
     ])
 }
 
 fn pack() -> Schema {
-    object(vec![need("id", id::<CompliancePack>())]).and(pack_fields().fields().to_vec()).and(vec![need("createdAt", time())])
+    object(vec![need("id", id::<CompliancePack>())])
+        .and(pack_fields().fields().to_vec())
+        .and(vec![need("createdAt", time())])
 }
 
 fn pack_answer() -> Schema {
@@ -127,25 +141,56 @@ pub fn pack_field_names() -> Vec<&'static str> {
     pack_fields().fields().iter().map(|field| field.name).collect()
 }
 
-const fn row(method: crate::operations::Method, path: &'static str, id: &'static str, summary: &'static str) -> Operation {
+const fn row(
+    method: crate::operations::Method,
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+) -> Operation {
     operation(method, path, id, "Operator", summary).access(Access::Operator)
 }
 
 /// The rows of these nouns.
 pub const OPERATIONS: &[Operation] = &[
-    row(POST, "/operator/v1/workspaces/{ws}/agents/{id}/lock", "lockAgent", "Refuse every change of an agent through the API")
+    row(
+        POST,
+        "/operator/v1/workspaces/{ws}/agents/{id}/lock",
+        "lockAgent",
+        "Refuse every change of an agent through the API",
+    )
+    .answers(&[(200, Some(lock_answer))]),
+    row(POST, "/operator/v1/workspaces/{ws}/agents/{id}/unlock", "unlockAgent", "Allow changes again")
         .answers(&[(200, Some(lock_answer))]),
-    row(POST, "/operator/v1/workspaces/{ws}/agents/{id}/unlock", "unlockAgent", "Allow changes again").answers(&[(200, Some(lock_answer))]),
     row(POST, "/operator/v1/workspaces/{ws}/tools", "createTool", "Make a tool that agents may use")
         .body(new_tool)
         .answers(&[(201, Some(tool_answer))]),
-    row(GET, "/operator/v1/workspaces/{ws}/tools", "listWorkspaceTools", "Tools of a workspace, built-in ones first")
-        .answers(&[(200, Some(tools_answer))]),
-    row(DELETE, "/operator/v1/workspaces/{ws}/tools/{id}", "deleteTool", "Delete a tool; flows that use it are not ready any more")
-        .answers(&[(200, Some(deleted_answer))]),
-    row(POST, "/operator/v1/workspaces/{ws}/compliance-packs", "createCompliancePack", "Make a compliance pack")
-        .body(pack_fields)
-        .answers(&[(201, Some(pack_answer))]),
-    row(GET, "/operator/v1/workspaces/{ws}/compliance-packs", "listCompliancePacks", "The compliance packs that were made for a workspace")
-        .answers(&[(200, Some(packs_answer))]),
+    row(
+        GET,
+        "/operator/v1/workspaces/{ws}/tools",
+        "listWorkspaceTools",
+        "Tools of a workspace, built-in ones first",
+    )
+    .answers(&[(200, Some(tools_answer))]),
+    row(
+        DELETE,
+        "/operator/v1/workspaces/{ws}/tools/{id}",
+        "deleteTool",
+        "Delete a tool; flows that use it are not ready any more",
+    )
+    .answers(&[(200, Some(deleted_answer))]),
+    row(
+        POST,
+        "/operator/v1/workspaces/{ws}/compliance-packs",
+        "createCompliancePack",
+        "Make a compliance pack",
+    )
+    .body(pack_fields)
+    .answers(&[(201, Some(pack_answer))]),
+    row(
+        GET,
+        "/operator/v1/workspaces/{ws}/compliance-packs",
+        "listCompliancePacks",
+        "The compliance packs that were made for a workspace",
+    )
+    .answers(&[(200, Some(packs_answer))]),
 ];

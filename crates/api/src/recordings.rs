@@ -24,4 +24,9 @@ pub const OPERATIONS: &[Operation] = &[operation(
 .query(link_query)
 .answers(&[(200, None), (206, None)])
 .content_type("audio/wav")
-.errors(&[codes::LINK_INVALID, codes::RATE_LIMITED, codes::WORKSPACE_SUSPENDED, codes::RANGE_NOT_SATISFIABLE])];
+.errors(&[
+    codes::LINK_INVALID,
+    codes::RATE_LIMITED,
+    codes::WORKSPACE_SUSPENDED,
+    codes::RANGE_NOT_SATISFIABLE,
+])];

@@ -11,7 +11,9 @@ use crate::calls::{NewCall, placement_fields, warnings};
 use crate::error_codes as codes;
 use crate::operations::Method::{DELETE, GET, POST};
 use crate::operations::{Idempotency, Operation, operation};
-use crate::schema::{Field, Schema, any, choice, data, id, integer, limit, list, map, may, need, object, offset, text, time};
+use crate::schema::{
+    Field, Schema, any, choice, data, id, integer, limit, list, map, may, need, object, offset, text, time,
+};
 use crate::scopes::{CALLS_READ, CALLS_WRITE};
 
 /// Body of `POST /v1/scheduled-calls`.
@@ -126,7 +128,8 @@ pub fn timeline() -> Schema {
     ])))
 }
 
-/// Errors of scheduling a call: those of a placement that concern agent, variables, workspace and numbers, and the time.
+/// Errors of scheduling a call: those of a placement that concern agent, variables, workspace and numbers,
+/// and the time.
 const SCHEDULING: &[&codes::ErrorCode] = &[
     codes::NOT_FOUND,
     codes::AGENT_NOT_PUBLISHED,
@@ -150,21 +153,45 @@ pub const OPERATIONS: &[Operation] = &[
         .body(new_scheduled_call)
         .answers(&[(201, Some(made))])
         .errors(SCHEDULING),
-    operation(GET, "/v1/scheduled-calls", "listScheduledCalls", "Scheduled calls", "Scheduled calls, newest first")
-        .scope(CALLS_READ)
-        .query(list_query)
-        .answers(&[(200, Some(many))]),
+    operation(
+        GET,
+        "/v1/scheduled-calls",
+        "listScheduledCalls",
+        "Scheduled calls",
+        "Scheduled calls, newest first",
+    )
+    .scope(CALLS_READ)
+    .query(list_query)
+    .answers(&[(200, Some(many))]),
     operation(GET, "/v1/scheduled-calls/{id}", "getScheduledCall", "Scheduled calls", "One scheduled call")
         .scope(CALLS_READ)
         .answers(&[(200, Some(one))]),
-    operation(DELETE, "/v1/scheduled-calls/{id}", "cancelScheduledCall", "Scheduled calls", "Cancel a call that is not placed yet")
-        .scope(CALLS_WRITE)
-        .answers(&[(200, Some(one))])
-        .errors(&[codes::SCHEDULED_CALL_NOT_CANCELLABLE]),
-    operation(GET, "/v1/scheduled-calls/{id}/timeline", "getScheduledCallTimeline", "Scheduled calls", "Every decision about it, in order")
-        .scope(CALLS_READ)
-        .answers(&[(200, Some(timeline))]),
-    operation(GET, "/v1/calls/{id}/timeline", "getCallTimeline", "Calls", "What was checked and what happened, in order")
-        .scope(CALLS_READ)
-        .answers(&[(200, Some(timeline))]),
+    operation(
+        DELETE,
+        "/v1/scheduled-calls/{id}",
+        "cancelScheduledCall",
+        "Scheduled calls",
+        "Cancel a call that is not placed yet",
+    )
+    .scope(CALLS_WRITE)
+    .answers(&[(200, Some(one))])
+    .errors(&[codes::SCHEDULED_CALL_NOT_CANCELLABLE]),
+    operation(
+        GET,
+        "/v1/scheduled-calls/{id}/timeline",
+        "getScheduledCallTimeline",
+        "Scheduled calls",
+        "Every decision about it, in order",
+    )
+    .scope(CALLS_READ)
+    .answers(&[(200, Some(timeline))]),
+    operation(
+        GET,
+        "/v1/calls/{id}/timeline",
+        "getCallTimeline",
+        "Calls",
+        "What was checked and what happened, in order",
+    )
+    .scope(CALLS_READ)
+    .answers(&[(200, Some(timeline))]),
 ];

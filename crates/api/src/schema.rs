@@ -1,5 +1,5 @@
-//! Shapes of bodies and queries. One description both checks a request (naming the first wrong field) and becomes JSON Schema in the
-//! OpenAPI document, so that the two cannot drift.
+//! Shapes of bodies and queries. One description both checks a request (naming the first wrong field) and
+//! becomes JSON Schema in the OpenAPI document, so that the two cannot drift.
 
 mod body;
 
@@ -72,7 +72,8 @@ pub struct Field {
 /// Why a value does not fit its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
-    /// Path of the first field that does not fit, such as `settings.retryCount` or `contacts[2].phone`; empty for the body itself.
+    /// Path of the first field that does not fit, such as `settings.retryCount` or `contacts[2].phone`; empty
+    /// for the body itself.
     pub field: String,
     /// What it must be, to be read after the field's name.
     pub must: String,
@@ -212,14 +213,16 @@ impl Schema {
         self
     }
 
-    /// The same, with at most so many bytes of names and texts in it, wherever they stand; other values count as 8 each. It bounds what a body
-    /// costs while it is read: where the rule is about the length as JSON, which may be shorter, the use case holds it to that.
+    /// The same, with at most so many bytes of names and texts in it, wherever they stand; other values count
+    /// as 8 each. It bounds what a body costs while it is read: where the rule is about the length as JSON,
+    /// which may be shorter, the use case holds it to that.
     pub fn within(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
         self
     }
 
-    /// The same; more than it may hold is refused with this instead of `invalid_request`, by the name with which it was passed.
+    /// The same; more than it may hold is refused with this instead of `invalid_request`, by the name with
+    /// which it was passed.
     pub fn refused_as(mut self, error: &'static ErrorCode) -> Self {
         self.refusal = Some(error);
         self
@@ -241,7 +244,8 @@ impl Schema {
         self
     }
 
-    /// A query parameter's text as the JSON value that this shape expects; text that does not fit stays text, and the check names it.
+    /// A query parameter's text as the JSON value that this shape expects; text that does not fit stays text,
+    /// and the check names it.
     pub fn from_text(&self, text: String) -> Value {
         match &self.kind {
             Shape::Integer { .. } => text.parse::<i64>().map_or(Value::String(text), Value::from),
@@ -258,23 +262,31 @@ impl Schema {
 
     fn check_at(&self, value: &mut Value, path: &str) -> Result<(), Misfit> {
         if value.is_null() {
-            return if self.nullable || matches!(self.kind, Shape::Any) { Ok(()) } else { Err(misfit(path, self.must())) };
+            return if self.nullable || matches!(self.kind, Shape::Any) {
+                Ok(())
+            } else {
+                Err(misfit(path, self.must()))
+            };
         }
         let fits = match (&self.kind, &mut *value) {
             (Shape::Any, _) => true,
             (Shape::Text { min, max, format }, Value::String(text)) => {
                 let length = text.chars().count();
-                (*min..=*max).contains(&length) && !text.contains('\0') && format.is_none_or(|format| format.fits(text))
+                (*min..=*max).contains(&length)
+                    && !text.contains('\0')
+                    && format.is_none_or(|format| format.fits(text))
             }
             (Shape::Choice(words), Value::String(text)) => words.contains(&text.as_str()),
-            (Shape::Integer { min, max }, value) => match whole(value).filter(|number| (*min..=*max).contains(number)) {
-                Some(number) => {
-                    // 5.0 is the whole number 5.
-                    *value = Value::from(number);
-                    true
+            (Shape::Integer { min, max }, value) => {
+                match whole(value).filter(|number| (*min..=*max).contains(number)) {
+                    Some(number) => {
+                        // 5.0 is the whole number 5.
+                        *value = Value::from(number);
+                        true
+                    }
+                    None => false,
                 }
-                None => false,
-            },
+            }
             (Shape::Number, Value::Number(_)) | (Shape::Boolean, Value::Bool(_)) => true,
             (Shape::Array { items, min, max }, Value::Array(values)) => {
                 if !(*min..=*max).contains(&values.len()) {
@@ -285,7 +297,9 @@ impl Schema {
                 }
                 true
             }
-            (Shape::Object { fields, unknown }, Value::Object(map)) => return check_fields(fields, *unknown, map, path),
+            (Shape::Object { fields, unknown }, Value::Object(map)) => {
+                return check_fields(fields, *unknown, map, path);
+            }
             (Shape::Map { values, max }, Value::Object(map)) => {
                 if map.len() > *max {
                     return Err(misfit(path, self.must()));
@@ -313,13 +327,21 @@ impl Schema {
         let or_null = if self.nullable { ", or null" } else { "" };
         match &self.kind {
             Shape::Any => "must be JSON".into(),
-            Shape::Text { format: Some(Format::Time), .. } => format!("must be an ISO 8601 date-time with a time zone{or_null}"),
+            Shape::Text { format: Some(Format::Time), .. } => {
+                format!("must be an ISO 8601 date-time with a time zone{or_null}")
+            }
             Shape::Text { format: Some(Format::Date), .. } => format!("must be a date, YYYY-MM-DD{or_null}"),
             Shape::Text { format: Some(Format::Url), .. } => format!("must be a URL{or_null}"),
-            Shape::Text { format: Some(Format::Id(prefix)), .. } => format!("must be an id that starts with {prefix}_{or_null}"),
+            Shape::Text { format: Some(Format::Id(prefix)), .. } => {
+                format!("must be an id that starts with {prefix}_{or_null}")
+            }
             Shape::Text { min: 0, max: usize::MAX, .. } => format!("must be a string{or_null}"),
-            Shape::Text { min: 0, max, .. } => format!("must be a string of at most {max} characters{or_null}"),
-            Shape::Text { min, max: usize::MAX, .. } => format!("must be a string of at least {min} characters{or_null}"),
+            Shape::Text { min: 0, max, .. } => {
+                format!("must be a string of at most {max} characters{or_null}")
+            }
+            Shape::Text { min, max: usize::MAX, .. } => {
+                format!("must be a string of at least {min} characters{or_null}")
+            }
             Shape::Text { min, max, .. } => format!("must be a string of {min} to {max} characters{or_null}"),
             Shape::Choice(words) => format!("must be one of {}{or_null}", words.join(", ")),
             Shape::Integer { min: i64::MIN, max: i64::MAX } => format!("must be a whole number{or_null}"),
@@ -327,9 +349,13 @@ impl Schema {
             Shape::Number => format!("must be a number{or_null}"),
             Shape::Boolean => format!("must be true or false{or_null}"),
             Shape::Array { min: 0, max: usize::MAX, .. } => format!("must be a list{or_null}"),
-            Shape::Array { min, max: usize::MAX, .. } => format!("must be a list of at least {min} items{or_null}"),
+            Shape::Array { min, max: usize::MAX, .. } => {
+                format!("must be a list of at least {min} items{or_null}")
+            }
             Shape::Array { min, max, .. } => format!("must be a list of {min} to {max} items{or_null}"),
-            Shape::Map { max, .. } if *max < usize::MAX => format!("must be an object of at most {max} names{or_null}"),
+            Shape::Map { max, .. } if *max < usize::MAX => {
+                format!("must be an object of at most {max} names{or_null}")
+            }
             Shape::Object { .. } | Shape::Map { .. } => format!("must be an object{or_null}"),
             Shape::AnyOf(choices) => choices.iter().map(Schema::must).collect::<Vec<_>>().join(", or it "),
         }
@@ -393,7 +419,9 @@ impl Schema {
                 }
                 out
             }
-            Shape::AnyOf(choices) => json!({"anyOf": choices.iter().map(Schema::to_json).collect::<Vec<_>>()}),
+            Shape::AnyOf(choices) => {
+                json!({"anyOf": choices.iter().map(Schema::to_json).collect::<Vec<_>>()})
+            }
         };
         if self.nullable
             && let Some(kind) = out.get("type").cloned()
@@ -432,11 +460,25 @@ fn object_json(fields: &[Field], unknown: Unknown) -> Value {
     out
 }
 
-fn check_fields(fields: &[Field], unknown: Unknown, map: &mut Map<String, Value>, path: &str) -> Result<(), Misfit> {
+fn check_fields(
+    fields: &[Field],
+    unknown: Unknown,
+    map: &mut Map<String, Value>,
+    path: &str,
+) -> Result<(), Misfit> {
     if unknown == Unknown::Refused {
-        let strange: Vec<String> = map.keys().filter(|key| !fields.iter().any(|field| field.name == *key)).map(|key| join(path, key)).collect();
+        let strange: Vec<String> = map
+            .keys()
+            .filter(|key| !fields.iter().any(|field| field.name == *key))
+            .map(|key| join(path, key))
+            .collect();
         if let Some(first) = strange.first() {
-            return Err(Misfit { field: first.clone(), must: "is not a field of this request".into(), unknown: strange, error: None });
+            return Err(Misfit {
+                field: first.clone(),
+                must: "is not a field of this request".into(),
+                unknown: strange,
+                error: None,
+            });
         }
     }
     for field in fields {
@@ -463,7 +505,12 @@ fn join(path: &str, key: &str) -> String {
 
 /// A whole number, written as such or with a zero fraction.
 fn whole(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 9e15).map(|number| number as i64))
+    value.as_i64().or_else(|| {
+        value
+            .as_f64()
+            .filter(|number| number.fract() == 0.0 && number.abs() < 9e15)
+            .map(|number| number as i64)
+    })
 }
 
 impl Format {
@@ -510,11 +557,23 @@ mod tests {
             (json!({"name": null}), "name", "must be a string of 1 to 5 characters"),
             (json!({"name": "toolong"}), "name", "must be a string of 1 to 5 characters"),
             (json!({"name": "a\0b"}), "name", "must be a string of 1 to 5 characters"),
-            (json!({"name": "a", "at": "2026-01-01T00:00:00"}), "at", "must be an ISO 8601 date-time with a time zone"),
+            (
+                json!({"name": "a", "at": "2026-01-01T00:00:00"}),
+                "at",
+                "must be an ISO 8601 date-time with a time zone",
+            ),
             (json!({"name": "a", "mode": "x"}), "mode", "must be one of queue, reject"),
             (json!({"name": "a", "rows": []}), "rows", "must be a list of 1 to 2 items"),
-            (json!({"name": "a", "rows": [{"phone": "12345678"}, {"phone": 5}]}), "rows[1].phone", "must be a string of 8 to 20 characters"),
-            (json!({"name": "a", "retry": {"maxRetries": 3}}), "retry.maxRetries", "must be a whole number from 0 to 2"),
+            (
+                json!({"name": "a", "rows": [{"phone": "12345678"}, {"phone": 5}]}),
+                "rows[1].phone",
+                "must be a string of 8 to 20 characters",
+            ),
+            (
+                json!({"name": "a", "retry": {"maxRetries": 3}}),
+                "retry.maxRetries",
+                "must be a whole number from 0 to 2",
+            ),
             (json!({"name": "a", "retry": {"x": 1}}), "retry.x", "is not a field of this request"),
         ] {
             let misfit = sample().check(&mut body.clone()).unwrap_err();
@@ -524,7 +583,8 @@ mod tests {
 
     #[test]
     fn defaults_are_filled_in() {
-        let mut body = json!({"name": "नमस्ते"[..9].to_owned(), "retry": {"maxRetries": 2.0}, "extra": 1, "note": null});
+        let mut body =
+            json!({"name": "नमस्ते"[..9].to_owned(), "retry": {"maxRetries": 2.0}, "extra": 1, "note": null});
         sample().check(&mut body).unwrap();
         assert_eq!(body["mode"], "queue");
         assert_eq!(body["retry"]["maxRetries"], json!(2));

@@ -27,7 +27,9 @@ pub const OPERATIONS: &[Operation] = &[
     operation(GET, "/operator/v1/openapi.json", "getOperatorOpenApi", "System", "This description")
         .access(Access::Public)
         .answers(&[(200, Some(free_object)), (304, None)]),
-    operation(GET, "/healthz", "getHealth", "System", "The process lives").access(Access::Public).answers(&[(200, Some(health))]),
+    operation(GET, "/healthz", "getHealth", "System", "The process lives")
+        .access(Access::Public)
+        .answers(&[(200, Some(health))]),
     operation(GET, "/readyz", "getReadiness", "System", "The store answers and its schema is current")
         .access(Access::Public)
         .answers(&[(200, Some(health)), (503, Some(health))]),

@@ -23,7 +23,10 @@ pub struct ToolView {
 pub fn tool() -> Schema {
     object(vec![
         need("id", text()),
-        need("type", text().doc("`transfer_to_human`, `end_call`, `chatapp_message` or `webhook`; more may come.")),
+        need(
+            "type",
+            text().doc("`transfer_to_human`, `end_call`, `chatapp_message` or `webhook`; more may come."),
+        ),
         need("name", text()),
         need("description", text()),
     ])
@@ -34,7 +37,12 @@ fn tools_answer() -> Schema {
 }
 
 /// The rows of this noun.
-pub const OPERATIONS: &[Operation] =
-    &[operation(GET, "/v1/tools", "listTools", "Agents", "Tools that agents may use: built-in ones and those of the workspace")
-        .scope(AGENTS_READ)
-        .answers(&[(200, Some(tools_answer))])];
+pub const OPERATIONS: &[Operation] = &[operation(
+    GET,
+    "/v1/tools",
+    "listTools",
+    "Agents",
+    "Tools that agents may use: built-in ones and those of the workspace",
+)
+.scope(AGENTS_READ)
+.answers(&[(200, Some(tools_answer))])];

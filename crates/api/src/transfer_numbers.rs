@@ -30,7 +30,12 @@ pub struct TransferNumber {
 }
 
 fn body() -> Schema {
-    object(vec![need("number", text_of(1, 40).doc("An Indian (+91) number; transfers of this workspace may ring it although it is on the registry."))])
+    object(vec![need(
+        "number",
+        text_of(1, 40).doc(
+            "An Indian (+91) number; transfers of this workspace may ring it although it is on the registry.",
+        ),
+    )])
 }
 
 fn released() -> Schema {
@@ -53,11 +58,17 @@ const PATH: &str = "/operator/v1/workspaces/{ws}/transfer-numbers";
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    operation(POST, PATH, "createTransferNumber", "Operator", "Release a staff phone from the do-not-call registry for transfers")
-        .access(Access::Operator)
-        .body(body)
-        .answers(&[(201, Some(answer))])
-        .errors(&[CONFLICT]),
+    operation(
+        POST,
+        PATH,
+        "createTransferNumber",
+        "Operator",
+        "Release a staff phone from the do-not-call registry for transfers",
+    )
+    .access(Access::Operator)
+    .body(body)
+    .answers(&[(201, Some(answer))])
+    .errors(&[CONFLICT]),
     operation(GET, PATH, "listTransferNumbers", "Operator", "Staff phones that are released for transfers")
         .access(Access::Operator)
         .answers(&[(200, Some(answers))]),

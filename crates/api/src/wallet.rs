@@ -69,7 +69,9 @@ fn transactions_query() -> Vec<Field> {
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    operation(GET, "/v1/wallet", "getWallet", "Wallet", "Balance and price per minute").scope(BILLING_READ).answers(&[(200, Some(wallet_answer))]),
+    operation(GET, "/v1/wallet", "getWallet", "Wallet", "Balance and price per minute")
+        .scope(BILLING_READ)
+        .answers(&[(200, Some(wallet_answer))]),
     operation(GET, "/v1/wallet/transactions", "listWalletTransactions", "Wallet", "The ledger, newest first")
         .scope(BILLING_READ)
         .query(transactions_query)

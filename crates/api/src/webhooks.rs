@@ -10,7 +10,8 @@ use crate::events;
 use crate::operations::Method::{DELETE, GET, PATCH, POST};
 use crate::operations::{Operation, operation};
 use crate::schema::{
-    Field, Schema, any, boolean, choice, count, cursor, data, id, integer, limit, list, list_of, may, need, object, or, page, text, text_of, time,
+    Field, Schema, any, boolean, choice, count, cursor, data, id, integer, limit, list, list_of, may, need,
+    object, or, page, text, text_of, time,
 };
 use crate::scopes::{WEBHOOKS_READ, WEBHOOKS_WRITE};
 
@@ -140,7 +141,11 @@ fn new_endpoint() -> Schema {
     object(vec![
         need("url", url_text()),
         or("events", events_field().doc("Empty: every event except message.* and chat.evaluated"), json!([])),
-        or("agentIds", agents_field().doc("Only events about these agents; events about no agent always come"), json!([])),
+        or(
+            "agentIds",
+            agents_field().doc("Only events about these agents; events about no agent always come"),
+            json!([]),
+        ),
         may("description", text_of(0, 500).or_null()),
         or("status", status_field(), json!("active")),
     ])
@@ -199,12 +204,23 @@ fn test_answer() -> Schema {
 }
 
 fn attempt() -> Schema {
-    object(vec![need("at", time()), need("status", count().or_null()), need("durationMs", count()), need("error", text().or_null())])
+    object(vec![
+        need("at", time()),
+        need("status", count().or_null()),
+        need("durationMs", count()),
+        need("error", text().or_null()),
+    ])
 }
 
 /// Shape of an event's envelope.
 pub fn envelope() -> Schema {
-    object(vec![need("id", id::<Event>()), need("type", text()), need("createdAt", time()), need("livemode", boolean()), need("data", any())])
+    object(vec![
+        need("id", id::<Event>()),
+        need("type", text()),
+        need("createdAt", time()),
+        need("livemode", boolean()),
+        need("data", any()),
+    ])
 }
 
 /// Shape of [`DeliveryView`].
@@ -231,7 +247,12 @@ fn deliveries_answer() -> Schema {
 }
 
 fn deliveries_query() -> Vec<Field> {
-    vec![may("status", choice(&["pending", "succeeded", "failed"])), may("event", choice(&events::names())), limit(100), cursor()]
+    vec![
+        may("status", choice(&["pending", "succeeded", "failed"])),
+        may("event", choice(&events::names())),
+        limit(100),
+        cursor(),
+    ]
 }
 
 fn stream_query() -> Vec<Field> {
@@ -258,7 +279,12 @@ fn trigger_answer() -> Schema {
     data(object(vec![need("eventId", id::<Event>()), need("deliveries", count())]))
 }
 
-const fn row(method: crate::operations::Method, path: &'static str, id: &'static str, summary: &'static str) -> Operation {
+const fn row(
+    method: crate::operations::Method,
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+) -> Operation {
     operation(method, path, id, "Webhooks", summary)
 }
 

@@ -1,6 +1,7 @@
-//! What people and proof cost: upserts, batches, registry look-ups, opt-outs, appends to the decision log, its verification and export.
-//! `cargo run --release -p dastak --example bench_people [RECORDS] [REGISTRY]` (defaults 100000 and 1000000; the aim is 1000000 and 10000000).
-//! `TEST_POSTGRES_URL` in the environment runs it on that server instead of the embedded store.
+//! What people and proof cost: upserts, batches, registry look-ups, opt-outs, appends to the decision log,
+//! its verification and export. `cargo run --release -p dastak --example bench_people [RECORDS] [REGISTRY]`
+//! (defaults 100000 and 1000000; the aim is 1000000 and 10000000). `TEST_POSTGRES_URL` in the environment
+//! runs it on that server instead of the embedded store.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -18,9 +19,12 @@ use domain::tenant::{Mode, Tenant};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), String> {
-    let number = |place: usize, default: u64| std::env::args().nth(place).and_then(|text| text.parse().ok()).unwrap_or(default);
+    let number = |place: usize, default: u64| {
+        std::env::args().nth(place).and_then(|text| text.parse().ok()).unwrap_or(default)
+    };
     let (records, registry) = (number(1, 100_000), number(2, 1_000_000));
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|why| why.to_string())?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|why| why.to_string())?;
     runtime.block_on(run(records, registry))
 }
 
@@ -62,11 +66,22 @@ fn normalise() {
 }
 
 async fn workspace(app: &App) -> Result<Tenant, Failure> {
-    let body = serde_json::from_value(json!({"name": "Bench", "kybVerified": true, "balanceMinor": 0, "currency": "INR", "costPerMinuteMinor": 600}));
+    let body = serde_json::from_value(
+        json!({"name": "Bench", "kybVerified": true, "balanceMinor": 0, "currency": "INR", "costPerMinuteMinor": 600}),
+    );
     let body = body.map_err(|why| Failure::internal(why.to_string()))?;
-    let made = workspaces::create(app, Trace { operation: "bench", request_id: "bench".into() }, Once::unkeyed(), body).await?;
+    let made = workspaces::create(
+        app,
+        Trace { operation: "bench", request_id: "bench".into() },
+        Once::unkeyed(),
+        body,
+    )
+    .await?;
     let made: Value = serde_json::from_str(&made.body).map_err(|why| Failure::internal(why.to_string()))?;
-    made["data"]["id"].as_str().and_then(|id| id.parse().ok()).ok_or_else(|| Failure::internal("no workspace"))
+    made["data"]["id"]
+        .as_str()
+        .and_then(|id| id.parse().ok())
+        .ok_or_else(|| Failure::internal("no workspace"))
 }
 
 fn person(number: u64) -> Value {
@@ -80,7 +95,8 @@ async fn people(app: &Arc<App>, tenant: Tenant) -> Result<(), Failure> {
             let app = app.clone();
             tokio::spawn(async move {
                 for number in task * 50..task * 50 + 50 {
-                    let change = serde_json::from_value(person(number)).map_err(|why| Failure::internal(why.to_string()))?;
+                    let change = serde_json::from_value(person(number))
+                        .map_err(|why| Failure::internal(why.to_string()))?;
                     contacts::upsert(&app, tenant, change).await?;
                 }
                 Ok::<_, Failure>(())
@@ -91,7 +107,8 @@ async fn people(app: &Arc<App>, tenant: Tenant) -> Result<(), Failure> {
         task.await.map_err(|why| Failure::internal(why.to_string()))??;
     }
     told("upsert a contact, 64 at a time", 3_200, since);
-    for (what, start) in [("batch of 500, new contacts", 100_000), ("batch of 500, the same again", 100_000)] {
+    for (what, start) in [("batch of 500, new contacts", 100_000), ("batch of 500, the same again", 100_000)]
+    {
         let since = Instant::now();
         for batch in 0..10 {
             let items = (0..500).map(|item| person(start + batch * 500 + item)).collect();
@@ -122,7 +139,8 @@ async fn registry_lookups(app: &App, size: u64) -> Result<(), Failure> {
         let since = Instant::now();
         let numbers: Vec<u64> = (0..size).collect();
         for piece in numbers.chunks(50_000) {
-            let phones: Vec<String> = piece.iter().map(|number| format!("{}", 9_000_000_000 + number * 97 % 999_999_937)).collect();
+            let phones: Vec<String> =
+                piece.iter().map(|number| format!("{}", 9_000_000_000 + number * 97 % 999_999_937)).collect();
             dastak::app::dnd::import_numbers(app, import, &phones).await?;
         }
         dastak::app::dnd::finish_import(app, trace(), import).await?;
@@ -160,7 +178,9 @@ async fn log(app: &Arc<App>, tenant: Tenant, records: u64) -> Result<(), Failure
         let context = app.context();
         let entries: Vec<Entry> = (0..TOGETHER).map(|number| entry(app, batch * TOGETHER + number)).collect();
         let work = move |tx: &mut store::Tx<'_>| {
-            entries.iter().try_for_each(|entry| decision_log::record(tx, &context, tenant, Chain::Audit, entry.clone()).map(|_| ()))
+            entries.iter().try_for_each(|entry| {
+                decision_log::record(tx, &context, tenant, Chain::Audit, entry.clone()).map(|_| ())
+            })
         };
         app.store.tx_alone(work).await?;
     }
@@ -168,7 +188,9 @@ async fn log(app: &Arc<App>, tenant: Tenant, records: u64) -> Result<(), Failure
     let since = Instant::now();
     for number in 0..500 {
         let (context, entry) = (app.context(), entry(app, number));
-        app.store.tx(move |tx| decision_log::record(tx, &context, tenant, Chain::Audit, entry.clone())).await?;
+        app.store
+            .tx(move |tx| decision_log::record(tx, &context, tenant, Chain::Audit, entry.clone()))
+            .await?;
     }
     told("append to the log, each with its commit", 500, since);
     let since = Instant::now();
@@ -178,8 +200,16 @@ async fn log(app: &Arc<App>, tenant: Tenant, records: u64) -> Result<(), Failure
         let before = memory();
         let since = Instant::now();
         let (mut size, mut most) = (0, before);
-        let mut next =
-            audit::export(app.clone(), tenant, Strand { chain: Chain::Audit, world: Mode::Live }, format, Range::default()).await?.next().await;
+        let mut next = audit::export(
+            app.clone(),
+            tenant,
+            Strand { chain: Chain::Audit, world: Mode::Live },
+            format,
+            Range::default(),
+        )
+        .await?
+        .next()
+        .await;
         while let Some((bytes, export)) = next {
             size += bytes.len();
             most = most.max(memory());

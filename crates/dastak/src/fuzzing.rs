@@ -26,7 +26,8 @@ pub fn percent_decode(text: &str) -> Option<String> {
 
 /// Whether an `Idempotency-Key` of these bytes is taken by this operation; none when no header can hold them.
 pub fn takes_key(operation: &'static Operation, key: &[u8]) -> Option<bool> {
-    let headers = HeaderMap::from_iter([("idempotency-key".parse().ok()?, HeaderValue::from_bytes(key).ok()?)]);
+    let headers =
+        HeaderMap::from_iter([("idempotency-key".parse().ok()?, HeaderValue::from_bytes(key).ok()?)]);
     Some(router::read_once(operation, None, &headers, operation.path, &Bytes::new(), "req_fuzz").is_ok())
 }
 
@@ -40,7 +41,8 @@ pub fn make_cursor(keyring: &Keyring, operation: &Operation, key: &str) -> Strin
     handler::make_cursor(keyring, operation, key)
 }
 
-/// What of a file of so many bytes a `Range` header asks for: none for all of it, else first and last byte, none of them beyond its end.
+/// What of a file of so many bytes a `Range` header asks for: none for all of it, else first and last byte,
+/// none of them beyond its end.
 pub fn range(header: &str, length: u64) -> Option<Option<(u64, u64)>> {
     match part(Some(header), length) {
         Part::All => None,

@@ -5,8 +5,9 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The same, counting what is allocated. It costs each allocation an atomic, so it is for runs that look for growth (`make soak`): the memory that a
-/// process occupies does not show it, for an allocator keeps what was freed.
+/// The same, counting what is allocated. It costs each allocation an atomic, so it is for runs that look for
+/// growth (`make soak`): the memory that a process occupies does not show it, for an allocator keeps what was
+/// freed.
 #[cfg(feature = "heap-figures")]
 #[global_allocator]
 static ALLOCATOR: cap::Cap<mimalloc::MiMalloc> = cap::Cap::new(mimalloc::MiMalloc, usize::MAX);

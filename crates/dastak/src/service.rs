@@ -35,14 +35,19 @@ pub struct Service {
 /// File of the embedded store.
 pub fn store_settings(config: &Config) -> Settings {
     match &config.database_url {
-        Some(url) => Settings::Postgres { url: url.clone(), connections: config.database_connections, ca: config.database_ca.clone() },
+        Some(url) => Settings::Postgres {
+            url: url.clone(),
+            connections: config.database_connections,
+            ca: config.database_ca.clone(),
+        },
         None => Settings::Sqlite { file: config.data.join("dastak.db") },
     }
 }
 
 /// Makes the data folder, readable by its owner only; one that is there with wider rights loses them.
 pub fn make_data_folder(config: &Config) -> Result<(), String> {
-    files::make_folder(&config.data).map_err(|why| format!("data: cannot make the folder {}: {why}", config.data.display()))?;
+    files::make_folder(&config.data)
+        .map_err(|why| format!("data: cannot make the folder {}: {why}", config.data.display()))?;
     let changed = files::tighten(&config.data).map_err(|why| format!("data: {why}"))?;
     if changed > 0 {
         tracing::warn!(
@@ -57,8 +62,11 @@ pub fn make_data_folder(config: &Config) -> Result<(), String> {
 /// Opens the store and brings its schema up to date, telling each step on standard error.
 pub async fn open_store(config: &Config, wakes: &Wakes) -> Result<Store, String> {
     let wakes = wakes.clone();
-    let store = Store::open(&store_settings(config), Arc::new(move |woken| wakes.raise(woken))).map_err(|why| why.to_string())?;
-    let steps = store.migrate(|step, of, migration| tracing::info!(step, of, version = migration.version, name = migration.name, "migrating"));
+    let store = Store::open(&store_settings(config), Arc::new(move |woken| wakes.raise(woken)))
+        .map_err(|why| why.to_string())?;
+    let steps = store.migrate(|step, of, migration| {
+        tracing::info!(step, of, version = migration.version, name = migration.name, "migrating")
+    });
     steps.await.map_err(|why| why.to_string())?;
     Ok(store)
 }
@@ -86,12 +94,20 @@ impl Service {
     }
 
     /// The same with changed ports.
-    pub async fn start_over(config: Config, carriers: Carriers, change: impl FnOnce(&mut Ports)) -> Result<Self, String> {
+    pub async fn start_over(
+        config: Config,
+        carriers: Carriers,
+        change: impl FnOnce(&mut Ports),
+    ) -> Result<Self, String> {
         let outside = Outside::without_lines(&config, carriers)?;
         Self::start_in(config, outside, change).await
     }
 
-    async fn start_in(mut config: Config, outside: Outside, change: impl FnOnce(&mut Ports)) -> Result<Self, String> {
+    async fn start_in(
+        mut config: Config,
+        outside: Outside,
+        change: impl FnOnce(&mut Ports),
+    ) -> Result<Self, String> {
         if config.manual_clock && !config.dev && config.database_url.is_some() {
             tracing::warn!("a manual clock belongs to one process: run only one node on this database");
         }
@@ -99,13 +115,16 @@ impl Service {
         let clock = if config.manual_clock { Clock::manual() } else { Clock::real() };
         let ids = Arc::new(Ids::new(clock.clone()));
         if config.operator_token.is_empty() {
-            config.operator_token = read_or_create(&config.data.join("operator.token"), || Ok(ids.random_text(40)))?.into();
+            config.operator_token =
+                read_or_create(&config.data.join("operator.token"), || Ok(ids.random_text(40)))?.into();
         }
         let tls = config.tls.as_ref().map(|(cert, key)| server::tls_acceptor(cert, key)).transpose()?;
         let wakes = Wakes::default();
         let store = open_store(&config, &wakes).await?;
         let keyring = master_key::open(&store, &master_key::Source::of(&config)?).await?;
-        let listener = TcpListener::bind(&config.listen).await.map_err(|why| format!("listen: cannot listen on {}: {why}", config.listen))?;
+        let listener = TcpListener::bind(&config.listen)
+            .await
+            .map_err(|why| format!("listen: cannot listen on {}: {why}", config.listen))?;
         let address = listener.local_addr().map_err(|why| format!("listen: {why}"))?;
         if config.public_url.is_empty() {
             config.public_url = format!("{}://{address}", if tls.is_some() { "https" } else { "http" });
@@ -113,7 +132,16 @@ impl Service {
         let grace = config.shutdown_grace;
         let mut ports = Ports::of(&config, &ids)?;
         change(&mut ports);
-        let app = assemble(Parts { config, clock, ids, keyring: Arc::new(keyring), store, outside, ports, receivers: None })?;
+        let app = assemble(Parts {
+            config,
+            clock,
+            ids,
+            keyring: Arc::new(keyring),
+            store,
+            outside,
+            ports,
+            receivers: None,
+        })?;
         if let Some(lines) = &app.lines {
             lines.attach(&app);
         }
@@ -142,7 +170,8 @@ impl Service {
                 lines.drain(grace).await;
             }
         };
-        // The first tells everybody that the service stops: no line takes a new call while the second waits for those that are left.
+        // The first tells everybody that the service stops: no line takes a new call while the second waits
+        // for those that are left.
         let (done, ()) = tokio::join!(self.app.clock.shut_down(grace), calls);
         let _ = self.serving.await;
         done
@@ -181,7 +210,10 @@ impl Outside {
             carriers.live = Some(Arc::new(LineCarrier(lines.clone())));
         }
         if let Err(role) = speech.complete() {
-            tracing::warn!("{}: no provider keeps what it is given in India; live calls answer 503 (speech.india_resident_only)", role.setting());
+            tracing::warn!(
+                "{}: no provider keeps what it is given in India; live calls answer 503 (speech.india_resident_only)",
+                role.setting()
+            );
             carriers.live = None;
         }
         Ok(Self { carriers, lines, speech })

@@ -1,4 +1,5 @@
-//! Who hears, speaks and thinks: the providers that the settings name, and the offline set that every machine can have.
+//! Who hears, speaks and thinks: the providers that the settings name, and the offline set that every machine
+//! can have.
 
 use std::sync::Arc;
 

@@ -1,13 +1,14 @@
-//! The compliance decision log: one row a decision, each holding the hash of the row before it, so that a later change is noticed
-//! (docs/contract/decision-log.md). One chain belongs to one workspace and one of its worlds (live, test),
-//! and starts at `seq` 1.
+//! The compliance decision log: one row a decision, each holding the hash of the row before it, so that a
+//! later change is noticed (docs/contract/decision-log.md). One chain belongs to one workspace and one of its
+//! worlds (live, test), and starts at `seq` 1.
 //!
-//! `integrity_hash` is the lower-case hex SHA-256 of the compact JSON array of ten strings, `prev_hash, seq, timestamp,
-//! interaction_id, decision, blocked_by, gate_results, outcome, recording_ref, consent_ref`, each the text that the CSV shows; what is
-//! absent is the empty string. `is_test`, `channel` and `agent_id` are outside the hash.
+//! `integrity_hash` is the lower-case hex SHA-256 of the compact JSON array of ten strings, `prev_hash, seq,
+//! timestamp, interaction_id, decision, blocked_by, gate_results, outcome, recording_ref, consent_ref`, each
+//! the text that the CSV shows; what is absent is the empty string. `is_test`, `channel` and `agent_id` are
+//! outside the hash.
 //!
-//! What the chain cannot show: that its newest rows were cut off, or that all of it was written anew. A head that is kept elsewhere
-//! shows both: see [`mark`].
+//! What the chain cannot show: that its newest rows were cut off, or that all of it was written anew. A head
+//! that is kept elsewhere shows both: see [`mark`].
 
 use std::fmt;
 
@@ -71,8 +72,8 @@ impl Chain {
     }
 }
 
-/// A chain of one world. Live and test decisions are chained apart, so that a key of either world can be shown all of its own chain and
-/// nothing of the other one.
+/// A chain of one world. Live and test decisions are chained apart, so that a key of either world can be
+/// shown all of its own chain and nothing of the other one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Strand {
     /// Which chain.
@@ -155,8 +156,8 @@ impl Channel {
     }
 }
 
-/// A decision that is not in the chain yet. It holds ids and hashes only, never a name, a number or what was said: erasing a
-/// person must not break the chain.
+/// A decision that is not in the chain yet. It holds ids and hashes only, never a name, a number or what was
+/// said: erasing a person must not break the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// When it was decided.
@@ -217,7 +218,8 @@ pub struct Head {
 }
 
 impl Head {
-    /// The text that is signed to witness a head: kept elsewhere, it shows later that the chain was cut short or written anew.
+    /// The text that is signed to witness a head: kept elsewhere, it shows later that the chain was cut short
+    /// or written anew.
     pub fn signed_text(&self, workspace: &str, chain: &str, signed_at: &str) -> String {
         format!("decision-log-head/1\n{workspace}\n{chain}\n{}\n{}\n{signed_at}", self.seq, self.hash)
     }
@@ -340,7 +342,11 @@ impl Row {
 
 fn hex(bytes: &[u8]) -> String {
     let digits = b"0123456789abcdef";
-    bytes.iter().flat_map(|byte| [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]]).map(char::from).collect()
+    bytes
+        .iter()
+        .flat_map(|byte| [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]])
+        .map(char::from)
+        .collect()
 }
 
 /// The first place where a chain is not what was written.
@@ -382,8 +388,12 @@ impl fmt::Display for Broken {
             Why::Count => "the number of records is not the stated one",
             Why::Ends => "the first or last record is not the stated one",
             Why::Head => "the log is not the one whose head was signed: it was cut short or written anew",
-            Why::Missing => "records are missing that this service has witnessed: the log was cut short, or an older state was put back",
-            Why::Forked => "another record stands where this service has witnessed one: an older state was put back and has grown since",
+            Why::Missing => {
+                "records are missing that this service has witnessed: the log was cut short, or an older state was put back"
+            }
+            Why::Forked => {
+                "another record stands where this service has witnessed one: an older state was put back and has grown since"
+            }
         };
         write!(f, "record {}: {why}", self.seq)
     }
@@ -391,7 +401,8 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// Checks a chain row by row, in constant memory. The service and the offline check of an export use the same one.
+/// Checks a chain row by row, in constant memory. The service and the offline check of an export use the same
+/// one.
 #[derive(Debug, Clone)]
 pub struct ChainVerifier {
     head: Head,
@@ -408,7 +419,8 @@ impl ChainVerifier {
         Self { head: Head::default(), records: 0, slice: false, before: GENESIS.to_owned(), broken: None }
     }
 
-    /// For a part of a chain: its first row may stand anywhere and link to anything (row 1 still links to [`GENESIS`]).
+    /// For a part of a chain: its first row may stand anywhere and link to anything (row 1 still links to
+    /// [`GENESIS`]).
     pub fn slice() -> Self {
         Self { slice: true, ..Self::new() }
     }
@@ -539,7 +551,10 @@ pub(crate) mod tests {
             r#""{\"pack\":\"generic-safe@1\",\"gates\":[{\"gate\":\"dnd\",\"verdict\":\"pass\"}]}","","",""]"#
         );
         assert_eq!(row.integrity_hash, hex(digest(&SHA256, bytes.as_ref()).as_ref()));
-        assert_eq!(hex(digest(&SHA256, b"abc").as_ref()), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(
+            hex(digest(&SHA256, b"abc").as_ref()),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
     }
 
     #[test]
@@ -559,7 +574,12 @@ pub(crate) mod tests {
             columns[column].push('0');
             let mut rows = chain(3);
             rows[1] = Row::from_columns(columns).unwrap();
-            assert_eq!(verify(&rows), Err(Broken { seq: 2, why: if column == 0 { Why::Order } else { Why::Changed } }), "{}", COLUMNS[column]);
+            assert_eq!(
+                verify(&rows),
+                Err(Broken { seq: 2, why: if column == 0 { Why::Order } else { Why::Changed } }),
+                "{}",
+                COLUMNS[column]
+            );
         }
         for column in 11..14 {
             let mut columns: Vec<String> = chain(3)[1].columns().map(str::to_owned).to_vec();

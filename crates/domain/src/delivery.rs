@@ -9,7 +9,8 @@
 use crate::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
 
 /// Gaps after the first, second, … attempt, milliseconds; every later gap is the last one.
-const GAPS: [i64; 8] = [30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR];
+const GAPS: [i64; 8] =
+    [30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR];
 
 /// An attempt older than this is not made, milliseconds after the delivery was made.
 pub const MAX_AGE: i64 = DAY;
@@ -44,8 +45,14 @@ pub enum Next {
     Failed,
 }
 
-/// Decides after an attempt. `attempts_made` counts this one too (0 is read as 1); `created_at` is when the delivery, or its last replay, was made.
-pub fn after_attempt(created_at: Timestamp, attempts_made: u32, attempt_ended_at: Timestamp, outcome: Outcome) -> Next {
+/// Decides after an attempt. `attempts_made` counts this one too (0 is read as 1); `created_at` is when the
+/// delivery, or its last replay, was made.
+pub fn after_attempt(
+    created_at: Timestamp,
+    attempts_made: u32,
+    attempt_ended_at: Timestamp,
+    outcome: Outcome,
+) -> Next {
     match outcome {
         Outcome::Accepted => Next::Succeeded,
         Outcome::Failed => {
@@ -80,7 +87,17 @@ mod tests {
         let h = |hours: i64, minutes: i64, seconds: i64| hours * 3600 + minutes * 60 + seconds;
         assert_eq!(
             moments,
-            [h(0, 0, 30), h(0, 2, 30), h(0, 12, 30), h(0, 42, 30), h(1, 42, 30), h(3, 42, 30), h(7, 42, 30), h(15, 42, 30), h(23, 42, 30)]
+            [
+                h(0, 0, 30),
+                h(0, 2, 30),
+                h(0, 12, 30),
+                h(0, 42, 30),
+                h(1, 42, 30),
+                h(3, 42, 30),
+                h(7, 42, 30),
+                h(15, 42, 30),
+                h(23, 42, 30)
+            ]
         );
         assert_eq!(made, 10);
     }
@@ -88,7 +105,10 @@ mod tests {
     #[test]
     fn an_attempt_at_exactly_24_hours_is_made_and_a_later_one_is_not() {
         let created = Timestamp(0);
-        assert_eq!(after_attempt(created, 9, Timestamp(16 * HOUR), Outcome::Failed), Next::RetryAt(Timestamp(DAY)));
+        assert_eq!(
+            after_attempt(created, 9, Timestamp(16 * HOUR), Outcome::Failed),
+            Next::RetryAt(Timestamp(DAY))
+        );
         assert_eq!(after_attempt(created, 9, Timestamp(16 * HOUR + 1), Outcome::Failed), Next::Failed);
         // A service that was down for two days tries once more and then gives up.
         assert_eq!(after_attempt(created, 1, Timestamp(2 * DAY), Outcome::Failed), Next::Failed);
@@ -97,7 +117,10 @@ mod tests {
     #[test]
     fn slow_attempts_move_the_schedule() {
         let ended = Timestamp(ANSWER_WITHIN);
-        assert_eq!(after_attempt(Timestamp(0), 1, ended, Outcome::Failed), Next::RetryAt(Timestamp(40 * SECOND)));
+        assert_eq!(
+            after_attempt(Timestamp(0), 1, ended, Outcome::Failed),
+            Next::RetryAt(Timestamp(40 * SECOND))
+        );
     }
 
     #[test]

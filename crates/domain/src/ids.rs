@@ -1,4 +1,5 @@
-//! Ids are TypeIDs: a prefix, `_`, and 26 base32 characters of a UUIDv7. They sort by the time they were made and are opaque to clients.
+//! Ids are TypeIDs: a prefix, `_`, and 26 base32 characters of a UUIDv7. They sort by the time they were made
+//! and are opaque to clients.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -127,7 +128,8 @@ impl<K: Kind> Id<K> {
         read(std::str::from_utf8(&text[..end]).unwrap_or_default())
     }
 
-    /// An id from a moment (milliseconds since 1970) and 74 random bits; the order of ids of one millisecond is the order of `random`.
+    /// An id from a moment (milliseconds since 1970) and 74 random bits; the order of ids of one millisecond
+    /// is the order of `random`.
     pub fn new(unix_ms: i64, random: u128) -> Self {
         let time = (unix_ms.max(0) as u128) & 0xFFFF_FFFF_FFFF;
         let rand_a = (random >> 62) & 0xFFF;
@@ -257,7 +259,13 @@ mod tests {
     fn other_kinds_and_rubbish_are_refused() {
         let id = Id::<Nudge>::new(1, 1).to_string();
         assert!(id.parse::<Id<Call>>().is_err());
-        for text in ["", "ndg_", "ndg_8zzzzzzzzzzzzzzzzzzzzzzzzz", "ndg_0000000000000000000000000u", "ndg_é0000000000000000000000000"] {
+        for text in [
+            "",
+            "ndg_",
+            "ndg_8zzzzzzzzzzzzzzzzzzzzzzzzz",
+            "ndg_0000000000000000000000000u",
+            "ndg_é0000000000000000000000000",
+        ] {
             assert!(text.parse::<Id<Nudge>>().is_err(), "{text}");
         }
     }

@@ -1,5 +1,5 @@
-//! The rules of dastak and nothing else: no tokio, no SQL, no HTTP, no clock and no randomness. Time, randomness and new
-//! ids come in as arguments, decisions go out as values.
+//! The rules of dastak and nothing else: no tokio, no SQL, no HTTP, no clock and no randomness. Time,
+//! randomness and new ids come in as arguments, decisions go out as values.
 
 pub mod analytics;
 pub mod call;

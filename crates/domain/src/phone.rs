@@ -1,6 +1,6 @@
-//! Phone numbers. Calls go to Indian subscribers only ([`Phone`]); channel lists take any number of the world ([`E164`]).
-//! The rules are those of the numbering plan (docs/contract/README.md#phone-numbers); the tables are data,
-//! not code paths.
+//! Phone numbers. Calls go to Indian subscribers only ([`Phone`]); channel lists take any number of the world
+//! ([`E164`]). The rules are those of the numbering plan (docs/contract/README.md#phone-numbers); the tables
+//! are data, not code paths.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,8 @@ const MAX_TEXT_BYTES: usize = 256;
 pub enum PhoneError {
     /// A number with the country code of another country.
     NotIndian,
-    /// Not a subscriber's number: letters, a wrong length, a service series, an area code that does not exist.
+    /// Not a subscriber's number: letters, a wrong length, a service series, an area code that does not
+    /// exist.
     Invalid,
 }
 
@@ -30,7 +31,8 @@ impl fmt::Display for PhoneError {
 
 impl std::error::Error for PhoneError {}
 
-/// An Indian subscriber's number: `+91` and ten digits, mobile or landline. Copying it is free; its text form is E.164.
+/// An Indian subscriber's number: `+91` and ten digits, mobile or landline. Copying it is free; its text form
+/// is E.164.
 ///
 /// `Debug` shows the last four digits only, so that a log line does not carry a person's number by accident.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,12 +41,13 @@ pub struct Phone(u64);
 const COUNTRY: u64 = 910_000_000_000;
 
 impl Phone {
-    /// Reads a number in any usual writing: `+91 98123 45678`, `09812345678`, `011-23456789`, `tel:+91…`, Devanagari digits.
+    /// Reads a number in any usual writing: `+91 98123 45678`, `09812345678`, `011-23456789`, `tel:+91…`,
+    /// Devanagari digits.
     ///
     /// # Errors
-    /// [`PhoneError::NotIndian`] for `+` or `00` with another country code, [`PhoneError::Invalid`] for everything else that
-    /// is not a subscriber's number (docs/contract/README.md#phone-numbers). The length limit of the API
-    /// (8-20 characters) is the caller's.
+    /// [`PhoneError::NotIndian`] for `+` or `00` with another country code, [`PhoneError::Invalid`] for
+    /// everything else that is not a subscriber's number (docs/contract/README.md#phone-numbers). The length
+    /// limit of the API (8-20 characters) is the caller's.
     pub fn normalize(text: &str) -> Result<Self, PhoneError> {
         let digits = Digits::read(text).ok_or(PhoneError::Invalid)?;
         let national = digits.national()?;
@@ -68,7 +71,8 @@ impl Phone {
         is_subscriber(&digits).then_some(Self(stored))
     }
 
-    /// The last four digits as a number from 0 to 9999: what the magic numbers of test mode and the sandbox go by.
+    /// The last four digits as a number from 0 to 9999: what the magic numbers of test mode and the sandbox
+    /// go by.
     pub fn last4(self) -> u16 {
         (self.0 % 10_000) as u16
     }
@@ -107,12 +111,14 @@ impl<'de> serde::Deserialize<'de> for Phone {
     }
 }
 
-/// Any number of the world, 7 to 15 digits with its country code (chat-app lists). Its text form is `+` and the digits.
+/// Any number of the world, 7 to 15 digits with its country code (chat-app lists). Its text form is `+` and
+/// the digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct E164(u64);
 
 impl E164 {
-    /// Reads a number that carries its country code: with `+`, with `00`, or plain digits as the channel itself writes them.
+    /// Reads a number that carries its country code: with `+`, with `00`, or plain digits as the channel
+    /// itself writes them.
     ///
     /// # Errors
     /// [`PhoneError::Invalid`] unless 7 to 15 digits remain and the first is not 0.
@@ -300,12 +306,15 @@ fn is_dash(letter: char) -> bool {
     )
 }
 
-/// The zero of every script that counts in tens (Unicode category Nd), without those that NFKC already turns into ASCII.
+/// The zero of every script that counts in tens (Unicode category Nd), without those that NFKC already turns
+/// into ASCII.
 const ZEROS: &[u32] = &[
-    0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xDE6, 0xE50, 0xED0, 0xF20, 0x1040, 0x1090, 0x17E0, 0x1810,
-    0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0x104A0, 0x10D30,
-    0x10D40, 0x11066, 0x110F0, 0x11136, 0x111D0, 0x112F0, 0x11450, 0x114D0, 0x11650, 0x116C0, 0x116D0, 0x116DA, 0x11730, 0x118E0, 0x11950, 0x11BF0,
-    0x11C50, 0x11D50, 0x11DA0, 0x11DE0, 0x11F50, 0x16130, 0x16A60, 0x16AC0, 0x16B50, 0x16D70, 0x1E140, 0x1E2F0, 0x1E4F0, 0x1E5F1, 0x1E950,
+    0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xDE6, 0xE50, 0xED0,
+    0xF20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50,
+    0xA620, 0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0x104A0, 0x10D30, 0x10D40, 0x11066, 0x110F0,
+    0x11136, 0x111D0, 0x112F0, 0x11450, 0x114D0, 0x11650, 0x116C0, 0x116D0, 0x116DA, 0x11730, 0x118E0,
+    0x11950, 0x11BF0, 0x11C50, 0x11D50, 0x11DA0, 0x11DE0, 0x11F50, 0x16130, 0x16A60, 0x16AC0, 0x16B50,
+    0x16D70, 0x1E140, 0x1E2F0, 0x1E4F0, 0x1E5F1, 0x1E950,
 ];
 
 fn digit_of(letter: char) -> Option<u8> {
@@ -323,11 +332,12 @@ fn digit_of(letter: char) -> Option<u8> {
 /// The area codes of three digits of the numbering plan; all others of that length belong to a code of four
 /// digits.
 const THREE_DIGIT_AREAS: &[u16] = &[
-    120, 121, 122, 124, 129, 130, 131, 132, 135, 141, 144, 145, 151, 154, 160, 161, 164, 171, 172, 175, 177, 180, 181, 183, 184, 186, 191, 194, 212,
-    215, 217, 230, 231, 233, 240, 241, 250, 251, 253, 257, 260, 261, 265, 268, 278, 281, 285, 286, 288, 291, 294, 326, 341, 342, 343, 353, 354, 360,
-    361, 364, 368, 369, 370, 372, 373, 374, 376, 381, 385, 389, 413, 416, 421, 422, 423, 424, 427, 431, 435, 451, 452, 460, 461, 462, 466, 467, 468,
-    469, 470, 471, 472, 474, 475, 476, 477, 478, 479, 480, 481, 483, 484, 485, 487, 490, 491, 494, 495, 496, 497, 510, 512, 515, 522, 532, 535, 542,
-    548, 551, 552, 562, 565, 571, 581, 591, 595,
+    120, 121, 122, 124, 129, 130, 131, 132, 135, 141, 144, 145, 151, 154, 160, 161, 164, 171, 172, 175, 177,
+    180, 181, 183, 184, 186, 191, 194, 212, 215, 217, 230, 231, 233, 240, 241, 250, 251, 253, 257, 260, 261,
+    265, 268, 278, 281, 285, 286, 288, 291, 294, 326, 341, 342, 343, 353, 354, 360, 361, 364, 368, 369, 370,
+    372, 373, 374, 376, 381, 385, 389, 413, 416, 421, 422, 423, 424, 427, 431, 435, 451, 452, 460, 461, 462,
+    466, 467, 468, 469, 470, 471, 472, 474, 475, 476, 477, 478, 479, 480, 481, 483, 484, 485, 487, 490, 491,
+    494, 495, 496, 497, 510, 512, 515, 522, 532, 535, 542, 548, 551, 552, 562, 565, 571, 581, 591, 595,
 ];
 
 /// Whether ten digits can belong to a subscriber.
@@ -336,12 +346,16 @@ fn is_subscriber(digits: &[u8; 10]) -> bool {
         // Telemarketing, government and bank service series, toll free, shared cost.
         [1, 4, 0, ..] | [1, 6, 0, 0 | 1, ..] | [1, 8, 0, 0, ..] | [1, 8, 6, 0, ..] => false,
         [6..=9, ..] => true,
-        [1, 1, third, ..] | [2, 0, third, ..] | [2, 2, third, ..] | [3, 3, third, ..] | [4, 0, third, ..] | [4, 4, third, ..] => {
-            (2..=7).contains(third)
-        }
+        [1, 1, third, ..]
+        | [2, 0, third, ..]
+        | [2, 2, third, ..]
+        | [3, 3, third, ..]
+        | [4, 0, third, ..]
+        | [4, 4, third, ..] => (2..=7).contains(third),
         [a @ 1..=5, b, c, fourth, fifth, ..] => {
             let area = u16::from(*a) * 100 + u16::from(*b) * 10 + u16::from(*c);
-            ((2..=7).contains(fourth) && THREE_DIGIT_AREAS.binary_search(&area).is_ok()) || (2..=7).contains(fifth)
+            ((2..=7).contains(fourth) && THREE_DIGIT_AREAS.binary_search(&area).is_ok())
+                || (2..=7).contains(fifth)
         }
         [_, ..] => false,
     }
@@ -460,12 +474,17 @@ mod tests {
 
     #[test]
     fn numbers_of_the_world() {
-        for (text, expected) in
-            [("+1 202 555 0100", "+12025550100"), ("0044 20 7946 0958", "+442079460958"), ("919812345678", "+919812345678"), ("1234567", "+1234567")]
-        {
+        for (text, expected) in [
+            ("+1 202 555 0100", "+12025550100"),
+            ("0044 20 7946 0958", "+442079460958"),
+            ("919812345678", "+919812345678"),
+            ("1234567", "+1234567"),
+        ] {
             assert_eq!(E164::parse(text).map(|number| number.to_string()).as_deref(), Ok(expected), "{text}");
         }
-        for text in ["", "+", "123456", "1234567890123456", "+0123456789", "0981234567", "abc", "+00441234567"] {
+        for text in
+            ["", "+", "123456", "1234567890123456", "+0123456789", "0981234567", "abc", "+00441234567"]
+        {
             assert_eq!(E164::parse(text), Err(PhoneError::Invalid), "{text}");
         }
         let phone = Phone::normalize("9812345678").unwrap();

@@ -1,8 +1,9 @@
 //! A call at a set time (docs/contract/scheduled-calls.md#states): it waits, is tried when due, and ends
 //! placed, failed or cancelled. From `placed` on the call has its own life.
 //!
-//! What counts as a try: every time it comes due inside the calling hours. A move to the next opening, or to the next minute when the workspace has placed
-//! its calls of this one, is none, because nothing was tried; low balance, full lines and a provider that refuses are, and the third of them fails the call.
+//! What counts as a try: every time it comes due inside the calling hours. A move to the next opening, or to
+//! the next minute when the workspace has placed its calls of this one, is none, because nothing was tried;
+//! low balance, full lines and a provider that refuses are, and the third of them fails the call.
 
 use std::fmt;
 
@@ -13,7 +14,8 @@ use crate::time::{DAY, MINUTE, SECOND, Timestamp};
 /// A time at most this far ahead can be scheduled, milliseconds.
 pub const MAX_AHEAD: i64 = 30 * DAY;
 
-/// A time this little in the past still means now, milliseconds: the client's clock and the way here take their time.
+/// A time this little in the past still means now, milliseconds: the client's clock and the way here take
+/// their time.
 pub const SKEW: i64 = crate::nudge::SKEW;
 
 /// Tries until it fails.
@@ -119,7 +121,9 @@ impl Reason {
     /// Reads the word.
     pub fn parse(text: &str) -> Option<Self> {
         let plain = Self::PLAIN.into_iter().find(|reason| reason.as_str() == text);
-        plain.or_else(|| Gate::parse(text).map(Reason::Blocked)).or_else(|| Refusal::parse(text).map(Reason::Refused))
+        plain
+            .or_else(|| Gate::parse(text).map(Reason::Blocked))
+            .or_else(|| Refusal::parse(text).map(Reason::Refused))
     }
 }
 
@@ -184,7 +188,15 @@ pub fn schedule(scheduled_at: Timestamp, now: Timestamp) -> Result<ScheduledCall
         return Err(ScheduleError::TooFar);
     }
     let next_attempt_at = Some(scheduled_at.max(now));
-    Ok(ScheduledCall { status: Status::Scheduled, dialling: false, scheduled_at, next_attempt_at, attempts: 0, reason: None, erased: false })
+    Ok(ScheduledCall {
+        status: Status::Scheduled,
+        dialling: false,
+        scheduled_at,
+        next_attempt_at,
+        attempts: 0,
+        reason: None,
+        erased: false,
+    })
 }
 
 /// What is known when a scheduled call is due, gathered in the transaction that decides.
@@ -200,7 +212,8 @@ pub struct DueFacts {
     pub providers_ok: bool,
     /// The first gate that refuses ([`crate::compliance::Judgement::block`]).
     pub block: Option<Gate>,
-    /// The hours' next opening ([`crate::window::CallingHours::next_opening`]); read when the window is what blocks.
+    /// The hours' next opening ([`crate::window::CallingHours::next_opening`]); read when the window is what
+    /// blocks.
     pub opening: Option<Timestamp>,
     /// The wallet covers the call, calls in flight counted.
     pub balance_ok: bool,
@@ -232,7 +245,8 @@ pub enum Event {
     Due(DueFacts),
     /// The carrier took the call.
     Placed,
-    /// The carrier did not take the call; after a crash in the middle of a dial, `Uncertain` unless the carrier can tell.
+    /// The carrier did not take the call; after a crash in the middle of a dial, `Uncertain` unless the
+    /// carrier can tell.
     PlacementFailed(PlacementFailure),
     /// `DELETE`.
     Cancel,
@@ -290,9 +304,8 @@ pub struct Step {
 pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Step {
     let unchanged = |verdict| Step { next: *call, action: None, verdict };
     match (call.status, call.dialling, event) {
-        (Status::Placed | Status::Failed | Status::Cancelled, _, Event::Cancel) | (Status::Scheduled, true, Event::Cancel) => {
-            unchanged(Verdict::NotCancellable)
-        }
+        (Status::Placed | Status::Failed | Status::Cancelled, _, Event::Cancel)
+        | (Status::Scheduled, true, Event::Cancel) => unchanged(Verdict::NotCancellable),
         (
             Status::Placed | Status::Failed | Status::Cancelled,
             _,
@@ -303,12 +316,22 @@ pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Step {
         }
         (Status::Scheduled, false, Event::Due(facts)) => due(call, &facts, now),
         (Status::Scheduled, false, Event::Cancel) => end(call, Status::Cancelled, None),
-        (Status::Scheduled, false, Event::Erased) => end(&ScheduledCall { erased: true, ..*call }, Status::Cancelled, Some(Reason::Erased)),
-        (Status::Scheduled, false, Event::KeyRevoked) => end(call, Status::Cancelled, Some(Reason::ApiKeyRevoked)),
-        (Status::Scheduled, false, Event::Placed | Event::PlacementFailed(_)) => unchanged(Verdict::Ignored(WhyIgnored::NotDialling)),
-        (Status::Scheduled, true, Event::Due(_) | Event::KeyRevoked) => unchanged(Verdict::Ignored(WhyIgnored::Dialling)),
+        (Status::Scheduled, false, Event::Erased) => {
+            end(&ScheduledCall { erased: true, ..*call }, Status::Cancelled, Some(Reason::Erased))
+        }
+        (Status::Scheduled, false, Event::KeyRevoked) => {
+            end(call, Status::Cancelled, Some(Reason::ApiKeyRevoked))
+        }
+        (Status::Scheduled, false, Event::Placed | Event::PlacementFailed(_)) => {
+            unchanged(Verdict::Ignored(WhyIgnored::NotDialling))
+        }
+        (Status::Scheduled, true, Event::Due(_) | Event::KeyRevoked) => {
+            unchanged(Verdict::Ignored(WhyIgnored::Dialling))
+        }
         (Status::Scheduled, true, Event::Placed) => end(call, Status::Placed, None),
-        (Status::Scheduled, true, Event::Erased) => Step { next: ScheduledCall { erased: true, ..*call }, action: None, verdict: Verdict::Applied },
+        (Status::Scheduled, true, Event::Erased) => {
+            Step { next: ScheduledCall { erased: true, ..*call }, action: None, verdict: Verdict::Applied }
+        }
         (Status::Scheduled, true, Event::PlacementFailed(failure)) => placement_failed(call, failure, now),
     }
 }
@@ -318,7 +341,9 @@ fn due(call: &ScheduledCall, facts: &DueFacts, now: Timestamp) -> Step {
         return end(call, Status::Cancelled, Some(Reason::ApiKeyRevoked));
     }
     match facts.block {
-        Some(gate @ (Gate::Dnd | Gate::OptOut)) => return end(&tried(call), Status::Cancelled, Some(Reason::Blocked(gate))),
+        Some(gate @ (Gate::Dnd | Gate::OptOut)) => {
+            return end(&tried(call), Status::Cancelled, Some(Reason::Blocked(gate)));
+        }
         Some(Gate::CallingWindow) => return window_closed(call, facts.opening, now),
         Some(Gate::FrequencyCap | Gate::Consent) | None => {}
     }
@@ -359,7 +384,9 @@ fn window_closed(call: &ScheduledCall, opening: Option<Timestamp>, now: Timestam
 
 fn placement_failed(call: &ScheduledCall, failure: PlacementFailure, now: Timestamp) -> Step {
     match failure {
-        PlacementFailure::ProviderErrorBeforeRing if call.erased => end(call, Status::Cancelled, Some(Reason::Erased)),
+        PlacementFailure::ProviderErrorBeforeRing if call.erased => {
+            end(call, Status::Cancelled, Some(Reason::Erased))
+        }
         PlacementFailure::ProviderErrorBeforeRing => again(call, Reason::ProviderError, now),
         PlacementFailure::Uncertain => end(call, Status::Failed, Some(Reason::PossiblyPlaced)),
         PlacementFailure::Refused(refusal) => end(call, Status::Failed, Some(Reason::Refused(refusal))),
@@ -372,7 +399,11 @@ fn tried(call: &ScheduledCall) -> ScheduledCall {
 
 /// Another try in 15 minutes, unless this was the third.
 fn again(call: &ScheduledCall, reason: Reason, now: Timestamp) -> Step {
-    if call.attempts >= MAX_TRIES { end(call, Status::Failed, Some(reason)) } else { hold(call, reason, now.plus(RETRY_AFTER)) }
+    if call.attempts >= MAX_TRIES {
+        end(call, Status::Failed, Some(reason))
+    } else {
+        hold(call, reason, now.plus(RETRY_AFTER))
+    }
 }
 
 fn hold(call: &ScheduledCall, reason: Reason, at: Timestamp) -> Step {

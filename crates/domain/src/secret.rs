@@ -3,7 +3,8 @@
 use std::fmt;
 use std::ops::Deref;
 
-/// A secret: it reads as the text that it is, and prints as `***`. It has no `Display`, so that no message can hold it by accident.
+/// A secret: it reads as the text that it is, and prints as `***`. It has no `Display`, so that no message
+/// can hold it by accident.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(String);
 

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
-/// A moment, in milliseconds since 1970-01-01T00:00:00Z. Its text form is ISO 8601 in UTC with three fraction digits.
+/// A moment, in milliseconds since 1970-01-01T00:00:00Z. Its text form is ISO 8601 in UTC with three fraction
+/// digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub i64);
 
-/// The IANA time zone of this name in its usual spelling (`asia/kolkata` is `Asia/Kolkata`); `None` when there is none.
+/// The IANA time zone of this name in its usual spelling (`asia/kolkata` is `Asia/Kolkata`); `None` when
+/// there is none.
 pub fn time_zone(name: &str) -> Option<String> {
     jiff::tz::TimeZone::get(name).ok()?.iana_name().map(str::to_owned)
 }
@@ -38,7 +40,8 @@ impl Timestamp {
         self.0.div_euclid(SECOND)
     }
 
-    /// Writes the text form and hands it to `read`, without allocating. Years beyond 0 to 9999 are shown as the nearest of these.
+    /// Writes the text form and hands it to `read`, without allocating. Years beyond 0 to 9999 are shown as
+    /// the nearest of these.
     pub fn with_text<T>(self, read: impl FnOnce(&str) -> T) -> T {
         const FIRST: i64 = -62_167_219_200_000;
         const LAST: i64 = 253_402_300_799_999;
@@ -91,7 +94,8 @@ impl serde::Serialize for Timestamp {
 impl<'de> serde::Deserialize<'de> for Timestamp {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("must be an ISO 8601 date-time with a time zone"))
+        Self::parse(&text)
+            .ok_or_else(|| serde::de::Error::custom("must be an ISO 8601 date-time with a time zone"))
     }
 }
 

@@ -5,7 +5,8 @@ use crate::time::{MINUTE, SECOND, Timestamp};
 /// Minutes of calls below which a wallet counts as low, unless the operator set a threshold.
 const LOW_MINUTES: i64 = 30;
 
-/// How long before a minute of a call begins it must be covered, milliseconds: the time in which the agent takes its leave when it is not.
+/// How long before a minute of a call begins it must be covered, milliseconds: the time in which the agent
+/// takes its leave when it is not.
 pub const LEAD: i64 = 10 * SECOND;
 
 /// When the hold of a leg that was answered at `answered` and is covered for `minutes` has to grow.

@@ -1,6 +1,8 @@
-//! When a call may start. Hours are India time (UTC+05:30, no daylight saving), closed-open: 09:00 is inside, 21:00 is not.
+//! When a call may start. Hours are India time (UTC+05:30, no daylight saving), closed-open: 09:00 is inside,
+//! 21:00 is not.
 //!
-//! [`CallingHours`] are the hours of a compliance pack. [`NudgeWindow`] lays the nudges' own cutoff of 20:55 over them.
+//! [`CallingHours`] are the hours of a compliance pack. [`NudgeWindow`] lays the nudges' own cutoff of 20:55
+//! over them.
 
 use jiff::civil::{Date, date};
 
@@ -26,7 +28,8 @@ pub const SPREAD: i64 = 15 * MINUTE;
 /// How many days an opening is looked for: more than a year of holidays means that there is none.
 const SEARCH_DAYS: i64 = 400;
 
-/// A stretch of one day in minutes after midnight India time, `from` inside and `to` outside. Made by [`Span::new`], so `from < to <= 1440`.
+/// A stretch of one day in minutes after midnight India time, `from` inside and `to` outside. Made by
+/// [`Span::new`], so `from < to <= 1440`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     from: u16,
@@ -71,7 +74,8 @@ impl CallingHours {
         Self { days: std::array::from_fn(|_| vec![span]), holidays: Vec::new() }
     }
 
-    /// Opens a stretch on a weekday (Monday is 0; numbers over 6 wrap). A day may have several, for example around a lunch break.
+    /// Opens a stretch on a weekday (Monday is 0; numbers over 6 wrap). A day may have several, for example
+    /// around a lunch break.
     ///
     /// # Errors
     /// [`Overlap`] when the weekday is already open in a part of it.
@@ -107,7 +111,8 @@ impl CallingHours {
         self.span_at(now).is_some()
     }
 
-    /// The first moment from `from` on at which a call may start: `from` itself when open, `None` when there is none in the next 400 days.
+    /// The first moment from `from` on at which a call may start: `from` itself when open, `None` when there
+    /// is none in the next 400 days.
     pub fn next_opening(&self, from: Timestamp) -> Option<Timestamp> {
         self.first_open(from, Some).map(|(opening, _)| opening)
     }
@@ -120,7 +125,9 @@ impl CallingHours {
 
     /// The stretches of one India day, counted from 1970-01-01.
     fn spans(&self, day: i64) -> &[Span] {
-        if !self.holidays.is_empty() && civil(day).is_some_and(|date| self.holidays.binary_search(&date).is_ok()) {
+        if !self.holidays.is_empty()
+            && civil(day).is_some_and(|date| self.holidays.binary_search(&date).is_ok())
+        {
             return &[];
         }
         // Day 0 was a Thursday.
@@ -128,7 +135,11 @@ impl CallingHours {
     }
 
     /// The first moment from `from` on inside a stretch, as `narrow` leaves it, and the end of that stretch.
-    fn first_open(&self, from: Timestamp, narrow: impl Fn(Span) -> Option<Span>) -> Option<(Timestamp, Timestamp)> {
+    fn first_open(
+        &self,
+        from: Timestamp,
+        narrow: impl Fn(Span) -> Option<Span>,
+    ) -> Option<(Timestamp, Timestamp)> {
         let (first_day, ms) = india(from);
         for day in first_day..=first_day.saturating_add(SEARCH_DAYS) {
             for span in self.spans(day).iter().filter_map(|span| narrow(*span)) {
@@ -153,10 +164,13 @@ pub struct Release {
 }
 
 impl Release {
-    /// When the nudge with this key (the bits of its id) is dialled: the same moment at every asking, even over the 15 minutes
-    /// after the opening, before the window closes and not after `latest` unless the opening itself is.
+    /// When the nudge with this key (the bits of its id) is dialled: the same moment at every asking, even
+    /// over the 15 minutes after the opening, before the window closes and not after `latest` unless the
+    /// opening itself is.
     pub fn at(&self, key: u128, latest: Timestamp) -> Timestamp {
-        let room = (self.closing.0.saturating_sub(self.opening.0)).min(latest.0.saturating_sub(self.opening.0).saturating_add(1)).min(SPREAD);
+        let room = (self.closing.0.saturating_sub(self.opening.0))
+            .min(latest.0.saturating_sub(self.opening.0).saturating_add(1))
+            .min(SPREAD);
         if room <= 0 {
             return self.opening;
         }
@@ -168,9 +182,9 @@ impl Release {
 /// The calling hours of an agent's pack with the nudges' cutoff over them
 /// (docs/contract/nudges.md#calling-window).
 ///
-/// The night of the cutoff lasts from 20:55 to 09:00, but a pack whose own hours start earlier in the morning opens then. So
-/// hours of 08:00-19:00 open at 08:00, hours around the clock at 09:00, and hours of 06:00-22:00 at 06:00, except for
-/// what the cutoff itself held: that waits for 09:00.
+/// The night of the cutoff lasts from 20:55 to 09:00, but a pack whose own hours start earlier in the morning
+/// opens then. So hours of 08:00-19:00 open at 08:00, hours around the clock at 09:00, and hours of
+/// 06:00-22:00 at 06:00, except for what the cutoff itself held: that waits for 09:00.
 #[derive(Debug, Clone, Copy)]
 pub struct NudgeWindow<'a> {
     hours: &'a CallingHours,
@@ -189,13 +203,14 @@ impl<'a> NudgeWindow<'a> {
         self.hours.span_at(now).and_then(by_day).is_some_and(|span| (span.from..span.to).contains(&minute))
     }
 
-    /// The first moment from `from` on at which a nudge may be dialled (`from` itself when open); `None` when there is none in the next 400 days.
+    /// The first moment from `from` on at which a nudge may be dialled (`from` itself when open); `None` when
+    /// there is none in the next 400 days.
     pub fn next_opening(&self, from: Timestamp) -> Option<Timestamp> {
         self.release(from).map(|release| release.opening)
     }
 
-    /// When the window opens the next time, counted from now on: inside it, that is the opening after the coming closing
-    /// (`nextWindowAt` of a preflight).
+    /// When the window opens the next time, counted from now on: inside it, that is the opening after the
+    /// coming closing (`nextWindowAt` of a preflight).
     pub fn opens_again(&self, now: Timestamp) -> Option<Timestamp> {
         let release = self.release(now)?;
         if release.opening > now { Some(release.opening) } else { self.next_opening(release.closing) }
@@ -210,7 +225,8 @@ impl<'a> NudgeWindow<'a> {
     }
 }
 
-/// What the night of the cutoff leaves of a stretch: nothing from 20:55 on, and nothing before 09:00 of a window that came through midnight.
+/// What the night of the cutoff leaves of a stretch: nothing from 20:55 on, and nothing before 09:00 of a
+/// window that came through midnight.
 fn by_day(span: Span) -> Option<Span> {
     let from = if span.from == 0 { MORNING } else { span.from };
     Span::new(from, span.to.min(NUDGE_CUTOFF))
@@ -318,7 +334,11 @@ mod tests {
             ((6, 22), "2026-11-23T22:30", "2026-11-24T06:00"),
         ] {
             let hours = self::hours(hours.0, hours.1);
-            assert_eq!(NudgeWindow::new(&hours).next_opening(at(from)), Some(at(opening)), "{hours:?} {from}");
+            assert_eq!(
+                NudgeWindow::new(&hours).next_opening(at(from)),
+                Some(at(opening)),
+                "{hours:?} {from}"
+            );
         }
         assert_eq!(window.opens_again(at("2026-11-23T12:00")), Some(at("2026-11-24T09:00")));
         assert_eq!(window.opens_again(at("2026-11-23T08:00")), Some(at("2026-11-23T09:00")));

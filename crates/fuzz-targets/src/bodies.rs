@@ -29,7 +29,10 @@ fn call(body: Value) -> Result<(), String> {
 fn accepted(variables: Map<String, Value>, metadata: &Map<String, Value>) {
     if let Ok((kept, _)) = domain::call::accept(variables) {
         for value in kept.values() {
-            assert!(value.as_str().is_none_or(|text| text.chars().count() <= 120), "a longer value than is allowed was kept");
+            assert!(
+                value.as_str().is_none_or(|text| text.chars().count() <= 120),
+                "a longer value than is allowed was kept"
+            );
         }
         let (again, _) = domain::call::accept(kept.clone()).expect("what was accepted is accepted again");
         assert_eq!(again, kept);
@@ -117,7 +120,9 @@ static ROWS: LazyLock<HashMap<&'static str, Row>> = LazyLock::new(|| {
     let reads: HashMap<&str, Read> = READS.iter().copied().collect();
     let row = |operation: &'static Operation| {
         let schema = operation.body?();
-        let read = reads.get(operation.id).unwrap_or_else(|| panic!("{} takes a body and is not in READS", operation.id));
+        let read = reads
+            .get(operation.id)
+            .unwrap_or_else(|| panic!("{} takes a body and is not in READS", operation.id));
         Some((operation.id, Row { operation, drawn_from: schema.to_json(), schema, read: *read }))
     };
     operations::all().filter_map(row).collect()
@@ -132,8 +137,9 @@ static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 
 /// A JSON body behind the operation's name and a line feed.
 ///
-/// A body that its schema accepts is accepted again without another change, and is read as its type; a refusal names the field and what it must be.
-/// What is read by the schema is what is read as any JSON, but for what nobody reads and for ceilings.
+/// A body that its schema accepts is accepted again without another change, and is read as its type; a
+/// refusal names the field and what it must be. What is read by the schema is what is read as any JSON, but
+/// for what nobody reads and for ceilings.
 pub fn text(data: &[u8]) {
     let Some(at) = data.iter().position(|byte| *byte == b'\n') else { return };
     let (name, body) = data.split_at(at);
@@ -167,7 +173,12 @@ fn read(row: &Row, bytes: &[u8]) {
         refused(misfit);
     }
     let Some(any) = any else { return };
-    assert_eq!(outcome.is_ok(), fits, "{}: read by its schema and as any JSON: {outcome:?}", row.operation.id);
+    assert_eq!(
+        outcome.is_ok(),
+        fits,
+        "{}: read by its schema and as any JSON: {outcome:?}",
+        row.operation.id
+    );
     if fits {
         assert!(is_within(&body, &any), "{}: {body} is not part of {any}", row.operation.id);
         checked(row, body);
@@ -177,7 +188,10 @@ fn read(row: &Row, bytes: &[u8]) {
 fn refused(misfit: &Misfit) {
     assert!(!misfit.must.is_empty());
     assert!(misfit.unknown.is_empty() || misfit.unknown.contains(&misfit.field));
-    assert!(misfit.unknown.len() <= 100 && misfit.field.len() <= 4096 && misfit.must.len() <= 8192, "{misfit:?}");
+    assert!(
+        misfit.unknown.len() <= 100 && misfit.field.len() <= 4096 && misfit.must.len() <= 8192,
+        "{misfit:?}"
+    );
 }
 
 /// How many values a value holds, itself included.
@@ -192,8 +206,12 @@ fn values(value: &Value) -> usize {
 /// Whether a value is another one without some fields of its objects.
 fn is_within(part: &Value, whole: &Value) -> bool {
     match (part, whole) {
-        (Value::Object(part), Value::Object(whole)) => part.iter().all(|(key, value)| whole.get(key).is_some_and(|whole| is_within(value, whole))),
-        (Value::Array(part), Value::Array(whole)) => part.len() == whole.len() && part.iter().zip(whole).all(|(part, whole)| is_within(part, whole)),
+        (Value::Object(part), Value::Object(whole)) => {
+            part.iter().all(|(key, value)| whole.get(key).is_some_and(|whole| is_within(value, whole)))
+        }
+        (Value::Array(part), Value::Array(whole)) => {
+            part.len() == whole.len() && part.iter().zip(whole).all(|(part, whole)| is_within(part, whole))
+        }
         _ => part == whole,
     }
 }
@@ -236,7 +254,21 @@ const TEXTS: &[&str] = &[
 ];
 
 /// Keys of objects whose keys are free.
-const KEYS: &[&str] = &["name", "a", "_x1", "1a", "", "नाम", "nodes", "id", "type", "__proto__", "key", "limits", "requestsPerMinute"];
+const KEYS: &[&str] = &[
+    "name",
+    "a",
+    "_x1",
+    "1a",
+    "",
+    "नाम",
+    "nodes",
+    "id",
+    "type",
+    "__proto__",
+    "key",
+    "limits",
+    "requestsPerMinute",
+];
 
 /// A value that a shape asks for, now and then another one.
 fn value(shape: &Value, draw: &mut Draw<'_>, depth: usize) -> Value {
@@ -272,7 +304,9 @@ fn value(shape: &Value, draw: &mut Draw<'_>, depth: usize) -> Value {
 
 fn object(shape: &Value, draw: &mut Draw<'_>, depth: usize) -> Value {
     let mut fields = Map::new();
-    let required = |name: &str| shape["required"].as_array().is_some_and(|names| names.iter().any(|required| required == name));
+    let required = |name: &str| {
+        shape["required"].as_array().is_some_and(|names| names.iter().any(|required| required == name))
+    };
     for (name, shape) in shape["properties"].as_object().into_iter().flatten() {
         if (required(name) && !draw.one_in(40)) || draw.one_in(3) {
             fields.insert(name.clone(), value(shape, draw, depth + 1));
@@ -328,6 +362,9 @@ pub(crate) fn any(draw: &mut Draw<'_>, depth: usize) -> Value {
         4 => json!(draw.of(TEXTS)),
         5 => json!(draw.text()),
         6 => (0..draw.below(4)).map(|_| any(draw, depth + 1)).collect(),
-        _ => (0..draw.below(4)).map(|_| (draw.of(KEYS).to_owned(), any(draw, depth + 1))).collect::<Map<_, _>>().into(),
+        _ => (0..draw.below(4))
+            .map(|_| (draw.of(KEYS).to_owned(), any(draw, depth + 1)))
+            .collect::<Map<_, _>>()
+            .into(),
     }
 }

@@ -7,7 +7,8 @@ use domain::time::Timestamp;
 use crate::draw::Draw;
 
 fn verified(pieces: &[&[u8]], kept: Option<&Head>) -> Result<Report, NotAnExport> {
-    let mut verifier = kept.map_or_else(ExportVerifier::new, |head| ExportVerifier::expecting([head.clone()]));
+    let mut verifier =
+        kept.map_or_else(ExportVerifier::new, |head| ExportVerifier::expecting([head.clone()]));
     for piece in pieces {
         verifier.push(piece)?;
     }
@@ -16,8 +17,8 @@ fn verified(pieces: &[&[u8]], kept: Option<&Head>) -> Result<Report, NotAnExport
 
 /// A file of any bytes.
 ///
-/// Where it is cut while it is read does not matter. What its last line states is written and read the same. A file with a broken chain has
-/// a place where it breaks.
+/// Where it is cut while it is read does not matter. What its last line states is written and read the same.
+/// A file with a broken chain has a place where it breaks.
 pub fn decision_log(data: &[u8]) {
     let whole = verified(&[data], None);
     let at = data.len() / 2;
@@ -33,7 +34,8 @@ pub fn decision_log(data: &[u8]) {
 
 /// A log drawn from the bytes, written, and then perhaps changed in one place.
 ///
-/// What the service writes is read as whole and in order, whatever its texts hold; one changed byte within what the hashes cover is noticed.
+/// What the service writes is read as whole and in order, whatever its texts hold; one changed byte within
+/// what the hashes cover is noticed.
 pub fn written_rows(data: &[u8]) {
     let mut draw = Draw::new(data);
     let mut head = Head::default();

@@ -1,5 +1,5 @@
-//! Choices out of bytes: what a structured target makes its input of. When the bytes are used up, every choice is the first one, so
-//! that whatever is being made comes to an end.
+//! Choices out of bytes: what a structured target makes its input of. When the bytes are used up, every
+//! choice is the first one, so that whatever is being made comes to an end.
 
 /// Bytes that are used up choice by choice.
 pub struct Draw<'a>(&'a [u8]);

@@ -4,7 +4,8 @@ use dastak::fuzzing as service;
 
 /// A list of numbers as it is imported.
 ///
-/// Every cell belongs to a line of the file, in order, is bounded and has no separator in it; requests stay below what the service takes (asserted inside).
+/// Every cell belongs to a line of the file, in order, is bounded and has no separator in it; requests stay
+/// below what the service takes (asserted inside).
 pub fn registry_csv(data: &[u8]) {
     let Ok(cells) = service::registry(data) else { return };
     let lines = data.split(|byte| *byte == b'\n').count() as u64;
@@ -21,7 +22,8 @@ const SECRET: &str = "hush-hush-secret";
 
 /// A file of settings.
 ///
-/// What can be used is shown without its secrets, and what is shown can be shown again the same. A refusal names a setting, or the place in the file.
+/// What can be used is shown without its secrets, and what is shown can be shown again the same. A refusal
+/// names a setting, or the place in the file.
 pub fn settings_toml(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Err(why) = service::settings(text) {
@@ -34,7 +36,18 @@ pub fn settings_toml(data: &[u8]) {
 
 /// Whether the word stands only where a secret belongs.
 fn names_only_secrets(text: &str) -> bool {
-    let secrets = ["api_key", "operator_token", "master_key", "database_url", "password", "access_key", "secret_key", "metrics_token"];
-    let is_secret = |line: &str| line.split_once('=').is_some_and(|(name, _)| secrets.contains(&name.trim())) && !line.contains('#');
+    let secrets = [
+        "api_key",
+        "operator_token",
+        "master_key",
+        "database_url",
+        "password",
+        "access_key",
+        "secret_key",
+        "metrics_token",
+    ];
+    let is_secret = |line: &str| {
+        line.split_once('=').is_some_and(|(name, _)| secrets.contains(&name.trim())) && !line.contains('#')
+    };
     text.lines().filter(|line| line.contains(SECRET)).all(is_secret)
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use domain::conversation::{
-    Channel, CheckFacts, Conversation, Flow, Input, MAX_NODES, MAX_REQUESTS, ModelToolCall, Output, Role, Settings, State, check, is_plus_91,
-    placeholder,
+    Channel, CheckFacts, Conversation, Flow, Input, MAX_NODES, MAX_REQUESTS, ModelToolCall, Output, Role,
+    Settings, State, check, is_plus_91, placeholder,
 };
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,8 @@ const MOST_TEXT: usize = 512 * 1024;
 
 /// A flow graph as JSON.
 ///
-/// A graph that is read is written and read the same; its issues are bounded in number; a conversation can be played on it.
+/// A graph that is read is written and read the same; its issues are bounded in number; a conversation can be
+/// played on it.
 pub fn json(data: &[u8]) {
     let Ok(graph) = serde_json::from_slice::<Value>(data) else { return };
     match Flow::parse(&graph) {
@@ -37,7 +38,11 @@ pub(crate) fn judged(flow: &Flow) {
     }
     let flow = Arc::new(flow.clone());
     let script = placeholder(&flow, &Map::new());
-    assert!(!script.transcript.is_empty() && script.transcript.len() <= 100, "{} turns", script.transcript.len());
+    assert!(
+        !script.transcript.is_empty() && script.transcript.len() <= 100,
+        "{} turns",
+        script.transcript.len()
+    );
     let mut conversation = Conversation::new(flow, Map::new(), Settings::of(Channel::Call, "en"));
     take(&mut conversation, Input::Started);
     take(&mut conversation, Input::Heard { text: "yes".into() });
@@ -45,8 +50,9 @@ pub(crate) fn judged(flow: &Flow) {
 
 /// A graph and inputs drawn from the bytes: any nodes, any edges, anything that happens in any order.
 ///
-/// After every input whose words have sounded the conversation waits for something or is over; nothing comes after its end; texts are counted without a
-/// gap; what it keeps is written and read the same; what it says is bounded; without the customer it comes to rest after a bounded number of requests.
+/// After every input whose words have sounded the conversation waits for something or is over; nothing comes
+/// after its end; texts are counted without a gap; what it keeps is written and read the same; what it says
+/// is bounded; without the customer it comes to rest after a bounded number of requests.
 pub fn play(data: &[u8]) {
     let mut draw = Draw::new(data);
     let graph = drawn(&mut draw);
@@ -57,7 +63,8 @@ pub fn play(data: &[u8]) {
     judged(&flow);
     let channel = draw.of(&[Channel::Call, Channel::Chat]);
     let variables = json!({"name": draw.text(), "k1": 7}).as_object().cloned().unwrap_or_default();
-    let mut conversation = Conversation::new(Arc::new(flow), variables, Settings::of(channel, draw.of(&["en", "hi", "xx"])));
+    let mut conversation =
+        Conversation::new(Arc::new(flow), variables, Settings::of(channel, draw.of(&["en", "hi", "xx"])));
     let mut outputs = take(&mut conversation, Input::Started);
     outputs.extend(take(&mut conversation, Input::Sounded { said: u64::MAX }));
     assert!(waits_or_ends(&outputs), "started and left hanging: {outputs:?}");
@@ -118,14 +125,19 @@ fn size(output: &Output) -> usize {
         Output::Say { text, .. } => text.len(),
         Output::AskModel { prompt, exits, .. } => prompt.len() + exits.iter().map(String::len).sum::<usize>(),
         Output::CallTool { arguments, .. } => Value::Object(arguments.clone()).to_string().len(),
-        Output::SendMessage { template, text, .. } => text.len() + template.as_ref().map_or(0, |template| template.to_string().len()),
+        Output::SendMessage { template, text, .. } => {
+            text.len() + template.as_ref().map_or(0, |template| template.to_string().len())
+        }
         Output::AskDocument { label, .. } => label.len(),
         _ => 0,
     }
 }
 
 fn waits_or_ends(outputs: &[Output]) -> bool {
-    let waits = |output: &Output| asks(output) || matches!(output, Output::Listen { .. } | Output::AskDocument { .. } | Output::End { .. });
+    let waits = |output: &Output| {
+        asks(output)
+            || matches!(output, Output::Listen { .. } | Output::AskDocument { .. } | Output::End { .. })
+    };
     awaited(outputs).is_some_and(waits)
 }
 
@@ -164,10 +176,13 @@ fn node(id: usize, draw: &mut Draw<'_>) -> Value {
     let count = 1 + draw.below(10);
     match draw.below(9) {
         0 => json!({"id": id, "type": "say", "text": words(draw), "next": edge(draw)}),
-        1 => json!({"id": id, "type": "collect", "text": words(draw), "field": {"key": key, "type": kind, "choices": ["Gold", "2 BHK", draw.text()]},
-            "attempts": count, "next": edge(draw), "onFail": edge(draw)}),
+        1 => {
+            json!({"id": id, "type": "collect", "text": words(draw), "field": {"key": key, "type": kind, "choices": ["Gold", "2 BHK", draw.text()]},
+            "attempts": count, "next": edge(draw), "onFail": edge(draw)})
+        }
         2 => {
-            let exits: Vec<Value> = (0..draw.below(4)).map(|_| json!({"when": words(draw), "next": edge(draw)})).collect();
+            let exits: Vec<Value> =
+                (0..draw.below(4)).map(|_| json!({"when": words(draw), "next": edge(draw)})).collect();
             json!({"id": id, "type": "converse", "prompt": words(draw), "toolIds": ["t"], "exits": exits, "maxTurns": count})
         }
         3 => {
@@ -200,7 +215,11 @@ fn drawn(draw: &mut Draw<'_>) -> Value {
 /// Something that happens, mostly an answer to what was asked last; whether it is the customer's doing.
 fn input(draw: &mut Draw<'_>, outputs: &[Output]) -> (Input, bool) {
     let request = match awaited(outputs) {
-        Some(Output::AskModel { request, .. } | Output::CallTool { request, .. } | Output::Transfer { request, .. }) if !draw.one_in(8) => *request,
+        Some(
+            Output::AskModel { request, .. }
+            | Output::CallTool { request, .. }
+            | Output::Transfer { request, .. },
+        ) if !draw.one_in(8) => *request,
         _ => draw.below(60) as u64,
     };
     let input = match draw.below(20) {
@@ -210,16 +229,27 @@ fn input(draw: &mut Draw<'_>, outputs: &[Output]) -> (Input, bool) {
         6 => Input::DigitsPaused,
         7 => Input::Silence,
         8..=10 => {
-            let call = |draw: &mut Draw<'_>| ModelToolCall { tool_id: draw.of(&["t", "other"]).to_owned(), arguments: Map::new() };
+            let call = |draw: &mut Draw<'_>| ModelToolCall {
+                tool_id: draw.of(&["t", "other"]).to_owned(),
+                arguments: Map::new(),
+            };
             let tool_calls = (0..draw.below(12).saturating_sub(6)).map(|_| call(draw)).collect();
             let exit = draw.one_in(2).then(|| draw.below(4));
-            Input::ModelSaid { request, text: draw.text(), exit, tool_calls, end: draw.one_in(6), outcome: draw.one_in(3).then(|| draw.text()) }
+            Input::ModelSaid {
+                request,
+                text: draw.text(),
+                exit,
+                tool_calls,
+                end: draw.one_in(6),
+                outcome: draw.one_in(3).then(|| draw.text()),
+            }
         }
         11 => Input::ModelFailed { request },
         12 => Input::ToolAnswered { request, value: bodies::any(draw, 2) },
         13 => {
             let long = draw.text().repeat(usize::from(draw.byte()));
-            let keys: Map<String, Value> = (0..draw.below(64)).map(|key| (format!("{}{key}", draw.byte()), json!(key))).collect();
+            let keys: Map<String, Value> =
+                (0..draw.below(64)).map(|key| (format!("{}{key}", draw.byte()), json!(key))).collect();
             let value = if draw.of(&[true, false]) { json!(long) } else { Value::Object(keys) };
             Input::ToolAnswered { request, value }
         }
@@ -234,7 +264,14 @@ fn input(draw: &mut Draw<'_>, outputs: &[Output]) -> (Input, bool) {
         18 => Input::Noted { role: draw.of(&[Role::Agent, Role::Customer]), text: draw.text() },
         _ => Input::CutOff { turns: draw.below(4), heard: draw.text() },
     };
-    let customer = matches!(input, Input::Heard { .. } | Input::Digit { .. } | Input::DigitsPaused | Input::Silence | Input::DocumentChecked { .. });
+    let customer = matches!(
+        input,
+        Input::Heard { .. }
+            | Input::Digit { .. }
+            | Input::DigitsPaused
+            | Input::Silence
+            | Input::DocumentChecked { .. }
+    );
     (input, customer)
 }
 

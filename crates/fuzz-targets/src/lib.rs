@@ -1,8 +1,8 @@
-//! What the fuzzers call: for everything that reads bytes of strangers one function that takes any bytes, reads them as the service
-//! would, and asserts what must hold of the outcome beyond "it did not panic".
+//! What the fuzzers call: for everything that reads bytes of strangers one function that takes any bytes,
+//! reads them as the service would, and asserts what must hold of the outcome beyond "it did not panic".
 //!
-//! `fuzz/` runs these functions under libFuzzer; `tests/replay.rs` runs them over the kept corpora on the stable toolchain.
-//! `docs/fuzzing.md` lists them and says how to add one.
+//! `fuzz/` runs these functions under libFuzzer; `tests/replay.rs` runs them over the kept corpora on the
+//! stable toolchain. `docs/fuzzing.md` lists them and says how to add one.
 
 mod draw;
 

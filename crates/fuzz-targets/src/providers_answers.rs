@@ -16,11 +16,18 @@ static NET: LazyLock<Net> = LazyLock::new(|| Net::new(Vec::new()).expect("a net 
 const MOST_TURN: usize = 64 * 1024;
 
 fn order(spoken: bool) -> TalkOrder {
-    let tool =
-        |id: &str, name: &str| ToolOffer { id: id.into(), name: name.into(), description: String::new(), parameters: json!({"type": "object"}) };
+    let tool = |id: &str, name: &str| ToolOffer {
+        id: id.into(),
+        name: name.into(),
+        description: String::new(),
+        parameters: json!({"type": "object"}),
+    };
     TalkOrder {
         prompt: "Be kind.".into(),
-        history: vec![Exchange::Said { role: Role::Agent, text: "Hello".into() }, Exchange::Said { role: Role::Customer, text: "Yes".into() }],
+        history: vec![
+            Exchange::Said { role: Role::Agent, text: "Hello".into() },
+            Exchange::Said { role: Role::Customer, text: "Yes".into() },
+        ],
         exits: vec!["The customer agrees".into(), "The customer is angry".into()],
         tools: vec![tool("tool_1", "look_up"), tool("tool_2", "look up"), tool("tool_3", "take_exit")],
         knowledge: vec!["Open from nine to five.".into()],
@@ -50,7 +57,12 @@ fn sensible(said: &[Said], order: &TalkOrder) {
             }
             Said::End(outcome) => {
                 after_text = true;
-                assert!(outcome.as_ref().is_none_or(|outcome| !outcome.is_empty() && outcome.chars().count() <= 64), "{outcome:?}");
+                assert!(
+                    outcome
+                        .as_ref()
+                        .is_none_or(|outcome| !outcome.is_empty() && outcome.chars().count() <= 64),
+                    "{outcome:?}"
+                );
             }
         }
     }
@@ -67,7 +79,8 @@ fn signs(said: &[Said]) -> Vec<&Said> {
 
 /// Server-sent events of a chat completion.
 ///
-/// Only exits and tools that were offered come out, text before anything else and of bounded length; where the network cuts the stream does not matter.
+/// Only exits and tools that were offered come out, text before anything else and of bounded length; where
+/// the network cuts the stream does not matter.
 pub fn model_stream(data: &[u8]) {
     let order = order(data.first().is_some_and(|byte| byte & 1 == 1));
     let (whole, error) = model::stream(&NET, &order, &[data]);
@@ -98,7 +111,13 @@ pub fn model_answer(data: &[u8]) {
         {"key": "note", "label": "Note", "type": "text"}
     ]);
     let captured = json!({"plan": "Gold"}).as_object().cloned().unwrap_or_default();
-    let order = AnalysisOrder { transcript: Vec::new(), schema, extracted: captured, prompt: String::new(), language: "en".into() };
+    let order = AnalysisOrder {
+        transcript: Vec::new(),
+        schema,
+        extracted: captured,
+        prompt: String::new(),
+        language: "en".into(),
+    };
     let Some(analysis) = model::analysis(&String::from_utf8_lossy(data), &order) else { return };
     assert!(analysis.summary.chars().count() <= 2000);
     assert_eq!(analysis.extracted["plan"], "Gold", "what the flow captured stays");
@@ -107,17 +126,23 @@ pub fn model_answer(data: &[u8]) {
             "budget" => assert!(value.is_number(), "{value}"),
             "owner" => assert!(value.is_boolean(), "{value}"),
             "plan" => {}
-            "note" => assert!(value.as_str().is_some_and(|text| !text.is_empty() && text.chars().count() <= 2000), "{value}"),
+            "note" => assert!(
+                value.as_str().is_some_and(|text| !text.is_empty() && text.chars().count() <= 2000),
+                "{value}"
+            ),
             other => panic!("{other} is not in the schema"),
         }
     }
-    assert!(analysis.sentiment.is_none_or(|word| ["positive", "neutral", "negative"].contains(&word.as_str())));
+    assert!(
+        analysis.sentiment.is_none_or(|word| ["positive", "neutral", "negative"].contains(&word.as_str()))
+    );
     assert!(analysis.outcome.is_none_or(|outcome| !outcome.is_empty() && outcome.chars().count() <= 64));
 }
 
 /// What the model is told of a conversation that strangers had a part in.
 ///
-/// Roles alternate, every call of a tool is followed by its answer, and the first message is the service's own.
+/// Roles alternate, every call of a tool is followed by its answer, and the first message is the service's
+/// own.
 pub fn model_request(data: &[u8]) {
     let mut draw = Draw::new(data);
     let mut order = order(draw.one_in(2));
@@ -130,7 +155,11 @@ pub fn model_request(data: &[u8]) {
         order.history.push(match draw.below(4) {
             0 => Exchange::Said { role: Role::Agent, text: draw.text() },
             1 => Exchange::Said { role: Role::Customer, text: draw.text() },
-            2 => Exchange::ToolCalled { request, tool_id: draw.of(&["tool_1", "tool_2", "tool_9"]).to_owned(), arguments: Map::new() },
+            2 => Exchange::ToolCalled {
+                request,
+                tool_id: draw.of(&["tool_1", "tool_2", "tool_9"]).to_owned(),
+                arguments: Map::new(),
+            },
             _ => Exchange::ToolAnswered { request, ok: draw.one_in(2), value: json!(draw.text()) },
         });
     }
@@ -139,23 +168,43 @@ pub fn model_request(data: &[u8]) {
     assert_eq!(messages[0]["role"], "system");
     assert!(messages.iter().skip(1).all(|message| message["role"] != "system"));
     for pair in messages.windows(2) {
-        assert!(pair[0]["role"] != pair[1]["role"] || pair[0]["role"] == "tool" || pair[0].get("tool_calls").is_some(), "{pair:?}");
+        assert!(
+            pair[0]["role"] != pair[1]["role"]
+                || pair[0]["role"] == "tool"
+                || pair[0].get("tool_calls").is_some(),
+            "{pair:?}"
+        );
     }
     for (at, message) in messages.iter().enumerate() {
         for (of, call) in message["tool_calls"].as_array().into_iter().flatten().enumerate() {
-            assert_eq!(messages.get(at + 1 + of).map(|answer| &answer["tool_call_id"]), Some(&call["id"]), "a call without its answer");
+            assert_eq!(
+                messages.get(at + 1 + of).map(|answer| &answer["tool_call_id"]),
+                Some(&call["id"]),
+                "a call without its answer"
+            );
         }
     }
-    let names: Vec<&str> = request["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["function"]["name"].as_str()).collect();
+    let names: Vec<&str> = request["tools"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|tool| tool["function"]["name"].as_str())
+        .collect();
     for (at, name) in names.iter().enumerate() {
-        assert!((1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)), "{name}");
+        assert!(
+            (1..=64).contains(&name.len())
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)),
+            "{name}"
+        );
         assert!(!names[..at].contains(name), "{name} twice");
     }
 }
 
-/// One byte for the service, then messages, each with a byte for its kind and one for its length: a recogniser's and a voice's.
+/// One byte for the service, then messages, each with a byte for its kind and one for its length: a
+/// recogniser's and a voice's.
 ///
-/// Words and sound are no larger than what was sent; an error says nothing that the service said beyond a short code.
+/// Words and sound are no larger than what was sent; an error says nothing that the service said beyond a
+/// short code.
 pub fn speech_messages(data: &[u8]) {
     let mut draw = Draw::new(data);
     let way = usize::from(draw.byte());
@@ -188,7 +237,8 @@ pub fn speech_messages(data: &[u8]) {
 
 /// The answer of a transcription service, of any service that failed, and sound, in turn.
 ///
-/// Sound is read the same wherever it is cut, its length is that of the bytes at the rate of the line, and a file of ours is read as it was.
+/// Sound is read the same wherever it is cut, its length is that of the bytes at the rate of the line, and a
+/// file of ours is read as it was.
 pub fn speech_answer(data: &[u8]) {
     if let Ok(words) = speech::transcription(&NET, data) {
         assert!(words.trim() == words && words.len() <= data.len());

@@ -1,4 +1,5 @@
-//! What comes with a request beside its body: query, cursor, headers; and the address of a tool that a model fills in.
+//! What comes with a request beside its body: query, cursor, headers; and the address of a tool that a model
+//! fills in.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
@@ -11,7 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::draw::Draw;
 
-static QUERIES: LazyLock<Vec<&'static Operation>> = LazyLock::new(|| operations::all().filter(|row| row.query.is_some()).collect());
+static QUERIES: LazyLock<Vec<&'static Operation>> =
+    LazyLock::new(|| operations::all().filter(|row| row.query.is_some()).collect());
 
 /// The operation's place in the table, then the query as it stands in the address.
 ///
@@ -53,10 +55,11 @@ pub fn cursor(data: &[u8]) {
     assert_eq!(service::read_cursor(&keyring, one, &changed), None, "{changed}");
 }
 
-/// One byte for the header and one for what surrounds it, then `Range`, `X-Forwarded-For` or `Idempotency-Key`.
+/// One byte for the header and one for what surrounds it, then `Range`, `X-Forwarded-For` or
+/// `Idempotency-Key`.
 ///
-/// A range lies within the file. The client is the peer unless the peer is trusted, and never a trusted proxy when somebody else is named behind it.
-/// A key is 1 to 255 visible letters.
+/// A range lies within the file. The client is the peer unless the peer is trusted, and never a trusted proxy
+/// when somebody else is named behind it. A key is 1 to 255 visible letters.
 pub fn headers(data: &[u8]) {
     let mut draw = Draw::new(data);
     match draw.below(3) {
@@ -69,19 +72,29 @@ pub fn headers(data: &[u8]) {
         }
         1 => forwarded(&mut draw),
         _ => {
-            let operation = operations::all().find(|row| row.idempotency != Idempotency::Ignored).expect("an operation with a key");
+            let operation = operations::all()
+                .find(|row| row.idempotency != Idempotency::Ignored)
+                .expect("an operation with a key");
             let key = draw.rest();
             if service::takes_key(operation, key) == Some(true) {
                 let plain = key.trim_ascii();
-                assert!((1..=255).contains(&plain.len()) && plain.iter().all(|byte| (b' '..=b'~').contains(byte) || *byte == b'\t'));
+                assert!(
+                    (1..=255).contains(&plain.len())
+                        && plain.iter().all(|byte| (b' '..=b'~').contains(byte) || *byte == b'\t')
+                );
             }
         }
     }
 }
 
 fn forwarded(draw: &mut Draw<'_>) {
-    let trusted: Vec<String> = ["10.0.0.0/8", "::1", "192.0.2.0/24"].into_iter().take(draw.below(4)).map(str::to_owned).collect();
-    let peer = draw.of(&[IpAddr::V4(Ipv4Addr::new(10, 1, 1, 1)), IpAddr::V6(Ipv6Addr::LOCALHOST), IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9))]);
+    let trusted: Vec<String> =
+        ["10.0.0.0/8", "::1", "192.0.2.0/24"].into_iter().take(draw.below(4)).map(str::to_owned).collect();
+    let peer = draw.of(&[
+        IpAddr::V4(Ipv4Addr::new(10, 1, 1, 1)),
+        IpAddr::V6(Ipv6Addr::LOCALHOST),
+        IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9)),
+    ]);
     let values: Vec<&[u8]> = draw.rest().split(|byte| *byte == b'\n').collect();
     let Some(client) = service::client(&trusted, peer, &values) else { return };
     let trusts = |address| service::trusts(&trusted, address) == Some(true);
@@ -91,8 +104,14 @@ fn forwarded(draw: &mut Draw<'_>) {
     }
     // What the last trusted proxy wrote decides, if it can be read at all.
     let plain = |value: &&&[u8]| value.iter().all(|byte| *byte == b'\t' || (b' '..=b'~').contains(byte));
-    let last = values.last().filter(plain).and_then(|value| std::str::from_utf8(value).ok()).and_then(|value| value.rsplit(',').next());
-    if let Some(address) = last.and_then(|hop| hop.trim().parse::<IpAddr>().ok()).filter(|address| !trusts(*address)) {
+    let last = values
+        .last()
+        .filter(plain)
+        .and_then(|value| std::str::from_utf8(value).ok())
+        .and_then(|value| value.rsplit(',').next());
+    if let Some(address) =
+        last.and_then(|hop| hop.trim().parse::<IpAddr>().ok()).filter(|address| !trusts(*address))
+    {
         assert_eq!(client, address);
     }
 }

@@ -11,7 +11,8 @@ thread_local! {
     static CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does what catches panics of the stack's reader itself. A fuzzer ends at the first panic, before anybody can catch it, if nobody tells it not to.
+/// Does what catches panics of the stack's reader itself. A fuzzer ends at the first panic, before anybody
+/// can catch it, if nobody tells it not to.
 fn contained<T>(work: impl FnOnce() -> T) -> T {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
@@ -30,8 +31,9 @@ fn contained<T>(work: impl FnOnce() -> T) -> T {
 
 /// A datagram, or what a connection carried.
 ///
-/// Everything that is read of a message, of its answers and of the call that it begins. What we write back, a refusal or a request within the call, has
-/// just the headers that we gave it, and is at most twice as long as what came.
+/// Everything that is read of a message, of its answers and of the call that it begins. What we write back, a
+/// refusal or a request within the call, has just the headers that we gave it, and is at most twice as long
+/// as what came.
 pub fn message(data: &[u8]) {
     if !contained(|| sip::readable(data)) {
         return;

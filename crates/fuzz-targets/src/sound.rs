@@ -19,20 +19,28 @@ fn ours(draw: &mut Draw<'_>, address: IpAddr) -> OfferSettings {
     };
     let encryption = draw.of(&[Encryption::WhenOffered, Encryption::Required, Encryption::WhenOffered]);
     let mut settings = OfferSettings::new(address, 4000, codecs, encryption);
-    settings.direction = draw.of(&[Direction::SendRecv, Direction::SendOnly, Direction::RecvOnly, Direction::Inactive]);
+    settings.direction =
+        draw.of(&[Direction::SendRecv, Direction::SendOnly, Direction::RecvOnly, Direction::Inactive]);
     settings
 }
 
 fn sensible(agreed: &Agreed) {
-    assert!((10..=60).contains(&agreed.ptime_ms) && agreed.ptime_ms.is_multiple_of(10), "{}", agreed.ptime_ms);
-    assert!(agreed.payload_type < 128 && agreed.telephone_event.is_none_or(|event| event < 128 && event != agreed.payload_type));
+    assert!(
+        (10..=60).contains(&agreed.ptime_ms) && agreed.ptime_ms.is_multiple_of(10),
+        "{}",
+        agreed.ptime_ms
+    );
+    assert!(
+        agreed.payload_type < 128
+            && agreed.telephone_event.is_none_or(|event| event < 128 && event != agreed.payload_type)
+    );
     assert_ne!(agreed.remote.port(), 0);
 }
 
 /// One byte of settings, then a session description of the other side, read as an offer and as an answer.
 ///
-/// What we answer is read as an offer again by somebody like us, and as the answer to what such a one offers; it has a line for each line
-/// of the offer and is not much longer; what was agreed on can be sent.
+/// What we answer is read as an offer again by somebody like us, and as the answer to what such a one offers;
+/// it has a line for each line of the offer and is not much longer; what was agreed on can be sent.
 pub fn sdp(data: &[u8]) {
     let mut draw = Draw::new(data);
     let ours = ours(&mut draw, IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -44,14 +52,19 @@ pub fn sdp(data: &[u8]) {
     sensible(&agreed);
     assert!(written.len() <= 2 * text.len() + 1024, "{} bytes answer {}", written.len(), text.len());
     assert!(written.split("\r\n").all(|line| !line.contains(['\r', '\n'])), "a line within a line");
-    let lines = |text: &str| text.split(['\r', '\n']).filter(|line| line.trim_start().starts_with("m=")).count();
+    let lines =
+        |text: &str| text.split(['\r', '\n']).filter(|line| line.trim_start().starts_with("m=")).count();
     assert_eq!(lines(&written), lines(&text).min(32), "a line for each line");
 
     // Somebody who made an offer that we answer the same way understands us.
-    let theirs = OfferSettings::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 5000, vec![agreed.codec], ours.encryption);
+    let theirs =
+        OfferSettings::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 5000, vec![agreed.codec], ours.encryption);
     if let Ok((written, ours_agreed)) = answer(&offer(&theirs), &ours) {
         let theirs_agreed = agree(&theirs, &written).expect("our answer to our offer");
-        assert_eq!((theirs_agreed.codec, theirs_agreed.payload_type), (ours_agreed.codec, ours_agreed.payload_type));
+        assert_eq!(
+            (theirs_agreed.codec, theirs_agreed.payload_type),
+            (ours_agreed.codec, ours_agreed.payload_type)
+        );
         assert_eq!(theirs_agreed.srtp.is_some(), ours_agreed.srtp.is_some());
         assert_eq!(theirs_agreed.direction.sends(), ours_agreed.direction.receives());
     }
@@ -78,7 +91,8 @@ impl Ear for Told {
 
 /// One packet of sound as it stands on the wire.
 ///
-/// What is read lies within the packet; reports (RTCP) are no sound; a packet of ours is read as it was written.
+/// What is read lies within the packet; reports (RTCP) are no sound; a packet of ours is read as it was
+/// written.
 pub fn rtp(data: &[u8]) {
     telephony::fuzzing::media::rtp(data);
     let Some(packet) = media::read(data) else { return };
@@ -92,11 +106,15 @@ pub fn rtp(data: &[u8]) {
     assert_eq!(media::read(&plain), Some(packet), "written and read again");
 }
 
-const KEYS: [&str; 2] = ["AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwd", "HRwbGhkYFxYVFBMSERAPDg0MCwoJCAcGBQQDAgEA"];
+const KEYS: [&str; 2] =
+    ["AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwd", "HRwbGhkYFxYVFBMSERAPDg0MCwoJCAcGBQQDAgEA"];
 
 fn keys(suite: Suite) -> (Keys, Keys) {
     let [local, remote] = KEYS.map(|text| media::key(text).expect("a key"));
-    (Keys { suite, local: local.clone(), remote: remote.clone() }, Keys { suite, local: remote, remote: local })
+    (
+        Keys { suite, local: local.clone(), remote: remote.clone() },
+        Keys { suite, local: remote, remote: local },
+    )
 }
 
 fn agreed(draw: &mut Draw<'_>) -> Agreed {
@@ -109,7 +127,12 @@ fn agreed(draw: &mut Draw<'_>) -> Agreed {
         payload_type,
         telephone_event: draw.of(&[Some(101), None, Some(96)]),
         ptime_ms: draw.of(&[20, 10, 30, 60]),
-        direction: draw.of(&[Direction::SendRecv, Direction::RecvOnly, Direction::SendOnly, Direction::Inactive]),
+        direction: draw.of(&[
+            Direction::SendRecv,
+            Direction::RecvOnly,
+            Direction::SendOnly,
+            Direction::Inactive,
+        ]),
         srtp: suite.map(|suite| keys(suite).0),
     }
 }
@@ -136,10 +159,11 @@ fn header(draw: &mut Draw<'_>, sequence: &mut u16, timestamp: &mut u32) -> Vec<u
     packet
 }
 
-/// A call drawn from the bytes: packets with and without keys from several addresses in any order, ticks, holds, changes, keys.
+/// A call drawn from the bytes: packets with and without keys from several addresses in any order, ticks,
+/// holds, changes, keys.
 ///
-/// Every packet is counted once, as heard, foreign or unreadable; every key is heard at most once a press; the wait for sound is bounded; each tick
-/// is told to the ear.
+/// Every packet is counted once, as heard, foreign or unreadable; every key is heard at most once a press;
+/// the wait for sound is bounded; each tick is told to the ear.
 pub fn call(data: &[u8]) {
     let mut draw = Draw::new(data);
     let told = Arc::new(Mutex::new((0, 0)));
@@ -165,13 +189,20 @@ pub fn call(data: &[u8]) {
                     let at = usize::from(draw.byte()) % packet.len();
                     packet[at] ^= draw.byte();
                 }
-                let from = draw.of(&["192.0.2.1:4000", "192.0.2.1:4000", "198.51.100.7:5000", "[::ffff:192.0.2.1]:4000"]);
+                let from = draw.of(&[
+                    "192.0.2.1:4000",
+                    "192.0.2.1:4000",
+                    "198.51.100.7:5000",
+                    "[::ffff:192.0.2.1]:4000",
+                ]);
                 packets += 1;
                 pressed += u64::from(call.packet(from.parse().expect("an address"), &packet).is_some());
             }
             6 => {
                 packets += 1;
-                pressed += u64::from(call.packet("192.0.2.1:4000".parse().expect("an address"), draw.bytes()).is_some());
+                pressed += u64::from(
+                    call.packet("192.0.2.1:4000".parse().expect("an address"), draw.bytes()).is_some(),
+                );
             }
             7 | 8 => {
                 for _ in 0..=draw.below(10) {
@@ -219,7 +250,8 @@ pub fn srtp(data: &[u8]) {
     let (mut sequence, mut timestamp) = (draw.short() & 0x7fff, 0);
     let mut sent: Vec<(Vec<u8>, Vec<u8>, bool)> = Vec::new();
     while !draw.is_empty() && sent.len() < 300 {
-        // Senders count upward by one: what is sealed in another order is another packet under the same counter.
+        // Senders count upward by one: what is sealed in another order is another packet under the same
+        // counter.
         let mut plain = header(&mut draw, &mut { sequence }, &mut timestamp);
         sequence = sequence.wrapping_add(1 + u16::from(draw.one_in(8)) * 50);
         plain[2..4].copy_from_slice(&sequence.to_be_bytes());

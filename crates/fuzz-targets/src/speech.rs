@@ -5,12 +5,17 @@ use domain::speech;
 
 /// Words of a customer, or a text of a language model.
 ///
-/// The pieces for the voice are never blank and hold all that was said; where a stream of text is cut does not matter to the words that
-/// are spoken. Captured answers are of the kind that was asked for and of bounded length.
+/// The pieces for the voice are never blank and hold all that was said; where a stream of text is cut does
+/// not matter to the words that are spoken. Captured answers are of the kind that was asked for and of
+/// bounded length.
 pub fn words(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for language in speech::LANGUAGES {
-        let _ = (speech::opt_out(text, language), speech::unfinished(text, language), speech::backchannel(text, language));
+        let _ = (
+            speech::opt_out(text, language),
+            speech::unfinished(text, language),
+            speech::backchannel(text, language),
+        );
     }
     let _ = (speech::intent(text), speech::yes_or_no(text), speech::voicemail(text));
     sentences(text, data.first().map_or(1, |byte| usize::from(byte % 7) + 1));
@@ -42,18 +47,24 @@ fn sentences(text: &str, step: usize) {
 }
 
 fn answers(text: &str) {
-    let choices = ["Gold", "2 BHK", "हाँ", text.get(..text.len().min(9)).unwrap_or("none")].map(str::to_owned).to_vec();
+    let choices =
+        ["Gold", "2 BHK", "हाँ", text.get(..text.len().min(9)).unwrap_or("none")].map(str::to_owned).to_vec();
     for kind in [FieldKind::Text, FieldKind::Boolean, FieldKind::Number, FieldKind::Choice] {
         let field = Field { key: "k".into(), label: String::new(), kind, choices: choices.clone() };
         for value in [capture(&field, text), capture_digits(&field, text)].into_iter().flatten() {
             match kind {
                 FieldKind::Boolean => assert!(value.is_boolean(), "{value}"),
-                FieldKind::Choice => assert!(choices.iter().any(|choice| value.as_str() == Some(choice)), "{value}"),
+                FieldKind::Choice => {
+                    assert!(choices.iter().any(|choice| value.as_str() == Some(choice)), "{value}")
+                }
                 FieldKind::Number => {
                     let number = value.as_str().map_or_else(|| value.as_f64(), |text| text.parse().ok());
                     assert!(number.is_some_and(f64::is_finite), "{value}");
                 }
-                FieldKind::Text => assert!(value.as_str().is_some_and(|text| !text.is_empty() && text.chars().count() <= MAX_ANSWER), "{value}"),
+                FieldKind::Text => assert!(
+                    value.as_str().is_some_and(|text| !text.is_empty() && text.chars().count() <= MAX_ANSWER),
+                    "{value}"
+                ),
             }
         }
     }

@@ -9,12 +9,18 @@ use providers::guarded_client::{MAX_URL_LENGTH, Policy, is_public};
 
 /// A phone number in any writing.
 ///
-/// What was read is an Indian number of ten digits, is read the same from its own text and its own number, and is also a number of the world.
+/// What was read is an Indian number of ten digits, is read the same from its own text and its own number,
+/// and is also a number of the world.
 pub fn phone(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(phone) = Phone::normalize(text) {
         let written = phone.to_string();
-        assert!(written.len() == 13 && written.starts_with("+91") && written[1..].bytes().all(|byte| byte.is_ascii_digit()), "{written}");
+        assert!(
+            written.len() == 13
+                && written.starts_with("+91")
+                && written[1..].bytes().all(|byte| byte.is_ascii_digit()),
+            "{written}"
+        );
         assert_eq!(Phone::normalize(&written), Ok(phone), "its own text");
         assert_eq!(Phone::from_u64(phone.as_u64()), Some(phone), "its own number");
         assert_eq!(E164::parse(&written), Ok(E164::from(phone)), "as a number of the world");
@@ -62,7 +68,12 @@ pub fn ids_and_times(data: &[u8]) {
 fn is_plainly_inside(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(four) => {
-            four.is_loopback() || four.is_private() || four.is_link_local() || four.is_multicast() || four.is_broadcast() || four.is_unspecified()
+            four.is_loopback()
+                || four.is_private()
+                || four.is_link_local()
+                || four.is_multicast()
+                || four.is_broadcast()
+                || four.is_unspecified()
         }
         IpAddr::V6(six) => match six.to_ipv4_mapped() {
             Some(four) => is_plainly_inside(IpAddr::V4(four)),
@@ -79,8 +90,8 @@ fn is_plainly_inside(address: IpAddr) -> bool {
 
 /// The address of a webhook, or a bare IP address.
 ///
-/// What passes has an encrypted scheme, a public host, an allowed port, and passes again in the form in which it is shown; what the
-/// strict policy lets pass, the one for development lets pass too.
+/// What passes has an encrypted scheme, a public host, an allowed port, and passes again in the form in which
+/// it is shown; what the strict policy lets pass, the one for development lets pass too.
 pub fn webhook_url(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(address) = text.parse::<IpAddr>() {
@@ -99,7 +110,13 @@ pub fn webhook_url(data: &[u8]) {
     match host.parse::<IpAddr>() {
         Ok(address) => assert!(is_public(address) && !is_plainly_inside(address), "{address}"),
         Err(_) => {
-            assert!(host.contains('.') && !host.ends_with(".localhost") && !host.ends_with(".local") && !host.ends_with(".internal"), "{host}");
+            assert!(
+                host.contains('.')
+                    && !host.ends_with(".localhost")
+                    && !host.ends_with(".local")
+                    && !host.ends_with(".internal"),
+                "{host}"
+            );
             // Whatever the C library reads as an address is one.
             let last = host.rsplit('.').next().unwrap_or_default();
             assert!(!last.bytes().all(|byte| byte.is_ascii_digit()), "{host}");

@@ -1,4 +1,5 @@
-//! Every input of the kept corpora, through the same functions as the fuzzers run: what was found once is found again without them.
+//! Every input of the kept corpora, through the same functions as the fuzzers run: what was found once is
+//! found again without them.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +7,8 @@ use fuzz_targets::TARGETS;
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|why| panic!("{}: {why}", folder.display()));
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_file()).collect();
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_file()).collect();
     files.sort();
     files
 }
@@ -33,7 +35,9 @@ fn every_kept_input_still_passes() {
 
 #[test]
 fn every_corpus_is_small_and_has_a_target() {
-    for folder in std::fs::read_dir(corpora()).expect("fuzz/corpus").map(|entry| entry.expect("an entry").path()) {
+    for folder in
+        std::fs::read_dir(corpora()).expect("fuzz/corpus").map(|entry| entry.expect("an entry").path())
+    {
         let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
         assert!(fuzz_targets::find(&name).is_some(), "fuzz/corpus/{name} belongs to no target");
         let size: u64 = files(&folder).iter().map(|file| file.metadata().expect("a file").len()).sum();

@@ -21,16 +21,22 @@ use tokio::runtime::{Builder, Runtime};
 const PAYLOAD: usize = 600;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let argument = |place: usize, default: u64| std::env::args().nth(place).and_then(|text| text.parse().ok()).unwrap_or(default);
+    let argument = |place: usize, default: u64| {
+        std::env::args().nth(place).and_then(|text| text.parse().ok()).unwrap_or(default)
+    };
     let (seconds, concurrency, threads) = (argument(1, 5), argument(2, 64), argument(3, 1));
     let receivers = runtime("receiver", 1)?;
     let address = receivers.block_on(receiver())?;
     let clients = runtime("client", threads as usize)?;
-    let client = GuardedClient::new(Policy { allow_insecure: true, ..Policy::default() }, Arc::new(SystemResolver::new()))?;
+    let client = GuardedClient::new(
+        Policy { allow_insecure: true, ..Policy::default() },
+        Arc::new(SystemResolver::new()),
+    )?;
     let target = client.check_url(&format!("http://{address}/hooks?tenant=1"))?;
     clients.block_on(run(&client, &target, concurrency, Duration::from_secs(1)));
     let (cpu_before, started) = (cpu_of("client"), Instant::now());
-    let (answered, failed, slowest) = clients.block_on(run(&client, &target, concurrency, Duration::from_secs(seconds)));
+    let (answered, failed, slowest) =
+        clients.block_on(run(&client, &target, concurrency, Duration::from_secs(seconds)));
     let (wall, cpu) = (started.elapsed(), cpu_of("client") - cpu_before);
     println!("concurrency {concurrency}, client threads {threads}, body {PAYLOAD} B");
     println!(
@@ -45,7 +51,12 @@ fn runtime(name: &str, threads: usize) -> std::io::Result<Runtime> {
     Builder::new_multi_thread().worker_threads(threads).thread_name(name).enable_all().build()
 }
 
-async fn run(client: &GuardedClient, target: &Target, concurrency: u64, time: Duration) -> (u64, u64, Duration) {
+async fn run(
+    client: &GuardedClient,
+    target: &Target,
+    concurrency: u64,
+    time: Duration,
+) -> (u64, u64, Duration) {
     let failed = Arc::new(AtomicU64::new(0));
     let until = Instant::now() + time;
     let mut workers = Vec::new();
@@ -84,8 +95,10 @@ fn headers() -> http::HeaderMap {
         ("x-dastak-event", "call.completed"),
         ("x-dastak-delivery", "whd_01jh000000000000000000"),
     ];
-    let mut headers: http::HeaderMap =
-        rows.into_iter().map(|(name, value)| (http::HeaderName::from_static(name), http::HeaderValue::from_static(value))).collect();
+    let mut headers: http::HeaderMap = rows
+        .into_iter()
+        .map(|(name, value)| (http::HeaderName::from_static(name), http::HeaderValue::from_static(value)))
+        .collect();
     if let Ok(value) = signature.try_into() {
         headers.insert("x-dastak-signature", value);
     }
@@ -102,7 +115,9 @@ async fn receiver() -> std::io::Result<SocketAddr> {
                 let _ = request.into_body().collect().await;
                 Ok::<_, Infallible>(http::Response::new(Full::new(Bytes::from_static(b"ok"))))
             });
-            tokio::spawn(hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+            tokio::spawn(
+                hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service),
+            );
         }
     });
     Ok(address)
@@ -111,7 +126,10 @@ async fn receiver() -> std::io::Result<SocketAddr> {
 /// CPU time of the process's threads of that name, from the scheduler's books.
 fn cpu_of(name: &str) -> Duration {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let of_name = tasks.filter(|task| fs::read_to_string(task.path().join("comm")).is_ok_and(|comm| comm.trim() == name));
-    let nanos = of_name.filter_map(|task| fs::read_to_string(task.path().join("schedstat")).ok()?.split(' ').next()?.parse::<u64>().ok());
+    let of_name = tasks
+        .filter(|task| fs::read_to_string(task.path().join("comm")).is_ok_and(|comm| comm.trim() == name));
+    let nanos = of_name.filter_map(|task| {
+        fs::read_to_string(task.path().join("schedstat")).ok()?.split(' ').next()?.parse::<u64>().ok()
+    });
     Duration::from_nanos(nanos.sum())
 }

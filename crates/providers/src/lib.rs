@@ -1,7 +1,8 @@
 //! Outbound adapters: everything that speaks to a service outside.
 //!
-//! Every request to an address that a user gave (webhook receivers, tools, customer systems) goes through [`GuardedClient`]. Services that the operator names
-//! (speech, language models, storage) are asked through [`http`] and `websocket`, which may reach private addresses.
+//! Every request to an address that a user gave (webhook receivers, tools, customer systems) goes through
+//! [`GuardedClient`]. Services that the operator names (speech, language models, storage) are asked through
+//! [`http`] and `websocket`, which may reach private addresses.
 //!
 //! | room | holds |
 //! |---|---|

@@ -11,7 +11,8 @@ use std::time::Duration;
 pub struct Speech {
     /// `sarvam`, `deepgram`, `elevenlabs`, `cartesia`, `openai` or `offline`.
     pub name: String,
-    /// `https://…` (or `http://…`) of the service; its public one when absent. WebSocket addresses are made of it.
+    /// `https://…` (or `http://…`) of the service; its public one when absent. WebSocket addresses are made
+    /// of it.
     pub base_url: Option<String>,
     /// Credentials.
     pub api_key: String,
@@ -73,7 +74,10 @@ pub enum Storage {
 
 impl fmt::Debug for Speech {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Speech").field("name", &self.name).field("base_url", &self.base_url).finish_non_exhaustive()
+        f.debug_struct("Speech")
+            .field("name", &self.name)
+            .field("base_url", &self.base_url)
+            .finish_non_exhaustive()
     }
 }
 
@@ -91,7 +95,11 @@ impl fmt::Debug for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Files(folder) => f.debug_tuple("Files").field(folder).finish(),
-            Self::S3 { endpoint, bucket, .. } => f.debug_struct("S3").field("endpoint", endpoint).field("bucket", bucket).finish_non_exhaustive(),
+            Self::S3 { endpoint, bucket, .. } => f
+                .debug_struct("S3")
+                .field("endpoint", endpoint)
+                .field("bucket", bucket)
+                .finish_non_exhaustive(),
         }
     }
 }

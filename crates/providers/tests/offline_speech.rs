@@ -1,10 +1,13 @@
-//! The offline speech against the real programs, which must be installed: sentences are spoken, sent through a telephone's codec, and heard again.
+//! The offline speech against the real programs, which must be installed: sentences are spoken, sent through
+//! a telephone's codec, and heard again.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use domain::conversation::{Expected, FieldKind};
-use domain::ports::{Heard, Hints, ListenOrder, Listening, ProviderFault, Recogniser, SAMPLE_RATE, SpeakOrder, Synthesiser};
+use domain::ports::{
+    Heard, Hints, ListenOrder, Listening, ProviderFault, Recogniser, SAMPLE_RATE, SpeakOrder, Synthesiser,
+};
 use domain::speech::LANGUAGES;
 use providers::speech::offline::{OfflineRecogniser, OfflineSynthesiser, Settings};
 
@@ -29,8 +32,12 @@ fn seconds(samples: &[i16]) -> f64 {
 
 /// RMS of the loud half of the 20 ms frames.
 fn loudness(samples: &[i16]) -> f64 {
-    let mut frames: Vec<f64> =
-        samples.chunks(160).map(|frame| (frame.iter().map(|sample| f64::from(*sample).powi(2)).sum::<f64>() / frame.len() as f64).sqrt()).collect();
+    let mut frames: Vec<f64> = samples
+        .chunks(160)
+        .map(|frame| {
+            (frame.iter().map(|sample| f64::from(*sample).powi(2)).sum::<f64>() / frame.len() as f64).sqrt()
+        })
+        .collect();
     frames.sort_by(f64::total_cmp);
     let loud = &frames[frames.len() / 2..];
     loud.iter().sum::<f64>() / loud.len() as f64
@@ -53,8 +60,15 @@ fn over_the_telephone(samples: &[i16]) -> Vec<i16> {
 /// A sentence by flite, another make of voice than our own, at 8 kHz.
 fn flite(voice: &str, text: &str) -> Vec<i16> {
     let pipe = "flite -voice \"$1\" -t \"$2\" -o /dev/stdout | sox -t wav - -t raw -r 8000 -c 1 -b 16 -e signed - gain -n -6";
-    let output = Command::new("sh").args(["-c", pipe, "sh", voice, text]).stderr(Stdio::null()).output().expect("a shell");
-    assert!(output.status.success() && !output.stdout.is_empty(), "flite or sox is missing: apt-get install flite sox");
+    let output = Command::new("sh")
+        .args(["-c", pipe, "sh", voice, text])
+        .stderr(Stdio::null())
+        .output()
+        .expect("a shell");
+    assert!(
+        output.status.success() && !output.stdout.is_empty(),
+        "flite or sox is missing: apt-get install flite sox"
+    );
     output.stdout.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect()
 }
 
@@ -105,7 +119,11 @@ async fn every_language_is_spoken_at_one_loudness_without_a_pause_in_front() {
             let level = loudness(&sound);
             assert!((1500.0..9000.0).contains(&level), "{language} {voice}: {level}");
             let first = sound.iter().position(|sample| sample.unsigned_abs() > 300).expect("sound");
-            assert!(seconds(&sound[..first]) < 0.15, "{language} {voice}: silent for {} s", seconds(&sound[..first]));
+            assert!(
+                seconds(&sound[..first]) < 0.15,
+                "{language} {voice}: silent for {} s",
+                seconds(&sound[..first])
+            );
         }
     }
 }
@@ -127,7 +145,9 @@ async fn a_kept_sentence_needs_no_program() {
     let before = speak(&synthesiser, "Kept.", "", "en").await;
     std::fs::remove_file(&link).expect("the link");
     assert!(before == speak(&synthesiser, "Kept.", "", "en").await);
-    let other = synthesiser.speak(SpeakOrder { text: "Not kept.".into(), voice: String::new(), language: "en".into() }).await;
+    let other = synthesiser
+        .speak(SpeakOrder { text: "Not kept.".into(), voice: String::new(), language: "en".into() })
+        .await;
     assert_eq!(other.err().map(|error| error.fault), Some(ProviderFault::NotInstalled));
 }
 
@@ -142,15 +162,23 @@ async fn markup_and_commands_in_a_text_are_only_text() {
 
 #[tokio::test]
 async fn failures_say_what_is_wrong() {
-    let missing =
-        Settings { espeak: "/nowhere/espeak-ng".into(), pocketsphinx: "/nowhere/pocketsphinx_batch".into(), model: "/nowhere".into(), ..settings() };
+    let missing = Settings {
+        espeak: "/nowhere/espeak-ng".into(),
+        pocketsphinx: "/nowhere/pocketsphinx_batch".into(),
+        model: "/nowhere".into(),
+        ..settings()
+    };
     let synthesiser = OfflineSynthesiser::new(missing.clone());
-    let order = |language: &str| SpeakOrder { text: "hello".into(), voice: String::new(), language: language.into() };
+    let order =
+        |language: &str| SpeakOrder { text: "hello".into(), voice: String::new(), language: language.into() };
     let fault = |error: domain::ports::ProviderError| (error.fault, error.detail);
     let (kind, detail) = fault(synthesiser.speak(order("en")).await.err().expect("no program"));
     assert_eq!(kind, ProviderFault::NotInstalled);
     assert!(detail.contains("apt-get install espeak-ng"), "{detail}");
-    assert_eq!(fault(synthesiser.speak(order("fr")).await.err().expect("no such language")).0, ProviderFault::Refused);
+    assert_eq!(
+        fault(synthesiser.speak(order("fr")).await.err().expect("no such language")).0,
+        ProviderFault::Refused
+    );
     assert_eq!(fault(synthesiser.check().await.expect_err("no program")).0, ProviderFault::NotInstalled);
 
     let recogniser = OfflineRecogniser::new(missing);
@@ -165,15 +193,25 @@ async fn failures_say_what_is_wrong() {
 
     let chatter = OfflineSynthesiser::new(Settings { espeak: "echo".into(), ..settings() });
     let mut speaking = chatter.speak(order("en")).await.unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(speaking.next().await.expect("an answer").map_err(|error| error.fault), Err(ProviderFault::Broken));
-    let stuck = OfflineSynthesiser::new(Settings { espeak: "yes".into(), voices_at_once: 1, timeout: Duration::from_millis(50), ..settings() });
+    assert_eq!(
+        speaking.next().await.expect("an answer").map_err(|error| error.fault),
+        Err(ProviderFault::Broken)
+    );
+    let stuck = OfflineSynthesiser::new(Settings {
+        espeak: "yes".into(),
+        voices_at_once: 1,
+        timeout: Duration::from_millis(50),
+        ..settings()
+    });
     let mut speaking = stuck.speak(order("en")).await.unwrap_or_else(|error| panic!("{error}"));
     assert!(speaking.next().await.expect("an answer").is_err());
 }
 
 #[tokio::test]
 async fn the_programs_are_there() {
-    for check in [OfflineSynthesiser::new(settings()).check().await, OfflineRecogniser::new(settings()).check().await] {
+    for check in
+        [OfflineSynthesiser::new(settings()).check().await, OfflineRecogniser::new(settings()).check().await]
+    {
         assert!(check.as_ref().is_ok_and(|verdict| !verdict.is_empty()), "{check:?}");
     }
 }
@@ -219,7 +257,9 @@ async fn what_people_say_is_heard() {
     }
     println!("heard right: {right} of {all}; not: {misheard:?}");
     assert!(right * 10 >= all * 7, "{misheard:?}");
-    let stops = misheard.iter().filter(|(_, phrase, heard)| *phrase != "stop calling me" && domain::speech::opt_out(heard, "en"));
+    let stops = misheard
+        .iter()
+        .filter(|(_, phrase, heard)| *phrase != "stop calling me" && domain::speech::opt_out(heard, "en"));
     assert_eq!(stops.count(), 0, "nothing is taken for an opt-out that is none: {misheard:?}");
 }
 
@@ -229,9 +269,17 @@ async fn what_is_expected_is_heard() {
     let listening = listen(&recogniser).await;
     let mut right = Vec::new();
     for (hints, spoken, expected) in [
-        (expecting(FieldKind::Choice, &["2 BHK", "Villa", "Studio apartment"]), "studio apartment", "Studio apartment"),
+        (
+            expecting(FieldKind::Choice, &["2 BHK", "Villa", "Studio apartment"]),
+            "studio apartment",
+            "Studio apartment",
+        ),
         (expecting(FieldKind::Choice, &["2 BHK", "Villa", "Studio apartment"]), "two b h k", "2 BHK"),
-        (expecting(FieldKind::Choice, &["Home loan", "Car loan", "Gold loan"]), "i want home loan", "i want home loan"),
+        (
+            expecting(FieldKind::Choice, &["Home loan", "Car loan", "Gold loan"]),
+            "i want home loan",
+            "i want home loan",
+        ),
         (expecting(FieldKind::Number, &[]), "five six zero zero zero one", "five six zero zero zero one"),
         (expecting(FieldKind::Number, &[]), "twenty five thousand", "twenty five thousand"),
         (expecting(FieldKind::Text, &[]), "call me tomorrow at five", "call me tomorrow at five"),
@@ -259,7 +307,9 @@ async fn what_is_not_expected_is_not_understood() {
             ((state >> 16) as i16) / 4
         })
         .collect();
-    let melody: Vec<i16> = (0..16_000).map(|at: i32| (6000.0 * (f64::from(at) * 0.2 * f64::from(1 + at / 4000)).sin()) as i16).collect();
+    let melody: Vec<i16> = (0..16_000)
+        .map(|at: i32| (6000.0 * (f64::from(at) * 0.2 * f64::from(1 + at / 4000)).sin()) as i16)
+        .collect();
     let mut sounds = vec![("noise".to_owned(), noise), ("melody".to_owned(), melody)];
     for text in ["मुझे कल बाजार जाना है", "मौसम आज बहुत अच्छा है", "मेरी बेटी स्कूल गई है", "इसकी कीमत कितनी है"]
     {

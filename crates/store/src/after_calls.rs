@@ -1,5 +1,6 @@
-//! What calls owe after their end, and what comes of it in the call: a row for each step, worked when its time has come. Who takes a row counts its attempt and moves its time on by
-//! a lease; [`finish`] and [`put_off`] change it only for the holder of that attempt.
+//! What calls owe after their end, and what comes of it in the call: a row for each step, worked when its
+//! time has come. Who takes a row counts its attempt and moves its time on by a lease; [`finish`] and
+//! [`put_off`] change it only for the holder of that attempt.
 
 use domain::call::after::Step;
 use domain::ids::{Call, Id, Recording};
@@ -41,7 +42,8 @@ fn read(row: &Row<'_>) -> Result<StepRow, DbError> {
     let step = row.text(1)?;
     Ok(StepRow {
         call: row.id(0)?,
-        step: Step::parse(&step).ok_or_else(|| DbError::Internal(format!("unknown step after a call: {step}")))?,
+        step: Step::parse(&step)
+            .ok_or_else(|| DbError::Internal(format!("unknown step after a call: {step}")))?,
         workspace: row.id(2)?,
         node: row.opt_text(3)?,
         recording: row.opt_id(4)?,
@@ -83,8 +85,8 @@ fn among(steps: &[Step], params: &mut Vec<Value<'static>>) -> String {
     format!("and step in ({})", places.join(", "))
 }
 
-/// Takes up to `limit` due steps of these kinds that this node can do: each counts an attempt and is due again at `lease`. Steps of a node that has
-/// not come for them since `orphaned` are anybody's.
+/// Takes up to `limit` due steps of these kinds that this node can do: each counts an attempt and is due
+/// again at `lease`. Steps of a node that has not come for them since `orphaned` are anybody's.
 pub fn take(
     tx: &mut Tx<'_>,
     node: &str,
@@ -94,7 +96,8 @@ pub fn take(
     orphaned: Timestamp,
     limit: i64,
 ) -> Result<Vec<StepRow>, DbError> {
-    let mut params: Vec<Value<'static>> = vec![now.into(), node.to_owned().into(), orphaned.into(), limit.into()];
+    let mut params: Vec<Value<'static>> =
+        vec![now.into(), node.to_owned().into(), orphaned.into(), limit.into()];
     let among = among(steps, &mut params);
     let sql = format!(
         "select {COLUMNS} from after_calls where next_at <= ?1 and (node is null or node = ?2 or next_at <= ?3) {among} \
@@ -112,8 +115,14 @@ pub fn take(
     Ok(rows)
 }
 
-/// When the next step of these kinds that this node can do is due. A step of another node is due here at `patience` after its own time.
-pub fn next_due(tx: &mut Tx<'_>, node: &str, steps: &[Step], patience: i64) -> Result<Option<Timestamp>, DbError> {
+/// When the next step of these kinds that this node can do is due. A step of another node is due here at
+/// `patience` after its own time.
+pub fn next_due(
+    tx: &mut Tx<'_>,
+    node: &str,
+    steps: &[Step],
+    patience: i64,
+) -> Result<Option<Timestamp>, DbError> {
     let mut params: Vec<Value<'static>> = vec![node.to_owned().into(), patience.into()];
     let among = among(steps, &mut params);
     let sql = format!(
@@ -141,12 +150,16 @@ pub fn put_off(tx: &mut Tx<'_>, tenant: Tenant, row: &StepRow, next_at: Timestam
 
 /// Whether a step of a call is still to be done.
 pub fn waits(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, step: Step) -> Result<bool, DbError> {
-    let found =
-        tx.one("select 1 from after_calls where workspace = ?1 and call = ?2 and step = ?3", params![tenant, call, step.as_str()], |_| Ok(()))?;
+    let found = tx.one(
+        "select 1 from after_calls where workspace = ?1 and call = ?2 and step = ?3",
+        params![tenant, call, step.as_str()],
+        |_| Ok(()),
+    )?;
     Ok(found.is_some())
 }
 
-/// Writes the times of a conversation, and which of the steps after it are to come. The caller knows that the person is not erased.
+/// Writes the times of a conversation, and which of the steps after it are to come. The caller knows that the
+/// person is not erased.
 pub fn save_times(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, content: &Content) -> Result<(), DbError> {
     tx.later(
         "update calls set turns = ?3, latency = ?4, analysis = ?5, full_status = ?6 where workspace = ?1 and id = ?2",
@@ -154,7 +167,8 @@ pub fn save_times(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, content: &Conte
     )
 }
 
-/// Writes what an analysis found, or that it found nothing (`status` is `done`, `failed` or `skipped`). Outcome and sentiment are the row's own.
+/// Writes what an analysis found, or that it found nothing (`status` is `done`, `failed` or `skipped`).
+/// Outcome and sentiment are the row's own.
 pub fn save_analysis(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -164,13 +178,25 @@ pub fn save_analysis(
     found: Option<(Option<&str>, &Json)>,
 ) -> Result<(), DbError> {
     if let Some((summary, extracted)) = found {
-        tx.later("update calls set summary = ?3, extracted = ?4 where workspace = ?1 and id = ?2", params![tenant, id, summary, extracted])?;
+        tx.later(
+            "update calls set summary = ?3, extracted = ?4 where workspace = ?1 and id = ?2",
+            params![tenant, id, summary, extracted],
+        )?;
     }
-    tx.later("update calls set analysis = ?3, analysed_at = ?4 where workspace = ?1 and id = ?2", params![tenant, id, status, at])
+    tx.later(
+        "update calls set analysis = ?3, analysed_at = ?4 where workspace = ?1 and id = ?2",
+        params![tenant, id, status, at],
+    )
 }
 
 /// Writes how far the transcript with times has got; only one that is being made goes on. Whether it did.
-pub fn save_full_transcript(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, status: &str, turns: Option<&Json>) -> Result<bool, DbError> {
+pub fn save_full_transcript(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Call>,
+    status: &str,
+    turns: Option<&Json>,
+) -> Result<bool, DbError> {
     let saved = tx.exec(
         "update calls set full_status = ?3, full_turns = ?4 where workspace = ?1 and id = ?2 and full_status in ('pending', 'processing')",
         params![tenant, id, status, turns],
@@ -179,11 +205,22 @@ pub fn save_full_transcript(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, statu
 }
 
 /// Names the recording that is kept of a call, or that none is any more.
-pub fn set_recording(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, recording: Option<Id<Recording>>) -> Result<(), DbError> {
-    tx.later("update calls set recording = ?3 where workspace = ?1 and id = ?2", params![tenant, id, recording])
+pub fn set_recording(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Call>,
+    recording: Option<Id<Recording>>,
+) -> Result<(), DbError> {
+    tx.later(
+        "update calls set recording = ?3 where workspace = ?1 and id = ?2",
+        params![tenant, id, recording],
+    )
 }
 
 /// Writes the list of pushes to connected systems, newest first.
 pub fn save_pushes(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, pushes: &Json) -> Result<(), DbError> {
-    tx.later("update calls set connector_pushes = ?3 where workspace = ?1 and id = ?2", params![tenant, id, pushes])
+    tx.later(
+        "update calls set connector_pushes = ?3 where workspace = ?1 and id = ?2",
+        params![tenant, id, pushes],
+    )
 }

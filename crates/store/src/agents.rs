@@ -1,4 +1,5 @@
-//! Agents and their flows. A deleted agent is not found by any function here; its row stays, since calls speak of it.
+//! Agents and their flows. A deleted agent is not found by any function here; its row stays, since calls
+//! speak of it.
 
 use domain::ids::{Agent, Id};
 use domain::tenant::Tenant;
@@ -89,7 +90,11 @@ fn read(row: &Row<'_>) -> Result<AgentRow, DbError> {
 
 /// One agent.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null"), params![tenant, id], read)
+    tx.one(
+        &format!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null"),
+        params![tenant, id],
+        read,
+    )
 }
 
 /// One agent, kept from changing until the transaction ends.
@@ -202,7 +207,13 @@ pub fn update_settings(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Resul
 }
 
 /// Publishes (`active`) or unpublishes (`draft`) an agent.
-pub fn set_status(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, status: &str, now: Timestamp) -> Result<(), DbError> {
+pub fn set_status(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Agent>,
+    status: &str,
+    now: Timestamp,
+) -> Result<(), DbError> {
     tx.exec(
         "update agents set status = ?3, updated_at = ?4 where workspace = ?1 and id = ?2 and deleted_at is null",
         params![tenant, id, status, now],
@@ -212,18 +223,31 @@ pub fn set_status(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, status: &str, 
 
 /// Locks or unlocks an agent; `false` without one.
 pub fn set_locked(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, locked: bool) -> Result<bool, DbError> {
-    let changed = tx.exec("update agents set locked = ?3 where workspace = ?1 and id = ?2 and deleted_at is null", params![tenant, id, locked])?;
+    let changed = tx.exec(
+        "update agents set locked = ?3 where workspace = ?1 and id = ?2 and deleted_at is null",
+        params![tenant, id, locked],
+    )?;
     Ok(changed > 0)
 }
 
 /// Deletes an agent with its flows.
 pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, now: Timestamp) -> Result<(), DbError> {
-    tx.exec("update agents set deleted_at = ?3 where workspace = ?1 and id = ?2 and deleted_at is null", params![tenant, id, now])?;
+    tx.exec(
+        "update agents set deleted_at = ?3 where workspace = ?1 and id = ?2 and deleted_at is null",
+        params![tenant, id, now],
+    )?;
     tx.later("delete from flows where workspace = ?1 and agent = ?2", params![tenant, id])
 }
 
 /// Adds a flow under a new id; `needs` is what a call needs of it, if it is published at once.
-pub fn add_flow(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>, id: &str, graph: &str, needs: Option<&str>) -> Result<(), DbError> {
+pub fn add_flow(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    agent: Id<Agent>,
+    id: &str,
+    graph: &str,
+    needs: Option<&str>,
+) -> Result<(), DbError> {
     tx.later(
         "insert into flows (id, workspace, agent, graph, bytes, needs) values (?1, ?2, ?3, ?4, ?5, ?6)",
         params![id, tenant, agent, graph, graph.len() as i64, needs],
@@ -232,12 +256,18 @@ pub fn add_flow(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>, id: &str, gra
 
 /// The graph of a flow, as JSON text.
 pub fn graph(tx: &mut Tx<'_>, tenant: Tenant, flow: &str) -> Result<Option<String>, DbError> {
-    tx.one("select graph from flows where workspace = ?1 and id = ?2", params![tenant, flow], |row| row.text(0))
+    tx.one("select graph from flows where workspace = ?1 and id = ?2", params![tenant, flow], |row| {
+        row.text(0)
+    })
 }
 
 /// What a call needs of a flow, as JSON text; `None` of one that was published before that was written down.
 pub fn needs(tx: &mut Tx<'_>, tenant: Tenant, flow: &str) -> Result<Option<String>, DbError> {
-    Ok(tx.one("select needs from flows where workspace = ?1 and id = ?2", params![tenant, flow], |row| row.opt_text(0))?.flatten())
+    Ok(tx
+        .one("select needs from flows where workspace = ?1 and id = ?2", params![tenant, flow], |row| {
+            row.opt_text(0)
+        })?
+        .flatten())
 }
 
 /// Writes down what a call needs of a flow.
@@ -253,7 +283,8 @@ pub fn drop_flow(tx: &mut Tx<'_>, tenant: Tenant, flow: &str) -> Result<(), DbEr
 /// A flow by workspace and id, and the bytes of its graph.
 pub type FlowOfCall = (Tenant, String, i64);
 
-/// The published flows of the calls that are due on a network that is a table, in the order of [`crate::calls::due`]; `None` for a call that needs none.
+/// The published flows of the calls that are due on a network that is a table, in the order of
+/// [`crate::calls::due`]; `None` for a call that needs none.
 pub fn flows_of_due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<Option<FlowOfCall>>, DbError> {
     tx.all(
         "select calls.workspace, flows.id, flows.bytes from calls \
@@ -268,8 +299,16 @@ pub fn flows_of_due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<O
     )
 }
 
-/// Makes a flow the draft over version `base` and marks the flow as edited; the new version, or `None` when the draft has another version by now.
-pub fn save_draft(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, flow: &str, base: i64, now: Timestamp) -> Result<Option<i64>, DbError> {
+/// Makes a flow the draft over version `base` and marks the flow as edited; the new version, or `None` when
+/// the draft has another version by now.
+pub fn save_draft(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Agent>,
+    flow: &str,
+    base: i64,
+    now: Timestamp,
+) -> Result<Option<i64>, DbError> {
     tx.one(
         "update agents set draft_flow = ?3, draft_version = draft_version + 1, flow_edited = 1, updated_at = ?5 \
          where workspace = ?1 and id = ?2 and draft_version = ?4 and deleted_at is null returning draft_version",
@@ -278,8 +317,15 @@ pub fn save_draft(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, flow: &str, ba
     )
 }
 
-/// Makes the draft of this version the published flow and marks the flow as edited; `false` when the draft has another version by now.
-pub fn publish_draft(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, version: i64, now: Timestamp) -> Result<bool, DbError> {
+/// Makes the draft of this version the published flow and marks the flow as edited; `false` when the draft
+/// has another version by now.
+pub fn publish_draft(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Agent>,
+    version: i64,
+    now: Timestamp,
+) -> Result<bool, DbError> {
     let changed = tx.exec(
         "update agents set published_flow = draft_flow, flow_edited = 1, updated_at = ?4 \
          where workspace = ?1 and id = ?2 and draft_version = ?3 and deleted_at is null",

@@ -1,5 +1,6 @@
-//! Live calls packed by the hour, for figures over many of them (`domain::analytics`). Every change of a live call makes its hour stale in
-//! the same transaction; a packed body is kept only if nothing changed since it was read.
+//! Live calls packed by the hour, for figures over many of them (`domain::analytics`). Every change of a live
+//! call makes its hour stale in the same transaction; a packed body is kept only if nothing changed since it
+//! was read.
 
 use domain::analytics::{CallFact, Standing, hour_of, start_of};
 use domain::call::Status;
@@ -22,7 +23,12 @@ pub struct HourRow {
 }
 
 /// Makes the hour of a live call stale. `changed_at` is the latest moment known of the call.
-pub(crate) fn touch(tx: &mut Tx<'_>, tenant: Tenant, started_at: Timestamp, changed_at: Timestamp) -> Result<(), DbError> {
+pub(crate) fn touch(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    started_at: Timestamp,
+    changed_at: Timestamp,
+) -> Result<(), DbError> {
     tx.later(
         "insert into call_hours (workspace, hour, version, changed_at, built) values (?1, ?2, 1, ?3, 0) \
          on conflict (workspace, hour) do update set version = call_hours.version + 1, changed_at = excluded.changed_at",
@@ -36,7 +42,8 @@ pub fn hours(tx: &mut Tx<'_>, tenant: Tenant, first: i64, last: i64) -> Result<V
     tx.all(sql, params![tenant, first, last], |row| row.int(0))
 }
 
-/// Calls `visit` with the hours from `first` to `last` in their order, each with its body, or without one when that is stale.
+/// Calls `visit` with the hours from `first` to `last` in their order, each with its body, or without one
+/// when that is stale.
 pub fn packed(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -46,7 +53,9 @@ pub fn packed(
 ) -> Result<(), DbError> {
     let sql = "select hour, version, case when built = version then body end from call_hours \
                where workspace = ?1 and hour >= ?2 and hour <= ?3 order by hour";
-    tx.each(sql, params![tenant, first, last], |row| visit(HourRow { workspace: tenant, hour: row.int(0)?, version: row.int(1)? }, row.opt_bytes(2)?))
+    tx.each(sql, params![tenant, first, last], |row| {
+        visit(HourRow { workspace: tenant, hour: row.int(0)?, version: row.int(1)? }, row.opt_bytes(2)?)
+    })
 }
 
 /// The live calls of an hour, in the order of their beginning.
@@ -62,7 +71,8 @@ pub fn facts(tx: &mut Tx<'_>, tenant: Tenant, hour: i64) -> Result<Vec<CallFact>
 }
 
 fn read(row: &Row<'_>) -> Result<Option<CallFact>, DbError> {
-    let (status, inbound, campaign) = (Status::parse(&row.text(0)?), row.text(1)? == "inbound", row.opt_text(8)?);
+    let (status, inbound, campaign) =
+        (Status::parse(&row.text(0)?), row.text(1)? == "inbound", row.opt_text(8)?);
     let standing = match status {
         // Not dialled yet.
         None | Some(Status::Queued) => return Ok(None),
@@ -107,5 +117,7 @@ pub fn to_build(tx: &mut Tx<'_>, quiet_since: Timestamp, limit: i64) -> Result<V
 
 /// When the stale hour that waits longest was last changed.
 pub fn oldest_change(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx.one("select min(changed_at) from call_hours where built <> version", &[], |row| row.opt_time(0))?.flatten())
+    Ok(tx
+        .one("select min(changed_at) from call_hours where built <> version", &[], |row| row.opt_time(0))?
+        .flatten())
 }

@@ -35,7 +35,8 @@ fn read(row: &Row<'_>, at: usize) -> Result<KeyRow, DbError> {
     Ok(KeyRow {
         id: row.id(at)?,
         name: row.text(at + 1)?,
-        mode: Mode::parse(&row.text(at + 2)?).ok_or_else(|| DbError::Internal("unknown mode of a key".into()))?,
+        mode: Mode::parse(&row.text(at + 2)?)
+            .ok_or_else(|| DbError::Internal("unknown mode of a key".into()))?,
         prefix: row.text(at + 3)?,
         scopes: row.text(at + 4)?,
         expires_at: row.opt_time(at + 5)?,
@@ -56,17 +57,29 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &KeyRow, hash: &str) -> Resu
 
 /// The key with this hash and its workspace, whatever their state.
 pub fn find_by_hash(tx: &mut Tx<'_>, hash: &str) -> Result<Option<(KeyRow, WorkspaceRow)>, DbError> {
-    let sql = format!("select {}, {COLUMNS} from api_keys k join workspaces w on w.id = k.workspace where k.hash = ?1", workspaces::COLUMNS);
+    let sql = format!(
+        "select {}, {COLUMNS} from api_keys k join workspaces w on w.id = k.workspace where k.hash = ?1",
+        workspaces::COLUMNS
+    );
     tx.one(&sql, params![hash], |row| Ok((read(row, workspaces::WIDTH)?, workspaces::read(row)?)))
 }
 
 /// The keys of a workspace, newest first.
 pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<KeyRow>, DbError> {
-    tx.all(&format!("select {COLUMNS} from api_keys k where k.workspace = ?1 order by k.id desc"), params![tenant], |row| read(row, 0))
+    tx.all(
+        &format!("select {COLUMNS} from api_keys k where k.workspace = ?1 order by k.id desc"),
+        params![tenant],
+        |row| read(row, 0),
+    )
 }
 
 /// Marks a key revoked (a repeat keeps the first time) and returns it.
-pub fn revoke(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ApiKey>, now: Timestamp) -> Result<Option<KeyRow>, DbError> {
+pub fn revoke(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<ApiKey>,
+    now: Timestamp,
+) -> Result<Option<KeyRow>, DbError> {
     tx.one(
         "update api_keys as k set revoked_at = coalesce(k.revoked_at, ?3) where k.workspace = ?1 and k.id = ?2 \
          returning id, name, mode, prefix, scopes, expires_at, revoked_at, created_at",

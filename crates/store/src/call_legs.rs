@@ -95,7 +95,10 @@ pub fn insert(tx: &mut Tx<'_>, leg: &LegRow) -> Result<(), DbError> {
             leg.line.then_some(1)
         ],
     )?;
-    tx.later("update calls set legs = ?3 where workspace = ?1 and id = ?2", params![leg.workspace, leg.call, leg.leg])
+    tx.later(
+        "update calls set legs = ?3 where workspace = ?1 and id = ?2",
+        params![leg.workspace, leg.call, leg.leg],
+    )
 }
 
 /// Writes what changes in the life of a leg. Whoever does so holds its call.
@@ -119,18 +122,27 @@ pub fn save(tx: &mut Tx<'_>, leg: &LegRow) -> Result<(), DbError> {
 
 /// Drops a leg that was never dialled; its place stays taken.
 pub fn remove(tx: &mut Tx<'_>, leg: &LegRow) -> Result<(), DbError> {
-    tx.later("delete from call_legs where workspace = ?1 and call = ?2 and leg = ?3", params![leg.workspace, leg.call, leg.leg])
+    tx.later(
+        "delete from call_legs where workspace = ?1 and call = ?2 and leg = ?3",
+        params![leg.workspace, leg.call, leg.leg],
+    )
 }
 
 /// The legs of a call that the caller holds, in their order, to be changed.
 pub fn of_call_for_update(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Vec<LegRow>, DbError> {
-    let sql = format!("select {COLUMNS} from call_legs where workspace = ?1 and call = ?2 order by leg /*pg for update*/");
+    let sql = format!(
+        "select {COLUMNS} from call_legs where workspace = ?1 and call = ?2 order by leg /*pg for update*/"
+    );
     tx.all(&sql, params![tenant, call], read)
 }
 
 /// The legs of a call, in their order.
 pub fn of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Vec<LegRow>, DbError> {
-    tx.all(&format!("select {COLUMNS} from call_legs where workspace = ?1 and call = ?2 order by leg"), params![tenant, call], read)
+    tx.all(
+        &format!("select {COLUMNS} from call_legs where workspace = ?1 and call = ?2 order by leg"),
+        params![tenant, call],
+        read,
+    )
 }
 
 /// Something that talks and pays: a call (`leg` 0) or a second leg of one.
@@ -185,13 +197,22 @@ pub fn to_grow(tx: &mut Tx<'_>, until: Timestamp, limit: i64) -> Result<Vec<Grow
 
 /// When the next hold has to grow.
 pub fn next_growth(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    let calls = tx.one("select min(grow_at) from calls where grow_at is not null", &[], |row| row.opt_time(0))?.flatten();
-    let legs = tx.one("select min(grow_at) from call_legs where grow_at is not null", &[], |row| row.opt_time(0))?.flatten();
+    let calls = tx
+        .one("select min(grow_at) from calls where grow_at is not null", &[], |row| row.opt_time(0))?
+        .flatten();
+    let legs = tx
+        .one("select min(grow_at) from call_legs where grow_at is not null", &[], |row| row.opt_time(0))?
+        .flatten();
     Ok(calls.into_iter().chain(legs).min())
 }
 
 /// Writes how many minutes are held now and when the next one must be; `None` stops the growth.
-pub fn set_growth(tx: &mut Tx<'_>, of: &Growing, minutes: i64, grow_at: Option<Timestamp>) -> Result<(), DbError> {
+pub fn set_growth(
+    tx: &mut Tx<'_>,
+    of: &Growing,
+    minutes: i64,
+    grow_at: Option<Timestamp>,
+) -> Result<(), DbError> {
     if of.leg == 0 {
         return tx.later(
             "update calls set minutes = ?3, grow_at = ?4 where workspace = ?1 and id = ?2",

@@ -22,14 +22,23 @@ pub fn wishes(tx: &mut Tx<'_>) -> Result<Vec<(Id<Call>, Wish)>, DbError> {
 }
 
 /// Wants one live call ended, unless somebody does already in a way that counts more. Its hold grows no more.
-pub fn want_end(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, wish: Wish, now: Timestamp) -> Result<(), DbError> {
+pub fn want_end(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Call>,
+    wish: Wish,
+    now: Timestamp,
+) -> Result<(), DbError> {
     debug_assert!(wish.takes_leave(), "a wish that may replace another is written by `save`");
     tx.later(
         "update calls set hang_up_at = ?3, wish = ?4, grow_at = null, version = version + 1, \
          next_step_at = case when network is null then next_step_at else cast(?3 as bigint) end where workspace = ?1 and id = ?2 and phase is null and hang_up_at is null",
         params![tenant, id, now, wish.as_str()],
     )?;
-    tx.later("update call_legs set grow_at = null where workspace = ?1 and call = ?2 and grow_at is not null", params![tenant, id])
+    tx.later(
+        "update call_legs set grow_at = null where workspace = ?1 and call = ?2 and grow_at is not null",
+        params![tenant, id],
+    )
 }
 
 /// Wants all live calls of a workspace ended, of both worlds. Those that a table plays are due at once.

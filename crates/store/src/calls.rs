@@ -1,4 +1,5 @@
-//! Calls of both worlds, and the networks that play simulated ones: the table itself says which call is due for its next step.
+//! Calls of both worlds, and the networks that play simulated ones: the table itself says which call is due
+//! for its next step.
 
 use std::borrow::Borrow;
 
@@ -116,7 +117,8 @@ pub struct Content {
     pub turns: Option<Json>,
     /// List of [`domain::call::TurnLatency`].
     pub latency: Option<Json>,
-    /// `pending`, `done`, `failed`, or `skipped` without a language model; `None` when there is nothing to analyse.
+    /// `pending`, `done`, `failed`, or `skipped` without a language model; `None` when there is nothing to
+    /// analyse.
     pub analysis: Option<String>,
     /// When the analysis was over.
     pub analysed_at: Option<Timestamp>,
@@ -144,7 +146,8 @@ fn read(row: &Row<'_>) -> Result<CallRow, DbError> {
         scheduled_call: row.opt_id(7)?,
         direction: row.text(8)?,
         progress: Progress {
-            status: Status::parse(&status).ok_or_else(|| DbError::Internal(format!("unknown status of a call: {status}")))?,
+            status: Status::parse(&status)
+                .ok_or_else(|| DbError::Internal(format!("unknown status of a call: {status}")))?,
             answered_at: row.opt_time(18)?,
             ended_at: row.opt_time(19)?,
             talk_ms: row.opt_int(20)?,
@@ -254,8 +257,8 @@ fn values(row: &CallRow) -> [Value<'_>; 37] {
     ]
 }
 
-/// Says that the figures of the hour in which this call began have changed. Only live calls are counted in figures. [`save`] does so by itself;
-/// whoever [`insert`]s says it once for all calls of an hour.
+/// Says that the figures of the hour in which this call began have changed. Only live calls are counted in
+/// figures. [`save`] does so by itself; whoever [`insert`]s says it once for all calls of an hour.
 pub fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
     if row.mode == Mode::Test {
         return Ok(());
@@ -264,8 +267,9 @@ pub fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
     analytics::touch(tx, row.workspace, row.started_at, latest)
 }
 
-/// Writes what changes in the life of a call, if nobody else has since it was read. Whether it did. Until it is over, or somebody asks for its end, the
-/// columns that say so are as they were when it was made: they are left alone, and with them the indexes that name them.
+/// Writes what changes in the life of a call, if nobody else has since it was read. Whether it did. Until it
+/// is over, or somebody asks for its end, the columns that say so are as they were when it was made: they are
+/// left alone, and with them the indexes that name them.
 pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<bool, DbError> {
     const LIVE: &str = "update calls set status = ?4, outcome = ?5, provider_call = ?6, answered_at = ?7, ended_at = ?8, talk_ms = ?9, end_cause = ?10, \
          opted_out = ?11, sentiment = ?12, script_step = ?13, next_step_at = ?14, once_key = ?15, once_holder = ?16, version = version + 1 \
@@ -313,7 +317,13 @@ pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<bool, DbError> {
 }
 
 /// Writes what was said and found, unless the person or the number was erased meanwhile.
-pub fn save_content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, transcript: &Json, extracted: &Json) -> Result<(), DbError> {
+pub fn save_content(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Call>,
+    transcript: &Json,
+    extracted: &Json,
+) -> Result<(), DbError> {
     tx.later(
         "update calls set transcript = ?3, extracted = ?4 where workspace = ?1 and id = ?2 and '[erased]' not in (to_number, from_number) and not exists \
          (select 1 from contacts where contacts.id = calls.contact and contacts.workspace = ?1 and contacts.erased_at is not null)",
@@ -340,12 +350,20 @@ pub fn whose(tx: &mut Tx<'_>, id: Id<Call>) -> Result<Option<Tenant>, DbError> {
 
 /// One call of whatever world.
 pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from calls where workspace = ?1 and id = ?2"), params![tenant, id], read)
+    tx.one(
+        &format!("select {COLUMNS} from calls where workspace = ?1 and id = ?2"),
+        params![tenant, id],
+        read,
+    )
 }
 
 /// One call, held against other writers until the transaction ends.
 pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from calls where workspace = ?1 and id = ?2 /*pg for update*/"), params![tenant, id], read)
+    tx.one(
+        &format!("select {COLUMNS} from calls where workspace = ?1 and id = ?2 /*pg for update*/"),
+        params![tenant, id],
+        read,
+    )
 }
 
 /// What was said in a call and found in it.
@@ -373,8 +391,8 @@ pub fn content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Content,
     Ok(found.unwrap_or_default())
 }
 
-/// Dials to each of these numbers in the last 24 hours and in the last 7 days, by the number for calls and by its keyed hash for second legs; numbers
-/// without any are left out.
+/// Dials to each of these numbers in the last 24 hours and in the last 7 days, by the number for calls and by
+/// its keyed hash for second legs; numbers without any are left out.
 pub fn dials_to(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -395,7 +413,8 @@ pub fn dials_to(
     tx.all(&sql, &params, |row| Ok((row.text(0)?, (row.int(1)?, row.int(2)?))))
 }
 
-/// Calls that somebody must look at now, those that wait longest first, held against other nodes until the transaction ends.
+/// Calls that somebody must look at now, those that wait longest first, held against other nodes until the
+/// transaction ends.
 pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<CallRow>, DbError> {
     let sql = format!(
         "select {COLUMNS} from calls where next_step_at is not null and next_step_at <= ?1 order by next_step_at limit ?2 /*pg for update skip locked*/"
@@ -403,8 +422,14 @@ pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<CallRow>, 
     tx.all(&sql, params![now, limit], read)
 }
 
-/// Says that this node still holds a call on a real line, until the next time. What was asked of the call meanwhile; `None` when it is over.
-pub fn renew(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, until: Timestamp) -> Result<Option<Renewed>, DbError> {
+/// Says that this node still holds a call on a real line, until the next time. What was asked of the call
+/// meanwhile; `None` when it is over.
+pub fn renew(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Call>,
+    until: Timestamp,
+) -> Result<Option<Renewed>, DbError> {
     tx.one(
         "update calls set next_step_at = ?3 where workspace = ?1 and id = ?2 and phase is null and network is null returning hang_up_at, wish",
         params![tenant, id, until],
@@ -421,24 +446,36 @@ pub struct Renewed {
 
 /// When the next call is due.
 pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx.one("select min(next_step_at) from calls where next_step_at is not null", &[], |row| row.opt_time(0))?.flatten())
+    Ok(tx
+        .one("select min(next_step_at) from calls where next_step_at is not null", &[], |row| {
+            row.opt_time(0)
+        })?
+        .flatten())
 }
 
-/// Lines in use: of the workspace, and of the whole platform. Every live call that is not over occupies one, and so does every second leg, from
-/// [`wallet::hold`](crate::wallet::hold) to [`wallet::release`](crate::wallet::release).
+/// Lines in use: of the workspace, and of the whole platform. Every live call that is not over occupies one,
+/// and so does every second leg, from [`wallet::hold`](crate::wallet::hold) to
+/// [`wallet::release`](crate::wallet::release).
 pub fn lines(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(i64, i64), DbError> {
     let sql = "select coalesce(sum(case when id = ?1 then lines else 0 end), 0)/*pg ::bigint*/, coalesce(sum(lines), 0)/*pg ::bigint*/ \
                from workspaces where lines > 0";
     Ok(tx.one(sql, params![tenant], |row| Ok((row.int(0)?, row.int(1)?)))?.unwrap_or_default())
 }
 
-/// Makes the placements of all workspaces wait for each other until the transaction ends, so that the last free line is taken once.
+/// Makes the placements of all workspaces wait for each other until the transaction ends, so that the last
+/// free line is taken once.
 pub fn lock_lines(tx: &mut Tx<'_>) -> Result<(), DbError> {
     tx.one("select 1 from health where id = 1 /*pg for update*/", &[], |_| Ok(())).map(|_| ())
 }
 
 /// Live dials to a number, given with its keyed hash, in the last 24 hours and 7 days.
-pub fn dials(tx: &mut Tx<'_>, tenant: Tenant, to_number: &str, hash: &str, now: Timestamp) -> Result<(i64, i64), DbError> {
+pub fn dials(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    to_number: &str,
+    hash: &str,
+    now: Timestamp,
+) -> Result<(i64, i64), DbError> {
     let found = dials_to(tx, tenant, &[to_number], &[hash], now)?;
     Ok(found.into_iter().fold((0, 0), |(day, week), (_, dials)| (day + dials.0, week + dials.1)))
 }
@@ -469,7 +506,10 @@ pub struct Filter {
 impl Filter {
     /// The statuses asked for.
     fn statuses(&self) -> Vec<Status> {
-        let wanted = |status: &Status| self.stage.is_none_or(|stage| status.stage() == stage) && self.status.is_none_or(|wanted| wanted == *status);
+        let wanted = |status: &Status| {
+            self.stage.is_none_or(|stage| status.stage() == stage)
+                && self.status.is_none_or(|wanted| wanted == *status)
+        };
         Status::ALL.into_iter().filter(wanted).collect()
     }
 
@@ -477,7 +517,10 @@ impl Filter {
     fn bounds(&self) -> (String, String) {
         let at = |moment: Timestamp| Id::<Call>::new(moment.0, 0).to_string();
         let top = self.to.map_or_else(|| "call_~".to_owned(), at);
-        (self.from.map_or_else(String::new, at), self.before.clone().map_or(top.clone(), |before| before.min(top)))
+        (
+            self.from.map_or_else(String::new, at),
+            self.before.clone().map_or(top.clone(), |before| before.min(top)),
+        )
     }
 }
 
@@ -494,13 +537,25 @@ impl Query {
     }
 }
 
-/// Calls of one world, newest first. Every filter but a person's walks an index that ends in the id, one walk a status: the cost of a page
-/// does not grow with the table.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, filter: &Filter, limit: i64) -> Result<Vec<CallRow>, DbError> {
+/// Calls of one world, newest first. Every filter but a person's walks an index that ends in the id, one walk
+/// a status: the cost of a page does not grow with the table.
+pub fn list(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    filter: &Filter,
+    limit: i64,
+) -> Result<Vec<CallRow>, DbError> {
     let (low, high) = filter.bounds();
-    let mut query = Query { sql: String::new(), params: vec![tenant.into(), mode.as_str().into(), low.into(), high.into(), limit.into()] };
+    let mut query = Query {
+        sql: String::new(),
+        params: vec![tenant.into(), mode.as_str().into(), low.into(), high.into(), limit.into()],
+    };
     let mut narrow = String::new();
-    for (column, value) in [("campaign", filter.campaign.map(|id| id.to_string())), ("agent", filter.agent.map(|id| id.to_string()))] {
+    for (column, value) in [
+        ("campaign", filter.campaign.map(|id| id.to_string())),
+        ("agent", filter.agent.map(|id| id.to_string())),
+    ] {
         if let Some(value) = value {
             let place = query.add(value);
             narrow.push_str(&format!(" and {column} = {place}"));
@@ -512,8 +567,12 @@ pub fn list(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, filter: &Filter, limit:
             let place = query.add(contact.to_string());
             let mut wanted = format!("{narrow} and contact = {place}");
             if sorted {
-                let words: Vec<String> = filter.statuses().into_iter().map(|status| query.add(status.as_str())).collect();
-                wanted.push_str(&format!(" and status in ({})", if words.is_empty() { "null".into() } else { words.join(", ") }));
+                let words: Vec<String> =
+                    filter.statuses().into_iter().map(|status| query.add(status.as_str())).collect();
+                wanted.push_str(&format!(
+                    " and status in ({})",
+                    if words.is_empty() { "null".into() } else { words.join(", ") }
+                ));
             }
             if let Some(direction) = filter.direction.clone() {
                 let place = query.add(direction);
@@ -542,10 +601,13 @@ pub fn list(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, filter: &Filter, limit:
 
 /// One walk over the live calls and one over each phase that is asked for.
 fn walks(filter: &Filter, query: &mut Query, narrow: &str) -> Vec<String> {
-    let (live, over): (Vec<Status>, Vec<Status>) = filter.statuses().into_iter().partition(|status| status.is_live());
+    let (live, over): (Vec<Status>, Vec<Status>) =
+        filter.statuses().into_iter().partition(|status| status.is_live());
     let mut walks = Vec::new();
-    let directions: Vec<&str> =
-        ["outbound", "inbound"].into_iter().filter(|known| filter.direction.as_deref().is_none_or(|asked| asked == *known)).collect();
+    let directions: Vec<&str> = ["outbound", "inbound"]
+        .into_iter()
+        .filter(|known| filter.direction.as_deref().is_none_or(|asked| asked == *known))
+        .collect();
     if !live.is_empty() {
         let words: Vec<String> = live.into_iter().map(|status| query.add(status.as_str())).collect();
         let mut wanted = format!(" and phase is null{narrow} and status in ({})", words.join(", "));

@@ -36,10 +36,18 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &PackRow) -> Result<(), DbEr
 
 /// One pack.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<CompliancePack>) -> Result<Option<PackRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from compliance_packs where workspace = ?1 and id = ?2"), params![tenant, id], read)
+    tx.one(
+        &format!("select {COLUMNS} from compliance_packs where workspace = ?1 and id = ?2"),
+        params![tenant, id],
+        read,
+    )
 }
 
 /// The packs of a workspace, the first one first.
 pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<PackRow>, DbError> {
-    tx.all(&format!("select {COLUMNS} from compliance_packs where workspace = ?1 order by id"), params![tenant], read)
+    tx.all(
+        &format!("select {COLUMNS} from compliance_packs where workspace = ?1 order by id"),
+        params![tenant],
+        read,
+    )
 }

@@ -55,7 +55,8 @@ pub(crate) const COLUMNS: &str = "id, mode, external_ref, phone, name, email, co
 pub(crate) fn read(row: &Row<'_>) -> Result<ContactRow, DbError> {
     Ok(ContactRow {
         id: row.id(0)?,
-        mode: Mode::parse(&row.text(1)?).ok_or_else(|| DbError::Internal("unknown mode of a contact".into()))?,
+        mode: Mode::parse(&row.text(1)?)
+            .ok_or_else(|| DbError::Internal("unknown mode of a contact".into()))?,
         external_ref: row.opt_text(2)?,
         phone: row.opt_text(3)?,
         name: row.opt_text(4)?,
@@ -77,12 +78,24 @@ pub(crate) fn read(row: &Row<'_>) -> Result<ContactRow, DbError> {
 
 /// One contact, erased or not.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<Option<ContactRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from contacts where workspace = ?1 and id = ?2"), params![tenant, id], read)
+    tx.one(
+        &format!("select {COLUMNS} from contacts where workspace = ?1 and id = ?2"),
+        params![tenant, id],
+        read,
+    )
 }
 
 /// A contact, erased or not, held until the transaction ends.
-pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<Option<ContactRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from contacts where workspace = ?1 and id = ?2 /*pg for update*/"), params![tenant, id], read)
+pub fn get_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Contact>,
+) -> Result<Option<ContactRow>, DbError> {
+    tx.one(
+        &format!("select {COLUMNS} from contacts where workspace = ?1 and id = ?2 /*pg for update*/"),
+        params![tenant, id],
+        read,
+    )
 }
 
 /// Which contacts a reader sees.
@@ -95,7 +108,13 @@ pub enum Visible {
 }
 
 /// Contacts that are not erased, newest first, older than `before`.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant, visible: Visible, before: Option<&str>, limit: i64) -> Result<Vec<ContactRow>, DbError> {
+pub fn list(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    visible: Visible,
+    before: Option<&str>,
+    limit: i64,
+) -> Result<Vec<ContactRow>, DbError> {
     let of = |mode: Mode| {
         format!(
             "select {COLUMNS} from contacts where workspace = ?1 and mode = '{}' and id < ?2 and erased_at is null order by id desc limit ?3",
@@ -115,7 +134,12 @@ pub fn list(tx: &mut Tx<'_>, tenant: Tenant, visible: Visible, before: Option<&s
 }
 
 /// The contact with this reference.
-pub fn find_by_reference(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, reference: &str) -> Result<Option<ContactRow>, DbError> {
+pub fn find_by_reference(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    reference: &str,
+) -> Result<Option<ContactRow>, DbError> {
     tx.one(
         &format!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and external_ref = ?3"),
         params![tenant, mode.as_str(), reference],
@@ -124,15 +148,33 @@ pub fn find_by_reference(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, reference:
 }
 
 /// The contact with this number (E.164).
-pub fn find_by_phone(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, phone: &str) -> Result<Option<ContactRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and phone = ?3"), params![tenant, mode.as_str(), phone], read)
+pub fn find_by_phone(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    phone: &str,
+) -> Result<Option<ContactRow>, DbError> {
+    tx.one(
+        &format!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and phone = ?3"),
+        params![tenant, mode.as_str(), phone],
+        read,
+    )
 }
 
 /// The contacts with these numbers (E.164).
-pub fn find_by_phones(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, phones: &[String]) -> Result<Vec<ContactRow>, DbError> {
+pub fn find_by_phones(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    phones: &[String],
+) -> Result<Vec<ContactRow>, DbError> {
     let mut params = vec![tenant.into(), mode.as_str().into()];
     let list = any_of(&mut params, phones.iter().map(Value::from));
-    tx.all(&format!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and phone in {list}"), &params, read)
+    tx.all(
+        &format!("select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and phone in {list}"),
+        &params,
+        read,
+    )
 }
 
 const INTO: &str = "insert into contacts (id, workspace, mode, external_ref, phone, name, email, company, preferred_language, timezone, attributes, \
@@ -168,14 +210,25 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow) -> Result<bool,
     Ok(tx.exec(&format!("{INTO} values {} on conflict do nothing", places(1, values.len())), &values)? > 0)
 }
 
-/// Adds contacts whose reference and number are free. When somebody else took one of them a moment ago, the transaction is to be done again.
-pub fn insert_all<'r>(tx: &mut Tx<'_>, rows: impl IntoIterator<Item = (Tenant, &'r ContactRow)>) -> Result<(), DbError> {
+/// Adds contacts whose reference and number are free. When somebody else took one of them a moment ago, the
+/// transaction is to be done again.
+pub fn insert_all<'r>(
+    tx: &mut Tx<'_>,
+    rows: impl IntoIterator<Item = (Tenant, &'r ContactRow)>,
+) -> Result<(), DbError> {
     let rows = rows.into_iter().map(|(tenant, row)| values(tenant, row));
     tx.insert_new(INTO, rows, &DbError::Retry("a contact was made a moment ago".into()))
 }
 
 /// Gives a contact without a reference this one, unless another contact has it. Whether it did.
-pub fn adopt_reference(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, id: Id<Contact>, reference: &str, now: Timestamp) -> Result<bool, DbError> {
+pub fn adopt_reference(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    id: Id<Contact>,
+    reference: &str,
+    now: Timestamp,
+) -> Result<bool, DbError> {
     let adopted = tx.exec(
         "update contacts set external_ref = ?4, updated_at = ?5 where workspace = ?1 and id = ?3 and mode = ?2 and external_ref is null \
          and not exists (select 1 from contacts c where c.workspace = ?1 and c.mode = ?2 and c.external_ref = ?4)",
@@ -186,7 +239,10 @@ pub fn adopt_reference(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, id: Id<Conta
 
 /// Remembers that the person was called or written to.
 pub fn touch(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, now: Timestamp) -> Result<(), DbError> {
-    tx.later("update contacts set last_contact_at = ?3 where workspace = ?1 and id = ?2", params![tenant, id, now])
+    tx.later(
+        "update contacts set last_contact_at = ?3 where workspace = ?1 and id = ?2",
+        params![tenant, id, now],
+    )
 }
 
 /// Writes what a client may change of a contact; `false` when it is gone or erased.
@@ -218,24 +274,41 @@ pub fn opt_out(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, now: Timestamp)
 }
 
 /// Lifts a contact's opt-out; `false` when there was none.
-pub fn lift_opt_out(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, now: Timestamp) -> Result<bool, DbError> {
+pub fn lift_opt_out(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Contact>,
+    now: Timestamp,
+) -> Result<bool, DbError> {
     let sql = "update contacts set opt_out = 0, updated_at = ?3 where workspace = ?1 and id = ?2 and opt_out = 1 and erased_at is null";
     Ok(tx.exec(sql, params![tenant, id, now])? > 0)
 }
 
 /// Whether any call, placed or refused, was for a contact.
 pub fn has_calls(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<bool, DbError> {
-    let sql = "select 1 from calls where workspace = ?1 and mode in ('live', 'test') and contact = ?2 limit 1";
+    let sql =
+        "select 1 from calls where workspace = ?1 and mode in ('live', 'test') and contact = ?2 limit 1";
     Ok(tx.one(sql, params![tenant, id], |_| Ok(()))?.is_some())
 }
 
 /// Deletes a contact; `false` when it is not there.
 pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<bool, DbError> {
-    Ok(tx.exec("delete from contacts where workspace = ?1 and id = ?2 and erased_at is null", params![tenant, id])? > 0)
+    Ok(tx.exec(
+        "delete from contacts where workspace = ?1 and id = ?2 and erased_at is null",
+        params![tenant, id],
+    )? > 0)
 }
 
-/// Empties everything personal of a contact; `false` when it is erased already. `phone_hash` and `result` (counts, JSON) remain.
-pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, phone_hash: Option<&str>, result: &Json, now: Timestamp) -> Result<bool, DbError> {
+/// Empties everything personal of a contact; `false` when it is erased already. `phone_hash` and `result`
+/// (counts, JSON) remain.
+pub fn erase(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Contact>,
+    phone_hash: Option<&str>,
+    result: &Json,
+    now: Timestamp,
+) -> Result<bool, DbError> {
     let changed = tx.exec(
         "update contacts set external_ref = null, phone = null, name = null, email = null, company = null, attributes = '{}', variables = '{}', \
          preferred_language = '', timezone = '', consent = null, chatapp_user_id = null, chatapp_username = null, last_contact_at = null, \
@@ -247,5 +320,9 @@ pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>, phone_hash: Optio
 
 /// What an earlier erasure erased.
 pub fn erasure(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<Option<Json>, DbError> {
-    Ok(tx.one("select erasure from contacts where workspace = ?1 and id = ?2", params![tenant, id], |row| row.opt_json(0))?.flatten())
+    Ok(tx
+        .one("select erasure from contacts where workspace = ?1 and id = ?2", params![tenant, id], |row| {
+            row.opt_json(0)
+        })?
+        .flatten())
 }

@@ -22,7 +22,8 @@ pub struct HeadRow {
 const HEAD: &str = "select seq, hash, at, seal from decision_log_heads where workspace = ?1 and chain = ?2";
 
 fn read_head(row: &Row<'_>) -> Result<HeadRow, DbError> {
-    let seq = u64::try_from(row.int(0)?).map_err(|_| DbError::Internal("a head stands before its chain".into()))?;
+    let seq =
+        u64::try_from(row.int(0)?).map_err(|_| DbError::Internal("a head stands before its chain".into()))?;
     Ok(HeadRow { head: Head { seq, hash: row.text(1)? }, at: row.time(2)?, seal: row.text(3)? })
 }
 
@@ -47,7 +48,11 @@ pub fn head_for_update(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand) -> Resul
 
 /// Heads of all chains in the order of workspace and chain, after a place in it, at most `limit`.
 #[allow(clippy::type_complexity, reason = "a row")]
-pub fn heads(tx: &mut Tx<'_>, after: &(String, String), limit: i64) -> Result<Vec<(String, String, HeadRow)>, DbError> {
+pub fn heads(
+    tx: &mut Tx<'_>,
+    after: &(String, String),
+    limit: i64,
+) -> Result<Vec<(String, String, HeadRow)>, DbError> {
     tx.all(
         "select seq, hash, at, seal, workspace, chain from decision_log_heads where (workspace, chain) > (?1, ?2) order by workspace, chain limit ?3",
         params![&after.0, &after.1, limit],
@@ -68,8 +73,13 @@ pub fn hash_at(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand, seq: u64) -> Res
 }
 
 /// The newest older state that the operator has accepted, with its seal.
-pub fn accepted(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand) -> Result<Option<(Acceptance, String)>, DbError> {
-    let sql = "select generation, seq, hash, seal from decision_log_accepted where workspace = ?1 and chain = ?2";
+pub fn accepted(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    strand: Strand,
+) -> Result<Option<(Acceptance, String)>, DbError> {
+    let sql =
+        "select generation, seq, hash, seal from decision_log_accepted where workspace = ?1 and chain = ?2";
     let read = |row: &Row<'_>| {
         let head = Head { seq: row.int(1)?.unsigned_abs(), hash: row.text(2)? };
         Ok((Acceptance { generation: row.int(0)?.unsigned_abs(), head }, row.text(3)?))
@@ -78,7 +88,14 @@ pub fn accepted(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand) -> Result<Optio
 }
 
 /// Writes down that an older state is accepted.
-pub fn accept(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand, accepted: &Acceptance, seal: &str, now: Timestamp) -> Result<(), DbError> {
+pub fn accept(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    strand: Strand,
+    accepted: &Acceptance,
+    seal: &str,
+    now: Timestamp,
+) -> Result<(), DbError> {
     tx.later(
         "insert into decision_log_accepted (workspace, chain, generation, seq, hash, at, seal) values (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
          on conflict (workspace, chain) do update set generation = excluded.generation, seq = excluded.seq, hash = excluded.hash, at = excluded.at, \
@@ -144,7 +161,14 @@ pub fn move_head(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand, head: &HeadRow
 }
 
 /// Rows of a chain with a number above `after`, up to and with `last`, in order, at most `limit`.
-pub fn page(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand, after: u64, last: u64, limit: i64) -> Result<Vec<LogRow>, DbError> {
+pub fn page(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    strand: Strand,
+    after: u64,
+    last: u64,
+    limit: i64,
+) -> Result<Vec<LogRow>, DbError> {
     tx.all(
         "select seq, at, interaction_id, decision, blocked_by, gate_results, outcome, recording_ref, consent_ref, integrity_hash, prev_hash, is_test, \
          channel, agent_id from decision_log where workspace = ?1 and chain = ?2 and seq > ?3 and seq <= ?4 order by seq limit ?5",
@@ -172,14 +196,24 @@ pub fn page(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand, after: u64, last: u
 
 /// The highest number in a chain; 0 in an empty one.
 pub fn last_seq(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand) -> Result<u64, DbError> {
-    let last =
-        tx.one("select max(seq) from decision_log where workspace = ?1 and chain = ?2", params![tenant, strand.as_str()], |row| row.opt_int(0))?;
+    let last = tx.one(
+        "select max(seq) from decision_log where workspace = ?1 and chain = ?2",
+        params![tenant, strand.as_str()],
+        |row| row.opt_int(0),
+    )?;
     Ok(last.flatten().unwrap_or(0).max(0) as u64)
 }
 
-/// The number of the first row of a chain that was decided at or after `at`; one more than the last when there is none. Moments never go back along a
-/// chain, so it is found by halving, and rows need no index by time.
-fn first_from(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand, last: u64, at: Timestamp) -> Result<u64, DbError> {
+/// The number of the first row of a chain that was decided at or after `at`; one more than the last when
+/// there is none. Moments never go back along a chain, so it is found by halving, and rows need no index by
+/// time.
+fn first_from(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    strand: Strand,
+    last: u64,
+    at: Timestamp,
+) -> Result<u64, DbError> {
     let (mut low, mut high) = (1, last.saturating_add(1));
     while low < high {
         let middle = low + (high - low) / 2;
@@ -194,8 +228,15 @@ fn first_from(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand, last: u64, at: Ti
     Ok(low)
 }
 
-/// The numbers of the first row decided at or after `from` and of the last one decided before `to`; `None` when there is none between.
-pub fn range(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand, from: Option<Timestamp>, to: Option<Timestamp>) -> Result<Option<(u64, u64)>, DbError> {
+/// The numbers of the first row decided at or after `from` and of the last one decided before `to`; `None`
+/// when there is none between.
+pub fn range(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    strand: Strand,
+    from: Option<Timestamp>,
+    to: Option<Timestamp>,
+) -> Result<Option<(u64, u64)>, DbError> {
     let last = last_seq(tx, tenant, strand)?;
     let first = from.map_or(Ok(1), |from| first_from(tx, tenant, strand, last, from))?;
     let last = to.map_or(Ok(last), |to| first_from(tx, tenant, strand, last, to).map(|after| after - 1))?;
@@ -218,7 +259,13 @@ pub struct Blocked {
 }
 
 /// Refused dials of one world from `from` until before `to`, by day, rule and agent.
-pub fn blocked(tx: &mut Tx<'_>, tenant: Tenant, is_test: bool, from: Option<Timestamp>, to: Option<Timestamp>) -> Result<Vec<Blocked>, DbError> {
+pub fn blocked(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    is_test: bool,
+    from: Option<Timestamp>,
+    to: Option<Timestamp>,
+) -> Result<Vec<Blocked>, DbError> {
     let (from, to) = (from.unwrap_or(Timestamp(i64::MIN)), to.unwrap_or(Timestamp(i64::MAX)));
     tx.all(
         "select counted.day, counted.blocked_by, counted.agent_id, agents.name, counted.blocked from ( \
@@ -232,10 +279,20 @@ pub fn blocked(tx: &mut Tx<'_>, tenant: Tenant, is_test: bool, from: Option<Time
 }
 
 /// What the gates said about a call or chat that began at about `near`, as its record holds it.
-pub fn gate_results(tx: &mut Tx<'_>, tenant: Tenant, chain: Chain, interaction: &str, near: Timestamp) -> Result<Option<String>, DbError> {
+pub fn gate_results(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    chain: Chain,
+    interaction: &str,
+    near: Timestamp,
+) -> Result<Option<String>, DbError> {
     for world in [Mode::Live, Mode::Test] {
         let strand = Strand { chain, world };
-        let Some((first, last)) = range(tx, tenant, strand, Some(near.plus(-MINUTE)), Some(near.plus(MINUTE)))? else { continue };
+        let Some((first, last)) =
+            range(tx, tenant, strand, Some(near.plus(-MINUTE)), Some(near.plus(MINUTE)))?
+        else {
+            continue;
+        };
         let results = tx.one(
             "select gate_results from decision_log where workspace = ?1 and chain = ?2 and seq >= ?3 and seq <= ?4 and interaction_id = ?5 \
              order by seq limit 1",

@@ -10,7 +10,8 @@ use crate::webhooks::{self, EndpointRow};
 
 /// The delivery of `event` to `endpoint`. It sorts as the event does.
 pub fn id_of(event: Id<Event>, endpoint: Id<WebhookEndpoint>) -> Id<Delivery> {
-    // The low 62 bits of an id are random; those above hold its time, version and variant. Adding keeps the order of events of one millisecond.
+    // The low 62 bits of an id are random; those above hold its time, version and variant. Adding keeps the
+    // order of events of one millisecond.
     const RANDOM: u128 = (1 << 62) - 1;
     Id::from_bits((event.bits() & !RANDOM) | (event.bits().wrapping_add(endpoint.bits() & RANDOM) & RANDOM))
 }
@@ -94,9 +95,11 @@ fn read_due(row: &Row<'_>) -> Result<DueRow, DbError> {
     })
 }
 
-/// Up to `limit` deliveries that are due, of all workspaces, longest due first; on PostgreSQL those that no other node looks at.
+/// Up to `limit` deliveries that are due, of all workspaces, longest due first; on PostgreSQL those that no
+/// other node looks at.
 pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<DueRow>, DbError> {
-    let sql = format!("{DUE} where d.due_at <= ?1 order by d.due_at limit ?2 /*pg for update of d skip locked*/");
+    let sql =
+        format!("{DUE} where d.due_at <= ?1 order by d.due_at limit ?2 /*pg for update of d skip locked*/");
     tx.all(&sql, params![now, limit], read_due)
 }
 
@@ -119,12 +122,17 @@ pub fn next_endpoint_waiting(tx: &mut Tx<'_>, after: &str) -> Result<Option<Id<W
 
 /// When the next delivery is due, leases included.
 pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx.one("select min(due_at) from deliveries where due_at is not null", &[], |row| row.opt_time(0))?.flatten())
+    Ok(tx
+        .one("select min(due_at) from deliveries where due_at is not null", &[], |row| row.opt_time(0))?
+        .flatten())
 }
 
 /// Makes all leases void that end by `until`: their holder is gone. How many there were.
 pub fn void_leases(tx: &mut Tx<'_>, now: Timestamp, until: Timestamp) -> Result<u64, DbError> {
-    tx.exec("update deliveries set due_at = ?1, leased = 0 where due_at > ?1 and due_at <= ?2 and leased = 1", params![now, until])
+    tx.exec(
+        "update deliveries set due_at = ?1, leased = 0 where due_at > ?1 and due_at <= ?2 and leased = 1",
+        params![now, until],
+    )
 }
 
 /// Names one delivery.
@@ -142,12 +150,18 @@ const ONE: &str = "where workspace = ?1 and endpoint = ?2 and id = ?3";
 
 /// Takes a pending delivery until `until`.
 pub fn lease(tx: &mut Tx<'_>, key: Key, until: Timestamp) -> Result<(), DbError> {
-    tx.later(&format!("update deliveries set due_at = ?4, leased = 1 {ONE} and status = 'pending'"), params![key.tenant, key.endpoint, key.id, until])
+    tx.later(
+        &format!("update deliveries set due_at = ?4, leased = 1 {ONE} and status = 'pending'"),
+        params![key.tenant, key.endpoint, key.id, until],
+    )
 }
 
 /// Lets a pending delivery wait in line for its endpoint.
 pub fn wait_in_line(tx: &mut Tx<'_>, key: Key) -> Result<(), DbError> {
-    tx.later(&format!("update deliveries set due_at = null, leased = 0 {ONE} and status = 'pending'"), params![key.tenant, key.endpoint, key.id])
+    tx.later(
+        &format!("update deliveries set due_at = null, leased = 0 {ONE} and status = 'pending'"),
+        params![key.tenant, key.endpoint, key.id],
+    )
 }
 
 /// Gives a leased delivery back, to be taken from `due` on. Nothing counts as an attempt.
@@ -169,31 +183,46 @@ pub enum After {
     Failed,
 }
 
-/// Notes an attempt (a JSON object) of a round and what becomes of the delivery. If that round is over, or the delivery was stopped meanwhile and the
-/// attempt failed too, only the attempt is noted.
+/// Notes an attempt (a JSON object) of a round and what becomes of the delivery. If that round is over, or
+/// the delivery was stopped meanwhile and the attempt failed too, only the attempt is noted.
 pub fn record(tx: &mut Tx<'_>, key: Key, round: i64, attempt: &str, after: After) -> Result<(), DbError> {
     const APPEND: &str = "attempts = case when attempts = '' then '' else attempts || ',' end || ?4";
     let of_round = |tx: &mut Tx<'_>, change: &str, still: &str, moment: Option<Timestamp>| {
-        let sql = format!("update deliveries set {APPEND}, made = made + 1, leased = 0, {change} {ONE} and round = ?5{still}");
+        let sql = format!(
+            "update deliveries set {APPEND}, made = made + 1, leased = 0, {change} {ONE} and round = ?5{still}"
+        );
         let mut values = params![key.tenant, key.endpoint, key.id, attempt, round].to_vec();
         values.extend(moment.map(crate::Value::from));
         if tx.shared() { tx.later(&sql, &values).map(|()| 1) } else { tx.exec(&sql, &values) }
     };
     let changed = match after {
-        After::Succeeded(at) => of_round(tx, "status = 'succeeded', next_at = null, due_at = null, delivered_at = ?6", "", Some(at))?,
+        After::Succeeded(at) => of_round(
+            tx,
+            "status = 'succeeded', next_at = null, due_at = null, delivered_at = ?6",
+            "",
+            Some(at),
+        )?,
         After::RetryAt(at) => of_round(tx, "next_at = ?6, due_at = ?6", " and status = 'pending'", Some(at))?,
-        After::Failed => of_round(tx, "status = 'failed', next_at = null, due_at = null", " and status = 'pending'", None)?,
+        After::Failed => {
+            of_round(tx, "status = 'failed', next_at = null, due_at = null", " and status = 'pending'", None)?
+        }
     };
     if tx.shared() || changed == 0 {
-        let other = if matches!(after, After::Succeeded(_)) { "round <> ?5" } else { "(round <> ?5 or status <> 'pending')" };
-        // On PostgreSQL the statement above is still under way: tell by the attempt itself whether it was noted.
+        let other = if matches!(after, After::Succeeded(_)) {
+            "round <> ?5"
+        } else {
+            "(round <> ?5 or status <> 'pending')"
+        };
+        // On PostgreSQL the statement above is still under way: tell by the attempt itself whether it was
+        // noted.
         let sql = format!("update deliveries set {APPEND} {ONE} and {other} and attempts not like '%' || ?4");
         tx.later(&sql, params![key.tenant, key.endpoint, key.id, attempt, round])?;
     }
     Ok(())
 }
 
-/// Gives a pending delivery up without an attempt; `note` (a JSON object) stands among the attempts and says why. Whether it was pending.
+/// Gives a pending delivery up without an attempt; `note` (a JSON object) stands among the attempts and says
+/// why. Whether it was pending.
 pub fn stop(tx: &mut Tx<'_>, key: Key, note: &str) -> Result<bool, DbError> {
     let sql = format!(
         "update deliveries set status = 'failed', next_at = null, due_at = null, leased = 0, \
@@ -202,7 +231,8 @@ pub fn stop(tx: &mut Tx<'_>, key: Key, note: &str) -> Result<bool, DbError> {
     Ok(tx.exec(&sql, params![key.tenant, key.endpoint, key.id, note])? > 0)
 }
 
-/// Gives up all pending deliveries among the `limit` of an endpoint below `before`, newest first. Where to go on, or `None` at the end.
+/// Gives up all pending deliveries among the `limit` of an endpoint below `before`, newest first. Where to go
+/// on, or `None` at the end.
 pub fn stop_page(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -277,8 +307,9 @@ pub struct Filter {
     pub kind: Option<String>,
 }
 
-/// A page of what one world sees of an endpoint's log below `before`, newest first, and where the next one begins. At most `examined` entries are looked
-/// at, so that the cost does not grow with what the filter and the other world leave out: a page may be short although more follows.
+/// A page of what one world sees of an endpoint's log below `before`, newest first, and where the next one
+/// begins. At most `examined` entries are looked at, so that the cost does not grow with what the filter and
+/// the other world leave out: a page may be short although more follows.
 pub fn list(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -294,7 +325,9 @@ pub fn list(
         (Mode::Live, Some("failed")) => " and i.status = 'failed'",
         (Mode::Live, _) => "",
     };
-    let walk = format!("from deliveries i where i.workspace = ?1 and i.endpoint = ?2 and i.id < ?3{source} order by i.id desc");
+    let walk = format!(
+        "from deliveries i where i.workspace = ?1 and i.endpoint = ?2 and i.id < ?3{source} order by i.id desc"
+    );
     let mut conditions = format!(" and d.mode = '{}'", mode.as_str());
     let mut values = params![tenant, endpoint, before, limit + 1, examined].to_vec();
     for (column, value) in [("status", filter.status.as_deref()), ("type", filter.kind.as_deref())] {
@@ -320,17 +353,29 @@ pub fn list(
 
 /// One delivery of one world.
 pub fn get(tx: &mut Tx<'_>, key: Key, mode: Mode) -> Result<Option<DeliveryRow>, DbError> {
-    let sql = format!("{LOG} from deliveries d {JOIN} where d.workspace = ?1 and d.endpoint = ?2 and d.id = ?3 and d.mode = ?4");
+    let sql = format!(
+        "{LOG} from deliveries d {JOIN} where d.workspace = ?1 and d.endpoint = ?2 and d.id = ?3 and d.mode = ?4"
+    );
     tx.one(&sql, params![key.tenant, key.endpoint, key.id, mode.as_str()], read_log)
 }
 
 /// Whether there is such a delivery.
 pub fn exists(tx: &mut Tx<'_>, key: Key) -> Result<bool, DbError> {
-    Ok(tx.one(&format!("select 1 from deliveries {ONE}"), params![key.tenant, key.endpoint, key.id], |_| Ok(()))?.is_some())
+    Ok(tx
+        .one(&format!("select 1 from deliveries {ONE}"), params![key.tenant, key.endpoint, key.id], |_| {
+            Ok(())
+        })?
+        .is_some())
 }
 
-/// Begins a new round: pending again, leased until `lease` or waiting in line. The new round, or `None` when there is no such delivery.
-pub fn replay(tx: &mut Tx<'_>, key: Key, now: Timestamp, lease: Option<Timestamp>) -> Result<Option<i64>, DbError> {
+/// Begins a new round: pending again, leased until `lease` or waiting in line. The new round, or `None` when
+/// there is no such delivery.
+pub fn replay(
+    tx: &mut Tx<'_>,
+    key: Key,
+    now: Timestamp,
+    lease: Option<Timestamp>,
+) -> Result<Option<i64>, DbError> {
     let sql = format!(
         "update deliveries set status = 'pending', round = round + 1, round_at = ?4, made = 0, next_at = ?4, due_at = ?5, leased = ?6, delivered_at = null \
          {ONE} returning round"
@@ -350,7 +395,12 @@ pub fn endpoint_if_wanted(tx: &mut Tx<'_>, key: Key, round: i64) -> Result<Optio
 }
 
 /// Drops up to `limit` entries of an endpoint's log below `before`; how many.
-pub fn sweep(tx: &mut Tx<'_>, endpoint: Id<WebhookEndpoint>, before: &str, limit: i64) -> Result<u64, DbError> {
+pub fn sweep(
+    tx: &mut Tx<'_>,
+    endpoint: Id<WebhookEndpoint>,
+    before: &str,
+    limit: i64,
+) -> Result<u64, DbError> {
     tx.exec(
         "delete from deliveries where endpoint = ?1 and id in (select id from deliveries where endpoint = ?1 and id < ?2 order by id limit ?3)",
         params![endpoint, before, limit],
@@ -359,5 +409,11 @@ pub fn sweep(tx: &mut Tx<'_>, endpoint: Id<WebhookEndpoint>, before: &str, limit
 
 /// Whether an endpoint's log has an entry below `before`.
 pub fn sweepable(tx: &mut Tx<'_>, endpoint: Id<WebhookEndpoint>, before: &str) -> Result<bool, DbError> {
-    Ok(tx.one("select 1 from deliveries where endpoint = ?1 and id < ?2 limit 1", params![endpoint, before], |_| Ok(()))?.is_some())
+    Ok(tx
+        .one(
+            "select 1 from deliveries where endpoint = ?1 and id < ?2 limit 1",
+            params![endpoint, before],
+            |_| Ok(()),
+        )?
+        .is_some())
 }

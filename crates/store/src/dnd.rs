@@ -1,5 +1,5 @@
-//! The platform do-not-call registry. Numbers that the operator adds one by one stand beside the newest finished import; an import fills a
-//! generation of its own and takes effect with one change of `dnd_state`.
+//! The platform do-not-call registry. Numbers that the operator adds one by one stand beside the newest
+//! finished import; an import fills a generation of its own and takes effect with one change of `dnd_state`.
 
 use domain::phone::Phone;
 use domain::time::Timestamp;
@@ -22,7 +22,10 @@ pub fn add(tx: &mut Tx<'_>, phone: &str) -> Result<bool, DbError> {
     if contains(tx, phone)? {
         return Ok(false);
     }
-    let added = tx.exec("insert into dnd_registry (generation, phone) values (?1, ?2) on conflict do nothing", params![BY_HAND, digits(phone)])?;
+    let added = tx.exec(
+        "insert into dnd_registry (generation, phone) values (?1, ?2) on conflict do nothing",
+        params![BY_HAND, digits(phone)],
+    )?;
     Ok(added > 0)
 }
 
@@ -45,7 +48,9 @@ pub fn contains_each(tx: &mut Tx<'_>, phones: &[impl AsRef<str>]) -> Result<Vec<
     let numbers: Vec<i64> = phones.iter().map(|phone| digits(phone.as_ref())).collect();
     let mut params = Vec::new();
     let list = any_of(&mut params, numbers.iter().copied().map(Value::from));
-    let sql = format!("select phone from dnd_registry where generation in (0, (select current from dnd_state where id = 1)) and phone in {list}");
+    let sql = format!(
+        "select phone from dnd_registry where generation in (0, (select current from dnd_state where id = 1)) and phone in {list}"
+    );
     let found = tx.all(&sql, &params, |row| row.int(0))?;
     Ok(numbers.iter().map(|number| found.contains(number)).collect())
 }
@@ -61,8 +66,16 @@ pub fn start_import(tx: &mut Tx<'_>, now: Timestamp, stale: Timestamp) -> Result
 }
 
 /// Adds numbers to an import; how many were new in it. `None` when it is not the import under way.
-pub fn import(tx: &mut Tx<'_>, import: i64, phones: &[Phone], now: Timestamp) -> Result<Option<u64>, DbError> {
-    if tx.exec("update dnd_state set touched_at = ?2 where id = 1 and importing = ?1", params![import, now])? == 0 {
+pub fn import(
+    tx: &mut Tx<'_>,
+    import: i64,
+    phones: &[Phone],
+    now: Timestamp,
+) -> Result<Option<u64>, DbError> {
+    if tx
+        .exec("update dnd_state set touched_at = ?2 where id = 1 and importing = ?1", params![import, now])?
+        == 0
+    {
         return Ok(None);
     }
     let mut added = 0;
@@ -89,18 +102,29 @@ pub fn finish_import(tx: &mut Tx<'_>, import: i64) -> Result<bool, DbError> {
 
 /// Gives an import up. `false` when it is not the import under way.
 pub fn cancel_import(tx: &mut Tx<'_>, import: i64) -> Result<bool, DbError> {
-    Ok(tx.exec("update dnd_state set importing = null, touched_at = null where id = 1 and importing = ?1", params![import])? > 0)
+    Ok(tx.exec(
+        "update dnd_state set importing = null, touched_at = null where id = 1 and importing = ?1",
+        params![import],
+    )? > 0)
 }
 
 /// Drops up to `limit` numbers of imports that are neither in force nor under way; how many it dropped.
 pub fn sweep(tx: &mut Tx<'_>, limit: i64) -> Result<u64, DbError> {
     let (current, importing) = tx
-        .one("select current, importing from dnd_state where id = 1", &[], |row| Ok((row.int(0)?, row.opt_int(1)?)))?
+        .one("select current, importing from dnd_state where id = 1", &[], |row| {
+            Ok((row.int(0)?, row.opt_int(1)?))
+        })?
         .ok_or_else(|| DbError::Internal("dnd_state is empty".into()))?;
     // Generations are few: step from one to the next by key.
     let mut generation = BY_HAND;
     loop {
-        let next = tx.one("select min(generation) from dnd_registry where generation > ?1", params![generation], |row| row.opt_int(0))?.flatten();
+        let next = tx
+            .one(
+                "select min(generation) from dnd_registry where generation > ?1",
+                params![generation],
+                |row| row.opt_int(0),
+            )?
+            .flatten();
         match next {
             None => return Ok(0),
             Some(kept) if kept == current || Some(kept) == importing => generation = kept,

@@ -1,4 +1,5 @@
-//! The workspace's do-not-call list, keyed by a keyed hash of the number (`Keyring::hash_phone`), so that it outlives an erasure.
+//! The workspace's do-not-call list, keyed by a keyed hash of the number (`Keyring::hash_phone`), so that it
+//! outlives an erasure.
 
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
@@ -22,13 +23,27 @@ fn read(row: &Row<'_>) -> Result<EntryRow, DbError> {
 }
 
 /// Adds a number; `false` when it is already listed.
-pub fn add(tx: &mut Tx<'_>, tenant: Tenant, hash: &str, phone: &str, reason: &str, now: Timestamp) -> Result<bool, DbError> {
+pub fn add(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    hash: &str,
+    phone: &str,
+    reason: &str,
+    now: Timestamp,
+) -> Result<bool, DbError> {
     if contains(tx, tenant, hash)? {
         return Ok(false);
     }
-    tx.later("insert into do_not_call_heads (workspace, last_seq, total) values (?1, 0, 0) on conflict do nothing", params![tenant])?;
+    tx.later(
+        "insert into do_not_call_heads (workspace, last_seq, total) values (?1, 0, 0) on conflict do nothing",
+        params![tenant],
+    )?;
     // Holds the list: what `contains` says from here on stays true.
-    let last = tx.one("select last_seq from do_not_call_heads where workspace = ?1 /*pg for update*/", params![tenant], |row| row.int(0))?;
+    let last = tx.one(
+        "select last_seq from do_not_call_heads where workspace = ?1 /*pg for update*/",
+        params![tenant],
+        |row| row.int(0),
+    )?;
     let seq = last.unwrap_or(0) + 1;
     let added = tx.exec(
         "insert into do_not_call (workspace, phone_hash, phone, reason, seq, created_at) values (?1, ?2, ?3, ?4, ?5, ?6) \
@@ -36,7 +51,10 @@ pub fn add(tx: &mut Tx<'_>, tenant: Tenant, hash: &str, phone: &str, reason: &st
         params![tenant, hash, phone, reason, seq, now],
     )?;
     if added > 0 {
-        tx.later("update do_not_call_heads set last_seq = ?2, total = total + 1 where workspace = ?1", params![tenant, seq])?;
+        tx.later(
+            "update do_not_call_heads set last_seq = ?2, total = total + 1 where workspace = ?1",
+            params![tenant, seq],
+        )?;
     }
     Ok(added > 0)
 }
@@ -50,36 +68,65 @@ pub fn contains(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbE
 pub fn among(tx: &mut Tx<'_>, tenant: Tenant, hashes: &[impl AsRef<str>]) -> Result<Vec<String>, DbError> {
     let mut params = vec![tenant.into()];
     let list = any_of(&mut params, hashes.iter().map(|hash| hash.as_ref().into()));
-    tx.all(&format!("select phone_hash from do_not_call where workspace = ?1 and phone_hash in {list}"), &params, |row| row.text(0))
+    tx.all(
+        &format!("select phone_hash from do_not_call where workspace = ?1 and phone_hash in {list}"),
+        &params,
+        |row| row.text(0),
+    )
 }
 
 /// The entry of a number.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<Option<EntryRow>, DbError> {
-    tx.one("select phone, reason, created_at from do_not_call where workspace = ?1 and phone_hash = ?2", params![tenant, hash], read)
+    tx.one(
+        "select phone, reason, created_at from do_not_call where workspace = ?1 and phone_hash = ?2",
+        params![tenant, hash],
+        read,
+    )
 }
 
 /// Takes a number off; `false` when it was not listed.
 pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbError> {
     let head = "select 1 from do_not_call_heads where workspace = ?1 /*pg for update*/";
     tx.one(head, params![tenant], |_| Ok(()))?;
-    let gone = tx.one("delete from do_not_call where workspace = ?1 and phone_hash = ?2 returning seq", params![tenant, hash], |row| row.int(0))?;
+    let gone = tx.one(
+        "delete from do_not_call where workspace = ?1 and phone_hash = ?2 returning seq",
+        params![tenant, hash],
+        |row| row.int(0),
+    )?;
     let Some(seq) = gone else { return Ok(false) };
     tx.later("insert into do_not_call_gaps (workspace, seq) values (?1, ?2)", params![tenant, seq])?;
     tx.later("update do_not_call_heads set total = total - 1 where workspace = ?1", params![tenant])?;
     Ok(true)
 }
 
-/// Forgets the number of an entry and the words of whoever added it; the hash stays, so that the person is not called again. Whether there was one.
+/// Forgets the number of an entry and the words of whoever added it; the hash stays, so that the person is
+/// not called again. Whether there was one.
 pub fn forget_phone(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbError> {
-    Ok(tx.exec("update do_not_call set phone = null, reason = '[erased]' where workspace = ?1 and phone_hash = ?2", params![tenant, hash])? > 0)
+    Ok(tx.exec(
+        "update do_not_call set phone = null, reason = '[erased]' where workspace = ?1 and phone_hash = ?2",
+        params![tenant, hash],
+    )? > 0)
 }
 
-/// A page of the list, newest first, and its length. Positions are gap-free but for what the operator took off, so a page is a range of
-/// them however deep it lies.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant, limit: i64, offset: i64) -> Result<(Vec<EntryRow>, i64), DbError> {
-    let head = tx.one("select last_seq, total from do_not_call_heads where workspace = ?1", params![tenant], |row| Ok((row.int(0)?, row.int(1)?)))?;
+/// A page of the list, newest first, and its length. Positions are gap-free but for what the operator took
+/// off, so a page is a range of them however deep it lies.
+pub fn list(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<EntryRow>, i64), DbError> {
+    let head = tx.one(
+        "select last_seq, total from do_not_call_heads where workspace = ?1",
+        params![tenant],
+        |row| Ok((row.int(0)?, row.int(1)?)),
+    )?;
     let Some((last, total)) = head else { return Ok((Vec::new(), 0)) };
-    let gaps = tx.all("select seq from do_not_call_gaps where workspace = ?1 order by seq desc", params![tenant], |row| row.int(0))?;
+    let gaps = tx.all(
+        "select seq from do_not_call_gaps where workspace = ?1 order by seq desc",
+        params![tenant],
+        |row| row.int(0),
+    )?;
     let rows = tx.all(
         "select phone, reason, created_at from do_not_call where workspace = ?1 and seq <= ?2 order by seq desc limit ?3",
         params![tenant, position(last, offset, &gaps), limit],
@@ -88,7 +135,8 @@ pub fn list(tx: &mut Tx<'_>, tenant: Tenant, limit: i64, offset: i64) -> Result<
     Ok((rows, total))
 }
 
-/// The position of the entry that has `offset` newer ones; `gaps` are the positions without an entry, newest first.
+/// The position of the entry that has `offset` newer ones; `gaps` are the positions without an entry, newest
+/// first.
 fn position(last: i64, offset: i64, gaps: &[i64]) -> i64 {
     let mut position = last - offset;
     for gap in gaps {

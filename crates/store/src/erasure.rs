@@ -43,8 +43,14 @@ fn read(row: &Row<'_>) -> Result<CallOf, DbError> {
 }
 
 /// Calls of a contact, both worlds; those that an erasure has emptied say [`ERASED`].
-pub fn calls_of_contact(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>) -> Result<Vec<CallOf>, DbError> {
-    let sql = format!("select {FIELDS} from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test')");
+pub fn calls_of_contact(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    contact: Id<Contact>,
+) -> Result<Vec<CallOf>, DbError> {
+    let sql = format!(
+        "select {FIELDS} from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test')"
+    );
     tx.all(&sql, params![tenant, contact], read)
 }
 
@@ -57,14 +63,23 @@ pub fn calls_of_number(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<
         "to_number = ?2 and direction = 'outbound' and (mode = 'test' or block_reason is not null)",
         "from_number = ?2 and direction = 'inbound'",
     ] {
-        calls.extend(tx.all(&format!("select {FIELDS} from calls where workspace = ?1 and {wanted}"), params![tenant, number], read)?);
+        calls.extend(tx.all(
+            &format!("select {FIELDS} from calls where workspace = ?1 and {wanted}"),
+            params![tenant, number],
+            read,
+        )?);
     }
     Ok(calls)
 }
 
 /// Empties everything personal in these calls; what proves that they took place (times, money, causes) stays.
 /// Those that are live are looked at again now.
-pub fn empty_calls(tx: &mut Tx<'_>, tenant: Tenant, calls: &[Id<Call>], now: Timestamp) -> Result<(), DbError> {
+pub fn empty_calls(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    calls: &[Id<Call>],
+    now: Timestamp,
+) -> Result<(), DbError> {
     for some in calls.chunks(ROWS) {
         let mut values = params![tenant, now].to_vec();
         let ids = any_of(&mut values, some.iter().map(|id| (*id).into()));
@@ -82,7 +97,13 @@ pub fn empty_calls(tx: &mut Tx<'_>, tenant: Tenant, calls: &[Id<Call>], now: Tim
 }
 
 /// Events about a person that still have a payload, after `after`, at most `limit`.
-pub fn events_of_subject(tx: &mut Tx<'_>, tenant: Tenant, subject: &str, after: &str, limit: i64) -> Result<Vec<Id<Event>>, DbError> {
+pub fn events_of_subject(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    subject: &str,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<Id<Event>>, DbError> {
     tx.all(
         "select id from events where workspace = ?1 and contact = ?2 and id > ?3 and envelope is not null order by id limit ?4",
         params![tenant, subject, after, limit],
@@ -91,8 +112,14 @@ pub fn events_of_subject(tx: &mut Tx<'_>, tenant: Tenant, subject: &str, after: 
 }
 
 /// Events about somebody else in which a number stands.
-pub fn events_naming(tx: &mut Tx<'_>, tenant: Tenant, subject: &str, number: &str) -> Result<Vec<Id<Event>>, DbError> {
-    let sql = "select id from events where workspace = ?1 and contact = ?2 and envelope like '%' || ?3 || '%'";
+pub fn events_naming(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    subject: &str,
+    number: &str,
+) -> Result<Vec<Id<Event>>, DbError> {
+    let sql =
+        "select id from events where workspace = ?1 and contact = ?2 and envelope like '%' || ?3 || '%'";
     tx.all(sql, params![tenant, subject, number], |row| row.id(0))
 }
 
@@ -109,7 +136,18 @@ pub fn empty_event(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Event>) -> Result<(),
 
 /// A contact is deleted whose number lives on: its events and kept answers are found by the number's keyed
 /// hash from now on.
-pub fn hand_over(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>, phone_hash: &str) -> Result<(), DbError> {
-    tx.later("update events set contact = ?3 where workspace = ?1 and contact = ?2", params![tenant, contact, phone_hash])?;
-    tx.later("update idempotency_keys set contact = ?3 where workspace = ?1 and contact = ?2", params![tenant, contact, phone_hash])
+pub fn hand_over(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    contact: Id<Contact>,
+    phone_hash: &str,
+) -> Result<(), DbError> {
+    tx.later(
+        "update events set contact = ?3 where workspace = ?1 and contact = ?2",
+        params![tenant, contact, phone_hash],
+    )?;
+    tx.later(
+        "update idempotency_keys set contact = ?3 where workspace = ?1 and contact = ?2",
+        params![tenant, contact, phone_hash],
+    )
 }

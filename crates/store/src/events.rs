@@ -14,7 +14,8 @@ pub struct EventRow {
     pub id: Id<Event>,
     /// Its type, such as `call.started`.
     pub kind: String,
-    /// The world that it is shown in. A sample belongs to the world of whoever asked for it, although its envelope says `livemode: false`.
+    /// The world that it is shown in. A sample belongs to the world of whoever asked for it, although its
+    /// envelope says `livemode: false`.
     pub mode: Mode,
     /// The agent it is about.
     pub agent: Option<String>,
@@ -57,7 +58,8 @@ fn read(row: &Row<'_>) -> Result<EventRow, DbError> {
     Ok(EventRow {
         id: row.id(0)?,
         kind: row.text(1)?,
-        mode: Mode::parse(&row.text(2)?).ok_or_else(|| DbError::Internal("unknown mode of an event".into()))?,
+        mode: Mode::parse(&row.text(2)?)
+            .ok_or_else(|| DbError::Internal("unknown mode of an event".into()))?,
         agent: row.opt_text(3)?,
         contact: row.opt_text(4)?,
         envelope: row.opt_text(5)?,
@@ -68,13 +70,19 @@ fn read(row: &Row<'_>) -> Result<EventRow, DbError> {
 const COLUMNS: &str = "id, type, mode, agent, contact, envelope, created_at";
 
 /// Events of a workspace after `after`, oldest first.
-pub fn list_after(tx: &mut Tx<'_>, tenant: Tenant, after: &str, limit: i64) -> Result<Vec<EventRow>, DbError> {
+pub fn list_after(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<EventRow>, DbError> {
     let sql = format!("select {COLUMNS} from events where workspace = ?1 and id > ?2 order by id limit ?3");
     tx.all(&sql, params![tenant, after, limit], read)
 }
 
-/// Events of one world after `after` and before `before`, oldest first, and where the next page begins when this one ended for another reason than that
-/// there are no more. At most `examined` events are looked at: live events are found past those of the test world.
+/// Events of one world after `after` and before `before`, oldest first, and where the next page begins when
+/// this one ended for another reason than that there are no more. At most `examined` events are looked at:
+/// live events are found past those of the test world.
 pub fn page(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -85,7 +93,9 @@ pub fn page(
 ) -> Result<(Vec<EventRow>, Option<String>), DbError> {
     let values = params![tenant, after, before, limit, examined].to_vec();
     if mode == Mode::Test {
-        let sql = format!("select {COLUMNS} from events where workspace = ?1 and id > ?2 and id < ?3 and mode = 'test' order by id limit ?4");
+        let sql = format!(
+            "select {COLUMNS} from events where workspace = ?1 and id > ?2 and id < ?3 and mode = 'test' order by id limit ?4"
+        );
         let rows = tx.all(&sql, &values[..4], read)?;
         let next = rows.last().filter(|_| rows.len() as i64 >= limit).map(|row| row.id.to_string());
         return Ok((rows, next));
@@ -99,7 +109,8 @@ pub fn page(
         let next = rows.last().map(|row| row.id.to_string());
         return Ok((rows, next));
     }
-    let sql = "select id from events where workspace = ?1 and id > ?2 and id < ?3 order by id limit 1 offset ?4";
+    let sql =
+        "select id from events where workspace = ?1 and id > ?2 and id < ?3 order by id limit 1 offset ?4";
     let next = tx.one(sql, params![tenant, after, before, examined - 1], |row| row.text(0))?;
     Ok((rows, next))
 }
@@ -114,13 +125,23 @@ pub fn sweep(tx: &mut Tx<'_>, tenant: Tenant, before: &str, limit: i64) -> Resul
 
 /// The next workspace after `after` that has an event, with its oldest event.
 pub fn next_workspace(tx: &mut Tx<'_>, after: &str) -> Result<Option<(Tenant, Id<Event>)>, DbError> {
-    tx.one("select workspace, id from events where workspace > ?1 order by workspace, id limit 1", params![after], |row| Ok((row.id(0)?, row.id(1)?)))
+    tx.one(
+        "select workspace, id from events where workspace > ?1 order by workspace, id limit 1",
+        params![after],
+        |row| Ok((row.id(0)?, row.id(1)?)),
+    )
 }
 
-/// Behind which event of a workspace, below `before`, what is yet to come to a world will stand: the newest of the test world, the newest of all for
-/// live keys.
-pub fn newest(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, before: &str) -> Result<Option<Id<Event>>, DbError> {
+/// Behind which event of a workspace, below `before`, what is yet to come to a world will stand: the newest
+/// of the test world, the newest of all for live keys.
+pub fn newest(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    before: &str,
+) -> Result<Option<Id<Event>>, DbError> {
     let world = if mode == Mode::Test { " and mode = 'test'" } else { "" };
-    let sql = format!("select id from events where workspace = ?1 and id < ?2{world} order by id desc limit 1");
+    let sql =
+        format!("select id from events where workspace = ?1 and id < ?2{world} order by id desc limit 1");
     tx.one(&sql, params![tenant, before], |row| row.id(0))
 }

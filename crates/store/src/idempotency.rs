@@ -44,8 +44,14 @@ pub enum Reserved {
     Reused,
 }
 
-/// Takes the key for this request until `lease_until`, unless it is taken. A key whose holder's lease ran out is free again.
-pub fn reserve(tx: &mut Tx<'_>, slot: &Slot, now: Timestamp, lease_until: Timestamp) -> Result<Reserved, DbError> {
+/// Takes the key for this request until `lease_until`, unless it is taken. A key whose holder's lease ran out
+/// is free again.
+pub fn reserve(
+    tx: &mut Tx<'_>,
+    slot: &Slot,
+    now: Timestamp,
+    lease_until: Timestamp,
+) -> Result<Reserved, DbError> {
     let taken = tx.exec(
         "insert into idempotency_keys (workspace, mode, operation, key, fingerprint, state, holder, lease_until, created_at) \
          values (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8) \
@@ -77,17 +83,34 @@ pub fn reserve(tx: &mut Tx<'_>, slot: &Slot, now: Timestamp, lease_until: Timest
         // Freed between the two statements: the client may come again.
         None => Reserved::InProgress,
         Some((fingerprint, ..)) if fingerprint != slot.fingerprint => Reserved::Reused,
-        Some((_, state, Some(status), Some(body))) if state == "done" => Reserved::Replay { status: status as u16, body },
+        Some((_, state, Some(status), Some(body))) if state == "done" => {
+            Reserved::Replay { status: status as u16, body }
+        }
         Some(_) => Reserved::InProgress,
     })
 }
 
 /// Keeps the answer. `contact` is the person it speaks about, for erasure.
-pub fn finish(tx: &mut Tx<'_>, slot: &Slot, status: u16, body: &str, contact: Option<&str>) -> Result<(), DbError> {
+pub fn finish(
+    tx: &mut Tx<'_>,
+    slot: &Slot,
+    status: u16,
+    body: &str,
+    contact: Option<&str>,
+) -> Result<(), DbError> {
     tx.later(
         "update idempotency_keys set state = 'done', status = ?6, body = ?7, contact = ?8 \
          where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4 and holder = ?5",
-        params![&slot.workspace, slot.mode.as_str(), slot.operation, &slot.key, &slot.holder, i64::from(status), body, contact],
+        params![
+            &slot.workspace,
+            slot.mode.as_str(),
+            slot.operation,
+            &slot.key,
+            &slot.holder,
+            i64::from(status),
+            body,
+            contact
+        ],
     )
 }
 
@@ -122,7 +145,13 @@ pub fn sweep(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<u64, DbError
 }
 
 /// Replaces kept answers about a person: a repeat of their requests gets this answer, and does not run again.
-pub fn redact_contact(tx: &mut Tx<'_>, tenant: Tenant, contact: &str, status: u16, body: &str) -> Result<u64, DbError> {
+pub fn redact_contact(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    contact: &str,
+    status: u16,
+    body: &str,
+) -> Result<u64, DbError> {
     tx.exec(
         "update idempotency_keys set status = ?3, body = ?4 where workspace = ?1 and contact = ?2 and state = 'done'",
         params![tenant, contact, i64::from(status), body],

@@ -10,7 +10,10 @@ pub fn get(tx: &mut Tx<'_>, name: &str) -> Result<Option<String>, DbError> {
 
 /// Writes a fact unless it is there; returns what holds.
 pub fn get_or_insert(tx: &mut Tx<'_>, name: &str, value: &str) -> Result<String, DbError> {
-    tx.exec("insert into installation (name, value) values (?1, ?2) on conflict (name) do nothing", params![name, value])?;
+    tx.exec(
+        "insert into installation (name, value) values (?1, ?2) on conflict (name) do nothing",
+        params![name, value],
+    )?;
     Ok(get(tx, name)?.unwrap_or_else(|| value.to_owned()))
 }
 
@@ -22,7 +25,9 @@ pub fn set(tx: &mut Tx<'_>, name: &str, value: &str) -> Result<(), DbError> {
 
 /// The fact with this name, held until the transaction ends.
 pub fn get_for_update(tx: &mut Tx<'_>, name: &str) -> Result<Option<String>, DbError> {
-    tx.one("select value from installation where name = ?1 /*pg for update*/", params![name], |row| row.text(0))
+    tx.one("select value from installation where name = ?1 /*pg for update*/", params![name], |row| {
+        row.text(0)
+    })
 }
 
 /// A column that holds sealed secrets, in the rows of a table that have one.
@@ -35,7 +40,8 @@ pub struct SealedColumn {
     pub purpose: &'static str,
 }
 
-/// Every column of the schema that holds sealed secrets: a change of the master key seals them anew. Facts of this table among them.
+/// Every column of the schema that holds sealed secrets: a change of the master key seals them anew. Facts of
+/// this table among them.
 pub const SEALED: &[SealedColumn] = &[
     SealedColumn { table: "webhook_endpoints", key: "id", column: "secret", purpose: "webhook:" },
     SealedColumn { table: "tools", key: "id", column: "config", purpose: "tool:" },
@@ -56,7 +62,10 @@ impl SealedColumn {
     /// Keys and sealed secrets of rows after this key, in order, at most `limit`.
     pub fn page(self, tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<(String, String)>, DbError> {
         let Self { table, key, column, .. } = self;
-        let sql = format!("select {key}, {column} from {table} where {key} > ?1 and {} order by {key} limit ?2", self.only());
+        let sql = format!(
+            "select {key}, {column} from {table} where {key} > ?1 and {} order by {key} limit ?2",
+            self.only()
+        );
         tx.all(&sql, params![after, limit], |row| Ok((row.text(0)?, row.text(1)?)))
     }
 

@@ -1,5 +1,6 @@
-//! The only SQL of dastak. `db` is the engine: one text of every statement for SQLite and PostgreSQL, synchronous transaction
-//! closures over one [`Tx`]. Beside it stands one file for each noun; every function of theirs takes the tenant first.
+//! The only SQL of dastak. `db` is the engine: one text of every statement for SQLite and PostgreSQL,
+//! synchronous transaction closures over one [`Tx`]. Beside it stands one file for each noun; every function
+//! of theirs takes the tenant first.
 
 pub mod db;
 

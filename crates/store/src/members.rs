@@ -23,7 +23,12 @@ pub struct MemberRow {
 }
 
 /// Adds a person; `false` when the address is already a member.
-pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &MemberRow, password_hash: Option<&str>) -> Result<bool, DbError> {
+pub fn insert(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    row: &MemberRow,
+    password_hash: Option<&str>,
+) -> Result<bool, DbError> {
     let added = tx.exec(
         "insert into members (id, workspace, email, name, role, password_hash, created_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
          on conflict (workspace, email) do nothing",
@@ -34,7 +39,17 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &MemberRow, password_hash: O
 
 /// The people of a workspace.
 pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<MemberRow>, DbError> {
-    tx.all("select id, email, name, role, created_at from members where workspace = ?1 order by id", params![tenant], |row| {
-        Ok(MemberRow { id: row.id(0)?, email: row.text(1)?, name: row.text(2)?, role: row.text(3)?, created_at: row.time(4)? })
-    })
+    tx.all(
+        "select id, email, name, role, created_at from members where workspace = ?1 order by id",
+        params![tenant],
+        |row| {
+            Ok(MemberRow {
+                id: row.id(0)?,
+                email: row.text(1)?,
+                name: row.text(2)?,
+                role: row.text(3)?,
+                created_at: row.time(4)?,
+            })
+        },
+    )
 }

@@ -23,11 +23,22 @@ pub struct NumberRow {
 const COLUMNS: &str = "id, number, status, inbound_agent";
 
 fn read(row: &Row<'_>) -> Result<NumberRow, DbError> {
-    Ok(NumberRow { id: row.id(0)?, number: row.text(1)?, status: row.text(2)?, inbound_agent: row.opt_id(3)? })
+    Ok(NumberRow {
+        id: row.id(0)?,
+        number: row.text(1)?,
+        status: row.text(2)?,
+        inbound_agent: row.opt_id(3)?,
+    })
 }
 
 /// Gives a number to a workspace; `false` when another one (or this one) already owns it.
-pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>, number: &str, now: Timestamp) -> Result<bool, DbError> {
+pub fn insert(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Number>,
+    number: &str,
+    now: Timestamp,
+) -> Result<bool, DbError> {
     let added = tx.exec(
         "insert into numbers (id, workspace, number, status, created_at) values (?1, ?2, ?3, 'active', ?4) \
          on conflict (number) where status = 'active' do nothing",
@@ -38,10 +49,15 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>, number: &str, now
 
 /// The active numbers of a workspace, the first one first.
 pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<NumberRow>, DbError> {
-    tx.all(&format!("select {COLUMNS} from numbers where workspace = ?1 and status = 'active' order by id"), params![tenant], read)
+    tx.all(
+        &format!("select {COLUMNS} from numbers where workspace = ?1 and status = 'active' order by id"),
+        params![tenant],
+        read,
+    )
 }
 
-/// The workspace that owns an active number, for a call that comes in. The one question that is asked before the tenant is known.
+/// The workspace that owns an active number, for a call that comes in. The one question that is asked before
+/// the tenant is known.
 pub fn owner(tx: &mut Tx<'_>, number: &str) -> Result<Option<(Tenant, NumberRow)>, DbError> {
     let sql = format!("select {COLUMNS}, workspace from numbers where number = ?1 and status = 'active'");
     tx.one(&sql, params![number], |row| Ok((row.id(4)?, read(row)?)))
@@ -49,11 +65,20 @@ pub fn owner(tx: &mut Tx<'_>, number: &str) -> Result<Option<(Tenant, NumberRow)
 
 /// One active number.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>) -> Result<Option<NumberRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from numbers where workspace = ?1 and id = ?2 and status = 'active'"), params![tenant, id], read)
+    tx.one(
+        &format!("select {COLUMNS} from numbers where workspace = ?1 and id = ?2 and status = 'active'"),
+        params![tenant, id],
+        read,
+    )
 }
 
 /// Sets or clears the agent that answers a number.
-pub fn set_inbound_agent(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>, agent: Option<Id<Agent>>) -> Result<Option<NumberRow>, DbError> {
+pub fn set_inbound_agent(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Number>,
+    agent: Option<Id<Agent>>,
+) -> Result<Option<NumberRow>, DbError> {
     tx.one(
         &format!("update numbers set inbound_agent = ?3 where workspace = ?1 and id = ?2 and status = 'active' returning {COLUMNS}"),
         params![tenant, id, agent],
@@ -71,7 +96,12 @@ pub fn answered_by(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>) -> Result<
 }
 
 /// Takes a number away from a workspace; `None` when it has none such.
-pub fn release(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>, now: Timestamp) -> Result<Option<NumberRow>, DbError> {
+pub fn release(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Number>,
+    now: Timestamp,
+) -> Result<Option<NumberRow>, DbError> {
     tx.one(
         &format!(
             "update numbers set status = 'released', inbound_agent = null, released_at = ?3 \

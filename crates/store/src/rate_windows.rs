@@ -19,7 +19,10 @@ pub fn count(tx: &mut Tx<'_>, tenant: Tenant, class: &str, window_start: i64) ->
     )?;
     if used == Some(1) {
         // The first request of a window drops those before it.
-        tx.later("delete from rate_windows where workspace = ?1 and class = ?2 and window_start < ?3", params![tenant, class, window_start])?;
+        tx.later(
+            "delete from rate_windows where workspace = ?1 and class = ?2 and window_start < ?3",
+            params![tenant, class, window_start],
+        )?;
     }
     Ok(used.unwrap_or(1))
 }

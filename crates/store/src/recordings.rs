@@ -55,21 +55,37 @@ pub fn insert(tx: &mut Tx<'_>, row: &RecordingRow) -> Result<bool, DbError> {
 
 /// One recording.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Recording>) -> Result<Option<RecordingRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from recordings where workspace = ?1 and id = ?2"), params![tenant, id], read)
+    tx.one(
+        &format!("select {COLUMNS} from recordings where workspace = ?1 and id = ?2"),
+        params![tenant, id],
+        read,
+    )
 }
 
-/// The recording that a signed link names: the link carries no key and so no workspace, its signature is the proof.
+/// The recording that a signed link names: the link carries no key and so no workspace, its signature is the
+/// proof.
 pub fn find(tx: &mut Tx<'_>, id: Id<Recording>) -> Result<Option<RecordingRow>, DbError> {
     tx.one(&format!("select {COLUMNS} from recordings where id = ?1"), params![id], read)
 }
 
 /// The recording of a call.
 pub fn of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Option<RecordingRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from recordings where workspace = ?1 and call = ?2"), params![tenant, call], read)
+    tx.one(
+        &format!("select {COLUMNS} from recordings where workspace = ?1 and call = ?2"),
+        params![tenant, call],
+        read,
+    )
 }
 
-/// Notes that it is an object now. Whether this changed something: not when it is noted already, and not when the recording is gone.
-pub fn keep(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Recording>, bytes: i64, now: Timestamp) -> Result<bool, DbError> {
+/// Notes that it is an object now. Whether this changed something: not when it is noted already, and not when
+/// the recording is gone.
+pub fn keep(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Recording>,
+    bytes: i64,
+    now: Timestamp,
+) -> Result<bool, DbError> {
     let kept = tx.exec(
         "update recordings set bytes = ?3, kept_at = ?4 where workspace = ?1 and id = ?2 and kept_at is null",
         params![tenant, id, bytes, now],
@@ -88,13 +104,16 @@ pub fn of_calls(tx: &mut Tx<'_>, tenant: Tenant, calls: &[Id<Call>]) -> Result<V
     for some in calls.chunks(ROWS) {
         let mut values = params![tenant].to_vec();
         let ids = any_of(&mut values, some.iter().map(|id| (*id).into()));
-        let sql = format!("select {COLUMNS} from recordings where workspace = ?1 and call in {ids} order by id /*pg for update*/");
+        let sql = format!(
+            "select {COLUMNS} from recordings where workspace = ?1 and call in {ids} order by id /*pg for update*/"
+        );
         found.extend(tx.all(&sql, &values, read)?);
     }
     Ok(found)
 }
 
-/// Recordings of all workspaces that were kept before a moment, the oldest first, held against other nodes until the transaction ends.
+/// Recordings of all workspaces that were kept before a moment, the oldest first, held against other nodes
+/// until the transaction ends.
 pub fn kept_before(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<Vec<RecordingRow>, DbError> {
     let sql = format!(
         "select {COLUMNS} from recordings where kept_at is not null and kept_at < ?1 order by kept_at limit ?2 /*pg for update skip locked*/"

@@ -55,7 +55,10 @@ fn unknown(what: &str, word: &str) -> DbError {
 fn read(row: &Row<'_>) -> Result<ScheduledCallRow, DbError> {
     let (mode, status) = (row.text(2)?, row.text(9)?);
     let status = Status::parse(&status).ok_or_else(|| unknown("status", &status))?;
-    let reason = row.opt_text(13)?.map(|word| Reason::parse(&word).ok_or_else(|| unknown("reason", &word))).transpose()?;
+    let reason = row
+        .opt_text(13)?
+        .map(|word| Reason::parse(&word).ok_or_else(|| unknown("reason", &word)))
+        .transpose()?;
     let call = row.opt_id(14)?;
     Ok(ScheduledCallRow {
         id: row.id(0)?,
@@ -135,17 +138,40 @@ pub fn save(tx: &mut Tx<'_>, row: &ScheduledCallRow) -> Result<bool, DbError> {
 }
 
 /// One scheduled call of one world.
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, id: ScheduledCallId) -> Result<Option<ScheduledCallRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from scheduled_calls where workspace = ?1 and mode = ?2 and id = ?3"), params![tenant, mode.as_str(), id], read)
+pub fn get(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    id: ScheduledCallId,
+) -> Result<Option<ScheduledCallRow>, DbError> {
+    tx.one(
+        &format!("select {COLUMNS} from scheduled_calls where workspace = ?1 and mode = ?2 and id = ?3"),
+        params![tenant, mode.as_str(), id],
+        read,
+    )
 }
 
 /// One scheduled call, held against other writers until the transaction ends.
-pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: ScheduledCallId) -> Result<Option<ScheduledCallRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from scheduled_calls where workspace = ?1 and id = ?2 /*pg for update*/"), params![tenant, id], read)
+pub fn get_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: ScheduledCallId,
+) -> Result<Option<ScheduledCallRow>, DbError> {
+    tx.one(
+        &format!("select {COLUMNS} from scheduled_calls where workspace = ?1 and id = ?2 /*pg for update*/"),
+        params![tenant, id],
+        read,
+    )
 }
 
-/// One scheduled call that is due, held until the transaction ends; `None` when it is not due any more or another node holds it.
-pub fn take_due(tx: &mut Tx<'_>, tenant: Tenant, id: ScheduledCallId, now: Timestamp) -> Result<Option<ScheduledCallRow>, DbError> {
+/// One scheduled call that is due, held until the transaction ends; `None` when it is not due any more or
+/// another node holds it.
+pub fn take_due(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: ScheduledCallId,
+    now: Timestamp,
+) -> Result<Option<ScheduledCallRow>, DbError> {
     let sql = format!(
         "select {COLUMNS} from scheduled_calls where workspace = ?1 and id = ?2 and next_attempt_at is not null and next_attempt_at <= ?3 \
          /*pg for update skip locked*/"
@@ -154,7 +180,14 @@ pub fn take_due(tx: &mut Tx<'_>, tenant: Tenant, id: ScheduledCallId, now: Times
 }
 
 /// A page of one world, newest first. The rows before the page are skipped in the index alone.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, status: Option<Status>, limit: i64, offset: i64) -> Result<Vec<ScheduledCallRow>, DbError> {
+pub fn list(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    status: Option<Status>,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<ScheduledCallRow>, DbError> {
     let rows = |filter: &str| {
         format!(
             "select {COLUMNS} from scheduled_calls where id in (select id from (select id from scheduled_calls where workspace = ?1 and mode = ?2{filter} \
@@ -162,13 +195,22 @@ pub fn list(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, status: Option<Status>,
         )
     };
     match status {
-        Some(status) => tx.all(&rows(" and status = ?5"), params![tenant, mode.as_str(), limit, offset, status.as_str()], read),
+        Some(status) => tx.all(
+            &rows(" and status = ?5"),
+            params![tenant, mode.as_str(), limit, offset, status.as_str()],
+            read,
+        ),
         None => tx.all(&rows(""), params![tenant, mode.as_str(), limit, offset], read),
     }
 }
 
 /// Up to `limit` scheduled calls that are due, longest waiting first, none of the workspaces in `without`.
-pub fn due(tx: &mut Tx<'_>, now: Timestamp, without: &[Tenant], limit: i64) -> Result<Vec<(Tenant, ScheduledCallId)>, DbError> {
+pub fn due(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    without: &[Tenant],
+    limit: i64,
+) -> Result<Vec<(Tenant, ScheduledCallId)>, DbError> {
     let mut values = vec![now.into(), limit.into()];
     let mut sql = "select workspace, id from scheduled_calls where next_attempt_at is not null and next_attempt_at <= ?1".to_owned();
     if !without.is_empty() {
@@ -181,19 +223,37 @@ pub fn due(tx: &mut Tx<'_>, now: Timestamp, without: &[Tenant], limit: i64) -> R
 
 /// When the next one is due.
 pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx.one("select min(next_attempt_at) from scheduled_calls where next_attempt_at is not null", &[], |row| row.opt_time(0))?.flatten())
+    Ok(tx
+        .one(
+            "select min(next_attempt_at) from scheduled_calls where next_attempt_at is not null",
+            &[],
+            |row| row.opt_time(0),
+        )?
+        .flatten())
 }
 
-/// Up to `limit` calls of a key that wait, oldest first, held until the transaction ends; those being dialled are left out.
-pub fn of_key(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>, limit: i64) -> Result<Vec<ScheduledCallRow>, DbError> {
+/// Up to `limit` calls of a key that wait, oldest first, held until the transaction ends; those being dialled
+/// are left out.
+pub fn of_key(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    key: Id<ApiKey>,
+    limit: i64,
+) -> Result<Vec<ScheduledCallRow>, DbError> {
     let sql = format!(
         "select {COLUMNS} from scheduled_calls where workspace = ?1 and api_key = ?2 and status = 'scheduled' and call is null order by id limit ?3 /*pg for update*/"
     );
     tx.all(&sql, params![tenant, key, limit], read)
 }
 
-/// Everything scheduled for a person in the workspace, by number or by reference, both worlds, held until the transaction ends.
-pub fn of_person(tx: &mut Tx<'_>, tenant: Tenant, to_number: Option<&str>, external_ref: Option<&str>) -> Result<Vec<ScheduledCallRow>, DbError> {
+/// Everything scheduled for a person in the workspace, by number or by reference, both worlds, held until the
+/// transaction ends.
+pub fn of_person(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    to_number: Option<&str>,
+    external_ref: Option<&str>,
+) -> Result<Vec<ScheduledCallRow>, DbError> {
     let sql = format!(
         "select {COLUMNS} from scheduled_calls where id in (select id from scheduled_calls where workspace = ?1 and to_number = ?2 \
          union select id from scheduled_calls where workspace = ?1 and external_ref = ?3) order by id /*pg for update*/"
@@ -220,7 +280,13 @@ pub struct DecisionRow {
 }
 
 /// Adds a decision to the timeline; the caller holds the scheduled call.
-pub fn record(tx: &mut Tx<'_>, tenant: Tenant, id: ScheduledCallId, at: Timestamp, body: &Json) -> Result<(), DbError> {
+pub fn record(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: ScheduledCallId,
+    at: Timestamp,
+    body: &Json,
+) -> Result<(), DbError> {
     tx.later(
         "insert into scheduled_call_decisions (scheduled_call, seq, workspace, at, body) \
          select ?1, coalesce(max(seq), 0) + 1, ?2, cast(?3 as bigint), ?4 from scheduled_call_decisions where scheduled_call = ?1",

@@ -25,7 +25,13 @@ pub struct ToolRow {
 const COLUMNS: &str = "id, type, name, description, created_at";
 
 fn read(row: &Row<'_>) -> Result<ToolRow, DbError> {
-    Ok(ToolRow { id: row.id(0)?, kind: row.text(1)?, name: row.text(2)?, description: row.text(3)?, created_at: row.time(4)? })
+    Ok(ToolRow {
+        id: row.id(0)?,
+        kind: row.text(1)?,
+        name: row.text(2)?,
+        description: row.text(3)?,
+        created_at: row.time(4)?,
+    })
 }
 
 /// Adds a tool; `sealed` is its encrypted configuration.
@@ -44,9 +50,11 @@ pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<ToolRow>, DbError> {
 
 /// A tool and its encrypted configuration.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Tool>) -> Result<Option<(ToolRow, String)>, DbError> {
-    tx.one(&format!("select {COLUMNS}, config from tools where workspace = ?1 and id = ?2"), params![tenant, id], |row| {
-        Ok((read(row)?, row.text(5)?))
-    })
+    tx.one(
+        &format!("select {COLUMNS}, config from tools where workspace = ?1 and id = ?2"),
+        params![tenant, id],
+        |row| Ok((read(row)?, row.text(5)?)),
+    )
 }
 
 /// Deletes a tool and its configuration; `false` without one.

@@ -8,28 +8,50 @@ use crate::params;
 
 /// Releases a number and gives the moment of its first release; `None` when the workspace has `most` numbers
 /// without it. The caller holds the workspace.
-pub fn add(tx: &mut Tx<'_>, tenant: Tenant, number: &str, most: i64, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
-    if let Some(known) =
-        tx.one("select created_at from transfer_numbers where workspace = ?1 and number = ?2", params![tenant, number], |row| row.time(0))?
-    {
+pub fn add(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    number: &str,
+    most: i64,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, DbError> {
+    if let Some(known) = tx.one(
+        "select created_at from transfer_numbers where workspace = ?1 and number = ?2",
+        params![tenant, number],
+        |row| row.time(0),
+    )? {
         return Ok(Some(known));
     }
-    let count = tx.one("select count(*) from transfer_numbers where workspace = ?1", params![tenant], |row| row.int(0))?;
+    let count =
+        tx.one("select count(*) from transfer_numbers where workspace = ?1", params![tenant], |row| {
+            row.int(0)
+        })?;
     if count.unwrap_or(0) >= most {
         return Ok(None);
     }
-    tx.exec("insert into transfer_numbers (workspace, number, created_at) values (?1, ?2, ?3)", params![tenant, number, now])?;
+    tx.exec(
+        "insert into transfer_numbers (workspace, number, created_at) values (?1, ?2, ?3)",
+        params![tenant, number, now],
+    )?;
     Ok(Some(now))
 }
 
 /// Takes a release back; `false` when there was none.
 pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<bool, DbError> {
-    Ok(tx.exec("delete from transfer_numbers where workspace = ?1 and number = ?2", params![tenant, number])? > 0)
+    Ok(tx
+        .exec("delete from transfer_numbers where workspace = ?1 and number = ?2", params![tenant, number])?
+        > 0)
 }
 
 /// Whether a number is released.
 pub fn contains(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<bool, DbError> {
-    Ok(tx.one("select 1 from transfer_numbers where workspace = ?1 and number = ?2", params![tenant, number], |_| Ok(()))?.is_some())
+    Ok(tx
+        .one(
+            "select 1 from transfer_numbers where workspace = ?1 and number = ?2",
+            params![tenant, number],
+            |_| Ok(()),
+        )?
+        .is_some())
 }
 
 /// Every released number with its moment, in the order of their digits.

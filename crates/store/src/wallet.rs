@@ -1,4 +1,5 @@
-//! The prepaid wallet: an append-only ledger, a balance that is moved by one conditional statement, and holds for calls in flight.
+//! The prepaid wallet: an append-only ledger, a balance that is moved by one conditional statement, and holds
+//! for calls in flight.
 
 use domain::ids::{Id, WalletTransaction};
 use domain::tenant::Tenant;
@@ -85,8 +86,18 @@ pub fn post(
         "update workspaces set balance = balance + cast(?2 as bigint), ledger_seq = ledger_seq + 1 \
          where id = ?1 and (cast(?2 as bigint) >= 0 or cast(?3 as bigint) = 1 or balance - reserved + cast(?2 as bigint) >= 0) returning {STATE}"
     );
-    let Some(state) = tx.one(&sql, params![tenant, amount, i64::from(floor == Floor::None)], read_state)? else { return Ok(None) };
-    let entry = EntryRow { id, kind: kind.into(), amount, balance_after: state.balance, reference: reference.into(), created_at: now };
+    let Some(state) = tx.one(&sql, params![tenant, amount, i64::from(floor == Floor::None)], read_state)?
+    else {
+        return Ok(None);
+    };
+    let entry = EntryRow {
+        id,
+        kind: kind.into(),
+        amount,
+        balance_after: state.balance,
+        reference: reference.into(),
+        created_at: now,
+    };
     tx.later(
         "insert into wallet_entries (id, workspace, seq, kind, amount, balance_after, reference, created_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         params![id, tenant, state.seq, kind, amount, state.balance, reference, now],
@@ -94,8 +105,9 @@ pub fn post(
     Ok(Some((entry, state)))
 }
 
-/// Takes `lines` for calls and holds `amount` for them, if the balance covers it beside all other holds. Whether it did. Each call and each second leg on
-/// a line holds its price for every minute that is covered; nothing else is held.
+/// Takes `lines` for calls and holds `amount` for them, if the balance covers it beside all other holds.
+/// Whether it did. Each call and each second leg on a line holds its price for every minute that is covered;
+/// nothing else is held.
 pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Result<bool, DbError> {
     let held = tx.exec(
         "update workspaces set reserved = reserved + cast(?2 as bigint), lines = lines + cast(?3 as bigint) \
@@ -113,8 +125,8 @@ pub fn release(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Resu
     )
 }
 
-/// Lets what calls hold grow by as many of these amounts, in their order, as the balance covers beside all other holds; how many. Usually it covers all, and
-/// that is one conditional statement.
+/// Lets what calls hold grow by as many of these amounts, in their order, as the balance covers beside all
+/// other holds; how many. Usually it covers all, and that is one conditional statement.
 pub fn grow(tx: &mut Tx<'_>, tenant: Tenant, amounts: &[i64]) -> Result<usize, DbError> {
     let mut covered = amounts.len();
     loop {
@@ -123,7 +135,14 @@ pub fn grow(tx: &mut Tx<'_>, tenant: Tenant, amounts: &[i64]) -> Result<usize, D
             return Ok(covered);
         }
         let free = state(tx, tenant)?.map_or(0, |state| state.balance.saturating_sub(state.reserved));
-        let fits = amounts.iter().scan(0i64, |sum, amount| { *sum = sum.saturating_add(*amount); Some(*sum) }).take_while(|sum| *sum <= free).count();
+        let fits = amounts
+            .iter()
+            .scan(0i64, |sum, amount| {
+                *sum = sum.saturating_add(*amount);
+                Some(*sum)
+            })
+            .take_while(|sum| *sum <= free)
+            .count();
         // Others may take from it at any moment: each round covers less than the one before.
         covered = fits.min(covered - 1);
     }
@@ -135,8 +154,15 @@ pub fn set_low_level(tx: &mut Tx<'_>, tenant: Tenant, level: i64) -> Result<(), 
 }
 
 /// The ledger, newest first, and how many lines it has.
-pub fn entries(tx: &mut Tx<'_>, tenant: Tenant, limit: i64, offset: i64) -> Result<(Vec<EntryRow>, i64), DbError> {
-    let total = tx.one("select ledger_seq from workspaces where id = ?1", params![tenant], |row| row.int(0))?.unwrap_or(0);
+pub fn entries(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<EntryRow>, i64), DbError> {
+    let total = tx
+        .one("select ledger_seq from workspaces where id = ?1", params![tenant], |row| row.int(0))?
+        .unwrap_or(0);
     // The position is gap-free, so a page is a range of it however deep it lies.
     let top = total - offset;
     let rows = tx.all(

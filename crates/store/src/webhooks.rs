@@ -35,7 +35,8 @@ const COLUMNS: &str = "id, url, events, agent_ids, description, status, secret, 
 /// Columns of [`read`].
 pub(crate) const WIDTH: usize = 9;
 /// [`COLUMNS`] of the table under the name `w`.
-pub(crate) const OF_W: &str = "w.id, w.url, w.events, w.agent_ids, w.description, w.status, w.secret, w.created_at, w.updated_at";
+pub(crate) const OF_W: &str =
+    "w.id, w.url, w.events, w.agent_ids, w.description, w.status, w.secret, w.created_at, w.updated_at";
 
 fn names(json: Json) -> Vec<String> {
     json.as_array().into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
@@ -98,13 +99,24 @@ pub fn update(tx: &mut Tx<'_>, tenant: Tenant, row: &EndpointRow) -> Result<(), 
 }
 
 /// Replaces the signing secret; whether the endpoint exists.
-pub fn set_secret(tx: &mut Tx<'_>, tenant: Tenant, id: Id<WebhookEndpoint>, sealed: &str, now: Timestamp) -> Result<bool, DbError> {
+pub fn set_secret(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<WebhookEndpoint>,
+    sealed: &str,
+    now: Timestamp,
+) -> Result<bool, DbError> {
     let sql = "update webhook_endpoints set secret = ?3, updated_at = ?4 where workspace = ?1 and id = ?2 and status <> 'deleted'";
     Ok(tx.exec(sql, params![tenant, id, sealed, now])? > 0)
 }
 
 /// Marks an endpoint as deleted and forgets where it was; whether it existed. Its log is dropped with age.
-pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<WebhookEndpoint>, now: Timestamp) -> Result<bool, DbError> {
+pub fn delete(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<WebhookEndpoint>,
+    now: Timestamp,
+) -> Result<bool, DbError> {
     let sql = "update webhook_endpoints set status = 'deleted', url = '', description = null, secret = '', updated_at = ?3 \
          where workspace = ?1 and id = ?2 and status <> 'deleted'";
     Ok(tx.exec(sql, params![tenant, id, now])? > 0)
@@ -112,19 +124,29 @@ pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<WebhookEndpoint>, now: Tim
 
 /// One endpoint.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<WebhookEndpoint>) -> Result<Option<EndpointRow>, DbError> {
-    let sql = format!("select {COLUMNS} from webhook_endpoints where workspace = ?1 and id = ?2 and status <> 'deleted'");
+    let sql = format!(
+        "select {COLUMNS} from webhook_endpoints where workspace = ?1 and id = ?2 and status <> 'deleted'"
+    );
     tx.one(&sql, params![tenant, id], read)
 }
 
 /// One endpoint, held against other writers until the transaction ends.
-pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<WebhookEndpoint>) -> Result<Option<EndpointRow>, DbError> {
-    let sql = format!("select {COLUMNS} from webhook_endpoints where workspace = ?1 and id = ?2 and status <> 'deleted' /*pg for update*/");
+pub fn get_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<WebhookEndpoint>,
+) -> Result<Option<EndpointRow>, DbError> {
+    let sql = format!(
+        "select {COLUMNS} from webhook_endpoints where workspace = ?1 and id = ?2 and status <> 'deleted' /*pg for update*/"
+    );
     tx.one(&sql, params![tenant, id], read)
 }
 
 /// The endpoints of a workspace, newest first; there are at most 20.
 pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<EndpointRow>, DbError> {
-    let sql = format!("select {COLUMNS} from webhook_endpoints where workspace = ?1 and status <> 'deleted' order by id desc");
+    let sql = format!(
+        "select {COLUMNS} from webhook_endpoints where workspace = ?1 and status <> 'deleted' order by id desc"
+    );
     tx.all(&sql, params![tenant], read)
 }
 
@@ -134,8 +156,13 @@ pub fn count(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
     Ok(tx.one(sql, params![tenant], |row| row.int(0))?.unwrap_or(0))
 }
 
-/// Ids of all endpoints of every workspace after `after`, deleted ones included, with whether they are deleted.
-pub fn page_of_all(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<(Id<WebhookEndpoint>, bool)>, DbError> {
+/// Ids of all endpoints of every workspace after `after`, deleted ones included, with whether they are
+/// deleted.
+pub fn page_of_all(
+    tx: &mut Tx<'_>,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<(Id<WebhookEndpoint>, bool)>, DbError> {
     let sql = "select id, status from webhook_endpoints where id > ?1 order by id limit ?2";
     tx.all(sql, params![after, limit], |row| Ok((row.id(0)?, row.text(1)? == "deleted")))
 }

@@ -125,7 +125,11 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<WorkspaceRow>, DbEr
 
 /// One workspace, held against other writers until the transaction ends.
 pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<WorkspaceRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from workspaces w where w.id = ?1 /*pg for update*/"), params![tenant], read)
+    tx.one(
+        &format!("select {COLUMNS} from workspaces w where w.id = ?1 /*pg for update*/"),
+        params![tenant],
+        read,
+    )
 }
 
 /// All workspaces, newest first, older than `before`.

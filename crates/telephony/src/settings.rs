@@ -117,7 +117,8 @@ impl FromStr for Network {
 pub struct Trunk {
     /// Its name in logs, metrics and `doctor`.
     pub name: String,
-    /// Host or address, with a port or without (then SRV records of a host name are asked, and 5060 or 5061 is the default).
+    /// Host or address, with a port or without (then SRV records of a host name are asked, and 5060 or 5061
+    /// is the default).
     pub address: String,
     /// How messages travel.
     pub transport: Transport,
@@ -133,8 +134,8 @@ pub struct Trunk {
     pub codecs: Vec<Codec>,
     /// Form of dialled numbers.
     pub number_format: NumberFormat,
-    /// The number shown when the call names none, and the user part of `From` when the carrier wants its own; the call's own number goes into
-    /// `P-Asserted-Identity` as well.
+    /// The number shown when the call names none, and the user part of `From` when the carrier wants its own;
+    /// the call's own number goes into `P-Asserted-Identity` as well.
     pub caller_id: Option<String>,
     /// Whether sound is encrypted.
     pub encryption: Encryption,
@@ -180,7 +181,11 @@ pub struct Settings {
 // Written by hand: the password is not shown.
 impl std::fmt::Debug for Trunk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Trunk").field("name", &self.name).field("address", &self.address).field("transport", &self.transport).finish_non_exhaustive()
+        f.debug_struct("Trunk")
+            .field("name", &self.name)
+            .field("address", &self.address)
+            .field("transport", &self.transport)
+            .finish_non_exhaustive()
     }
 }
 
@@ -190,7 +195,9 @@ mod tests {
 
     #[test]
     fn networks() {
-        let within = |network: &str, address: &str| network.parse::<Network>().expect("a network").contains(address.parse().expect("an address"));
+        let within = |network: &str, address: &str| {
+            network.parse::<Network>().expect("a network").contains(address.parse().expect("an address"))
+        };
         for (network, address) in [
             ("203.0.113.7", "203.0.113.7"),
             ("203.0.113.7", "::ffff:203.0.113.7"),
@@ -201,9 +208,12 @@ mod tests {
         ] {
             assert!(within(network, address), "{network} {address}");
         }
-        for (network, address) in
-            [("203.0.113.7", "203.0.113.8"), ("203.0.113.0/24", "203.0.114.0"), ("0.0.0.0/0", "2001:db8::1"), ("2001:db8::/32", "2001:db9::1")]
-        {
+        for (network, address) in [
+            ("203.0.113.7", "203.0.113.8"),
+            ("203.0.113.0/24", "203.0.114.0"),
+            ("0.0.0.0/0", "2001:db8::1"),
+            ("2001:db8::/32", "2001:db9::1"),
+        ] {
             assert!(!within(network, address), "{network} {address}");
         }
         for wrong in ["", "x", "203.0.113.7/33", "::1/129", "203.0.113.7/", "/8"] {

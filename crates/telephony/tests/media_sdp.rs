@@ -8,7 +8,12 @@ use telephony::media::{Agreed, Codec, Direction, SdpError, Suite};
 use telephony::settings::Encryption;
 
 fn ours(encryption: Encryption) -> OfferSettings {
-    OfferSettings::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 20_000, vec![Codec::Pcmu, Codec::Pcma], encryption)
+    OfferSettings::new(
+        IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
+        20_000,
+        vec![Codec::Pcmu, Codec::Pcma],
+        encryption,
+    )
 }
 
 fn plain() -> OfferSettings {
@@ -72,7 +77,11 @@ fn encryption_is_never_silently_dropped_or_taken_up() {
     assert_eq!(answer(&offer(&plain), &demanding).map(|(_, agreed)| agreed), Err(SdpError::NotEncrypted));
     let (encrypted, _) = answer(&offer(&demanding), &plain).expect("an answer");
     assert_eq!(agree(&plain, &encrypted), Err(SdpError::UnknownEncryption));
-    for line in ["m=audio 4000 UDP/TLS/RTP/SAVP 0", "m=audio 4000 RTP/SAVP 0\r\na=crypto:1 AEAD_AES_256_GCM inline:AAAA", "m=audio 4000 RTP/SAVP 0"] {
+    for line in [
+        "m=audio 4000 UDP/TLS/RTP/SAVP 0",
+        "m=audio 4000 RTP/SAVP 0\r\na=crypto:1 AEAD_AES_256_GCM inline:AAAA",
+        "m=audio 4000 RTP/SAVP 0",
+    ] {
         let refused = answer(&theirs(&[line]), &plain).map(|(_, agreed)| agreed);
         assert_eq!(refused, Err(SdpError::UnknownEncryption), "{line}");
     }
@@ -130,10 +139,21 @@ fn our_own_hold_is_answered() {
 fn odd_peers_are_understood() {
     for (text, address, codec, event, ptime) in [
         // No rtpmap for static types, bare line feeds, no s= and t=.
-        ("v=0\no=- 1 1 IN IP4 198.51.100.9\nc=IN IP4 198.51.100.9\nm=audio 4000 RTP/AVP 8 0\n", "198.51.100.9:4000", Codec::Pcma, None, 20),
+        (
+            "v=0\no=- 1 1 IN IP4 198.51.100.9\nc=IN IP4 198.51.100.9\nm=audio 4000 RTP/AVP 8 0\n",
+            "198.51.100.9:4000",
+            Codec::Pcma,
+            None,
+            20,
+        ),
         // Names in lower case, events elsewhere, long packets.
         (
-            &theirs(&["m=audio 4000 RTP/AVP 0 96", "a=rtpmap:0 pcmu/8000", "a=rtpmap:96 Telephone-Event/8000", "a=ptime:40"]),
+            &theirs(&[
+                "m=audio 4000 RTP/AVP 0 96",
+                "a=rtpmap:0 pcmu/8000",
+                "a=rtpmap:96 Telephone-Event/8000",
+                "a=ptime:40",
+            ]),
             "198.51.100.9:4000",
             Codec::Pcmu,
             Some(96),
@@ -154,13 +174,31 @@ fn odd_peers_are_understood() {
             30,
         ),
         // The address only in the line, IPv6, more packets than fit.
-        ("v=0\r\nm=audio 4000 RTP/AVP 0\r\nc=IN IP6 2001:db8::9\r\na=ptime:120\r\n", "[2001:db8::9]:4000", Codec::Pcmu, None, 60),
+        (
+            "v=0\r\nm=audio 4000 RTP/AVP 0\r\nc=IN IP6 2001:db8::9\r\na=ptime:120\r\n",
+            "[2001:db8::9]:4000",
+            Codec::Pcmu,
+            None,
+            60,
+        ),
         // No c= at all: the owner's address.
-        ("v=0\r\no=- 1 1 IN IP4 198.51.100.7\r\nm=audio 4000/2 RTP/AVPF 0\r\na=maxptime:10\r\n", "198.51.100.7:4000", Codec::Pcmu, None, 10),
+        (
+            "v=0\r\no=- 1 1 IN IP4 198.51.100.7\r\nm=audio 4000/2 RTP/AVPF 0\r\na=maxptime:10\r\n",
+            "198.51.100.7:4000",
+            Codec::Pcmu,
+            None,
+            10,
+        ),
         (&theirs(&["m=audio 4000 rtp/avp 0", "a=ptime:20.0"]), "198.51.100.9:4000", Codec::Pcmu, None, 20),
         (&theirs(&["m=AUDIO 4000 RTP/AVP 0", "a=ptime:7"]), "198.51.100.9:4000", Codec::Pcmu, None, 20),
         // Two audio lines: the first that we can do.
-        (&theirs(&["m=audio 4000 RTP/AVP 18", "m=audio 4002 RTP/AVP 8"]), "198.51.100.9:4002", Codec::Pcma, None, 20),
+        (
+            &theirs(&["m=audio 4000 RTP/AVP 18", "m=audio 4002 RTP/AVP 8"]),
+            "198.51.100.9:4002",
+            Codec::Pcma,
+            None,
+            20,
+        ),
     ] {
         let (_, agreed) = answer(text, &plain()).unwrap_or_else(|why| panic!("{why}: {text}"));
         assert_eq!(remote(&agreed), address, "{text}");
@@ -180,7 +218,12 @@ fn other_lines_are_refused_in_their_place() {
     ]);
     let (answer, _) = answer(&text, &plain()).expect("an answer");
     let lines: Vec<&str> = answer.lines().filter(|line| line.starts_with("m=")).collect();
-    let expected = ["m=video 0 RTP/AVP 99", "m=audio 20000 RTP/AVP 0 101", "m=application 0 TCP/BFCP *", "m=audio 0 RTP/AVP 0"];
+    let expected = [
+        "m=video 0 RTP/AVP 99",
+        "m=audio 20000 RTP/AVP 0 101",
+        "m=application 0 TCP/BFCP *",
+        "m=audio 0 RTP/AVP 0",
+    ];
     assert_eq!(lines, expected);
 }
 
@@ -233,7 +276,8 @@ fn nearly() -> impl Strategy<Value = String> {
         "(m=audio|c=IN|o=-)( [0-9a-zA-Z/.:|]{0,12}){0,6}",
         "m=[a-z]{0,6}( [0-9]{0,6}){0,4}",
     ];
-    (prop::collection::vec(line, 0..20), prop_oneof!["\r\n", "\n", "\r"]).prop_map(|(lines, end)| lines.join(&end))
+    (prop::collection::vec(line, 0..20), prop_oneof!["\r\n", "\n", "\r"])
+        .prop_map(|(lines, end)| lines.join(&end))
 }
 
 proptest! {

@@ -1,5 +1,6 @@
-//! Reads a JSON body by its schema, so that what a client sends never costs much more memory than its bytes: lists and maps stop at their
-//! ceilings, fields that nobody reads are passed over, and values of a wrong kind leave only a trace of themselves for the error.
+//! Reads a JSON body by its schema, so that what a client sends never costs much more memory than its bytes:
+//! lists and maps stop at their ceilings, fields that nobody reads are passed over, and values of a wrong
+//! kind leave only a trace of themselves for the error.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -31,7 +32,8 @@ pub enum Unread {
     Misfit(Misfit),
 }
 
-/// Reads a body. What it returns has yet to be [checked](Schema::check): a value of a wrong kind is still there, in short.
+/// Reads a body. What it returns has yet to be [checked](Schema::check): a value of a wrong kind is still
+/// there, in short.
 ///
 /// # Errors
 /// What is not JSON, and the first ceiling that is passed.
@@ -130,19 +132,33 @@ impl<'a> Seed<'a> {
             let must = format!("is over the limit of {limit} bytes for all of {}", bound.path);
             return Err(self.refuse(Some(bound.schema), self.path.to_string(), must));
         }
-        Err(self.refuse(Some(bound.schema), bound.path.to_string(), format!("must have at most {limit} bytes of names and texts")))
+        Err(self.refuse(
+            Some(bound.schema),
+            bound.path.to_string(),
+            format!("must have at most {limit} bytes of names and texts"),
+        ))
     }
 
     /// The seed of a value below this one.
     fn below<'b>(&'b self, schema: Option<&'b Schema>, path: &'b Path<'b>) -> Seed<'b> {
-        Seed { schema, state: self.state, path, bound: self.bound, depth: if schema.is_some() { self.depth } else { self.depth + 1 } }
+        Seed {
+            schema,
+            state: self.state,
+            path,
+            bound: self.bound,
+            depth: if schema.is_some() { self.depth } else { self.depth + 1 },
+        }
     }
 
     fn deepen<E: Error>(&self) -> Result<(), E> {
         if self.depth < MAX_DEPTH {
             return Ok(());
         }
-        Err(self.refuse(None, self.path.to_string(), format!("must not be nested deeper than {MAX_DEPTH} levels")))
+        Err(self.refuse(
+            None,
+            self.path.to_string(),
+            format!("must not be nested deeper than {MAX_DEPTH} levels"),
+        ))
     }
 }
 
@@ -159,7 +175,13 @@ impl<'de> DeserializeSeed<'de> for Seed<'_> {
             None => reader.deserialize_any(self),
             Some((schema, limit)) => {
                 let bound = Bound { schema, path: self.path, limit, used: Cell::new(0) };
-                reader.deserialize_any(Seed { schema: self.schema, state: self.state, path: self.path, bound: Some(&bound), depth: self.depth })
+                reader.deserialize_any(Seed {
+                    schema: self.schema,
+                    state: self.state,
+                    path: self.path,
+                    bound: Some(&bound),
+                    depth: self.depth,
+                })
             }
         }
     }
@@ -241,7 +263,9 @@ impl<'de> Visitor<'de> for Seed<'_> {
         self.count(PLAIN)?;
         match (self.shape(), self.schema) {
             (Some(Shape::Object { fields, unknown }), _) => self.object(fields, *unknown, entries),
-            (Some(Shape::Map { values, max }), Some(schema)) => self.map(Some((schema, values, *max)), entries),
+            (Some(Shape::Map { values, max }), Some(schema)) => {
+                self.map(Some((schema, values, *max)), entries)
+            }
             (None, _) => {
                 self.deepen()?;
                 self.map(None, entries)
@@ -256,7 +280,12 @@ impl<'de> Visitor<'de> for Seed<'_> {
 }
 
 impl Seed<'_> {
-    fn object<'de, A: MapAccess<'de>>(&self, fields: &[Field], unknown: Unknown, mut entries: A) -> Result<Value, A::Error> {
+    fn object<'de, A: MapAccess<'de>>(
+        &self,
+        fields: &[Field],
+        unknown: Unknown,
+        mut entries: A,
+    ) -> Result<Value, A::Error> {
         let (mut kept, mut strange) = (Map::new(), 0);
         while let Some(key) = entries.next_key_seed(Key { fields, strange: unknown })? {
             match key {
@@ -283,7 +312,11 @@ impl Seed<'_> {
         Ok(Value::Object(kept))
     }
 
-    fn map<'de, A: MapAccess<'de>>(&self, of: Option<(&Schema, &Schema, usize)>, mut entries: A) -> Result<Value, A::Error> {
+    fn map<'de, A: MapAccess<'de>>(
+        &self,
+        of: Option<(&Schema, &Schema, usize)>,
+        mut entries: A,
+    ) -> Result<Value, A::Error> {
         let mut kept = Map::new();
         while let Some(name) = entries.next_key::<String>()? {
             let path = Path::Field(self.path, &name);
@@ -292,7 +325,11 @@ impl Seed<'_> {
                 && !kept.contains_key(&name)
             {
                 return Err(match schema.refusal {
-                    Some(_) => self.refuse(Some(schema), path.to_string(), format!("is one too many: at most {max} are allowed")),
+                    Some(_) => self.refuse(
+                        Some(schema),
+                        path.to_string(),
+                        format!("is one too many: at most {max} are allowed"),
+                    ),
                     None => self.over(schema),
                 });
             }
@@ -365,7 +402,9 @@ mod tests {
 
     fn refused(body: &str) -> (String, Option<&'static str>) {
         match parse(&sample(), body.as_bytes()) {
-            Err(Unread::Misfit(misfit)) => (format!("{} {}", misfit.field, misfit.must), misfit.error.map(|error| error.code)),
+            Err(Unread::Misfit(misfit)) => {
+                (format!("{} {}", misfit.field, misfit.must), misfit.error.map(|error| error.code))
+            }
             other => panic!("{body}: {other:?}"),
         }
     }
@@ -375,7 +414,11 @@ mod tests {
         let body = r#"{"x": [{"y": []}], "name": "a", "name": "b", "rows": [{"phone": "1", "z": 1}], "variables": {"b": 1, "a": "x"},
             "graph": {"nodes": [{"q": 1.5}], "left": null}}"#;
         let kept = json!({"name": "b", "rows": [{"phone": "1"}], "variables": {"b": 1, "a": "x"}, "graph": {"nodes": [{"q": 1.5}], "left": null}});
-        assert_eq!(parse(&sample(), body.as_bytes()).unwrap().to_string(), kept.to_string(), "in the order of the body");
+        assert_eq!(
+            parse(&sample(), body.as_bytes()).unwrap().to_string(),
+            kept.to_string(),
+            "in the order of the body"
+        );
     }
 
     #[test]
@@ -383,23 +426,40 @@ mod tests {
         for (body, expected, code) in [
             (r#"{"name": "toolong"}"#, "name must be a string of 1 to 5 characters", None),
             (r#"{"rows": [{}, {}, {}]}"#, "rows must be a list of 1 to 2 items", None),
-            (r#"{"rows": [{"phone": "12345"}]}"#, "rows[0].phone must be a string of 1 to 4 characters", None),
-            (r#"{"variables": {"a": 1, "b": 2, "c": 3}}"#, "variables.c is one too many: at most 2 are allowed", Some("invalid_variables")),
+            (
+                r#"{"rows": [{"phone": "12345"}]}"#,
+                "rows[0].phone must be a string of 1 to 4 characters",
+                None,
+            ),
+            (
+                r#"{"variables": {"a": 1, "b": 2, "c": 3}}"#,
+                "variables.c is one too many: at most 2 are allowed",
+                Some("invalid_variables"),
+            ),
             (
                 r#"{"variables": {"a": 1, "b": "12345678901234567890"}}"#,
                 "variables.b is over the limit of 30 bytes for all of variables",
                 Some("invalid_variables"),
             ),
-            (r#"{"graph": {"nodes": [1, 2, 3, 4, 5, 6, 7, 8]}}"#, "graph must have at most 60 bytes of names and texts", None),
+            (
+                r#"{"graph": {"nodes": [1, 2, 3, 4, 5, 6, 7, 8]}}"#,
+                "graph must have at most 60 bytes of names and texts",
+                None,
+            ),
         ] {
             assert_eq!(refused(body), (expected.to_owned(), code), "{body}");
         }
         let deep = format!("{{\"graph\": {{\"nodes\": {}", "[".repeat(40));
         let wide = object(vec![need("graph", any())]);
         let misfit = parse(&wide, format!("{{\"graph\": {}", "[".repeat(40)).as_bytes()).unwrap_err();
-        assert!(matches!(&misfit, Unread::Misfit(misfit) if misfit.must == "must not be nested deeper than 32 levels"), "{misfit:?} {deep}");
+        assert!(
+            matches!(&misfit, Unread::Misfit(misfit) if misfit.must == "must not be nested deeper than 32 levels"),
+            "{misfit:?} {deep}"
+        );
         let many = format!("{{\"graph\": [{}1]}}", "1,".repeat(MAX_VALUES));
-        assert!(matches!(parse(&wide, many.as_bytes()), Err(Unread::Misfit(misfit)) if misfit.must == "has more than 65536 values"));
+        assert!(
+            matches!(parse(&wide, many.as_bytes()), Err(Unread::Misfit(misfit)) if misfit.must == "has more than 65536 values")
+        );
     }
 
     #[test]
@@ -409,14 +469,22 @@ mod tests {
             (format!("{{\"name\": \"a\", \"mode\": \"{}\"}}", "a".repeat(100_000)), "mode"),
             ("{\"name\": {\"a\": 1}}".to_owned(), "name"),
             ("[]".to_owned(), ""),
-            (format!("{{\"name\": \"a\", \"retry\": {{{}\"y\": 1}}}}", "\"x\": [], ".repeat(1000)), "retry.x"),
+            (
+                format!("{{\"name\": \"a\", \"retry\": {{{}\"y\": 1}}}}", "\"x\": [], ".repeat(1000)),
+                "retry.x",
+            ),
         ] {
             let mut value = parse(&sample(), body.as_bytes()).unwrap();
             assert!(value.to_string().len() < 400);
             assert_eq!(sample().check(&mut value).unwrap_err().field, field);
         }
-        for body in ["{", "{}}", "[[[[", "nul", "{\"name\": \"\u{1}\"}", "{\"name\" 1}", &"[".repeat(100_000)] {
-            assert!(matches!(parse(&sample(), body.as_bytes()), Err(Unread::Malformed(_))), "{}", short(body));
+        for body in ["{", "{}}", "[[[[", "nul", "{\"name\": \"\u{1}\"}", "{\"name\" 1}", &"[".repeat(100_000)]
+        {
+            assert!(
+                matches!(parse(&sample(), body.as_bytes()), Err(Unread::Malformed(_))),
+                "{}",
+                short(body)
+            );
         }
     }
 }

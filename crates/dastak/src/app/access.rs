@@ -23,7 +23,8 @@ const LOOK_UPS_REFUSED: u32 = 100;
 /// Keys that a node remembers, and addresses it watches.
 const REMEMBERED: usize = 10_000;
 
-/// Who counts as one client among strangers: an IPv4 address, or the 64 bits of an IPv6 network, which one customer has to himself.
+/// Who counts as one client among strangers: an IPv4 address, or the 64 bits of an IPv6 network, which one
+/// customer has to himself.
 pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() & !u128::from(u64::MAX))),
@@ -72,7 +73,8 @@ impl Caller {
             return Ok(());
         }
         let message = format!("this key lacks the scope {}", scope.0);
-        Err(Failure::new(error_codes::API_SCOPE_MISSING, message).with_meta(serde_json::json!({"scope": scope.0})))
+        Err(Failure::new(error_codes::API_SCOPE_MISSING, message)
+            .with_meta(serde_json::json!({"scope": scope.0})))
     }
 
     /// Refuses when a feature is off for the workspace.
@@ -96,7 +98,8 @@ pub fn feature_on(workspace: &WorkspaceRow, feature: &str) -> bool {
 
 /// A limit of a workspace: the operator's number or the default.
 pub fn limit(workspace: &WorkspaceRow, name: &str) -> i64 {
-    let default = api::operator::LIMITS.iter().find(|(known, _)| *known == name).map_or(0, |(_, default)| *default);
+    let default =
+        api::operator::LIMITS.iter().find(|(known, _)| *known == name).map_or(0, |(_, default)| *default);
     workspace.limits.get(name).and_then(serde_json::Value::as_i64).unwrap_or(default)
 }
 
@@ -104,7 +107,8 @@ fn bit(scope: Scope) -> Option<u64> {
     scopes::ALL.iter().position(|known| *known == scope).map(|position| 1 << position)
 }
 
-/// What a node remembers of keys. Only an embedded store allows it: there every change passes through this process.
+/// What a node remembers of keys. Only an embedded store allows it: there every change passes through this
+/// process.
 #[derive(Default)]
 pub struct Cache {
     known: RwLock<HashMap<String, Arc<Access>>>,
@@ -134,7 +138,8 @@ impl Cache {
 }
 
 impl App {
-    /// Makes what nodes remember of keys and workspaces void as soon as the transaction is committed, before its caller hears of it.
+    /// Makes what nodes remember of keys and workspaces void as soon as the transaction is committed, before
+    /// its caller hears of it.
     pub fn access_changes(&self) -> impl Fn(&mut Tx<'_>) + Send + use<> {
         let generation = self.access.generation.clone();
         move |tx| {
@@ -146,8 +151,8 @@ impl App {
         }
     }
 
-    /// The caller behind a bearer value that came from an address. An address that presented too many invalid keys is refused before its key is looked
-    /// up, unless the key was valid here before.
+    /// The caller behind a bearer value that came from an address. An address that presented too many invalid
+    /// keys is refused before its key is looked up, unless the key was valid here before.
     ///
     /// # Errors
     /// 401, 429 with the seconds to wait, and those of the store.
@@ -192,7 +197,11 @@ impl App {
                 let wanted = hash.clone();
                 let found = self.store.read(move |tx| api_keys::find_by_hash(tx, &wanted)).await?;
                 let Some((key, workspace)) = found else { return Ok(None) };
-                let scopes = key.scopes.split(' ').filter_map(|name| bit(scopes::find(name)?)).fold(0, |all, bit| all | bit);
+                let scopes = key
+                    .scopes
+                    .split(' ')
+                    .filter_map(|name| bit(scopes::find(name)?))
+                    .fold(0, |all, bit| all | bit);
                 let access = Arc::new(Access { key, workspace, scopes });
                 if remembers {
                     self.access.put(&hash, &access, generation);
@@ -200,13 +209,17 @@ impl App {
                 access
             }
         };
-        let works = access.key.revoked_at.is_none() && access.key.expires_at.is_none_or(|expiry| expiry > now);
+        let works =
+            access.key.revoked_at.is_none() && access.key.expires_at.is_none_or(|expiry| expiry > now);
         Ok(works.then_some(Caller(access)))
     }
 }
 
 fn too_many(wait: i64) -> Failure {
-    Failure { retry_after: Some(wait), ..Failure::new(error_codes::RATE_LIMITED, "too many invalid keys from this address") }
+    Failure {
+        retry_after: Some(wait),
+        ..Failure::new(error_codes::RATE_LIMITED, "too many invalid keys from this address")
+    }
 }
 
 /// Counts invalid keys by address (docs/contract/keys.md#invalid-keys), IPv6 by networks of 64 bits.
@@ -236,8 +249,11 @@ impl Throttle {
     /// Seconds that a key of this address has to wait although nobody knows yet what it is worth.
     fn refuses(&self, address: IpAddr, hash: &str, now: Timestamp) -> Option<i64> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let suspect = seen.get_mut(&network_of(address)).filter(|suspect| now < suspect.since.plus(MINUTE))?;
-        if suspect.invalid <= INVALID_KEYS_PER_MINUTE || self.worked.read().unwrap_or_else(PoisonError::into_inner).contains(hash) {
+        let suspect =
+            seen.get_mut(&network_of(address)).filter(|suspect| now < suspect.since.plus(MINUTE))?;
+        if suspect.invalid <= INVALID_KEYS_PER_MINUTE
+            || self.worked.read().unwrap_or_else(PoisonError::into_inner).contains(hash)
+        {
             return None;
         }
         suspect.looked = suspect.looked.saturating_add(1);
@@ -262,11 +278,13 @@ impl Throttle {
         if seen.len() >= REMEMBERED {
             seen.retain(|_, suspect| now < suspect.since.plus(MINUTE));
             if seen.len() >= REMEMBERED {
-                // So many at once cannot all be watched; looking through them for each would cost more than their keys.
+                // So many at once cannot all be watched; looking through them for each would cost more than
+                // their keys.
                 seen.clear();
             }
         }
-        let suspect = seen.entry(network_of(address)).or_insert(Suspect { since: now, invalid: 0, looked: 0 });
+        let suspect =
+            seen.entry(network_of(address)).or_insert(Suspect { since: now, invalid: 0, looked: 0 });
         if now >= suspect.since.plus(MINUTE) {
             *suspect = Suspect { since: now, invalid: 0, looked: 0 };
         }
@@ -301,12 +319,17 @@ mod tests {
             assert_eq!(network_of(ip(address)), ip(network));
         }
         let (throttle, now) = (Throttle::default(), Timestamp(0));
-        let refused = (0..40).filter(|number| throttle.invalid_key(ip(&format!("2001:db8::{number}")), now).is_some()).count();
+        let refused = (0..40)
+            .filter(|number| throttle.invalid_key(ip(&format!("2001:db8::{number}")), now).is_some())
+            .count();
         assert_eq!(refused, 20, "addresses of one customer share a minute");
         assert!(throttle.invalid_key(ip("2001:db8:0:1::1"), now).is_none());
-        // In the minute of refusal so many keys are looked up, and no more; one that was valid before always is.
+        // In the minute of refusal so many keys are looked up, and no more; one that was valid before always
+        // is.
         throttle.worked("good".into());
-        let looked = (0..500).filter(|number| throttle.refuses(ip(&format!("2001:db8::{number}")), "bad", now).is_none()).count();
+        let looked = (0..500)
+            .filter(|number| throttle.refuses(ip(&format!("2001:db8::{number}")), "bad", now).is_none())
+            .count();
         assert_eq!(looked, 100);
         assert!(throttle.refuses(ip("2001:db8::1"), "good", now).is_none());
         assert_eq!(throttle.refuses(ip("2001:db8::1"), "bad", now), Some(60));

@@ -15,6 +15,10 @@ pub fn describe(caller: &Caller) -> Account {
             prefix: key.prefix.clone(),
             expires_at: key.expires_at,
         },
-        workspace: WorkspaceSummary { id: workspace.id, name: workspace.name.clone(), kyb_verified: workspace.kyb_verified },
+        workspace: WorkspaceSummary {
+            id: workspace.id,
+            name: workspace.name.clone(),
+            kyb_verified: workspace.kyb_verified,
+        },
     }
 }

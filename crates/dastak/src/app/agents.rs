@@ -2,8 +2,8 @@
 
 use api::agents::{AgentBody, AgentDetail, AgentSummary};
 use api::error_codes::{
-    AGENT_IN_USE, AGENT_LOCKED, AGENT_NOT_CALL, AGENT_NOT_OUTBOUND, AGENT_NOT_PUBLISHED, AGENT_USES_FLOW, COMPLIANCE_PACK_INVALID,
-    KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID,
+    AGENT_IN_USE, AGENT_LOCKED, AGENT_NOT_CALL, AGENT_NOT_OUTBOUND, AGENT_NOT_PUBLISHED, AGENT_USES_FLOW,
+    COMPLIANCE_PACK_INVALID, KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID,
 };
 use domain::compliance::{GuardRefusal, Vertical, WorkflowTemplate, guard};
 use domain::ids::{Agent, Id};
@@ -132,7 +132,8 @@ fn blank(id: Id<Agent>, now: Timestamp, channel: String, direction: String) -> A
     }
 }
 
-/// The flow of an agent with these settings, made outside of a transaction. Inside, it is made anew if they turned out to be others.
+/// The flow of an agent with these settings, made outside of a transaction. Inside, it is made anew if they
+/// turned out to be others.
 fn own_flow(row: &AgentRow, body: &AgentBody) -> Result<OwnFlow, Failure> {
     let mut wanted = row.clone();
     if let Some(prompt) = &body.system_prompt {
@@ -157,7 +158,9 @@ pub async fn create(app: &App, tenant: Tenant, body: AgentBody) -> Result<AgentD
     let context = app.context();
     let channel = body.channel.clone().unwrap_or_else(|| "call".into());
     let direction = match (channel.as_str(), body.direction.as_deref()) {
-        ("chat", Some("outbound")) => return Err(Failure::field("direction", "must be inbound for a chat agent")),
+        ("chat", Some("outbound")) => {
+            return Err(Failure::field("direction", "must be inbound for a chat agent"));
+        }
         ("chat", _) => "inbound".to_owned(),
         (_, given) => given.unwrap_or("outbound").to_owned(),
     };
@@ -176,18 +179,29 @@ pub async fn create(app: &App, tenant: Tenant, body: AgentBody) -> Result<AgentD
         .await
 }
 
-/// Changes what the body names. An agent whose flow nobody edited gets a new one-step flow, published at once, when its prompt, tools or
-/// knowledge base change.
-pub async fn update(app: &App, tenant: Tenant, id: Id<Agent>, body: AgentBody) -> Result<AgentDetail, Failure> {
+/// Changes what the body names. An agent whose flow nobody edited gets a new one-step flow, published at
+/// once, when its prompt, tools or knowledge base change.
+pub async fn update(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Agent>,
+    body: AgentBody,
+) -> Result<AgentDetail, Failure> {
     let (context, voices) = (app.context(), voices::ids(app));
     let known = app.store.read(move |tx| find(tx, tenant, id)).await?;
     let own = own_flow(&known, &body)?;
     app.store
         .tx(move |tx| {
             let before = find_writable(tx, tenant, id)?;
-            for (field, given, fixed) in [("channel", &body.channel, &before.channel), ("direction", &body.direction, &before.direction)] {
+            for (field, given, fixed) in [
+                ("channel", &body.channel, &before.channel),
+                ("direction", &body.direction, &before.direction),
+            ] {
                 if given.as_ref().is_some_and(|given| given != fixed) {
-                    return Err(Failure::field(field, format!("is fixed once the agent is created; this one's is {fixed}")));
+                    return Err(Failure::field(
+                        field,
+                        format!("is fixed once the agent is created; this one's is {fixed}"),
+                    ));
                 }
             }
             let mut row = before.clone();
@@ -208,7 +222,13 @@ pub async fn update(app: &App, tenant: Tenant, id: Id<Agent>, body: AgentBody) -
 }
 
 /// Writes the given settings into the row, after checking each.
-fn apply(tx: &mut Tx<'_>, tenant: Tenant, row: &mut AgentRow, body: &AgentBody, voices: &[String]) -> Result<(), Failure> {
+fn apply(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    row: &mut AgentRow,
+    body: &AgentBody,
+    voices: &[String],
+) -> Result<(), Failure> {
     fn set(field: &mut String, given: &Option<String>) {
         if let Some(given) = given {
             field.clone_from(given);
@@ -221,16 +241,29 @@ fn apply(tx: &mut Tx<'_>, tenant: Tenant, row: &mut AgentRow, body: &AgentBody, 
     set(&mut row.workflow_template, &body.workflow_template);
     set(&mut row.vertical, &body.vertical);
     set(&mut row.policy_ref, &body.policy_ref);
-    if body.voice.as_deref().is_some_and(|voice| !voice.is_empty() && !voices.iter().any(|known| known == voice)) {
-        return Err(Failure::field("voice", "must be an id of GET /v1/voices, or empty for the default voice"));
+    if body
+        .voice
+        .as_deref()
+        .is_some_and(|voice| !voice.is_empty() && !voices.iter().any(|known| known == voice))
+    {
+        return Err(Failure::field(
+            "voice",
+            "must be an id of GET /v1/voices, or empty for the default voice",
+        ));
     }
     if let Some(given) = &body.allowed_transfer_numbers {
         row.allowed_transfer_numbers = json!(read_transfer_numbers(given)?);
     }
     if let Some(given) = &body.extraction_schema {
-        let repeated = given.iter().enumerate().find(|(index, item)| given[..*index].iter().any(|earlier| earlier.key == item.key));
+        let repeated = given
+            .iter()
+            .enumerate()
+            .find(|(index, item)| given[..*index].iter().any(|earlier| earlier.key == item.key));
         if let Some((index, item)) = repeated {
-            return Err(Failure::field(&format!("extractionSchema[{index}].key"), format!("is used twice: {}", item.key)));
+            return Err(Failure::field(
+                &format!("extractionSchema[{index}].key"),
+                format!("is used twice: {}", item.key),
+            ));
         }
         row.extraction_schema = json!(given);
     }
@@ -239,12 +272,17 @@ fn apply(tx: &mut Tx<'_>, tenant: Tenant, row: &mut AgentRow, body: &AgentBody, 
     }
     if let Some(given) = &body.knowledge_base_id {
         if given.as_deref().is_some_and(|id| !knowledge_base_exists(tx, tenant, id)) {
-            return Err(Failure::plain(KNOWLEDGE_BASE_NOT_FOUND).with_meta(json!({"field": "knowledgeBaseId"})));
+            return Err(
+                Failure::plain(KNOWLEDGE_BASE_NOT_FOUND).with_meta(json!({"field": "knowledgeBaseId"}))
+            );
         }
         row.knowledge_base.clone_from(given);
     }
     if body.policy_ref.is_some() && compliance_packs::resolve(tx, tenant, &row.policy_ref)?.is_none() {
-        return Err(Failure::field("policyRef", "must name a built-in compliance pack or one of the workspace"));
+        return Err(Failure::field(
+            "policyRef",
+            "must name a built-in compliance pack or one of the workspace",
+        ));
     }
     if body.vertical.is_some() || body.workflow_template.is_some() || body.policy_ref.is_some() {
         check_compliance(tx, tenant, row)?;
@@ -257,7 +295,9 @@ fn read_transfer_numbers(given: &[String]) -> Result<Vec<String>, Failure> {
     let mut numbers = Vec::with_capacity(given.len());
     for (index, text) in given.iter().enumerate() {
         let field = || format!("allowedTransferNumbers[{index}]");
-        let number = Phone::normalize(text).map_err(|_| Failure::field(&field(), "must be an Indian (+91) number"))?.to_string();
+        let number = Phone::normalize(text)
+            .map_err(|_| Failure::field(&field(), "must be an Indian (+91) number"))?
+            .to_string();
         if !numbers.contains(&number) {
             numbers.push(number);
         }
@@ -287,21 +327,31 @@ fn knowledge_base_exists(_: &mut Tx<'_>, _: Tenant, _: &str) -> bool {
 
 /// The vertical guard and the compliance pack, when an agent is saved and again when it is published.
 fn check_compliance(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(), Failure> {
-    let vertical = Vertical::parse(&row.vertical).ok_or_else(|| Failure::internal(format!("{}: unknown vertical", row.id)))?;
-    let template = WorkflowTemplate::parse(&row.workflow_template).ok_or_else(|| Failure::internal(format!("{}: unknown template", row.id)))?;
+    let vertical = Vertical::parse(&row.vertical)
+        .ok_or_else(|| Failure::internal(format!("{}: unknown vertical", row.id)))?;
+    let template = WorkflowTemplate::parse(&row.workflow_template)
+        .ok_or_else(|| Failure::internal(format!("{}: unknown template", row.id)))?;
     let pack = compliance_packs::resolve(tx, tenant, &row.policy_ref)?;
     guard(vertical, template, row.channel == "chat", pack.as_ref()).map_err(|refusal| {
         let (error, field) = match refusal {
             GuardRefusal::ChatAgent(_) => (VERTICAL_NOT_ALLOWED, "vertical"),
             GuardRefusal::Template(..) => (WORKFLOW_TEMPLATE_INVALID, "workflowTemplate"),
-            GuardRefusal::UnknownPack | GuardRefusal::PackOfOtherFamily(_) => (COMPLIANCE_PACK_INVALID, "policyRef"),
+            GuardRefusal::UnknownPack | GuardRefusal::PackOfOtherFamily(_) => {
+                (COMPLIANCE_PACK_INVALID, "policyRef")
+            }
         };
         Failure::new(error, refusal.to_string()).with_meta(json!({"field": field}))
     })
 }
 
-/// Publishes (`active`) or unpublishes (`draft`) an agent. Publishing judges vertical, pack and flow anew, since tools may be gone.
-pub async fn set_status(app: &App, tenant: Tenant, id: Id<Agent>, status: String) -> Result<AgentDetail, Failure> {
+/// Publishes (`active`) or unpublishes (`draft`) an agent. Publishing judges vertical, pack and flow anew,
+/// since tools may be gone.
+pub async fn set_status(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Agent>,
+    status: String,
+) -> Result<AgentDetail, Failure> {
     let now = app.clock.now();
     app.store
         .tx(move |tx| {
@@ -319,8 +369,8 @@ pub async fn set_status(app: &App, tenant: Tenant, id: Id<Agent>, status: String
         .await
 }
 
-/// What still uses an agent, so that it cannot be deleted: today the numbers that it answers. The agent's row is locked by the caller,
-/// and whoever attaches an agent to something locks it, too.
+/// What still uses an agent, so that it cannot be deleted: today the numbers that it answers. The agent's row
+/// is locked by the caller, and whoever attaches an agent to something locks it, too.
 ///
 /// # Errors
 /// 409 `agent_in_use`.
@@ -346,7 +396,13 @@ pub async fn delete(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<(), Fail
 }
 
 /// The operator locks or unlocks an agent against changes through the API.
-pub async fn set_locked(app: &App, trace: Trace, tenant: Tenant, id: Id<Agent>, locked: bool) -> Result<(), Failure> {
+pub async fn set_locked(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    id: Id<Agent>,
+    locked: bool,
+) -> Result<(), Failure> {
     let context = app.context();
     app.store
         .tx(move |tx| {

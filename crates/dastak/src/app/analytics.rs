@@ -13,7 +13,8 @@ use super::{App, Failure};
 const STRETCH: i64 = 7 * 24;
 /// Stale hours packed in one transaction.
 const BATCH: i64 = 8;
-/// An hour that has not changed for this long is packed in the background; reading packs it earlier, for itself.
+/// An hour that has not changed for this long is packed in the background; reading packs it earlier, for
+/// itself.
 const QUIET: i64 = 5 * MINUTE;
 
 /// `GET /v1/analytics/calls`. Only live calls are counted (docs/contract/sandbox.md#test-keys), and a test
@@ -38,7 +39,9 @@ pub async fn calls(app: &App, tenant: Tenant, mode: Mode, query: Query) -> Resul
                 Some(body) => body,
                 None => freshly_packed(app, row).await?,
             };
-            report.add(row.hour, &body).map_err(|_| Failure::internal(format!("hour {} of {tenant} is damaged", row.hour)))?;
+            report
+                .add(row.hour, &body)
+                .map_err(|_| Failure::internal(format!("hour {} of {tenant} is damaged", row.hour)))?;
         }
     }
     let figures = report.finish();
@@ -46,7 +49,12 @@ pub async fn calls(app: &App, tenant: Tenant, mode: Mode, query: Query) -> Resul
     Ok(view(figures, &named))
 }
 
-async fn read_stretch(app: &App, tenant: Tenant, first: i64, last: i64) -> Result<Vec<(HourRow, Option<Vec<u8>>)>, Failure> {
+async fn read_stretch(
+    app: &App,
+    tenant: Tenant,
+    first: i64,
+    last: i64,
+) -> Result<Vec<(HourRow, Option<Vec<u8>>)>, Failure> {
     let read = move |tx: &mut Tx<'_>| {
         let mut rows = Vec::new();
         analytics::packed(tx, tenant, first, last, |row, body| {
@@ -61,7 +69,8 @@ async fn read_stretch(app: &App, tenant: Tenant, first: i64, last: i64) -> Resul
 /// Packs a stale hour, for this report and the next ones.
 async fn freshly_packed(app: &App, row: HourRow) -> Result<Vec<u8>, Failure> {
     let facts = app.store.read_long(move |tx| analytics::facts(tx, row.workspace, row.hour)).await?;
-    let body = pack(start_of(row.hour), &facts).ok_or_else(|| Failure::internal("an hour has more words than it can hold"))?;
+    let body = pack(start_of(row.hour), &facts)
+        .ok_or_else(|| Failure::internal("an hour has more words than it can hold"))?;
     let kept = body.clone();
     // The hour may have changed since; then the body serves this report only.
     app.store.tx(move |tx| analytics::keep(tx, row, &kept)).await?;
@@ -86,7 +95,8 @@ pub async fn next_pack(app: &App) -> Result<Option<Timestamp>, Failure> {
 
 /// Names of the agents of a report, those that are gone included.
 async fn name_agents(app: &App, tenant: Tenant, figures: &Figures) -> Result<Vec<Option<String>>, Failure> {
-    let ids: Vec<_> = figures.agents.iter().map(|row| row.agent.as_ref().and_then(|id| id.parse().ok())).collect();
+    let ids: Vec<_> =
+        figures.agents.iter().map(|row| row.agent.as_ref().and_then(|id| id.parse().ok())).collect();
     let named = app.store.read(move |tx| {
         let name = |id: &Option<_>| id.map_or(Ok(None), |id| agents::name_of(tx, tenant, id));
         ids.iter().map(name).collect::<Result<Vec<_>, DbError>>()
@@ -140,10 +150,18 @@ fn view(figures: Figures, names: &[Option<String>]) -> CallAnalytics {
         per_day: figures
             .per_day
             .into_iter()
-            .map(|(day, calls, answered, talk_seconds)| DayFigures { day: Figures::date(day), calls, answered, talk_seconds })
+            .map(|(day, calls, answered, talk_seconds)| DayFigures {
+                day: Figures::date(day),
+                calls,
+                answered,
+                talk_seconds,
+            })
             .collect(),
         agents: figures.agents.into_iter().zip(names).map(agent).collect(),
-        by_language: by_count(figures.by_language).into_iter().map(|(language, count)| LanguageCount { language, count }).collect(),
+        by_language: by_count(figures.by_language)
+            .into_iter()
+            .map(|(language, count)| LanguageCount { language, count })
+            .collect(),
         sentiment: sentiments(figures.by_sentiment),
     }
 }

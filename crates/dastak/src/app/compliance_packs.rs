@@ -18,7 +18,8 @@ pub fn resolve(tx: &mut Tx<'_>, tenant: Tenant, policy_ref: &str) -> Result<Opti
     }
     let Ok(id) = policy_ref.parse::<Id<CompliancePack>>() else { return Ok(None) };
     let Some(row) = compliance_packs::get(tx, tenant, id)? else { return Ok(None) };
-    let pack = Pack::parse_custom(policy_ref, &row.body).map_err(|why| Failure::internal(format!("{policy_ref}: {why}")))?;
+    let pack = Pack::parse_custom(policy_ref, &row.body)
+        .map_err(|why| Failure::internal(format!("{policy_ref}: {why}")))?;
     Ok(Some(pack))
 }
 

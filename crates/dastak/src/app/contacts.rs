@@ -1,6 +1,9 @@
 //! People: reading, upserting one or many, changing and deleting them (docs/contract/contacts.md).
 
-use api::contacts::{self as wire, Contact as ContactView, ContactChange, ContactDetail, MAX_ATTRIBUTE_NAME, MAX_ATTRIBUTES, MAX_ATTRIBUTES_BYTES};
+use api::contacts::{
+    self as wire, Contact as ContactView, ContactChange, ContactDetail, MAX_ATTRIBUTE_NAME, MAX_ATTRIBUTES,
+    MAX_ATTRIBUTES_BYTES,
+};
 use api::error_codes;
 use domain::decision_log::Decision;
 use domain::ids::{Consent, Contact, Id};
@@ -60,7 +63,13 @@ fn visible(row: Option<ContactRow>, mode: Mode) -> Option<ContactRow> {
 }
 
 /// Contacts, newest first.
-pub async fn list(app: &App, tenant: Tenant, mode: Mode, before: Option<String>, limit: i64) -> Result<(Vec<ContactView>, Option<String>), Failure> {
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    before: Option<String>,
+    limit: i64,
+) -> Result<(Vec<ContactView>, Option<String>), Failure> {
     let seen = if mode == Mode::Test { Visible::All } else { Visible::Live };
     let rows = app
         .store
@@ -87,7 +96,11 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Contact>) -> Resu
 }
 
 /// Creates a contact or updates the one with the same reference; whether it is new.
-pub async fn upsert(app: &App, tenant: Tenant, change: ContactChange) -> Result<(bool, ContactView), Failure> {
+pub async fn upsert(
+    app: &App,
+    tenant: Tenant,
+    change: ContactChange,
+) -> Result<(bool, ContactView), Failure> {
     let context = app.context();
     let checked = check(&context, &change)?;
     app.store.tx(move |tx| upsert_in(tx, &context, tenant, &change, &checked)).await
@@ -103,15 +116,18 @@ pub async fn upsert_many(app: &App, tenant: Tenant, items: Vec<Value>) -> Result
     // Read and checked before the transaction, which others wait for.
     let read = |mut item: Value| {
         let reference = item.get("externalRef").and_then(Value::as_str).map(str::to_owned);
-        let change = read_item(&shape, &mut item).and_then(|change| check(&context, &change).map(|checked| (change, checked)));
+        let change = read_item(&shape, &mut item)
+            .and_then(|change| check(&context, &change).map(|checked| (change, checked)));
         (reference, change)
     };
-    let items: Vec<(Option<String>, Result<(ContactChange, Checked), Failure>)> = items.into_iter().map(read).collect();
+    let items: Vec<(Option<String>, Result<(ContactChange, Checked), Failure>)> =
+        items.into_iter().map(read).collect();
     app.store
         .tx_alone(move |tx| {
             let mut results = Vec::with_capacity(items.len());
             for (reference, item) in &items {
-                // Every refusal is decided before the item's first write, so a refused item leaves nothing behind.
+                // Every refusal is decided before the item's first write, so a refused item leaves nothing
+                // behind.
                 let outcome = match item {
                     Ok((change, checked)) => upsert_in(tx, &context, tenant, change, checked),
                     Err(refused) => Err(refused.clone()),
@@ -127,8 +143,11 @@ pub async fn upsert_many(app: &App, tenant: Tenant, items: Vec<Value>) -> Result
 }
 
 fn read_item(shape: &api::schema::Schema, item: &mut Value) -> Result<ContactChange, Failure> {
-    shape.check(item).map_err(|misfit| Failure::field(if misfit.field.is_empty() { "contact" } else { &misfit.field }, misfit.must))?;
-    serde_json::from_value(item.take()).map_err(|why| Failure::internal(format!("upsert schema and type differ: {why}")))
+    shape.check(item).map_err(|misfit| {
+        Failure::field(if misfit.field.is_empty() { "contact" } else { &misfit.field }, misfit.must)
+    })?;
+    serde_json::from_value(item.take())
+        .map_err(|why| Failure::internal(format!("upsert schema and type differ: {why}")))
 }
 
 /// What a change says once its texts are read.
@@ -139,16 +158,26 @@ struct Checked {
 
 /// Refuses what no schema can.
 fn check(context: &Context, change: &ContactChange) -> Result<Checked, Failure> {
-    let phone = change.phone.as_deref().map(Phone::normalize).transpose().map_err(|why| Failure::field("phone", why))?;
-    let time_zone = match &change.timezone {
-        Some(name) => Some(time_zone(name).ok_or_else(|| Failure::field("timezone", "must be an IANA time zone such as Asia/Kolkata"))?),
-        None => None,
-    };
+    let phone = change
+        .phone
+        .as_deref()
+        .map(Phone::normalize)
+        .transpose()
+        .map_err(|why| Failure::field("phone", why))?;
+    let time_zone =
+        match &change.timezone {
+            Some(name) => Some(time_zone(name).ok_or_else(|| {
+                Failure::field("timezone", "must be an IANA time zone such as Asia/Kolkata")
+            })?),
+            None => None,
+        };
     if let Some(attributes) = &change.attributes {
         check_attributes(attributes)?;
     }
     if let Some(Some(email)) = &change.email
-        && !email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !email.contains(char::is_whitespace))
+        && !email.split_once('@').is_some_and(|(name, host)| {
+            !name.is_empty() && !host.is_empty() && !email.contains(char::is_whitespace)
+        })
     {
         return Err(Failure::field("email", "must be an e-mail address"));
     }
@@ -163,16 +192,28 @@ fn check_attributes(attributes: &Map<String, Value>) -> Result<(), Failure> {
         return Err(Failure::field("attributes", format!("must have at most {MAX_ATTRIBUTES} keys")));
     }
     if attributes.keys().any(|name| name.is_empty() || name.chars().count() > MAX_ATTRIBUTE_NAME) {
-        return Err(Failure::field("attributes", format!("must have keys of 1 to {MAX_ATTRIBUTE_NAME} characters")));
+        return Err(Failure::field(
+            "attributes",
+            format!("must have keys of 1 to {MAX_ATTRIBUTE_NAME} characters"),
+        ));
     }
     let size = serde_json::to_string(attributes).map_err(|why| Failure::internal(why.to_string()))?.len();
     if size > MAX_ATTRIBUTES_BYTES {
-        return Err(Failure::field("attributes", format!("must be at most {MAX_ATTRIBUTES_BYTES} bytes as JSON")));
+        return Err(Failure::field(
+            "attributes",
+            format!("must be at most {MAX_ATTRIBUTES_BYTES} bytes as JSON"),
+        ));
     }
     Ok(())
 }
 
-fn upsert_in(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, change: &ContactChange, checked: &Checked) -> Result<(bool, ContactView), Failure> {
+fn upsert_in(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    change: &ContactChange,
+    checked: &Checked,
+) -> Result<(bool, ContactView), Failure> {
     let phone = checked.phone.ok_or_else(|| Failure::field("phone", "is required"))?;
     for _ in 0..ATTEMPTS {
         if let Some(found) = contacts::find_by_reference(tx, tenant, Mode::Live, &change.external_ref)? {
@@ -299,7 +340,12 @@ fn settle(
 }
 
 /// Changes what the body names.
-pub async fn update(app: &App, tenant: Tenant, id: Id<Contact>, change: ContactChange) -> Result<ContactView, Failure> {
+pub async fn update(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Contact>,
+    change: ContactChange,
+) -> Result<ContactView, Failure> {
     let context = app.context();
     app.store
         .tx(move |tx| {
@@ -310,8 +356,9 @@ pub async fn update(app: &App, tenant: Tenant, id: Id<Contact>, change: ContactC
         .await
 }
 
-/// Deletes a contact that was never called or written to, in either world: calls would keep its number. The number stays on the do-not-call list if it is
-/// there, and what events and kept answers say of it is found by it.
+/// Deletes a contact that was never called or written to, in either world: calls would keep its number. The
+/// number stays on the do-not-call list if it is there, and what events and kept answers say of it is found
+/// by it.
 pub async fn delete(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<(), Failure> {
     let context = app.context();
     app.store

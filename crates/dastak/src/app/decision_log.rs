@@ -12,16 +12,24 @@ use store::decision_log::{self, HeadRow, NewRow};
 use super::{Context, Failure};
 use crate::runtime::crypto::Keyring;
 
-/// Appends a decision to a chain and gives its number. Its moment is never before that of the row before it, so that a time range is a
-/// range of numbers. The chain is held until the transaction ends: call it late in the transaction.
-pub fn record(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, chain: Chain, entry: Entry) -> Result<u64, Failure> {
+/// Appends a decision to a chain and gives its number. Its moment is never before that of the row before it,
+/// so that a time range is a range of numbers. The chain is held until the transaction ends: call it late in
+/// the transaction.
+pub fn record(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    chain: Chain,
+    entry: Entry,
+) -> Result<u64, Failure> {
     let mut chains = Chains::default();
     let seq = chains.record(tx, tenant, chain, entry)?;
     chains.finish(tx, context)?;
     Ok(seq)
 }
 
-/// The chains to which one transaction appends: each head is read once, and sealed and written once at the end; rows are written together.
+/// The chains to which one transaction appends: each head is read once, and sealed and written once at the
+/// end; rows are written together.
 #[derive(Default)]
 pub struct Chains {
     tips: BTreeMap<(Tenant, Strand), Tip>,
@@ -37,14 +45,21 @@ struct Tip {
 
 impl Chains {
     /// Like [`record`]; [`Chains::finish`] must follow in the same transaction.
-    pub fn record(&mut self, tx: &mut Tx<'_>, tenant: Tenant, chain: Chain, entry: Entry) -> Result<u64, Failure> {
+    pub fn record(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        chain: Chain,
+        entry: Entry,
+    ) -> Result<u64, Failure> {
         use std::collections::btree_map::Entry as Slot;
         let strand = Strand { chain, world: if entry.is_test { Mode::Test } else { Mode::Live } };
         let tip = match self.tips.entry((tenant, strand)) {
             Slot::Occupied(known) => known.into_mut(),
             Slot::Vacant(empty) => {
                 let newest = decision_log::head_for_update(tx, tenant, strand)?;
-                let (head, at) = newest.map_or_else(|| (Head::default(), entry.timestamp), |newest| (newest.head, newest.at));
+                let (head, at) = newest
+                    .map_or_else(|| (Head::default(), entry.timestamp), |newest| (newest.head, newest.at));
                 empty.insert(Tip { head, at })
             }
         };
@@ -73,14 +88,17 @@ impl Chains {
         }
         if !grown.is_empty() {
             let marks = context.marks.clone();
-            tx.after_commit(move || grown.into_iter().for_each(|(tenant, strand, head)| marks.note(tenant, strand, head)));
+            tx.after_commit(move || {
+                grown.into_iter().for_each(|(tenant, strand, head)| marks.note(tenant, strand, head))
+            });
         }
         Ok(())
     }
 }
 
-/// Keyed hash of a head: who can write the store but lacks the master key cannot write a chain anew unnoticed, nor cut it short but to a state
-/// that it once had; that is what marks are for ([`super::log_marks`]).
+/// Keyed hash of a head: who can write the store but lacks the master key cannot write a chain anew
+/// unnoticed, nor cut it short but to a state that it once had; that is what marks are for
+/// ([`super::log_marks`]).
 pub(super) fn seal(keyring: &Keyring, tenant: Tenant, strand: Strand, head: &Head, at: Timestamp) -> String {
     keyring.sign(&format!("log-head:{tenant}:{}:{}:{}:{}", strand.as_str(), head.seq, head.hash, at.0))
 }

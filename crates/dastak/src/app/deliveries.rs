@@ -15,7 +15,9 @@ use crate::jobs::webhooks::{Item, LEASE, REDACTED, note};
 const EXAMINED: i64 = 5_000;
 
 fn view(row: DeliveryRow) -> Result<DeliveryView, Failure> {
-    let read = |text: &str| serde_json::from_str::<Value>(text).map_err(|why| Failure::internal(format!("{}: {why}", row.id)));
+    let read = |text: &str| {
+        serde_json::from_str::<Value>(text).map_err(|why| Failure::internal(format!("{}: {why}", row.id)))
+    };
     Ok(DeliveryView {
         attempts: read(&format!("[{}]", row.attempts))?,
         payload: row.envelope.as_deref().map_or(Ok(Value::Null), read)?,
@@ -29,7 +31,11 @@ fn view(row: DeliveryRow) -> Result<DeliveryView, Failure> {
     })
 }
 
-fn must_have_endpoint(tx: &mut Tx<'_>, tenant: Tenant, endpoint: Id<WebhookEndpoint>) -> Result<webhooks::EndpointRow, Failure> {
+fn must_have_endpoint(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    endpoint: Id<WebhookEndpoint>,
+) -> Result<webhooks::EndpointRow, Failure> {
     webhooks::get(tx, tenant, endpoint)?.ok_or_else(|| Failure::not_found("webhook endpoint"))
 }
 
@@ -45,14 +51,28 @@ pub async fn list(
 ) -> Result<(Vec<DeliveryView>, Option<String>), Failure> {
     let page = app.store.read(move |tx| {
         must_have_endpoint(tx, tenant, endpoint)?;
-        Ok::<_, Failure>(deliveries::list(tx, tenant, endpoint, (mode, &filter), before.as_deref().unwrap_or("whd_~"), limit, EXAMINED)?)
+        Ok::<_, Failure>(deliveries::list(
+            tx,
+            tenant,
+            endpoint,
+            (mode, &filter),
+            before.as_deref().unwrap_or("whd_~"),
+            limit,
+            EXAMINED,
+        )?)
     });
     let (rows, next) = page.await?;
     Ok((rows.into_iter().map(view).collect::<Result<_, _>>()?, next))
 }
 
 /// One delivery of one world.
-pub async fn get(app: &App, tenant: Tenant, mode: Mode, endpoint: Id<WebhookEndpoint>, id: Id<Delivery>) -> Result<DeliveryView, Failure> {
+pub async fn get(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    endpoint: Id<WebhookEndpoint>,
+    id: Id<Delivery>,
+) -> Result<DeliveryView, Failure> {
     let key = Key { tenant, endpoint, id };
     let row = app.store.read(move |tx| {
         must_have_endpoint(tx, tenant, endpoint)?;
@@ -61,15 +81,27 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, endpoint: Id<WebhookEndp
     view(row.await?)
 }
 
-/// Delivers again, now, with the same event id; the retry schedule starts anew. A delivery that is pending is attempted at once.
-pub async fn replay(app: &App, tenant: Tenant, mode: Mode, endpoint: Id<WebhookEndpoint>, id: Id<Delivery>) -> Result<DeliveryView, Failure> {
+/// Delivers again, now, with the same event id; the retry schedule starts anew. A delivery that is pending is
+/// attempted at once.
+pub async fn replay(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    endpoint: Id<WebhookEndpoint>,
+    id: Id<Delivery>,
+) -> Result<DeliveryView, Failure> {
     let key = Key { tenant, endpoint, id };
     let context = app.context();
     let row = app.store.tx(move |tx| {
-        let active = webhooks::get_for_update(tx, tenant, endpoint)?.ok_or_else(|| Failure::not_found("webhook endpoint"))?.active;
+        let active = webhooks::get_for_update(tx, tenant, endpoint)?
+            .ok_or_else(|| Failure::not_found("webhook endpoint"))?
+            .active;
         let row = deliveries::get(tx, key, mode)?.ok_or_else(|| Failure::not_found("delivery"))?;
         let Some(envelope) = row.envelope else {
-            return Err(Failure::new(error_codes::DELIVERY_REDACTED, "the payload was emptied because the person was erased"));
+            return Err(Failure::new(
+                error_codes::DELIVERY_REDACTED,
+                "the payload was emptied because the person was erased",
+            ));
         };
         if !active {
             return Err(Failure::conflict("the endpoint is disabled and receives nothing"));
@@ -79,7 +111,16 @@ pub async fn replay(app: &App, tenant: Tenant, mode: Mode, endpoint: Id<WebhookE
         let round = deliveries::replay(tx, key, now, lease)?.ok_or_else(|| Failure::not_found("delivery"))?;
         let kind = api::events::find(&row.kind).map_or(row.kind.into(), |kind| kind.name.into());
         let body = envelope.into();
-        let items = lease.map(|lease| Item { key, kind, body, round, round_at: now, made: 0, created_at: row.created_at, lease });
+        let items = lease.map(|lease| Item {
+            key,
+            kind,
+            body,
+            round,
+            round_at: now,
+            made: 0,
+            created_at: row.created_at,
+            lease,
+        });
         let in_line = if lease.is_none() { vec![endpoint] } else { Vec::new() };
         tx.after_commit(move || engine.take(items.into_iter().collect(), &in_line));
         deliveries::get(tx, key, mode)?.ok_or_else(|| Failure::not_found("delivery"))
@@ -87,9 +128,15 @@ pub async fn replay(app: &App, tenant: Tenant, mode: Mode, endpoint: Id<WebhookE
     view(row.await?)
 }
 
-/// Empties the payloads of these events; how many deliveries that concerns. Pending ones are given up, not sent without their content: a receiver could
-/// make nothing of them. Call it in the transaction that erases the person, after the events which that transaction owes itself.
-pub fn redact(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, events: &[Id<Event>]) -> Result<u64, Failure> {
+/// Empties the payloads of these events; how many deliveries that concerns. Pending ones are given up, not
+/// sent without their content: a receiver could make nothing of them. Call it in the transaction that erases
+/// the person, after the events which that transaction owes itself.
+pub fn redact(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    events: &[Id<Event>],
+) -> Result<u64, Failure> {
     let endpoints = webhooks::list(tx, tenant)?;
     let note = note(context.now, None, 0, Some(REDACTED.to_owned()));
     let (mut count, mut stopped) = (0, Vec::new());

@@ -1,5 +1,5 @@
-//! The platform do-not-call registry, as the operator keeps it. An import fills a generation beside the one in force and takes its place in
-//! one moment; numbers that the operator added one by one stay.
+//! The platform do-not-call registry, as the operator keeps it. An import fills a generation beside the one
+//! in force and takes its place in one moment; numbers that the operator added one by one stay.
 
 use api::dnd::Imported;
 use domain::phone::Phone;
@@ -64,7 +64,8 @@ pub async fn start_import(app: &App, trace: Trace) -> Result<i64, Failure> {
         .store
         .tx(move |tx| {
             let import = dnd::start_import(tx, context.now, context.now.plus(-STALE))?;
-            let import = import.ok_or_else(|| Failure::conflict("another import is under way; cancel it first"))?;
+            let import =
+                import.ok_or_else(|| Failure::conflict("another import is under way; cancel it first"))?;
             operator_log::append(tx, &context, &trace, None, &format!("import {import}"))?;
             Ok::<_, Failure>(import)
         })
@@ -85,7 +86,11 @@ pub async fn import_numbers(app: &App, import: i64, phones: &[String]) -> Result
         }
     }
     let sent = valid.len() as u64;
-    let added = app.store.tx_alone(move |tx| dnd::import(tx, import, &valid, now)).await?.ok_or_else(|| Failure::not_found("import"))?;
+    let added = app
+        .store
+        .tx_alone(move |tx| dnd::import(tx, import, &valid, now))
+        .await?
+        .ok_or_else(|| Failure::not_found("import"))?;
     Ok(Imported { added, repeated: sent - added, invalid })
 }
 
@@ -99,7 +104,12 @@ pub async fn cancel_import(app: &App, trace: Trace, import: i64) -> Result<(), F
     end_import(app, trace, import, dnd::cancel_import).await
 }
 
-async fn end_import(app: &App, trace: Trace, import: i64, end: fn(&mut store::Tx<'_>, i64) -> Result<bool, DbError>) -> Result<(), Failure> {
+async fn end_import(
+    app: &App,
+    trace: Trace,
+    import: i64,
+    end: fn(&mut store::Tx<'_>, i64) -> Result<bool, DbError>,
+) -> Result<(), Failure> {
     let context = app.context();
     app.store
         .tx(move |tx| {

@@ -52,8 +52,9 @@ impl Source {
     }
 }
 
-/// Puts a number on the list and marks the contact that has it, with its event; whether the number was new on the list. A repeat changes
-/// nothing. In the test world only the test contact is marked: a simulated call does not silence a real number.
+/// Puts a number on the list and marks the contact that has it, with its event; whether the number was new on
+/// the list. A repeat changes nothing. In the test world only the test contact is marked: a simulated call
+/// does not silence a real number.
 pub fn opt_out(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -65,7 +66,14 @@ pub fn opt_out(
 ) -> Result<bool, Failure> {
     let number = phone.to_string();
     let added = match mode {
-        Mode::Live => do_not_call::add(tx, tenant, &context.keyring.hash_phone(&phone), &number, reason.unwrap_or(source.reason()), context.now)?,
+        Mode::Live => do_not_call::add(
+            tx,
+            tenant,
+            &context.keyring.hash_phone(&phone),
+            &number,
+            reason.unwrap_or(source.reason()),
+            context.now,
+        )?,
         Mode::Test => false,
     };
     if let Some(contact) = contacts::find_by_phone(tx, tenant, mode, &number)? {
@@ -75,14 +83,33 @@ pub fn opt_out(
 }
 
 /// Marks a contact opted out, its number on the list if it has one.
-pub fn opt_out_contact(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, contact: &ContactRow, source: Source) -> Result<(), Failure> {
+pub fn opt_out_contact(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    contact: &ContactRow,
+    source: Source,
+) -> Result<(), Failure> {
     if let (Some(phone), Mode::Live) = (number_of(contact), contact.mode) {
-        do_not_call::add(tx, tenant, &context.keyring.hash_phone(&phone), &phone.to_string(), source.reason(), context.now)?;
+        do_not_call::add(
+            tx,
+            tenant,
+            &context.keyring.hash_phone(&phone),
+            &phone.to_string(),
+            source.reason(),
+            context.now,
+        )?;
     }
     mark(tx, context, tenant, contact, source)
 }
 
-fn mark(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, contact: &ContactRow, source: Source) -> Result<(), Failure> {
+fn mark(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    contact: &ContactRow,
+    source: Source,
+) -> Result<(), Failure> {
     if contact.opt_out || !contacts::opt_out(tx, tenant, contact.id, context.now)? {
         return Ok(());
     }
@@ -98,7 +125,12 @@ fn mark(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, contact: &ContactRow
         about["callId"] = json!(call);
     }
     let id = contact.id.to_string();
-    events::emit(tx, context, tenant, NewEvent { kind: "contact.opted_out", mode: contact.mode, agent: None, contact: Some(&id), data })?;
+    events::emit(
+        tx,
+        context,
+        tenant,
+        NewEvent { kind: "contact.opted_out", mode: contact.mode, agent: None, contact: Some(&id), data },
+    )?;
     record_consent(tx, context, tenant, contact, Decision::Blocked, "withdrawn", &about, context.ids.make())
 }
 
@@ -136,7 +168,12 @@ pub fn number_of(contact: &ContactRow) -> Option<Phone> {
 }
 
 /// Whether calls to a contact are blocked: it opted out, or its number is on the list.
-pub fn is_blocked(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, contact: &ContactRow) -> Result<bool, Failure> {
+pub fn is_blocked(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    contact: &ContactRow,
+) -> Result<bool, Failure> {
     match number_of(contact) {
         _ if contact.opt_out => Ok(true),
         Some(phone) => Ok(do_not_call::contains(tx, tenant, &context.keyring.hash_phone(&phone))?),
@@ -147,7 +184,12 @@ pub fn is_blocked(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, contact: &
 /// A page of the list, newest first, and its length.
 pub async fn list(app: &App, tenant: Tenant, limit: i64, offset: i64) -> Result<(Vec<Entry>, i64), Failure> {
     let (rows, total) = app.store.read(move |tx| do_not_call::list(tx, tenant, limit, offset)).await?;
-    Ok((rows.into_iter().map(|row| Entry { phone: row.phone, reason: row.reason, created_at: row.created_at }).collect(), total))
+    Ok((
+        rows.into_iter()
+            .map(|row| Entry { phone: row.phone, reason: row.reason, created_at: row.created_at })
+            .collect(),
+        total,
+    ))
 }
 
 /// The entry of one number, if it is listed.
@@ -155,11 +197,20 @@ pub async fn check(app: &App, tenant: Tenant, phone: &str) -> Result<Option<Entr
     let phone = Phone::normalize(phone).map_err(|why| Failure::field("phone", why))?;
     let hash = app.keyring.hash_phone(&phone);
     let row = app.store.read(move |tx| do_not_call::get(tx, tenant, &hash)).await?;
-    Ok(row.map(|row| Entry { phone: Some(phone.to_string()), reason: row.reason, created_at: row.created_at }))
+    Ok(row.map(|row| Entry {
+        phone: Some(phone.to_string()),
+        reason: row.reason,
+        created_at: row.created_at,
+    }))
 }
 
 /// Adds numbers; those that are not Indian subscriber numbers are returned.
-pub async fn add(app: &App, tenant: Tenant, phones: Vec<String>, reason: Option<String>) -> Result<Added, Failure> {
+pub async fn add(
+    app: &App,
+    tenant: Tenant,
+    phones: Vec<String>,
+    reason: Option<String>,
+) -> Result<Added, Failure> {
     let context = app.context();
     let (mut valid, mut invalid) = (Vec::new(), Vec::new());
     for text in phones {
@@ -187,7 +238,8 @@ pub async fn add(app: &App, tenant: Tenant, phones: Vec<String>, reason: Option<
     Ok(Added { added, already_listed, invalid })
 }
 
-/// Lifts the opt-out of a contact and takes its number off the list; only the operator can. A repeat changes nothing.
+/// Lifts the opt-out of a contact and takes its number off the list; only the operator can. A repeat changes
+/// nothing.
 pub async fn lift(app: &App, trace: Trace, tenant: Tenant, id: Id<Contact>) -> Result<ContactView, Failure> {
     let context = app.context();
     app.store
@@ -223,9 +275,23 @@ pub async fn remove(app: &App, trace: Trace, tenant: Tenant, phone: &str) -> Res
         .await
 }
 
-fn lift_contact(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, contact: &ContactRow) -> Result<(), Failure> {
+fn lift_contact(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    contact: &ContactRow,
+) -> Result<(), Failure> {
     if contacts::lift_opt_out(tx, tenant, contact.id, context.now)? {
-        record_consent(tx, context, tenant, contact, Decision::Allowed, "restored", &json!({"source": "console"}), context.ids.make())?;
+        record_consent(
+            tx,
+            context,
+            tenant,
+            contact,
+            Decision::Allowed,
+            "restored",
+            &json!({"source": "console"}),
+            context.ids.make(),
+        )?;
     }
     Ok(())
 }

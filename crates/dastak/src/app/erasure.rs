@@ -62,11 +62,18 @@ impl Person {
 
     /// Adds a contact with its calls and numbers, and the calls of these numbers; contacts that are found by
     /// them.
-    fn add(&mut self, tx: &mut Tx<'_>, tenant: Tenant, contact: ContactRow) -> Result<Vec<ContactRow>, Failure> {
+    fn add(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        contact: ContactRow,
+    ) -> Result<Vec<ContactRow>, Failure> {
         let own = number_of(&contact);
-        let (gone, calls): (Vec<CallOf>, Vec<CallOf>) =
-            erasure::calls_of_contact(tx, tenant, contact.id)?.into_iter().partition(|call| call.number == erasure::ERASED);
-        let called: BTreeSet<Phone> = calls.iter().filter_map(|call| Phone::normalize(&call.number).ok()).collect();
+        let (gone, calls): (Vec<CallOf>, Vec<CallOf>) = erasure::calls_of_contact(tx, tenant, contact.id)?
+            .into_iter()
+            .partition(|call| call.number == erasure::ERASED);
+        let called: BTreeSet<Phone> =
+            calls.iter().filter_map(|call| Phone::normalize(&call.number).ok()).collect();
         let mut found = Vec::new();
         let mut numbers: BTreeSet<Phone> = own.into_iter().collect();
         // A call that an erasure has emptied was at another number.
@@ -82,7 +89,9 @@ impl Person {
         for phone in numbers {
             if self.phones.insert(phone) {
                 let number = phone.to_string();
-                self.calls.extend(erasure::calls_of_number(tx, tenant, &number)?.into_iter().map(|call| (call.id, call)));
+                self.calls.extend(
+                    erasure::calls_of_number(tx, tenant, &number)?.into_iter().map(|call| (call.id, call)),
+                );
                 found.extend(on_record(tx, tenant, phone)?);
             }
         }
@@ -97,11 +106,19 @@ impl Person {
 
     /// Contacts without a number of their own that were called at no other numbers than these.
     fn nameless(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<ContactRow>, Failure> {
-        let others: BTreeSet<Id<Contact>> =
-            self.calls.values().filter_map(|call| call.contact).filter(|id| !self.contacts.contains_key(id)).collect();
+        let others: BTreeSet<Id<Contact>> = self
+            .calls
+            .values()
+            .filter_map(|call| call.contact)
+            .filter(|id| !self.contacts.contains_key(id))
+            .collect();
         let mut found = Vec::new();
         for id in others {
-            let Some(row) = contacts::get(tx, tenant, id)?.filter(|row| row.erased_at.is_none() && row.phone.is_none()) else { continue };
+            let Some(row) =
+                contacts::get(tx, tenant, id)?.filter(|row| row.erased_at.is_none() && row.phone.is_none())
+            else {
+                continue;
+            };
             let calls = erasure::calls_of_contact(tx, tenant, id)?;
             if calls.iter().all(|call| self.calls.contains_key(&call.id)) {
                 found.push(row);
@@ -157,18 +174,33 @@ type Step = fn(&mut Tx<'_>, &Context, Tenant, &mut Person, &mut Erased) -> Resul
 
 /// Every noun that can hold something about a person, in the order in which it is erased; the contacts
 /// themselves come after all of them.
-const STEPS: &[Step] = &[waiting_nudges, waiting_calls, kept_recordings, calls, outbox, kept_answers, do_not_call_entry];
+const STEPS: &[Step] =
+    &[waiting_nudges, waiting_calls, kept_recordings, calls, outbox, kept_answers, do_not_call_entry];
 
 /// Nudges to the numbers. Their last events go into the outbox without a word about the person.
-fn waiting_nudges(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &mut Person, erased: &mut Erased) -> Result<(), Failure> {
+fn waiting_nudges(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &mut Person,
+    erased: &mut Erased,
+) -> Result<(), Failure> {
     for phone in &person.phones {
-        erased.nudges_cancelled += u64::try_from(nudges::erase_person(tx, context, tenant, &context.keyring.hash_phone(phone))?).unwrap_or(0);
+        erased.nudges_cancelled +=
+            u64::try_from(nudges::erase_person(tx, context, tenant, &context.keyring.hash_phone(phone))?)
+                .unwrap_or(0);
     }
     Ok(())
 }
 
 /// Calls that wait for their time: to the numbers, or for the person by reference on another number.
-fn waiting_calls(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &mut Person, _: &mut Erased) -> Result<(), Failure> {
+fn waiting_calls(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &mut Person,
+    _: &mut Erased,
+) -> Result<(), Failure> {
     let mut ids = Vec::new();
     for phone in &person.phones {
         ids.extend(scheduled_calls::erase(tx, tenant, Some(&phone.to_string()), None, context.now)?);
@@ -180,12 +212,24 @@ fn waiting_calls(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &mu
     Ok(())
 }
 
-fn kept_recordings(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &mut Person, erased: &mut Erased) -> Result<(), Failure> {
+fn kept_recordings(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &mut Person,
+    erased: &mut Erased,
+) -> Result<(), Failure> {
     super::recordings::erase(tx, context, tenant, person, erased)
 }
 
 /// Numbers, values, notes and everything said. A simulated call that is live ends.
-fn calls(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &mut Person, erased: &mut Erased) -> Result<(), Failure> {
+fn calls(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &mut Person,
+    erased: &mut Erased,
+) -> Result<(), Failure> {
     erasure::empty_calls(tx, tenant, &person.call_ids(), context.now)?;
     erased.calls += person.calls.len() as u64;
     erased.transcripts += person.calls.values().filter(|call| call.transcript).count() as u64;
@@ -195,7 +239,13 @@ fn calls(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &mut Person
 
 /// Events about the person, and those about others that name a number: their calls to it, and calls that were
 /// handed to it.
-fn outbox(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &mut Person, erased: &mut Erased) -> Result<(), Failure> {
+fn outbox(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &mut Person,
+    erased: &mut Erased,
+) -> Result<(), Failure> {
     let mut events: BTreeSet<Id<Event>> = BTreeSet::new();
     for subject in person.subjects(context) {
         let mut after = String::new();
@@ -208,7 +258,9 @@ fn outbox(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &mut Perso
             }
         }
     }
-    let strangers = person.calls.values().filter_map(|call| Some((call.contact.filter(|id| !person.contacts.contains_key(id))?, &call.number)));
+    let strangers = person.calls.values().filter_map(|call| {
+        Some((call.contact.filter(|id| !person.contacts.contains_key(id))?, &call.number))
+    });
     for (stranger, number) in BTreeSet::from_iter(strangers) {
         events.extend(erasure::events_naming(tx, tenant, &stranger.to_string(), number)?);
     }
@@ -220,7 +272,13 @@ fn outbox(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &mut Perso
 }
 
 /// A repeat of a request about the person is told that it was erased; it does not run again.
-fn kept_answers(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &mut Person, _: &mut Erased) -> Result<(), Failure> {
+fn kept_answers(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &mut Person,
+    _: &mut Erased,
+) -> Result<(), Failure> {
     let gone = error_codes::CONTACT_ERASED;
     let body = json!({"error": gone.meaning, "code": gone.code}).to_string();
     for subject in person.subjects(context) {
@@ -229,7 +287,13 @@ fn kept_answers(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &mut
     Ok(())
 }
 
-fn do_not_call_entry(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &mut Person, _: &mut Erased) -> Result<(), Failure> {
+fn do_not_call_entry(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &mut Person,
+    _: &mut Erased,
+) -> Result<(), Failure> {
     for phone in &person.phones {
         do_not_call::forget_phone(tx, tenant, &context.keyring.hash_phone(phone))?;
     }
@@ -257,7 +321,11 @@ fn named(row: Option<ContactRow>) -> Result<ContactRow, Failure> {
 pub async fn erase(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<Erasure, Failure> {
     let live = app.store.read(move |tx| {
         let row = named(contacts::get(tx, tenant, id)?)?;
-        Ok::<_, Failure>(if row.erased_at.is_none() { Person::of(tx, tenant, row)?.live_calls() } else { Vec::new() })
+        Ok::<_, Failure>(if row.erased_at.is_none() {
+            Person::of(tx, tenant, row)?.live_calls()
+        } else {
+            Vec::new()
+        })
     });
     // So that its end finds them still there.
     end_calls(app, tenant, live.await?).await;
@@ -272,7 +340,12 @@ pub async fn erase(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<Erasure
 }
 
 /// The transaction of an erasure: what it did, and which calls it found live.
-fn erase_in(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, id: Id<Contact>) -> Result<(Erasure, Vec<(Mode, Id<Call>)>), Failure> {
+fn erase_in(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    id: Id<Contact>,
+) -> Result<(Erasure, Vec<(Mode, Id<Call>)>), Failure> {
     let mut row = named(contacts::get(tx, tenant, id)?)?;
     if row.erased_at.is_none() {
         Person::of(tx, tenant, row)?.hold(tx, context, tenant)?;
@@ -280,7 +353,8 @@ fn erase_in(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, id: Id<Contact>)
     }
     if let Some(erased_at) = row.erased_at {
         let counts = contacts::erasure(tx, tenant, id)?.unwrap_or_default();
-        let erased = serde_json::from_value(counts).map_err(|why| Failure::internal(format!("the result of an erasure: {why}")))?;
+        let erased = serde_json::from_value(counts)
+            .map_err(|why| Failure::internal(format!("the result of an erasure: {why}")))?;
         return Ok((Erasure { contact_id: id, erased_at, erased, already_erased: true }, Vec::new()));
     }
     let mut person = Person::of(tx, tenant, row)?;
@@ -294,7 +368,10 @@ fn erase_in(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, id: Id<Contact>)
         contacts::erase(tx, tenant, row.id, hash.as_deref(), &counts, context.now)?;
     }
     prove(tx, context, tenant, id)?;
-    Ok((Erasure { contact_id: id, erased_at: context.now, erased, already_erased: false }, person.live_calls()))
+    Ok((
+        Erasure { contact_id: id, erased_at: context.now, erased, already_erased: false },
+        person.live_calls(),
+    ))
 }
 
 /// The proof that the request was met, without a word about the person.

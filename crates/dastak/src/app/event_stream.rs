@@ -50,7 +50,11 @@ impl Readers {
     /// None yet; their figures are in the registry.
     pub fn new(registry: &mut Registry) -> Self {
         let readers = Self::default();
-        registry.register("event_stream_looks", "Looks at the outbox for readers of the stream of events", readers.looks.clone());
+        registry.register(
+            "event_stream_looks",
+            "Looks at the outbox for readers of the stream of events",
+            readers.looks.clone(),
+        );
         readers
     }
 
@@ -116,9 +120,16 @@ pub enum After {
 }
 
 /// Emits a sample to whoever subscribes to its type; the event, and how many endpoints get it.
-pub async fn trigger(app: &App, tenant: Tenant, mode: Mode, kind: &str) -> Result<(Id<Event>, usize), Failure> {
+pub async fn trigger(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    kind: &str,
+) -> Result<(Id<Event>, usize), Failure> {
     let (context, kind) = (app.context(), known(kind)?);
-    app.store.tx(move |tx| emit_sample(tx, &context, tenant, mode, kind, (kind.sample)(), &Audience::Subscribed)).await
+    app.store
+        .tx(move |tx| emit_sample(tx, &context, tenant, mode, kind, (kind.sample)(), &Audience::Subscribed))
+        .await
 }
 
 /// Ids below this one are shown.
@@ -130,33 +141,60 @@ fn horizon(app: &App) -> String {
 }
 
 /// Envelopes after a point, where to go on, and whether there may be more already.
-async fn read(app: &App, tenant: Tenant, mode: Mode, after: &str, limit: i64) -> Result<(Vec<Value>, String, bool), Failure> {
+async fn read(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    after: &str,
+    limit: i64,
+) -> Result<(Vec<Value>, String, bool), Failure> {
     let (from, before) = (after.to_owned(), horizon(app));
     app.webhooks.readers.looks.inc();
-    let (rows, next) = app.store.read(move |tx| events::page(tx, tenant, mode, (&from, &before), limit, EXAMINED)).await?;
+    let (rows, next) =
+        app.store.read(move |tx| events::page(tx, tenant, mode, (&from, &before), limit, EXAMINED)).await?;
     let more = next.is_some();
     let next = next.or_else(|| rows.last().map(|row| row.id.to_string())).unwrap_or_else(|| after.to_owned());
-    let envelopes = rows.iter().filter_map(|row| row.envelope.as_deref()).map(serde_json::from_str).collect::<Result<_, _>>();
-    Ok((envelopes.map_err(|why| Failure::internal(format!("an event's envelope is not JSON: {why}")))?, next, more))
+    let envelopes = rows
+        .iter()
+        .filter_map(|row| row.envelope.as_deref())
+        .map(serde_json::from_str)
+        .collect::<Result<_, _>>();
+    Ok((
+        envelopes.map_err(|why| Failure::internal(format!("an event's envelope is not JSON: {why}")))?,
+        next,
+        more,
+    ))
 }
 
 /// Envelopes of one world after a point, oldest first, and the next point. Waits for up to `wait` of real
 /// time while there are none: it is the client that waits, so the manual clock does not count it.
 ///
 /// # Errors `rate_limited` when [`MAX_READERS`] of this world wait already.
-pub async fn listen(app: &App, tenant: Tenant, mode: Mode, after: After, limit: i64, wait: Duration) -> Result<(Vec<Value>, String), Failure> {
+pub async fn listen(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    after: After,
+    limit: i64,
+    wait: Duration,
+) -> Result<(Vec<Value>, String), Failure> {
     let full = || {
         let message = format!("{MAX_READERS} requests of this workspace wait for events already");
         Failure { retry_after: Some(1), ..Failure::new(error_codes::RATE_LIMITED, message) }
     };
     // A request that does not wait takes no place.
-    let reader = if wait.is_zero() { None } else { Some(app.webhooks.readers.enter(tenant, mode).ok_or_else(full)?) };
+    let reader =
+        if wait.is_zero() { None } else { Some(app.webhooks.readers.enter(tenant, mode).ok_or_else(full)?) };
     let bell = reader.as_ref().map(|reader| reader.bell.clone()).unwrap_or_default();
     let mut after = match after {
         After::Event(id) => id,
         After::Latest => {
             let before = horizon(app);
-            app.store.read(move |tx| events::newest(tx, tenant, mode, &before)).await?.map(|id| id.to_string()).unwrap_or_default()
+            app.store
+                .read(move |tx| events::newest(tx, tenant, mode, &before))
+                .await?
+                .map(|id| id.to_string())
+                .unwrap_or_default()
         }
     };
     let until = tokio::time::Instant::now() + wait;
@@ -198,25 +236,39 @@ mod tests {
         let readers = Readers::default();
         let (mine, other) = (Tenant::new(1, 1), Tenant::new(1, 2));
         let enter = |tenant, mode| readers.enter(tenant, mode).expect("a place");
-        let (one, test, stranger) = (enter(mine, Mode::Live), enter(mine, Mode::Test), enter(other, Mode::Live));
-        let (mut one, mut test, mut stranger) = (pin!(one.bell.notified()), pin!(test.bell.notified()), pin!(stranger.bell.notified()));
+        let (one, test, stranger) =
+            (enter(mine, Mode::Live), enter(mine, Mode::Test), enter(other, Mode::Live));
+        let (mut one, mut test, mut stranger) =
+            (pin!(one.bell.notified()), pin!(test.bell.notified()), pin!(stranger.bell.notified()));
         let mut context = Context::from_waker(Waker::noop());
         readers.announce(mine, Mode::Live);
         assert!(one.as_mut().poll(&mut context).is_ready());
-        assert!(test.as_mut().poll(&mut context).is_pending() && stranger.as_mut().poll(&mut context).is_pending());
+        assert!(
+            test.as_mut().poll(&mut context).is_pending()
+                && stranger.as_mut().poll(&mut context).is_pending()
+        );
         readers.announce(other, Mode::Live);
-        assert!(stranger.as_mut().poll(&mut context).is_ready() && test.as_mut().poll(&mut context).is_pending());
+        assert!(
+            stranger.as_mut().poll(&mut context).is_ready() && test.as_mut().poll(&mut context).is_pending()
+        );
     }
 
     #[test]
     fn places_are_bounded_for_each_world_and_come_back() {
         let readers = Readers::default();
         let tenant = Tenant::new(1, 1);
-        let full: Vec<_> = (0..MAX_READERS).map(|_| readers.enter(tenant, Mode::Test).expect("a place")).collect();
+        let full: Vec<_> =
+            (0..MAX_READERS).map(|_| readers.enter(tenant, Mode::Test).expect("a place")).collect();
         assert!(readers.enter(tenant, Mode::Test).is_none());
-        assert!(readers.enter(tenant, Mode::Live).is_some() && readers.enter(Tenant::new(1, 2), Mode::Test).is_some());
+        assert!(
+            readers.enter(tenant, Mode::Live).is_some()
+                && readers.enter(Tenant::new(1, 2), Mode::Test).is_some()
+        );
         drop(full);
         assert!(readers.enter(tenant, Mode::Test).is_some());
-        assert!(readers.rooms().is_empty() && readers.waiting.load(Ordering::Acquire) == 0, "nothing is left of those who went");
+        assert!(
+            readers.rooms().is_empty() && readers.waiting.load(Ordering::Acquire) == 0,
+            "nothing is left of those who went"
+        );
     }
 }

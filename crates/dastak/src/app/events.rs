@@ -49,13 +49,19 @@ pub enum Audience {
 }
 
 /// Writes an event into the outbox, and its deliveries: this node makes them after the commit.
-pub fn emit(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, event: NewEvent<'_>) -> Result<Id<Event>, Failure> {
+pub fn emit(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    event: NewEvent<'_>,
+) -> Result<Id<Event>, Failure> {
     let livemode = event.mode.livemode();
     write(tx, context, tenant, event, livemode, &Audience::Subscribed).map(|(id, _)| id)
 }
 
-/// Writes a sample for an audience; also how many endpoints get it. It says `livemode: false`, belongs to the world of whoever asked for it, and is about
-/// no agent of the workspace, so no endpoint's `agentIds` keep it out.
+/// Writes a sample for an audience; also how many endpoints get it. It says `livemode: false`, belongs to the
+/// world of whoever asked for it, and is about no agent of the workspace, so no endpoint's `agentIds` keep it
+/// out.
 pub fn emit_sample(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -65,7 +71,14 @@ pub fn emit_sample(
     data: Value,
     audience: &Audience,
 ) -> Result<(Id<Event>, usize), Failure> {
-    write(tx, context, tenant, NewEvent { kind: kind.name, mode, agent: None, contact: None, data }, false, audience)
+    write(
+        tx,
+        context,
+        tenant,
+        NewEvent { kind: kind.name, mode, agent: None, contact: None, data },
+        false,
+        audience,
+    )
 }
 
 fn write(
@@ -80,22 +93,46 @@ fn write(
     let envelope = Envelope { id, r#type: event.kind, created_at: now, livemode, data: &event.data };
     let envelope = serde_json::to_string(&envelope).map_err(|why| Failure::internal(why.to_string()))?;
     let (kind, mode) = (event.kind, event.mode);
-    let row = NewEventRow { id, kind, mode, agent: event.agent, contact: event.contact, envelope: &envelope, created_at: now };
+    let row = NewEventRow {
+        id,
+        kind,
+        mode,
+        agent: event.agent,
+        contact: event.contact,
+        envelope: &envelope,
+        created_at: now,
+    };
     events::insert(tx, tenant, row)?;
     let endpoints: Vec<Id<WebhookEndpoint>> = match audience {
-        Audience::Subscribed => {
-            engine.endpoints(tx, tenant)?.iter().filter(|endpoint| endpoint.wants(kind, event.agent)).map(|endpoint| endpoint.id).collect()
-        }
+        Audience::Subscribed => engine
+            .endpoints(tx, tenant)?
+            .iter()
+            .filter(|endpoint| endpoint.wants(kind, event.agent))
+            .map(|endpoint| endpoint.id)
+            .collect(),
         Audience::Only(endpoint) => vec![*endpoint],
     };
     let (mut items, mut in_line) = (Vec::new(), Vec::new());
     let body = Bytes::from(envelope);
     for endpoint in &endpoints {
         let lease = engine.has_room(*endpoint).then(|| now.plus(LEASE));
-        deliveries::insert(tx, tenant, NewDelivery { endpoint: *endpoint, event: id, kind, mode, created_at: now, lease })?;
+        deliveries::insert(
+            tx,
+            tenant,
+            NewDelivery { endpoint: *endpoint, event: id, kind, mode, created_at: now, lease },
+        )?;
         let key = Key { tenant, endpoint: *endpoint, id: deliveries::id_of(id, *endpoint) };
         match lease {
-            Some(lease) => items.push(Item { key, kind: kind.into(), body: body.clone(), round: 0, round_at: now, made: 0, created_at: now, lease }),
+            Some(lease) => items.push(Item {
+                key,
+                kind: kind.into(),
+                body: body.clone(),
+                round: 0,
+                round_at: now,
+                made: 0,
+                created_at: now,
+                lease,
+            }),
             None => in_line.push(*endpoint),
         }
     }

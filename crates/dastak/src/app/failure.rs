@@ -1,4 +1,5 @@
-//! Why a use case refuses or fails: a row of the table of error codes, words for people, details for programs.
+//! Why a use case refuses or fails: a row of the table of error codes, words for people, details for
+//! programs.
 
 use api::error_codes::{self, ErrorCode};
 use serde_json::{Value, json};
@@ -55,7 +56,10 @@ impl Failure {
 
     /// Something failed here; the cause goes to the log, never to the client.
     pub fn internal(cause: impl Into<String>) -> Self {
-        Self { cause: Some(cause.into()), ..Self::new(error_codes::INTERNAL, "something failed here; quote the requestId") }
+        Self {
+            cause: Some(cause.into()),
+            ..Self::new(error_codes::INTERNAL, "something failed here; quote the requestId")
+        }
     }
 }
 
@@ -66,7 +70,10 @@ impl From<DbError> for Failure {
                 of_store: matches!(error, DbError::Unavailable(_)),
                 cause: Some(error.to_string()),
                 retry_after: Some(2),
-                ..Self::new(error_codes::UNAVAILABLE, "the service cannot store anything right now; nothing was changed, try again")
+                ..Self::new(
+                    error_codes::UNAVAILABLE,
+                    "the service cannot store anything right now; nothing was changed, try again",
+                )
             },
             DbError::Uncertain(_) => Self {
                 of_store: true,

@@ -7,7 +7,9 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use api::agents::{FlowBody, FlowSaved, FlowView, MAX_GRAPH};
 use api::error_codes::{AGENT_LOCKED, FLOW_CONFLICT, FLOW_NOT_READY};
-use domain::conversation::{self, Channel, CheckFacts, Flow, Issue, Level, blocks_publishing, is_plus_91, one_step};
+use domain::conversation::{
+    self, Channel, CheckFacts, Flow, Issue, Level, blocks_publishing, is_plus_91, one_step,
+};
 use domain::ids::{Agent, Id};
 use domain::phone::Phone;
 use domain::tenant::Tenant;
@@ -27,7 +29,8 @@ const FLOWS_OF_BATCH: i64 = 8 << 20;
 /// How often a draft is judged anew when somebody saves another one meanwhile.
 const ATTEMPTS: usize = 4;
 
-/// What a call needs of a published flow: worked out when it is published, so that nobody who places a call has to read the graph.
+/// What a call needs of a published flow: worked out when it is published, so that nobody who places a call
+/// has to read the graph.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Needs {
     /// Names that a call must bring a value for, in order.
@@ -54,7 +57,12 @@ impl Needs {
                 _ => &[],
             };
             for id in ids.iter().filter(|id| known.insert((*id).clone())) {
-                let title = node.name.as_deref().filter(|name| !name.trim().is_empty()).unwrap_or(&node.id).to_owned();
+                let title = node
+                    .name
+                    .as_deref()
+                    .filter(|name| !name.trim().is_empty())
+                    .unwrap_or(&node.id)
+                    .to_owned();
                 tools.push(ToolUse { tool: id.clone(), node: node.id.clone(), title });
             }
         }
@@ -114,7 +122,8 @@ impl<T> Memory<T> {
     }
 }
 
-/// What this process has worked out. The id of a flow never gets another graph, so it is true for ever, whichever transaction read it.
+/// What this process has worked out. The id of a flow never gets another graph, so it is true for ever,
+/// whichever transaction read it.
 static FLOWS: LazyLock<Mutex<Memory<Flow>>> = LazyLock::new(|| Memory::new(FLOWS_REMEMBERED));
 static NEEDS: LazyLock<Mutex<Memory<Needs>>> = LazyLock::new(|| Memory::new(NEEDS_REMEMBERED));
 
@@ -128,7 +137,8 @@ fn stored_graph(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<String, Fai
     agents::graph(tx, tenant, id)?.ok_or_else(|| Failure::internal(format!("{id}: there is no such flow")))
 }
 
-/// The flow that conversations of this agent run. Whoever holds the writer brings it to mind first ([`of_due`]).
+/// The flow that conversations of this agent run. Whoever holds the writer brings it to mind first
+/// ([`of_due`]).
 ///
 /// # Errors
 /// Internal only: what was published can be read.
@@ -151,7 +161,8 @@ pub fn needs(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<Arc<Need
     }
     let (needs, bytes) = match agents::needs(tx, tenant, &row.published_flow)? {
         Some(text) => {
-            let needs = serde_json::from_str(&text).map_err(|why| Failure::internal(format!("{}: {why}", row.published_flow)))?;
+            let needs = serde_json::from_str(&text)
+                .map_err(|why| Failure::internal(format!("{}: {why}", row.published_flow)))?;
             (needs, text.len())
         }
         // Published before needs were written down; a node reads it once.
@@ -184,8 +195,8 @@ pub fn flow_readiness(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result
     Ok(())
 }
 
-/// How many of the calls that are due can be looked at together: the flows of their agents are brought to mind here, outside of the transaction, as
-/// many as may be at once.
+/// How many of the calls that are due can be looked at together: the flows of their agents are brought to
+/// mind here, outside of the transaction, as many as may be at once.
 ///
 /// # Errors
 /// Those of the store.
@@ -240,7 +251,14 @@ impl OwnFlow {
     /// # Errors
     /// Internal only.
     pub fn of(row: &AgentRow) -> Result<Self, Failure> {
-        let tool_ids: Vec<String> = row.tool_ids.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+        let tool_ids: Vec<String> = row
+            .tool_ids
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect();
         let flow = one_step(&row.system_prompt, &tool_ids, row.knowledge_base.is_some());
         Ok(Self {
             prompt: row.system_prompt.clone(),
@@ -253,14 +271,22 @@ impl OwnFlow {
 
     /// Whether it is the flow of an agent with these settings.
     pub fn fits(&self, row: &AgentRow) -> bool {
-        self.prompt == row.system_prompt && self.tool_ids == row.tool_ids && self.knowledge_base == row.knowledge_base
+        self.prompt == row.system_prompt
+            && self.tool_ids == row.tool_ids
+            && self.knowledge_base == row.knowledge_base
     }
 
     /// Stores it; its id.
     ///
     /// # Errors
     /// Those of the store.
-    pub fn store(&self, tx: &mut Tx<'_>, context: &Context, tenant: Tenant, agent: Id<Agent>) -> Result<String, Failure> {
+    pub fn store(
+        &self,
+        tx: &mut Tx<'_>,
+        context: &Context,
+        tenant: Tenant,
+        agent: Id<Agent>,
+    ) -> Result<String, Failure> {
         let id = new_id(context);
         agents::add_flow(tx, tenant, agent, &id, &self.graph, Some(&self.needs))?;
         Ok(id)
@@ -278,22 +304,33 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView<Ve
         .read(move |tx| {
             let row = super::agents::find(tx, tenant, id)?;
             let draft = stored_graph(tx, tenant, &row.draft_flow)?;
-            let published = if row.published_flow == row.draft_flow { None } else { Some(stored_graph(tx, tenant, &row.published_flow)?) };
+            let published = if row.published_flow == row.draft_flow {
+                None
+            } else {
+                Some(stored_graph(tx, tenant, &row.published_flow)?)
+            };
             let tool_ids = tools::ids(tx, tenant)?;
             Ok::<_, Failure>((row, draft, published, tool_ids))
         })
         .await?;
     let (draft, flow) = read_stored(&row.draft_flow, &draft)?;
     let published = match published {
-        Some(text) => serde_json::from_str(&text).map_err(|why| Failure::internal(format!("{}: {why}", row.published_flow)))?,
+        Some(text) => serde_json::from_str(&text)
+            .map_err(|why| Failure::internal(format!("{}: {why}", row.published_flow)))?,
         None => draft.clone(),
     };
     let issues = issues(&row, &tool_ids, &flow);
     Ok(FlowView { draft, draft_version: row.draft_version, published, issues })
 }
 
-/// Saves a draft over the version it was made from. It may be incomplete; what is not a flow graph at all is refused.
-pub async fn save(app: &App, tenant: Tenant, id: Id<Agent>, body: FlowBody) -> Result<FlowSaved<Vec<Issue>>, Failure> {
+/// Saves a draft over the version it was made from. It may be incomplete; what is not a flow graph at all is
+/// refused.
+pub async fn save(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Agent>,
+    body: FlowBody,
+) -> Result<FlowSaved<Vec<Issue>>, Failure> {
     let flow = Flow::parse(&body.graph).map_err(|why| {
         let field = if why.field == "graph" { why.field } else { format!("graph.{}", why.field) };
         Failure::field(&field, why.message)
@@ -303,15 +340,22 @@ pub async fn save(app: &App, tenant: Tenant, id: Id<Agent>, body: FlowBody) -> R
         return Err(Failure::field("graph", "must be at most 1 MB of JSON"));
     }
     // Channel and tools only shape what is said about the draft; publishing judges it again.
-    let found = app.store.read(move |tx| Ok::<_, Failure>((super::agents::find(tx, tenant, id)?, tools::ids(tx, tenant)?))).await?;
+    let found = app
+        .store
+        .read(move |tx| Ok::<_, Failure>((super::agents::find(tx, tenant, id)?, tools::ids(tx, tenant)?)))
+        .await?;
     let issues = issues(&found.0, &found.1, &flow);
     let draft_version = app
         .store
         .tx(move |tx| {
             let row = super::agents::find_writable(tx, tenant, id)?;
             if row.draft_version != base {
-                let message = format!("the draft has version {} by now, not {base}; nothing was overwritten", row.draft_version);
-                return Err(Failure::new(FLOW_CONFLICT, message).with_meta(json!({"draftVersion": row.draft_version})));
+                let message = format!(
+                    "the draft has version {} by now, not {base}; nothing was overwritten",
+                    row.draft_version
+                );
+                return Err(Failure::new(FLOW_CONFLICT, message)
+                    .with_meta(json!({"draftVersion": row.draft_version})));
             }
             let flow = new_id(&context);
             agents::add_flow(tx, tenant, id, &flow, &graph, None)?;

@@ -1,7 +1,8 @@
 //! `Idempotency-Key`, one mechanism for every endpoint that has it (docs/contract/README.md#idempotency).
 //!
-//! A request whose whole effect is one transaction reserves its key, works and keeps its answer in that transaction: a refusal or a crash
-//! takes the reservation along. A request with an effect outside ([`Once::reserve`] … [`Once::finish`]) holds the key under a lease.
+//! A request whose whole effect is one transaction reserves its key, works and keeps its answer in that
+//! transaction: a refusal or a crash takes the reservation along. A request with an effect outside
+//! ([`Once::reserve`] … [`Once::finish`]) holds the key under a lease.
 
 use api::error_codes;
 use domain::tenant::Mode;
@@ -47,7 +48,14 @@ impl Once {
     }
 
     /// A key was sent; `fingerprint` tells one request from another.
-    pub fn keyed(workspace: String, mode: Mode, operation: &'static str, key: String, fingerprint: String, holder: String) -> Self {
+    pub fn keyed(
+        workspace: String,
+        mode: Mode,
+        operation: &'static str,
+        key: String,
+        fingerprint: String,
+        holder: String,
+    ) -> Self {
         Self(Some(Slot { workspace, mode, operation, key, fingerprint, holder }))
     }
 
@@ -63,19 +71,28 @@ impl Once {
     }
 
     /// Keeps the answer, in the caller's transaction. `contact` is the person it speaks about, for erasure.
-    pub fn finish(&self, tx: &mut Tx<'_>, status: u16, body: &Value, contact: Option<&str>) -> Result<Answer, Failure> {
+    pub fn finish(
+        &self,
+        tx: &mut Tx<'_>,
+        status: u16,
+        body: &Value,
+        contact: Option<&str>,
+    ) -> Result<Answer, Failure> {
         let answer = Answer { status, body: body.to_string(), replayed: false };
         if let Some(slot) = &self.0 {
             if answer.body.len() > LONGEST_ANSWER {
-                return Err(Failure::internal(format!("an answer of {} bytes cannot be kept", answer.body.len())));
+                return Err(Failure::internal(format!(
+                    "an answer of {} bytes cannot be kept",
+                    answer.body.len()
+                )));
             }
             idempotency::finish(tx, slot, status, &answer.body, contact)?;
         }
         Ok(answer)
     }
 
-    /// Holds the key for its 24 hours, in the transaction after which the effect outside may happen: whatever befalls this request,
-    /// no other one runs it again. [`Once::finish`] and [`Once::free`] still work.
+    /// Holds the key for its 24 hours, in the transaction after which the effect outside may happen: whatever
+    /// befalls this request, no other one runs it again. [`Once::finish`] and [`Once::free`] still work.
     pub fn hold(&self, tx: &mut Tx<'_>) -> Result<(), Failure> {
         if let Some(slot) = &self.0 {
             idempotency::keep_held(tx, slot)?;

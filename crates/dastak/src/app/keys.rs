@@ -37,7 +37,8 @@ fn read_scopes(body: &serde_json::Value) -> Result<String, Failure> {
     if let Some(unknown) = names.iter().find(|name| scopes::find(name).is_none()) {
         return Err(Failure::field("scopes", format!("has an unknown scope «{unknown}»")));
     }
-    let chosen: Vec<&str> = scopes::ALL.iter().map(|scope| scope.0).filter(|name| names.contains(name)).collect();
+    let chosen: Vec<&str> =
+        scopes::ALL.iter().map(|scope| scope.0).filter(|name| names.contains(name)).collect();
     Ok(chosen.join(" "))
 }
 
@@ -92,7 +93,8 @@ pub async fn revoke(app: &App, trace: Trace, tenant: Tenant, key: Id<ApiKey>) ->
         .store
         .tx(move |tx| {
             workspaces::must_exist(tx, tenant)?;
-            let row = api_keys::revoke(tx, tenant, key, context.now)?.ok_or_else(|| Failure::not_found("key"))?;
+            let row =
+                api_keys::revoke(tx, tenant, key, context.now)?.ok_or_else(|| Failure::not_found("key"))?;
             access_changes(tx);
             operator_log::append(tx, &context, &trace, Some(tenant), &key.to_string())?;
             nudges::revoke_key(tx, &context, tenant, key)?;

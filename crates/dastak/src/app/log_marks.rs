@@ -1,6 +1,7 @@
-//! What this node has witnessed of the decision log: how far each chain has come. It is kept in memory as chains grow and in a file of the
-//! data folder a moment later ([`crate::runtime::mark_file`]), so that an older state of the store, put back with its sealed heads, is
-//! noticed. A commit only leaves a note; the job [`crate::jobs::log_marks`] does the rest.
+//! What this node has witnessed of the decision log: how far each chain has come. It is kept in memory as
+//! chains grow and in a file of the data folder a moment later ([`crate::runtime::mark_file`]), so that an
+//! older state of the store, put back with its sealed heads, is noticed. A commit only leaves a note; the job
+//! [`crate::jobs::log_marks`] does the rest.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -38,7 +39,8 @@ struct State {
     told: HashSet<Key>,
 }
 
-/// Heads that were witnessed since the file was written: the newest, and the one before it when it did not lie below the newest.
+/// Heads that were witnessed since the file was written: the newest, and the one before it when it did not
+/// lie below the newest.
 #[derive(Clone, PartialEq, Eq)]
 struct Fresh {
     held: Option<Head>,
@@ -66,9 +68,16 @@ impl Seen {
 }
 
 /// The newest acceptance of an older state that the operator gave.
-pub(super) fn accepted(tx: &mut Tx<'_>, keyring: &Keyring, tenant: Tenant, strand: Strand) -> Result<Option<Acceptance>, DbError> {
+pub(super) fn accepted(
+    tx: &mut Tx<'_>,
+    keyring: &Keyring,
+    tenant: Tenant,
+    strand: Strand,
+) -> Result<Option<Acceptance>, DbError> {
     let found = decision_log::accepted(tx, tenant, strand)?;
-    Ok(found.filter(|(accepted, seal)| keyring.verify(&accepted.sealed_text(tenant, strand), seal)).map(|(accepted, _)| accepted))
+    Ok(found
+        .filter(|(accepted, seal)| keyring.verify(&accepted.sealed_text(tenant, strand), seal))
+        .map(|(accepted, _)| accepted))
 }
 
 impl Marks {
@@ -78,7 +87,11 @@ impl Marks {
     /// When the file is there and cannot be read.
     pub fn open(file: &Path, keyring: &Arc<Keyring>) -> Result<Self, String> {
         let (file, kept) = MarkFile::open(file, keyring)?;
-        Ok(Self { state: Mutex::new(State { kept, ..State::default() }), file: Arc::new(Mutex::new(file)), job: OnceLock::new() })
+        Ok(Self {
+            state: Mutex::new(State { kept, ..State::default() }),
+            file: Arc::new(Mutex::new(file)),
+            job: OnceLock::new(),
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -103,7 +116,8 @@ impl Marks {
                 if head.seq > known.newest.seq {
                     known.newest = head;
                 } else if head != known.newest && known.held.is_none() {
-                    // Two commits may be heard of in another order; it may also be that an older state was put back. The store will tell.
+                    // Two commits may be heard of in another order; it may also be that an older state was
+                    // put back. The store will tell.
                     known.held = Some(std::mem::replace(&mut known.newest, head));
                 }
             }
@@ -114,13 +128,18 @@ impl Marks {
         }
     }
 
-    /// What a chain must hold by all that this node has witnessed; an acceptance makes void what came before it.
+    /// What a chain must hold by all that this node has witnessed; an acceptance makes void what came before
+    /// it.
     pub fn witnessed(&self, tenant: Tenant, strand: Strand) -> Witnessed {
         let state = self.state();
-        Witnessed { kept: state.kept.get(&(tenant, strand)).cloned(), fresh: state.fresh.get(&(tenant, strand)).cloned() }
+        Witnessed {
+            kept: state.kept.get(&(tenant, strand)).cloned(),
+            fresh: state.fresh.get(&(tenant, strand)).cloned(),
+        }
     }
 
-    /// The operator has accepted an older state, from this record on. The mark moves there with what the store says of it.
+    /// The operator has accepted an older state, from this record on. The mark moves there with what the
+    /// store says of it.
     pub fn accept(&self, tenant: Tenant, strand: Strand, head: Head) {
         let mut state = self.state();
         state.fresh.remove(&(tenant, strand));
@@ -134,7 +153,8 @@ impl Marks {
         self.state().kept.iter().map(|((tenant, strand), mark)| (*tenant, *strand, mark.clone())).collect()
     }
 
-    /// Looks at every head in the store: what grew on other nodes is witnessed, and what is missing is noticed.
+    /// Looks at every head in the store: what grew on other nodes is witnessed, and what is missing is
+    /// noticed.
     ///
     /// # Errors
     /// When the store does not answer.
@@ -147,14 +167,18 @@ impl Marks {
             for (workspace, chain, row) in &rows {
                 let (Ok(tenant), Some(strand)) = (workspace.parse(), Strand::parse(chain)) else { continue };
                 gone.remove(&(tenant, strand));
-                if row.head.seq > 0 && row.seal == super::decision_log::seal(&app.keyring, tenant, strand, &row.head, row.at) {
+                if row.head.seq > 0
+                    && row.seal == super::decision_log::seal(&app.keyring, tenant, strand, &row.head, row.at)
+                {
                     self.note(tenant, strand, row.head.clone());
                 } else if row.head.seq > 0 {
                     tracing::error!(workspace = %tenant, chain = strand.as_str(), "the head of this chain of the decision log was altered");
                 }
             }
             match rows.last() {
-                Some((workspace, chain, _)) if rows.len() == PAGE => after = (workspace.clone(), chain.clone()),
+                Some((workspace, chain, _)) if rows.len() == PAGE => {
+                    after = (workspace.clone(), chain.clone())
+                }
                 _ => break,
             }
         }
@@ -172,7 +196,8 @@ impl Marks {
     /// # Errors
     /// Why nothing is kept for now; it is tried again.
     pub async fn keep(&self, app: &App) -> Result<(), String> {
-        let batch: Vec<(Key, Fresh)> = self.state().fresh.iter().map(|(key, fresh)| (*key, fresh.clone())).collect();
+        let batch: Vec<(Key, Fresh)> =
+            self.state().fresh.iter().map(|(key, fresh)| (*key, fresh.clone())).collect();
         for part in batch.chunks(PAGE) {
             self.keep_part(app, part).await?;
         }
@@ -184,11 +209,23 @@ impl Marks {
         let wanted: Vec<(Key, Vec<u64>)> = {
             let state = self.state();
             let numbers = |(key, fresh): &(Key, Fresh)| {
-                (*key, fresh.heads().map(|head| head.seq).chain(state.kept.get(key).map(|mark| mark.head.seq)).collect())
+                (
+                    *key,
+                    fresh
+                        .heads()
+                        .map(|head| head.seq)
+                        .chain(state.kept.get(key).map(|mark| mark.head.seq))
+                        .collect(),
+                )
             };
             part.iter().map(numbers).collect()
         };
-        let read = move |tx: &mut Tx<'_>| wanted.iter().map(|(key, numbers)| see(tx, &keyring, *key, numbers)).collect::<Result<Vec<_>, DbError>>();
+        let read = move |tx: &mut Tx<'_>| {
+            wanted
+                .iter()
+                .map(|(key, numbers)| see(tx, &keyring, *key, numbers))
+                .collect::<Result<Vec<_>, DbError>>()
+        };
         let seen = app.store.read_long(read).await.map_err(|why| why.to_string())?;
         let mut moved: Vec<(Tenant, Strand, Mark)> = Vec::new();
         for ((key, fresh), seen) in part.iter().zip(&seen) {
@@ -205,14 +242,19 @@ impl Marks {
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
                 match anew {
                     Some(mut all) => {
-                        all.extend(moved.iter().map(|(tenant, strand, mark)| ((*tenant, *strand), mark.clone())));
+                        all.extend(
+                            moved.iter().map(|(tenant, strand, mark)| ((*tenant, *strand), mark.clone())),
+                        );
                         file.write_anew(&all)?;
                     }
                     None => file.add(&moved)?,
                 }
                 Ok::<_, std::io::Error>(moved)
             };
-            let moved = tokio::task::spawn_blocking(write).await.map_err(|why| why.to_string())?.map_err(|why| why.to_string())?;
+            let moved = tokio::task::spawn_blocking(write)
+                .await
+                .map_err(|why| why.to_string())?
+                .map_err(|why| why.to_string())?;
             let mut state = self.state();
             for (tenant, strand, mark) in moved {
                 let kept = state.kept.entry((tenant, strand)).or_insert_with(|| mark.clone());
@@ -242,13 +284,16 @@ impl Marks {
         let before = state.kept.get(&key).cloned();
         let generation = before.as_ref().map_or(0, |mark| mark.generation);
         let accepted = seen.accepted.as_ref().filter(|accepted| accepted.generation > generation);
-        let mut mark = before.clone().unwrap_or_else(|| Mark { head: Head::default(), generation: 0 }).under(accepted);
+        let mut mark =
+            before.clone().unwrap_or_else(|| Mark { head: Head::default(), generation: 0 }).under(accepted);
         let mut broken = seen.contradiction(&mark);
         for head in fresh.heads() {
             let next = Mark { head: head.clone(), generation: mark.generation };
             let refuted = seen.contradiction(&next);
-            // What was witnessed before an acceptance is void; what was witnessed and is gone without one is to be noticed.
-            if broken.is_none() && next.head.seq > mark.head.seq && (refuted.is_none() || accepted.is_none()) {
+            // What was witnessed before an acceptance is void; what was witnessed and is gone without one is
+            // to be noticed.
+            if broken.is_none() && next.head.seq > mark.head.seq && (refuted.is_none() || accepted.is_none())
+            {
                 mark = next;
                 broken = refuted;
             }
@@ -291,7 +336,8 @@ impl Witnessed {
         if let Some(newer) = newer {
             return vec![Mark { head: newer.head.clone(), generation: newer.generation }];
         }
-        let fresh = self.fresh.iter().flat_map(Fresh::heads).map(|head| Mark { head: head.clone(), generation });
+        let fresh =
+            self.fresh.iter().flat_map(Fresh::heads).map(|head| Mark { head: head.clone(), generation });
         self.kept.iter().cloned().chain(fresh).filter(|mark| mark.head.seq > 0).collect()
     }
 

@@ -1,9 +1,10 @@
-//! The master key and what it opens: the first start makes the roots of all other keys and stores them wrapped; later starts open them; a
-//! change of the key wraps them anew and seals anew what was sealed.
+//! The master key and what it opens: the first start makes the roots of all other keys and stores them
+//! wrapped; later starts open them; a change of the key wraps them anew and seals anew what was sealed.
 //!
-//! A change goes in three steps, and a crash between any two of them loses nothing. 1: the new key is written beside the old one, durably.
-//! 2: one transaction seals everything anew, and from its commit on the new key is the one that opens the store. 3: the new key takes the
-//! place of the old one. A start finds out by the store's check which of the two keys it needs, and ends what was begun.
+//! A change goes in three steps, and a crash between any two of them loses nothing. 1: the new key is written
+//! beside the old one, durably. 2: one transaction seals everything anew, and from its commit on the new key
+//! is the one that opens the store. 3: the new key takes the place of the old one. A start finds out by the
+//! store's check which of the two keys it needs, and ends what was begun.
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +46,9 @@ impl Source {
     /// When the setting is not a key.
     pub fn of(config: &crate::config::Config) -> Result<Self, String> {
         match &config.master_key {
-            Some(text) => Ok(Self::Setting(MasterKey::parse(text).ok_or("master_key: found a value that is not 32 bytes in base64")?)),
+            Some(text) => Ok(Self::Setting(
+                MasterKey::parse(text).ok_or("master_key: found a value that is not 32 bytes in base64")?,
+            )),
             None => Ok(Self::Folder(config.data.clone())),
         }
     }
@@ -85,7 +88,9 @@ fn read(tx: &mut Tx<'_>, key: &MasterKey) -> Result<Option<Roots>, Locked> {
     let roots = installation::get(tx, ROOTS)?;
     match (installation::get_for_update(tx, CHECK)?, roots) {
         (None, None) => Ok(None),
-        (Some(check), Some(wrapped)) if check == key.check() => key.unwrap(&wrapped).map(Some).ok_or(Locked::Roots),
+        (Some(check), Some(wrapped)) if check == key.check() => {
+            key.unwrap(&wrapped).map(Some).ok_or(Locked::Roots)
+        }
         // Stores of early versions: every key derives from the master key, until it is changed.
         (Some(check), None) if check == key.early_check() => Ok(Some(Roots::early(key))),
         (Some(check), None) if check == key.check() => Err(Locked::Roots),
@@ -113,7 +118,8 @@ async fn unlock(store: &Store, key: &MasterKey) -> Result<Keyring, Locked> {
     roots.await?.map(|roots| Keyring::of(&roots)).ok_or(Locked::Roots)
 }
 
-/// Opens the keys of a store, or makes them for a new one. A change of the master key that was interrupted is brought to its end.
+/// Opens the keys of a store, or makes them for a new one. A change of the master key that was interrupted is
+/// brought to its end.
 ///
 /// # Errors
 /// When the master key is not the store's, for people.
@@ -129,8 +135,12 @@ pub async fn open(store: &Store, source: &Source) -> Result<Keyring, String> {
             None => None,
         };
         if let Some(keyring) = opened {
-            std::fs::rename(&next, &current).and_then(|()| files::sync_folder_of(&current)).map_err(|why| format!("{}: {why}", current.display()))?;
-            tracing::warn!("the change of the master key was interrupted after it took effect; it is complete now");
+            std::fs::rename(&next, &current)
+                .and_then(|()| files::sync_folder_of(&current))
+                .map_err(|why| format!("{}: {why}", current.display()))?;
+            tracing::warn!(
+                "the change of the master key was interrupted after it took effect; it is complete now"
+            );
             return Ok(keyring);
         }
         // It was interrupted before it took effect: the old key holds, the new one was never used.
@@ -199,7 +209,8 @@ impl Change {
     /// # Errors
     /// When the disk refuses, or the file exists.
     pub fn write_down(&self) -> Result<(), String> {
-        files::create(&self.written, format!("{}\n", self.new.text()).as_bytes()).map_err(|why| format!("{}: {why}", self.written.display()))
+        files::create(&self.written, format!("{}\n", self.new.text()).as_bytes())
+            .map_err(|why| format!("{}: {why}", self.written.display()))
     }
 
     /// Step 2: everything is sealed anew, in one transaction.
@@ -220,7 +231,8 @@ impl Change {
             let heads = seal_heads(tx, &from, &to)?;
             installation::set(tx, ROOTS, &new.wrap(&renewed).map_err(random)?)?;
             installation::set(tx, CHECK, &new.check())?;
-            let subject = format!("{secrets} secrets and {heads} heads sealed anew, public key {}", to.public_key());
+            let subject =
+                format!("{secrets} secrets and {heads} heads sealed anew, public key {}", to.public_key());
             let row = LogRow {
                 id: log_id.clone(),
                 at: now,
@@ -273,15 +285,23 @@ fn seal_column(tx: &mut Tx<'_>, column: SealedColumn, from: &Keyring, to: &Keyri
     }
 }
 
-/// Seals the heads of the decision log anew. A seal that is wrong stays wrong: a change of the key is no amnesty.
+/// Seals the heads of the decision log anew. A seal that is wrong stays wrong: a change of the key is no
+/// amnesty.
 fn seal_heads(tx: &mut Tx<'_>, from: &Keyring, to: &Keyring) -> Result<u64, DbError> {
     let (mut after, mut count) = ((String::new(), String::new()), 0);
     loop {
         let rows = decision_log::heads(tx, &after, PAGE)?;
         for (workspace, chain, row) in &rows {
-            let (Ok(tenant), Some(strand)) = (workspace.parse::<Tenant>(), Strand::parse(chain)) else { continue };
+            let (Ok(tenant), Some(strand)) = (workspace.parse::<Tenant>(), Strand::parse(chain)) else {
+                continue;
+            };
             if row.seal == super::decision_log::seal(from, tenant, strand, &row.head, row.at) {
-                decision_log::seal_head(tx, tenant, strand, &super::decision_log::seal(to, tenant, strand, &row.head, row.at))?;
+                decision_log::seal_head(
+                    tx,
+                    tenant,
+                    strand,
+                    &super::decision_log::seal(to, tenant, strand, &row.head, row.at),
+                )?;
                 count += 1;
             }
             if let Some((accepted, seal)) = decision_log::accepted(tx, tenant, strand)? {
@@ -292,7 +312,9 @@ fn seal_heads(tx: &mut Tx<'_>, from: &Keyring, to: &Keyring) -> Result<u64, DbEr
             }
         }
         match rows.last() {
-            Some((workspace, chain, _)) if rows.len() as i64 == PAGE => after = (workspace.clone(), chain.clone()),
+            Some((workspace, chain, _)) if rows.len() as i64 == PAGE => {
+                after = (workspace.clone(), chain.clone())
+            }
             _ => return Ok(count),
         }
     }

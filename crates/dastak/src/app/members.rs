@@ -34,10 +34,18 @@ fn hash_password(password: &str) -> Result<String, Failure> {
 pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewMember) -> Result<MemberView, Failure> {
     let context = app.context();
     let email = body.email.trim().to_lowercase();
-    if !email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.') && !email.contains(char::is_whitespace)) {
+    if !email.split_once('@').is_some_and(|(name, host)| {
+        !name.is_empty() && host.contains('.') && !email.contains(char::is_whitespace)
+    }) {
         return Err(Failure::field("email", "must be an e-mail address"));
     }
-    let row = MemberRow { id: context.ids.make(), email, name: body.name, role: body.role, created_at: context.now };
+    let row = MemberRow {
+        id: context.ids.make(),
+        email,
+        name: body.name,
+        role: body.role,
+        created_at: context.now,
+    };
     let hash = match body.password {
         Some(password) => {
             let hashed = tokio::task::spawn_blocking(move || hash_password(&password)).await;

@@ -1,5 +1,5 @@
-//! The use cases: the only place that opens transactions. A handler, the operator's CLI and a job all come through here, so that they
-//! cannot drift.
+//! The use cases: the only place that opens transactions. A handler, the operator's CLI and a job all come
+//! through here, so that they cannot drift.
 
 pub mod access;
 pub mod account;
@@ -142,12 +142,16 @@ impl App {
         }
     }
 
-    /// Whether somebody with this token, or without one from this address, may see the figures of the service.
+    /// Whether somebody with this token, or without one from this address, may see the figures of the
+    /// service.
     pub fn may_see_figures(&self, token: Option<&str>, address: Option<std::net::IpAddr>) -> bool {
         let figures = &self.config.figures;
-        let same = |known: &str, token: &str| crate::runtime::crypto::same(known.as_bytes(), token.as_bytes());
+        let same =
+            |known: &str, token: &str| crate::runtime::crypto::same(known.as_bytes(), token.as_bytes());
         address.is_some_and(|address| figures.networks.trusts(address))
-            || token.is_some_and(|token| self.is_operator(token) || figures.token.as_deref().is_some_and(|known| same(known, token)))
+            || token.is_some_and(|token| {
+                self.is_operator(token) || figures.token.as_deref().is_some_and(|known| same(known, token))
+            })
     }
 
     /// The operator's bearer token opens `/operator/v1`.

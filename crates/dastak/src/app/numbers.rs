@@ -15,7 +15,11 @@ pub fn view(row: NumberRow) -> NumberView {
     NumberView {
         id: row.id,
         country: "IN",
-        r#type: if row.number.as_bytes().get(3).is_some_and(|first| *first >= b'6') { "mobile" } else { "landline" },
+        r#type: if row.number.as_bytes().get(3).is_some_and(|first| *first >= b'6') {
+            "mobile"
+        } else {
+            "landline"
+        },
         number: row.number,
         status: row.status,
         voice_enabled: true,
@@ -34,7 +38,8 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<NumberView>, Failure>
         .await
 }
 
-/// A number that a workspace may own: an Indian subscriber number, or one of the 140 and 160 series that are meant to be shown as caller id.
+/// A number that a workspace may own: an Indian subscriber number, or one of the 140 and 160 series that are
+/// meant to be shown as caller id.
 fn read_owned(text: &str) -> Option<String> {
     if let Ok(phone) = Phone::normalize(text) {
         return Some(phone.to_string());
@@ -50,7 +55,10 @@ fn read_owned(text: &str) -> Option<String> {
 pub async fn create(app: &App, trace: Trace, tenant: Tenant, number: String) -> Result<NumberView, Failure> {
     let context = app.context();
     let Some(number) = read_owned(&number) else {
-        return Err(Failure::field("number", "must be an Indian (+91) number: mobile, landline, or of the 140 or 160 series"));
+        return Err(Failure::field(
+            "number",
+            "must be an Indian (+91) number: mobile, landline, or of the 140 or 160 series",
+        ));
     };
     let id = context.ids.make();
     app.store
@@ -67,7 +75,12 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, number: String) -> 
 
 /// Sets the agent that answers calls to a number; `None` stops answering
 /// (docs/contract/numbers.md#answering-agent).
-pub async fn set_inbound_agent(app: &App, tenant: Tenant, id: Id<Number>, agent: Option<String>) -> Result<NumberView, Failure> {
+pub async fn set_inbound_agent(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Number>,
+    agent: Option<String>,
+) -> Result<NumberView, Failure> {
     app.store
         .tx(move |tx| {
             numbers::get(tx, tenant, id)?.ok_or_else(|| Failure::not_found("number"))?;
@@ -80,7 +93,9 @@ pub async fn set_inbound_agent(app: &App, tenant: Tenant, id: Id<Number>, agent:
                 }
                 None => None,
             };
-            numbers::set_inbound_agent(tx, tenant, id, agent)?.map(view).ok_or_else(|| Failure::not_found("number"))
+            numbers::set_inbound_agent(tx, tenant, id, agent)?
+                .map(view)
+                .ok_or_else(|| Failure::not_found("number"))
         })
         .await
 }
@@ -105,7 +120,8 @@ pub async fn release(app: &App, trace: Trace, tenant: Tenant, id: Id<Number>) ->
     let context = app.context();
     app.store
         .tx(move |tx| {
-            let row = numbers::release(tx, tenant, id, context.now)?.ok_or_else(|| Failure::not_found("number"))?;
+            let row =
+                numbers::release(tx, tenant, id, context.now)?.ok_or_else(|| Failure::not_found("number"))?;
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
             Ok(view(row))
         })

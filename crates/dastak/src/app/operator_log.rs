@@ -36,7 +36,13 @@ pub fn new_id(ids: &Ids) -> String {
 }
 
 /// Adds a line. `subject` holds ids and names only.
-pub fn append(tx: &mut Tx<'_>, context: &Context, trace: &Trace, workspace: Option<Tenant>, subject: &str) -> Result<(), DbError> {
+pub fn append(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    trace: &Trace,
+    workspace: Option<Tenant>,
+    subject: &str,
+) -> Result<(), DbError> {
     let row = LogRow {
         id: new_id(&context.ids),
         at: context.now,
@@ -49,7 +55,11 @@ pub fn append(tx: &mut Tx<'_>, context: &Context, trace: &Trace, workspace: Opti
 }
 
 /// The log, newest first.
-pub async fn list(app: &App, before: Option<String>, limit: i64) -> Result<(Vec<LogView>, Option<String>), Failure> {
+pub async fn list(
+    app: &App,
+    before: Option<String>,
+    limit: i64,
+) -> Result<(Vec<LogView>, Option<String>), Failure> {
     let rows = app.store.read(move |tx| operator_log::list(tx, before.as_deref(), limit)).await?;
     let next = (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.clone())).flatten();
     let view = |row: LogRow| LogView {

@@ -1,7 +1,8 @@
 //! Recordings of calls: where one is kept, who may hear it, when it goes (`docs/recordings.md`).
 //!
-//! A link is signed for five minutes and needs no key. The bytes go through the service and not through a link of the object store's own: an erasure
-//! then takes effect at once, whatever stands in a link that was given out, and a player needs to reach nothing but the service.
+//! A link is signed for five minutes and needs no key. The bytes go through the service and not through a
+//! link of the object store's own: an erasure then takes effect at once, whatever stands in a link that was
+//! given out, and a player needs to reach nothing but the service.
 
 use std::path::PathBuf;
 
@@ -28,9 +29,11 @@ use crate::http::shares::Share;
 
 /// How long a link works.
 const LINK_LIVES: i64 = 5 * MINUTE;
-/// How long a call has been over before a file of it that nobody spoke of is looked at: its node may still be closing it.
+/// How long a call has been over before a file of it that nobody spoke of is looked at: its node may still be
+/// closing it.
 const SPOOL_REST: i64 = 10 * MINUTE;
-/// Bytes before the sound of a WAV file, and of a millisecond of sound: two channels of 8,000 samples of 16 bits a second.
+/// Bytes before the sound of a WAV file, and of a millisecond of sound: two channels of 8,000 samples of 16
+/// bits a second.
 const WAV_HEAD: u64 = 44;
 const WAV_MILLISECOND: u64 = 32;
 /// Requests that read one recording at once, and all recordings of one workspace.
@@ -49,8 +52,15 @@ pub fn key(row: &RecordingRow) -> String {
     key_of(row.id)
 }
 
-/// Writes down the file that a call left on this node. With `keep` it becomes a recording; without, the file only has to go.
-pub(super) fn arrived(tx: &mut Tx<'_>, env: &Env, call: &CallRow, file: &RecordedFile, keep: bool) -> Result<(), Failure> {
+/// Writes down the file that a call left on this node. With `keep` it becomes a recording; without, the file
+/// only has to go.
+pub(super) fn arrived(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    call: &CallRow,
+    file: &RecordedFile,
+    keep: bool,
+) -> Result<(), Failure> {
     let row = RecordingRow {
         id: env.context.ids.make(),
         workspace: call.workspace,
@@ -67,7 +77,8 @@ pub(super) fn arrived(tx: &mut Tx<'_>, env: &Env, call: &CallRow, file: &Recorde
     after_call::owe_recording(tx, env, call, row.id, &file.path)
 }
 
-/// Notes that a recording is an object now, announces it, and proves in the decision log that it was made. `false` when it is gone.
+/// Notes that a recording is an object now, announces it, and proves in the decision log that it was made.
+/// `false` when it is gone.
 pub(super) async fn kept(app: &App, recording: &RecordingRow, bytes: i64) -> Result<bool, Failure> {
     let (env, recording) = (app.call_env(), recording.clone());
     app.store
@@ -77,7 +88,8 @@ pub(super) async fn kept(app: &App, recording: &RecordingRow, bytes: i64) -> Res
                 // Somebody else noted it, or it is gone.
                 return Ok(recordings::get(tx, tenant, id)?.is_some());
             }
-            let call = calls::get_for_update(tx, tenant, recording.call)?.ok_or_else(|| Failure::internal("a recording without a call"))?;
+            let call = calls::get_for_update(tx, tenant, recording.call)?
+                .ok_or_else(|| Failure::internal("a recording without a call"))?;
             after_calls::set_recording(tx, tenant, call.id, Some(id))?;
             emit(tx, &env, &call, "recording.ready")?;
             prove(tx, &env.context, &call, id)?;
@@ -119,8 +131,14 @@ pub fn link(app: &App, id: Id<Recording>) -> String {
 /// The recording behind a link, and its size in bytes.
 ///
 /// # Errors
-/// `link_invalid` when the link is over or is not ours; `workspace_suspended`; `not_found` when the recording is gone.
-pub async fn behind(app: &App, id: Option<Id<Recording>>, expires: i64, signature: &str) -> Result<(RecordingRow, u64), Failure> {
+/// `link_invalid` when the link is over or is not ours; `workspace_suspended`; `not_found` when the recording
+/// is gone.
+pub async fn behind(
+    app: &App,
+    id: Option<Id<Recording>>,
+    expires: i64,
+    signature: &str,
+) -> Result<(RecordingRow, u64), Failure> {
     let invalid = || Failure::plain(error_codes::LINK_INVALID);
     let id = id.ok_or_else(invalid)?;
     let ours = app.keyring.verify(&signed_text(id, expires), signature);
@@ -130,7 +148,9 @@ pub async fn behind(app: &App, id: Option<Id<Recording>>, expires: i64, signatur
     let found = app
         .store
         .read(move |tx| {
-            let Some(row) = recordings::find(tx, id)?.filter(|row| row.kept_at.is_some()) else { return Ok(None) };
+            let Some(row) = recordings::find(tx, id)?.filter(|row| row.kept_at.is_some()) else {
+                return Ok(None);
+            };
             let suspended = workspaces::get(tx, row.workspace)?.is_none_or(|workspace| workspace.suspended);
             Ok::<_, Failure>(Some((row, suspended)))
         })
@@ -139,7 +159,10 @@ pub async fn behind(app: &App, id: Option<Id<Recording>>, expires: i64, signatur
     if suspended {
         return Err(Failure::new(error_codes::WORKSPACE_SUSPENDED, "the workspace is suspended"));
     }
-    let bytes = row.bytes.and_then(|bytes| u64::try_from(bytes).ok()).ok_or_else(|| Failure::internal(format!("{}: kept without a size", row.id)))?;
+    let bytes = row
+        .bytes
+        .and_then(|bytes| u64::try_from(bytes).ok())
+        .ok_or_else(|| Failure::internal(format!("{}: kept without a size", row.id)))?;
     Ok((row, bytes))
 }
 
@@ -153,7 +176,8 @@ pub struct Sound {
 }
 
 impl Sound {
-    /// The next bytes. None at the end, and when the object store fails half-way: the client then sees that bytes are missing.
+    /// The next bytes. None at the end, and when the object store fails half-way: the client then sees that
+    /// bytes are missing.
     pub async fn next(mut self) -> Option<(Vec<u8>, Self)> {
         let piece = match self.next.take() {
             Some(piece) => piece,
@@ -172,11 +196,15 @@ impl Sound {
 /// So many bytes of a recording, read as the client takes them.
 ///
 /// # Errors
-/// `rate_limited` while too many are sent; `not_found` when the object is gone; `unavailable` when the object store does not answer.
+/// `rate_limited` while too many are sent; `not_found` when the object is gone; `unavailable` when the object
+/// store does not answer.
 pub async fn sound(app: &App, row: &RecordingRow, first: u64, length: u64) -> Result<Sound, Failure> {
     let full = || Failure {
         retry_after: Some(1),
-        ..Failure::new(error_codes::RATE_LIMITED, "too many requests for recordings at once; wait for some of them")
+        ..Failure::new(
+            error_codes::RATE_LIMITED,
+            "too many requests for recordings at once; wait for some of them",
+        )
     };
     let link = app.shares.links.take(row.id, 1, PER_LINK).ok_or_else(full)?;
     let workspace = app.shares.recordings.take(row.workspace, 1, PER_WORKSPACE).ok_or_else(full)?;
@@ -212,8 +240,15 @@ fn forget(tx: &mut Tx<'_>, context: &Context, row: &RecordingRow) -> Result<(), 
     Ok(())
 }
 
-/// Forgets the recordings of a person who is erased, and counts them. One that is still a file loses its file when its step finds it forgotten.
-pub(super) fn erase(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: &Person, erased: &mut Erased) -> Result<(), Failure> {
+/// Forgets the recordings of a person who is erased, and counts them. One that is still a file loses its file
+/// when its step finds it forgotten.
+pub(super) fn erase(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &Person,
+    erased: &mut Erased,
+) -> Result<(), Failure> {
     for row in recordings::of_calls(tx, tenant, &person.call_ids())? {
         forget(tx, context, &row)?;
         erased.recordings += 1;
@@ -221,7 +256,8 @@ pub(super) fn erase(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, person: 
     Ok(())
 }
 
-/// Forgets recordings that were kept longer ago than `recordings.keep_days`, a batch; whether there may be more.
+/// Forgets recordings that were kept longer ago than `recordings.keep_days`, a batch; whether there may be
+/// more.
 ///
 /// # Errors
 /// Those of the store.
@@ -248,8 +284,9 @@ pub fn spool(config: &Config) -> PathBuf {
     config.data.join("spool")
 }
 
-/// Looks at the files that lie on this node and that no step knows of: a crash, or the end of a call without its report, left them behind. That of a
-/// call which is over becomes its recording if it may, or goes. Whether any has to be looked at again.
+/// Looks at the files that lie on this node and that no step knows of: a crash, or the end of a call without
+/// its report, left them behind. That of a call which is over becomes its recording if it may, or goes.
+/// Whether any has to be looked at again.
 ///
 /// # Errors
 /// Those of the store, and a folder that cannot be read.
@@ -264,7 +301,8 @@ pub async fn sweep_spool(app: &App) -> Result<bool, Failure> {
     let mut left = false;
     while let Some(entry) = clock.outside(entries.next_entry()).await.map_err(unreadable)? {
         let path = entry.path();
-        let call = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<Id<Call>>().ok());
+        let call =
+            path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<Id<Call>>().ok());
         let Some(call) = call else { continue };
         let bytes = clock.outside(entry.metadata()).await.map_err(unreadable)?.len();
         let duration_ms = i64::try_from(bytes.saturating_sub(WAV_HEAD) / WAV_MILLISECOND).unwrap_or(0);

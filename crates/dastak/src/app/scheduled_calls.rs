@@ -8,7 +8,10 @@ use api::error_codes as codes;
 use api::scheduled_calls::{NewScheduledCall, Scheduled, ScheduledCallView};
 use domain::call::Fact;
 use domain::ids::{ApiKey, Id};
-use domain::scheduled_call::{Action, DueFacts, Event, PlacementFailure, Reason, Refusal, ScheduleError, Status, Step, Verdict, schedule, step};
+use domain::scheduled_call::{
+    Action, DueFacts, Event, PlacementFailure, Reason, Refusal, ScheduleError, Status, Step, Verdict,
+    schedule, step,
+};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::{Value, json};
@@ -64,7 +67,10 @@ fn refused_at_creation(prepared: &Prepared) -> Option<Refused> {
         | Refused::InvalidNumber
         | Refused::FromNumberNotOwned
         | Refused::NoNumber => true,
-        Refused::InsufficientBalance | Refused::Blocked(_) | Refused::LinesFull { .. } | Refused::NoCarrier => false,
+        Refused::InsufficientBalance
+        | Refused::Blocked(_)
+        | Refused::LinesFull { .. }
+        | Refused::NoCarrier => false,
     })
 }
 
@@ -72,7 +78,12 @@ fn refused_at_creation(prepared: &Prepared) -> Option<Refused> {
 const OF_KEY: i64 = 200;
 
 /// `POST /v1/scheduled-calls`.
-pub async fn create(app: &App, caller: &Caller, once: Once, body: NewScheduledCall) -> Result<Answer, Failure> {
+pub async fn create(
+    app: &App,
+    caller: &Caller,
+    once: Once,
+    body: NewScheduledCall,
+) -> Result<Answer, Failure> {
     calls::check_metadata(&body.call.metadata)?;
     let (tenant, mode, key) = (caller.tenant(), caller.mode(), caller.key_id());
     let env = app.call_env();
@@ -95,13 +106,19 @@ pub async fn create(app: &App, caller: &Caller, once: Once, body: NewScheduledCa
             tx.wake(topics::SCHEDULED_CALLS);
             let made = Scheduled { data: view(row.clone()), warnings: prepared.warnings.clone() };
             let made = serde_json::to_value(made).map_err(|why| Failure::internal(why.to_string()))?;
-            // An erasure finds the kept answer by what it speaks about, as it finds that by number and reference.
+            // An erasure finds the kept answer by what it speaks about, as it finds that by number and
+            // reference.
             once.finish(tx, 201, &made, Some(&row.id.to_string()))
         })
         .await
 }
 
-fn new_row(env: &Env, key: Id<ApiKey>, prepared: &Prepared, state: domain::scheduled_call::ScheduledCall) -> Result<ScheduledCallRow, Failure> {
+fn new_row(
+    env: &Env,
+    key: Id<ApiKey>,
+    prepared: &Prepared,
+    state: domain::scheduled_call::ScheduledCall,
+) -> Result<ScheduledCallRow, Failure> {
     let agent = prepared.agent.as_ref().ok_or(Refused::AgentNotFound)?;
     let to = prepared.to.ok_or(Refused::InvalidNumber)?;
     let from_number = match &prepared.from {
@@ -127,8 +144,16 @@ fn new_row(env: &Env, key: Id<ApiKey>, prepared: &Prepared, state: domain::sched
 }
 
 /// `GET /v1/scheduled-calls`, newest first.
-pub async fn list(app: &App, tenant: Tenant, mode: Mode, status: Option<Status>, limit: i64, offset: i64) -> Result<Vec<ScheduledCallView>, Failure> {
-    let rows = app.store.read(move |tx| scheduled_calls::list(tx, tenant, mode, status, limit, offset)).await?;
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    status: Option<Status>,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<ScheduledCallView>, Failure> {
+    let rows =
+        app.store.read(move |tx| scheduled_calls::list(tx, tenant, mode, status, limit, offset)).await?;
     Ok(rows.into_iter().map(view).collect())
 }
 
@@ -137,17 +162,32 @@ fn not_found() -> Failure {
 }
 
 /// `GET /v1/scheduled-calls/{id}`.
-pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: ScheduledCallId) -> Result<ScheduledCallView, Failure> {
-    app.store.read(move |tx| scheduled_calls::get(tx, tenant, mode, id)).await?.map(view).ok_or_else(not_found)
+pub async fn get(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    id: ScheduledCallId,
+) -> Result<ScheduledCallView, Failure> {
+    app.store
+        .read(move |tx| scheduled_calls::get(tx, tenant, mode, id))
+        .await?
+        .map(view)
+        .ok_or_else(not_found)
 }
 
 /// `GET /v1/scheduled-calls/{id}/timeline`: every decision, then what became of the call.
-pub async fn timeline(app: &App, tenant: Tenant, mode: Mode, id: ScheduledCallId) -> Result<Vec<Value>, Failure> {
+pub async fn timeline(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    id: ScheduledCallId,
+) -> Result<Vec<Value>, Failure> {
     app.store
         .read(move |tx| {
             let row = scheduled_calls::get(tx, tenant, mode, id)?.ok_or_else(not_found)?;
             let decided = scheduled_calls::decisions(tx, tenant, id)?;
-            let mut entries: Vec<Value> = decided.into_iter().map(|decision| timelines::entry(decision.at, decision.body)).collect();
+            let mut entries: Vec<Value> =
+                decided.into_iter().map(|decision| timelines::entry(decision.at, decision.body)).collect();
             if let Some(call) = row.call {
                 entries.extend(timelines::after_placement(tx, tenant, mode, call)?);
             }
@@ -157,16 +197,24 @@ pub async fn timeline(app: &App, tenant: Tenant, mode: Mode, id: ScheduledCallId
 }
 
 /// `DELETE /v1/scheduled-calls/{id}`.
-pub async fn cancel(app: &App, tenant: Tenant, mode: Mode, id: ScheduledCallId) -> Result<ScheduledCallView, Failure> {
+pub async fn cancel(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    id: ScheduledCallId,
+) -> Result<ScheduledCallView, Failure> {
     let now = app.clock.now();
     app.store
         .tx(move |tx| {
-            let row = scheduled_calls::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode).ok_or_else(not_found)?;
+            let row = scheduled_calls::get_for_update(tx, tenant, id)?
+                .filter(|row| row.mode == mode)
+                .ok_or_else(not_found)?;
             let what = if row.state.dialling { "being dialled" } else { row.state.status.as_str() };
             let decided = step(&row.state, Event::Cancel, now);
             if decided.verdict != Verdict::Applied {
                 let message = format!("the scheduled call is {what}; only one that waits can be cancelled");
-                return Err(Failure::new(codes::SCHEDULED_CALL_NOT_CANCELLABLE, message).with_meta(json!({"status": row.state.status.as_str()})));
+                return Err(Failure::new(codes::SCHEDULED_CALL_NOT_CANCELLABLE, message)
+                    .with_meta(json!({"status": row.state.status.as_str()})));
             }
             let row = save(tx, row, &decided, None)?;
             scheduled_calls::record(tx, tenant, id, now, &told("cancel", &row, json!([])))?;
@@ -176,7 +224,12 @@ pub async fn cancel(app: &App, tenant: Tenant, mode: Mode, id: ScheduledCallId) 
 }
 
 /// Stores what `step` decided.
-fn save(tx: &mut Tx<'_>, row: ScheduledCallRow, decided: &Step, call: Option<Id<domain::ids::Call>>) -> Result<ScheduledCallRow, Failure> {
+fn save(
+    tx: &mut Tx<'_>,
+    row: ScheduledCallRow,
+    decided: &Step,
+    call: Option<Id<domain::ids::Call>>,
+) -> Result<ScheduledCallRow, Failure> {
     let row = ScheduledCallRow { state: decided.next, call, ..row };
     if !scheduled_calls::save(tx, &row)? {
         return Err(Failure::internal("a scheduled call was changed by somebody who did not hold it"));
@@ -199,9 +252,15 @@ fn told(event: &str, row: &ScheduledCallRow, checks: Value) -> Value {
     })
 }
 
-/// Tries a scheduled call that is due; the call to be dialled after the commit, if nothing stands in the way. `None` also when it is not
-/// due any more or another node has it. `minute_free` is whether the workspace may place another call in this minute.
-pub async fn try_due(app: &App, tenant: Tenant, id: ScheduledCallId, minute_free: bool) -> Result<Option<CallRow>, Failure> {
+/// Tries a scheduled call that is due; the call to be dialled after the commit, if nothing stands in the way.
+/// `None` also when it is not due any more or another node has it. `minute_free` is whether the workspace may
+/// place another call in this minute.
+pub async fn try_due(
+    app: &App,
+    tenant: Tenant,
+    id: ScheduledCallId,
+    minute_free: bool,
+) -> Result<Option<CallRow>, Failure> {
     let env = app.call_env();
     app.store
         .tx(move |tx| {
@@ -216,11 +275,16 @@ pub async fn try_due(app: &App, tenant: Tenant, id: ScheduledCallId, minute_free
             let facts = DueFacts { key_revoked: !key_ok, minute_free, ..due_facts(&prepared, now) };
             let decided = step(&row.state, Event::Due(facts), now);
             if decided.verdict != Verdict::Applied {
-                return Err(Failure::internal(format!("a due scheduled call was not tried: {:?}", decided.verdict)));
+                return Err(Failure::internal(format!(
+                    "a due scheduled call was not tried: {:?}",
+                    decided.verdict
+                )));
             }
             let place = decided.action == Some(Action::Place);
             let call = if place { Some(calls::place_intent(tx, &env, &mut known, &prepared)?) } else { None };
-            if let (Some(Reason::Blocked(gate)), Status::Failed | Status::Cancelled) = (decided.next.reason, decided.next.status) {
+            if let (Some(Reason::Blocked(gate)), Status::Failed | Status::Cancelled) =
+                (decided.next.reason, decided.next.status)
+            {
                 calls::block(tx, &env, &mut known, &prepared, gate)?;
             }
             known.finish(tx, &env.context)?;
@@ -230,7 +294,8 @@ pub async fn try_due(app: &App, tenant: Tenant, id: ScheduledCallId, minute_free
             checks.add(format_args!(r#"{{"check":"api_key","ok":{key_ok}}}"#));
             timelines::add_dial(&mut checks, &prepared, refusal);
             checks.add(format_args!(r#"{{"check":"calls_per_minute","ok":{minute_free}}}"#));
-            let checks = serde_json::from_str(&checks.text()).map_err(|why| Failure::internal(why.to_string()))?;
+            let checks =
+                serde_json::from_str(&checks.text()).map_err(|why| Failure::internal(why.to_string()))?;
             scheduled_calls::record(tx, tenant, id, now, &told("due", &row, checks))?;
             Ok(call.map(Arc::unwrap_or_clone))
         })
@@ -280,12 +345,22 @@ fn refusal(refused: &Refused) -> Option<Refusal> {
         Refused::KybRequired => Some(Refusal::KybRequired),
         Refused::NoNumber => Some(Refusal::NoCallerId),
         Refused::InvalidVariables(_) | Refused::InvalidNumber => Some(Refusal::PlacementRefused),
-        Refused::FromNumberNotOwned | Refused::InsufficientBalance | Refused::Blocked(_) | Refused::LinesFull { .. } | Refused::NoCarrier => None,
+        Refused::FromNumberNotOwned
+        | Refused::InsufficientBalance
+        | Refused::Blocked(_)
+        | Refused::LinesFull { .. }
+        | Refused::NoCarrier => None,
     }
 }
 
 /// A fact about the call of a scheduled call: the first one says what became of the dial.
-pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, id: ScheduledCallId, fact: Fact) -> Result<(), Failure> {
+pub fn after_call_fact(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    call: &CallRow,
+    id: ScheduledCallId,
+    fact: Fact,
+) -> Result<(), Failure> {
     let now = env.context.now;
     let Some(row) = scheduled_calls::get_for_update(tx, call.workspace, id)? else { return Ok(()) };
     if row.call != Some(call.id) {
@@ -324,8 +399,9 @@ fn end_of_key(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>, now: Timestamp) 
     Ok(more)
 }
 
-/// A key was revoked: cancels its waiting calls, a bounded number in each transaction. One that is looked at before its turn here is stopped by the check of
-/// its key just before the dial, and so are those that a crash leaves behind.
+/// A key was revoked: cancels its waiting calls, a bounded number in each transaction. One that is looked at
+/// before its turn here is stopped by the check of its key just before the dial, and so are those that a
+/// crash leaves behind.
 pub async fn revoke_key(app: &App, tenant: Tenant, key: Id<ApiKey>) -> Result<(), Failure> {
     loop {
         let now = app.clock.now();
@@ -335,8 +411,8 @@ pub async fn revoke_key(app: &App, tenant: Tenant, key: Id<ApiKey>) -> Result<()
     }
 }
 
-/// Cancels every call that waits for a person, found by number or reference, and takes the person's data out of all of them; their ids, by which kept
-/// answers are found. The caller's transaction is the erasure.
+/// Cancels every call that waits for a person, found by number or reference, and takes the person's data out
+/// of all of them; their ids, by which kept answers are found. The caller's transaction is the erasure.
 pub fn erase(
     tx: &mut Tx<'_>,
     tenant: Tenant,

@@ -1,5 +1,5 @@
-//! Timelines: every decision about a call in order, what was checked, the value seen, what was decided, why it waits and until when. They
-//! hold no personal data.
+//! Timelines: every decision about a call in order, what was checked, the value seen, what was decided, why
+//! it waits and until when. They hold no personal data.
 
 use std::fmt::Write;
 
@@ -24,11 +24,22 @@ pub(super) fn entry(at: Timestamp, mut body: Value) -> Value {
     body
 }
 
-fn plain(at: Timestamp, event: &str, decision: &str, status: &str, reason: Option<&str>, call: Id<Call>) -> Value {
-    entry(at, json!({"event": event, "checks": [], "decision": decision, "status": status, "reason": reason, "until": null, "callId": call}))
+fn plain(
+    at: Timestamp,
+    event: &str,
+    decision: &str,
+    status: &str,
+    reason: Option<&str>,
+    call: Id<Call>,
+) -> Value {
+    entry(
+        at,
+        json!({"event": event, "checks": [], "decision": decision, "status": status, "reason": reason, "until": null, "callId": call}),
+    )
 }
 
-/// What was checked before a decision: a JSON list, written as it grows. What is written into it is no text of users.
+/// What was checked before a decision: a JSON list, written as it grows. What is written into it is no text
+/// of users.
 pub(super) struct Checks(String);
 
 impl Checks {
@@ -54,16 +65,28 @@ impl Checks {
 /// Adds what was checked before a dial, with the values seen; nothing of it is personal.
 pub(super) fn add_dial(checks: &mut Checks, prepared: &Prepared, refusal: Option<Refusal>) {
     let refused = refusal.map_or_else(|| "null".to_owned(), |refusal| format!(r#""{}""#, refusal.as_str()));
-    checks.add(format_args!(r#"{{"check":"agent_and_workspace","ok":{},"refusal":{refused}}}"#, refusal.is_none()));
+    checks.add(format_args!(
+        r#"{{"check":"agent_and_workspace","ok":{},"refusal":{refused}}}"#,
+        refusal.is_none()
+    ));
     checks.add(format_args!(r#"{{"check":"from_number","ok":{}}}"#, prepared.from != OwnNumber::NotOwned));
     checks.add(format_args!(r#"{{"check":"carrier","ok":{}}}"#, prepared.carrier_ok));
     checks.0.push_str(prepared.judgement.as_ref().map_or("", |judged| judged.checks()));
     if prepared.mode == Mode::Live {
         let (available, price) = (prepared.available, prepared.workspace.cost_per_minute);
-        checks.add(format_args!(r#"{{"check":"balance","ok":{},"availableMinor":{available},"neededMinor":{price}}}"#, prepared.balance_ok));
-        let (free, used, limit) = (prepared.lines_full.is_none(), prepared.lines_in_use, access::limit(&prepared.workspace, "concurrentCalls"));
+        checks.add(format_args!(
+            r#"{{"check":"balance","ok":{},"availableMinor":{available},"neededMinor":{price}}}"#,
+            prepared.balance_ok
+        ));
+        let (free, used, limit) = (
+            prepared.lines_full.is_none(),
+            prepared.lines_in_use,
+            access::limit(&prepared.workspace, "concurrentCalls"),
+        );
         let platform = prepared.lines_full == Some(Refused::LinesFull { platform: true });
-        checks.add(format_args!(r#"{{"check":"lines","ok":{free},"inUse":{used},"limit":{limit},"platformFull":{platform}}}"#));
+        checks.add(format_args!(
+            r#"{{"check":"lines","ok":{free},"inUse":{used},"limit":{limit},"platformFull":{platform}}}"#
+        ));
     }
 }
 
@@ -92,17 +115,33 @@ fn legs(tx: &mut Tx<'_>, row: &CallRow) -> Result<Vec<Value>, Failure> {
     let mut entries = Vec::new();
     for leg in call_legs::of_call(tx, row.workspace, row.id)? {
         let decision = if leg.block_reason.is_some() { "finish" } else { "dial" };
-        let mut told = vec![plain(leg.started_at, "transfer", decision, "in_progress", leg.block_reason.as_deref(), row.id)];
-        told.extend(leg.answered_at.map(|at| plain(at, "transfer_answered", "talk", "in_progress", None, row.id)));
+        let mut told = vec![plain(
+            leg.started_at,
+            "transfer",
+            decision,
+            "in_progress",
+            leg.block_reason.as_deref(),
+            row.id,
+        )];
+        told.extend(
+            leg.answered_at.map(|at| plain(at, "transfer_answered", "talk", "in_progress", None, row.id)),
+        );
         let ended = leg.ended_at.filter(|_| leg.block_reason.is_none());
-        told.extend(ended.map(|at| plain(at, "transfer_ended", "finish", "in_progress", leg.end_cause.as_deref(), row.id)));
+        told.extend(ended.map(|at| {
+            plain(at, "transfer_ended", "finish", "in_progress", leg.end_cause.as_deref(), row.id)
+        }));
         entries.extend(told);
     }
     Ok(entries)
 }
 
 /// What happened to the call of a scheduled call after its placement; nothing when its record is gone.
-pub(super) fn after_placement(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, call: Id<Call>) -> Result<Vec<Value>, Failure> {
+pub(super) fn after_placement(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    call: Id<Call>,
+) -> Result<Vec<Value>, Failure> {
     Ok(calls::get(tx, tenant, mode, call)?.map(|row| life(&row)).unwrap_or_default())
 }
 
@@ -114,7 +153,13 @@ fn proof(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, at: Timestamp) -> Resu
         let mut check = Map::new();
         check.insert("check".into(), gate["gate"].clone());
         check.insert("ok".into(), json!(gate["verdict"] != "refuse"));
-        check.extend(gate.as_object().into_iter().flatten().filter(|(name, _)| *name != "gate").map(|(name, value)| (name.clone(), value.clone())));
+        check.extend(
+            gate.as_object()
+                .into_iter()
+                .flatten()
+                .filter(|(name, _)| *name != "gate")
+                .map(|(name, value)| (name.clone(), value.clone())),
+        );
         Value::Object(check)
     });
     Ok(gates.collect())
@@ -126,9 +171,16 @@ fn afterwards(tx: &mut Tx<'_>, row: &CallRow) -> Result<Vec<Value>, Failure> {
     let kept = recordings::of_call(tx, row.workspace, row.id)?.and_then(|recording| recording.kept_at);
     let mut made: Vec<(Timestamp, &str, Option<&str>)> = Vec::new();
     made.extend(kept.map(|at| (at, "recorded", None)));
-    made.extend(content.analysed_at.map(|at| (at, "analysed", content.analysis.as_deref().filter(|status| *status != "done"))));
+    made.extend(
+        content
+            .analysed_at
+            .map(|at| (at, "analysed", content.analysis.as_deref().filter(|status| *status != "done"))),
+    );
     made.sort_by_key(|(at, ..)| *at);
-    Ok(made.into_iter().map(|(at, event, reason)| plain(at, event, "finish", "ended", reason, row.id)).collect())
+    Ok(made
+        .into_iter()
+        .map(|(at, event, reason)| plain(at, event, "finish", "ended", reason, row.id))
+        .collect())
 }
 
 /// `GET /v1/calls/{id}/timeline`.
@@ -136,8 +188,16 @@ pub async fn of_call(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
     app.store
         .read(move |tx| {
             let row = calls::get(tx, tenant, mode, id)?.ok_or_else(|| Failure::not_found("call"))?;
-            let (decision, state) = if row.block_reason.is_some() { ("finish", "blocked") } else { ("dial", "ringing") };
-            let mut entries = vec![plain(row.started_at, "placement", decision, state, row.block_reason.as_deref(), row.id)];
+            let (decision, state) =
+                if row.block_reason.is_some() { ("finish", "blocked") } else { ("dial", "ringing") };
+            let mut entries = vec![plain(
+                row.started_at,
+                "placement",
+                decision,
+                state,
+                row.block_reason.as_deref(),
+                row.id,
+            )];
             entries[0]["checks"] = proof(tx, tenant, id, row.started_at)?;
             let mut life = life(&row);
             life.extend(legs(tx, &row)?);

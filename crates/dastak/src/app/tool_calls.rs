@@ -19,7 +19,8 @@ use super::{App, Failure};
 /// What of an answer is read.
 const MAX_ANSWER: usize = 64 * 1024;
 
-/// The built-in tools of a call, which the conversation carries out itself: id, description, JSON Schema of the arguments.
+/// The built-in tools of a call, which the conversation carries out itself: id, description, JSON Schema of
+/// the arguments.
 const BUILT_IN: [(&str, &str, &str); 2] = [
     (
         "transfer_to_human",
@@ -29,8 +30,8 @@ const BUILT_IN: [(&str, &str, &str); 2] = [
     ("end_call", "Ends the call politely.", r#"{"type": "object", "properties": {}}"#),
 ];
 
-/// How these tools are offered to a language model; those that are gone are left out, and so is the message on the chat-app channel, which is not
-/// connected.
+/// How these tools are offered to a language model; those that are gone are left out, and so is the message
+/// on the chat-app channel, which is not connected.
 pub async fn offers(app: &App, tenant: Tenant, ids: &[String]) -> Result<Vec<ToolOffer>, Failure> {
     let wanted: Vec<Id<Tool>> = ids.iter().filter_map(|id| id.parse().ok()).collect();
     let rows = app.store.read(move |tx| tools::list(tx, tenant)).await?;
@@ -44,13 +45,18 @@ pub async fn offers(app: &App, tenant: Tenant, ids: &[String]) -> Result<Vec<Too
     let mut offers: Vec<ToolOffer> = built_in.map(offer).collect();
     for row in rows.into_iter().filter(|row| wanted.contains(&row.id)) {
         let Some(config) = webhook(app, tenant, row.id).await? else { continue };
-        offers.push(ToolOffer { id: row.id.to_string(), name: row.name, description: row.description, parameters: config.parameters });
+        offers.push(ToolOffer {
+            id: row.id.to_string(),
+            name: row.name,
+            description: row.description,
+            parameters: config.parameters,
+        });
     }
     Ok(offers)
 }
 
-/// Calls a webhook tool: the arguments travel as JSON (of a `GET` as query parameters), with the call's id beside them in `X-Call-Id`. The
-/// answer's JSON, or its text.
+/// Calls a webhook tool: the arguments travel as JSON (of a `GET` as query parameters), with the call's id
+/// beside them in `X-Call-Id`. The answer's JSON, or its text.
 ///
 /// # Errors
 /// Why it failed, in words for the model: nothing of the tool's address or secrets.
@@ -76,7 +82,9 @@ pub async fn call(
     let target = client.check_url(&url).map_err(|_| "the tool's address cannot be used".to_owned())?;
     let mut headers = HeaderMap::new();
     for (name, value) in &config.headers {
-        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value.as_str().unwrap_or_default())) {
+        if let (Ok(name), Ok(value)) =
+            (name.parse::<HeaderName>(), HeaderValue::from_str(value.as_str().unwrap_or_default()))
+        {
             headers.insert(name, value);
         }
     }
@@ -89,7 +97,10 @@ pub async fn call(
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         body = Bytes::from(Value::Object(arguments).to_string());
     }
-    let limits = Limits { deadline: Duration::from_secs(config.timeout_seconds.unsigned_abs()), max_response_bytes: MAX_ANSWER };
+    let limits = Limits {
+        deadline: Duration::from_secs(config.timeout_seconds.unsigned_abs()),
+        max_response_bytes: MAX_ANSWER,
+    };
     let answer = client.send(Request { method, target, headers, body }, limits).await.map_err(|why| {
         tracing::warn!(%call, tool = %id, %why, "a tool did not answer");
         "the tool did not answer".to_owned()
@@ -114,7 +125,9 @@ pub(crate) fn with_query(url: &str, arguments: &Map<String, Value>) -> String {
             }
             for byte in part.bytes() {
                 match byte {
-                    b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
+                    b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                        out.push(char::from(byte))
+                    }
                     _ => out.push_str(&format!("%{byte:02X}")),
                 }
             }

@@ -16,13 +16,22 @@ use super::{App, Failure, workspaces};
 
 /// Tools of every workspace: `(id and type, name, description)`. The ids stay for ever: flows name them.
 const BUILT_IN: [(&str, &str, &str); 3] = [
-    ("transfer_to_human", "Transfer to a person", "Hands the conversation to a person: rings the transfer numbers, or puts a chat into the inbox."),
+    (
+        "transfer_to_human",
+        "Transfer to a person",
+        "Hands the conversation to a person: rings the transfer numbers, or puts a chat into the inbox.",
+    ),
     ("end_call", "End the call", "Ends the conversation politely."),
-    ("chatapp_message", "Send a chat-app message", "Sends the person a message on the chat-app channel during the conversation."),
+    (
+        "chatapp_message",
+        "Send a chat-app message",
+        "Sends the person a message on the chat-app channel during the conversation.",
+    ),
 ];
 
 /// Headers of a webhook tool that the client sets itself.
-const OWN_HEADERS: [&str; 6] = ["host", "content-length", "transfer-encoding", "connection", "content-type", "user-agent"];
+const OWN_HEADERS: [&str; 6] =
+    ["host", "content-length", "transfer-encoding", "connection", "content-type", "user-agent"];
 
 fn built_in() -> impl Iterator<Item = ToolView> {
     let view = |(id, name, description): &(&str, &str, &str)| ToolView {
@@ -61,14 +70,17 @@ fn purpose(id: Id<Tool>) -> String {
 
 fn check_config(app: &App, config: &WebhookConfig) -> Result<(), Failure> {
     let policy = Policy { allow_insecure: app.config.allow_insecure_webhooks, ..Policy::default() };
-    policy.check_url(&config.url).map_err(|why| Failure::field("config.url", format!("cannot be used: {why}")))?;
+    policy
+        .check_url(&config.url)
+        .map_err(|why| Failure::field("config.url", format!("cannot be used: {why}")))?;
     for (name, value) in &config.headers {
         let field = format!("config.headers.{name}");
         let read: HeaderName = name.parse().map_err(|_| Failure::field(&field, "is not a header name"))?;
         if OWN_HEADERS.contains(&read.as_str()) {
             return Err(Failure::field(&field, "is set by the service"));
         }
-        HeaderValue::from_str(value.as_str().unwrap_or_default()).map_err(|_| Failure::field(&field, "is not a header value"))?;
+        HeaderValue::from_str(value.as_str().unwrap_or_default())
+            .map_err(|_| Failure::field(&field, "is not a header value"))?;
     }
     Ok(())
 }
@@ -93,9 +105,12 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewTool) -> R
 
 /// How a webhook tool is called; `None` when it is gone.
 pub async fn webhook(app: &App, tenant: Tenant, id: Id<Tool>) -> Result<Option<WebhookConfig>, Failure> {
-    let Some((_, sealed)) = app.store.read(move |tx| tools::get(tx, tenant, id)).await? else { return Ok(None) };
+    let Some((_, sealed)) = app.store.read(move |tx| tools::get(tx, tenant, id)).await? else {
+        return Ok(None);
+    };
     let open = app.keyring.open_sealed(&purpose(id), &sealed);
-    let open = open.ok_or_else(|| Failure::internal(format!("{id}: its configuration cannot be decrypted")))?;
+    let open =
+        open.ok_or_else(|| Failure::internal(format!("{id}: its configuration cannot be decrypted")))?;
     serde_json::from_str(&open).map(Some).map_err(|why| Failure::internal(format!("{id}: {why}")))
 }
 

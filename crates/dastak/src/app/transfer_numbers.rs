@@ -9,14 +9,23 @@ use super::operator_log::{self, Trace};
 use super::{App, Failure, workspaces};
 
 /// Releases a number; one that is released already stays so.
-pub async fn create(app: &App, trace: Trace, tenant: Tenant, number: &str) -> Result<TransferNumber, Failure> {
+pub async fn create(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    number: &str,
+) -> Result<TransferNumber, Failure> {
     let context = app.context();
-    let number = Phone::normalize(number).map_err(|_| Failure::field("number", "must be a valid Indian (+91) subscriber number"))?.to_string();
+    let number = Phone::normalize(number)
+        .map_err(|_| Failure::field("number", "must be a valid Indian (+91) subscriber number"))?
+        .to_string();
     app.store
         .tx(move |tx| {
             workspaces::must_exist_for_update(tx, tenant)?;
             let added = transfer_numbers::add(tx, tenant, &number, MOST, context.now)?;
-            let created_at = added.ok_or_else(|| Failure::conflict(format!("a workspace may have at most {MOST} released numbers")))?;
+            let created_at = added.ok_or_else(|| {
+                Failure::conflict(format!("a workspace may have at most {MOST} released numbers"))
+            })?;
             operator_log::append(tx, &context, &trace, Some(tenant), "1 number")?;
             Ok(TransferNumber { number: number.clone(), created_at })
         })

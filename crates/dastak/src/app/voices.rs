@@ -7,7 +7,8 @@ use domain::ports::Synthesiser;
 use super::App;
 
 /// The voices of the offline speech: id, name, gender. Each speaks every language.
-const OFFLINE: [(&str, &str, &str); 2] = [("offline-female", "Offline, female", "female"), ("offline-male", "Offline, male", "male")];
+const OFFLINE: [(&str, &str, &str); 2] =
+    [("offline-female", "Offline, female", "female"), ("offline-male", "Offline, male", "male")];
 
 /// Ids of all voices.
 pub fn ids(app: &App) -> Vec<String> {
@@ -18,13 +19,20 @@ pub fn ids(app: &App) -> Vec<String> {
 pub fn list(app: &App) -> Voices {
     let languages = LANGUAGES.iter().map(|(code, label)| Language { code, label }).collect();
     let voices = all(app);
-    let preferred = app.config.providers.from_text.first().map_or("offline", |provider| provider.name.as_str());
-    let default = voices.iter().find(|voice| voice.id.starts_with(&format!("{preferred}-"))).or(voices.last());
+    let preferred =
+        app.config.providers.from_text.first().map_or("offline", |provider| provider.name.as_str());
+    let default =
+        voices.iter().find(|voice| voice.id.starts_with(&format!("{preferred}-"))).or(voices.last());
     Voices { default_voice: default.map(|voice| voice.id.clone()).unwrap_or_default(), voices, languages }
 }
 
 fn all(app: &App) -> Vec<Voice> {
-    let offline = OFFLINE.iter().map(|(id, name, gender)| Voice { id: (*id).to_owned(), name: (*name).to_owned(), gender: (*gender).to_owned() });
-    let others = app.speech.from_text.voices().into_iter().map(|(id, name, gender)| Voice { id, name, gender });
+    let offline = OFFLINE.iter().map(|(id, name, gender)| Voice {
+        id: (*id).to_owned(),
+        name: (*name).to_owned(),
+        gender: (*gender).to_owned(),
+    });
+    let others =
+        app.speech.from_text.voices().into_iter().map(|(id, name, gender)| Voice { id, name, gender });
     offline.chain(others).collect()
 }

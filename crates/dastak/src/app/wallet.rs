@@ -27,12 +27,25 @@ fn view(row: EntryRow) -> Transaction {
 
 /// Balance and price.
 pub async fn get(app: &App, tenant: Tenant) -> Result<Wallet, Failure> {
-    let state = app.store.read(move |tx| wallet::state(tx, tenant)).await?.ok_or_else(|| Failure::not_found("workspace"))?;
-    Ok(Wallet { balance_minor: state.balance, currency: state.currency, cost_per_minute_minor: state.cost_per_minute })
+    let state = app
+        .store
+        .read(move |tx| wallet::state(tx, tenant))
+        .await?
+        .ok_or_else(|| Failure::not_found("workspace"))?;
+    Ok(Wallet {
+        balance_minor: state.balance,
+        currency: state.currency,
+        cost_per_minute_minor: state.cost_per_minute,
+    })
 }
 
 /// The ledger, newest first, with its length.
-pub async fn transactions(app: &App, tenant: Tenant, limit: i64, offset: i64) -> Result<(Vec<Transaction>, i64), Failure> {
+pub async fn transactions(
+    app: &App,
+    tenant: Tenant,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<Transaction>, i64), Failure> {
     let (rows, total) = app
         .store
         .read(move |tx| {
@@ -54,7 +67,10 @@ pub fn post(
     floor: Floor,
 ) -> Result<Option<EntryRow>, Failure> {
     let id = context.ids.make::<WalletTransaction>();
-    let Some((entry, state)) = wallet::post(tx, tenant, id, kind, amount, reference, floor, context.now)? else { return Ok(None) };
+    let Some((entry, state)) = wallet::post(tx, tenant, id, kind, amount, reference, floor, context.now)?
+    else {
+        return Ok(None);
+    };
     if amount > 0 {
         // Topped up: every level may be told again.
         if state.low_level != 0 {
@@ -67,7 +83,12 @@ pub fn post(
 }
 
 /// Sends `wallet.low`, once per level until topped up.
-fn warn_when_low(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, state: &WalletState) -> Result<(), Failure> {
+fn warn_when_low(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    state: &WalletState,
+) -> Result<(), Failure> {
     let (level, threshold) = level(state.balance, state.cost_per_minute, state.low_balance);
     let reached = match level {
         Level::Enough => 0,
@@ -86,23 +107,40 @@ fn warn_when_low(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, state: &Wal
         "costPerMinuteMinor": state.cost_per_minute,
         "estimatedMinutesLeft": if state.cost_per_minute > 0 { Some(state.balance.max(0) / state.cost_per_minute) } else { None },
     });
-    events::emit(tx, context, tenant, NewEvent { kind: "wallet.low", mode: Mode::Live, agent: None, contact: None, data })?;
+    events::emit(
+        tx,
+        context,
+        tenant,
+        NewEvent { kind: "wallet.low", mode: Mode::Live, agent: None, contact: None, data },
+    )?;
     Ok(())
 }
 
 /// The operator's top-up or adjustment. An adjustment may not take what calls in flight hold.
-pub async fn create_entry(app: &App, trace: Trace, once: Once, tenant: Tenant, entry: api::operator::NewEntry) -> Result<Answer, Failure> {
+pub async fn create_entry(
+    app: &App,
+    trace: Trace,
+    once: Once,
+    tenant: Tenant,
+    entry: api::operator::NewEntry,
+) -> Result<Answer, Failure> {
     if entry.amount_minor == 0 {
         return Err(Failure::field("amountMinor", "must not be 0"));
     }
     if entry.kind == "topup" && entry.amount_minor < 0 {
-        return Err(Failure::field("amountMinor", "must be positive for a topup; use kind adjustment to deduct"));
+        return Err(Failure::field(
+            "amountMinor",
+            "must be positive for a topup; use kind adjustment to deduct",
+        ));
     }
     let context = app.context();
     once.run(app, 201, move |tx| {
         workspaces::must_exist(tx, tenant)?;
-        let posted = post(tx, &context, tenant, &entry.kind, entry.amount_minor, &entry.reference, Floor::Reserved)?;
-        let posted = posted.ok_or_else(|| Failure::conflict("the balance, less what calls in flight hold, does not cover this"))?;
+        let posted =
+            post(tx, &context, tenant, &entry.kind, entry.amount_minor, &entry.reference, Floor::Reserved)?;
+        let posted = posted.ok_or_else(|| {
+            Failure::conflict("the balance, less what calls in flight hold, does not cover this")
+        })?;
         operator_log::append(tx, &context, &trace, Some(tenant), &posted.id.to_string())?;
         Ok(json!({"data": view(posted)}))
     })

@@ -30,11 +30,9 @@ fn view(row: EndpointRow, secret: Option<String>) -> Endpoint {
 }
 
 fn check_url(app: &App, url: &str) -> Result<(), Failure> {
-    app.webhooks
-        .client()
-        .check_url(url)
-        .map(drop)
-        .map_err(|why| Failure::new(error_codes::INVALID_WEBHOOK_URL, why.to_string()).with_meta(json!({"field": "url"})))
+    app.webhooks.client().check_url(url).map(drop).map_err(|why| {
+        Failure::new(error_codes::INVALID_WEBHOOK_URL, why.to_string()).with_meta(json!({"field": "url"}))
+    })
 }
 
 /// The same names, each once, in the order of their first mention.
@@ -66,10 +64,15 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<Endpoint>, Failure> {
 
 /// One endpoint.
 pub async fn get(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>) -> Result<Endpoint, Failure> {
-    app.store.read(move |tx| webhooks::get(tx, tenant, id)).await?.map(|row| view(row, None)).ok_or_else(missing)
+    app.store
+        .read(move |tx| webhooks::get(tx, tenant, id))
+        .await?
+        .map(|row| view(row, None))
+        .ok_or_else(missing)
 }
 
-/// Makes an endpoint; the answer is the only place that ever shows its secret. An agent id that names no agent is kept: no event is about it.
+/// Makes an endpoint; the answer is the only place that ever shows its secret. An agent id that names no
+/// agent is kept: no event is about it.
 pub async fn create(app: &App, tenant: Tenant, body: NewEndpoint) -> Result<Endpoint, Failure> {
     check_url(app, &body.url)?;
     let context = app.context();
@@ -91,7 +94,10 @@ pub async fn create(app: &App, tenant: Tenant, body: NewEndpoint) -> Result<Endp
             // Holding the workspace makes the count exact.
             workspaces::must_exist_for_update(tx, tenant)?;
             if webhooks::count(tx, tenant)? >= MAX_ENDPOINTS {
-                return Err(Failure::new(error_codes::ENDPOINT_LIMIT, format!("a workspace has at most {MAX_ENDPOINTS} webhook endpoints")));
+                return Err(Failure::new(
+                    error_codes::ENDPOINT_LIMIT,
+                    format!("a workspace has at most {MAX_ENDPOINTS} webhook endpoints"),
+                ));
             }
             webhooks::insert(tx, tenant, &row)?;
             context.webhooks.endpoints_change(tx, tenant);
@@ -100,8 +106,14 @@ pub async fn create(app: &App, tenant: Tenant, body: NewEndpoint) -> Result<Endp
         .await
 }
 
-/// Changes what the body names. Disabling stops what is pending; what is pending otherwise goes to the new address.
-pub async fn update(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>, change: EndpointChange) -> Result<Endpoint, Failure> {
+/// Changes what the body names. Disabling stops what is pending; what is pending otherwise goes to the new
+/// address.
+pub async fn update(
+    app: &App,
+    tenant: Tenant,
+    id: Id<WebhookEndpoint>,
+    change: EndpointChange,
+) -> Result<Endpoint, Failure> {
     if let Some(url) = &change.url {
         check_url(app, url)?;
     }
@@ -159,7 +171,13 @@ pub async fn rotate_secret(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>) -
 }
 
 /// Sends a sample to this endpoint, whatever it subscribes to.
-pub async fn test(app: &App, tenant: Tenant, mode: Mode, id: Id<WebhookEndpoint>, kind: &str) -> Result<(Id<Event>, Id<Delivery>), Failure> {
+pub async fn test(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    id: Id<WebhookEndpoint>,
+    kind: &str,
+) -> Result<(Id<Event>, Id<Delivery>), Failure> {
     let (context, kind) = (app.context(), known(kind)?);
     app.store
         .tx(move |tx| {

@@ -16,8 +16,14 @@ const COST_PER_CHAT: i64 = 500;
 
 fn view(row: WorkspaceRow) -> WorkspaceView {
     WorkspaceView {
-        features: FEATURES.iter().map(|name| ((*name).to_owned(), json!(access::feature_on(&row, name)))).collect(),
-        limits: LIMITS.iter().map(|(name, _)| ((*name).to_owned(), json!(access::limit(&row, name)))).collect(),
+        features: FEATURES
+            .iter()
+            .map(|name| ((*name).to_owned(), json!(access::feature_on(&row, name))))
+            .collect(),
+        limits: LIMITS
+            .iter()
+            .map(|(name, _)| ((*name).to_owned(), json!(access::limit(&row, name))))
+            .collect(),
         id: row.id,
         name: row.name,
         kyb_verified: row.kyb_verified,
@@ -55,17 +61,30 @@ pub async fn create(app: &App, trace: Trace, once: Once, body: NewWorkspace) -> 
     once.run(app, 201, move |tx| {
         workspaces::insert(tx, &row)?;
         if body.balance_minor > 0 {
-            wallet::post(tx, &context, row.id, "signup_grant", body.balance_minor, "signup", Floor::Reserved)?;
+            wallet::post(
+                tx,
+                &context,
+                row.id,
+                "signup_grant",
+                body.balance_minor,
+                "signup",
+                Floor::Reserved,
+            )?;
         }
         operator_log::append(tx, &context, &trace, Some(row.id), &row.id.to_string())?;
-        let made = workspaces::get(tx, row.id)?.ok_or_else(|| Failure::internal("a new workspace is not there"))?;
+        let made =
+            workspaces::get(tx, row.id)?.ok_or_else(|| Failure::internal("a new workspace is not there"))?;
         Ok(json!({"data": view(made)}))
     })
     .await
 }
 
 /// All workspaces, newest first.
-pub async fn list(app: &App, before: Option<String>, limit: i64) -> Result<(Vec<WorkspaceView>, Option<String>), Failure> {
+pub async fn list(
+    app: &App,
+    before: Option<String>,
+    limit: i64,
+) -> Result<(Vec<WorkspaceView>, Option<String>), Failure> {
     let rows = app.store.read(move |tx| workspaces::list(tx, before.as_deref(), limit)).await?;
     let next = (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.to_string())).flatten();
     Ok((rows.into_iter().map(view).collect(), next))
@@ -73,7 +92,11 @@ pub async fn list(app: &App, before: Option<String>, limit: i64) -> Result<(Vec<
 
 /// One workspace.
 pub async fn get(app: &App, tenant: Tenant) -> Result<WorkspaceView, Failure> {
-    app.store.read(move |tx| workspaces::get(tx, tenant)).await?.map(view).ok_or_else(|| Failure::not_found("workspace"))
+    app.store
+        .read(move |tx| workspaces::get(tx, tenant))
+        .await?
+        .map(view)
+        .ok_or_else(|| Failure::not_found("workspace"))
 }
 
 /// Refuses an unknown workspace.
@@ -95,12 +118,18 @@ fn merge(into: &mut Map<String, Value>, change: Option<Map<String, Value>>, know
 }
 
 /// Changes what the body names, at once on every node.
-pub async fn update(app: &App, trace: Trace, tenant: Tenant, change: WorkspaceChange) -> Result<WorkspaceView, Failure> {
+pub async fn update(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    change: WorkspaceChange,
+) -> Result<WorkspaceView, Failure> {
     let context = app.context();
     let access_changes = app.access_changes();
     app.store
         .tx(move |tx| {
-            let mut row = workspaces::get_for_update(tx, tenant)?.ok_or_else(|| Failure::not_found("workspace"))?;
+            let mut row =
+                workspaces::get_for_update(tx, tenant)?.ok_or_else(|| Failure::not_found("workspace"))?;
             let change = change.clone();
             if change.suspended == Some(true) {
                 calls::end_all(tx, tenant, context.now)?;

@@ -1,5 +1,5 @@
-//! `dastak admin`: the operator API from a terminal. The commands are the operator rows of the table of operations: path parameters are
-//! arguments, body fields and query parameters are options.
+//! `dastak admin`: the operator API from a terminal. The commands are the operator rows of the table of
+//! operations: path parameters are arguments, body fields and query parameters are options.
 
 use api::operations::{self, Access, Operation};
 use api::schema::{Field, Schema};
@@ -41,10 +41,34 @@ pub fn command() -> Command {
         .about("The operator API from a terminal")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .arg(Arg::new("url").long("url").global(true).value_name("URL").help("The service; default http://127.0.0.1:8080"))
-        .arg(Arg::new("token").long("token").global(true).value_name("TOKEN").help("Operator token; default: the file operator.token of --data"))
-        .arg(Arg::new("data").long("data").global(true).value_name("DIR").help("Data folder of the service; default ./dastak-data"))
-        .arg(Arg::new("json").long("json").global(true).action(ArgAction::SetTrue).help("The JSON answer as it is, for programs"));
+        .arg(
+            Arg::new("url")
+                .long("url")
+                .global(true)
+                .value_name("URL")
+                .help("The service; default http://127.0.0.1:8080"),
+        )
+        .arg(
+            Arg::new("token")
+                .long("token")
+                .global(true)
+                .value_name("TOKEN")
+                .help("Operator token; default: the file operator.token of --data"),
+        )
+        .arg(
+            Arg::new("data")
+                .long("data")
+                .global(true)
+                .value_name("DIR")
+                .help("Data folder of the service; default ./dastak-data"),
+        )
+        .arg(
+            Arg::new("json")
+                .long("json")
+                .global(true)
+                .action(ArgAction::SetTrue)
+                .help("The JSON answer as it is, for programs"),
+        );
     for operation in rows() {
         let mut sub = Command::new(kebab(operation.id)).about(operation.summary);
         for name in path_parameters(operation) {
@@ -57,8 +81,14 @@ pub fn command() -> Command {
                 json["type"].as_str().unwrap_or("JSON"),
                 field.default.as_ref().map(|value| format!(", default {value}")).unwrap_or_default()
             );
-            sub = sub
-                .arg(Arg::new(field.name).long(kebab(field.name)).required(field.required).value_name("VALUE").help(help).allow_hyphen_values(true));
+            sub = sub.arg(
+                Arg::new(field.name)
+                    .long(kebab(field.name))
+                    .required(field.required)
+                    .value_name("VALUE")
+                    .help(help)
+                    .allow_hyphen_values(true),
+            );
         }
         command = command.subcommand(sub);
     }
@@ -81,7 +111,11 @@ fn value(field: &Field, text: &str) -> Value {
     }
     serde_json::from_str(text).unwrap_or_else(|_| {
         // `scopes` is one word or a list.
-        if text.contains(',') { text.split(',').map(|item| Value::from(item.trim())).collect() } else { Value::from(text) }
+        if text.contains(',') {
+            text.split(',').map(|item| Value::from(item.trim())).collect()
+        } else {
+            Value::from(text)
+        }
     })
 }
 
@@ -97,7 +131,8 @@ pub async fn run(matches: &ArgMatches) -> Result<(), String> {
         let text = chosen.get_one::<String>(parameter).map_or("", String::as_str);
         path = path.replace(&format!("{{{parameter}}}"), &encode(text));
     }
-    let query: Vec<&'static str> = operation.query.map(|query| query()).unwrap_or_default().iter().map(|field| field.name).collect();
+    let query: Vec<&'static str> =
+        operation.query.map(|query| query()).unwrap_or_default().iter().map(|field| field.name).collect();
     let (mut body, mut pairs) = (Map::new(), Vec::new());
     for field in fields(operation) {
         let Some(text) = chosen.get_one::<String>(field.name) else { continue };
@@ -140,13 +175,20 @@ fn token(matches: &ArgMatches) -> Result<String, String> {
     }
     let folder = matches.get_one::<String>("data").map_or("./dastak-data", String::as_str);
     let file = std::path::Path::new(folder).join("operator.token");
-    let text = std::fs::read_to_string(&file).map_err(|why| format!("{}: {why}; give --data DIR of the service, or --token", file.display()))?;
+    let text = std::fs::read_to_string(&file)
+        .map_err(|why| format!("{}: {why}; give --data DIR of the service, or --token", file.display()))?;
     Ok(text.trim().to_owned())
 }
 
 fn encode(text: &str) -> String {
     text.bytes()
-        .map(|byte| if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .map(|byte| {
+            if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
         .collect()
 }
 
@@ -180,11 +222,18 @@ fn print_rows(rows: &[Value]) {
         println!("none");
         return;
     };
-    let names: Vec<&String> = first.iter().filter(|(_, value)| !value.is_object()).map(|(name, _)| name).collect();
+    let names: Vec<&String> =
+        first.iter().filter(|(_, value)| !value.is_object()).map(|(name, _)| name).collect();
     let cell = |row: &Value, name: &str| plain(&row[name]).chars().take(44).collect::<String>();
-    let widths: Vec<usize> =
-        names.iter().map(|name| rows.iter().map(|row| cell(row, name).chars().count()).chain([name.len()]).max().unwrap_or(0)).collect();
-    let line = |cells: Vec<String>| cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect::<Vec<_>>().join("  ");
+    let widths: Vec<usize> = names
+        .iter()
+        .map(|name| {
+            rows.iter().map(|row| cell(row, name).chars().count()).chain([name.len()]).max().unwrap_or(0)
+        })
+        .collect();
+    let line = |cells: Vec<String>| {
+        cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect::<Vec<_>>().join("  ")
+    };
     println!("{}", line(names.iter().map(|name| (*name).clone()).collect()));
     for row in rows {
         println!("{}", line(names.iter().map(|name| cell(row, name)).collect()));

@@ -19,7 +19,8 @@ impl Client {
     /// Talks to the service at `base`.
     pub fn new(base: &str, token: &str) -> Result<Self, String> {
         let policy = Policy { allow_insecure: true, user_agent: "dastak-cli/1".into(), ..Policy::default() };
-        let http = GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| format!("{why:?}"))?;
+        let http =
+            GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| format!("{why:?}"))?;
         Ok(Self { http, base: base.trim_end_matches('/').to_owned(), token: token.to_owned() })
     }
 
@@ -28,7 +29,8 @@ impl Client {
         let url = format!("{}{path}", self.base);
         let target = self.http.check_url(&url).map_err(|why| format!("{url}: {why}"))?;
         let mut headers = HeaderMap::new();
-        let bearer = HeaderValue::from_str(&format!("Bearer {}", self.token)).map_err(|_| "the token has characters that a header cannot carry")?;
+        let bearer = HeaderValue::from_str(&format!("Bearer {}", self.token))
+            .map_err(|_| "the token has characters that a header cannot carry")?;
         headers.insert(http::header::AUTHORIZATION, bearer);
         headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let method = Method::from_bytes(method.as_bytes()).map_err(|why| why.to_string())?;

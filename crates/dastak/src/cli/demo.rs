@@ -40,12 +40,16 @@ impl Demo {
 
     /// Writes the file that a shell reads, mode 0600.
     fn write(&self, url: &str) -> Result<(), Failure> {
-        let text = format!("DASTAK_URL={url}\nLIVE_KEY={}\nTEST_KEY={}\nAGENT={}\n", self.live_key, self.test_key, self.agent);
+        let text = format!(
+            "DASTAK_URL={url}\nLIVE_KEY={}\nTEST_KEY={}\nAGENT={}\n",
+            self.live_key, self.test_key, self.agent
+        );
         let mut options = std::fs::OpenOptions::new();
         options.write(true).create(true).truncate(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let written = options.open(&self.file).and_then(|mut out| std::io::Write::write_all(&mut out, text.as_bytes()));
+        let written =
+            options.open(&self.file).and_then(|mut out| std::io::Write::write_all(&mut out, text.as_bytes()));
         written.map_err(|why| Failure::internal(format!("{}: {why}", self.file.display())))
     }
 }
@@ -55,38 +59,64 @@ pub async fn seed(app: &App) -> Result<Demo, String> {
     let made = async {
         let facts = facts(app).await?;
         let text = |name: &str| facts[name].as_str().unwrap_or_default().to_owned();
-        let demo = Demo { live_key: text("liveKey"), test_key: text("testKey"), agent: text("agent"), file: app.config.data.join(FILE) };
+        let demo = Demo {
+            live_key: text("liveKey"),
+            test_key: text("testKey"),
+            agent: text("agent"),
+            file: app.config.data.join(FILE),
+        };
         demo.write(&app.config.public_url)?;
         Ok(demo)
     };
-    made.await.map_err(|failure: Failure| format!("demo workspace: {} {}", failure.message, failure.cause.unwrap_or_default()))
+    made.await.map_err(|failure: Failure| {
+        format!("demo workspace: {} {}", failure.message, failure.cause.unwrap_or_default())
+    })
 }
 
 /// Keys and agent of the demo workspace, made now or read from where they are sealed.
 async fn facts(app: &App) -> Result<Value, Failure> {
     let known = app.store.read(|tx| store::installation::get(tx, FACT)).await?;
     if let Some(sealed) = known {
-        let open = app.keyring.open_sealed(FACT, &sealed).ok_or_else(|| Failure::internal("the demo workspace's keys cannot be decrypted"))?;
+        let open = app
+            .keyring
+            .open_sealed(FACT, &sealed)
+            .ok_or_else(|| Failure::internal("the demo workspace's keys cannot be decrypted"))?;
         return serde_json::from_str(&open).map_err(|why| Failure::internal(why.to_string()));
     }
     let trace = || Trace { operation: "seedDemo", request_id: "dev".into() };
-    let body = NewWorkspace { name: "Demo".into(), kyb_verified: true, balance_minor: 1_000_000, currency: "INR".into(), cost_per_minute_minor: 600 };
+    let body = NewWorkspace {
+        name: "Demo".into(),
+        kyb_verified: true,
+        balance_minor: 1_000_000,
+        currency: "INR".into(),
+        cost_per_minute_minor: 600,
+    };
     let made = workspaces::create(app, trace(), Once::unkeyed(), body).await?;
     let made: Value = serde_json::from_str(&made.body).map_err(|why| Failure::internal(why.to_string()))?;
-    let workspace = made["data"]["id"].as_str().and_then(|id| id.parse().ok()).ok_or_else(|| Failure::internal("the demo workspace has no id"))?;
-    let key = |mode: &str| NewKey { name: format!("demo {mode}"), mode: mode.into(), scopes: json!("all"), expires_at: None };
+    let workspace = made["data"]["id"]
+        .as_str()
+        .and_then(|id| id.parse().ok())
+        .ok_or_else(|| Failure::internal("the demo workspace has no id"))?;
+    let key = |mode: &str| NewKey {
+        name: format!("demo {mode}"),
+        mode: mode.into(),
+        scopes: json!("all"),
+        expires_at: None,
+    };
     let live_key = keys::create(app, trace(), workspace, key("live")).await?.key.unwrap_or_default();
     let test_key = keys::create(app, trace(), workspace, key("test")).await?.key.unwrap_or_default();
     numbers::create(app, trace(), workspace, "+918045670001".into()).await?;
     // The sandbox's phones ring nobody: the demo works at night, too, and as often as one likes.
     let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}]);
-    let pack = json!({"name": "Demo, at any time", "hours": hours, "caps": {"perDay": 1000, "perWeek": 1000}});
+    let pack =
+        json!({"name": "Demo, at any time", "hours": hours, "caps": {"perDay": 1000, "perWeek": 1000}});
     let pack = compliance_packs::create(app, trace(), workspace, pack).await?;
     let mut body = json!({"name": "Asha", "systemPrompt": PROMPT, "policyRef": pack.id});
     api::agents::new_agent().check(&mut body).map_err(|misfit| Failure::internal(misfit.field))?;
     let body = serde_json::from_value(body).map_err(|why| Failure::internal(why.to_string()))?;
     let agent = agents::create(app, workspace, body).await?.summary.id;
-    // Offline nobody can hold a free conversation: the demo asks one question, which the offline recogniser understands.
+    // Offline nobody can hold a free conversation: the demo asks one question, which the offline recogniser
+    // understands.
     let field = json!({"key": "delivery", "label": "Delivery tomorrow", "type": "boolean"});
     let graph = json!({"startNodeId": "ask", "variables": [], "nodes": [
         {"id": "ask", "type": "collect", "text": "Hello, this is Asha. May we deliver tomorrow?", "field": field, "attempts": 2,

@@ -69,14 +69,18 @@ impl<R: BufRead> Lines<R> {
         loop {
             let mut line = Vec::new();
             let most = LONGEST_LINE as u64 + 1;
-            let length = self.input.by_ref().take(most).read_until(b'\n', &mut line).map_err(|why| why.to_string())?;
+            let length =
+                self.input.by_ref().take(most).read_until(b'\n', &mut line).map_err(|why| why.to_string())?;
             if length == 0 {
                 return Ok(None);
             }
             self.lines += 1;
             self.read += length as u64;
             if length > LONGEST_LINE && line.last() != Some(&b'\n') {
-                return Err(format!("line {} is longer than {LONGEST_LINE} bytes: this is no list of numbers", self.lines));
+                return Err(format!(
+                    "line {} is longer than {LONGEST_LINE} bytes: this is no list of numbers",
+                    self.lines
+                ));
             }
             let line = String::from_utf8_lossy(&line);
             let line = line.trim_start_matches('\u{FEFF}').trim();
@@ -123,10 +127,20 @@ pub async fn run(client: &Client, matches: &ArgMatches) -> Result<(), String> {
 
 async fn send(client: &Client, method: &str, path: &str, body: Option<&Value>) -> Result<Value, String> {
     let (status, answer) = client.send(method, path, body).await?;
-    if status < 400 { Ok(answer) } else { Err(format!("{} ({status})", answer["error"].as_str().unwrap_or("the service refused"))) }
+    if status < 400 {
+        Ok(answer)
+    } else {
+        Err(format!("{} ({status})", answer["error"].as_str().unwrap_or("the service refused")))
+    }
 }
 
-async fn fill(client: &Client, path: &str, input: impl BufRead, file: &str, size: u64) -> Result<Tally, String> {
+async fn fill(
+    client: &Client,
+    path: &str,
+    input: impl BufRead,
+    file: &str,
+    size: u64,
+) -> Result<Tally, String> {
     let (mut tally, mut piece, mut lines) = (Tally::default(), Piece::default(), Lines::of(input));
     let begun = Instant::now();
     while let Some((number, cell)) = lines.next().map_err(|why| format!("{file}: {why}"))? {
@@ -161,7 +175,8 @@ fn size_of(cell: &str) -> usize {
 /// The column with the number, if the line is a heading.
 fn heading(line: &str) -> Option<usize> {
     let is_heading = cells(line).all(|cell| !cell.chars().any(|letter| letter.is_ascii_digit()));
-    let known = cells(line).position(|cell| HEADINGS.contains(&cell.to_lowercase().replace(' ', "_").as_str()));
+    let known =
+        cells(line).position(|cell| HEADINGS.contains(&cell.to_lowercase().replace(' ', "_").as_str()));
     known.or(is_heading.then_some(0))
 }
 
@@ -181,7 +196,8 @@ impl Piece {
         if phones.is_empty() {
             return Ok(());
         }
-        let answer = send(client, "POST", &format!("{path}/numbers"), Some(&json!({"phones": phones}))).await?;
+        let answer =
+            send(client, "POST", &format!("{path}/numbers"), Some(&json!({"phones": phones}))).await?;
         tally.added += answer["data"]["added"].as_u64().unwrap_or(0);
         tally.repeated += answer["data"]["repeated"].as_u64().unwrap_or(0);
         for place in answer["data"]["invalid"].as_array().into_iter().flatten().filter_map(Value::as_u64) {
@@ -208,10 +224,15 @@ fn progress(read: u64, size: u64, tally: &Tally, begun: Instant) {
 fn report(tally: &Tally, as_json: bool) {
     let Tally { lines, added, repeated, invalid, shown } = tally;
     if as_json {
-        println!("{}", json!({"lines": lines, "numbers": added, "repeated": repeated, "invalid": invalid, "invalidLines": shown}));
+        println!(
+            "{}",
+            json!({"lines": lines, "numbers": added, "repeated": repeated, "invalid": invalid, "invalidLines": shown})
+        );
         return;
     }
-    println!("the registry now has these {added} numbers; {repeated} stood there twice, {invalid} lines hold no valid Indian number");
+    println!(
+        "the registry now has these {added} numbers; {repeated} stood there twice, {invalid} lines hold no valid Indian number"
+    );
     if !shown.is_empty() {
         println!(
             "such lines: {}{}",

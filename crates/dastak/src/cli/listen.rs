@@ -1,5 +1,5 @@
-//! `dastak listen`: the workspace's events on a developer's machine, without a public address. It asks for events and forwards them signed as an
-//! endpoint would get them, with a secret of its own.
+//! `dastak listen`: the workspace's events on a developer's machine, without a public address. It asks for
+//! events and forwards them signed as an endpoint would get them, with a secret of its own.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,7 +27,13 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// Options that name the service and a key, for `listen` and `trigger`.
 pub fn service_options(command: Command) -> Command {
     command
-        .arg(Arg::new("url").long("url").value_name("URL").default_value("http://127.0.0.1:8080").help("The service"))
+        .arg(
+            Arg::new("url")
+                .long("url")
+                .value_name("URL")
+                .default_value("http://127.0.0.1:8080")
+                .help("The service"),
+        )
         .arg(Arg::new("key").long("key").value_name("KEY").help("API key; a test key will do"))
         .arg(
             Arg::new("key-file")
@@ -36,20 +42,37 @@ pub fn service_options(command: Command) -> Command {
                 .conflicts_with("key")
                 .help("File that holds the API key, to keep it out of the shell's history"),
         )
-        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("One JSON object a line, for programs"))
+        .arg(
+            Arg::new("json")
+                .long("json")
+                .action(ArgAction::SetTrue)
+                .help("One JSON object a line, for programs"),
+        )
 }
 
 /// The command.
 pub fn command() -> Command {
-    service_options(Command::new("listen").about("Receive the workspace's events here, without a public address"))
-        .arg(
-            Arg::new("forward-to")
-                .long("forward-to")
-                .value_name("URL")
-                .help("Local address that gets each event as a signed POST; without it they are only shown"),
-        )
-        .arg(Arg::new("events").long("events").value_name("TYPES").help("Only these types, with commas between them"))
-        .arg(Arg::new("secret").long("secret").value_name("whsec_…").help("Signing secret; default: a new one, shown at the start"))
+    service_options(
+        Command::new("listen").about("Receive the workspace's events here, without a public address"),
+    )
+    .arg(
+        Arg::new("forward-to")
+            .long("forward-to")
+            .value_name("URL")
+            .help("Local address that gets each event as a signed POST; without it they are only shown"),
+    )
+    .arg(
+        Arg::new("events")
+            .long("events")
+            .value_name("TYPES")
+            .help("Only these types, with commas between them"),
+    )
+    .arg(
+        Arg::new("secret")
+            .long("secret")
+            .value_name("whsec_…")
+            .help("Signing secret; default: a new one, shown at the start"),
+    )
 }
 
 /// A client for the service that the options name.
@@ -57,8 +80,14 @@ pub fn client(matches: &ArgMatches) -> Result<Client, String> {
     let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let key = match (option("key"), option("key-file")) {
         (Some(key), _) => key.to_owned(),
-        (None, Some(file)) => std::fs::read_to_string(file).map_err(|why| format!("{file}: {why}"))?.trim().to_owned(),
-        (None, None) => return Err("give an API key with --key or --key-file; `dastak dev` prints one at its start".into()),
+        (None, Some(file)) => {
+            std::fs::read_to_string(file).map_err(|why| format!("{file}: {why}"))?.trim().to_owned()
+        }
+        (None, None) => {
+            return Err(
+                "give an API key with --key or --key-file; `dastak dev` prints one at its start".into()
+            );
+        }
     };
     Client::new(option("url").unwrap_or_default(), &key)
 }
@@ -83,16 +112,26 @@ struct Forward {
 impl Forward {
     fn new(url: &str, secret: &str, clock: &Clock) -> Result<Self, String> {
         let policy = Policy { allow_insecure: true, ..Policy::default() };
-        let http = GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| why.to_string())?;
+        let http =
+            GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| why.to_string())?;
         let target = http.check_url(url).map_err(|why| format!("--forward-to {url}: {why}"))?;
-        Ok(Self { http, target, ids: Ids::new(clock.clone()), clock: clock.clone(), key: hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()) })
+        Ok(Self {
+            http,
+            target,
+            ids: Ids::new(clock.clone()),
+            clock: clock.clone(),
+            key: hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()),
+        })
     }
 
     fn headers(&self, brand: &str, event: &Value, body: &[u8]) -> Result<HeaderMap, String> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers
-            .insert(http::header::USER_AGENT, HeaderValue::try_from(format!("{}-webhooks/1", brand.to_lowercase())).map_err(|why| why.to_string())?);
+        headers.insert(
+            http::header::USER_AGENT,
+            HeaderValue::try_from(format!("{}-webhooks/1", brand.to_lowercase()))
+                .map_err(|why| why.to_string())?,
+        );
         let delivery: Id<Delivery> = self.ids.make();
         for (name, value) in [
             ("Signature", sign(&self.key, self.clock.now().unix_seconds(), body)),
@@ -111,7 +150,11 @@ impl Forward {
         let started = Instant::now();
         let limits = Limits { deadline: ANSWER_WITHIN, max_response_bytes: 64 * 1024 };
         let answer = match self.headers(brand, event, &body) {
-            Ok(headers) => self.http.send(Request::post(self.target.clone(), headers, body), limits).await.map_err(|why| why.to_string()),
+            Ok(headers) => self
+                .http
+                .send(Request::post(self.target.clone(), headers, body), limits)
+                .await
+                .map_err(|why| why.to_string()),
             Err(why) => Err(why),
         };
         let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -134,7 +177,9 @@ impl Show {
             return;
         }
         match (to, secret) {
-            (Some(to), Some(secret)) => println!("listening; events go to {to}, signed with\n\n  {secret}\n\nCtrl-C ends this."),
+            (Some(to), Some(secret)) => {
+                println!("listening; events go to {to}, signed with\n\n  {secret}\n\nCtrl-C ends this.")
+            }
             _ => println!("listening; Ctrl-C ends this."),
         }
     }
@@ -165,11 +210,17 @@ impl Show {
 pub async fn run(matches: &ArgMatches) -> Result<(), String> {
     let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let (client, clock, show) = (client(matches)?, Clock::real(), Show { json: matches.get_flag("json") });
-    let wanted: Vec<&str> = option("events").unwrap_or_default().split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    let wanted: Vec<&str> = option("events")
+        .unwrap_or_default()
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .collect();
     if let Some(unknown) = wanted.iter().find(|name| api::events::find(name).is_none()) {
         return Err(format!("--events: found «{unknown}»; allowed: {}", api::events::names().join(", ")));
     }
-    let secret = option("secret").map_or_else(|| format!("whsec_{}", Ids::new(clock.clone()).random_text(40)), str::to_owned);
+    let secret = option("secret")
+        .map_or_else(|| format!("whsec_{}", Ids::new(clock.clone()).random_text(40)), str::to_owned);
     let forward = option("forward-to").map(|url| Forward::new(url, &secret, &clock)).transpose()?;
     let mut cursor = "latest".to_owned();
     let mut told = false;

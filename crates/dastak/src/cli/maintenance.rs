@@ -21,8 +21,13 @@ pub async fn migrate(config: Config) -> Result<(), String> {
     service::make_data_folder(&config)?;
     let wakes = Wakes::default();
     let store =
-        Store::open(&service::store_settings(&config), std::sync::Arc::new(move |woken| wakes.raise(woken))).map_err(|why| why.to_string())?;
-    let done = store.migrate(|step, of, migration| eprintln!("migration {step} of {of}: {} {}", migration.version, migration.name)).await;
+        Store::open(&service::store_settings(&config), std::sync::Arc::new(move |woken| wakes.raise(woken)))
+            .map_err(|why| why.to_string())?;
+    let done = store
+        .migrate(|step, of, migration| {
+            eprintln!("migration {step} of {of}: {} {}", migration.version, migration.name)
+        })
+        .await;
     let done = done.map_err(|why| why.to_string())?;
     if done.is_empty() {
         eprintln!("the schema is up to date");
@@ -51,7 +56,9 @@ pub fn backup(config: &Config, file: &str) -> Result<(), String> {
     let (done, watch) = std::sync::mpsc::channel::<()>();
     let target = to.to_owned();
     let progress = std::thread::spawn(move || {
-        while watch.recv_timeout(Duration::from_millis(500)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+        while watch.recv_timeout(Duration::from_millis(500))
+            == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
+        {
             let size = std::fs::metadata(&target).map_or(0, |meta| meta.len());
             if std::io::stderr().is_terminal() {
                 eprint!("\r{} of about {} MB", size / 1_000_000, total / 1_000_000);
@@ -66,7 +73,12 @@ pub fn backup(config: &Config, file: &str) -> Result<(), String> {
         let _ = (std::fs::remove_file(to), std::fs::remove_file(&key));
         return Err(why);
     }
-    eprintln!("\rwritten: {} ({} MB) and {}", to.display(), std::fs::metadata(to).map_or(0, |meta| meta.len()) / 1_000_000, key.display());
+    eprintln!(
+        "\rwritten: {} ({} MB) and {}",
+        to.display(),
+        std::fs::metadata(to).map_or(0, |meta| meta.len()) / 1_000_000,
+        key.display()
+    );
     eprintln!(
         "to restore: stop the service, put them back as <data>/dastak.db and <data>/master.key (remove dastak.db-wal and dastak.db-shm), start it"
     );
@@ -84,13 +96,21 @@ fn copy(from: &Path, to: &Path, master_key: &Path, key: &Path) -> Result<(), Str
 }
 
 /// Changes the master key of a service that is stopped.
-pub async fn rotate_master_key(config: Config, new_key: Option<&str>, new_signing_key: bool, nodes_stopped: bool) -> Result<(), String> {
+pub async fn rotate_master_key(
+    config: Config,
+    new_key: Option<&str>,
+    new_signing_key: bool,
+    nodes_stopped: bool,
+) -> Result<(), String> {
     if config.database_url.is_some() && !nodes_stopped {
         return Err("stop every node of this database first, then say so with --nodes-stopped: a running node goes on with the old keys".into());
     }
     let source = Source::of(&config)?;
     if matches!(source, Source::Folder(_)) && !config.data.join("master.key").exists() {
-        return Err(format!("{}: no master key there; give --data DIR of the service", config.data.display()));
+        return Err(format!(
+            "{}: no master key there; give --data DIR of the service",
+            config.data.display()
+        ));
     }
     service::make_data_folder(&config)?;
     // The embedded store refuses a second process; this also ends a change that was interrupted.
@@ -102,13 +122,22 @@ pub async fn rotate_master_key(config: Config, new_key: Option<&str>, new_signin
     change.write_down()?;
     let changed = change.seal_anew(&store, clock.now(), log_id).await?;
     change.put_in_place()?;
-    eprintln!("the master key is changed: {} secrets and {} heads of the decision log are sealed anew", changed.secrets, changed.heads);
-    eprintln!("the new key is in {}; keep a copy of it with your backups. Backups made before open with the old key only", change.file().display());
+    eprintln!(
+        "the master key is changed: {} secrets and {} heads of the decision log are sealed anew",
+        changed.secrets, changed.heads
+    );
+    eprintln!(
+        "the new key is in {}; keep a copy of it with your backups. Backups made before open with the old key only",
+        change.file().display()
+    );
     if matches!(source, Source::Setting(_)) {
         eprintln!("set master_key to the content of that file on every node before you start one");
     }
     if new_signing_key {
-        eprintln!("exports and heads are signed with another key from now on; tell those who check them: {}", changed.public_key);
+        eprintln!(
+            "exports and heads are signed with another key from now on; tell those who check them: {}",
+            changed.public_key
+        );
     }
     Ok(())
 }
@@ -159,12 +188,17 @@ async fn check_speech(config: &Config) -> Vec<Verdict> {
     };
     let mut verdicts: Vec<Verdict> = Vec::new();
     if let Err(role) = set.complete() {
-        let why =
-            format!("{}: no provider keeps what it is given in India, so live calls answer 503; see speech.india_resident_only", role.setting());
+        let why = format!(
+            "{}: no provider keeps what it is given in India, so live calls answer 503; see speech.india_resident_only",
+            role.setting()
+        );
         verdicts.push(("residency".into(), Err(why)));
     }
     for check in set.checks().await {
-        verdicts.push((format!("{} {}", check.role.label(), check.name), check.outcome.map_err(|why| why.to_string())));
+        verdicts.push((
+            format!("{} {}", check.role.label(), check.name),
+            check.outcome.map_err(|why| why.to_string()),
+        ));
     }
     verdicts
 }
@@ -176,9 +210,12 @@ pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
     verdicts.push((
         "master key".into(),
         match &config.master_key {
-            Some(text) => MasterKey::parse(text).map(|_| "from the settings".into()).ok_or_else(|| "master_key is not 32 bytes in base64".into()),
+            Some(text) => MasterKey::parse(text)
+                .map(|_| "from the settings".into())
+                .ok_or_else(|| "master_key is not 32 bytes in base64".into()),
             None if config.data.join("master.key").exists() => {
-                MasterKey::open(&config.data.join("master.key")).map(|_| config.data.join("master.key").display().to_string())
+                MasterKey::open(&config.data.join("master.key"))
+                    .map(|_| config.data.join("master.key").display().to_string())
             }
             None => Ok("none yet; the first start makes it".into()),
         },
@@ -188,7 +225,9 @@ pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
         "tls".into(),
         match &config.tls {
             None => Ok("off; put a proxy with TLS in front, or set tls_cert and tls_key".into()),
-            Some((cert, key)) => crate::http::server::tls_acceptor(cert, key).map(|_| "certificate and key fit".into()),
+            Some((cert, key)) => {
+                crate::http::server::tls_acceptor(cert, key).map(|_| "certificate and key fit".into())
+            }
         },
     ));
     verdicts.push((
@@ -232,7 +271,9 @@ fn check_folder(config: &Config) -> Result<String, String> {
     if !config.data.exists() {
         return Ok(format!("{} does not exist yet; the first start makes it", config.data.display()));
     }
-    std::fs::write(&probe, b"ok").and_then(|()| std::fs::remove_file(&probe)).map_err(|why| format!("{}: {why}", config.data.display()))?;
+    std::fs::write(&probe, b"ok")
+        .and_then(|()| std::fs::remove_file(&probe))
+        .map_err(|why| format!("{}: {why}", config.data.display()))?;
     Ok(config.data.display().to_string())
 }
 
@@ -249,7 +290,9 @@ async fn check_store(config: &Config) -> Result<String, String> {
             store.writable().await.map_err(|why| why.to_string())?;
             Ok("answers, can write, schema is current".into())
         }
-        Err(why) if why.to_string().contains("in use") => Ok("in use by a running service; ask its /readyz".into()),
+        Err(why) if why.to_string().contains("in use") => {
+            Ok("in use by a running service; ask its /readyz".into())
+        }
         Err(why) => Err(why.to_string()),
     }
 }

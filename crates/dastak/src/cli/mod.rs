@@ -22,34 +22,51 @@ const FLAGS: &[&str] = &["listen", "data", "database-url", "clock", "log-format"
 
 fn settings(command: Command) -> Command {
     let mut command = command
-        .arg(Arg::new("config").long("config").value_name("FILE").help("Settings file (TOML); default dastak.toml if there is one"))
-        .arg(Arg::new("verbose").long("verbose").short('v').action(ArgAction::SetTrue).help("Log every request"));
+        .arg(
+            Arg::new("config")
+                .long("config")
+                .value_name("FILE")
+                .help("Settings file (TOML); default dastak.toml if there is one"),
+        )
+        .arg(
+            Arg::new("verbose")
+                .long("verbose")
+                .short('v')
+                .action(ArgAction::SetTrue)
+                .help("Log every request"),
+        );
     for flag in FLAGS {
         let name = flag.replace('-', "_");
-        let meaning = crate::config::SETTINGS.iter().find(|setting| setting.name == name).map_or("", |setting| setting.meaning);
+        let meaning = crate::config::SETTINGS
+            .iter()
+            .find(|setting| setting.name == name)
+            .map_or("", |setting| setting.meaning);
         command = command.arg(Arg::new(*flag).long(*flag).value_name("VALUE").help(meaning));
     }
     command
 }
 
 fn command() -> Command {
-    let print =
-        Arg::new("print-config").long("print-config").action(ArgAction::SetTrue).help("Show the effective settings, secrets masked, and exit");
+    let print = Arg::new("print-config")
+        .long("print-config")
+        .action(ArgAction::SetTrue)
+        .help("Show the effective settings, secrets masked, and exit");
     Command::new("dastak")
         .about("Voice and chat AI agents for India, self-hosted")
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(settings(Command::new("dev").about("Everything on this machine, with no account anywhere, and a seeded demo workspace")))
+        .subcommand(settings(
+            Command::new("dev")
+                .about("Everything on this machine, with no account anywhere, and a seeded demo workspace"),
+        ))
         .subcommand(settings(Command::new("serve").about("Production")).arg(print))
         .subcommand(admin::command())
         .subcommand(listen::command())
         .subcommand(trigger::command())
-        .subcommand(
-            Command::new("openapi")
-                .about("Write the OpenAPI document to standard output")
-                .arg(Arg::new("operator").long("operator").action(ArgAction::SetTrue).help("That of the operator API")),
-        )
+        .subcommand(Command::new("openapi").about("Write the OpenAPI document to standard output").arg(
+            Arg::new("operator").long("operator").action(ArgAction::SetTrue).help("That of the operator API"),
+        ))
         .subcommand(verify_log::command())
         .subcommand(settings(Command::new("migrate").about("Bring the schema up to date and exit")))
         .subcommand(settings(
@@ -59,8 +76,15 @@ fn command() -> Command {
         ))
         .subcommand(settings(
             Command::new("rotate-master-key")
-                .about("Change the master key of a service that is stopped, and seal every stored secret anew")
-                .arg(Arg::new("new-key").long("new-key").value_name("FILE").help("Where the key is a setting: new file for the new key"))
+                .about(
+                    "Change the master key of a service that is stopped, and seal every stored secret anew",
+                )
+                .arg(
+                    Arg::new("new-key")
+                        .long("new-key")
+                        .value_name("FILE")
+                        .help("Where the key is a setting: new file for the new key"),
+                )
                 .arg(
                     Arg::new("new-signing-key")
                         .long("new-signing-key")
@@ -74,7 +98,9 @@ fn command() -> Command {
                         .help("On PostgreSQL: every node of the database is stopped"),
                 ),
         ))
-        .subcommand(settings(Command::new("doctor").about("Check every configured component")).arg(json_flag()))
+        .subcommand(
+            settings(Command::new("doctor").about("Check every configured component")).arg(json_flag()),
+        )
 }
 
 fn json_flag() -> Arg {
@@ -105,7 +131,8 @@ pub fn main() -> ExitCode {
 }
 
 fn run(name: &str, matches: &ArgMatches) -> Result<(), String> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|why| why.to_string())?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|why| why.to_string())?;
     match name {
         "admin" => return runtime.block_on(admin::run(matches)),
         "listen" => return runtime.block_on(listen::run(matches)),
@@ -123,7 +150,9 @@ fn run(name: &str, matches: &ArgMatches) -> Result<(), String> {
     let outcome = match name {
         "dev" | "serve" => runtime.block_on(serve(config)),
         "migrate" => runtime.block_on(maintenance::migrate(config)),
-        "backup" => maintenance::backup(&config, matches.get_one::<String>("FILE").map_or("", String::as_str)),
+        "backup" => {
+            maintenance::backup(&config, matches.get_one::<String>("FILE").map_or("", String::as_str))
+        }
         "rotate-master-key" => {
             let new_key = matches.get_one::<String>("new-key").map(String::as_str);
             let (signing, stopped) = (matches.get_flag("new-signing-key"), matches.get_flag("nodes-stopped"));
@@ -160,7 +189,9 @@ fn read_values(name: &str, matches: &ArgMatches) -> Result<Values, String> {
 async fn serve(config: Config) -> Result<(), String> {
     let mut stop = Stop::new()?;
     if config.allow_insecure_webhooks {
-        tracing::warn!("webhooks.allow_insecure: webhook addresses may be http:// and private; never do this in production");
+        tracing::warn!(
+            "webhooks.allow_insecure: webhook addresses may be http:// and private; never do this in production"
+        );
     }
     if config.manual_clock {
         tracing::warn!("clock = manual: time stands still until POST /dev/clock moves it");
@@ -192,7 +223,8 @@ impl Stop {
     fn new() -> Result<Self, String> {
         Ok(Self {
             #[cfg(unix)]
-            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).map_err(|why| why.to_string())?,
+            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+                .map_err(|why| why.to_string())?,
         })
     }
 
@@ -211,7 +243,8 @@ fn openapi(operator: bool) -> Result<(), String> {
     use api::openapi::{Document, document};
     let values = Values::default().config(false)?;
     let which = if operator { Document::Operator } else { Document::Public };
-    let text = serde_json::to_string_pretty(&document(which, &values.brand, &values.key_prefix)).map_err(|why| why.to_string())?;
+    let text = serde_json::to_string_pretty(&document(which, &values.brand, &values.key_prefix))
+        .map_err(|why| why.to_string())?;
     // Whoever reads may have seen enough.
     match std::io::Write::write_all(&mut std::io::stdout(), format!("{text}\n").as_bytes()) {
         Err(why) if why.kind() != std::io::ErrorKind::BrokenPipe => Err(why.to_string()),

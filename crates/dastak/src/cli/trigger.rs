@@ -9,21 +9,26 @@ use super::listen::{accepted, client, service_options};
 /// The command.
 pub fn command() -> Command {
     let kinds = PossibleValuesParser::new(api::events::names());
-    service_options(
-        Command::new("trigger").about("Send a sample event, livemode false, to the endpoints that subscribe to it and to `dastak listen`"),
-    )
+    service_options(Command::new("trigger").about(
+        "Send a sample event, livemode false, to the endpoints that subscribe to it and to `dastak listen`",
+    ))
     .arg(Arg::new("TYPE").required(true).value_parser(kinds).help("Event type, such as call.completed"))
 }
 
 /// Sends one sample.
 pub async fn run(matches: &ArgMatches) -> Result<(), String> {
     let kind = matches.get_one::<String>("TYPE").map_or("", String::as_str);
-    let (status, answer) = client(matches)?.send("POST", "/v1/events/trigger", Some(&json!({"type": kind}))).await?;
+    let (status, answer) =
+        client(matches)?.send("POST", "/v1/events/trigger", Some(&json!({"type": kind}))).await?;
     let answer = accepted(status, answer)?;
     if matches.get_flag("json") {
         println!("{answer}");
         return Ok(());
     }
-    println!("{kind}  {}  to {} endpoints", answer["data"]["eventId"].as_str().unwrap_or_default(), answer["data"]["deliveries"]);
+    println!(
+        "{kind}  {}  to {} endpoints",
+        answer["data"]["eventId"].as_str().unwrap_or_default(),
+        answer["data"]["deliveries"]
+    );
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! `dastak verify-log FILE.csv`: checks an export of the decision log without a service, a store or a key. The rules are those of
-//! `domain::decision_log`; what is added here is the signature of the file, and signed heads that somebody kept.
+//! `dastak verify-log FILE.csv`: checks an export of the decision log without a service, a store or a key.
+//! The rules are those of `domain::decision_log`; what is added here is the signature of the file, and signed
+//! heads that somebody kept.
 
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::process::ExitCode;
@@ -53,7 +54,13 @@ fn last_line(file: &str) -> Result<Option<Statement>, String> {
         input.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
         let mut tail = Vec::new();
         input.take(TAIL).read_to_end(&mut tail)?;
-        Ok::<_, std::io::Error>(String::from_utf8_lossy(&tail).lines().rev().find(|line| !line.trim().is_empty()).and_then(Statement::parse))
+        Ok::<_, std::io::Error>(
+            String::from_utf8_lossy(&tail)
+                .lines()
+                .rev()
+                .find(|line| !line.trim().is_empty())
+                .and_then(Statement::parse),
+        )
     };
     read().map_err(|why| format!("{file}: {why}"))
 }
@@ -90,7 +97,8 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode, String> {
     let file = matches.get_one::<String>("FILE").map_or("", String::as_str);
     let key = matches.get_one::<String>("key").map(String::as_str);
     let signing = last_line(file)?.and_then(|statement| statement.signing);
-    let kept = matches.get_one::<String>("head").map(|file| read_heads(file, signing.as_ref())).transpose()?;
+    let kept =
+        matches.get_one::<String>("head").map(|file| read_heads(file, signing.as_ref())).transpose()?;
     let verdict = check(file, kept.as_ref(), key)?;
     let unchecked = not_checked(&verdict, kept.as_ref(), key);
     if matches.get_flag("json") {
@@ -103,7 +111,8 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode, String> {
 
 fn check(file: &str, kept: Option<&Kept>, key: Option<&str>) -> Result<Verdict, String> {
     let mut input = std::fs::File::open(file).map_err(|why| format!("{file}: {why}"))?;
-    let mut verifier = kept.map_or_else(ExportVerifier::new, |kept| ExportVerifier::expecting(kept.heads.clone()));
+    let mut verifier =
+        kept.map_or_else(ExportVerifier::new, |kept| ExportVerifier::expecting(kept.heads.clone()));
     let mut piece = vec![0; PIECE];
     loop {
         let length = input.read(&mut piece).map_err(|why| format!("{file}: {why}"))?;
@@ -130,21 +139,34 @@ fn check(file: &str, kept: Option<&Kept>, key: Option<&str>) -> Result<Verdict, 
 /// What is wrong with the last line of a file whose records are in order.
 fn statement_problem(report: &Report, kept: Option<&Kept>, key: Option<&str>) -> Option<String> {
     let Some(statement) = &report.statement else {
-        return Some("the last line with the verification is missing: the end of the file was cut off".into());
+        return Some(
+            "the last line with the verification is missing: the end of the file was cut off".into(),
+        );
     };
     if !statement.verified {
-        return Some("the service itself found the chain broken when it wrote the file; see GET /v1/audit/verify".into());
+        return Some(
+            "the service itself found the chain broken when it wrote the file; see GET /v1/audit/verify"
+                .into(),
+        );
     }
     let Some(signing) = &statement.signing else {
         return (key.is_some() || kept.is_some()).then(|| "the file is not signed".into());
     };
-    if !witnessed(&signing.public_key, &statement.signed_text(&signing.workspace, &signing.chain, &signing.signed_at), &signing.signature) {
+    if !witnessed(
+        &signing.public_key,
+        &statement.signed_text(&signing.workspace, &signing.chain, &signing.signed_at),
+        &signing.signature,
+    ) {
         return Some("the signature does not fit: the last line was altered".into());
     }
-    if key.or(kept.map(|kept| kept.key.as_str()).filter(|key| !key.is_empty())).is_some_and(|key| key != signing.public_key) {
+    if key
+        .or(kept.map(|kept| kept.key.as_str()).filter(|key| !key.is_empty()))
+        .is_some_and(|key| key != signing.public_key)
+    {
         return Some("the file was signed with another key".into());
     }
-    kept.filter(|kept| kept.heads.is_empty()).map(|kept| format!("{}: its heads belong to another workspace or chain", kept.file))
+    kept.filter(|kept| kept.heads.is_empty())
+        .map(|kept| format!("{}: its heads belong to another workspace or chain", kept.file))
 }
 
 /// Reads heads, and keeps those of the workspace and chain that the file states.
@@ -172,9 +194,17 @@ fn read_heads(file: &str, stated: Option<&Signing>) -> Result<Kept, String> {
 /// A head as `GET /v1/audit/head` answers it, with its workspace, chain and key.
 fn read_head(file: &str, value: &Value) -> Result<(Head, String, String, String), String> {
     let data = value.get("data").unwrap_or(value);
-    let word = |name: &str| data[name].as_str().map(str::to_owned).ok_or_else(|| format!("{file}: no {name}; save the answer of GET /v1/audit/head"));
-    let seq = data["seq"].as_u64().ok_or_else(|| format!("{file}: no seq; save the answer of GET /v1/audit/head"))?;
-    let (head, workspace, chain, key) = (Head { seq, hash: word("hash")? }, word("workspaceId")?, word("chain")?, word("publicKey")?);
+    let word = |name: &str| {
+        data[name]
+            .as_str()
+            .map(str::to_owned)
+            .ok_or_else(|| format!("{file}: no {name}; save the answer of GET /v1/audit/head"))
+    };
+    let seq = data["seq"]
+        .as_u64()
+        .ok_or_else(|| format!("{file}: no seq; save the answer of GET /v1/audit/head"))?;
+    let (head, workspace, chain, key) =
+        (Head { seq, hash: word("hash")? }, word("workspaceId")?, word("chain")?, word("publicKey")?);
     if !witnessed(&key, &head.signed_text(&workspace, &chain, &word("signedAt")?), &word("signature")?) {
         return Err(format!("{file}: the signature does not fit, this is not a head that a service signed"));
     }
@@ -218,7 +248,10 @@ fn say(verdict: &Verdict) {
     }
     println!("last record: {} with hash {}", statement.last_seq, statement.head);
     match &statement.signing {
-        Some(signing) => println!("chain {} of {}, signed {} with key {}", signing.chain, signing.workspace, signing.signed_at, signing.public_key),
+        Some(signing) => println!(
+            "chain {} of {}, signed {} with key {}",
+            signing.chain, signing.workspace, signing.signed_at, signing.public_key
+        ),
         None => println!("the file is not signed"),
     }
 }

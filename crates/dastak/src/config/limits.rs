@@ -9,7 +9,8 @@ use super::Values;
 pub struct Limits {
     /// Connections at once.
     pub connections: usize,
-    /// Connections at once of one IPv4 address or IPv6 network of 64 bits; trusted proxies have no such limit.
+    /// Connections at once of one IPv4 address or IPv6 network of 64 bits; trusted proxies have no such
+    /// limit.
     pub connections_per_address: usize,
     /// Longest wait for the head of a request, while nothing is asked too, and for a TLS handshake.
     pub head_time: Duration,
@@ -34,7 +35,10 @@ pub struct Figures {
 
 impl std::fmt::Debug for Figures {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Figures").field("token", &self.token.as_ref().map(|_| "********")).field("networks", &self.networks).finish()
+        f.debug_struct("Figures")
+            .field("token", &self.token.as_ref().map(|_| "********"))
+            .field("networks", &self.networks)
+            .finish()
     }
 }
 
@@ -58,5 +62,8 @@ pub(super) fn read_figures(values: &Values) -> Result<Figures, String> {
     if token.as_ref().is_some_and(|token| token.len() < 16) {
         return Err("metrics_token: found a value that is too short; allowed: 16 characters and more".into());
     }
-    Ok(Figures { token, networks: super::Network::parse_setting("metrics_networks", &values.list("metrics_networks")?)? })
+    Ok(Figures {
+        token,
+        networks: super::Network::parse_setting("metrics_networks", &values.list("metrics_networks")?)?,
+    })
 }

@@ -58,11 +58,32 @@ const fn secret(name: &'static str, meaning: &'static str) -> Setting {
 /// Every setting.
 pub const SETTINGS: &[Setting] = &[
     setting("listen", Kind::Text, "127.0.0.1:8080", "HTTP address; port 0 picks a free one"),
-    setting("data", Kind::Text, "./dastak-data", "folder of the embedded store, recordings, operator.token and master.key"),
-    secret("database_url", "PostgreSQL instead of the embedded store; with ?sslmode=require over TLS, the certificate verified"),
-    setting("database_connections", Kind::Number(1, 200), "8", "PostgreSQL connections for writing, and as many for reading"),
-    setting("database_ca", Kind::Text, "", "certificates (PEM) to trust for PostgreSQL with sslmode=require, beside the well-known ones"),
-    secret("operator_token", "bearer token of the operator API; made at the first start into <data>/operator.token"),
+    setting(
+        "data",
+        Kind::Text,
+        "./dastak-data",
+        "folder of the embedded store, recordings, operator.token and master.key",
+    ),
+    secret(
+        "database_url",
+        "PostgreSQL instead of the embedded store; with ?sslmode=require over TLS, the certificate verified",
+    ),
+    setting(
+        "database_connections",
+        Kind::Number(1, 200),
+        "8",
+        "PostgreSQL connections for writing, and as many for reading",
+    ),
+    setting(
+        "database_ca",
+        Kind::Text,
+        "",
+        "certificates (PEM) to trust for PostgreSQL with sslmode=require, beside the well-known ones",
+    ),
+    secret(
+        "operator_token",
+        "bearer token of the operator API; made at the first start into <data>/operator.token",
+    ),
     secret(
         "master_key",
         "32 bytes in base64 that protect stored secrets; made at the first start into <data>/master.key. Nodes that share a database share it",
@@ -70,31 +91,104 @@ pub const SETTINGS: &[Setting] = &[
     setting("public_url", Kind::Text, "", "base of links; default http://<listen>"),
     setting("brand", Kind::Text, "Service", "name in webhook headers and the API's title"),
     setting("key_prefix", Kind::Text, "dastak", "leading part of API keys"),
-    setting("tls_cert", Kind::Text, "", "certificate chain (PEM) of the listener; with tls_key, HTTPS instead of HTTP"),
+    setting(
+        "tls_cert",
+        Kind::Text,
+        "",
+        "certificate chain (PEM) of the listener; with tls_key, HTTPS instead of HTTP",
+    ),
     setting("tls_key", Kind::Text, "", "private key (PEM) of the listener"),
     setting("trusted_proxies", Kind::List, "", "addresses or networks whose X-Forwarded-For is believed"),
-    secret("metrics_token", "bearer token for /metrics and the details of /readyz, for a monitor that is not to have the operator's"),
-    setting("metrics_networks", Kind::List, "", "addresses or networks that see /metrics and the details of /readyz without a token"),
-    setting("limits.connections", Kind::Number(1, 1_000_000), "10000", "HTTP connections at once; more are closed at once"),
+    secret(
+        "metrics_token",
+        "bearer token for /metrics and the details of /readyz, for a monitor that is not to have the operator's",
+    ),
+    setting(
+        "metrics_networks",
+        Kind::List,
+        "",
+        "addresses or networks that see /metrics and the details of /readyz without a token",
+    ),
+    setting(
+        "limits.connections",
+        Kind::Number(1, 1_000_000),
+        "10000",
+        "HTTP connections at once; more are closed at once",
+    ),
     setting(
         "limits.connections_per_address",
         Kind::Number(1, 1_000_000),
         "1000",
         "HTTP connections at once of one IPv4 address or IPv6 /64; trusted proxies have no such limit",
     ),
-    setting("limits.head_time", Kind::Number(1, 600), "15", "seconds that the head of a request may take, the wait for the next request included"),
+    setting(
+        "limits.head_time",
+        Kind::Number(1, 600),
+        "15",
+        "seconds that the head of a request may take, the wait for the next request included",
+    ),
     setting("limits.body_time", Kind::Number(1, 600), "30", "seconds that the body of a request may take"),
-    setting("limits.answer_time", Kind::Number(1, 600), "30", "seconds after which a client that takes nothing of its answer is given up"),
-    setting("limits.bodies_mb", Kind::Number(5, 100_000), "64", "megabytes of bodies in work at once; more are refused with 503"),
-    setting("limits.bodies_mb_per_client", Kind::Number(5, 100_000), "16", "the same for one workspace; more are refused with 429"),
-    setting("shutdown_grace", Kind::Number(0, 600), "20", "seconds that requests and jobs get to finish on SIGTERM"),
+    setting(
+        "limits.answer_time",
+        Kind::Number(1, 600),
+        "30",
+        "seconds after which a client that takes nothing of its answer is given up",
+    ),
+    setting(
+        "limits.bodies_mb",
+        Kind::Number(5, 100_000),
+        "64",
+        "megabytes of bodies in work at once; more are refused with 503",
+    ),
+    setting(
+        "limits.bodies_mb_per_client",
+        Kind::Number(5, 100_000),
+        "16",
+        "the same for one workspace; more are refused with 429",
+    ),
+    setting(
+        "shutdown_grace",
+        Kind::Number(0, 600),
+        "20",
+        "seconds that requests and jobs get to finish on SIGTERM",
+    ),
     setting("log_format", Kind::Words(&["text", "json"]), "text", "form of log lines on standard error"),
-    setting("clock", Kind::Words(&["real", "manual"]), "real", "manual: the clock stands still until told over /dev/clock; for tests only"),
-    setting("telephony.carrier", Kind::Words(&["none", "sandbox", "sip"]), "none", "who dials live calls; with none a live placement answers 503"),
-    setting("telephony.concurrent_calls", Kind::Number(0, 1_000_000), "500", "calls at once on the whole platform"),
-    setting("telephony.ring_timeout", Kind::Number(5, 180), "45", "seconds after which an unanswered dial is given up"),
-    setting("telephony.max_duration", Kind::Number(10, 14_400), "1800", "seconds of talk after which the agent says goodbye"),
-    setting("telephony.silence_prompt", Kind::Number(2, 60), "8", "seconds of silence after which the agent asks whether somebody is there"),
+    setting(
+        "clock",
+        Kind::Words(&["real", "manual"]),
+        "real",
+        "manual: the clock stands still until told over /dev/clock; for tests only",
+    ),
+    setting(
+        "telephony.carrier",
+        Kind::Words(&["none", "sandbox", "sip"]),
+        "none",
+        "who dials live calls; with none a live placement answers 503",
+    ),
+    setting(
+        "telephony.concurrent_calls",
+        Kind::Number(0, 1_000_000),
+        "500",
+        "calls at once on the whole platform",
+    ),
+    setting(
+        "telephony.ring_timeout",
+        Kind::Number(5, 180),
+        "45",
+        "seconds after which an unanswered dial is given up",
+    ),
+    setting(
+        "telephony.max_duration",
+        Kind::Number(10, 14_400),
+        "1800",
+        "seconds of talk after which the agent says goodbye",
+    ),
+    setting(
+        "telephony.silence_prompt",
+        Kind::Number(2, 60),
+        "8",
+        "seconds of silence after which the agent asks whether somebody is there",
+    ),
     setting(
         "telephony.filler_after",
         Kind::Number(0, 30),
@@ -115,11 +209,26 @@ pub const SETTINGS: &[Setting] = &[
         "calls at once that the sandbox plays over SIP and RTP; those beyond go by its table alone",
     ),
     setting("telephony.sip.listen", Kind::Text, "0.0.0.0:5060", "UDP and TCP address of the SIP side"),
-    setting("telephony.sip.tls_listen", Kind::Text, "", "TLS address of the SIP side; with tls_cert and tls_key beside it"),
+    setting(
+        "telephony.sip.tls_listen",
+        Kind::Text,
+        "",
+        "TLS address of the SIP side; with tls_cert and tls_key beside it",
+    ),
     setting("telephony.sip.tls_cert", Kind::Text, "", "certificate chain (PEM) of the SIP side"),
     setting("telephony.sip.tls_key", Kind::Text, "", "private key (PEM) of the SIP side"),
-    setting("telephony.sip.tls_ca", Kind::Text, "", "certificates (PEM) to trust for TLS trunks, beside the well-known ones"),
-    setting("telephony.sip.public_address", Kind::Text, "", "what SDP and Contact say behind NAT; default: the local address toward the trunk"),
+    setting(
+        "telephony.sip.tls_ca",
+        Kind::Text,
+        "",
+        "certificates (PEM) to trust for TLS trunks, beside the well-known ones",
+    ),
+    setting(
+        "telephony.sip.public_address",
+        Kind::Text,
+        "",
+        "what SDP and Contact say behind NAT; default: the local address toward the trunk",
+    ),
     setting("telephony.sip.rtp_ports", Kind::Text, "20000-29999", "first and last port of sound"),
     setting(
         "telephony.sip.response_timeout",
@@ -127,10 +236,30 @@ pub const SETTINGS: &[Setting] = &[
         "8",
         "seconds without any answer to an INVITE after which the dial counts as uncertain",
     ),
-    setting("telephony.sip.media_threads", Kind::Number(0, 64), "0", "threads that carry sound; 0: one for each core but one"),
-    setting("telephony.sip.trunks", Kind::Sections, "", "the trunks, the preferred first; see docs/operating/trunks.md"),
-    setting("speech.to_text", Kind::List, "offline", "recognisers in order of preference: sarvam, deepgram, elevenlabs, cartesia, openai, offline"),
-    setting("speech.from_text", Kind::List, "offline", "voices in order of preference: sarvam, deepgram, elevenlabs, cartesia, openai, offline"),
+    setting(
+        "telephony.sip.media_threads",
+        Kind::Number(0, 64),
+        "0",
+        "threads that carry sound; 0: one for each core but one",
+    ),
+    setting(
+        "telephony.sip.trunks",
+        Kind::Sections,
+        "",
+        "the trunks, the preferred first; see docs/operating/trunks.md",
+    ),
+    setting(
+        "speech.to_text",
+        Kind::List,
+        "offline",
+        "recognisers in order of preference: sarvam, deepgram, elevenlabs, cartesia, openai, offline",
+    ),
+    setting(
+        "speech.from_text",
+        Kind::List,
+        "offline",
+        "voices in order of preference: sarvam, deepgram, elevenlabs, cartesia, openai, offline",
+    ),
     setting(
         "speech.india_resident_only",
         Kind::Flag,
@@ -142,10 +271,30 @@ pub const SETTINGS: &[Setting] = &[
     setting("speech.*.stt_model", Kind::Text, "", "recognition model"),
     setting("speech.*.tts_model", Kind::Text, "", "synthesis model"),
     setting("speech.*.voice", Kind::Text, "", "the provider's voice for agents whose voice is not its own"),
-    setting("speech.*.resident", Kind::Words(&["", "true", "false"]), "", "whether it keeps what it hears in India; by its address when empty"),
-    setting("speech.*.timeout_ms", Kind::Number(100, 60_000), "5000", "longest wait for a connection, and for an answer once it is due"),
-    setting("language_model.providers", Kind::List, "offline", "language models in order of preference: names of sections, and offline"),
-    setting("language_model.*.base_url", Kind::Text, "", "OpenAI-compatible service, with the version: http://127.0.0.1:8000/v1"),
+    setting(
+        "speech.*.resident",
+        Kind::Words(&["", "true", "false"]),
+        "",
+        "whether it keeps what it hears in India; by its address when empty",
+    ),
+    setting(
+        "speech.*.timeout_ms",
+        Kind::Number(100, 60_000),
+        "5000",
+        "longest wait for a connection, and for an answer once it is due",
+    ),
+    setting(
+        "language_model.providers",
+        Kind::List,
+        "offline",
+        "language models in order of preference: names of sections, and offline",
+    ),
+    setting(
+        "language_model.*.base_url",
+        Kind::Text,
+        "",
+        "OpenAI-compatible service, with the version: http://127.0.0.1:8000/v1",
+    ),
     secret("language_model.*.api_key", "its credentials"),
     setting("language_model.*.model", Kind::Text, "", "its model"),
     setting("language_model.*.temperature", Kind::Text, "0.3", "sampling temperature, 0 to 2"),
@@ -156,17 +305,47 @@ pub const SETTINGS: &[Setting] = &[
         "",
         "whether it keeps what it reads in India; by its address when empty",
     ),
-    setting("language_model.*.timeout_ms", Kind::Number(100, 120_000), "8000", "longest wait for the first token, and between two"),
-    setting("storage.kind", Kind::Words(&["files", "s3"]), "files", "where recordings are kept: <data>/recordings, or an S3-compatible bucket"),
+    setting(
+        "language_model.*.timeout_ms",
+        Kind::Number(100, 120_000),
+        "8000",
+        "longest wait for the first token, and between two",
+    ),
+    setting(
+        "storage.kind",
+        Kind::Words(&["files", "s3"]),
+        "files",
+        "where recordings are kept: <data>/recordings, or an S3-compatible bucket",
+    ),
     setting("storage.endpoint", Kind::Text, "", "https:// address of the S3-compatible service"),
     setting("storage.region", Kind::Text, "ap-south-1", "region of its signature"),
     setting("storage.bucket", Kind::Text, "", "bucket"),
     secret("storage.access_key", "key id"),
     secret("storage.secret_key", "secret"),
-    setting("audit.head_file", Kind::Text, "", "file to which signed heads of the decision log are added as it grows; keep it outside this machine"),
-    setting("audit.head_minutes", Kind::Number(1, 10_080), "60", "minutes between two heads of a chain in audit.head_file"),
-    setting("recordings.keep_days", Kind::Number(0, 36_500), "0", "days after which recordings are removed; 0 keeps them"),
-    setting("webhooks.allow_insecure", Kind::Flag, "false", "accept http:// and private endpoint addresses; for development only"),
+    setting(
+        "audit.head_file",
+        Kind::Text,
+        "",
+        "file to which signed heads of the decision log are added as it grows; keep it outside this machine",
+    ),
+    setting(
+        "audit.head_minutes",
+        Kind::Number(1, 10_080),
+        "60",
+        "minutes between two heads of a chain in audit.head_file",
+    ),
+    setting(
+        "recordings.keep_days",
+        Kind::Number(0, 36_500),
+        "0",
+        "days after which recordings are removed; 0 keeps them",
+    ),
+    setting(
+        "webhooks.allow_insecure",
+        Kind::Flag,
+        "false",
+        "accept http:// and private endpoint addresses; for development only",
+    ),
 ];
 
 /// Effective settings.
@@ -235,7 +414,8 @@ impl Network {
     /// The same, for a setting of this name.
     fn parse_setting(name: &str, texts: &[String]) -> Result<Self, String> {
         let read = |text: &String| {
-            let (address, bits) = text.split_once('/').map_or((text.as_str(), None), |(address, bits)| (address, Some(bits)));
+            let (address, bits) =
+                text.split_once('/').map_or((text.as_str(), None), |(address, bits)| (address, Some(bits)));
             let address: IpAddr = address.parse().ok()?;
             let width = if address.is_ipv4() { 32 } else { 128 };
             let bits = bits.map_or(Some(width), |bits| bits.parse().ok()).filter(|bits| *bits <= width)?;
@@ -243,7 +423,11 @@ impl Network {
         };
         texts
             .iter()
-            .map(|text| read(text).ok_or_else(|| format!("{name}: found «{text}», allowed are addresses and networks such as 10.0.0.0/8")))
+            .map(|text| {
+                read(text).ok_or_else(|| {
+                    format!("{name}: found «{text}», allowed are addresses and networks such as 10.0.0.0/8")
+                })
+            })
             .collect::<Result<_, _>>()
             .map(Self)
     }
@@ -255,7 +439,8 @@ impl Network {
             IpAddr::V6(six) => six.to_bits(),
         };
         self.0.iter().any(|(network, length)| {
-            network.is_ipv4() == address.is_ipv4() && (*length == 0 || (bits(*network) ^ bits(address)) >> (128 - u32::from(*length)) == 0)
+            network.is_ipv4() == address.is_ipv4()
+                && (*length == 0 || (bits(*network) ^ bits(address)) >> (128 - u32::from(*length)) == 0)
         })
     }
 }
@@ -280,7 +465,8 @@ fn find(name: &str) -> Option<&'static Setting> {
 fn fits(row: &str, name: &str) -> bool {
     let Some((before, after)) = row.split_once('*') else { return false };
     let chosen = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)).unwrap_or_default();
-    !chosen.is_empty() && chosen.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+    !chosen.is_empty()
+        && chosen.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
 fn unknown(name: &str, source: &str) -> String {
@@ -310,7 +496,9 @@ impl Values {
         for (key, value) in table {
             let name = format!("{prefix}{key}");
             match value {
-                toml::Value::Table(inner) if find(&name).is_none() => self.add_table(&format!("{name}."), inner, source)?,
+                toml::Value::Table(inner) if find(&name).is_none() => {
+                    self.add_table(&format!("{name}."), inner, source)?
+                }
                 value => {
                     find_or_unknown(&name, source)?;
                     self.0.insert(name, (value, source.to_owned()));
@@ -321,10 +509,17 @@ impl Values {
     }
 
     /// Adds `DASTAK_…` variables, over what is there; two underscores step into a section.
-    pub fn add_environment(&mut self, variables: impl Iterator<Item = (String, String)>) -> Result<(), String> {
+    pub fn add_environment(
+        &mut self,
+        variables: impl Iterator<Item = (String, String)>,
+    ) -> Result<(), String> {
         for (variable, text) in variables {
             let Some(rest) = variable.strip_prefix("DASTAK_") else { continue };
-            self.add_text(&rest.to_lowercase().replace("__", "."), text, &format!("the environment variable {variable}"))?;
+            self.add_text(
+                &rest.to_lowercase().replace("__", "."),
+                text,
+                &format!("the environment variable {variable}"),
+            )?;
         }
         Ok(())
     }
@@ -339,13 +534,17 @@ impl Values {
     /// Sets a default of its own, below everything that was said.
     pub fn default_to(&mut self, name: &'static str, text: &str) {
         if let Some(setting) = find(name) {
-            self.0.entry(name.to_owned()).or_insert_with(|| (from_text(setting.kind, text.to_owned()), "the defaults of `dastak dev`".into()));
+            self.0.entry(name.to_owned()).or_insert_with(|| {
+                (from_text(setting.kind, text.to_owned()), "the defaults of `dastak dev`".into())
+            });
         }
     }
 
     fn value(&self, name: &str) -> Result<toml::Value, String> {
         let setting = find(name).ok_or_else(|| unknown(name, "the program"))?;
-        let Some((value, source)) = self.0.get(name) else { return Ok(from_text(setting.kind, setting.default.to_owned())) };
+        let Some((value, source)) = self.0.get(name) else {
+            return Ok(from_text(setting.kind, setting.default.to_owned()));
+        };
         let allowed = match (setting.kind, value) {
             (Kind::Text, toml::Value::String(_)) | (Kind::Flag, toml::Value::Boolean(_)) => None,
             (Kind::Text, _) => Some("text".to_owned()),
@@ -362,7 +561,8 @@ impl Values {
         match allowed {
             None => Ok(value.clone()),
             Some(allowed) => {
-                let found = if setting.secret { "a value that is not shown".to_owned() } else { value.to_string() };
+                let found =
+                    if setting.secret { "a value that is not shown".to_owned() } else { value.to_string() };
                 Err(format!("{name}: found {found} in {source}; allowed: {allowed}"))
             }
         }
@@ -385,14 +585,24 @@ impl Values {
     }
 
     fn list(&self, name: &str) -> Result<Vec<String>, String> {
-        Ok(self.value(name)?.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect())
+        Ok(self
+            .value(name)?
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|item| item.as_str().map(str::to_owned))
+            .collect())
     }
 
     /// The parts of the rows with a `*` that somebody has set, such as `openai` of `language_model.*.model`.
     fn chosen(&self, section: &str) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for name in self.0.keys() {
-            let Some((chosen, _)) = name.strip_prefix(section).and_then(|rest| rest.strip_prefix('.')).and_then(|rest| rest.split_once('.')) else {
+            let Some((chosen, _)) = name
+                .strip_prefix(section)
+                .and_then(|rest| rest.strip_prefix('.'))
+                .and_then(|rest| rest.split_once('.'))
+            else {
                 continue;
             };
             if !names.iter().any(|known| known == chosen) {
@@ -422,7 +632,9 @@ impl Values {
             let mut name = name.as_str();
             while let Some((section, rest)) = name.split_once('.') {
                 let inner = table.entry(section).or_insert_with(|| toml::Value::Table(toml::Table::new()));
-                let Some(inner) = inner.as_table_mut() else { return Err(format!("{section}: not a section")) };
+                let Some(inner) = inner.as_table_mut() else {
+                    return Err(format!("{section}: not a section"));
+                };
                 table = inner;
                 name = rest;
             }
@@ -449,7 +661,9 @@ impl Values {
         }
         let operator_token = self.text("operator_token")?;
         if !operator_token.is_empty() && operator_token.len() < 16 {
-            return Err("operator_token: found a value that is too short; allowed: 16 characters and more".into());
+            return Err(
+                "operator_token: found a value that is too short; allowed: 16 characters and more".into()
+            );
         }
         Ok(Config {
             listen: self.text("listen")?,
@@ -484,14 +698,20 @@ fn from_text(kind: Kind, text: String) -> toml::Value {
     match kind {
         Kind::Number(..) => text.parse().map_or(toml::Value::String(text), toml::Value::Integer),
         Kind::Flag => text.parse().map_or(toml::Value::String(text), toml::Value::Boolean),
-        Kind::List => {
-            toml::Value::Array(text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(|item| toml::Value::String(item.into())).collect())
-        }
+        Kind::List => toml::Value::Array(
+            text.split(',')
+                .map(str::trim)
+                .filter(|item| !item.is_empty())
+                .map(|item| toml::Value::String(item.into()))
+                .collect(),
+        ),
         Kind::Sections if text.trim().is_empty() => toml::Value::Array(Vec::new()),
         // In an environment variable: [{name = "main", address = "sip.carrier.example"}]
-        Kind::Sections => {
-            format!("it = {text}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("it")).unwrap_or(toml::Value::String(text))
-        }
+        Kind::Sections => format!("it = {text}")
+            .parse::<toml::Table>()
+            .ok()
+            .and_then(|mut table| table.remove("it"))
+            .unwrap_or(toml::Value::String(text)),
         Kind::Text | Kind::Words(_) => toml::Value::String(text),
     }
 }

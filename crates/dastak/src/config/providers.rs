@@ -26,8 +26,13 @@ pub struct Providers {
 
 /// Reads the sections.
 pub(super) fn read(values: &Values) -> Result<Providers, String> {
-    if let Some(strange) = values.chosen("speech").into_iter().find(|name| !SPEECH_PROVIDERS.contains(&name.as_str())) {
-        return Err(format!("speech.{strange}: no such provider; allowed are {}", SPEECH_PROVIDERS.join(", ")));
+    if let Some(strange) =
+        values.chosen("speech").into_iter().find(|name| !SPEECH_PROVIDERS.contains(&name.as_str()))
+    {
+        return Err(format!(
+            "speech.{strange}: no such provider; allowed are {}",
+            SPEECH_PROVIDERS.join(", ")
+        ));
     }
     Ok(Providers {
         to_text: speech(values, "speech.to_text")?,
@@ -67,21 +72,26 @@ fn speech(values: &Values, list: &str) -> Result<Vec<Speech>, String> {
 fn models(values: &Values) -> Result<Vec<LanguageModel>, String> {
     let mut found = Vec::new();
     for name in values.list("language_model.providers")? {
-        if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') || name.is_empty() {
-            return Err(format!("language_model.providers: found «{name}»; allowed: names of letters, digits, _ and -"));
+        if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+            || name.is_empty()
+        {
+            return Err(format!(
+                "language_model.providers: found «{name}»; allowed: names of letters, digits, _ and -"
+            ));
         }
         if name == "offline" {
             found.push(LanguageModel { name, ..LanguageModel::default() });
             continue;
         }
         let of = |key: &str| format!("language_model.{name}.{key}");
-        let missing = |key: &str| format!("language_model.{name}.{key}: missing; language_model.providers names this one");
+        let missing = |key: &str| {
+            format!("language_model.{name}.{key}: missing; language_model.providers names this one")
+        };
         let temperature = values.text(&of("temperature"))?;
-        let temperature = temperature
-            .parse::<f64>()
-            .ok()
-            .filter(|number| (0.0..=2.0).contains(number))
-            .ok_or_else(|| format!("language_model.{name}.temperature: found «{temperature}»; allowed: 0 to 2"))?;
+        let temperature =
+            temperature.parse::<f64>().ok().filter(|number| (0.0..=2.0).contains(number)).ok_or_else(
+                || format!("language_model.{name}.temperature: found «{temperature}»; allowed: 0 to 2"),
+            )?;
         found.push(LanguageModel {
             base_url: address(values, &of("base_url"))?.ok_or_else(|| missing("base_url"))?,
             api_key: values.text(&of("api_key"))?,
@@ -100,9 +110,12 @@ fn storage(values: &Values) -> Result<Storage, String> {
     if values.text("storage.kind")? == "files" {
         return Ok(Storage::Files(values.text("data")?.into()));
     }
-    let required = |name: &str| values.some_text(name)?.ok_or_else(|| format!("{name}: missing; storage.kind = s3 needs it"));
+    let required = |name: &str| {
+        values.some_text(name)?.ok_or_else(|| format!("{name}: missing; storage.kind = s3 needs it"))
+    };
     Ok(Storage::S3 {
-        endpoint: address(values, "storage.endpoint")?.ok_or("storage.endpoint: missing; storage.kind = s3 needs it")?,
+        endpoint: address(values, "storage.endpoint")?
+            .ok_or("storage.endpoint: missing; storage.kind = s3 needs it")?,
         region: required("storage.region")?,
         bucket: required("storage.bucket")?,
         access_key: required("storage.access_key")?,
@@ -112,9 +125,14 @@ fn storage(values: &Values) -> Result<Storage, String> {
 
 fn address(values: &Values, name: &str) -> Result<Option<String>, String> {
     let Some(text) = values.some_text(name)? else { return Ok(None) };
-    let known = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).is_some_and(|rest| !rest.is_empty());
+    let known = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"))
+        .is_some_and(|rest| !rest.is_empty());
     if !known || text.parse::<http::Uri>().is_err() {
-        return Err(format!("{name}: found «{text}»; allowed: an address that starts with https:// or http://"));
+        return Err(format!(
+            "{name}: found «{text}»; allowed: an address that starts with https:// or http://"
+        ));
     }
     Ok(Some(text.trim_end_matches('/').to_owned()))
 }

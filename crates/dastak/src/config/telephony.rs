@@ -3,7 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use telephony::settings::{Codec, Encryption, InboundTransport, Network, NumberFormat, Settings, Transport, Trunk};
+use telephony::settings::{
+    Codec, Encryption, InboundTransport, Network, NumberFormat, Settings, Transport, Trunk,
+};
 
 use super::Values;
 
@@ -60,15 +62,14 @@ pub(super) fn read(values: &Values) -> Result<Telephony, String> {
     if carrier == Carrier::Sip && values.text("clock")? == "manual" {
         return Err("clock: found manual together with telephony.carrier = sip; a manual clock goes with sandbox or none".into());
     }
-    let machine_answer = match values.text("telephony.machine_answer")?.as_str() {
-        "off" => MachineAnswer::Off,
-        "leave_message" => MachineAnswer::Leave(
-            values
-                .some_text("telephony.machine_message")?
-                .ok_or("telephony.machine_message: missing; telephony.machine_answer = leave_message says it")?,
-        ),
-        _ => MachineAnswer::HangUp,
-    };
+    let machine_answer =
+        match values.text("telephony.machine_answer")?.as_str() {
+            "off" => MachineAnswer::Off,
+            "leave_message" => MachineAnswer::Leave(values.some_text("telephony.machine_message")?.ok_or(
+                "telephony.machine_message: missing; telephony.machine_answer = leave_message says it",
+            )?),
+            _ => MachineAnswer::HangUp,
+        };
     let filler = seconds(values, "telephony.filler_after")?;
     Ok(Telephony {
         carrier,
@@ -97,20 +98,26 @@ fn parsed<T: std::str::FromStr>(values: &Values, name: &str, allowed: &str) -> R
 
 fn sip(values: &Values, carrier: Carrier) -> Result<Settings, String> {
     const ADDRESS: &str = "an address with a port such as 0.0.0.0:5060";
-    let listen =
-        parsed::<SocketAddr>(values, "telephony.sip.listen", ADDRESS)?.ok_or_else(|| format!("telephony.sip.listen: missing; allowed: {ADDRESS}"))?;
-    let (cert, key) = (values.some_text("telephony.sip.tls_cert")?, values.some_text("telephony.sip.tls_key")?);
+    let listen = parsed::<SocketAddr>(values, "telephony.sip.listen", ADDRESS)?
+        .ok_or_else(|| format!("telephony.sip.listen: missing; allowed: {ADDRESS}"))?;
+    let (cert, key) =
+        (values.some_text("telephony.sip.tls_cert")?, values.some_text("telephony.sip.tls_key")?);
     let tls = match (parsed::<SocketAddr>(values, "telephony.sip.tls_listen", ADDRESS)?, cert, key) {
         (Some(address), Some(cert), Some(key)) => Some((address, cert.into(), key.into())),
         (None, None, None) => None,
-        _ => return Err("telephony.sip.tls_listen: goes together with telephony.sip.tls_cert and telephony.sip.tls_key".into()),
+        _ => return Err(
+            "telephony.sip.tls_listen: goes together with telephony.sip.tls_cert and telephony.sip.tls_key"
+                .into(),
+        ),
     };
     let ports = values.text("telephony.sip.rtp_ports")?;
     let rtp_ports = ports
         .split_once('-')
         .and_then(|(first, last)| Some((first.trim().parse::<u16>().ok()?, last.trim().parse::<u16>().ok()?)))
         .filter(|(first, last)| *first > 0 && last > first)
-        .ok_or_else(|| format!("telephony.sip.rtp_ports: found «{ports}»; allowed: two ports such as 20000-29999"))?;
+        .ok_or_else(|| {
+            format!("telephony.sip.rtp_ports: found «{ports}»; allowed: two ports such as 20000-29999")
+        })?;
     let threads = match count(values, "telephony.sip.media_threads")? {
         0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1)),
         threads => threads,
@@ -120,7 +127,11 @@ fn sip(values: &Values, carrier: Carrier) -> Result<Settings, String> {
         listen,
         tls,
         tls_ca: values.some_text("telephony.sip.tls_ca")?.map(Into::into),
-        public_address: parsed::<IpAddr>(values, "telephony.sip.public_address", "an address such as 203.0.113.7")?,
+        public_address: parsed::<IpAddr>(
+            values,
+            "telephony.sip.public_address",
+            "an address such as 203.0.113.7",
+        )?,
         rtp_ports,
         ring_timeout: seconds(values, "telephony.ring_timeout")?,
         response_timeout: seconds(values, "telephony.sip.response_timeout")?,
@@ -153,15 +164,23 @@ const TRUNK: [&str; 17] = [
 fn trunks(values: &Values) -> Result<Vec<Trunk>, String> {
     let found = values.value("telephony.sip.trunks")?;
     let mut trunks: Vec<Trunk> = Vec::new();
-    for (index, table) in found.as_array().into_iter().flatten().filter_map(toml::Value::as_table).enumerate() {
+    for (index, table) in found.as_array().into_iter().flatten().filter_map(toml::Value::as_table).enumerate()
+    {
         let trunk = trunk(&Section { name: format!("telephony.sip.trunks[{}]", index + 1), table })?;
         if trunks.iter().any(|other| other.name == trunk.name) {
-            return Err(format!("telephony.sip.trunks[{}].name: «{}» is the name of another trunk", index + 1, trunk.name));
+            return Err(format!(
+                "telephony.sip.trunks[{}].name: «{}» is the name of another trunk",
+                index + 1,
+                trunk.name
+            ));
         }
         trunks.push(trunk);
     }
     if trunks.is_empty() {
-        return Err("telephony.sip.trunks: found none; with telephony.carrier = sip at least one trunk is needed".into());
+        return Err(
+            "telephony.sip.trunks: found none; with telephony.carrier = sip at least one trunk is needed"
+                .into(),
+        );
     }
     Ok(trunks)
 }
@@ -170,7 +189,9 @@ fn trunk(section: &Section<'_>) -> Result<Trunk, String> {
     if let Some(strange) = section.table.keys().find(|key| !TRUNK.contains(&key.as_str())) {
         return Err(format!("{}.{strange}: no such setting; allowed are {}", section.name, TRUNK.join(", ")));
     }
-    let codecs = section.list("codecs", &[("PCMU", Codec::Pcmu), ("PCMA", Codec::Pcma)])?.unwrap_or_else(|| vec![Codec::Pcmu, Codec::Pcma]);
+    let codecs = section
+        .list("codecs", &[("PCMU", Codec::Pcmu), ("PCMA", Codec::Pcma)])?
+        .unwrap_or_else(|| vec![Codec::Pcmu, Codec::Pcma]);
     if codecs.is_empty() {
         return Err(format!("{}.codecs: found none; allowed: PCMU, PCMA", section.name));
     }
@@ -182,21 +203,37 @@ fn trunk(section: &Section<'_>) -> Result<Trunk, String> {
     Ok(Trunk {
         name: section.required("name")?,
         address: section.required("address")?,
-        transport: section.word("transport", &[("udp", Transport::Udp), ("tcp", Transport::Tcp), ("tls", Transport::Tls)])?,
+        transport: section.word(
+            "transport",
+            &[("udp", Transport::Udp), ("tcp", Transport::Tcp), ("tls", Transport::Tls)],
+        )?,
         outbound_proxy: section.text("outbound_proxy")?,
         username,
         password,
         register: section.flag("register")?,
         codecs,
-        number_format: section
-            .word("number_format", &[("e164", NumberFormat::E164), ("plain", NumberFormat::Plain), ("national", NumberFormat::National)])?,
+        number_format: section.word(
+            "number_format",
+            &[
+                ("e164", NumberFormat::E164),
+                ("plain", NumberFormat::Plain),
+                ("national", NumberFormat::National),
+            ],
+        )?,
         caller_id: section.text("caller_id")?,
-        encryption: section.word("encryption", &[("when_offered", Encryption::WhenOffered), ("required", Encryption::Required)])?,
-        options_interval: Duration::from_secs(section.number("options_interval", 30, 0, 3600)?.unsigned_abs()),
+        encryption: section.word(
+            "encryption",
+            &[("when_offered", Encryption::WhenOffered), ("required", Encryption::Required)],
+        )?,
+        options_interval: Duration::from_secs(
+            section.number("options_interval", 30, 0, 3600)?.unsigned_abs(),
+        ),
         channels: u32::try_from(section.number("channels", 30, 1, 100_000)?).unwrap_or(30),
         inbound_from: section.networks("inbound_from")?,
-        inbound_transport: section
-            .word("inbound_transport", &[("any", InboundTransport::Any), ("tcp", InboundTransport::Tcp), ("tls", InboundTransport::Tls)])?,
+        inbound_transport: section.word(
+            "inbound_transport",
+            &[("any", InboundTransport::Any), ("tcp", InboundTransport::Tcp), ("tls", InboundTransport::Tls)],
+        )?,
         inbound_auth,
         media_from: section.networks("media_from")?,
     })
@@ -224,11 +261,18 @@ impl Section<'_> {
     /// One of the words; the first is the default.
     fn word<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Result<T, String> {
         let Some(text) = self.text(key)? else {
-            return words.first().map(|(_, value)| *value).ok_or_else(|| format!("{}.{key}: missing", self.name));
+            return words
+                .first()
+                .map(|(_, value)| *value)
+                .ok_or_else(|| format!("{}.{key}: missing", self.name));
         };
         let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
         found.ok_or_else(|| {
-            format!("{}.{key}: found \"{text}\"; allowed: {}", self.name, words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", "))
+            format!(
+                "{}.{key}: found \"{text}\"; allowed: {}",
+                self.name,
+                words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ")
+            )
         })
     }
 
@@ -244,7 +288,12 @@ impl Section<'_> {
 
     fn networks(&self, key: &str) -> Result<Vec<Network>, String> {
         let read = |text: String| {
-            text.parse().map_err(|()| format!("{}.{key}: found «{text}»; allowed: addresses and networks such as 203.0.113.0/24", self.name))
+            text.parse().map_err(|()| {
+                format!(
+                    "{}.{key}: found «{text}»; allowed: addresses and networks such as 203.0.113.0/24",
+                    self.name
+                )
+            })
         };
         self.texts(key)?.unwrap_or_default().into_iter().map(read).collect()
     }
@@ -255,7 +304,9 @@ impl Section<'_> {
         let read = |text: &String| words.iter().find(|(word, _)| word == text).map(|(_, value)| *value);
         texts
             .iter()
-            .map(|text| read(text).ok_or_else(|| format!("{}.{key}: found \"{text}\"; allowed: {allowed}", self.name)))
+            .map(|text| {
+                read(text).ok_or_else(|| format!("{}.{key}: found \"{text}\"; allowed: {allowed}", self.name))
+            })
             .collect::<Result<_, _>>()
             .map(Some)
     }
@@ -272,7 +323,10 @@ impl Section<'_> {
         match self.table.get(key) {
             None => Ok(default),
             Some(toml::Value::Integer(number)) if (min..=max).contains(number) => Ok(*number),
-            Some(found) => Err(format!("{}.{key}: found {found}; allowed: a whole number from {min} to {max}", self.name)),
+            Some(found) => Err(format!(
+                "{}.{key}: found {found}; allowed: a whole number from {min} to {max}",
+                self.name
+            )),
         }
     }
 }
@@ -282,7 +336,9 @@ pub(super) fn masked(section: toml::Value) -> toml::Value {
     match section {
         toml::Value::Table(mut table) => {
             // What nobody knows may be a misspelt password.
-            for (_, value) in table.iter_mut().filter(|(key, _)| *key == "password" || !TRUNK.contains(&key.as_str())) {
+            for (_, value) in
+                table.iter_mut().filter(|(key, _)| *key == "password" || !TRUNK.contains(&key.as_str()))
+            {
                 *value = toml::Value::String("********".into());
             }
             toml::Value::Table(table)

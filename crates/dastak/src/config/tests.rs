@@ -4,7 +4,9 @@ use super::*;
 
 fn environment(pairs: &[(&str, &str)]) -> Values {
     let mut values = Values::default();
-    values.add_environment(pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))).unwrap();
+    values
+        .add_environment(pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())))
+        .unwrap();
     values
 }
 
@@ -13,13 +15,25 @@ fn flags_win_over_environment_over_file_over_default() {
     let folder = std::env::temp_dir().join(format!("dastak-config-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("dastak.toml");
-    std::fs::write(&file, "brand = \"File\"\nkey_prefix = \"file\"\nlisten = \"f:1\"\n[telephony]\ncarrier = \"sandbox\"\n").unwrap();
+    std::fs::write(
+        &file,
+        "brand = \"File\"\nkey_prefix = \"file\"\nlisten = \"f:1\"\n[telephony]\ncarrier = \"sandbox\"\n",
+    )
+    .unwrap();
     let mut values = Values::default();
     values.add_file(&file).unwrap();
-    values.add_environment([("DASTAK_BRAND".to_owned(), "Env".to_owned()), ("DASTAK_LISTEN".to_owned(), "e:1".to_owned())].into_iter()).unwrap();
+    values
+        .add_environment(
+            [("DASTAK_BRAND".to_owned(), "Env".to_owned()), ("DASTAK_LISTEN".to_owned(), "e:1".to_owned())]
+                .into_iter(),
+        )
+        .unwrap();
     values.add_text("listen", "flag:1".into(), "--listen").unwrap();
     let config = values.config(false).unwrap();
-    assert_eq!((config.listen.as_str(), config.brand.as_str(), config.key_prefix.as_str()), ("flag:1", "Env", "file"));
+    assert_eq!(
+        (config.listen.as_str(), config.brand.as_str(), config.key_prefix.as_str()),
+        ("flag:1", "Env", "file")
+    );
     assert_eq!((config.telephony.carrier, config.telephony.concurrent_calls), (Carrier::Sandbox, 500));
     std::fs::remove_dir_all(&folder).unwrap();
 }
@@ -27,19 +41,32 @@ fn flags_win_over_environment_over_file_over_default() {
 #[test]
 fn a_wrong_setting_says_its_name_what_was_found_and_what_is_allowed() {
     for (name, text, expected) in [
-        ("DASTAK_CLOCK", "fast", "clock: found \"fast\" in the environment variable DASTAK_CLOCK; allowed: real, manual"),
+        (
+            "DASTAK_CLOCK",
+            "fast",
+            "clock: found \"fast\" in the environment variable DASTAK_CLOCK; allowed: real, manual",
+        ),
         (
             "DASTAK_TELEPHONY__CONCURRENT_CALLS",
             "many",
             "telephony.concurrent_calls: found \"many\" in the environment variable DASTAK_TELEPHONY__CONCURRENT_CALLS; allowed: a whole number from 0 to 1000000",
         ),
-        ("DASTAK_TRUSTED_PROXIES", "10.0.0.0/99", "trusted_proxies: found «10.0.0.0/99», allowed are addresses and networks such as 10.0.0.0/8"),
+        (
+            "DASTAK_TRUSTED_PROXIES",
+            "10.0.0.0/99",
+            "trusted_proxies: found «10.0.0.0/99», allowed are addresses and networks such as 10.0.0.0/8",
+        ),
         ("DASTAK_TLS_CERT", "a.pem", "tls_key: missing; tls_cert and tls_key go together"),
     ] {
         assert_eq!(environment(&[(name, text)]).config(false).unwrap_err(), expected);
     }
-    let strange = Values::default().add_environment([("DASTAK_CLOK".to_owned(), "x".to_owned())].into_iter()).unwrap_err();
-    assert!(strange.starts_with("clok: no such setting (found in the environment variable DASTAK_CLOK)"), "{strange}");
+    let strange = Values::default()
+        .add_environment([("DASTAK_CLOK".to_owned(), "x".to_owned())].into_iter())
+        .unwrap_err();
+    assert!(
+        strange.starts_with("clok: no such setting (found in the environment variable DASTAK_CLOK)"),
+        "{strange}"
+    );
 }
 
 #[test]
@@ -51,7 +78,12 @@ fn printed_settings_mask_secrets() {
 #[test]
 fn a_misspelt_password_of_a_trunk_is_not_shown_either() {
     let mut values = Values::default();
-    values.add_toml("[[telephony.sip.trunks]]\nname = \"main\"\npassword = \"hush\"\npasswort = \"hush\"\n", "a file").unwrap();
+    values
+        .add_toml(
+            "[[telephony.sip.trunks]]\nname = \"main\"\npassword = \"hush\"\npasswort = \"hush\"\n",
+            "a file",
+        )
+        .unwrap();
     let shown = values.print().unwrap();
     assert!(shown.contains("name = \"main\"") && !shown.contains("hush"), "{shown}");
 }
@@ -93,12 +125,22 @@ fn trunks_and_providers_are_read_in_order() {
     values.add_file(&file).unwrap();
     let config = values.config(false).unwrap();
     let sip = &config.telephony.sip;
-    let trunks: Vec<_> = sip.trunks.iter().map(|trunk| (trunk.name.as_str(), trunk.transport, trunk.codecs.len())).collect();
-    assert_eq!(trunks, [("main", ::telephony::settings::Transport::Tcp, 2), ("spare", ::telephony::settings::Transport::Udp, 2)]);
+    let trunks: Vec<_> =
+        sip.trunks.iter().map(|trunk| (trunk.name.as_str(), trunk.transport, trunk.codecs.len())).collect();
+    assert_eq!(
+        trunks,
+        [
+            ("main", ::telephony::settings::Transport::Tcp, 2),
+            ("spare", ::telephony::settings::Transport::Udp, 2)
+        ]
+    );
     assert_eq!((sip.rtp_ports, config.telephony.carrier), ((21000, 21999), Carrier::Sip));
     let names: Vec<_> = config.providers.to_text.iter().map(|provider| provider.name.as_str()).collect();
     assert_eq!(names, ["sarvam", "offline"]);
-    assert_eq!((config.providers.models[0].model.as_str(), config.providers.models[1].name.as_str()), ("m", "offline"));
+    assert_eq!(
+        (config.providers.models[0].model.as_str(), config.providers.models[1].name.as_str()),
+        ("m", "offline")
+    );
     let printed = values.print().unwrap();
     assert!(printed.contains("sip.carrier.example") && !printed.contains("hidden"), "{printed}");
     std::fs::remove_dir_all(&folder).unwrap();
@@ -112,8 +154,14 @@ fn wrong_trunks_and_providers_are_named() {
     for (trunk, expected) in [
         ("[]", "telephony.sip.trunks: found none; with telephony.carrier = sip at least one trunk is needed"),
         ("[{address = \"a\"}]", "telephony.sip.trunks[1].name: missing"),
-        ("[{name = \"a\", address = \"a\", transport = \"pigeon\"}]", "telephony.sip.trunks[1].transport: found \"pigeon\"; allowed: udp, tcp, tls"),
-        ("[{name = \"a\", address = \"a\", codecs = [\"G729\"]}]", "telephony.sip.trunks[1].codecs: found \"G729\"; allowed: PCMU, PCMA"),
+        (
+            "[{name = \"a\", address = \"a\", transport = \"pigeon\"}]",
+            "telephony.sip.trunks[1].transport: found \"pigeon\"; allowed: udp, tcp, tls",
+        ),
+        (
+            "[{name = \"a\", address = \"a\", codecs = [\"G729\"]}]",
+            "telephony.sip.trunks[1].codecs: found \"G729\"; allowed: PCMU, PCMA",
+        ),
         (
             "[{name = \"a\", address = \"a\", media_from = [\"10.0.0.0/40\"]}]",
             "telephony.sip.trunks[1].media_from: found «10.0.0.0/40»; allowed: addresses and networks such as 203.0.113.0/24",
@@ -122,9 +170,18 @@ fn wrong_trunks_and_providers_are_named() {
             "[{name = \"a\", address = \"a\", inbound_transport = \"udp\"}]",
             "telephony.sip.trunks[1].inbound_transport: found \"udp\"; allowed: any, tcp, tls",
         ),
-        ("[{name = \"a\", address = \"a\", inbound_auth = true}]", "telephony.sip.trunks[1].inbound_auth: goes together with username and password"),
-        ("[{name = \"a\", address = \"a\", colour = 1}]", "telephony.sip.trunks[1].colour: no such setting; allowed are name, address, transport,"),
-        ("[{name = \"a\", address = \"a\"}, {name = \"a\", address = \"b\"}]", "telephony.sip.trunks[2].name: «a» is the name of another trunk"),
+        (
+            "[{name = \"a\", address = \"a\", inbound_auth = true}]",
+            "telephony.sip.trunks[1].inbound_auth: goes together with username and password",
+        ),
+        (
+            "[{name = \"a\", address = \"a\", colour = 1}]",
+            "telephony.sip.trunks[1].colour: no such setting; allowed are name, address, transport,",
+        ),
+        (
+            "[{name = \"a\", address = \"a\"}, {name = \"a\", address = \"b\"}]",
+            "telephony.sip.trunks[2].name: «a» is the name of another trunk",
+        ),
     ] {
         let found = refused(&[sip, (trunks, trunk)]);
         assert!(found.starts_with(expected), "{found}");
@@ -141,8 +198,9 @@ fn wrong_trunks_and_providers_are_named() {
     assert!(ports.starts_with("telephony.sip.rtp_ports: found «30000-20000»"), "{ports}");
 }
 
-/// Every setting that the table calls secret, and those in sections of lists, with a value that would be seen. A new secret setting is in here by itself;
-/// one that the table does not call secret fails `print_config` first.
+/// Every setting that the table calls secret, and those in sections of lists, with a value that would be
+/// seen. A new secret setting is in here by itself; one that the table does not call secret fails
+/// `print_config` first.
 #[test]
 fn no_settings_print_shows_a_secret() {
     const PLANTED: &str = "0123456789planted-secret-words";
@@ -163,7 +221,10 @@ fn no_settings_print_shows_a_secret() {
     assert!(planted >= 10, "{planted}");
     for (name, text) in [
         ("telephony.carrier", "sip"),
-        ("telephony.sip.trunks", &format!("[{{name = \"a\", address = \"a\", username = \"u\", password = \"{PLANTED}\"}}]")),
+        (
+            "telephony.sip.trunks",
+            &format!("[{{name = \"a\", address = \"a\", username = \"u\", password = \"{PLANTED}\"}}]"),
+        ),
         ("speech.to_text", &SPEECH_PROVIDERS.join(",")),
         ("speech.from_text", &SPEECH_PROVIDERS.join(",")),
         ("language_model.providers", "mine"),
@@ -177,15 +238,27 @@ fn no_settings_print_shows_a_secret() {
     }
     let config = values.config(false).unwrap();
     // Each secret has arrived where it is used.
-    assert_eq!((config.database_url.as_deref(), config.master_key.as_deref()), (Some(PLANTED), Some(PLANTED)));
+    assert_eq!(
+        (config.database_url.as_deref(), config.master_key.as_deref()),
+        (Some(PLANTED), Some(PLANTED))
+    );
     assert_eq!((&*config.operator_token, config.providers.to_text[0].api_key.as_str()), (PLANTED, PLANTED));
     assert_eq!(config.telephony.sip.trunks[0].password.as_deref(), Some(PLANTED));
     let store = crate::service::store_settings(&config);
-    for shown in [format!("{config:?}"), format!("{config:#?}"), format!("{values:?}"), format!("{store:?}"), values.print().unwrap()] {
+    for shown in [
+        format!("{config:?}"),
+        format!("{config:#?}"),
+        format!("{values:?}"),
+        format!("{store:?}"),
+        values.print().unwrap(),
+    ] {
         assert!(!shown.contains("planted"), "{shown}");
     }
-    let source =
-        crate::app::master_key::Source::of(&Config { master_key: Some("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".into()), ..config }).unwrap();
+    let source = crate::app::master_key::Source::of(&Config {
+        master_key: Some("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".into()),
+        ..config
+    })
+    .unwrap();
     let shown = format!("{source:?}");
     assert!(!shown.contains("[0, 1") && !shown.contains("AAECAw"), "{shown}");
 }

@@ -1,4 +1,5 @@
-//! The body of a request: read once it is known who sends it, within the bounds of all bodies and of its sender's.
+//! The body of a request: read once it is known who sends it, within the bounds of all bodies and of its
+//! sender's.
 
 use std::time::Duration;
 
@@ -19,7 +20,8 @@ const UPLOAD_LIMIT: usize = 26 * 1024 * 1024;
 const SMALL_LIMIT: usize = 64 * 1024;
 /// Longest wait for the next piece of a body.
 const PIECE_TIME: Duration = Duration::from_secs(10);
-/// The unread rest of a refused request that is read for the sake of its connection, and how long that may take.
+/// The unread rest of a refused request that is read for the sake of its connection, and how long that may
+/// take.
 const REST: u64 = 16 * 1024;
 const REST_TIME: Duration = Duration::from_secs(1);
 /// What is taken at a time for a body that does not say how long it is.
@@ -42,7 +44,8 @@ pub struct Held {
 impl Held {
     fn take(app: &App, client: Client, bytes: usize) -> Result<Self, Failure> {
         let limits = &app.config.limits;
-        let own = app.shares.clients.take(client, bytes, limits.bodies_per_client).ok_or_else(|| own_full(app))?;
+        let own =
+            app.shares.clients.take(client, bytes, limits.bodies_per_client).ok_or_else(|| own_full(app))?;
         let all = app.shares.bodies.take((), bytes, limits.bodies).ok_or_else(all_full)?;
         app.metrics.bodies.inc_by(as_figure(bytes));
         Ok(Self { all, own, figure: app.metrics.bodies.clone(), bytes })
@@ -73,12 +76,21 @@ fn as_figure(bytes: usize) -> i64 {
 }
 
 fn own_full(app: &App) -> Failure {
-    let message = format!("more than {} MB of request bodies at once; wait for some of them", app.config.limits.bodies_per_client / 1024 / 1024);
+    let message = format!(
+        "more than {} MB of request bodies at once; wait for some of them",
+        app.config.limits.bodies_per_client / 1024 / 1024
+    );
     Failure { retry_after: Some(1), ..Failure::new(error_codes::RATE_LIMITED, message) }
 }
 
 fn all_full() -> Failure {
-    Failure { retry_after: Some(1), ..Failure::new(error_codes::UNAVAILABLE, "too many large requests at once; nothing was changed, try again") }
+    Failure {
+        retry_after: Some(1),
+        ..Failure::new(
+            error_codes::UNAVAILABLE,
+            "too many large requests at once; nothing was changed, try again",
+        )
+    }
 }
 
 impl<B> Incoming<B>
@@ -102,8 +114,15 @@ where
         loop {
             let until = until.min(Instant::now() + PIECE_TIME);
             match timeout_at(until, self.body.frame()).await {
-                Err(_) => return Err(Failure::new(error_codes::REQUEST_TIMEOUT, "the body did not arrive in time")),
-                Ok(Some(Err(_))) => return Err(Failure::new(error_codes::INVALID_REQUEST, "the body ended early")),
+                Err(_) => {
+                    return Err(Failure::new(
+                        error_codes::REQUEST_TIMEOUT,
+                        "the body did not arrive in time",
+                    ));
+                }
+                Ok(Some(Err(_))) => {
+                    return Err(Failure::new(error_codes::INVALID_REQUEST, "the body ended early"));
+                }
                 Ok(Some(Ok(frame))) => match frame.into_data() {
                     Ok(bytes) if !bytes.is_empty() => return Ok(bytes),
                     Ok(_) | Err(_) => {}
@@ -117,7 +136,12 @@ where
     }
 
     /// Reads it whole.
-    pub async fn read(&mut self, app: &App, operation: &Operation, client: Client) -> Result<(Bytes, Option<Held>), Failure> {
+    pub async fn read(
+        &mut self,
+        app: &App,
+        operation: &Operation,
+        client: Client,
+    ) -> Result<(Bytes, Option<Held>), Failure> {
         let limit = match operation.access {
             _ if operation.upload => UPLOAD_LIMIT,
             Access::Public | Access::Figures => SMALL_LIMIT,
@@ -128,10 +152,15 @@ where
             return Ok((Bytes::new(), None));
         }
         let too_large = || {
-            let size = if limit < 1024 * 1024 { format!("{} KB", limit / 1024) } else { format!("{} MB", limit / 1024 / 1024) };
+            let size = if limit < 1024 * 1024 {
+                format!("{} KB", limit / 1024)
+            } else {
+                format!("{} MB", limit / 1024 / 1024)
+            };
             Failure::new(error_codes::PAYLOAD_TOO_LARGE, format!("the body is larger than {size}"))
         };
-        let declared = self.body.size_hint().exact().map(|length| usize::try_from(length).unwrap_or(usize::MAX));
+        let declared =
+            self.body.size_hint().exact().map(|length| usize::try_from(length).unwrap_or(usize::MAX));
         if declared.is_some_and(|length| length > limit) {
             return Err(too_large());
         }
@@ -157,7 +186,8 @@ where
         Ok((whole.into(), Some(held)))
     }
 
-    /// Passes over what is left of a small body that nobody reads, so that its connection can be used again; whether it can.
+    /// Passes over what is left of a small body that nobody reads, so that its connection can be used again;
+    /// whether it can.
     pub async fn pass_over(&mut self) -> bool {
         if self.body.size_hint().exact().is_none_or(|length| length > REST) {
             return false;

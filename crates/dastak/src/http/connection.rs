@@ -1,4 +1,5 @@
-//! A client's socket: a client that does not take its answer is given up, and one that was refused while it was still sending hears why.
+//! A client's socket: a client that does not take its answer is given up, and one that was refused while it
+//! was still sending hears why.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
@@ -11,7 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// How long what a refused client still sends is passed over, so that it reads the answer before the connection breaks.
+/// How long what a refused client still sends is passed over, so that it reads the answer before the
+/// connection breaks.
 const LINGER: Duration = Duration::from_secs(2);
 /// Most bytes of it.
 const LINGER_BYTES: usize = 32 * 1024 * 1024;
@@ -38,7 +40,11 @@ impl Paced {
         Self { io, patience, waiting: None, taken: 0, unread, lingering: None }
     }
 
-    fn written(&mut self, context: &mut Context<'_>, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    fn written(
+        &mut self,
+        context: &mut Context<'_>,
+        outcome: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(bytes)) = &outcome {
             self.taken += bytes;
             if self.taken >= PACE {
@@ -62,18 +68,30 @@ impl Paced {
 }
 
 impl AsyncRead for Paced {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.io).poll_read(context, into)
     }
 }
 
 impl AsyncWrite for Paced {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.io).poll_write(context, bytes);
         self.written(context, outcome)
     }
 
-    fn poll_write_vectored(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.io).poll_write_vectored(context, bytes);
         self.written(context, outcome)
     }
@@ -97,7 +115,9 @@ impl AsyncWrite for Paced {
         }
         let this = &mut *self;
         // Closing a socket with unread bytes resets the connection, and the answer may be lost with it.
-        let (until, left) = this.lingering.get_or_insert_with(|| (Box::pin(sleep_until(Instant::now() + LINGER)), LINGER_BYTES));
+        let (until, left) = this
+            .lingering
+            .get_or_insert_with(|| (Box::pin(sleep_until(Instant::now() + LINGER)), LINGER_BYTES));
         let mut room = [0; 8192];
         loop {
             if until.as_mut().poll(context).is_ready() {

@@ -99,8 +99,9 @@ impl Request {
 
     /// The body as its type.
     pub fn body<T: DeserializeOwned>(&mut self) -> Result<T, Failure> {
-        serde_json::from_value(self.body.take())
-            .map_err(|why| Failure::internal(format!("{}: body schema and type differ: {why}", self.operation.id)))
+        serde_json::from_value(self.body.take()).map_err(|why| {
+            Failure::internal(format!("{}: body schema and type differ: {why}", self.operation.id))
+        })
     }
 
     /// A query parameter that is text.

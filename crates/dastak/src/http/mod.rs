@@ -1,4 +1,5 @@
-//! HTTP: from a socket to one use case and back. `router` leads every request the same way; handlers decode, make one `app` call, encode.
+//! HTTP: from a socket to one use case and back. `router` leads every request the same way; handlers decode,
+//! make one `app` call, encode.
 
 pub mod body;
 pub mod connection;

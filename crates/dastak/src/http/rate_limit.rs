@@ -66,7 +66,12 @@ async fn count(app: &App, tenant: Tenant, class: &'static str, window: i64) -> R
 }
 
 /// Counts a request toward the workspace-wide limit and that of its class.
-pub async fn admit(app: &App, caller: &Caller, class: Option<RateClass>, now: Timestamp) -> (Budget, Result<(), Failure>) {
+pub async fn admit(
+    app: &App,
+    caller: &Caller,
+    class: Option<RateClass>,
+    now: Timestamp,
+) -> (Budget, Result<(), Failure>) {
     let window = now.0.div_euclid(MINUTE) * MINUTE;
     let mut budget = Budget { limit: 0, remaining: 0, reset: (window + MINUTE) / SECOND };
     for (name, limit) in [Some(("requests", "requestsPerMinute")), class.map(names)].into_iter().flatten() {
@@ -79,13 +84,17 @@ pub async fn admit(app: &App, caller: &Caller, class: Option<RateClass>, now: Ti
         if used > budget.limit {
             let wait = ((window + MINUTE - now.0 + SECOND - 1) / SECOND).max(1);
             let message = format!("more than {} requests a minute; wait {wait} s", budget.limit);
-            return (budget, Err(Failure { retry_after: Some(wait), ..Failure::new(error_codes::RATE_LIMITED, message) }));
+            return (
+                budget,
+                Err(Failure { retry_after: Some(wait), ..Failure::new(error_codes::RATE_LIMITED, message) }),
+            );
         }
     }
     (budget, Ok(()))
 }
 
-/// A place among the calls that a workspace may place in this minute, taken for a call that no request asks for now.
+/// A place among the calls that a workspace may place in this minute, taken for a call that no request asks
+/// for now.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     tenant: Tenant,
@@ -93,7 +102,12 @@ pub struct Place {
 }
 
 /// Takes a place in the limit that `POST /v1/calls` counts toward; `None` when the minute has none left.
-pub async fn take_call(app: &App, tenant: Tenant, limit: i64, now: Timestamp) -> Result<Option<Place>, Failure> {
+pub async fn take_call(
+    app: &App,
+    tenant: Tenant,
+    limit: i64,
+    now: Timestamp,
+) -> Result<Option<Place>, Failure> {
     let place = Place { tenant, window: now.0.div_euclid(MINUTE) * MINUTE };
     if count(app, tenant, names(RateClass::Calls).0, place.window).await? <= limit {
         return Ok(Some(place));

@@ -1,4 +1,5 @@
-//! The way of every request: id, row of the table, key, limits, scope, test mode, query, body, schema, handler, answer.
+//! The way of every request: id, row of the table, key, limits, scope, test mode, query, body, schema,
+//! handler, answer.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -55,7 +56,8 @@ impl Router {
         }
         let mut by_path: HashMap<&'static str, HashMap<&'static str, Route>> = HashMap::new();
         for operation in operations::all() {
-            let handler = by_id.remove(operation.id).ok_or_else(|| format!("{} has no handler", operation.id))?;
+            let handler =
+                by_id.remove(operation.id).ok_or_else(|| format!("{} has no handler", operation.id))?;
             by_path.entry(operation.path).or_default().insert(
                 operation.method.as_str(),
                 Route {
@@ -91,7 +93,12 @@ impl Router {
         let outcome = self.route(app, head, &mut body, client, &id, &mut seen).await;
         let mut reply = outcome.unwrap_or_else(|failure| {
             if failure.error.status >= 500 {
-                tracing::error!(request = id, code = failure.error.code, cause = failure.cause, "request failed");
+                tracing::error!(
+                    request = id,
+                    code = failure.error.code,
+                    cause = failure.cause,
+                    "request failed"
+                );
             }
             if failure.of_store {
                 app.told.store_failed();
@@ -102,18 +109,31 @@ impl Router {
         if body.unread() && (reply.status == 401 || !body.pass_over().await) {
             reply.headers.push(("connection", "close".into()));
         }
-        let (route_method, route) = seen.operation.map_or(("other", "other"), |operation| (operation.method.as_str(), operation.path));
+        let (route_method, route) = seen
+            .operation
+            .map_or(("other", "other"), |operation| (operation.method.as_str(), operation.path));
         app.metrics.request(route_method, route, reply.status, started.elapsed());
         tracing::debug!(request = id, method = method.as_str(), route, status = reply.status, "served");
         respond(reply, &id, seen.budget)
     }
 
-    async fn route<B>(&self, app: &Arc<App>, head: http::request::Parts, body: &mut Incoming<B>, client: IpAddr, id: &str, seen: &mut Seen) -> Outcome
+    async fn route<B>(
+        &self,
+        app: &Arc<App>,
+        head: http::request::Parts,
+        body: &mut Incoming<B>,
+        client: IpAddr,
+        id: &str,
+        seen: &mut Seen,
+    ) -> Outcome
     where
         B: hyper::body::Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let found = self.paths.at(head.uri.path()).map_err(|_| Failure::new(error_codes::NOT_FOUND, "no such path"))?;
+        let found = self
+            .paths
+            .at(head.uri.path())
+            .map_err(|_| Failure::new(error_codes::NOT_FOUND, "no such path"))?;
         // HEAD is GET without its body, which the server leaves away.
         let wanted = if head.method == http::Method::HEAD { "GET" } else { head.method.as_str() };
         let route = match found.value.get(wanted) {
@@ -132,7 +152,10 @@ impl Router {
         let mut path = Vec::new();
         for (name, value) in found.params.iter() {
             let name = operation.path.split(['{', '}']).find(|part| *part == name).unwrap_or_default();
-            path.push((name, percent_decode(value).ok_or_else(|| Failure::field(name, "is not valid text"))?));
+            path.push((
+                name,
+                percent_decode(value).ok_or_else(|| Failure::field(name, "is not valid text"))?,
+            ));
         }
         let caller = authorize(app, operation, &head.headers, client, seen).await?;
         let query = read_query(&route.query, head.uri.query().unwrap_or_default())?;
@@ -149,7 +172,19 @@ impl Router {
         let once = read_once(operation, caller.as_ref(), &head.headers, head.uri.path(), &raw, id)?;
         let body = parse_body(route, &raw)?;
         let is_head = head.method == http::Method::HEAD;
-        let request = Request { operation, id: id.to_owned(), path, query, body, raw, headers: head.headers, client, once, is_head, held };
+        let request = Request {
+            operation,
+            id: id.to_owned(),
+            path,
+            query,
+            body,
+            raw,
+            headers: head.headers,
+            client,
+            once,
+            is_head,
+            held,
+        };
         run(app, route, caller, request).await
     }
 }
@@ -188,7 +223,10 @@ impl<F: Future<Output = Outcome> + Unpin> Future for CatchPanic<F> {
 fn request_id(headers: &HeaderMap, app: &App) -> String {
     let sent = headers.get("x-request-id").and_then(|value| value.to_str().ok());
     match sent {
-        Some(text) if (8..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte)) => {
+        Some(text)
+            if (8..=64).contains(&text.len())
+                && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte)) =>
+        {
             text.to_owned()
         }
         _ => format!("req_{}", app.ids.random_text(20)),
@@ -204,12 +242,19 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 /// Whether the sender may see the figures of the service. An address counts only when nobody spoke for it.
 pub fn sees_figures(app: &App, headers: &HeaderMap, client: IpAddr) -> bool {
-    let forwarded = ["x-forwarded-for", "forwarded", "via"].into_iter().any(|name| headers.contains_key(name));
+    let forwarded =
+        ["x-forwarded-for", "forwarded", "via"].into_iter().any(|name| headers.contains_key(name));
     app.may_see_figures(bearer(headers), (!forwarded).then_some(client))
 }
 
 /// Checks the key or token, the workspace, the limits, the scope and the test mode, in this order.
-async fn authorize(app: &Arc<App>, operation: &Operation, headers: &HeaderMap, client: IpAddr, seen: &mut Seen) -> Result<Option<Caller>, Failure> {
+async fn authorize(
+    app: &Arc<App>,
+    operation: &Operation,
+    headers: &HeaderMap,
+    client: IpAddr,
+    seen: &mut Seen,
+) -> Result<Option<Caller>, Failure> {
     let now = app.clock.now();
     let missing = |message: &str| Failure::new(error_codes::UNAUTHORIZED, message);
     let token = bearer(headers);
@@ -225,7 +270,9 @@ async fn authorize(app: &Arc<App>, operation: &Operation, headers: &HeaderMap, c
         Access::Figures => {
             return match token {
                 _ if sees_figures(app, headers, client) => Ok(None),
-                Some(_) => Err(app.invalid_key(client, "the token is neither metrics_token nor the operator's")),
+                Some(_) => {
+                    Err(app.invalid_key(client, "the token is neither metrics_token nor the operator's"))
+                }
                 // Whoever shows no token learns that the service is up, and nothing of its traffic.
                 None => Ok(None),
             };
@@ -259,8 +306,13 @@ pub(crate) fn read_query(schema: &Schema, text: &str) -> Result<Value, Failure> 
     let fields = schema.fields();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let Some(field) = percent_decode(&name.replace('+', " ")).and_then(|name| fields.iter().find(|field| field.name == name)) else { continue };
-        let value = percent_decode(&value.replace('+', " ")).ok_or_else(|| Failure::field(field.name, "is not valid text"))?;
+        let Some(field) = percent_decode(&name.replace('+', " "))
+            .and_then(|name| fields.iter().find(|field| field.name == name))
+        else {
+            continue;
+        };
+        let value = percent_decode(&value.replace('+', " "))
+            .ok_or_else(|| Failure::field(field.name, "is not valid text"))?;
         // An empty parameter is an absent one.
         if !value.is_empty() {
             query.insert(field.name.to_owned(), field.schema.from_text(value));
@@ -277,7 +329,9 @@ fn parse_body(route: &Route, raw: &Bytes) -> Result<Value, Failure> {
         json!({})
     } else {
         schema::parse(schema, raw).map_err(|why| match why {
-            Unread::Malformed(why) => Failure::new(error_codes::MALFORMED_JSON, format!("the body is not JSON: {why}")),
+            Unread::Malformed(why) => {
+                Failure::new(error_codes::MALFORMED_JSON, format!("the body is not JSON: {why}"))
+            }
             Unread::Misfit(misfit) => refused(misfit),
         })?
     };
@@ -289,7 +343,8 @@ fn parse_body(route: &Route, raw: &Bytes) -> Result<Value, Failure> {
 fn refused(misfit: Misfit) -> Failure {
     if !misfit.unknown.is_empty() {
         let message = format!("unknown field: {}", misfit.unknown.join(", "));
-        return Failure::new(error_codes::UNKNOWN_FIELD, message).with_meta(json!({"fields": misfit.unknown}));
+        return Failure::new(error_codes::UNKNOWN_FIELD, message)
+            .with_meta(json!({"fields": misfit.unknown}));
     }
     let field = if misfit.field.is_empty() { "body" } else { &misfit.field };
     let failure = Failure::field(field, &misfit.must);
@@ -326,7 +381,8 @@ pub(crate) fn read_once(
         return Err(invalid("Idempotency-Key must have 1 to 255 characters"));
     }
     let fingerprint = crypto::sha256_of(&[path.as_bytes(), b"\n", raw]);
-    let (workspace, mode) = caller.map_or((String::new(), Mode::Live), |caller| (caller.tenant().to_string(), caller.mode()));
+    let (workspace, mode) =
+        caller.map_or((String::new(), Mode::Live), |caller| (caller.tenant().to_string(), caller.mode()));
     Ok(Once::keyed(workspace, mode, operation.id, key.to_owned(), fingerprint, id.to_owned()))
 }
 
@@ -351,7 +407,8 @@ pub fn percent_decode(text: &str) -> Option<String> {
 
 fn respond(reply: Reply, id: &str, budget: Option<Budget>) -> Response<Body> {
     let mut response = Response::new(reply.body);
-    *response.status_mut() = http::StatusCode::from_u16(reply.status).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
+    *response.status_mut() =
+        http::StatusCode::from_u16(reply.status).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
     headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static(reply.content_type));
     let mut put = |name: &'static str, value: &str| {

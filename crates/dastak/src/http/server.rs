@@ -1,4 +1,5 @@
-//! The listener: sockets and how many of them, TLS, the client's address, and a stop that lets requests finish.
+//! The listener: sockets and how many of them, TLS, the client's address, and a stop that lets requests
+//! finish.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -20,11 +21,18 @@ use crate::config::Network;
 
 /// Largest head of a request, and most bytes that a connection reads ahead.
 const HEAD_LIMIT: usize = 32 * 1024;
-/// Rest after a connection could not be accepted: there are no file descriptors left, and asking again at once would only keep a core busy.
+/// Rest after a connection could not be accepted: there are no file descriptors left, and asking again at
+/// once would only keep a core busy.
 const ACCEPT_REST: Duration = Duration::from_millis(100);
 
 /// Accepts connections until the clock says stop, then lets those in flight finish within `grace`.
-pub async fn serve(app: Arc<App>, router: Arc<Router>, listener: TcpListener, tls: Option<TlsAcceptor>, grace: Duration) {
+pub async fn serve(
+    app: Arc<App>,
+    router: Arc<Router>,
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    grace: Duration,
+) {
     let mut stop = app.clock.stopped();
     let graceful = GracefulShutdown::new();
     loop {
@@ -110,7 +118,12 @@ async fn connection(
         }
     });
     let mut builder = hyper::server::conn::http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(limits.head_time).max_headers(100).max_buf_size(HEAD_LIMIT).half_close(false);
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head_time)
+        .max_headers(100)
+        .max_buf_size(HEAD_LIMIT)
+        .half_close(false);
     // A connection that breaks has nobody to tell.
     match tls {
         None => drop(watcher.watch(builder.serve_connection(TokioIo::new(socket), service)).await),
@@ -122,8 +135,9 @@ async fn connection(
     }
 }
 
-/// The address of the client: the peer's, or behind trusted proxies the last address in `X-Forwarded-For` that is not one of them. What cannot be read
-/// there was not written by a proxy that is trusted: whoever handed it on is the client.
+/// The address of the client: the peer's, or behind trusted proxies the last address in `X-Forwarded-For`
+/// that is not one of them. What cannot be read there was not written by a proxy that is trusted: whoever
+/// handed it on is the client.
 pub(crate) fn client_address(network: &Network, peer: IpAddr, headers: &http::HeaderMap) -> IpAddr {
     if !network.trusts(peer) {
         return peer;
@@ -151,15 +165,17 @@ fn read_hop(hop: &str) -> Option<IpAddr> {
 pub fn tls_acceptor(certificates: &std::path::Path, key: &std::path::Path) -> Result<TlsAcceptor, String> {
     use rustls::pki_types::pem::PemObject;
     use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_file_iter(certificates).map_err(|why| format!("tls_cert: {why}"))?.collect();
+    let chain: Result<Vec<_>, _> =
+        CertificateDer::pem_file_iter(certificates).map_err(|why| format!("tls_cert: {why}"))?.collect();
     let chain = chain.map_err(|why| format!("tls_cert: {why}"))?;
     let key = PrivateKeyDer::from_pem_file(key).map_err(|why| format!("tls_key: {why}"))?;
-    let mut config = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|why| format!("tls: {why}"))?
-        .with_no_client_auth()
-        .with_single_cert(chain, key)
-        .map_err(|why| format!("tls_cert and tls_key: {why}"))?;
+    let mut config =
+        rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|why| format!("tls: {why}"))?
+            .with_no_client_auth()
+            .with_single_cert(chain, key)
+            .map_err(|why| format!("tls_cert and tls_key: {why}"))?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
@@ -171,7 +187,11 @@ mod tests {
     #[test]
     fn only_trusted_proxies_speak_for_clients() {
         let network = Network::parse(&["10.0.0.0/8".into(), "::1".into()]).unwrap();
-        let headers = |value: &str| [("x-forwarded-for".parse().unwrap(), value.parse().unwrap())].into_iter().collect::<http::HeaderMap>();
+        let headers = |value: &str| {
+            [("x-forwarded-for".parse().unwrap(), value.parse().unwrap())]
+                .into_iter()
+                .collect::<http::HeaderMap>()
+        };
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();
         for (peer, forwarded, expected) in [
             ("203.0.113.9", "1.2.3.4", "203.0.113.9"),
@@ -184,7 +204,11 @@ mod tests {
             ("10.1.1.1", "[2001:db8::1]:443", "2001:db8::1"),
             ("10.1.1.1", "10.3.3.3, 10.2.2.2", "10.3.3.3"),
         ] {
-            assert_eq!(client_address(&network, ip(peer), &headers(forwarded)), ip(expected), "{peer} {forwarded}");
+            assert_eq!(
+                client_address(&network, ip(peer), &headers(forwarded)),
+                ip(expected),
+                "{peer} {forwarded}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Counted shares of what is bounded: connections of an address, bodies of a client, streams of a workspace. A share is given back when it is dropped.
+//! Counted shares of what is bounded: connections of an address, bodies of a client, streams of a workspace.
+//! A share is given back when it is dropped.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -1,4 +1,5 @@
-//! A body that is made piece by piece as the client takes it: nothing runs ahead, and nothing goes on once the client has gone.
+//! A body that is made piece by piece as the client takes it: nothing runs ahead, and nothing goes on once
+//! the client has gone.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -37,7 +38,10 @@ where
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let Some(pending) = self.pending.as_mut() else { return Poll::Ready(None) };
         match pending.as_mut().poll(context) {
             Poll::Pending => Poll::Pending,

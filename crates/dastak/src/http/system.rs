@@ -79,8 +79,12 @@ fn describe(app: &App, kept: &OnceLock<Description>, which: Document, request: &
         let etag = format!("\"{}\"", &crypto::sha256(&body)[..32]);
         Description { body, etag }
     });
-    let wanted = request.headers.get("if-none-match").and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let known = wanted.split(',').map(|tag| tag.trim().trim_start_matches("W/")).any(|tag| tag == description.etag || tag == "*");
+    let wanted =
+        request.headers.get("if-none-match").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let known = wanted
+        .split(',')
+        .map(|tag| tag.trim().trim_start_matches("W/"))
+        .any(|tag| tag == description.etag || tag == "*");
     let mut reply = match known {
         true => Reply::bytes(304, "application/json", Bytes::new()),
         false => Reply::bytes(200, "application/json", description.body.clone()),
@@ -110,7 +114,9 @@ async fn store_verdict(app: &App) -> Result<(), DbError> {
         app.store.ready().await?;
         app.store.writable().await
     };
-    let verdict = timeout(READY_WITHIN, asking).await.unwrap_or_else(|_| Err(DbError::Unavailable("the store does not answer".into())));
+    let verdict = timeout(READY_WITHIN, asking)
+        .await
+        .unwrap_or_else(|_| Err(DbError::Unavailable("the store does not answer".into())));
     *kept = Some((Instant::now(), verdict.clone()));
     verdict
 }
@@ -121,24 +127,37 @@ async fn readiness(app: Arc<App>, request: Request) -> Outcome {
     }
     let sees_more = sees_figures(&app, &request.headers, request.client);
     match store_verdict(&app).await {
-        // Trunks that are down are told, but this node answers all the same: calls wait, and everything else works.
+        // Trunks that are down are told, but this node answers all the same: calls wait, and everything else
+        // works.
         Ok(()) => match app.lines.as_ref().filter(|_| sees_more) {
             Some(lines) => {
-                let trunks: Vec<_> = lines.trunks().into_iter().map(|trunk| json!({"name": trunk.name, "healthy": trunk.healthy})).collect();
+                let trunks: Vec<_> = lines
+                    .trunks()
+                    .into_iter()
+                    .map(|trunk| json!({"name": trunk.name, "healthy": trunk.healthy}))
+                    .collect();
                 Reply::json(200, &json!({"ok": true, "trunks": trunks}))
             }
             None => Reply::json(200, &json!({"ok": true})),
         },
         Err(why) => {
             // The words of a database may name its host and its users.
-            let reason = if sees_more { why.to_string() } else { "the store does not answer, cannot write, or has another schema".to_owned() };
+            let reason = if sees_more {
+                why.to_string()
+            } else {
+                "the store does not answer, cannot write, or has another schema".to_owned()
+            };
             Reply::json(503, &json!({"ok": false, "reason": reason}))
         }
     }
 }
 
 async fn metrics(app: Arc<App>, request: Request) -> Outcome {
-    let text = if sees_figures(&app, &request.headers, request.client) { app.metrics.render() } else { UP.to_owned() };
+    let text = if sees_figures(&app, &request.headers, request.client) {
+        app.metrics.render()
+    } else {
+        UP.to_owned()
+    };
     Ok(Reply::bytes(200, "text/plain; version=0.0.4", text))
 }
 

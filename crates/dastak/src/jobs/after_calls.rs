@@ -1,4 +1,5 @@
-//! Works the steps that calls owe after their end, a lane of files and a lane of words: neither waits for the other.
+//! Works the steps that calls owe after their end, a lane of files and a lane of words: neither waits for the
+//! other.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +10,8 @@ use crate::app::after_call::{self, Lane};
 use crate::app::{App, Wakes, recordings, topics};
 use crate::runtime::clock::{Job, Signal, Woken};
 
-/// Time until the next look after the store failed, and between two looks when another node's wake-up may be lost.
+/// Time until the next look after the store failed, and between two looks when another node's wake-up may be
+/// lost.
 const AGAIN: i64 = 5 * SECOND;
 
 /// Starts a job for each lane.
@@ -21,21 +23,30 @@ pub fn start(app: &Arc<App>, wakes: &Wakes) {
     }
 }
 
-/// Drops recordings that are older than the operator keeps them, and takes care of files that a crash left on this node. What fails is left for the
-/// next round. Whether files are left that have to be looked at within the hour.
+/// Drops recordings that are older than the operator keeps them, and takes care of files that a crash left on
+/// this node. What fails is left for the next round. Whether files are left that have to be looked at within
+/// the hour.
 pub async fn sweep(app: &App) -> bool {
     loop {
         match recordings::sweep(app).await {
             Ok(true) if !app.clock.stopping() => {}
             Ok(_) => break,
             Err(failure) => {
-                tracing::warn!(code = failure.error.code, cause = failure.cause, "old recordings could not be dropped");
+                tracing::warn!(
+                    code = failure.error.code,
+                    cause = failure.cause,
+                    "old recordings could not be dropped"
+                );
                 break;
             }
         }
     }
     recordings::sweep_spool(app).await.unwrap_or_else(|failure| {
-        tracing::warn!(code = failure.error.code, cause = failure.cause, "files of recordings could not be looked at");
+        tracing::warn!(
+            code = failure.error.code,
+            cause = failure.cause,
+            "files of recordings could not be looked at"
+        );
         true
     })
 }
@@ -62,7 +73,11 @@ async fn look(app: &Arc<App>, signal: &Signal, lane: Lane, running: &Arc<AtomicU
         let rows = match after_call::take(app, lane, room).await {
             Ok(rows) => rows,
             Err(failure) => {
-                tracing::warn!(code = failure.error.code, cause = failure.cause, "a look at what calls owe failed");
+                tracing::warn!(
+                    code = failure.error.code,
+                    cause = failure.cause,
+                    "a look at what calls owe failed"
+                );
                 return Some(again);
             }
         };
@@ -79,7 +94,9 @@ async fn look(app: &Arc<App>, signal: &Signal, lane: Lane, running: &Arc<AtomicU
         }
     }
     match after_call::next_due(app, lane).await {
-        Ok(due) if app.store.shared() && !app.clock.is_manual() => Some(due.map_or(again, |due| due.min(again))),
+        Ok(due) if app.store.shared() && !app.clock.is_manual() => {
+            Some(due.map_or(again, |due| due.min(again)))
+        }
         Ok(due) => due,
         Err(_) => Some(again),
     }

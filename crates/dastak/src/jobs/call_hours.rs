@@ -27,13 +27,19 @@ async fn look(app: &App) -> Option<Timestamp> {
             Ok(true) if !app.clock.stopping() => {}
             Ok(_) => break,
             Err(failure) => {
-                tracing::error!(code = failure.error.code, cause = failure.cause, "packing hours of calls failed");
+                tracing::error!(
+                    code = failure.error.code,
+                    cause = failure.cause,
+                    "packing hours of calls failed"
+                );
                 return Some(again);
             }
         }
     }
     match analytics::next_pack(app).await {
-        Ok(due) if app.store.shared() && !app.clock.is_manual() => Some(due.map_or(again, |due| due.min(again))),
+        Ok(due) if app.store.shared() && !app.clock.is_manual() => {
+            Some(due.map_or(again, |due| due.min(again)))
+        }
         Ok(due) => due,
         Err(_) => Some(again),
     }

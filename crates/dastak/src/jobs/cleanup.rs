@@ -1,4 +1,5 @@
-//! Drops what is no longer needed: idempotency keys after their 24 hours, events and delivery logs after 30 days.
+//! Drops what is no longer needed: idempotency keys after their 24 hours, events and delivery logs after 30
+//! days.
 
 use std::sync::Arc;
 

@@ -17,11 +17,13 @@ use crate::runtime::clock::{Job, Signal, Woken};
 const DIALS: usize = 16_384;
 /// Room for a round; with less the loop waits for dials to end.
 const ROOM: usize = nudges::BATCH as usize;
-/// For how long dials that are due at once go before what is learned of others: well within the lease of a placement.
+/// For how long dials that are due at once go before what is learned of others: well within the lease of a
+/// placement.
 const BURST: i64 = 4 * SECOND;
 /// Queues of one round, see `nudges::round`.
 const QUEUES: usize = 16;
-/// Time until the next look after the store failed, and between two looks when another node may have been heard of by none.
+/// Time until the next look after the store failed, and between two looks when another node may have been
+/// heard of by none.
 const AGAIN: i64 = 5 * SECOND;
 /// Time until the next look when what is due is held by another transaction at this moment, milliseconds.
 const HELD: i64 = 100;
@@ -44,7 +46,11 @@ pub async fn run(app: Arc<App>, mut job: Job, signal: Signal) {
         let due = match desk.look().await {
             Ok(due) => due,
             Err(failure) => {
-                tracing::error!(code = failure.error.code, cause = failure.cause, "a look at due nudges failed");
+                tracing::error!(
+                    code = failure.error.code,
+                    cause = failure.cause,
+                    "a look at due nudges failed"
+                );
                 Some(app.clock.now().plus(AGAIN))
             }
         };
@@ -71,7 +77,10 @@ impl Desk {
             }
             self.starved.store(false, Ordering::SeqCst);
             // What the round before has decided is dialled while the store is busy with the next one.
-            let (round, ()) = tokio::join!(nudges::round(app, &self.breaker, line_rounds > 0), self.start_all(std::mem::take(&mut dials)));
+            let (round, ()) = tokio::join!(
+                nudges::round(app, &self.breaker, line_rounds > 0),
+                self.start_all(std::mem::take(&mut dials))
+            );
             let round = round?;
             line_rounds = line_rounds.saturating_sub(1);
             // From the second round on, and in one look no longer than this, so that nothing waits for good.
@@ -89,9 +98,17 @@ impl Desk {
         self.start_all(dials).await;
         drop(burst);
         let now = app.clock.now();
-        let next = app.store.read(store::nudges::next_look).await?.map(|at| if at <= now { now.plus(HELD) } else { at });
+        let next = app
+            .store
+            .read(store::nudges::next_look)
+            .await?
+            .map(|at| if at <= now { now.plus(HELD) } else { at });
         // A wake-up of another node can get lost; a manual clock belongs to one node.
-        Ok(if app.store.shared() && !app.clock.is_manual() { Some(next.map_or(now.plus(AGAIN), |at| at.min(now.plus(AGAIN)))) } else { next })
+        Ok(if app.store.shared() && !app.clock.is_manual() {
+            Some(next.map_or(now.plus(AGAIN), |at| at.min(now.plus(AGAIN))))
+        } else {
+            next
+        })
     }
 
     async fn start_all(self: &Arc<Self>, calls: Vec<Arc<CallRow>>) {
@@ -100,7 +117,8 @@ impl Desk {
         }
     }
 
-    /// Dials in a task of its own: a slow carrier holds up nobody else. The outcome is stored as a fact of the call.
+    /// Dials in a task of its own: a slow carrier holds up nobody else. The outcome is stored as a fact of
+    /// the call.
     async fn start(self: &Arc<Self>, call: Arc<CallRow>) {
         let Ok(permit) = self.dials.clone().acquire_owned().await else { return };
         let desk = self.clone();
@@ -109,7 +127,11 @@ impl Desk {
             match calls::start_dial(&desk.app, call).await {
                 Ok(outcome) => desk.heard(mode, &outcome),
                 // The mark is stored: whoever finds it when its lease is over asks the carrier.
-                Err(failure) => tracing::error!(code = failure.error.code, cause = failure.cause, "the outcome of a dial could not be stored"),
+                Err(failure) => tracing::error!(
+                    code = failure.error.code,
+                    cause = failure.cause,
+                    "the outcome of a dial could not be stored"
+                ),
             }
             drop(permit);
             if desk.dials.available_permits() >= ROOM && desk.starved.swap(false, Ordering::SeqCst) {

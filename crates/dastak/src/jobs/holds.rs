@@ -29,7 +29,9 @@ async fn look(app: &App) -> Option<Timestamp> {
         match calls::next_growth(app).await {
             Ok(Some(due)) if due <= now.plus(SECOND) => {}
             // A manual clock belongs to one node.
-            Ok(due) if app.store.shared() && !app.clock.is_manual() => return Some(due.map_or(now.plus(UNHEARD), |due| due.min(now.plus(UNHEARD)))),
+            Ok(due) if app.store.shared() && !app.clock.is_manual() => {
+                return Some(due.map_or(now.plus(UNHEARD), |due| due.min(now.plus(UNHEARD))));
+            }
             Ok(due) => return due,
             Err(failure) => return again(app, &failure),
         }
@@ -40,6 +42,10 @@ async fn look(app: &App) -> Option<Timestamp> {
 }
 
 fn again(app: &App, failure: &crate::app::Failure) -> Option<Timestamp> {
-    tracing::error!(code = failure.error.code, cause = failure.cause, "the holds of live calls could not be looked at");
+    tracing::error!(
+        code = failure.error.code,
+        cause = failure.cause,
+        "the holds of live calls could not be looked at"
+    );
     Some(app.clock.now().plus(AGAIN))
 }

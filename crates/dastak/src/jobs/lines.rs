@@ -17,7 +17,11 @@ pub async fn run(app: Arc<App>, lines: Arc<Lines>, mut job: Job) {
     loop {
         let now = app.clock.now();
         if let Err(failure) = say(&app, &lines).await {
-            tracing::error!(code = failure.error.code, cause = failure.cause, "the calls of this node could not be looked at");
+            tracing::error!(
+                code = failure.error.code,
+                cause = failure.cause,
+                "the calls of this node could not be looked at"
+            );
         }
         if job.wait(Some(now.plus(SAY))).await == Woken::Stop {
             return;

@@ -1,5 +1,6 @@
-//! Keeps what this node has witnessed of the decision log: a second after a chain grew its mark is in the file of the data folder, and now
-//! and then signed heads are added to a file that the operator keeps elsewhere.
+//! Keeps what this node has witnessed of the decision log: a second after a chain grew its mark is in the
+//! file of the data folder, and now and then signed heads are added to a file that the operator keeps
+//! elsewhere.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -74,16 +75,22 @@ impl Heads {
             .marks
             .all()
             .into_iter()
-            .filter(|(tenant, strand, mark)| self.given.get(&(*tenant, *strand)).is_none_or(|given| *given < mark.head.seq))
+            .filter(|(tenant, strand, mark)| {
+                self.given.get(&(*tenant, *strand)).is_none_or(|given| *given < mark.head.seq)
+            })
             .collect();
         let lines: String = grown
             .iter()
-            .filter_map(|(tenant, strand, mark)| serde_json::to_string(&audit::signed(app, *tenant, *strand, mark.head.clone())).ok())
+            .filter_map(|(tenant, strand, mark)| {
+                serde_json::to_string(&audit::signed(app, *tenant, *strand, mark.head.clone())).ok()
+            })
             .map(|line| line + "\n")
             .collect();
         match add(file, lines).await {
             Ok(()) => {
-                self.given.extend(grown.into_iter().map(|(tenant, strand, mark)| ((tenant, strand), mark.head.seq)));
+                self.given.extend(
+                    grown.into_iter().map(|(tenant, strand, mark)| ((tenant, strand), mark.head.seq)),
+                );
                 self.due = Some(next);
             }
             Err(why) => {

@@ -1,4 +1,5 @@
-//! What runs beside requests. Every job is one loop: wake, ignore why, look at the store, work a bounded batch, sleep until the next thing is due.
+//! What runs beside requests. Every job is one loop: wake, ignore why, look at the store, work a bounded
+//! batch, sleep until the next thing is due.
 
 pub mod after_calls;
 pub mod call_hours;

@@ -1,4 +1,5 @@
-//! Tries scheduled calls that are due. Any node may: whoever holds the row when its state changes is the one who dials.
+//! Tries scheduled calls that are due. Any node may: whoever holds the row when its state changes is the one
+//! who dials.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +22,8 @@ const SHARE: usize = 32;
 const LOOKS: usize = 8;
 /// Transactions at once; on the embedded store they share commits.
 const AT_ONCE: usize = 32;
-/// Time until the next look after the store failed, and between two looks when another node's wake-up may be lost.
+/// Time until the next look after the store failed, and between two looks when another node's wake-up may be
+/// lost.
 const AGAIN: i64 = 5 * SECOND;
 
 /// Runs until the service stops.
@@ -53,13 +55,16 @@ async fn round(app: &Arc<App>) -> Option<Timestamp> {
     match app.store.read(next_due).await {
         // What failed stays due: come back, but not at once.
         Ok(due) if failed => Some(due.map_or(again, |due| due.max(again))),
-        Ok(due) if app.store.shared() && !app.clock.is_manual() => Some(due.map_or(again, |due| due.min(again))),
+        Ok(due) if app.store.shared() && !app.clock.is_manual() => {
+            Some(due.map_or(again, |due| due.min(again)))
+        }
         Ok(due) => due,
         Err(_) => Some(again),
     }
 }
 
-/// Due scheduled calls, longest waiting first, but of one workspace only its share while others wait behind it.
+/// Due scheduled calls, longest waiting first, but of one workspace only its share while others wait behind
+/// it.
 async fn claim(app: &App) -> Result<Vec<(Tenant, ScheduledCallId)>, DbError> {
     let now = app.clock.now();
     app.store
@@ -84,7 +89,8 @@ async fn claim(app: &App) -> Result<Vec<(Tenant, ScheduledCallId)>, DbError> {
                     break;
                 }
             }
-            // One of each workspace, then the second of each: nobody's last waits behind somebody's thirtieth.
+            // One of each workspace, then the second of each: nobody's last waits behind somebody's
+            // thirtieth.
             let mut turns: HashMap<Tenant, usize> = HashMap::new();
             let mut ordered: Vec<(usize, usize)> = Vec::new();
             for (place, (tenant, _)) in batch.iter().enumerate() {
@@ -107,7 +113,11 @@ async fn attempt(app: &Arc<App>, tenant: Tenant, id: ScheduledCallId) -> bool {
                 if let Err(failure) = calls::start_dial(&dialler, Arc::new(call)).await
                     && failure.error.status == 500
                 {
-                    tracing::error!(code = failure.error.code, cause = failure.cause, "the outcome of a dial was not stored");
+                    tracing::error!(
+                        code = failure.error.code,
+                        cause = failure.cause,
+                        "the outcome of a dial was not stored"
+                    );
                 }
             });
             true
@@ -115,7 +125,11 @@ async fn attempt(app: &Arc<App>, tenant: Tenant, id: ScheduledCallId) -> bool {
         Ok(None) => true,
         Err(failure) => {
             if failure.error.status == 500 {
-                tracing::error!(code = failure.error.code, cause = failure.cause, "a scheduled call could not be tried");
+                tracing::error!(
+                    code = failure.error.code,
+                    cause = failure.cause,
+                    "a scheduled call could not be tried"
+                );
             }
             false
         }
@@ -123,9 +137,17 @@ async fn attempt(app: &Arc<App>, tenant: Tenant, id: ScheduledCallId) -> bool {
 }
 
 /// Tries it with a place among the calls of this minute, which goes back when no call came of it.
-async fn try_within_limit(app: &Arc<App>, tenant: Tenant, id: ScheduledCallId) -> Result<Option<CallRow>, Failure> {
-    let Some(workspace) = app.store.read(move |tx| workspaces::get(tx, tenant)).await? else { return Err(Failure::not_found("workspace")) };
-    let place = rate_limit::take_call(app, tenant, access::limit(&workspace, "callsPerMinute"), app.clock.now()).await?;
+async fn try_within_limit(
+    app: &Arc<App>,
+    tenant: Tenant,
+    id: ScheduledCallId,
+) -> Result<Option<CallRow>, Failure> {
+    let Some(workspace) = app.store.read(move |tx| workspaces::get(tx, tenant)).await? else {
+        return Err(Failure::not_found("workspace"));
+    };
+    let place =
+        rate_limit::take_call(app, tenant, access::limit(&workspace, "callsPerMinute"), app.clock.now())
+            .await?;
     let tried = scheduled_calls::try_due(app, tenant, id, place.is_some()).await;
     if let Some(place) = place.filter(|_| !matches!(tried, Ok(Some(_)))) {
         rate_limit::give_back(app, place).await?;

@@ -31,7 +31,11 @@ async fn look(app: &App) -> Option<Timestamp> {
             None
         }
         Err(failure) => {
-            tracing::error!(code = failure.error.code, cause = failure.cause, "the calls that are to end could not be looked at");
+            tracing::error!(
+                code = failure.error.code,
+                cause = failure.cause,
+                "the calls that are to end could not be looked at"
+            );
             Some(app.clock.now().plus(AGAIN))
         }
     }

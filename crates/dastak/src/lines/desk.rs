@@ -37,7 +37,13 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    pub(super) fn new(session: &Session, talk: &calls::Talk, line: Line, fork: Fork, referred: Referred) -> Self {
+    pub(super) fn new(
+        session: &Session,
+        talk: &calls::Talk,
+        line: Line,
+        fork: Fork,
+        referred: Referred,
+    ) -> Self {
         Self {
             lines: session.lines.clone(),
             app: session.app.clone(),
@@ -53,8 +59,9 @@ impl Desk {
         }
     }
 
-    /// After a transfer beside the call: keeps customer and person together until one of them leaves, a hang-up is asked for, or the call has lasted
-    /// as long as it may. How it ended, unless one of the two left.
+    /// After a transfer beside the call: keeps customer and person together until one of them leaves, a
+    /// hang-up is asked for, or the call has lasted as long as it may. How it ended, unless one of the two
+    /// left.
     pub(super) async fn stay_bridged(
         &self,
         events: &mut UnboundedReceiver<LegEvent>,
@@ -63,7 +70,11 @@ impl Desk {
     ) -> Option<EndCause> {
         let mut bridge = self.take_bridge()?;
         // People of the sandbox do not hang up by themselves.
-        let curtain = self.lines.network.as_ref().map_or(longest, |_| longest.min(Instant::now() + super::sandbox::TALK));
+        let curtain = self
+            .lines
+            .network
+            .as_ref()
+            .map_or(longest, |_| longest.min(Instant::now() + super::sandbox::TALK));
         let (stopped, politely) = loop {
             tokio::select! {
                 event = events.recv() => if matches!(event, None | Some(LegEvent::Ended(_))) { break (None, false) },
@@ -121,7 +132,9 @@ async fn hung_up(orders: &mut Receiver<Command>) {
 impl voice::Desk for Desk {
     fn call_tool(&self, tool_id: &str, arguments: Map<String, Value>) -> Answer<'_, Result<Value, String>> {
         let tool_id = tool_id.to_owned();
-        Box::pin(async move { tool_calls::call(&self.app, &self.lines.tools, self.tenant, &tool_id, self.id, arguments).await })
+        Box::pin(async move {
+            tool_calls::call(&self.app, &self.lines.tools, self.tenant, &tool_id, self.id, arguments).await
+        })
     }
 
     fn tool_offers(&self, ids: &[String]) -> Answer<'_, Vec<ToolOffer>> {

@@ -69,8 +69,8 @@ impl Written {
     }
 }
 
-/// A store that is down for a while must not lose what became of a call: the same fact is tried until it is in. If the process ends first, the
-/// call's lease runs out and it is stored as lost.
+/// A store that is down for a while must not lose what became of a call: the same fact is tried until it is
+/// in. If the process ends first, the call's lease runs out and it is stored as lost.
 async fn write(app: Arc<App>, tenant: Tenant, id: Id<Call>, mut queue: mpsc::UnboundedReceiver<Item>) {
     while let Some(item) = queue.recv().await {
         let mut pause = Duration::from_millis(50);
@@ -84,7 +84,9 @@ async fn write(app: Arc<App>, tenant: Tenant, id: Id<Call>, mut queue: mpsc::Unb
 
 async fn store(app: &App, tenant: Tenant, id: Id<Call>, item: &Item) -> Result<(), crate::app::Failure> {
     match item {
-        Item::Fact(fact, at, left) => calls::report(app, tenant, id, *fact, *at, left.as_deref().cloned()).await.map(|_| ()),
+        Item::Fact(fact, at, left) => {
+            calls::report(app, tenant, id, *fact, *at, left.as_deref().cloned()).await.map(|_| ())
+        }
         Item::Leg(leg, fact, at) => calls::report_leg(app, tenant, id, *leg, *fact, *at).await,
         Item::Transferred(to) => calls::transferred(app, tenant, id, to.clone()).await,
     }

@@ -1,4 +1,5 @@
-//! Figures of telephone lines and of the providers of speech and language, read when somebody asks for `/metrics`.
+//! Figures of telephone lines and of the providers of speech and language, read when somebody asks for
+//! `/metrics`.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -45,20 +46,44 @@ impl Collector for LineFigures {
         let (sip, sound) = (lines.phone.figures(), lines.engine.figures());
         let e = &mut encoder;
         gauge(e, "calls_held", "Calls that this node holds", lines.lock().len())?;
-        gauge(e, "sip_legs", "Legs of calls, those included that wait for the answer to their BYE", sip.legs)?;
+        gauge(
+            e,
+            "sip_legs",
+            "Legs of calls, those included that wait for the answer to their BYE",
+            sip.legs,
+        )?;
         gauge(e, "sip_dialogs", "SIP dialogs", sip.dialogs)?;
         gauge(e, "sip_transactions", "SIP transactions", sip.transactions)?;
         gauge(e, "sip_streams", "Open TCP and TLS connections of the SIP side", sip.streams)?;
         gauge(e, "sip_queued_bytes", "Bytes that wait for TCP and TLS connections to take them", sip.queued)?;
-        counter(e, "sip_refused", "Datagrams, connections and requests of strangers that were dropped", sip.refused)?;
+        counter(
+            e,
+            "sip_refused",
+            "Datagrams, connections and requests of strangers that were dropped",
+            sip.refused,
+        )?;
         counter(e, "sip_junk", "Messages that could not be read, or were too large or too slow", sip.junk)?;
-        counter(e, "sip_crowded", "Datagrams and connections that were one too many of one peer", sip.crowded)?;
+        counter(
+            e,
+            "sip_crowded",
+            "Datagrams and connections that were one too many of one peer",
+            sip.crowded,
+        )?;
         gauge(e, "rtp_lines", "Lines with sound", usize::try_from(sound.lines).unwrap_or(usize::MAX))?;
-        gauge(e, "rtp_ports_in_use", "RTP ports in use", usize::try_from(sound.ports_in_use).unwrap_or(usize::MAX))?;
+        gauge(
+            e,
+            "rtp_ports_in_use",
+            "RTP ports in use",
+            usize::try_from(sound.ports_in_use).unwrap_or(usize::MAX),
+        )?;
         for (name, help, value) in [
             ("rtp_ticks", "Ticks of sound worked, 20 ms each", sound.ticks),
             ("rtp_late_ticks", "Ticks worked more than 30 ms after their time", sound.late_ticks),
-            ("rtp_skipped_ticks", "Ticks given up because their thread was more than 100 ms behind", sound.skipped_ticks),
+            (
+                "rtp_skipped_ticks",
+                "Ticks given up because their thread was more than 100 ms behind",
+                sound.skipped_ticks,
+            ),
             ("rtp_packets_in", "Packets heard", sound.packets_in),
             ("rtp_packets_out", "Packets sent", sound.packets_out),
             ("rtp_packets_lost", "Packets of the other sides that never came", sound.lost),
@@ -95,12 +120,20 @@ impl Collector for ProviderFigures {
             let labels = [("role", figure.role.label()), ("provider", figure.provider.as_str())];
             ConstCounter::new(figure.asked).encode(asked.encode_family(&labels)?)?;
         }
-        let mut faults =
-            encoder.encode_descriptor("provider_faults", "Failures of a provider by kind", None, prometheus_client::metrics::MetricType::Counter)?;
+        let mut faults = encoder.encode_descriptor(
+            "provider_faults",
+            "Failures of a provider by kind",
+            None,
+            prometheus_client::metrics::MetricType::Counter,
+        )?;
         for figure in &figures {
             for (fault, count) in &figure.faults {
                 let kind = format!("{fault:?}");
-                let labels = [("role", figure.role.label()), ("provider", figure.provider.as_str()), ("kind", kind.as_str())];
+                let labels = [
+                    ("role", figure.role.label()),
+                    ("provider", figure.provider.as_str()),
+                    ("kind", kind.as_str()),
+                ];
                 ConstCounter::new(*count).encode(faults.encode_family(&labels)?)?;
             }
         }

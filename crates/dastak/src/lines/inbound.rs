@@ -54,7 +54,11 @@ impl Answering {
 
 async fn answer(lines: &Arc<Lines>, call: IncomingCall) {
     let Some(app) = lines.app().filter(|_| !lines.stopping()) else { return call.reject(503).await };
-    let caller = Caller { to: call.to().to_owned(), from: call.from().to_owned(), provider_call: call.id().to_owned() };
+    let caller = Caller {
+        to: call.to().to_owned(),
+        from: call.from().to_owned(),
+        provider_call: call.id().to_owned(),
+    };
     let row = match answerable(&app, caller).await {
         Ok(Welcome::Answer(row)) => row,
         Ok(Welcome::Decline(status, reason)) => {
@@ -62,7 +66,11 @@ async fn answer(lines: &Arc<Lines>, call: IncomingCall) {
             return call.reject(status).await;
         }
         Err(failure) => {
-            tracing::error!(code = failure.error.code, cause = failure.cause, "a call that came in could not be written down");
+            tracing::error!(
+                code = failure.error.code,
+                cause = failure.cause,
+                "a call that came in could not be written down"
+            );
             return call.reject(503).await;
         }
     };
@@ -89,7 +97,12 @@ async fn answer(lines: &Arc<Lines>, call: IncomingCall) {
 }
 
 /// Answers with an ear for the caller; none when the caller gave up, or the agent cannot be read.
-async fn pick_up(lines: &Lines, app: &App, call: IncomingCall, row: &CallRow) -> Option<(Leg, Meeting, Line)> {
+async fn pick_up(
+    lines: &Lines,
+    app: &App,
+    call: IncomingCall,
+    row: &CallRow,
+) -> Option<(Leg, Meeting, Line)> {
     let Some((meeting, ear)) = Meeting::prepare(lines, app, row.workspace, row.id).await else {
         call.reject(480).await;
         return None;

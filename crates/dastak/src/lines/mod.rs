@@ -1,4 +1,5 @@
-//! Telephone lines of this node: calls on SIP trunks and on the sandbox's phones, from the dial to the last fact.
+//! Telephone lines of this node: calls on SIP trunks and on the sandbox's phones, from the dial to the last
+//! fact.
 //!
 //! | file | holds |
 //! |---|---|
@@ -10,11 +11,15 @@
 //! | `probe`, `figures` | health and figures |
 //! | `sandbox` | the phones of the sandbox network, a SIP peer in this process |
 //!
-//! A call is held by one node. It is dialled after its intent is stored; its facts are reported after the outcome of the dial is stored
-//! ([`Carrier::settled`]). The node says every few seconds which calls it still holds (`jobs/lines`); the store gives up those of a node
-//! that has died. Nothing here decides what a fact means: `app::calls` does.
+//! A call is held by one node. It is dialled after its intent is stored; its facts are reported after the
+//! outcome of the dial is stored ([`Carrier::settled`]). The node says every few seconds which calls it still
+//! holds (`jobs/lines`); the store gives up those of a node that has died. Nothing here decides what a fact
+//! means: `app::calls` does.
 
-#![allow(clippy::disallowed_methods, reason = "lines exist on a real clock only: the peers at their other end have one")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "lines exist on a real clock only: the peers at their other end have one"
+)]
 
 mod desk;
 mod facts;
@@ -69,7 +74,8 @@ pub struct Lines {
     tools: GuardedClient,
     recordings: Recordings,
     held: Mutex<HashMap<Id<Call>, Held>>,
-    /// Calls of the sandbox that were written down for its lines and are not held yet, until when each may be expected.
+    /// Calls of the sandbox that were written down for its lines and are not held yet, until when each may be
+    /// expected.
     promised: Mutex<VecDeque<Instant>>,
     app: OnceLock<Weak<App>>,
     /// Grows with every call that ends, for whoever waits until none is left.
@@ -88,11 +94,16 @@ struct Held {
 }
 
 impl Lines {
-    /// Opens the lines that the settings ask for; `None` when there are none (carrier `none`, a manual clock, a sandbox without offline speech).
+    /// Opens the lines that the settings ask for; `None` when there are none (carrier `none`, a manual clock,
+    /// a sandbox without offline speech).
     ///
     /// # Errors
     /// The setting that cannot be carried out, and why.
-    pub async fn start(config: &Config, speech: Speech, offline: &Offline) -> Result<Option<Arc<Self>>, String> {
+    pub async fn start(
+        config: &Config,
+        speech: Speech,
+        offline: &Offline,
+    ) -> Result<Option<Arc<Self>>, String> {
         let sandbox = match config.telephony.carrier {
             Kind::None => return Ok(None),
             Kind::Sandbox if config.manual_clock || config.telephony.sandbox_lines == 0 => return Ok(None),
@@ -190,13 +201,15 @@ impl Lines {
     fn order(&self, id: Id<Call>, command: Command) {
         let found = self.lock().get(&id).map(|held| (held.commands.clone(), held.control.clone()));
         let Some((commands, control)) = found else { return };
-        // A conversation that is under way says what it leaves behind; before there is one the signalling does.
+        // A conversation that is under way says what it leaves behind; before there is one the signalling
+        // does.
         if commands.try_send(command).is_err() {
             tokio::spawn(async move { control.hang_up().await });
         }
     }
 
-    /// Lets calls end within the grace, then ends those that are left; new ones are refused from the moment the service stops.
+    /// Lets calls end within the grace, then ends those that are left; new ones are refused from the moment
+    /// the service stops.
     pub async fn drain(&self, grace: Duration) {
         let mut ended = self.ended.subscribe();
         let none_left = async {
@@ -237,8 +250,8 @@ impl Lines {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps one of the sandbox's lines for a call that is being written down; whether there was one. The call may not come (its transaction ran
-    /// again, or failed), so a promise is forgotten after a while.
+    /// Keeps one of the sandbox's lines for a call that is being written down; whether there was one. The
+    /// call may not come (its transaction ran again, or failed), so a promise is forgotten after a while.
     fn promise(&self) -> bool {
         let (now, held) = (Instant::now(), self.lock().len());
         let mut promised = self.promised.lock().unwrap_or_else(PoisonError::into_inner);
@@ -262,7 +275,8 @@ impl Lines {
     }
 }
 
-/// Opens the SIP side. With port 0 the datagrams' port is free, but the same one for connections may be another program's: another is tried.
+/// Opens the SIP side. With port 0 the datagrams' port is free, but the same one for connections may be
+/// another program's: another is tried.
 async fn open_phone(settings: Settings, engine: Engine, inbound: Arc<dyn Inbound>) -> Result<Phone, String> {
     const TRIES: usize = 10;
     let mut tries = if settings.listen.port() == 0 { TRIES } else { 1 };
@@ -277,7 +291,8 @@ async fn open_phone(settings: Settings, engine: Engine, inbound: Arc<dyn Inbound
 
 fn engine(settings: &Settings) -> Result<Engine, String> {
     let (first, last) = settings.rtp_ports;
-    let started = Engine::start(telephony::media::Settings { ports: (first, last), threads: settings.media_threads });
+    let started =
+        Engine::start(telephony::media::Settings { ports: (first, last), threads: settings.media_threads });
     started.map_err(|why| format!("telephony.sip.rtp_ports: {why}"))
 }
 
@@ -330,8 +345,16 @@ impl Carrier for LineCarrier {
             if let Some(network) = order.network {
                 return Scripted(network).dial(order).await;
             }
-            let Some(app) = lines.app().filter(|app| !app.clock.stopping()) else { return Err(DialError::ProviderErrorBeforeRing) };
-            let dial = Dial { id: order.call.to_string(), to: order.to, from: order.from.clone(), trunk: None, ring_timeout: None };
+            let Some(app) = lines.app().filter(|app| !app.clock.stopping()) else {
+                return Err(DialError::ProviderErrorBeforeRing);
+            };
+            let dial = Dial {
+                id: order.call.to_string(),
+                to: order.to,
+                from: order.from.clone(),
+                trunk: None,
+                ring_timeout: None,
+            };
             let leg = match lines.phone.dial(dial).await {
                 Ok(leg) => leg,
                 Err(DialFailed::ProviderErrorBeforeRing { status, reason }) => {
@@ -367,7 +390,8 @@ impl Carrier for LineCarrier {
     }
 
     fn hang_up(&self, provider_call: &str) -> Answer<'_, Result<(), HangUpFailed>> {
-        let found = self.0.lock().iter().find(|(_, held)| held.provider_call == provider_call).map(|(id, _)| *id);
+        let found =
+            self.0.lock().iter().find(|(_, held)| held.provider_call == provider_call).map(|(id, _)| *id);
         if let Some(id) = found {
             self.0.carry_out(id, Wish::HangUp);
         }

@@ -1,6 +1,6 @@
-//! The phones of the sandbox network: a SIP peer in this process that rings, answers, talks and listens as the table of the sandbox says
-//! (docs/contract/sandbox.md#sandbox-phone-network, [`domain::call::script`]). Calls to it take the whole way
-//! of a live call: INVITE, sound, voice detection, recognition.
+//! The phones of the sandbox network: a SIP peer in this process that rings, answers, talks and listens as
+//! the table of the sandbox says (docs/contract/sandbox.md#sandbox-phone-network, [`domain::call::script`]).
+//! Calls to it take the whole way of a live call: INVITE, sound, voice detection, recognition.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -119,7 +119,8 @@ async fn play(mut call: IncomingCall, voice: Arc<dyn Synthesiser>) {
     let (noticed, pauses) = mpsc::channel(1);
     let Ok(leg) = call.answer(Box::new(Attention { spoken: 0, silent: 0, noticed })).await else { return };
     // The step is when the wish is known; saying and understanding it takes a while.
-    let opts_out = steps.iter().find(|step| step.fact == Fact::OptOutSaid).map(|step| at(step) - UNDERSTANDING);
+    let opts_out =
+        steps.iter().find(|step| step.fact == Fact::OptOutSaid).map(|step| at(step) - UNDERSTANDING);
     let machine = steps.iter().any(|step| step.fact == Fact::Voicemail);
     talk(leg, voice, pauses, machine, opts_out).await;
 }
@@ -140,7 +141,9 @@ struct Attention {
 
 impl Ear for Attention {
     fn tick(&mut self, tick: Tick<'_>) {
-        let level = tick.heard.map_or(0, |frame| frame.iter().map(|sample| i64::from(*sample).abs()).sum::<i64>() / frame.len() as i64);
+        let level = tick.heard.map_or(0, |frame| {
+            frame.iter().map(|sample| i64::from(*sample).abs()).sum::<i64>() / frame.len() as i64
+        });
         if level > LOUD {
             (self.spoken, self.silent) = (self.spoken + 1, 0);
             return;
@@ -158,7 +161,13 @@ impl Ear for Attention {
     fn starved(&mut self, _: u32) {}
 }
 
-async fn talk(leg: Leg, voice: Arc<dyn Synthesiser>, mut pauses: mpsc::Receiver<Noticed>, machine: bool, opts_out: Option<Instant>) {
+async fn talk(
+    leg: Leg,
+    voice: Arc<dyn Synthesiser>,
+    mut pauses: mpsc::Receiver<Noticed>,
+    machine: bool,
+    opts_out: Option<Instant>,
+) {
     let Leg { control, mut events } = leg;
     let Some(line) = control.line() else { return control.hang_up().await };
     if machine {

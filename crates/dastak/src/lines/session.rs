@@ -21,9 +21,11 @@ use crate::app::{App, calls};
 use crate::config::MachineAnswer;
 use crate::voice::{self, Amd, Command, HearingSettings, Order};
 
-/// Longest wait for the outcome of the dial to be stored; its lease is over by then, and somebody else has given the call up.
+/// Longest wait for the outcome of the dial to be stored; its lease is over by then, and somebody else has
+/// given the call up.
 const SETTLED: Duration = Duration::from_secs(60);
-/// Time in which the agent takes its leave when the wallet does not cover the next minute: less than what is left of the last one.
+/// Time in which the agent takes its leave when the wallet does not cover the next minute: less than what is
+/// left of the last one.
 pub(super) const LEAVE: Duration = Duration::from_secs(9);
 /// Longest wait for a conversation to end after the line has.
 const AFTERWORD: Duration = Duration::from_secs(10);
@@ -38,7 +40,8 @@ pub(super) struct Session {
     pub(super) facts: Facts,
 }
 
-/// Takes a call that a trunk took: held from now on, reported once [`domain::ports::Carrier::settled`] says so. The carrier's id of it.
+/// Takes a call that a trunk took: held from now on, reported once [`domain::ports::Carrier::settled`] says
+/// so. The carrier's id of it.
 pub(super) fn begin(lines: &Arc<Lines>, app: &Arc<App>, order: &DialOrder, leg: Leg) -> String {
     let (settle, settled) = oneshot::channel();
     let (tenant, id) = (order.workspace, order.call);
@@ -67,13 +70,27 @@ pub(super) fn hold(
     settled: Option<oneshot::Sender<bool>>,
 ) -> mpsc::Receiver<Command> {
     let (commands, orders) = mpsc::channel(8);
-    let held = Held { tenant, provider_call: control.provider_call().to_owned(), control: control.clone(), commands, settled, told: None };
+    let held = Held {
+        tenant,
+        provider_call: control.provider_call().to_owned(),
+        control: control.clone(),
+        commands,
+        settled,
+        told: None,
+    };
     lines.lock().insert(id, held);
     orders
 }
 
 /// Carries a call that was dialled from its first ring to its last fact, and waits until that is stored.
-async fn carry(lines: &Arc<Lines>, app: &Arc<App>, tenant: Tenant, id: Id<Call>, leg: Leg, mut orders: mpsc::Receiver<Command>) {
+async fn carry(
+    lines: &Arc<Lines>,
+    app: &Arc<App>,
+    tenant: Tenant,
+    id: Id<Call>,
+    leg: Leg,
+    mut orders: mpsc::Receiver<Command>,
+) {
     let (facts, written) = Facts::of(app, tenant, id);
     let Leg { control, mut events } = leg;
     let session = Session { lines: lines.clone(), app: app.clone(), tenant, id, control, facts };
@@ -107,7 +124,12 @@ pub(super) struct Meeting {
 
 impl Meeting {
     /// Reads the call's agent and opens the recording; a store that is down for a moment is asked again.
-    pub(super) async fn prepare(lines: &Lines, app: &App, tenant: Tenant, id: Id<Call>) -> Option<(Self, ForkedEar)> {
+    pub(super) async fn prepare(
+        lines: &Lines,
+        app: &App,
+        tenant: Tenant,
+        id: Id<Call>,
+    ) -> Option<(Self, ForkedEar)> {
         let mut found = None;
         for pause in [50, 200, 500] {
             match calls::talk(app, tenant, id).await {
@@ -140,7 +162,11 @@ fn recorder(lines: &Lines, app: &App, id: Id<Call>) -> Option<(voice::Recorder, 
 
 impl Session {
     /// Waits until somebody picks up; otherwise how the dial ended.
-    async fn ring(&self, events: &mut UnboundedReceiver<LegEvent>, orders: &mut mpsc::Receiver<Command>) -> Result<(), Fact> {
+    async fn ring(
+        &self,
+        events: &mut UnboundedReceiver<LegEvent>,
+        orders: &mut mpsc::Receiver<Command>,
+    ) -> Result<(), Fact> {
         let mut asked = None;
         loop {
             tokio::select! {
@@ -166,16 +192,30 @@ impl Session {
     }
 
     /// Holds the conversation and tells how it ended.
-    pub(super) async fn talk(&self, meeting: Meeting, line: Line, mut events: UnboundedReceiver<LegEvent>, mut orders: mpsc::Receiver<Command>) {
+    pub(super) async fn talk(
+        &self,
+        meeting: Meeting,
+        line: Line,
+        mut events: UnboundedReceiver<LegEvent>,
+        mut orders: mpsc::Receiver<Command>,
+    ) {
         let Meeting { talk, hearing, fork } = meeting;
         let (commands, told) = mpsc::channel(8);
         let (referral, referred) = Referral::new();
         let desk = Arc::new(Desk::new(self, &talk, line.clone(), fork, referred));
-        let conversation = voice::hold(self.order(talk), self.lines.speech.clone(), Arc::new(line), hearing, desk.clone(), told);
+        let conversation = voice::hold(
+            self.order(talk),
+            self.lines.speech.clone(),
+            Arc::new(line),
+            hearing,
+            desk.clone(),
+            told,
+        );
         tokio::pin!(conversation);
         let started = Instant::now();
         // When the call ends whatever is being said, and how.
-        let mut curtain = self.lines.network.as_ref().map(|_| (started + super::sandbox::TALK, EndCause::AgentEnded));
+        let mut curtain =
+            self.lines.network.as_ref().map(|_| (started + super::sandbox::TALK, EndCause::AgentEnded));
         let longest = started + self.app.config.telephony.max_duration;
         let mut over = false;
         let held = loop {
@@ -187,7 +227,8 @@ impl Session {
                     Some(LegEvent::Ended(_)) | None => {
                         over = true;
                         forward(&commands, Command::PeerGone).await;
-                        // The line is gone: what is left to do is little, and must not hold the call for ever.
+                        // The line is gone: what is left to do is little, and must not hold the call for
+                        // ever.
                         match tokio::time::timeout(AFTERWORD, &mut conversation).await {
                             Ok(held) => break held,
                             Err(_) => {

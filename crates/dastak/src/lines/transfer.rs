@@ -1,5 +1,5 @@
-//! Bringing a person in: by referral (the carrier connects them), or beside the call (this node rings them, tells them who is calling, and
-//! joins the two).
+//! Bringing a person in: by referral (the carrier connects them), or beside the call (this node rings them,
+//! tells them who is calling, and joins the two).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,8 +18,8 @@ use super::facts::Facts;
 use crate::app::calls::{self, Leg, LegFact, LegKind, LegRefused};
 use crate::voice::{self, TransferFailure, TransferOrder};
 
-// Every person who is rung is a leg of the call in the store: decided on before the dial (gates, decision log, line, money), told of when it is answered and
-// when it is over.
+// Every person who is rung is a leg of the call in the store: decided on before the dial (gates, decision
+// log, line, money), told of when it is answered and when it is over.
 
 /// How long a person's phone rings.
 const RING: Duration = Duration::from_secs(25);
@@ -148,7 +148,8 @@ impl Bridge {
     }
 }
 
-/// Brings in the first person of the order who answers. `None` after a referral: the carrier has connected them.
+/// Brings in the first person of the order who answers. `None` after a referral: the carrier has connected
+/// them.
 pub(super) async fn bring(desk: &Desk, order: &TransferOrder) -> Result<Option<Bridge>, TransferFailure> {
     if order.numbers.is_empty() {
         return Err(TransferFailure::NotAllowed);
@@ -237,7 +238,8 @@ impl Drop for Referring {
     }
 }
 
-/// A person whose phone rings or who is there. Whoever is not needed after all is hung up on, whenever the transfer is dropped.
+/// A person whose phone rings or who is there. Whoever is not needed after all is hung up on, whenever the
+/// transfer is dropped.
 struct Person {
     control: Option<LegControl>,
     facts: Facts,
@@ -268,8 +270,13 @@ impl Drop for Person {
     }
 }
 
-/// Dials a leg that may be dialled. On a task of its own: a transfer that is dropped meanwhile hangs up on whoever rings.
-async fn ring(desk: &Desk, leg: Leg, to: Phone) -> Result<(Person, mpsc::UnboundedReceiver<LegEvent>), TransferFailure> {
+/// Dials a leg that may be dialled. On a task of its own: a transfer that is dropped meanwhile hangs up on
+/// whoever rings.
+async fn ring(
+    desk: &Desk,
+    leg: Leg,
+    to: Phone,
+) -> Result<(Person, mpsc::UnboundedReceiver<LegEvent>), TransferFailure> {
     let dial = Dial {
         id: format!("{}-transfer{}", desk.id, leg.number),
         to,
@@ -280,10 +287,15 @@ async fn ring(desk: &Desk, leg: Leg, to: Phone) -> Result<(Person, mpsc::Unbound
     let (lines, facts, number) = (desk.lines.clone(), desk.facts.clone(), leg.number);
     let dialled = tokio::spawn(async move {
         match lines.phone.dial(dial).await {
-            Ok(SipLeg { control, events }) => Ok((Person { control: Some(control), facts, leg: number }, events)),
+            Ok(SipLeg { control, events }) => {
+                Ok((Person { control: Some(control), facts, leg: number }, events))
+            }
             Err(failed) => {
                 let unheard = matches!(failed, DialFailed::ProviderErrorBeforeRing { .. });
-                facts.tell_leg(number, if unheard { LegFact::NotDialled } else { LegFact::Ended("possibly_placed") });
+                facts.tell_leg(
+                    number,
+                    if unheard { LegFact::NotDialled } else { LegFact::Ended("possibly_placed") },
+                );
                 Err(TransferFailure::Carrier)
             }
         }
@@ -330,10 +342,14 @@ async fn beside(desk: &Desk, order: &TransferOrder, number: &str) -> Result<Brid
     Ok(Bridge { person, line, joined, events, fork: desk.fork.clone() })
 }
 
-/// Says something to these lines and waits until it was heard: who is calling, before a person is joined, or that the time is up. Who cannot be told is
-/// joined, or hung up on, all the same.
+/// Says something to these lines and waits until it was heard: who is calling, before a person is joined, or
+/// that the time is up. Who cannot be told is joined, or hung up on, all the same.
 async fn say(desk: &Desk, text: &str, lines: &[&Line]) {
-    let speak = SpeakOrder { text: text.to_owned(), voice: desk.talk.voice.clone(), language: desk.talk.language.clone() };
+    let speak = SpeakOrder {
+        text: text.to_owned(),
+        voice: desk.talk.voice.clone(),
+        language: desk.talk.language.clone(),
+    };
     let told = async {
         let mut speaking = desk.lines.speech.from_text.speak(speak).await?;
         while let Some(samples) = speaking.next().await {
@@ -347,7 +363,8 @@ async fn say(desk: &Desk, text: &str, lines: &[&Line]) {
     if let Err(why) = told.await {
         tracing::warn!(call = %desk.id, %why, "something was not said to a person who was brought in");
     }
-    let left = || lines.iter().filter(|line| !line.is_closed()).map(|line| line.queued_ms()).max().unwrap_or(0);
+    let left =
+        || lines.iter().filter(|line| !line.is_closed()).map(|line| line.queued_ms()).max().unwrap_or(0);
     while left() > 0 {
         tokio::time::sleep(Duration::from_millis(u64::from(left().clamp(20, 200)))).await;
     }

@@ -1,9 +1,10 @@
-//! The one clock. Everything that reads the time or waits for it does so here, so that with `clock = manual` a test can move the
-//! time and know when all that it started has settled (docs/contract/sandbox.md#clock).
+//! The one clock. Everything that reads the time or waits for it does so here, so that with `clock = manual`
+//! a test can move the time and know when all that it started has settled (docs/contract/sandbox.md#clock).
 //!
-//! The manual clock counts work. A job is counted from its start, but not while it waits in [`Job::wait`]; a task of
-//! [`Clock::spawn`] is counted until it ends, but not while it sleeps; what waits in [`Clock::outside`] is counted apart. Whoever wakes
-//! work counts it in the same breath, so there is no moment at which woken work is not counted.
+//! The manual clock counts work. A job is counted from its start, but not while it waits in [`Job::wait`]; a
+//! task of [`Clock::spawn`] is counted until it ends, but not while it sleeps; what waits in
+//! [`Clock::outside`] is counted apart. Whoever wakes work counts it in the same breath, so there is no
+//! moment at which woken work is not counted.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -17,7 +18,8 @@ use tokio_util_lite::TaskCount;
 
 /// Real time that work waiting for something outside gets before the manual clock steps on.
 const OUTSIDE_GRACE: Duration = Duration::from_millis(300);
-/// Real time after which the manual clock steps on even though work inside has not settled; only a defect gets here.
+/// Real time after which the manual clock steps on even though work inside has not settled; only a defect
+/// gets here.
 const STUCK: Duration = Duration::from_secs(60);
 /// A job on the real clock looks at least this often.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -122,9 +124,13 @@ impl Clock {
         Self::manual_with(now, OUTSIDE_GRACE)
     }
 
-    /// The same, with this much real time for what waits outside: none in a simulation, where the outside is part of the test.
+    /// The same, with this much real time for what waits outside: none in a simulation, where the outside is
+    /// part of the test.
     pub fn manual_with(now: Timestamp, outside_grace: Duration) -> Self {
-        Self::new(Some(Mutex::new(Manual { now, sleepers: BTreeMap::new(), next_sleeper: 0, busy: 0, outside: 0 })), outside_grace)
+        Self::new(
+            Some(Mutex::new(Manual { now, sleepers: BTreeMap::new(), next_sleeper: 0, busy: 0, outside: 0 })),
+            outside_grace,
+        )
     }
 
     fn new(manual: Option<Mutex<Manual>>, outside_grace: Duration) -> Self {
@@ -170,11 +176,21 @@ impl Clock {
 
     /// A signal for one job.
     pub fn signal(&self) -> Signal {
-        Signal(Arc::new(SignalInner { clock: self.clone(), pending: AtomicBool::new(false), away: AtomicBool::new(false), notify: Notify::new() }))
+        Signal(Arc::new(SignalInner {
+            clock: self.clone(),
+            pending: AtomicBool::new(false),
+            away: AtomicBool::new(false),
+            notify: Notify::new(),
+        }))
     }
 
-    /// Starts a job that lives as long as the service. It must spend its idle time in [`Job::wait`] and end when that says [`Woken::Stop`].
-    pub fn start_job<F: Future<Output = ()> + Send + 'static>(&self, signal: Signal, job: impl FnOnce(Job) -> F) {
+    /// Starts a job that lives as long as the service. It must spend its idle time in [`Job::wait`] and end
+    /// when that says [`Woken::Stop`].
+    pub fn start_job<F: Future<Output = ()> + Send + 'static>(
+        &self,
+        signal: Signal,
+        job: impl FnOnce(Job) -> F,
+    ) {
         let stop = self.0.stop.subscribe();
         let future = job(Job { clock: self.clone(), signal: signal.clone(), stop });
         self.spawn(OF_JOB.scope(signal, future));
@@ -191,7 +207,8 @@ impl Clock {
         });
     }
 
-    /// Waits for something outside the process (the network, a program): the manual clock gives it a bounded while only.
+    /// Waits for something outside the process (the network, a program): the manual clock gives it a bounded
+    /// while only.
     pub async fn outside<T>(&self, work: impl Future<Output = T>) -> T {
         let job = OF_JOB.try_with(Signal::clone).ok();
         if let Some(mut manual) = self.lock() {
@@ -211,7 +228,8 @@ impl Clock {
         work.await
     }
 
-    /// Sleeps until `due`, inside a task of [`Clock::spawn`]. Ends early, with `Stop`, when the service stops.
+    /// Sleeps until `due`, inside a task of [`Clock::spawn`]. Ends early, with `Stop`, when the service
+    /// stops.
     pub async fn sleep_until(&self, due: Timestamp) -> Woken {
         let mut stop = self.0.stop.subscribe();
         if *stop.borrow_and_update() {
@@ -259,7 +277,8 @@ impl Clock {
         }
     }
 
-    /// Tells every job and sleeper to stop, and waits until all tasks have ended or `grace` is over; whether all ended.
+    /// Tells every job and sleeper to stop, and waits until all tasks have ended or `grace` is over; whether
+    /// all ended.
     pub async fn shut_down(&self, grace: Duration) -> bool {
         self.0.stop.send_replace(true);
         tokio::time::timeout(grace, self.0.tasks.wait_for_none()).await.is_ok()
@@ -280,8 +299,8 @@ impl Clock {
         stopped
     }
 
-    /// Moves a manual clock to `target`, firing every timer due up to it in order and letting the work of each settle. Returns the new
-    /// time; `None` on a real clock or when `target` lies in the past.
+    /// Moves a manual clock to `target`, firing every timer due up to it in order and letting the work of
+    /// each settle. Returns the new time; `None` on a real clock or when `target` lies in the past.
     pub async fn advance_to(&self, target: Timestamp) -> Option<Timestamp> {
         let _one_at_a_time = self.0.moving.lock().await;
         if target < self.lock()?.now {
@@ -310,8 +329,10 @@ impl Clock {
         Some(self.now())
     }
 
-    /// Sets a manual clock to another time at once, as a correction of the system's clock or a machine that slept does: no timer fires on the way. Those
-    /// that are due then fire with the next [`Clock::advance_to`]; after a step back all do, since waits are by time that passed. `false` on a real clock.
+    /// Sets a manual clock to another time at once, as a correction of the system's clock or a machine that
+    /// slept does: no timer fires on the way. Those that are due then fire with the next
+    /// [`Clock::advance_to`]; after a step back all do, since waits are by time that passed. `false` on a
+    /// real clock.
     pub fn step_to(&self, now: Timestamp) -> bool {
         let Some(mut manual) = self.lock() else { return false };
         let back = now < manual.now;
@@ -334,7 +355,9 @@ impl Clock {
             let settled = self.0.settled.notified();
             let mut settled = std::pin::pin!(settled);
             settled.as_mut().enable();
-            let Some((busy, outside)) = self.lock().map(|manual| (manual.busy, manual.outside)) else { return };
+            let Some((busy, outside)) = self.lock().map(|manual| (manual.busy, manual.outside)) else {
+                return;
+            };
             let now = tokio::time::Instant::now();
             if now >= stuck || (busy == 0 && outside == 0) {
                 return;
@@ -413,8 +436,11 @@ impl Job {
             return Woken::Work;
         }
         let now = self.clock.now();
-        // Time that passes is not the clock: a job looks again after a while even if the clock was corrected or the machine slept.
-        let wait = due.map_or(LONGEST_WAIT, |due| Duration::from_millis(u64::try_from(due.0 - now.0).unwrap_or(0)).min(LONGEST_WAIT));
+        // Time that passes is not the clock: a job looks again after a while even if the clock was corrected
+        // or the machine slept.
+        let wait = due.map_or(LONGEST_WAIT, |due| {
+            Duration::from_millis(u64::try_from(due.0 - now.0).unwrap_or(0)).min(LONGEST_WAIT)
+        });
         let woken = tokio::select! {
             () = self.signal.0.notify.notified() => Woken::Work,
             () = real_sleep(wait) => Woken::Work,
@@ -462,7 +488,8 @@ impl Job {
             };
             let Some(mut manual) = self.clock.lock() else { return Woken::Work };
             let slept = key.is_some_and(|key| manual.sleepers.remove(&key).is_some());
-            // Who woke us has counted us: the timer if it is gone, the signal if it is pending; with both, once too often.
+            // Who woke us has counted us: the timer if it is gone, the signal if it is pending; with both,
+            // once too often.
             let by_time = key.is_some() && !slept;
             let by_signal = self.signal.0.pending.swap(false, Ordering::SeqCst);
             match (by_time, by_signal) {
@@ -566,7 +593,11 @@ mod tests {
         assert_eq!(clock.advance_to(Timestamp(60 * SECOND)).await, Some(Timestamp(60 * SECOND)));
         assert!(clock.step_to(Timestamp(500 * SECOND)));
         assert_eq!(clock.advance_to(Timestamp(500 * SECOND)).await, Some(Timestamp(500 * SECOND)));
-        assert_eq!(*woken.lock().unwrap(), vec![50, 500], "early after the step back, late after the step forward");
+        assert_eq!(
+            *woken.lock().unwrap(),
+            vec![50, 500],
+            "early after the step back, late after the step forward"
+        );
         assert!(!Clock::real().step_to(Timestamp(0)));
     }
 

@@ -1,6 +1,6 @@
-//! The installation's keys. The master key opens one row of the store, in which the roots lie of all other keys: those that hash what is
-//! only compared, those that seal what is used again, and the one that signs what leaves. So the master key can be changed although nobody
-//! has what was hashed.
+//! The installation's keys. The master key opens one row of the store, in which the roots lie of all other
+//! keys: those that hash what is only compared, those that seal what is used again, and the one that signs
+//! what leaves. So the master key can be changed although nobody has what was hashed.
 
 use std::path::Path;
 
@@ -26,15 +26,21 @@ fn derive(from: &Bytes32, label: &str) -> hmac::Tag {
 
 fn sealing_key(from: &Bytes32, label: &str) -> aead::LessSafeKey {
     let key = aead::UnboundKey::new(&aead::AES_256_GCM, derive(from, label).as_ref());
-    aead::LessSafeKey::new(key.unwrap_or_else(|_| unreachable!("an HMAC-SHA256 tag has the 32 bytes of an AES-256 key")))
+    aead::LessSafeKey::new(
+        key.unwrap_or_else(|_| unreachable!("an HMAC-SHA256 tag has the 32 bytes of an AES-256 key")),
+    )
 }
 
 fn seal_with(key: &aead::LessSafeKey, purpose: &str, secret: &[u8]) -> Result<String, String> {
     let mut nonce = [0u8; 12];
     SystemRandom::new().fill(&mut nonce).map_err(|_| "the system gives no random bytes".to_owned())?;
     let mut sealed = secret.to_vec();
-    key.seal_in_place_append_tag(aead::Nonce::assume_unique_for_key(nonce), aead::Aad::from(purpose.as_bytes()), &mut sealed)
-        .map_err(|_| "encryption failed".to_owned())?;
+    key.seal_in_place_append_tag(
+        aead::Nonce::assume_unique_for_key(nonce),
+        aead::Aad::from(purpose.as_bytes()),
+        &mut sealed,
+    )
+    .map_err(|_| "encryption failed".to_owned())?;
     Ok(STANDARD_NO_PAD.encode([&nonce[..], &sealed].concat()))
 }
 
@@ -96,21 +102,28 @@ impl MasterKey {
     /// # Errors
     /// When the system gives no random bytes.
     pub fn wrap(&self, roots: &Roots) -> Result<String, String> {
-        seal_with(&sealing_key(&self.0, "wrap"), "data-keys", &[roots.hashing, roots.sealing, roots.witness].concat())
+        seal_with(
+            &sealing_key(&self.0, "wrap"),
+            "data-keys",
+            &[roots.hashing, roots.sealing, roots.witness].concat(),
+        )
     }
 
     /// The roots again; `None` when another key wrapped them.
     pub fn unwrap(&self, wrapped: &str) -> Option<Roots> {
         let open = open_with(&sealing_key(&self.0, "wrap"), "data-keys", wrapped)?;
         let root = |at: usize| open.get(at * 32..(at + 1) * 32)?.try_into().ok();
-        (open.len() == 96).then(|| Some(Roots { hashing: root(0)?, sealing: root(1)?, witness: root(2)? })).flatten()
+        (open.len() == 96)
+            .then(|| Some(Roots { hashing: root(0)?, sealing: root(1)?, witness: root(2)? }))
+            .flatten()
     }
 }
 
 /// What all other keys derive from.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Roots {
-    /// Of what is only compared: API keys, numbers of people who were erased. It stays for good, for nobody has what was hashed.
+    /// Of what is only compared: API keys, numbers of people who were erased. It stays for good, for nobody
+    /// has what was hashed.
     hashing: Bytes32,
     /// Of secrets, links, cursors, and the seals of the decision log.
     sealing: Bytes32,
@@ -132,7 +145,8 @@ impl Roots {
         Self { hashing: master.0, sealing: master.0, witness: master.0 }
     }
 
-    /// Those after a change of the master key: what can be sealed anew is. With `new_witness`, files are signed with another key from then on.
+    /// Those after a change of the master key: what can be sealed anew is. With `new_witness`, files are
+    /// signed with another key from then on.
     ///
     /// # Errors
     /// When the system gives no random bytes.
@@ -154,14 +168,16 @@ pub struct Keyring {
 impl Keyring {
     /// Derives the keys.
     pub fn of(roots: &Roots) -> Self {
-        let mac = |root: &Bytes32, label: &str| hmac::Key::new(hmac::HMAC_SHA256, derive(root, label).as_ref());
+        let mac =
+            |root: &Bytes32, label: &str| hmac::Key::new(hmac::HMAC_SHA256, derive(root, label).as_ref());
         let witness = Ed25519KeyPair::from_seed_unchecked(derive(&roots.witness, "witness").as_ref());
         Self {
             hashing: mac(&roots.hashing, "hash"),
             marks: mac(&roots.hashing, "marks"),
             signing: mac(&roots.sealing, "sign"),
             sealing: sealing_key(&roots.sealing, "seal"),
-            witness: witness.unwrap_or_else(|_| unreachable!("an HMAC-SHA256 tag has the 32 bytes of an Ed25519 seed")),
+            witness: witness
+                .unwrap_or_else(|_| unreachable!("an HMAC-SHA256 tag has the 32 bytes of an Ed25519 seed")),
         }
     }
 
@@ -224,7 +240,10 @@ impl Keyring {
 
 /// Whether a signature of [`Keyring::witness`] belongs to this text and public key.
 pub fn witnessed(public_key: &str, text: &str, signature: &str) -> bool {
-    let (Ok(key), Ok(signature)) = (URL_SAFE_NO_PAD.decode(public_key), URL_SAFE_NO_PAD.decode(signature)) else { return false };
+    let (Ok(key), Ok(signature)) = (URL_SAFE_NO_PAD.decode(public_key), URL_SAFE_NO_PAD.decode(signature))
+    else {
+        return false;
+    };
     UnparsedPublicKey::new(&ED25519, key).verify(text.as_bytes(), &signature).is_ok()
 }
 
@@ -236,7 +255,8 @@ pub fn read_or_create(file: &Path, make: impl FnOnce() -> Result<String, String>
         Err(why) => return Err(format!("{}: {why}", file.display())),
     }
     let text = make()?;
-    files::create(file, format!("{text}\n").as_bytes()).map_err(|why| format!("{}: {why}", file.display()))?;
+    files::create(file, format!("{text}\n").as_bytes())
+        .map_err(|why| format!("{}: {why}", file.display()))?;
     Ok(text)
 }
 
@@ -279,7 +299,11 @@ mod tests {
         let wrapped = one.wrap(&roots).unwrap();
         assert!(one.unwrap(&wrapped) == Some(roots.clone()) && other.unwrap(&wrapped).is_none());
         assert_ne!((one.check(), one.early_check()), (other.check(), other.early_check()));
-        let (before, after, anew) = (Keyring::of(&roots), Keyring::of(&roots.renewed(false).unwrap()), Keyring::of(&roots.renewed(true).unwrap()));
+        let (before, after, anew) = (
+            Keyring::of(&roots),
+            Keyring::of(&roots.renewed(false).unwrap()),
+            Keyring::of(&roots.renewed(true).unwrap()),
+        );
         assert_eq!((before.hash("key"), before.public_key()), (after.hash("key"), after.public_key()));
         assert_ne!((before.sign("text"), before.public_key()), (after.sign("text"), anew.public_key()));
         assert_eq!(after.open_sealed("place", &before.seal("place", "secret").unwrap()), None);

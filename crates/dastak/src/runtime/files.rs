@@ -1,14 +1,27 @@
-//! Files and folders of the service are its owner's alone: folders 0700, files 0600, also those that were there with wider rights.
+//! Files and folders of the service are its owner's alone: folders 0700, files 0600, also those that were
+//! there with wider rights.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What this program makes in its data folder, by the start of the name. Nothing else in there is touched: the folder may be shared.
-const OURS: &[&str] =
-    &["dastak.", "operator.token", "master.key", "log-marks", "demo.env", "node.name", "recordings", "spool", "uploads", ".unfinished"];
+/// What this program makes in its data folder, by the start of the name. Nothing else in there is touched:
+/// the folder may be shared.
+const OURS: &[&str] = &[
+    "dastak.",
+    "operator.token",
+    "master.key",
+    "log-marks",
+    "demo.env",
+    "node.name",
+    "recordings",
+    "spool",
+    "uploads",
+    ".unfinished",
+];
 
-/// Whatever this process makes from now on, only its owner may read, whatever the shell that started it allows.
+/// Whatever this process makes from now on, only its owner may read, whatever the shell that started it
+/// allows.
 pub fn keep_private() {
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
@@ -32,7 +45,8 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
 
 /// Makes the name of a file durable.
 pub fn sync_folder_of(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     File::open(folder)?.sync_all()
 }
 
@@ -57,17 +71,21 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder_of(path)
 }
 
-/// Takes from others what they may do with the data folder and with what this program made there; how many files and folders that were.
-/// Links are not followed.
+/// Takes from others what they may do with the data folder and with what this program made there; how many
+/// files and folders that were. Links are not followed.
 ///
 /// # Errors
 /// The first file whose rights cannot be changed, and why.
 #[cfg(unix)]
 pub fn tighten(data: &Path) -> Result<u64, String> {
-    let mut changed = u64::from(restrict(data, &fs::metadata(data).map_err(|why| format!("{}: {why}", data.display()))?)?);
+    let mut changed =
+        u64::from(restrict(data, &fs::metadata(data).map_err(|why| format!("{}: {why}", data.display()))?)?);
     let mut left: Vec<PathBuf> = Vec::new();
     for entry in entries(data)? {
-        if entry.file_name().is_some_and(|name| OURS.iter().any(|ours| name.to_string_lossy().starts_with(ours))) {
+        if entry
+            .file_name()
+            .is_some_and(|name| OURS.iter().any(|ours| name.to_string_lossy().starts_with(ours)))
+        {
             left.push(entry);
         }
     }
@@ -93,7 +111,9 @@ pub fn tighten(_: &Path) -> Result<u64, String> {
 
 #[cfg(unix)]
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let read = fs::read_dir(folder).and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>());
+    let read = fs::read_dir(folder).and_then(|entries| {
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()
+    });
     read.map_err(|why| format!("{}: {why}", folder.display()))
 }
 
@@ -105,7 +125,10 @@ fn restrict(path: &Path, found: &fs::Metadata) -> Result<bool, String> {
         return Ok(false);
     }
     if mode & 0o1000 != 0 {
-        return Err(format!("{}: this folder belongs to everybody; choose a data folder of the service's own", path.display()));
+        return Err(format!(
+            "{}: this folder belongs to everybody; choose a data folder of the service's own",
+            path.display()
+        ));
     }
     match fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o700)) {
         Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(false),

@@ -50,7 +50,11 @@ impl Ids {
 
     /// Ids of this clock's time and this source of randomness.
     pub fn with(clock: Clock, fill: impl Fn(&mut [u8]) + Send + Sync + 'static) -> Self {
-        Self { clock, fill: Box::new(fill), last: Mutex::new(Last { at: 0, number: 0, random: [0; FETCHED], used: FETCHED }) }
+        Self {
+            clock,
+            fill: Box::new(fill),
+            last: Mutex::new(Last { at: 0, number: 0, random: [0; FETCHED], used: FETCHED }),
+        }
     }
 
     /// A new id, greater than every one made before it in this process.
@@ -71,6 +75,9 @@ impl Ids {
     pub fn random_text(&self, length: usize) -> String {
         let mut bytes = vec![0u8; length];
         (self.fill)(&mut bytes);
-        bytes.iter().map(|byte| char::from(b"0123456789abcdefghjkmnpqrstvwxyz"[usize::from(byte & 31)])).collect()
+        bytes
+            .iter()
+            .map(|byte| char::from(b"0123456789abcdefghjkmnpqrstvwxyz"[usize::from(byte & 31)]))
+            .collect()
     }
 }

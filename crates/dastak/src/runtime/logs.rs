@@ -23,7 +23,9 @@ pub fn start(format: Format, verbose: bool) {
             let lines = lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
             tracing::subscriber::set_global_default(tracing_subscriber::registry().with(wanted).with(lines))
         }
-        Format::Json => tracing::subscriber::set_global_default(tracing_subscriber::registry().with(wanted).with(lines.json().flatten_event(true))),
+        Format::Json => tracing::subscriber::set_global_default(
+            tracing_subscriber::registry().with(wanted).with(lines.json().flatten_event(true)),
+        ),
     };
     // Only a test process starts twice.
     drop(started);

@@ -1,6 +1,7 @@
-//! The file of marks in the data folder: how far each chain of the decision log is known to have come ([`domain::decision_log::mark`]).
-//! One line a mark, each with a keyed hash; lines are added, the newest of a chain holds, and now and then the file is written anew. What
-//! a crash leaves behind is an older mark or a last line that has no end: the file may lag behind the store, it never leads.
+//! The file of marks in the data folder: how far each chain of the decision log is known to have come
+//! ([`domain::decision_log::mark`]). One line a mark, each with a keyed hash; lines are added, the newest of
+//! a chain holds, and now and then the file is written anew. What a crash leaves behind is an older mark or a
+//! last line that has no end: the file may lag behind the store, it never leads.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -75,7 +76,8 @@ impl MarkFile {
     /// # Errors
     /// When the disk refuses; then the file has to be written anew.
     pub fn add(&mut self, marks: &[(Tenant, Strand, Mark)]) -> io::Result<()> {
-        let text: String = marks.iter().map(|(tenant, strand, mark)| self.line(*tenant, *strand, mark)).collect();
+        let text: String =
+            marks.iter().map(|(tenant, strand, mark)| self.line(*tenant, *strand, mark)).collect();
         // Until this has succeeded, nobody knows how the file ends.
         let size = self.size.take().unwrap_or(0);
         let mut file = files::private(OpenOptions::new().append(true).create(true)).open(&self.path)?;
@@ -93,7 +95,8 @@ impl MarkFile {
     /// # Errors
     /// When the disk refuses; the file is as it was.
     pub fn write_anew(&mut self, all: &Known) -> io::Result<()> {
-        let text: String = all.iter().map(|((tenant, strand), mark)| self.line(*tenant, *strand, mark)).collect();
+        let text: String =
+            all.iter().map(|((tenant, strand), mark)| self.line(*tenant, *strand, mark)).collect();
         self.size = None;
         files::replace(&self.path, text.as_bytes())?;
         self.size = Some(text.len() as u64);
@@ -145,7 +148,9 @@ mod tests {
         let path = folder.join(NAME);
         let _ = std::fs::remove_file(&path);
         let keyring = Arc::new(Keyring::new(&[7; 32]));
-        let key = |number: u32| (format!("ws_{number:026}").parse::<Tenant>().unwrap(), Strand::all().next().unwrap());
+        let key = |number: u32| {
+            (format!("ws_{number:026}").parse::<Tenant>().unwrap(), Strand::all().next().unwrap())
+        };
         let (mut file, mut known) = MarkFile::open(&path, &keyring).unwrap();
         assert!(known.is_empty());
         for (number, seq) in [(1, 3), (2, 5), (1, 9)] {

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use domain::call::TurnLatency;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeLabelValue, EncodeMetric, LabelSetEncoder};
+use prometheus_client::encoding::{
+    DescriptorEncoder, EncodeLabelSet, EncodeLabelValue, EncodeMetric, LabelSetEncoder,
+};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
@@ -28,7 +30,11 @@ pub struct RouteLabels {
     route: &'static str,
 }
 
-fn label(encoder: &mut LabelSetEncoder<'_>, name: &str, value: impl EncodeLabelValue) -> Result<(), std::fmt::Error> {
+fn label(
+    encoder: &mut LabelSetEncoder<'_>,
+    name: &str,
+    value: impl EncodeLabelValue,
+) -> Result<(), std::fmt::Error> {
     let mut label = encoder.encode_label();
     let mut key = label.encode_label_key()?;
     key.write_str(name)?;
@@ -87,17 +93,28 @@ impl Collector for Running {
         // Read outside a runtime, there is nothing to count.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return Ok(()) };
         let tasks = ConstGauge::new(i64::try_from(runtime.metrics().num_alive_tasks()).unwrap_or(i64::MAX));
-        tasks.encode(encoder.encode_descriptor("tasks", "Tasks that are alive", None, tasks.metric_type())?)?;
+        tasks.encode(encoder.encode_descriptor(
+            "tasks",
+            "Tasks that are alive",
+            None,
+            tasks.metric_type(),
+        )?)?;
         let Some(heap) = HEAP.get() else { return Ok(()) };
         let heap = ConstGauge::new(i64::try_from(heap()).unwrap_or(i64::MAX));
-        heap.encode(encoder.encode_descriptor("heap_bytes", "Bytes that are allocated", None, heap.metric_type())?)
+        heap.encode(encoder.encode_descriptor(
+            "heap_bytes",
+            "Bytes that are allocated",
+            None,
+            heap.metric_type(),
+        )?)
     }
 }
 
 /// Counts the bytes that are allocated, in a program whose allocator does.
 static HEAP: std::sync::OnceLock<fn() -> usize> = std::sync::OnceLock::new();
 
-/// Shows the bytes that are allocated among the figures, for a program whose allocator counts them. Only the first of several is asked.
+/// Shows the bytes that are allocated among the figures, for a program whose allocator counts them. Only the
+/// first of several is asked.
 pub fn count_heap(allocated: fn() -> usize) {
     let _ = HEAP.set(allocated);
 }
@@ -115,22 +132,44 @@ impl Metrics {
     pub fn new(store: &StoreMetrics) -> Self {
         let mut registry = Registry::with_prefix("dastak");
         let requests = Family::<RequestLabels, Counter>::default();
-        let seconds = Family::<RouteLabels, Histogram, fn() -> Histogram>::new_with_constructor(request_seconds);
+        let seconds =
+            Family::<RouteLabels, Histogram, fn() -> Histogram>::new_with_constructor(request_seconds);
         let invalid_keys = Counter::default();
-        let (connections, connections_refused, bodies) = (Gauge::default(), Counter::default(), Gauge::default());
+        let (connections, connections_refused, bodies) =
+            (Gauge::default(), Counter::default(), Gauge::default());
         registry.register("http_requests", "Requests by route and status", requests.clone());
-        registry.register("http_request_seconds", "Time from the last byte of the request to the first of the answer", seconds.clone());
+        registry.register(
+            "http_request_seconds",
+            "Time from the last byte of the request to the first of the answer",
+            seconds.clone(),
+        );
         registry.register("http_connections", "Connections that are open", connections.clone());
-        registry.register("http_connections_refused", "Connections that were closed at once: too many", connections_refused.clone());
+        registry.register(
+            "http_connections_refused",
+            "Connections that were closed at once: too many",
+            connections_refused.clone(),
+        );
         registry.register("http_bodies_bytes", "Bytes of request bodies in work", bodies.clone());
         registry.register("invalid_keys", "Requests with an invalid API key", invalid_keys.clone());
         registry.register("store_commit_seconds", "Time of one commit", store.commit_seconds.clone());
-        registry.register("store_batch_size", "Transactions that shared one commit", store.batch_size.clone());
+        registry.register(
+            "store_batch_size",
+            "Transactions that shared one commit",
+            store.batch_size.clone(),
+        );
         registry.register("store_queued", "Transactions that wait for a writer", store.queued.clone());
         registry.register("store_connections_in_use", "Connections in use", store.in_use.clone());
-        registry.register("store_conflicts", "Transactions that ran again after a conflict", store.conflicts.clone());
+        registry.register(
+            "store_conflicts",
+            "Transactions that ran again after a conflict",
+            store.conflicts.clone(),
+        );
         let turns = Family::<StageLabel, Histogram, fn() -> Histogram>::new_with_constructor(turn_seconds);
-        registry.register("turn_seconds", "Time from the end of the customer's speech to a stage of the answer", turns.clone());
+        registry.register(
+            "turn_seconds",
+            "Time from the end of the customer's speech to a stage of the answer",
+            turns.clone(),
+        );
         registry.register_collector(Box::new(Running));
         Self { registry, requests, seconds, invalid_keys, connections, connections_refused, bodies, turns }
     }

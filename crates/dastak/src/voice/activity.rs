@@ -1,8 +1,9 @@
 //! Voice activity: when somebody speaks on the line, in ticks of 20 ms.
 //!
-//! `earshot` judges 16 ms at 16 kHz; `webrtc-vad` was measured beside it: of made speech both miss nothing, but a cough of 220 ms is 180 ms
-//! of voice to the latter and none to `earshot` at the threshold used here, and it needs a C compiler. Neither tells a tone from a voice, so [`super::tone`] is asked too,
-//! and a floor that follows the noise of the line keeps a television in the next room out.
+//! `earshot` judges 16 ms at 16 kHz; `webrtc-vad` was measured beside it: of made speech both miss nothing,
+//! but a cough of 220 ms is 180 ms of voice to the latter and none to `earshot` at the threshold used here,
+//! and it needs a C compiler. Neither tells a tone from a voice, so [`super::tone`] is asked too, and a floor
+//! that follows the noise of the line keeps a television in the next room out.
 
 use earshot::Detector;
 use telephony::media::{FRAME, Frame};
@@ -115,8 +116,8 @@ impl Activity {
     /// Takes a tick: what was heard, and what was said meanwhile.
     pub fn tick(&mut self, heard: Option<&Frame>, said: Option<&Frame>) -> Option<Change> {
         const SILENCE: Frame = [0; FRAME];
-        // Where nothing arrived there is nothing to judge. It matters when a thread has no time: the ticks that it gives up come as silence, and must cost
-        // next to nothing, or it never catches up.
+        // Where nothing arrived there is nothing to judge. It matters when a thread has no time: the ticks
+        // that it gives up come as silence, and must cost next to nothing, or it never catches up.
         let arrived = heard.is_some();
         let heard = heard.unwrap_or(&SILENCE);
         self.echo = said.map_or(self.echo * 0.7, |said| (ECHO * rms(said)).max(self.echo * 0.7));
@@ -186,7 +187,9 @@ impl Activity {
         if voiced < ONSET_FRAMES {
             return None;
         }
-        let ago = (0..ONSET_WINDOW).find(|back| self.recent[(self.at + back) % ONSET_WINDOW] > 0).map_or(0, |back| ONSET_WINDOW - back);
+        let ago = (0..ONSET_WINDOW)
+            .find(|back| self.recent[(self.at + back) % ONSET_WINDOW] > 0)
+            .map_or(0, |back| ONSET_WINDOW - back);
         let ago = u32::try_from(ago).unwrap_or(0) * 20;
         self.speaking = true;
         self.silent_ms = 0;
@@ -241,7 +244,9 @@ mod tests {
             let at = (tick * FRAME + index) as f32 / 8000.0;
             let pitch = 140.0 * at + 3.0 * (at * 2.7).sin();
             let syllable = 0.25 + 0.75 * (at * 12.6).sin().abs();
-            let voice: f32 = (1..12u8).map(|of| (std::f32::consts::TAU * pitch * f32::from(of)).sin() / f32::from(of)).sum();
+            let voice: f32 = (1..12u8)
+                .map(|of| (std::f32::consts::TAU * pitch * f32::from(of)).sin() / f32::from(of))
+                .sum();
             (voice * syllable * 5000.0) as i16
         })
     }
@@ -261,9 +266,13 @@ mod tests {
     #[test]
     fn where_nothing_arrives_nobody_speaks_just_as_in_silence() {
         let (nothing, silence) = (told(None), told(Some(&[0; FRAME])));
-        let kinds = |told: &[(usize, Change)]| told.iter().map(|(_, change)| std::mem::discriminant(change)).collect::<Vec<_>>();
+        let kinds = |told: &[(usize, Change)]| {
+            told.iter().map(|(_, change)| std::mem::discriminant(change)).collect::<Vec<_>>()
+        };
         assert_eq!(kinds(&nothing), kinds(&silence), "{nothing:?} and {silence:?}");
-        let [_, (paused, Change::Paused(300)), (began, Change::Began(_))] = nothing.as_slice() else { panic!("{nothing:?}") };
+        let [_, (paused, Change::Paused(300)), (began, Change::Began(_))] = nothing.as_slice() else {
+            panic!("{nothing:?}")
+        };
         assert_eq!((*paused, *began < 95), (64, true), "{nothing:?}");
     }
 }

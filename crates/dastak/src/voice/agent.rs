@@ -1,4 +1,5 @@
-//! The agent's side: doing what the interpreter says, speaking, asking the model, calling tools, bringing people in.
+//! The agent's side: doing what the interpreter says, speaking, asking the model, calling tools, bringing
+//! people in.
 
 use domain::call::{EndCause, Fact};
 use domain::conversation::{EndCause as TalkEnd, Input, NodeKind, Output, Role, TransferMode};
@@ -29,17 +30,35 @@ impl Call {
                     self.hint(&expected);
                     self.expected = Some(expected);
                 }
-                Output::AskModel { request, prompt, history, exits, tool_ids, use_knowledge, opening, .. } => {
+                Output::AskModel {
+                    request,
+                    prompt,
+                    history,
+                    exits,
+                    tool_ids,
+                    use_knowledge,
+                    opening,
+                    ..
+                } => {
                     let asked = history.iter().rev().find_map(|exchange| match exchange {
-                        domain::conversation::Exchange::Said { role: Role::Customer, text } => Some(text.clone()),
+                        domain::conversation::Exchange::Said { role: Role::Customer, text } => {
+                            Some(text.clone())
+                        }
                         _ => None,
                     });
                     let knowledge_for = asked.filter(|_| use_knowledge);
                     let language = self.order.language.clone();
-                    self.ask_model(request, Question { prompt, history, exits, tool_ids, knowledge_for, opening, language });
+                    self.ask_model(
+                        request,
+                        Question { prompt, history, exits, tool_ids, knowledge_for, opening, language },
+                    );
                 }
-                Output::CallTool { request, tool_id, arguments, .. } => self.call_tool(request, tool_id, arguments),
-                Output::Transfer { request, numbers, mode, .. } => self.bring_in(request, numbers, mode, false),
+                Output::CallTool { request, tool_id, arguments, .. } => {
+                    self.call_tool(request, tool_id, arguments)
+                }
+                Output::Transfer { request, numbers, mode, .. } => {
+                    self.bring_in(request, numbers, mode, false)
+                }
                 Output::SendMessage { template, text, .. } => work::send_message(&self.desk, template, text),
                 Output::End { outcome, cause } => {
                     if self.outcome.is_none() {
@@ -89,7 +108,9 @@ impl Call {
 
     /// The first thing that is said after the customer's turn is the reaction to it.
     fn reacts(&mut self, utterance: u64, kind: Kind) {
-        if let Some(reaction) = self.reaction.as_mut().filter(|reaction| reaction.utterance.is_none() && kind != Kind::Beside) {
+        if let Some(reaction) =
+            self.reaction.as_mut().filter(|reaction| reaction.utterance.is_none() && kind != Kind::Beside)
+        {
             reaction.utterance = Some(utterance);
         }
     }
@@ -107,7 +128,11 @@ impl Call {
                 self.desk.fact(Fact::AgentConnected);
             }
         }
-        if let Some(reaction) = self.reaction.as_mut().filter(|reaction| reaction.utterance.is_some() && reaction.latency.first_audio_ms.is_none()) {
+        if let Some(reaction) = self
+            .reaction
+            .as_mut()
+            .filter(|reaction| reaction.utterance.is_some() && reaction.latency.first_audio_ms.is_none())
+        {
             reaction.latency.first_audio_ms = Some(since(now, reaction.speech_end));
         }
         self.playout.append(piece, samples);
@@ -181,7 +206,11 @@ impl Call {
         model.text.push_str(text);
         let pieces = model.splitter.push(text);
         let opened = model.utterance;
-        if let Some(reaction) = self.reaction.as_mut().filter(|reaction| reaction.utterance.is_none() && reaction.latency.first_token_ms.is_none()) {
+        if let Some(reaction) = self
+            .reaction
+            .as_mut()
+            .filter(|reaction| reaction.utterance.is_none() && reaction.latency.first_token_ms.is_none())
+        {
             reaction.latency.first_token_ms = Some(since(now, reaction.speech_end));
         }
         let utterance = opened.unwrap_or_else(|| {
@@ -219,12 +248,20 @@ impl Call {
             return;
         }
         let text = model.text;
-        let said =
-            Input::ModelSaid { request, text: text.clone(), exit: model.exit, tool_calls: model.tool_calls, end: model.end, outcome: model.outcome };
+        let said = Input::ModelSaid {
+            request,
+            text: text.clone(),
+            exit: model.exit,
+            tool_calls: model.tool_calls,
+            end: model.end,
+            outcome: model.outcome,
+        };
         let mut outputs = self.conversation.step(said);
         // It has been spoken while it was written.
         let spoken = match outputs.first() {
-            Some(Output::Say { text: spoken, said, .. }) if *spoken == text && !text.trim().is_empty() => Some(*said),
+            Some(Output::Say { text: spoken, said, .. }) if *spoken == text && !text.trim().is_empty() => {
+                Some(*said)
+            }
             _ => None,
         };
         if spoken.is_some() {
@@ -326,7 +363,12 @@ impl Call {
     /// What a person is told before they join: what is known of the customer and what they said last.
     fn briefing(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
-        let known = self.order.variables.iter().filter(|(key, _)| key.contains("name")).chain(self.conversation.extracted());
+        let known = self
+            .order
+            .variables
+            .iter()
+            .filter(|(key, _)| key.contains("name"))
+            .chain(self.conversation.extracted());
         for (key, value) in known.take(8) {
             let value = domain::conversation::text_of(value);
             if !value.trim().is_empty() {
@@ -359,7 +401,8 @@ impl Call {
 
     /// Whether somebody other than the customer is waited for, and since when.
     pub(super) fn waits_since(&self) -> Option<u64> {
-        let model = self.model.as_ref().filter(|model| model.utterance.is_none()).map(|model| model.active_at);
+        let model =
+            self.model.as_ref().filter(|model| model.utterance.is_none()).map(|model| model.active_at);
         let tool = self.tools.values().map(|tool| tool.asked_at).min();
         model.into_iter().chain(tool).min()
     }
@@ -386,9 +429,14 @@ mod tests {
 
     #[test]
     fn causes_have_the_words_of_the_contract() {
-        for cause in
-            [TalkEnd::AgentEnded, TalkEnd::CallerHangup, TalkEnd::SilenceTimeout, TalkEnd::TransferHandoff, TalkEnd::ModelUnavailable, TalkEnd::Error]
-        {
+        for cause in [
+            TalkEnd::AgentEnded,
+            TalkEnd::CallerHangup,
+            TalkEnd::SilenceTimeout,
+            TalkEnd::TransferHandoff,
+            TalkEnd::ModelUnavailable,
+            TalkEnd::Error,
+        ] {
             assert_eq!(cause_of(cause).as_str(), cause.of_call());
         }
     }

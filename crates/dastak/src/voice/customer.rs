@@ -43,8 +43,13 @@ impl Call {
             Event::Beep => self.beep(),
             Event::Starved(ms) => {
                 if ms >= STARVED_MS {
-                    // Somebody who was there and went silent has gone; a line that never carried sound is our failure.
-                    self.peer_gone(if self.shared.heard() { EndCause::CallerHangup } else { EndCause::Error });
+                    // Somebody who was there and went silent has gone; a line that never carried sound is our
+                    // failure.
+                    self.peer_gone(if self.shared.heard() {
+                        EndCause::CallerHangup
+                    } else {
+                        EndCause::Error
+                    });
                 }
             }
             Event::Time => self.timers(),
@@ -134,7 +139,8 @@ impl Call {
         }
     }
 
-    /// No recogniser hears any more. What it owed is lost; another is opened, and when that fails as well the call cannot go on.
+    /// No recogniser hears any more. What it owed is lost; another is opened, and when that fails as well the
+    /// call cannot go on.
     fn deaf(&mut self, error: &ProviderError) {
         tracing::warn!(%error, "the recogniser failed");
         self.listen_failures += 1;
@@ -196,7 +202,10 @@ impl Call {
     /// Whether what was said while the agent spoke is only a sign of listening.
     fn only_listening(&self) -> bool {
         let left = self.barge.unwrap_or_else(|| self.left_ms());
-        let asked = matches!(self.expected.as_ref().map(|expected| expected.kind), Some(FieldKind::Boolean | FieldKind::Choice));
+        let asked = matches!(
+            self.expected.as_ref().map(|expected| expected.kind),
+            Some(FieldKind::Boolean | FieldKind::Choice)
+        );
         let answers = left < if asked { ASKED_MS } else { NEARLY_SAID_MS };
         !answers && speech::backchannel(&self.customer.words(), &self.order.language)
     }
@@ -217,8 +226,8 @@ impl Call {
         }
     }
 
-    /// Stops speaking for good. Where somebody has interrupted, the interpreter learns what was heard; at the end of the call the end is begun
-    /// before this, and what the flow held back is dropped with it.
+    /// Stops speaking for good. Where somebody has interrupted, the interpreter learns what was heard; at the
+    /// end of the call the end is begun before this, and what the flow held back is dropped with it.
     pub(super) fn cut_short(&mut self) {
         let now = self.now();
         let held = self.held_since.is_some();
@@ -227,11 +236,17 @@ impl Call {
             self.playout.pause();
         }
         self.speaker.cancel();
-        let written: Vec<String> = cut.iter().filter(|spoken| spoken.kind == Kind::Written).map(|spoken| spoken.heard.clone()).collect();
-        let forming: Option<String> = cut.iter().find(|spoken| spoken.kind == Kind::Forming).map(|spoken| spoken.heard.clone());
+        let written: Vec<String> = cut
+            .iter()
+            .filter(|spoken| spoken.kind == Kind::Written)
+            .map(|spoken| spoken.heard.clone())
+            .collect();
+        let forming: Option<String> =
+            cut.iter().find(|spoken| spoken.kind == Kind::Forming).map(|spoken| spoken.heard.clone());
         cut.into_iter().for_each(|spoken| self.keep(spoken));
         if !written.is_empty() {
-            let heard: Vec<&str> = written.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+            let heard: Vec<&str> =
+                written.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
             self.step(Input::CutOff { turns: written.len(), heard: heard.join(" ") });
         }
         if let Some(model) = self.model.take() {
@@ -264,7 +279,8 @@ impl Call {
             Standing::Wordless => self.wordless(now),
             Standing::Over(words) => {
                 // Words that come late, without speech of their own, are the same while the agent speaks.
-                let meanwhile = self.barge.is_some() || (self.customer.began.is_none() && !self.playout.silent());
+                let meanwhile =
+                    self.barge.is_some() || (self.customer.began.is_none() && !self.playout.silent());
                 if meanwhile && self.only_listening() {
                     self.customer = self.customer.next();
                     self.quiet_since = now;
@@ -305,7 +321,11 @@ impl Call {
         }
         self.abandoned = None;
         let after = |at: u64| super::agent::since(at, ended);
-        let latency = domain::call::TurnLatency { endpoint_ms: after(now), transcript_ms: Some(after(words_at)), ..Default::default() };
+        let latency = domain::call::TurnLatency {
+            endpoint_ms: after(now),
+            transcript_ms: Some(after(words_at)),
+            ..Default::default()
+        };
         self.keep_customer(words.clone());
         self.quiet_since = now;
         self.filled = false;
@@ -376,7 +396,10 @@ impl Call {
         if !keys.is_empty() {
             let now = self.now();
             let last = self.keyed_at.unwrap_or(now);
-            let latency = domain::call::TurnLatency { endpoint_ms: super::agent::since(now, last), ..Default::default() };
+            let latency = domain::call::TurnLatency {
+                endpoint_ms: super::agent::since(now, last),
+                ..Default::default()
+            };
             self.reaction = Some(Reaction { speech_end: last, latency, utterance: None });
             let began = self.keyed_from.take().unwrap_or(last);
             self.keep_turn(keys, began, last);

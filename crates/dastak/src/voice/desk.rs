@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 pub struct TransferOrder {
     /// Numbers to ring, in order, `+91…`; only such as the agent may ring.
     pub numbers: Vec<String>,
-    /// Warm: the person is rung beside the call, hears the briefing, and joins. Cold: the call is referred to the number.
+    /// Warm: the person is rung beside the call, hears the briefing, and joins. Cold: the call is referred to
+    /// the number.
     pub mode: TransferMode,
     /// What the person is told before they join, in the agent's language's words and the customer's own.
     pub briefing: String,
@@ -41,7 +42,8 @@ impl TransferFailure {
     }
 }
 
-/// What a conversation needs of the service beside speech. Every answer may take its time; dropping one gives it up.
+/// What a conversation needs of the service beside speech. Every answer may take its time; dropping one gives
+/// it up.
 pub trait Desk: Send + Sync {
     /// Calls a tool; an error is told to the model in its words.
     fn call_tool(&self, tool_id: &str, arguments: Map<String, Value>) -> Answer<'_, Result<Value, String>>;

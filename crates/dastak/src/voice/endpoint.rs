@@ -1,4 +1,5 @@
-//! When a turn of the customer is over. The ear asks for the words at a short pause; the words decide how much longer is waited.
+//! When a turn of the customer is over. The ear asks for the words at a short pause; the words decide how
+//! much longer is waited.
 
 use domain::conversation::{Expected, Field, FieldKind, capture};
 use domain::speech;
@@ -17,10 +18,16 @@ const ENOUGH_DIGITS: usize = 10;
 /// Silence that ends the turn, counted from the end of speech, milliseconds.
 pub fn silence_for(words: &str, expected: Option<&Expected>, language: &str) -> u64 {
     let kind = expected.map(|expected| expected.kind);
-    let field = |kind| Field { kind, choices: expected.map(|expected| expected.choices.clone()).unwrap_or_default(), ..Field::default() };
+    let field = |kind| Field {
+        kind,
+        choices: expected.map(|expected| expected.choices.clone()).unwrap_or_default(),
+        ..Field::default()
+    };
     let number = || capture(&field(FieldKind::Number), words).and_then(|value| value.as_str().map(str::len));
     match kind {
-        Some(kind @ (FieldKind::Boolean | FieldKind::Choice)) if capture(&field(kind), words).is_some() => FINISHED_MS,
+        Some(kind @ (FieldKind::Boolean | FieldKind::Choice)) if capture(&field(kind), words).is_some() => {
+            FINISHED_MS
+        }
         Some(FieldKind::Number) => match number() {
             Some(digits) if digits < ENOUGH_DIGITS => DIGITS_MS,
             Some(_) => FINISHED_MS,
@@ -29,7 +36,11 @@ pub fn silence_for(words: &str, expected: Option<&Expected>, language: &str) -> 
         _ if speech::unfinished(words, language) => UNFINISHED_MS,
         // A number that nobody asked for is being told all the same.
         _ if number().is_some_and(|digits| (3..ENOUGH_DIGITS).contains(&digits)) => DIGITS_MS,
-        Some(FieldKind::Text | FieldKind::Boolean | FieldKind::Choice) | None if words.ends_with(['.', '?', '!', '।', '॥']) => FINISHED_MS,
+        Some(FieldKind::Text | FieldKind::Boolean | FieldKind::Choice) | None
+            if words.ends_with(['.', '?', '!', '।', '॥']) =>
+        {
+            FINISHED_MS
+        }
         Some(FieldKind::Text | FieldKind::Boolean | FieldKind::Choice) | None => OPEN_MS,
     }
 }

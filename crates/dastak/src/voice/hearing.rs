@@ -1,6 +1,7 @@
-//! The ear of a conversation: it lives on the thread that carries the sound, finds speech in it, and feeds the recogniser. Only events cross
-//! to the conversation's task; time crosses as a number that the task may ask to be woken at, so that every wait of a conversation is
-//! counted in ticks of its line and a test can hold a call faster than it sounds.
+//! The ear of a conversation: it lives on the thread that carries the sound, finds speech in it, and feeds
+//! the recogniser. Only events cross to the conversation's task; time crosses as a number that the task may
+//! ask to be woken at, so that every wait of a conversation is counted in ticks of its line and a test can
+//! hold a call faster than it sounds.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -13,7 +14,8 @@ use tokio::sync::mpsc;
 use super::activity::{Activity, Change};
 use super::recorder::{Recorder, Recording};
 
-/// Most events that wait for the conversation; it is long stuck when there are more, and further ones are dropped.
+/// Most events that wait for the conversation; it is long stuck when there are more, and further ones are
+/// dropped.
 const EVENTS: usize = 512;
 /// Speech without a pause after which the recogniser is asked for its words all the same, milliseconds.
 const LONG_MS: u32 = 12_000;
@@ -23,7 +25,8 @@ const GREETING_MS: u32 = 3_600;
 /// How an ear listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HearingSettings {
-    /// Silence after which the recogniser is asked for the words of the turn, milliseconds. The words decide whether the turn is over.
+    /// Silence after which the recogniser is asked for the words of the turn, milliseconds. The words decide
+    /// whether the turn is over.
     pub pause_ms: u32,
     /// Sound before the beginning of speech that the recogniser is given, milliseconds.
     pub pre_roll_ms: u32,
@@ -132,8 +135,12 @@ pub struct Hearing {
     pub(super) recording: Option<Recording>,
 }
 
-/// An ear for a line's sound thread, and the end that [`super::hold`] takes. With a recorder, both sides are written down from the first tick.
-pub fn hearing(settings: &HearingSettings, recorder: Option<(Recorder, Recording)>) -> (Box<dyn Ear>, Hearing) {
+/// An ear for a line's sound thread, and the end that [`super::hold`] takes. With a recorder, both sides are
+/// written down from the first tick.
+pub fn hearing(
+    settings: &HearingSettings,
+    recorder: Option<(Recorder, Recording)>,
+) -> (Box<dyn Ear>, Hearing) {
     let (sender, events) = mpsc::channel(EVENTS);
     let shared = Arc::new(Shared {
         now: AtomicU64::new(0),
@@ -274,7 +281,8 @@ impl Ear for Listener {
         if before || self.activity.speaking() {
             self.feed(heard, !before);
         }
-        // Kept also in speech: the pre-roll of a word after a pause begins with the end of the word before, which no recogniser minds.
+        // Kept also in speech: the pre-roll of a word after a pause begins with the end of the word before,
+        // which no recogniser minds.
         if self.keep > 0 {
             if self.before.len() >= self.keep {
                 self.before.pop_front();

@@ -1,4 +1,5 @@
-//! Holding a conversation: one task takes what the ear, the providers and the service report, drives the interpreter, and speaks.
+//! Holding a conversation: one task takes what the ear, the providers and the service report, drives the
+//! interpreter, and speaks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,12 +22,14 @@ use super::speaker::Speaker;
 use super::turn::CustomerTurn;
 use super::work::{self, Done, Guard, REPORTS, Reports};
 
-/// Longest wait for last words after the customer hung up: `do not call me again` is often the last thing that is said.
+/// Longest wait for last words after the customer hung up: `do not call me again` is often the last thing
+/// that is said.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// Longest wait for the writer of the recording.
 const LAST_SECOND: Duration = Duration::from_secs(5);
 
-/// Holds a conversation from the answer to its end. The line is still there afterwards: hanging up is the caller's.
+/// Holds a conversation from the answer to its end. The line is still there afterwards: hanging up is the
+/// caller's.
 ///
 /// Dropping the future gives the conversation up; nothing of it goes on.
 pub async fn hold(
@@ -73,7 +76,8 @@ pub async fn hold(
                 call.last_words(report);
             }
         };
-        // The line is gone, and its time with it. Nothing is lost when this takes longer but a wish that nobody could make out.
+        // The line is gone, and its time with it. Nothing is lost when this takes longer but a wish that
+        // nobody could make out.
         let _ = tokio::time::timeout(LAST_WORDS, last_words).await;
     }
     drop(done);
@@ -198,7 +202,8 @@ pub(super) struct Call {
     /// When the newest key was pressed, while more may follow.
     pub keyed_at: Option<u64>,
     pub keyed_from: Option<u64>,
-    /// The agent fell silent because the customer speaks, with this much left to say, milliseconds; nobody knows yet whether they mean it.
+    /// The agent fell silent because the customer speaks, with this much left to say, milliseconds; nobody
+    /// knows yet whether they mean it.
     pub barge: Option<u64>,
     /// What is heard is no speech to anybody's ears; the agent goes on in spite of it.
     pub noise: bool,
@@ -230,7 +235,14 @@ pub(super) struct Call {
 }
 
 impl Call {
-    fn new(order: Order, speech: Speech, mouth: Arc<dyn Mouth>, shared: Arc<Shared>, desk: Arc<dyn Desk>, reports: Reports) -> Self {
+    fn new(
+        order: Order,
+        speech: Speech,
+        mouth: Arc<dyn Mouth>,
+        shared: Arc<Shared>,
+        desk: Arc<dyn Desk>,
+        reports: Reports,
+    ) -> Self {
         let settings = Settings::of(Channel::Call, &order.language);
         let conversation = Conversation::new(Arc::clone(&order.flow), order.variables.clone(), settings);
         let now = shared.now();
@@ -392,7 +404,9 @@ impl Call {
         match &self.phase {
             // The agent's last words have sounded.
             Phase::Ending(ending) if ending.reached || ending.said_at.is_some() => self.end_is_reached(),
-            Phase::Ending(_) | Phase::Greeting(_) | Phase::Talking | Phase::Machine(_) => self.over = Some(Fact::Ended(cause)),
+            Phase::Ending(_) | Phase::Greeting(_) | Phase::Talking | Phase::Machine(_) => {
+                self.over = Some(Fact::Ended(cause))
+            }
         }
     }
 
@@ -423,7 +437,8 @@ impl Call {
         self.begin_to_end(fact, None, true);
     }
 
-    /// The call comes to this end with the last words, which follow; whoever hangs up before they have sounded was first.
+    /// The call comes to this end with the last words, which follow; whoever hangs up before they have
+    /// sounded was first.
     pub fn end_after_words(&mut self, fact: Fact, outcome: Option<String>) {
         self.begin_to_end(fact, outcome, false);
     }
@@ -488,7 +503,8 @@ impl Call {
     /// Keeps words of the customer with the times of the line at which they began and ended.
     pub fn keep_turn(&mut self, text: String, began: u64, ended: u64) {
         let after = |at: u64| super::agent::since(at, self.origin);
-        let turn = TimedTurn { role: Role::Customer, text, start_ms: after(began), end_ms: after(ended.max(began)) };
+        let turn =
+            TimedTurn { role: Role::Customer, text, start_ms: after(began), end_ms: after(ended.max(began)) };
         self.turns.push(Said { utterance: None, turn });
     }
 
@@ -516,6 +532,8 @@ impl Call {
 
     /// Whether the customer may interrupt now: an answer is awaited and the end has not begun.
     pub fn can_interrupt(&mut self) -> bool {
-        self.order.interruptible && !self.ending() && self.conversation.step(Input::SpeechBegan).contains(&Output::StopSaying)
+        self.order.interruptible
+            && !self.ending()
+            && self.conversation.step(Input::SpeechBegan).contains(&Output::StopSaying)
     }
 }

@@ -142,7 +142,8 @@ mod tests {
     #[test]
     fn every_language_has_its_own() {
         let languages = ["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"];
-        let own: std::collections::HashSet<&str> = languages.iter().map(|language| Lines::of(language).not_again).collect();
+        let own: std::collections::HashSet<&str> =
+            languages.iter().map(|language| Lines::of(language).not_again).collect();
         assert_eq!(own.len(), languages.len());
         assert_eq!(Lines::of("xx"), Lines::of("en"));
     }

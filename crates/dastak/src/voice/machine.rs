@@ -1,7 +1,8 @@
-//! Answering machine detection. A person says a short greeting and waits; a machine talks on, says what it is, or beeps.
+//! Answering machine detection. A person says a short greeting and waits; a machine talks on, says what it
+//! is, or beeps.
 //!
-//! No verdict rests on the voice detector alone: a long greeting counts when words were understood in it or it has the syllables of speech, and
-//! tones are no voice to begin with.
+//! No verdict rests on the voice detector alone: a long greeting counts when words were understood in it or
+//! it has the syllables of speech, and tones are no voice to begin with.
 
 use domain::speech;
 

@@ -1,5 +1,5 @@
-//! The conversation on audio: from the sound of a line to what the interpreter hears, and from what it says to sound. `docs/voice.md` tells how it
-//! behaves and why.
+//! The conversation on audio: from the sound of a line to what the interpreter hears, and from what it says
+//! to sound. `docs/voice.md` tells how it behaves and why.
 //!
 //! | file | holds |
 //! |---|---|
@@ -13,7 +13,8 @@
 //! | `work` | what is under way beside it: synthesis, model, tools, transfers, recogniser |
 //! | `lines`, `ringing` | sentences of its own, the ringing tone |
 //!
-//! Time here is the line's: ticks of 20 ms, counted by the ear. No wait of a conversation reads another clock.
+//! Time here is the line's: ticks of 20 ms, counted by the ear. No wait of a conversation reads another
+//! clock.
 
 mod activity;
 mod agent;

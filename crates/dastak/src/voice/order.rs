@@ -31,7 +31,8 @@ pub struct Order {
     pub language: String,
     /// An id of `GET /v1/voices`; empty for the default one.
     pub voice: String,
-    /// The agent's `allowedTransferNumbers` (`+91…`). Empty: only what its own flow names; else nothing but these.
+    /// The agent's `allowedTransferNumbers` (`+91…`). Empty: only what its own flow names; else nothing but
+    /// these.
     pub allowed_numbers: Vec<String>,
     /// Words that may well be said, beside what the flow expects: names, products.
     pub phrases: Vec<String>,
@@ -50,8 +51,14 @@ pub struct Order {
 }
 
 impl Order {
-    /// The usual conversation: machines are hung up on, ten minutes at most, seven seconds of silence, a filler after 1.5 s.
-    pub fn new(flow: Arc<Flow>, variables: Map<String, Value>, language: impl Into<String>, voice: impl Into<String>) -> Self {
+    /// The usual conversation: machines are hung up on, ten minutes at most, seven seconds of silence, a
+    /// filler after 1.5 s.
+    pub fn new(
+        flow: Arc<Flow>,
+        variables: Map<String, Value>,
+        language: impl Into<String>,
+        voice: impl Into<String>,
+    ) -> Self {
         Self {
             flow,
             variables,
@@ -85,7 +92,8 @@ pub struct Speech {
 pub enum Command {
     /// End it now, without a word; the reason becomes the call's end.
     HangUp(EndCause),
-    /// End it politely: cut short what is being said, say that the time is up, and end; the reason becomes the call's end.
+    /// End it politely: cut short what is being said, say that the time is up, and end; the reason becomes
+    /// the call's end.
     TakeLeave(EndCause),
     /// The customer hung up.
     PeerGone,
@@ -98,6 +106,7 @@ pub enum Command {
 pub struct Held {
     /// What it leaves behind.
     pub report: Report,
-    /// How the call ended: [`Fact::Ended`], [`Fact::Voicemail`] or [`Fact::AgentFailed`]. Hanging up is the caller's.
+    /// How the call ended: [`Fact::Ended`], [`Fact::Voicemail`] or [`Fact::AgentFailed`]. Hanging up is the
+    /// caller's.
     pub end: Fact,
 }

@@ -1,6 +1,8 @@
-//! What the agent says, on its way to the line: pieces of text with their sound, how much of it was really sent, and so how much was heard.
+//! What the agent says, on its way to the line: pieces of text with their sound, how much of it was really
+//! sent, and so how much was heard.
 //!
-//! Positions are samples since the conversation began. At most [`AHEAD_MS`] are handed to the line in advance, so that it falls silent at once.
+//! Positions are samples since the conversation began. At most [`AHEAD_MS`] are handed to the line in
+//! advance, so that it falls silent at once.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -73,12 +75,27 @@ pub(super) struct Playout {
 
 impl Playout {
     pub fn new(mouth: Arc<dyn Mouth>) -> Self {
-        Self { mouth, ready: VecDeque::new(), handed_tail: VecDeque::new(), handed: 0, paused: false, utterances: VecDeque::new() }
+        Self {
+            mouth,
+            ready: VecDeque::new(),
+            handed_tail: VecDeque::new(),
+            handed: 0,
+            paused: false,
+            utterances: VecDeque::new(),
+        }
     }
 
     /// Begins an utterance; its pieces follow.
     pub fn begin(&mut self, id: u64, kind: Kind) {
-        self.utterances.push_back(Utterance { id, kind, pieces: Vec::new(), whole: false, said: None, started_at: None, ended_at: 0 });
+        self.utterances.push_back(Utterance {
+            id,
+            kind,
+            pieces: Vec::new(),
+            whole: false,
+            said: None,
+            started_at: None,
+            ended_at: 0,
+        });
     }
 
     pub fn add_piece(&mut self, utterance: u64, piece: u64, text: String) {
@@ -141,7 +158,8 @@ impl Playout {
         self.utterances.is_empty()
     }
 
-    /// Tops up the line and says which utterances are over, heard to their end. `now` is the time of the line.
+    /// Tops up the line and says which utterances are over, heard to their end. `now` is the time of the
+    /// line.
     pub fn pump(&mut self, now: u64) -> Vec<Spoken> {
         self.top_up();
         self.over(now)
@@ -158,7 +176,10 @@ impl Playout {
                     self.mouth.play(&sound);
                     self.handed += count as u64;
                     self.handed_tail.extend(&sound);
-                    let surplus = self.handed_tail.len().saturating_sub(usize::try_from(AHEAD_MS + LOW_MS).unwrap_or(0) * 8);
+                    let surplus = self
+                        .handed_tail
+                        .len()
+                        .saturating_sub(usize::try_from(AHEAD_MS + LOW_MS).unwrap_or(0) * 8);
                     self.handed_tail.drain(..surplus);
                 }
             }
@@ -176,7 +197,8 @@ impl Playout {
         }
         let mut over = Vec::new();
         while let Some(first) = self.utterances.front_mut() {
-            let done = first.whole && first.pieces.iter().all(|piece| piece.end.is_some_and(|end| end <= played));
+            let done =
+                first.whole && first.pieces.iter().all(|piece| piece.end.is_some_and(|end| end <= played));
             if !done {
                 break;
             }
@@ -255,14 +277,23 @@ impl Utterance {
                 (Some(start), Some(end)) if start == end => {}
                 (Some(_), Some(end)) if end <= played => heard.push(piece.text.trim().to_owned()),
                 (Some(start), end) if start < played => {
-                    let length = end.map_or(PER_CHARACTER * piece.text.chars().count() as u64, |end| end - start).max(1);
+                    let length = end
+                        .map_or(PER_CHARACTER * piece.text.chars().count() as u64, |end| end - start)
+                        .max(1);
                     heard.push(first_part(&piece.text, played - start, length));
                 }
                 _ => {}
             }
         }
         heard.retain(|text| !text.is_empty());
-        Spoken { id: self.id, kind: self.kind, said: self.said, heard: heard.join(" "), started_at: self.started_at, ended_at: self.ended_at }
+        Spoken {
+            id: self.id,
+            kind: self.kind,
+            said: self.said,
+            heard: heard.join(" "),
+            started_at: self.started_at,
+            ended_at: self.ended_at,
+        }
     }
 }
 
@@ -378,7 +409,8 @@ mod tests {
 
     #[test]
     fn what_is_cut_off_was_heard_as_far_as_it_was_sent() {
-        let (line, mut playout) = speaking(&["Your loan is due.", "Please pay two thousand rupees today."], 8000);
+        let (line, mut playout) =
+            speaking(&["Your loan is due.", "Please pay two thousand rupees today."], 8000);
         for tick in 0..75u64 {
             playout.pump(tick * 20);
             line.send(160);

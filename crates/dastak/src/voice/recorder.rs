@@ -1,8 +1,9 @@
 //! Recordings: both sides of a call in a WAV file of two channels, the customer left, the agent right.
 //!
-//! The sound thread hands over a second of sound at a time and never waits: one writer thread for the node writes the files. When the disk is too
-//! slow, seconds are counted and become silence, so that the two sides stay where they were; when it is full, the recording ends there and the
-//! call goes on. The sizes in the header are written every second: what a crash cuts off is still a valid file.
+//! The sound thread hands over a second of sound at a time and never waits: one writer thread for the node
+//! writes the files. When the disk is too slow, seconds are counted and become silence, so that the two sides
+//! stay where they were; when it is full, the recording ends there and the call goes on. The sizes in the
+//! header are written every second: what a crash cuts off is still a valid file.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -58,11 +59,26 @@ impl Recordings {
     /// # Errors
     /// When the file cannot be made.
     pub fn open(&self, path: &Path) -> Result<(Recorder, Recording), String> {
-        let spec = hound::WavSpec { channels: 2, sample_rate: SAMPLE_RATE, bits_per_sample: 16, sample_format: hound::SampleFormat::Int };
+        let spec = hound::WavSpec {
+            channels: 2,
+            sample_rate: SAMPLE_RATE,
+            bits_per_sample: 16,
+            sample_format: hound::SampleFormat::Int,
+        };
         let writer = hound::WavWriter::create(path, spec).map_err(|error| error.to_string())?;
-        let file = Arc::new(Open { path: path.to_owned(), waiting: AtomicUsize::new(0), writer: std::sync::Mutex::new(Some(writer)) });
+        let file = Arc::new(Open {
+            path: path.to_owned(),
+            waiting: AtomicUsize::new(0),
+            writer: std::sync::Mutex::new(Some(writer)),
+        });
         let (told, closed) = oneshot::channel();
-        let recorder = Recorder { file, jobs: self.jobs.clone(), samples: Vec::with_capacity(SECOND), missed: 0, told: Some(told) };
+        let recorder = Recorder {
+            file,
+            jobs: self.jobs.clone(),
+            samples: Vec::with_capacity(SECOND),
+            missed: 0,
+            told: Some(told),
+        };
         Ok((recorder, Recording { closed }))
     }
 }
@@ -160,7 +176,11 @@ fn write(work: &Receiver<Job>) {
     }
 }
 
-fn append(writer: &mut hound::WavWriter<BufWriter<File>>, missed: usize, samples: &[i16]) -> Result<(), hound::Error> {
+fn append(
+    writer: &mut hound::WavWriter<BufWriter<File>>,
+    missed: usize,
+    samples: &[i16],
+) -> Result<(), hound::Error> {
     for sample in std::iter::repeat_n(&0, missed).chain(samples) {
         writer.write_sample(*sample)?;
     }

@@ -7,7 +7,8 @@ use domain::ports::{SpeakOrder, Synthesiser};
 
 use super::work::{self, Guard, Reports};
 
-/// Made sound below which the next sentence is begun, milliseconds. More would be paid for and thrown away when the customer interrupts.
+/// Made sound below which the next sentence is begun, milliseconds. More would be paid for and thrown away
+/// when the customer interrupts.
 const LOOK_AHEAD_MS: u64 = 4000;
 
 struct Current {
@@ -69,7 +70,8 @@ impl Speaker {
 
     /// When to pump again, milliseconds from now; none while it is not time that is waited for.
     pub fn due(&self, left_ms: u64) -> Option<u64> {
-        (self.current.is_none() && !self.queue.is_empty()).then(|| left_ms.saturating_sub(LOOK_AHEAD_MS - 500).max(20))
+        (self.current.is_none() && !self.queue.is_empty())
+            .then(|| left_ms.saturating_sub(LOOK_AHEAD_MS - 500).max(20))
     }
 
     /// Since when the sound of a sentence is waited for.
@@ -90,7 +92,8 @@ impl Speaker {
     }
 
     fn make(&mut self, to: &Reports, piece: u64, text: String, again: bool, now: u64) {
-        let order = SpeakOrder { text: text.clone(), voice: self.voice.clone(), language: self.language.clone() };
+        let order =
+            SpeakOrder { text: text.clone(), voice: self.voice.clone(), language: self.language.clone() };
         let task = work::speak(to, &self.synthesiser, piece, order);
         self.current = Some(Current { piece, text, sounded: false, again, active_at: now, _task: task });
     }

@@ -58,7 +58,12 @@ impl Call {
     fn reacted(&mut self) {
         let Some(reaction) = &self.reaction else { return };
         let Some(utterance) = reaction.utterance else { return };
-        let Some(started) = self.playout.utterance(utterance).and_then(|utterance| utterance.started_at).or_else(|| self.started(utterance)) else {
+        let Some(started) = self
+            .playout
+            .utterance(utterance)
+            .and_then(|utterance| utterance.started_at)
+            .or_else(|| self.started(utterance))
+        else {
             return;
         };
         let Some(mut reaction) = self.reaction.take() else { return };
@@ -77,7 +82,12 @@ impl Call {
     /// The ringing tone, while a person is being brought in and nothing is said.
     fn ring(&mut self) {
         let rings = self.transfer.as_ref().is_some_and(|run| run._task.is_some());
-        if rings && self.playout.silent() && self.speaker.idle() && self.held_since.is_none() && self.playout.left_ms() < 500 {
+        if rings
+            && self.playout.silent()
+            && self.speaker.idle()
+            && self.held_since.is_none()
+            && self.playout.left_ms() < 500
+        {
             self.playout.append_plain(super::ringing::cadence());
             let now = self.now();
             self.playout.pump(now);
@@ -86,9 +96,18 @@ impl Call {
 
     /// Whether it is the customer's turn and nobody speaks.
     fn nothing_to_wait_for(&self, now: u64) -> bool {
-        let agent = self.playout.idle() && self.speaker.idle() && self.model.is_none() && self.tools.is_empty() && self.transfer.is_none();
-        let customer = self.customer.standing(now, self.expected.as_ref(), &self.order.language) == Standing::None;
-        agent && customer && self.expected.is_some() && self.held_since.is_none() && matches!(self.phase, Phase::Talking)
+        let agent = self.playout.idle()
+            && self.speaker.idle()
+            && self.model.is_none()
+            && self.tools.is_empty()
+            && self.transfer.is_none();
+        let customer =
+            self.customer.standing(now, self.expected.as_ref(), &self.order.language) == Standing::None;
+        agent
+            && customer
+            && self.expected.is_some()
+            && self.held_since.is_none()
+            && matches!(self.phase, Phase::Talking)
     }
 
     /// Ends the call when the last words were said.
@@ -103,7 +122,8 @@ impl Call {
         if idle && ending.said_at.is_none() {
             ending.said_at = Some(now);
         }
-        let heard_out = ending.said_at.is_some_and(|at| now >= at + if owed { LAST_WORDS_MS } else { TAIL_MS });
+        let heard_out =
+            ending.said_at.is_some_and(|at| now >= at + if owed { LAST_WORDS_MS } else { TAIL_MS });
         // What ends before a word was ever said has nothing to let arrive.
         if heard_out || now >= ending.by {
             self.end_is_reached();
@@ -121,20 +141,28 @@ impl Call {
         due.extend(self.speaker.due(self.playout.left_ms()).map(|ms| now + ms));
         due.extend(self.speaker.waits_since().map(|at| at + SPEECH_MS));
         due.extend(self.keyed_at.map(|at| at + KEYS_MS));
-        if let Standing::Open(Some(at)) = self.customer.standing(now, self.expected.as_ref(), &self.order.language) {
+        if let Standing::Open(Some(at)) =
+            self.customer.standing(now, self.expected.as_ref(), &self.order.language)
+        {
             due.push(at);
         }
         due.push(self.quiet_since + millis(self.order.silence));
-        due.extend(self.waits_since().filter(|_| !self.filled).map(|at| at + millis(self.order.filler_after)));
+        due.extend(
+            self.waits_since().filter(|_| !self.filled).map(|at| at + millis(self.order.filler_after)),
+        );
         due.extend(self.model.as_ref().map(|model| model.active_at + MODEL_MS));
         due.extend(self.tools.values().map(|tool| tool.asked_at + TOOL_MS));
         due.extend(self.transfer.as_ref().map(|run| run.asked_at + TRANSFER_MS));
         match &self.phase {
             Phase::Greeting(greeting) => due.push(self.origin + greeting.due()),
-            Phase::Machine(wait) => due.extend([wait.speak_at.unwrap_or(wait.since + BEEP_MS), wait.quiet_since + BEEP_SILENCE_MS]),
-            Phase::Ending(ending) => {
-                due.extend([ending.by].into_iter().chain(ending.said_at.map(|at| at + TAIL_MS)).chain(ending.said_at.map(|at| at + LAST_WORDS_MS)))
-            }
+            Phase::Machine(wait) => due
+                .extend([wait.speak_at.unwrap_or(wait.since + BEEP_MS), wait.quiet_since + BEEP_SILENCE_MS]),
+            Phase::Ending(ending) => due.extend(
+                [ending.by]
+                    .into_iter()
+                    .chain(ending.said_at.map(|at| at + TAIL_MS))
+                    .chain(ending.said_at.map(|at| at + LAST_WORDS_MS)),
+            ),
             Phase::Talking => {}
         }
         // What is past was looked at; it comes again when something else changes.
@@ -168,7 +196,10 @@ impl Call {
         let age = now.saturating_sub(self.origin);
         if age >= millis(self.order.max_duration) {
             self.take_leave(Fact::Ended(EndCause::MaxDuration), self.lines.time_is_up);
-        } else if self.order.end_after.is_some_and(|after| age >= millis(after)) && !self.ending() && !self.conversation.closing() {
+        } else if self.order.end_after.is_some_and(|after| age >= millis(after))
+            && !self.ending()
+            && !self.conversation.closing()
+        {
             let goodbye = domain::conversation::Phrases::of(&self.order.language).goodbye;
             self.take_leave(Fact::Ended(EndCause::AgentEnded), &goodbye);
         }
@@ -233,15 +264,23 @@ impl Call {
             tracing::warn!(silent_ms = now - model.active_at, "the language model fell silent");
             self.model_done(true);
         }
-        let late: Vec<u64> = self.tools.iter().filter(|(_, tool)| now >= tool.asked_at + TOOL_MS).map(|(request, _)| *request).collect();
+        let late: Vec<u64> = self
+            .tools
+            .iter()
+            .filter(|(_, tool)| now >= tool.asked_at + TOOL_MS)
+            .map(|(request, _)| *request)
+            .collect();
         for request in late {
             self.tool_answered(request, Err("it did not answer in time".into()));
         }
-        if let Some(request) = self.transfer.as_ref().filter(|run| now >= run.asked_at + TRANSFER_MS).map(|run| run.request) {
+        if let Some(request) =
+            self.transfer.as_ref().filter(|run| now >= run.asked_at + TRANSFER_MS).map(|run| run.request)
+        {
             self.transferred(request, Err(TransferFailure::NoAnswer));
         }
         let slow = self.waits_since().is_some_and(|at| now >= at + millis(self.order.filler_after));
-        let quiet = self.playout.idle() && self.speaker.idle() && !self.customer.speaking && self.transfer.is_none();
+        let quiet =
+            self.playout.idle() && self.speaker.idle() && !self.customer.speaking && self.transfer.is_none();
         if slow && quiet && !self.filled {
             self.filled = true;
             self.say(Kind::Beside, self.lines.one_moment);

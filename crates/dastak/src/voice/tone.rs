@@ -1,8 +1,8 @@
 //! Telling a tone (a beep, a ringing tone, hum) from speech: the voice detector takes many tones for voice.
 //!
-//! A sinusoid of angle `w` a sample satisfies `x[n] + x[n-2] = 2 cos(w) x[n-1]`. The best such `w` is fitted to 30 ms of sound; a tone leaves
-//! less than a hundredth of its power unexplained, speech (decaying, with harmonics) far more. Two tones close to each other, as the Indian
-//! ringing tone, pass as one.
+//! A sinusoid of angle `w` a sample satisfies `x[n] + x[n-2] = 2 cos(w) x[n-1]`. The best such `w` is fitted
+//! to 30 ms of sound; a tone leaves less than a hundredth of its power unexplained, speech (decaying, with
+//! harmonics) far more. Two tones close to each other, as the Indian ringing tone, pass as one.
 
 /// What is looked at, samples: 30 ms.
 const WINDOW: usize = 240;

@@ -67,7 +67,13 @@ impl CustomerTurn {
 
     /// The turn after this one: speech that goes on and words that are still owed belong to it.
     pub fn next(&self) -> Self {
-        Self { began: self.speaking.then_some(self.ended), ended: self.ended, speaking: self.speaking, owed: self.owed, ..Self::default() }
+        Self {
+            began: self.speaking.then_some(self.ended),
+            ended: self.ended,
+            speaking: self.speaking,
+            owed: self.owed,
+            ..Self::default()
+        }
     }
 
     pub fn words(&self) -> String {

@@ -1,10 +1,12 @@
-//! What a conversation has under way beside itself: synthesis, the model, tools, transfers, the recogniser. Each is a task that reports over one
-//! bounded channel and stops when its [`Guard`] is dropped.
+//! What a conversation has under way beside itself: synthesis, the model, tools, transfers, the recogniser.
+//! Each is a task that reports over one bounded channel and stops when its [`Guard`] is dropped.
 
 use std::sync::Arc;
 
 use domain::conversation::Exchange;
-use domain::ports::{Heard, ListenOrder, Listening, ProviderError, Recogniser, Said, SpeakOrder, Synthesiser, TalkOrder};
+use domain::ports::{
+    Heard, ListenOrder, Listening, ProviderError, Recogniser, Said, SpeakOrder, Synthesiser, TalkOrder,
+};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
@@ -53,7 +55,12 @@ async fn report(to: &Reports, done: Done) -> bool {
 }
 
 /// Speaks a piece of text.
-pub(super) fn speak(to: &Reports, synthesiser: &Arc<dyn Synthesiser>, piece: u64, order: SpeakOrder) -> Guard {
+pub(super) fn speak(
+    to: &Reports,
+    synthesiser: &Arc<dyn Synthesiser>,
+    piece: u64,
+    order: SpeakOrder,
+) -> Guard {
     let (to, synthesiser) = (to.clone(), Arc::clone(synthesiser));
     start(async move {
         let mut speaking = match synthesiser.speak(order).await {
@@ -90,7 +97,13 @@ pub(super) struct Question {
 }
 
 /// Asks the model.
-pub(super) fn talk(to: &Reports, speech: &Speech, desk: &Arc<dyn Desk>, request: u64, question: Question) -> Guard {
+pub(super) fn talk(
+    to: &Reports,
+    speech: &Speech,
+    desk: &Arc<dyn Desk>,
+    request: u64,
+    question: Question,
+) -> Guard {
     let (to, model, desk) = (to.clone(), Arc::clone(&speech.model), Arc::clone(desk));
     start(async move {
         let offers = async {
@@ -134,7 +147,13 @@ pub(super) fn talk(to: &Reports, speech: &Speech, desk: &Arc<dyn Desk>, request:
 }
 
 /// Calls a tool.
-pub(super) fn call_tool(to: &Reports, desk: &Arc<dyn Desk>, request: u64, tool_id: String, arguments: Map<String, Value>) -> Guard {
+pub(super) fn call_tool(
+    to: &Reports,
+    desk: &Arc<dyn Desk>,
+    request: u64,
+    tool_id: String,
+    arguments: Map<String, Value>,
+) -> Guard {
     let (to, desk) = (to.clone(), Arc::clone(desk));
     start(async move {
         let answer = desk.call_tool(&tool_id, arguments).await;
@@ -158,7 +177,12 @@ pub(super) fn send_message(desk: &Arc<dyn Desk>, template: Option<Value>, text: 
 }
 
 /// Listens to the customer.
-pub(super) fn listen(to: &Reports, recogniser: &Arc<dyn Recogniser>, generation: u64, order: ListenOrder) -> Guard {
+pub(super) fn listen(
+    to: &Reports,
+    recogniser: &Arc<dyn Recogniser>,
+    generation: u64,
+    order: ListenOrder,
+) -> Guard {
     let (to, recogniser) = (to.clone(), Arc::clone(recogniser));
     start(async move {
         let listening: Arc<dyn Listening> = match recogniser.listen(order).await {

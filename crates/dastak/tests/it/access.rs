@@ -8,7 +8,12 @@ use crate::app::TestApp;
 
 /// The path with every parameter replaced by an id that exists nowhere.
 fn path_of(operation: &Operation) -> String {
-    operation.path.split('/').map(|part| if part.starts_with('{') { "none_00000000000000000000000000" } else { part }).collect::<Vec<_>>().join("/")
+    operation
+        .path
+        .split('/')
+        .map(|part| if part.starts_with('{') { "none_00000000000000000000000000" } else { part })
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 fn keyed() -> impl Iterator<Item = (&'static Operation, Vec<&'static str>)> {
@@ -25,7 +30,9 @@ async fn no_route_escapes() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     let suspended = app.workspace().await;
-    app.operator("PATCH", &format!("/workspaces/{}", suspended.id), &json!({"suspended": true})).await.expect(200);
+    app.operator("PATCH", &format!("/workspaces/{}", suspended.id), &json!({"suspended": true}))
+        .await
+        .expect(200);
     for (operation, scopes) in keyed() {
         let (method, path) = (operation.method.as_str(), path_of(operation));
         let send = |key: Option<String>| {
@@ -37,7 +44,8 @@ async fn no_route_escapes() {
         app.set_clock(&later(&app).await).await;
         send(Some(suspended.live.clone())).await.refused(403, "workspace_suspended");
         for missing in &scopes {
-            let others: Vec<&str> = api::scopes::ALL.iter().map(|scope| scope.0).filter(|scope| scope != missing).collect();
+            let others: Vec<&str> =
+                api::scopes::ALL.iter().map(|scope| scope.0).filter(|scope| scope != missing).collect();
             let key = app.key(&workspace.id, "live", json!(others)).await;
             let refused = send(Some(key)).await.refused(403, "api_scope_missing");
             assert_eq!(refused["meta"]["scope"], **missing, "{}", operation.id);
@@ -46,7 +54,9 @@ async fn no_route_escapes() {
             send(Some(workspace.test.clone())).await.refused(403, "test_mode_read_only");
         }
     }
-    for operation in operations::all().filter(|operation| matches!(operation.access, Access::Operator | Access::Figures)) {
+    for operation in
+        operations::all().filter(|operation| matches!(operation.access, Access::Operator | Access::Figures))
+    {
         let (method, path) = (operation.method.as_str(), path_of(operation));
         let stranger = app.send(method, &path, None, &[], Bytes::new()).await;
         if operation.access == Access::Figures {
@@ -70,13 +80,21 @@ async fn revocation_and_expiry_take_effect_at_once() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     app.get(&workspace.live, "/v1/me").await.expect(200);
-    let keys = app.operator("GET", &format!("/workspaces/{}/keys", workspace.id), &json!(null)).await.expect(200);
-    let live = keys["data"].as_array().unwrap().iter().find(|key| key["mode"] == "live").unwrap()["id"].as_str().unwrap().to_owned();
+    let keys =
+        app.operator("GET", &format!("/workspaces/{}/keys", workspace.id), &json!(null)).await.expect(200);
+    let live = keys["data"].as_array().unwrap().iter().find(|key| key["mode"] == "live").unwrap()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let path = format!("/workspaces/{}/keys/{live}", workspace.id);
     let revoked = app.operator("DELETE", &path, &json!(null)).await.expect(200);
     app.get(&workspace.live, "/v1/me").await.refused(401, "unauthorized");
     app.advance(60).await;
-    assert_eq!(app.operator("DELETE", &path, &json!(null)).await.expect(200), revoked, "a repeat keeps the first time");
+    assert_eq!(
+        app.operator("DELETE", &path, &json!(null)).await.expect(200),
+        revoked,
+        "a repeat keeps the first time"
+    );
 
     let expiry = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(60_000).to_string();
     let body = json!({"name": "short", "mode": "live", "scopes": ["billing:read"], "expiresAt": expiry});

@@ -10,8 +10,8 @@ use dastak::config::Config;
 use domain::call::{EndCause, Fact, Network, RecordedFile, Report, TimedTurn, TurnLatency};
 use domain::conversation::Role;
 use domain::ports::{
-    Analysis, AnalysisOrder, Answer, Carrier, DialError, DialOrder, HangUpFailed, LanguageModel, ObjectStore, Pieces, ProviderError, ProviderFault,
-    Standing, TalkOrder, Talking,
+    Analysis, AnalysisOrder, Answer, Carrier, DialError, DialOrder, HangUpFailed, LanguageModel, ObjectStore,
+    Pieces, ProviderError, ProviderFault, Standing, TalkOrder, Talking,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -80,12 +80,21 @@ impl Shelf {
     }
 
     fn away<T>(&self) -> Result<(), Result<T, ProviderError>> {
-        if *self.away.lock().unwrap() { Err(Err(ProviderError::new("shelf", ProviderFault::Unreachable, "away"))) } else { Ok(()) }
+        if *self.away.lock().unwrap() {
+            Err(Err(ProviderError::new("shelf", ProviderFault::Unreachable, "away")))
+        } else {
+            Ok(())
+        }
     }
 }
 
 impl ObjectStore for Shelf {
-    fn put<'a>(&'a self, key: &'a str, content_type: &'a str, body: Vec<u8>) -> Answer<'a, Result<(), ProviderError>> {
+    fn put<'a>(
+        &'a self,
+        key: &'a str,
+        content_type: &'a str,
+        body: Vec<u8>,
+    ) -> Answer<'a, Result<(), ProviderError>> {
         Box::pin(async move {
             if let Some(fault) = self.faults.lock().unwrap().pop_front() {
                 return Err(ProviderError::new("shelf", fault, "as the test wants it"));
@@ -101,14 +110,24 @@ impl ObjectStore for Shelf {
         })
     }
 
-    fn open<'a>(&'a self, key: &'a str, first: u64, length: u64) -> Answer<'a, Result<Option<Box<dyn Pieces>>, ProviderError>> {
+    fn open<'a>(
+        &'a self,
+        key: &'a str,
+        first: u64,
+        length: u64,
+    ) -> Answer<'a, Result<Option<Box<dyn Pieces>>, ProviderError>> {
         let found = self.away().map_or_else(
             |away| away,
             |()| {
                 self.opened.lock().unwrap().push((first, length));
                 let objects = self.objects.lock().unwrap();
                 let part = |object: &Vec<u8>| {
-                    let left = object.iter().skip(first as usize).take(usize::try_from(length).unwrap_or(usize::MAX)).copied().collect();
+                    let left = object
+                        .iter()
+                        .skip(first as usize)
+                        .take(usize::try_from(length).unwrap_or(usize::MAX))
+                        .copied()
+                        .collect();
                     Box::new(Slices { left, taken: self.taken.clone() }) as Box<dyn Pieces>
                 };
                 Ok(objects.get(key).map(part))
@@ -163,7 +182,11 @@ impl LanguageModel for Reader {
     }
 
     fn talk(&self, _: TalkOrder) -> Answer<'_, Result<Box<dyn Talking>, ProviderError>> {
-        Box::pin(std::future::ready(Err(ProviderError::new("reader", ProviderFault::Refused, "it only reads"))))
+        Box::pin(std::future::ready(Err(ProviderError::new(
+            "reader",
+            ProviderFault::Refused,
+            "it only reads",
+        ))))
     }
 
     fn analyse(&self, order: AnalysisOrder) -> Answer<'_, Result<Analysis, ProviderError>> {
@@ -232,7 +255,10 @@ impl Held {
     pub fn report(&self, call: &str) -> Report {
         let file = self.file(call);
         std::fs::write(&file, format!("RIFF the voice of {call}")).unwrap();
-        Report { recording: Some(RecordedFile { path: file.display().to_string(), duration_ms: 4_000 }), ..talk() }
+        Report {
+            recording: Some(RecordedFile { path: file.display().to_string(), duration_ms: 4_000 }),
+            ..talk()
+        }
     }
 
     /// Places a live call; it rings.
@@ -257,7 +283,8 @@ impl Held {
 
     async fn tell(&self, call: &str, fact: Fact, report: Option<Report>, answered: bool) {
         let app = self.app().app();
-        let (env, id, tenant) = (app.call_env(), call.parse().unwrap(), self.desk.workspace.id.parse().unwrap());
+        let (env, id, tenant) =
+            (app.call_env(), call.parse().unwrap(), self.desk.workspace.id.parse().unwrap());
         app.store
             .tx(move |tx| {
                 let mut row = store::calls::get_for_update(tx, tenant, id)?.expect("the call");
@@ -288,13 +315,22 @@ impl Held {
     pub async fn count(&self, kind: &str) -> usize {
         let tenant = self.desk.workspace.id.parse().unwrap();
         // Those that an erasure has emptied count as well.
-        let events = self.app().app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1_000)).await.unwrap();
+        let events = self
+            .app()
+            .app()
+            .store
+            .read(move |tx| store::events::list_after(tx, tenant, "", 1_000))
+            .await
+            .unwrap();
         events.iter().filter(|event| event.kind == kind).count()
     }
 
     pub async fn feature(&self, name: &str, on: bool) {
         let body = json!({"features": {name: on}});
-        self.app().operator("PATCH", &format!("/workspaces/{}", self.desk.workspace.id), &body).await.expect(200);
+        self.app()
+            .operator("PATCH", &format!("/workspaces/{}", self.desk.workspace.id), &body)
+            .await
+            .expect(200);
     }
 }
 
@@ -340,7 +376,11 @@ async fn a_conversation_leaves_everything_behind() {
     ]);
     assert_eq!(detail["transcript"], heard);
     assert_eq!(detail["summary"], "Wants a call tomorrow.");
-    assert_eq!(detail["extracted"], json!({"amount": 500, "day": "tomorrow"}), "the flow's value stands, what is not asked for is left out");
+    assert_eq!(
+        detail["extracted"],
+        json!({"amount": 500, "day": "tomorrow"}),
+        "the flow's value stands, what is not asked for is left out"
+    );
     assert_eq!(detail["outcome"], "callback_requested");
     let full = json!({"status": "done", "turns": [
         {"speaker": "agent", "text": "Hello from Acme.", "start": 0.4},
@@ -351,7 +391,12 @@ async fn a_conversation_leaves_everything_behind() {
     let latency = json!([{"turn": 2, "endpointMs": 210, "transcriptMs": 260, "firstTokenMs": null, "firstAudioMs": 580, "firstPacketMs": 600}]);
     assert_eq!(detail["latency"], latency);
     assert_eq!(detail["connectorPushes"], json!([]));
-    let link = detail["recordingUrl"].as_str().expect("a link").strip_prefix(&held.app().url).expect("under the public address").to_owned();
+    let link = detail["recordingUrl"]
+        .as_str()
+        .expect("a link")
+        .strip_prefix(&held.app().url)
+        .expect("under the public address")
+        .to_owned();
     let sound = held.app().send("GET", &link, None, &[], Default::default()).await;
     assert_eq!((sound.status, sound.header("content-type")), (200, Some("audio/wav")));
     assert_eq!(sound.text, format!("RIFF the voice of {call}"));
@@ -360,12 +405,20 @@ async fn a_conversation_leaves_everything_behind() {
 
     let events = held.desk.events().await;
     let captured = events.iter().find(|event| event["type"] == "outcome.captured").unwrap();
-    assert_eq!((&captured["data"]["outcome"], &captured["data"]["callId"]), (&json!("callback_requested"), &json!(call)));
+    assert_eq!(
+        (&captured["data"]["outcome"], &captured["data"]["callId"]),
+        (&json!("callback_requested"), &json!(call))
+    );
     let order = model.orders.lock().unwrap()[0].clone();
-    assert_eq!((order.transcript.len(), order.prompt.as_str(), order.schema.as_array().map(Vec::len)), (3, "You are Asha from Acme.", Some(2)));
+    assert_eq!(
+        (order.transcript.len(), order.prompt.as_str(), order.schema.as_array().map(Vec::len)),
+        (3, "You are Asha from Acme.", Some(2))
+    );
     assert_eq!(Value::Object(order.extracted), json!({"amount": 500}));
-    let timeline = held.app().get(&held.desk.workspace.live, &format!("/v1/calls/{call}/timeline")).await.expect(200);
-    let steps: Vec<&str> = timeline["data"].as_array().unwrap().iter().map(|entry| entry["event"].as_str().unwrap()).collect();
+    let timeline =
+        held.app().get(&held.desk.workspace.live, &format!("/v1/calls/{call}/timeline")).await.expect(200);
+    let steps: Vec<&str> =
+        timeline["data"].as_array().unwrap().iter().map(|entry| entry["event"].as_str().unwrap()).collect();
     assert_eq!(steps[..3], ["placement", "answered", "ended"], "{steps:?}");
     assert!(steps.contains(&"recorded") && steps.contains(&"analysed"), "{steps:?}");
     let figures = held.app().get(&held.desk.workspace.live, "/v1/analytics/calls").await.expect(200);
@@ -373,8 +426,17 @@ async fn a_conversation_leaves_everything_behind() {
     assert_eq!(figures["data"]["byOutcome"], json!({"callback_requested": 1}));
     let log = held.app().get(&held.desk.workspace.live, "/v1/audit/export?format=csv").await;
     assert_eq!(log.text.lines().filter(|line| line.contains(",recorded,rec_")).count(), 1, "{}", log.text);
-    assert_eq!(held.app().get(&held.desk.workspace.live, "/v1/audit/verify").await.expect(200)["data"]["verified"], true);
-    let waiting = held.app().app().store.read(|tx| tx.one("select count(*) from after_calls", &[], |row| row.int(0))).await.unwrap();
+    assert_eq!(
+        held.app().get(&held.desk.workspace.live, "/v1/audit/verify").await.expect(200)["data"]["verified"],
+        true
+    );
+    let waiting = held
+        .app()
+        .app()
+        .store
+        .read(|tx| tx.one("select count(*) from after_calls", &[], |row| row.int(0)))
+        .await
+        .unwrap();
     assert_eq!(waiting, Some(0), "nothing is owed any more");
 }
 
@@ -385,9 +447,15 @@ async fn what_is_switched_off_is_not_made() {
     held.feature("fullTranscript", false).await;
     let call = held.held(Held::report).await;
     let detail = held.detail(&call).await;
-    assert_eq!((&detail["recordingUrl"], &detail["fullTranscript"]), (&Value::Null, &json!({"status": null, "turns": null})));
+    assert_eq!(
+        (&detail["recordingUrl"], &detail["fullTranscript"]),
+        (&Value::Null, &json!({"status": null, "turns": null}))
+    );
     assert_eq!(detail["transcript"].as_array().map(Vec::len), Some(3));
-    assert!(held.shelf.keys().is_empty() && !held.file(&call).exists(), "nothing is kept, on this node neither");
+    assert!(
+        held.shelf.keys().is_empty() && !held.file(&call).exists(),
+        "nothing is kept, on this node neither"
+    );
     assert_eq!((held.count("recording.ready").await, held.count("outcome.captured").await), (0, 1));
 }
 
@@ -396,10 +464,17 @@ async fn without_a_model_the_flow_has_the_word() {
     let held = Held::open(None).await;
     let call = held.held(|_, _| Report { outcome: Some("paid".into()), ..talk() }).await;
     let detail = held.detail(&call).await;
-    assert_eq!((&detail["outcome"], &detail["summary"], &detail["extracted"]), (&json!("paid"), &Value::Null, &json!({"amount": 500})));
+    assert_eq!(
+        (&detail["outcome"], &detail["summary"], &detail["extracted"]),
+        (&json!("paid"), &Value::Null, &json!({"amount": 500}))
+    );
     assert_eq!(held.count("outcome.captured").await, 1);
     held.held(|_, _| talk()).await;
-    assert_eq!((held.count("transcript.ready").await, held.count("outcome.captured").await), (2, 1), "no outcome, no event");
+    assert_eq!(
+        (held.count("transcript.ready").await, held.count("outcome.captured").await),
+        (2, 1),
+        "no outcome, no event"
+    );
 }
 
 #[tokio::test]
@@ -411,7 +486,8 @@ async fn the_flow_and_the_person_overrule_the_model() {
     let call = held.placed().await;
     held.answer(&call).await;
     held.tell(&call, Fact::OptOutSaid, None, false).await;
-    held.end(&call, Fact::Ended(EndCause::AgentEnded), Report { outcome: Some("paid".into()), ..talk() }).await;
+    held.end(&call, Fact::Ended(EndCause::AgentEnded), Report { outcome: Some("paid".into()), ..talk() })
+        .await;
     assert_eq!(held.detail(&call).await["outcome"], "opted_out");
 }
 
@@ -432,15 +508,24 @@ async fn machines_and_silence_are_not_analysed() {
     silent.turns.retain(|turn| turn.role == Role::Agent);
     silent.outcome = Some("no_reply".into());
     let call = held.held(|_, _| silent).await;
-    assert_eq!((&held.detail(&call).await["outcome"], held.count("outcome.captured").await), (&json!("no_reply"), 1));
+    assert_eq!(
+        (&held.detail(&call).await["outcome"], held.count("outcome.captured").await),
+        (&json!("no_reply"), 1)
+    );
     // Nobody was there at all.
     let call = held.placed().await;
     let report = Report { outcome: Some("paid".into()), ..held.report(&call) };
     held.end(&call, Fact::NoAnswer, report).await;
     let detail = held.detail(&call).await;
-    assert_eq!((&detail["outcome"], &detail["transcript"], &detail["recordingUrl"]), (&Value::Null, &json!([]), &Value::Null));
+    assert_eq!(
+        (&detail["outcome"], &detail["transcript"], &detail["recordingUrl"]),
+        (&Value::Null, &json!([]), &Value::Null)
+    );
     assert!(!held.file(&call).exists());
-    assert_eq!((model.asked(), held.count("transcript.ready").await, held.count("outcome.captured").await), (0, 2, 1));
+    assert_eq!(
+        (model.asked(), held.count("transcript.ready").await, held.count("outcome.captured").await),
+        (0, 2, 1)
+    );
 }
 
 #[tokio::test]
@@ -448,7 +533,11 @@ async fn a_nudge_shows_what_its_calls_left() {
     let held = Held::open(Some(Reader::of([Ok(interested())]))).await;
     let workspace = &held.desk.workspace;
     let body = json!({"agentId": held.desk.agent, "toNumber": "+919812301234"});
-    let made = held.app().post_with(&workspace.live, "/v1/nudges", &[("idempotency-key", "n")], &body).await.expect(201);
+    let made = held
+        .app()
+        .post_with(&workspace.live, "/v1/nudges", &[("idempotency-key", "n")], &body)
+        .await
+        .expect(201);
     let path = format!("/v1/nudges/{}", made["data"]["id"].as_str().unwrap());
     let ringing = held.app().until(&workspace.live, &path, |answer| answer["data"]["attempts"] == 1).await;
     held.app().advance(0).await;
@@ -460,12 +549,18 @@ async fn a_nudge_shows_what_its_calls_left() {
     let nudge = held.app().get(&workspace.live, &path).await.expect(200)["data"].clone();
     let attempt = &nudge["attemptsList"][0];
     assert_eq!((&nudge["result"], &attempt["outcome"]), (&json!("connected"), &json!("callback_requested")));
-    assert_eq!((&attempt["summary"], &attempt["extracted"]), (&json!("Wants a call tomorrow."), &json!({"amount": 500, "day": "tomorrow"})));
+    assert_eq!(
+        (&attempt["summary"], &attempt["extracted"]),
+        (&json!("Wants a call tomorrow."), &json!({"amount": 500, "day": "tomorrow"}))
+    );
     assert!(nudge["recordingUrl"].as_str().is_some_and(|link| link.contains("/v1/recordings/rec_")));
     let key = held.app().key(&workspace.id, "live", json!(["nudges:read"])).await;
     let nudge = held.app().get(&key, &path).await.expect(200)["data"].clone();
     let attempt = &nudge["attemptsList"][0];
-    assert_eq!((&nudge["recordingUrl"], &attempt["summary"], &attempt["extracted"]), (&Value::Null, &Value::Null, &Value::Null));
+    assert_eq!(
+        (&nudge["recordingUrl"], &attempt["summary"], &attempt["extracted"]),
+        (&Value::Null, &Value::Null, &Value::Null)
+    );
 }
 
 #[tokio::test]
@@ -474,7 +569,9 @@ async fn pushes_to_connected_systems_are_listed_newest_first() {
     let call = held.held(|_, _| talk()).await;
     let (id, tenant) = (call.parse().unwrap(), held.desk.workspace.id.parse().unwrap());
     let now = held.app().app().clock.now();
-    for (provider, status, error) in [("hubspot", "failed", Some("no such property")), ("hubspot", "success", None)] {
+    for (provider, status, error) in
+        [("hubspot", "failed", Some("no such property")), ("hubspot", "success", None)]
+    {
         let push = move |tx: &mut store::Tx<'_>| {
             let row = store::calls::get_for_update(tx, tenant, id)?.expect("the call");
             dastak::app::after_call::record_push(tx, &row, provider, status, error, now)

@@ -16,7 +16,16 @@ const SAID: &[&str] = &["Call me tomorrow", "Wants a call", "Hello from Acme"];
 
 async fn erase(held: &Held, call: &str) -> Value {
     let contact = held.detail(call).await["contactId"].as_str().unwrap().to_owned();
-    let answer = held.app().send("POST", &format!("/v1/contacts/{contact}/erase"), Some(&held.desk.workspace.live), &[], Bytes::new()).await;
+    let answer = held
+        .app()
+        .send(
+            "POST",
+            &format!("/v1/contacts/{contact}/erase"),
+            Some(&held.desk.workspace.live),
+            &[],
+            Bytes::new(),
+        )
+        .await;
     let erased = answer.expect(200)["data"]["erased"].clone();
     held.app().advance(0).await;
     erased
@@ -26,10 +35,19 @@ async fn nothing_is_left(held: &Held, call: &str) {
     assert_eq!(traces(held.app(), SAID).await, Vec::<String>::new());
     assert_eq!((held.shelf.keys(), held.file(call).exists()), (vec![], false), "no object and no file");
     let detail = held.detail(call).await;
-    assert_eq!((&detail["summary"], &detail["recordingUrl"], &detail["latency"]), (&Value::Null, &Value::Null, &json!([])));
+    assert_eq!(
+        (&detail["summary"], &detail["recordingUrl"], &detail["latency"]),
+        (&Value::Null, &Value::Null, &json!([]))
+    );
     assert_eq!((&detail["transcript"], &detail["extracted"]), (&json!([]), &json!({})));
     assert_eq!(detail["fullTranscript"], json!({"status": null, "turns": null}));
-    let owed = held.app().app().store.read(|tx| tx.one("select count(*) from after_calls", &[], |row| row.int(0))).await.unwrap();
+    let owed = held
+        .app()
+        .app()
+        .store
+        .read(|tx| tx.one("select count(*) from after_calls", &[], |row| row.int(0)))
+        .await
+        .unwrap();
     assert_eq!(owed, Some(0));
     assert!(Path::new(&held.app().app().config.data).exists());
 }
@@ -38,13 +56,21 @@ async fn nothing_is_left(held: &Held, call: &str) {
 async fn everything_is_there_and_goes() {
     let held = Held::open(Some(Reader::of([Ok(interested())]))).await;
     let call = held.held(Held::report).await;
-    let link = held.detail(&call).await["recordingUrl"].as_str().unwrap().strip_prefix(&held.app().url).unwrap().to_owned();
+    let link = held.detail(&call).await["recordingUrl"]
+        .as_str()
+        .unwrap()
+        .strip_prefix(&held.app().url)
+        .unwrap()
+        .to_owned();
     let before = traces(held.app(), SAID).await;
     for place in ["calls.transcript", "calls.turns", "calls.full_turns", "calls.summary"] {
         assert!(before.iter().any(|found| found.starts_with(place)), "{place} is searched: {before:?}");
     }
     let erased = erase(&held, &call).await;
-    assert_eq!((&erased["calls"], &erased["transcripts"], &erased["recordings"]), (&json!(1), &json!(1), &json!(1)));
+    assert_eq!(
+        (&erased["calls"], &erased["transcripts"], &erased["recordings"]),
+        (&json!(1), &json!(1), &json!(1))
+    );
     nothing_is_left(&held, &call).await;
     held.app().send("GET", &link, None, &[], Bytes::new()).await.refused(404, "not_found");
 }
@@ -111,7 +137,10 @@ async fn the_conversation_ends_after_the_erasure() {
     held.end(&call, Fact::Ended(EndCause::CallerHangup), report).await;
     assert_eq!(held.detail(&call).await["state"], "ended");
     nothing_is_left(&held, &call).await;
-    assert_eq!((model.asked(), held.count("transcript.ready").await, held.count("recording.ready").await), (0, 0, 0));
+    assert_eq!(
+        (model.asked(), held.count("transcript.ready").await, held.count("recording.ready").await),
+        (0, 0, 0)
+    );
 }
 
 /// The erased person talks under the reference of somebody else, whose contact stays.
@@ -121,7 +150,10 @@ async fn a_conversation_under_another_reference_leaves_nothing_when_it_ends_late
     let held = Held::open(Some(model.clone())).await;
     let (app, live) = (held.app(), &held.desk.workspace.live);
     let contact = async |reference: &str, phone: &str| {
-        let made = app.post(live, "/v1/contacts", &json!({"externalRef": reference, "phone": phone})).await.expect(201);
+        let made = app
+            .post(live, "/v1/contacts", &json!({"externalRef": reference, "phone": phone}))
+            .await
+            .expect(201);
         made["data"]["id"].as_str().unwrap().to_owned()
     };
     let (person, other) = (contact("person", "+919812301234").await, contact("other", "+919812305555").await);
@@ -129,11 +161,22 @@ async fn a_conversation_under_another_reference_leaves_nothing_when_it_ends_late
     let call = placed["interactionId"].as_str().unwrap().to_owned();
     assert_eq!(held.detail(&call).await["contactId"], *other);
     held.answer(&call).await;
-    app.send("POST", &format!("/v1/contacts/{person}/erase"), Some(live), &[], Bytes::new()).await.expect(200);
+    app.send("POST", &format!("/v1/contacts/{person}/erase"), Some(live), &[], Bytes::new())
+        .await
+        .expect(200);
     let report = held.report(&call);
     held.end(&call, Fact::Ended(EndCause::ApiHangup), report).await;
-    assert_eq!((&held.detail(&call).await["state"], &held.detail(&call).await["toNumber"]), (&json!("ended"), &json!("[erased]")));
+    assert_eq!(
+        (&held.detail(&call).await["state"], &held.detail(&call).await["toNumber"]),
+        (&json!("ended"), &json!("[erased]"))
+    );
     nothing_is_left(&held, &call).await;
-    assert_eq!((model.asked(), held.count("transcript.ready").await, held.count("recording.ready").await), (0, 0, 0));
-    assert_eq!(app.get(live, &format!("/v1/contacts/{other}")).await.expect(200)["data"]["phone"], "+919812305555");
+    assert_eq!(
+        (model.asked(), held.count("transcript.ready").await, held.count("recording.ready").await),
+        (0, 0, 0)
+    );
+    assert_eq!(
+        app.get(live, &format!("/v1/contacts/{other}")).await.expect(200)["data"]["phone"],
+        "+919812305555"
+    );
 }

@@ -1,4 +1,5 @@
-//! The steps after a call when something fails in the middle of them: each is done in the end, its event comes once, and each has a last try.
+//! The steps after a call when something fails in the middle of them: each is done in the end, its event
+//! comes once, and each has a last try.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -45,7 +46,10 @@ async fn a_refused_request_is_not_repeated() {
     let held = Held::open(Some(model.clone())).await;
     let call = held.held(|_, _| talk()).await;
     held.app().advance(4 * 3_600).await;
-    assert_eq!((model.asked(), held.count("outcome.captured").await, &held.detail(&call).await["outcome"]), (1, 0, &Value::Null));
+    assert_eq!(
+        (model.asked(), held.count("outcome.captured").await, &held.detail(&call).await["outcome"]),
+        (1, 0, &Value::Null)
+    );
 }
 
 #[tokio::test]
@@ -54,7 +58,10 @@ async fn a_recording_waits_for_its_store() {
     held.shelf.faults.lock().unwrap().extend([ProviderFault::TimedOut, ProviderFault::Forbidden]);
     let call = held.held(Held::report).await;
     assert!(held.file(&call).exists(), "the file stays until it is kept elsewhere");
-    assert_eq!((&held.detail(&call).await["recordingUrl"], held.count("recording.ready").await), (&Value::Null, 0));
+    assert_eq!(
+        (&held.detail(&call).await["recordingUrl"], held.count("recording.ready").await),
+        (&Value::Null, 0)
+    );
     held.app().advance(90).await;
     assert!(!held.file(&call).exists() && held.detail(&call).await["recordingUrl"].is_string());
     assert_eq!(held.count("recording.ready").await, 1);
@@ -70,13 +77,21 @@ async fn a_recording_whose_file_is_lost_is_given_up() {
             report
         })
         .await;
-    assert_eq!((&held.detail(&call).await["recordingUrl"], held.count("recording.ready").await), (&Value::Null, 0));
+    assert_eq!(
+        (&held.detail(&call).await["recordingUrl"], held.count("recording.ready").await),
+        (&Value::Null, 0)
+    );
     assert_eq!(owed(held.app()).await, 0);
 }
 
 /// Steps that are still owed.
 async fn owed(app: &TestApp) -> i64 {
-    app.app().store.read(|tx| tx.one("select count(*) from after_calls", &[], |row| row.int(0))).await.unwrap().unwrap()
+    app.app()
+        .store
+        .read(|tx| tx.one("select count(*) from after_calls", &[], |row| row.int(0)))
+        .await
+        .unwrap()
+        .unwrap()
 }
 
 #[tokio::test]
@@ -85,10 +100,16 @@ async fn a_file_waits_for_its_node_and_not_for_ever() {
     held.shelf.faults.lock().unwrap().push_back(ProviderFault::Unreachable);
     let call = held.held(Held::report).await;
     // The file lies on a node that has gone.
-    let elsewhere = |tx: &mut store::Tx<'_>| tx.exec("update after_calls set node = 'node-gone' where step = 'recording'", &[]);
+    let elsewhere = |tx: &mut store::Tx<'_>| {
+        tx.exec("update after_calls set node = 'node-gone' where step = 'recording'", &[])
+    };
     assert_eq!(held.app().app().store.tx(elsewhere).await.unwrap(), 1);
     held.app().advance(3 * 24 * 3_600).await;
-    assert_eq!((owed(held.app()).await, held.shelf.puts.load(Ordering::SeqCst)), (1, 0), "nobody else touches it");
+    assert_eq!(
+        (owed(held.app()).await, held.shelf.puts.load(Ordering::SeqCst)),
+        (1, 0),
+        "nobody else touches it"
+    );
     assert!(held.file(&call).exists());
     held.app().advance(NODE_PATIENCE / 1_000).await;
     // This node took it over; here the file is there, so it is kept.
@@ -107,7 +128,8 @@ async fn a_step_belongs_to_who_took_it_last() {
     let take = move |tx: &mut store::Tx<'_>| {
         let later = now.plus(600_000);
         let first = store::after_calls::take(tx, "other", &[Step::Analysis], now, later, now, 9)?;
-        let second = store::after_calls::take(tx, "other", &[Step::Analysis], now.plus(300_000), later, now, 9)?;
+        let second =
+            store::after_calls::take(tx, "other", &[Step::Analysis], now.plus(300_000), later, now, 9)?;
         Ok::<_, store::DbError>((first.len(), second))
     };
     let (early, taken) = held.app().app().store.tx(take).await.unwrap();
@@ -115,7 +137,11 @@ async fn a_step_belongs_to_who_took_it_last() {
     *model.held.lock().unwrap() = false;
     model.bell.notify_one();
     held.app().advance(0).await;
-    assert_eq!((held.count("outcome.captured").await, &held.detail(&call).await["summary"]), (0, &Value::Null), "the first holder is too late");
+    assert_eq!(
+        (held.count("outcome.captured").await, &held.detail(&call).await["summary"]),
+        (0, &Value::Null),
+        "the first holder is too late"
+    );
     let finish = move |tx: &mut store::Tx<'_>| store::after_calls::finish(tx, tenant, &taken[0]);
     assert!(held.app().app().store.tx(finish).await.unwrap());
 }
@@ -150,10 +176,16 @@ fn a_crash_in_the_middle_keeps_one_recording_and_announces_it_once() {
         // The lease of the dead is over.
         app.set_clock(&noon.plus(3_600_000).to_string()).await;
         let detail = app.get(&workspace.live, &format!("/v1/calls/{call}")).await.expect(200)["data"].clone();
-        assert_eq!((&detail["outcome"], &detail["fullTranscript"]["status"]), (&json!("callback_requested"), &json!("done")));
+        assert_eq!(
+            (&detail["outcome"], &detail["fullTranscript"]["status"]),
+            (&json!("callback_requested"), &json!("done"))
+        );
         assert!(detail["recordingUrl"].is_string());
-        let kinds: Vec<String> =
-            crate::call_simulation::events(&app, &workspace.id).await.iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect();
+        let kinds: Vec<String> = crate::call_simulation::events(&app, &workspace.id)
+            .await
+            .iter()
+            .map(|event| event["type"].as_str().unwrap().to_owned())
+            .collect();
         for kind in ["transcript.ready", "call.completed", "recording.ready", "outcome.captured"] {
             assert_eq!(kinds.iter().filter(|known| *known == kind).count(), 1, "{kind} in {kinds:?}");
         }
@@ -190,7 +222,12 @@ async fn what_a_crashed_call_recorded_is_kept_once_the_call_is_over() {
     held.lost(&unanswered).await;
     held.app().advance(2 * 3_600).await;
     assert!(!file.exists() && !its_file.exists());
-    let link = held.detail(&call).await["recordingUrl"].as_str().expect("a link").strip_prefix(&held.app().url).unwrap().to_owned();
+    let link = held.detail(&call).await["recordingUrl"]
+        .as_str()
+        .expect("a link")
+        .strip_prefix(&held.app().url)
+        .unwrap()
+        .to_owned();
     let sound = held.app().send("GET", &link, None, &[], Default::default()).await;
     assert_eq!((sound.status, sound.text.len(), held.count("recording.ready").await), (200, 64_044, 1));
     assert_eq!(held.detail(&unanswered).await["recordingUrl"], Value::Null);

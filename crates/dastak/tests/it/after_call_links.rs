@@ -10,7 +10,12 @@ use crate::app::Answer;
 /// A kept recording: the path of its link, without the service's address.
 async fn link(held: &Held, call: &str) -> String {
     let detail = held.detail(call).await;
-    detail["recordingUrl"].as_str().expect("a link").strip_prefix(&held.app().url).expect("under the public address").to_owned()
+    detail["recordingUrl"]
+        .as_str()
+        .expect("a link")
+        .strip_prefix(&held.app().url)
+        .expect("under the public address")
+        .to_owned()
 }
 
 async fn ask(held: &Held, method: &str, link: &str, headers: &[(&str, &str)]) -> Answer {
@@ -44,12 +49,19 @@ async fn a_link_works_for_five_minutes_and_only_as_it_was_given() {
     assert_eq!(ask(&held, "GET", &link, &[]).await.status, 200);
     held.app().advance(2).await;
     ask(&held, "GET", &link, &[]).await.refused(403, "link_invalid");
-    assert_eq!(ask(&held, "GET", &self::link(&held, &call).await, &[]).await.status, 200, "reading the call again gives a fresh one");
+    assert_eq!(
+        ask(&held, "GET", &self::link(&held, &call).await, &[]).await.status,
+        200,
+        "reading the call again gives a fresh one"
+    );
     // A key of another workspace does not get one.
     let stranger = held.app().workspace().await;
     held.app().get(&stranger.live, &format!("/v1/calls/{call}")).await.refused(404, "not_found");
     let fresh = self::link(&held, &call).await;
-    held.app().operator("PATCH", &format!("/workspaces/{}", held.desk.workspace.id), &json!({"suspended": true})).await.expect(200);
+    held.app()
+        .operator("PATCH", &format!("/workspaces/{}", held.desk.workspace.id), &json!({"suspended": true}))
+        .await
+        .expect(200);
     ask(&held, "GET", &fresh, &[]).await.refused(403, "workspace_suspended");
 }
 
@@ -61,12 +73,18 @@ async fn players_ask_for_parts() {
     let whole = format!("RIFF the voice of {call}");
     let length = whole.len();
     let all = ask(&held, "GET", &link, &[]).await;
-    assert_eq!((all.header("accept-ranges"), all.header("content-length")), (Some("bytes"), Some(length.to_string().as_str())));
+    assert_eq!(
+        (all.header("accept-ranges"), all.header("content-length")),
+        (Some("bytes"), Some(length.to_string().as_str()))
+    );
     assert_eq!(all.header("content-disposition"), Some(format!("inline; filename=\"{call}.wav\"").as_str()));
     let etag = all.header("etag").unwrap().to_owned();
     let part = ask(&held, "GET", &link, &[("range", "bytes=5-7")]).await;
     let wanted = format!("bytes 5-7/{length}");
-    assert_eq!((part.status, part.text.as_str(), part.header("content-range")), (206, "the", Some(wanted.as_str())));
+    assert_eq!(
+        (part.status, part.text.as_str(), part.header("content-range")),
+        (206, "the", Some(wanted.as_str()))
+    );
     let end = ask(&held, "GET", &link, &[("range", "bytes=-4"), ("if-range", &etag)]).await;
     assert_eq!((end.status, end.text.as_str()), (206, &whole[length - 4..]));
     let stale = ask(&held, "GET", &link, &[("range", "bytes=-4"), ("if-range", "\"other\"")]).await;
@@ -75,12 +93,18 @@ async fn players_ask_for_parts() {
     assert_eq!(beyond.header("content-range"), Some(format!("bytes */{length}").as_str()));
     beyond.refused(416, "range_not_satisfiable");
     let head = ask(&held, "HEAD", &link, &[]).await;
-    assert_eq!((head.status, head.text.as_str(), head.header("content-length")), (200, "", Some(length.to_string().as_str())));
+    assert_eq!(
+        (head.status, head.text.as_str(), head.header("content-length")),
+        (200, "", Some(length.to_string().as_str()))
+    );
     // What was asked for is what was read: a part as a part, and nothing for HEAD, not even of a range.
     let opened = held.shelf.opened.lock().unwrap().clone();
     assert_eq!(opened, [(0, length as u64), (5, 3), (length as u64 - 4, 4), (0, length as u64)]);
     let head = ask(&held, "HEAD", &link, &[("range", "bytes=5-7")]).await;
-    assert_eq!((head.status, head.header("content-length"), head.header("content-range")), (200, Some(length.to_string().as_str()), None));
+    assert_eq!(
+        (head.status, head.header("content-length"), head.header("content-range")),
+        (200, Some(length.to_string().as_str()), None)
+    );
     assert_eq!(held.shelf.opened.lock().unwrap().len(), opened.len());
     // Only so many at once.
     let recording = link.split(['/', '?']).nth(3).unwrap().parse().unwrap();

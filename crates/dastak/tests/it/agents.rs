@@ -14,7 +14,9 @@ pub async fn create(app: &TestApp, workspace: &Workspace, body: &Value) -> Value
 /// Creates an agent and publishes it; its id.
 pub async fn create_active(app: &TestApp, workspace: &Workspace, body: &Value) -> String {
     let id = create(app, workspace, body).await["id"].as_str().unwrap().to_owned();
-    app.post(&workspace.live, &format!("/v1/agents/{id}/status"), &json!({"status": "active"})).await.expect(200);
+    app.post(&workspace.live, &format!("/v1/agents/{id}/status"), &json!({"status": "active"}))
+        .await
+        .expect(200);
     id
 }
 
@@ -42,9 +44,16 @@ async fn a_new_agent_has_its_defaults() {
         "allowedTransferNumbers": [], "extractionSchema": [], "knowledgeBaseId": null, "toolIds": [],
     });
     assert_eq!(made, expected);
-    assert_eq!(app.get(&workspace.test, &path(&made)).await.expect(200)["data"], expected, "test keys read agents");
+    assert_eq!(
+        app.get(&workspace.test, &path(&made)).await.expect(200)["data"],
+        expected,
+        "test keys read agents"
+    );
     let flow = app.get(&workspace.live, &format!("{}/flow", path(&made))).await.expect(200)["data"].clone();
-    assert_eq!((&flow["draftVersion"], &flow["issues"], &flow["draft"]), (&json!(1), &json!([]), &flow["published"]));
+    assert_eq!(
+        (&flow["draftVersion"], &flow["issues"], &flow["draft"]),
+        (&json!(1), &json!([]), &flow["published"])
+    );
 }
 
 #[tokio::test]
@@ -89,7 +98,12 @@ async fn the_list_shows_every_agent_newest_first() {
     let app = TestApp::start().await;
     let (workspace, other) = (app.workspace().await, app.workspace().await);
     let first = create(&app, &workspace, &json!({"name": "one"})).await;
-    let second = create(&app, &workspace, &json!({"name": "two", "channel": "chat", "language": "hi", "voice": "offline-female"})).await;
+    let second = create(
+        &app,
+        &workspace,
+        &json!({"name": "two", "channel": "chat", "language": "hi", "voice": "offline-female"}),
+    )
+    .await;
     create(&app, &other, &json!({})).await;
     let listed = app.get(&workspace.test, "/v1/agents").await.expect(200);
     let expected = json!([
@@ -101,10 +115,14 @@ async fn the_list_shows_every_agent_newest_first() {
     app.get(&other.live, &path(&first)).await.refused(404, "not_found");
     app.put(&other.live, &path(&first), &json!({"name": "x"})).await.refused(404, "not_found");
     app.delete(&other.live, &path(&first)).await.refused(404, "not_found");
-    app.post(&other.live, &format!("{}/status", path(&first)), &json!({"status": "active"})).await.refused(404, "not_found");
+    app.post(&other.live, &format!("{}/status", path(&first)), &json!({"status": "active"}))
+        .await
+        .refused(404, "not_found");
     app.get(&other.live, &format!("{}/flow", path(&first))).await.refused(404, "not_found");
     app.put(&other.live, &format!("{}/flow", path(&first)), &flow).await.refused(404, "not_found");
-    app.post(&other.live, &format!("{}/flow/publish", path(&first)), &json!({})).await.refused(404, "not_found");
+    app.post(&other.live, &format!("{}/flow/publish", path(&first)), &json!({}))
+        .await
+        .refused(404, "not_found");
 }
 
 #[tokio::test]
@@ -112,7 +130,9 @@ async fn limits_hold_at_their_edges() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     let text = |length: usize| "न".repeat(length);
-    let items = |count: usize| (0..count).map(|n| json!({"key": format!("k{n}"), "label": "", "type": "text"})).collect::<Vec<_>>();
+    let items = |count: usize| {
+        (0..count).map(|n| json!({"key": format!("k{n}"), "label": "", "type": "text"})).collect::<Vec<_>>()
+    };
     let numbers = |count: usize| (0..count).map(|n| format!("98123450{n:02}")).collect::<Vec<_>>();
     let kept = [
         ("name", json!(text(120))),
@@ -167,13 +187,28 @@ async fn limits_hold_at_their_edges() {
     for (field, value, named) in refused {
         let mut body = json!({"name": "Asha"});
         body[field] = value.clone();
-        names_field(&app.post(&workspace.live, "/v1/agents", &body).await.refused(400, "invalid_request"), named);
-        let changed = app.put(&workspace.live, &path(&agent), &json!({"name": "changed", field: value})).await;
+        names_field(
+            &app.post(&workspace.live, "/v1/agents", &body).await.refused(400, "invalid_request"),
+            named,
+        );
+        let changed =
+            app.put(&workspace.live, &path(&agent), &json!({"name": "changed", field: value})).await;
         names_field(&changed.refused(400, "invalid_request"), named);
     }
-    names_field(&app.post(&workspace.live, "/v1/agents", &json!({})).await.refused(400, "invalid_request"), "name");
-    assert_eq!(app.get(&workspace.live, &path(&agent)).await.expect(200)["data"], agent, "a refused change changes nothing");
-    assert_eq!(app.get(&workspace.live, "/v1/agents").await.expect(200)["data"].as_array().unwrap().len(), 8, "a refused agent is not made");
+    names_field(
+        &app.post(&workspace.live, "/v1/agents", &json!({})).await.refused(400, "invalid_request"),
+        "name",
+    );
+    assert_eq!(
+        app.get(&workspace.live, &path(&agent)).await.expect(200)["data"],
+        agent,
+        "a refused change changes nothing"
+    );
+    assert_eq!(
+        app.get(&workspace.live, "/v1/agents").await.expect(200)["data"].as_array().unwrap().len(),
+        8,
+        "a refused agent is not made"
+    );
 
     let unknown = json!({"name": "x", "knowledgeBaseId": "kb_01jzzzzzzzzzzzzzzzzzzzzzzz"});
     app.post(&workspace.live, "/v1/agents", &unknown).await.refused(400, "knowledge_base_not_found");
@@ -189,11 +224,23 @@ async fn channel_and_direction_are_fixed() {
     let explicit = create(&app, &workspace, &json!({"channel": "chat", "direction": "inbound"})).await;
     assert_eq!(explicit["direction"], "inbound");
     let outbound = json!({"name": "x", "channel": "chat", "direction": "outbound"});
-    names_field(&app.post(&workspace.live, "/v1/agents", &outbound).await.refused(400, "invalid_request"), "direction");
-    app.put(&workspace.live, &path(&chat), &json!({"channel": "chat", "direction": "inbound", "name": "same"})).await.expect(200);
+    names_field(
+        &app.post(&workspace.live, "/v1/agents", &outbound).await.refused(400, "invalid_request"),
+        "direction",
+    );
+    app.put(
+        &workspace.live,
+        &path(&chat),
+        &json!({"channel": "chat", "direction": "inbound", "name": "same"}),
+    )
+    .await
+    .expect(200);
     for field in [json!({"channel": "call"}), json!({"direction": "outbound"})] {
         let name = field.as_object().unwrap().keys().next().unwrap().clone();
-        names_field(&app.put(&workspace.live, &path(&chat), &field).await.refused(400, "invalid_request"), &name);
+        names_field(
+            &app.put(&workspace.live, &path(&chat), &field).await.refused(400, "invalid_request"),
+            &name,
+        );
     }
 }
 
@@ -203,7 +250,8 @@ async fn regulated_verticals_need_their_template_and_pack() {
     let workspace = app.workspace().await;
     let pack = |families: Value| json!({"name": "Ours", "hours": [{"days": [0, 1], "from": "10:00", "to": "12:00"}], "families": families});
     let packs = format!("/workspaces/{}/compliance-packs", workspace.id);
-    let custom = app.operator("POST", &packs, &pack(json!(["debt_recovery"]))).await.expect(201)["data"]["id"].clone();
+    let custom =
+        app.operator("POST", &packs, &pack(json!(["debt_recovery"]))).await.expect(201)["data"]["id"].clone();
     for (vertical, template, policy, outcome) in [
         ("general", "collections", "lending@1", None),
         ("collections", "prompt-driven", "collections@1", None),
@@ -217,7 +265,8 @@ async fn regulated_verticals_need_their_template_and_pack() {
         ("financial_services", "collections", "financial-services@1", Some("workflow_template_invalid")),
         ("debt_recovery", "onboarding", "collections@1", Some("workflow_template_invalid")),
     ] {
-        let body = json!({"name": "x", "vertical": vertical, "workflowTemplate": template, "policyRef": policy});
+        let body =
+            json!({"name": "x", "vertical": vertical, "workflowTemplate": template, "policyRef": policy});
         let made = app.post(&workspace.live, "/v1/agents", &body).await;
         let agent = create(&app, &workspace, &json!({})).await;
         let changed = app.put(&workspace.live, &path(&agent), &body).await;
@@ -226,7 +275,9 @@ async fn regulated_verticals_need_their_template_and_pack() {
                 let made = made.expect(201)["data"].clone();
                 assert_eq!((&made["vertical"], &made["policyRef"]), (&json!(vertical), &json!(policy)));
                 changed.expect(200);
-                app.post(&workspace.live, &format!("{}/status", path(&made)), &json!({"status": "active"})).await.expect(200);
+                app.post(&workspace.live, &format!("{}/status", path(&made)), &json!({"status": "active"}))
+                    .await
+                    .expect(200);
             }
             Some(code) => {
                 made.refused(422, code);
@@ -237,8 +288,12 @@ async fn regulated_verticals_need_their_template_and_pack() {
     }
     // The settings are judged together, whichever of them a change names.
     let lender = create(&app, &workspace, &json!({"vertical": "lending", "policyRef": "lending@1"})).await;
-    app.put(&workspace.live, &path(&lender), &json!({"policyRef": "generic-safe@1"})).await.refused(422, "compliance_pack_invalid");
-    app.put(&workspace.live, &path(&lender), &json!({"vertical": "collections"})).await.refused(422, "compliance_pack_invalid");
+    app.put(&workspace.live, &path(&lender), &json!({"policyRef": "generic-safe@1"}))
+        .await
+        .refused(422, "compliance_pack_invalid");
+    app.put(&workspace.live, &path(&lender), &json!({"vertical": "collections"}))
+        .await
+        .refused(422, "compliance_pack_invalid");
     app.put(&workspace.live, &path(&lender), &json!({"name": "still"})).await.expect(200);
 
     let chat = json!({"name": "x", "channel": "chat", "vertical": "lending", "policyRef": "lending@1"});
@@ -251,7 +306,10 @@ async fn regulated_verticals_need_their_template_and_pack() {
     // A pack of another workspace is not there.
     let other = app.workspace().await;
     let foreign = json!({"name": "x", "policyRef": custom});
-    names_field(&app.post(&other.live, "/v1/agents", &foreign).await.refused(400, "invalid_request"), "policyRef");
+    names_field(
+        &app.post(&other.live, "/v1/agents", &foreign).await.refused(400, "invalid_request"),
+        "policyRef",
+    );
 }
 
 #[tokio::test]
@@ -261,12 +319,18 @@ async fn agents_are_published_and_unpublished() {
     let agent = create(&app, &workspace, &json!({})).await;
     let status = format!("{}/status", path(&agent));
     for body in [json!({}), json!({"status": "paused"}), json!({"status": null})] {
-        names_field(&app.post(&workspace.live, &status, &body).await.refused(400, "invalid_request"), "status");
+        names_field(
+            &app.post(&workspace.live, &status, &body).await.refused(400, "invalid_request"),
+            "status",
+        );
     }
     for word in ["active", "active", "draft", "draft", "active"] {
         let mut expected = agent.clone();
         expected["status"] = json!(word);
-        assert_eq!(app.post(&workspace.live, &status, &json!({"status": word})).await.expect(200)["data"], expected);
+        assert_eq!(
+            app.post(&workspace.live, &status, &json!({"status": word})).await.expect(200)["data"],
+            expected
+        );
         assert_eq!(app.get(&workspace.live, &path(&agent)).await.expect(200)["data"], expected);
     }
     app.post(&workspace.test, &status, &json!({"status": "draft"})).await.refused(403, "test_mode_read_only");
@@ -293,15 +357,21 @@ async fn a_locked_agent_refuses_every_write() {
     let (status, flow) = (format!("{}/status", path(&agent)), format!("{}/flow", path(&agent)));
     let publish = format!("{flow}/publish");
     let graph = app.get(&workspace.live, &flow).await.expect(200)["data"]["draft"].clone();
-    let lock = |workspace: &Workspace, what: &str| format!("/workspaces/{}/agents/{}/{what}", workspace.id, agent["id"].as_str().unwrap());
+    let lock = |workspace: &Workspace, what: &str| {
+        format!("/workspaces/{}/agents/{}/{what}", workspace.id, agent["id"].as_str().unwrap())
+    };
     app.operator("POST", &lock(&other, "lock"), &Value::Null).await.refused(404, "not_found");
     for _ in 0..2 {
         let answer = app.operator("POST", &lock(&workspace, "lock"), &Value::Null).await.expect(200);
         assert_eq!(answer["data"], json!({"id": agent["id"], "locked": true}));
         app.put(&workspace.live, &path(&agent), &json!({"name": "x"})).await.refused(423, "agent_locked");
-        app.put(&workspace.live, &path(&agent), &json!({"channel": "chat"})).await.refused(423, "agent_locked");
+        app.put(&workspace.live, &path(&agent), &json!({"channel": "chat"}))
+            .await
+            .refused(423, "agent_locked");
         app.post(&workspace.live, &status, &json!({"status": "active"})).await.refused(423, "agent_locked");
-        app.put(&workspace.live, &flow, &json!({"graph": graph, "baseVersion": 9})).await.refused(423, "agent_locked");
+        app.put(&workspace.live, &flow, &json!({"graph": graph, "baseVersion": 9}))
+            .await
+            .refused(423, "agent_locked");
         app.post(&workspace.live, &publish, &json!({})).await.refused(423, "agent_locked");
         app.delete(&workspace.live, &path(&agent)).await.refused(423, "agent_locked");
     }
@@ -320,9 +390,17 @@ async fn voices_and_languages() {
     let workspace = app.workspace().await;
     let data = app.get(&workspace.test, "/v1/voices").await.expect(200)["data"].clone();
     let voices = data["voices"].as_array().unwrap();
-    assert_eq!(voices.iter().map(|voice| voice["gender"].as_str().unwrap()).collect::<Vec<_>>(), ["female", "male"]);
+    assert_eq!(
+        voices.iter().map(|voice| voice["gender"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["female", "male"]
+    );
     assert!(voices.iter().any(|voice| voice["id"] == data["defaultVoice"]));
-    let codes: Vec<&str> = data["languages"].as_array().unwrap().iter().map(|language| language["code"].as_str().unwrap()).collect();
+    let codes: Vec<&str> = data["languages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|language| language["code"].as_str().unwrap())
+        .collect();
     assert_eq!(codes, ["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"]);
     for voice in voices {
         create(&app, &workspace, &json!({"voice": voice["id"]})).await;
@@ -338,13 +416,26 @@ async fn webhook_tools() {
     let (workspace, other) = (app.workspace().await, app.workspace().await);
     let tools = format!("/workspaces/{}/tools", workspace.id);
     let tool = |config: Value| json!({"type": "webhook", "name": "Balance", "description": "Looks up the balance.", "config": config});
-    let made = app.operator("POST", &tools, &tool(json!({"url": "https://crm.example.com/balance", "headers": {"X-Key": "hush"}}))).await;
-    assert!(!made.text.contains("hush") && !made.text.contains("crm.example.com"), "the configuration is never shown");
+    let made = app
+        .operator(
+            "POST",
+            &tools,
+            &tool(json!({"url": "https://crm.example.com/balance", "headers": {"X-Key": "hush"}})),
+        )
+        .await;
+    assert!(
+        !made.text.contains("hush") && !made.text.contains("crm.example.com"),
+        "the configuration is never shown"
+    );
     let made = made.expect(201)["data"].clone();
     let id = made["id"].as_str().unwrap().to_owned();
-    assert_eq!(made, json!({"id": id, "type": "webhook", "name": "Balance", "description": "Looks up the balance."}));
+    assert_eq!(
+        made,
+        json!({"id": id, "type": "webhook", "name": "Balance", "description": "Looks up the balance."})
+    );
     let listed = app.get(&workspace.test, "/v1/tools").await.expect(200)["data"].clone();
-    let kinds: Vec<&str> = listed.as_array().unwrap().iter().map(|tool| tool["type"].as_str().unwrap()).collect();
+    let kinds: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|tool| tool["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["transfer_to_human", "end_call", "chatapp_message", "webhook"]);
     assert_eq!(listed[3], made);
     assert_eq!(app.operator("GET", &tools, &Value::Null).await.expect(200)["data"], listed);
@@ -368,24 +459,35 @@ async fn webhook_tools() {
     // Stored encrypted, and readable by who calls it.
     let (tenant, tool_id) = (workspace.id.parse().unwrap(), id.parse().unwrap());
     let config = dastak::app::tools::webhook(app.app(), tenant, tool_id).await.unwrap().unwrap();
-    assert_eq!((config.url.as_str(), config.method.as_str(), config.timeout_seconds), ("https://crm.example.com/balance", "POST", 8));
-    let (_, sealed) = app.app().store.read(move |tx| store::tools::get(tx, tenant, tool_id)).await.unwrap().unwrap();
+    assert_eq!(
+        (config.url.as_str(), config.method.as_str(), config.timeout_seconds),
+        ("https://crm.example.com/balance", "POST", 8)
+    );
+    let (_, sealed) =
+        app.app().store.read(move |tx| store::tools::get(tx, tenant, tool_id)).await.unwrap().unwrap();
     assert!(!sealed.contains("hush"));
 
     let agent = create(&app, &workspace, &json!({"toolIds": [id]})).await;
     let foreign = app.post(&other.live, "/v1/agents", &json!({"name": "x", "toolIds": [id]})).await;
     names_field(&foreign.refused(400, "invalid_request"), "toolIds[0]");
     let deleting = format!("{tools}/{id}");
-    app.operator("DELETE", &format!("/workspaces/{}/tools/{id}", other.id), &Value::Null).await.refused(404, "not_found");
+    app.operator("DELETE", &format!("/workspaces/{}/tools/{id}", other.id), &Value::Null)
+        .await
+        .refused(404, "not_found");
     let gone = app.operator("DELETE", &deleting, &Value::Null).await.expect(200);
     assert_eq!(gone["data"], json!({"id": id, "deleted": true}));
     app.operator("DELETE", &deleting, &Value::Null).await.refused(404, "not_found");
     // Its flow is not ready now, and the other settings can still change.
-    let refused = app.post(&workspace.live, &format!("{}/status", path(&agent)), &json!({"status": "active"})).await.refused(422, "flow_not_ready");
+    let refused = app
+        .post(&workspace.live, &format!("{}/status", path(&agent)), &json!({"status": "active"}))
+        .await
+        .refused(422, "flow_not_ready");
     assert_eq!(refused["meta"]["issues"][0]["code"], "unknown_tool", "{refused}");
     app.put(&workspace.live, &path(&agent), &json!({"name": "y"})).await.expect(200);
     app.put(&workspace.live, &path(&agent), &json!({"toolIds": []})).await.expect(200);
-    app.post(&workspace.live, &format!("{}/status", path(&agent)), &json!({"status": "active"})).await.expect(200);
+    app.post(&workspace.live, &format!("{}/status", path(&agent)), &json!({"status": "active"}))
+        .await
+        .expect(200);
 }
 
 #[tokio::test]
@@ -406,7 +508,8 @@ async fn compliance_packs() {
     assert_eq!(app.operator("GET", &packs, &Value::Null).await.expect(200)["data"], json!([made]));
     let others = format!("/workspaces/{}/compliance-packs", other.id);
     assert_eq!(app.operator("GET", &others, &Value::Null).await.expect(200)["data"], json!([]));
-    let least = json!({"name": "Least", "hours": [{"days": [6], "from": "10:00", "to": "11:00"}], "colour": "blue"});
+    let least =
+        json!({"name": "Least", "hours": [{"days": [6], "from": "10:00", "to": "11:00"}], "colour": "blue"});
     let least = app.operator("POST", &packs, &least).await.expect(201)["data"].clone();
     assert_eq!(
         (&least["holidays"], &least["requireConsent"], &least["families"], least.get("colour")),
@@ -431,8 +534,15 @@ async fn compliance_packs() {
     let (tenant, foreign, reference) = (workspace.id.parse().unwrap(), other.id.parse().unwrap(), id.clone());
     let read = app.app().store.read(move |tx| {
         let resolve = dastak::app::compliance_packs::resolve;
-        Ok::<_, dastak::app::Failure>((resolve(tx, tenant, &reference)?, resolve(tx, foreign, &reference)?, resolve(tx, tenant, "collections@1")?))
+        Ok::<_, dastak::app::Failure>((
+            resolve(tx, tenant, &reference)?,
+            resolve(tx, foreign, &reference)?,
+            resolve(tx, tenant, "collections@1")?,
+        ))
     });
     let (own, foreign, built_in) = read.await.unwrap();
-    assert_eq!((own.unwrap().caps.per_week, foreign, built_in.unwrap().caps.per_week), (Some(5), None, Some(12)));
+    assert_eq!(
+        (own.unwrap().caps.per_week, foreign, built_in.unwrap().caps.per_week),
+        (Some(5), None, Some(12))
+    );
 }

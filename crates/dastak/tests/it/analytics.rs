@@ -10,7 +10,8 @@ use crate::agents;
 use crate::call_simulation::Desk;
 
 async fn figures(desk: &Desk, query: &str) -> Value {
-    desk.app.get(&desk.workspace.live, &format!("/v1/analytics/calls{query}")).await.expect(200)["data"].clone()
+    desk.app.get(&desk.workspace.live, &format!("/v1/analytics/calls{query}")).await.expect(200)["data"]
+        .clone()
 }
 
 #[tokio::test]
@@ -36,7 +37,8 @@ async fn a_workspace_without_calls() {
 async fn figures_of_two_days_and_two_agents() {
     let desk = Desk::open().await;
     let live = desk.workspace.live.clone();
-    let hindi = agents::create_active(&desk.app, &desk.workspace, &json!({"name": "Meera", "language": "hi"})).await;
+    let hindi =
+        agents::create_active(&desk.app, &desk.workspace, &json!({"name": "Meera", "language": "hi"})).await;
     for digits in ["1234", "1111", "3333", "9999"] {
         desk.place(&live, digits).await;
     }
@@ -72,9 +74,16 @@ async fn figures_of_two_days_and_two_agents() {
     }
     desk.app.advance(9).await;
     let later = figures(&desk, "").await;
-    assert_eq!((&later["totals"]["answered"], &later["perDay"][1]["talkSeconds"]), (&json!(5), &json!(8)), "what changed is seen at once");
+    assert_eq!(
+        (&later["totals"]["answered"], &later["perDay"][1]["talkSeconds"]),
+        (&json!(5), &json!(8)),
+        "what changed is seen at once"
+    );
     let one = figures(&desk, &format!("?agentId={hindi}&to={}", desk.at(3600))).await;
-    assert_eq!((&one["totals"]["calls"], &one["byLanguage"]), (&json!(1), &json!([{"language": "hi", "count": 1}])));
+    assert_eq!(
+        (&one["totals"]["calls"], &one["byLanguage"]),
+        (&json!(1), &json!([{"language": "hi", "count": 1}]))
+    );
     let part = figures(&desk, &format!("?from={}&to={}", desk.at(1), desk.at(65))).await;
     assert_eq!((&part["totals"]["calls"], &part["totals"]["peakConcurrency"]), (&json!(1), &json!(1)));
     assert_eq!(figures(&desk, "?agentId=agt_x").await["totals"]["calls"], 0);
@@ -97,7 +106,11 @@ fn stored(desk: &Desk, seconds: i64, status: Status, direction: &str) -> CallRow
         nudge: None,
         scheduled_call: None,
         direction: direction.into(),
-        progress: Progress { status, ended_at: Some(Timestamp(id.unix_ms() + SECOND)), ..Progress::placing() },
+        progress: Progress {
+            status,
+            ended_at: Some(Timestamp(id.unix_ms() + SECOND)),
+            ..Progress::placing()
+        },
         outcome: None,
         to_number: "+919812301234".into(),
         from_number: "+918012345678".into(),
@@ -131,7 +144,10 @@ async fn blocked_campaign_dials_declined_calls_and_calls_without_an_agent() {
         stored(&desk, 2, Status::Blocked, "outbound"),
         stored(&desk, 3, Status::Blocked, "inbound"),
         CallRow { campaign: Some(campaign), ..stored(&desk, 4, Status::Busy, "outbound") },
-        CallRow { agent: Some(desk.agent.parse().unwrap()), ..stored(&desk, 5, Status::Completed, "inbound") },
+        CallRow {
+            agent: Some(desk.agent.parse().unwrap()),
+            ..stored(&desk, 5, Status::Completed, "inbound")
+        },
     ];
     let inserted = desk.app.app().store.tx(move |tx| {
         store::calls::insert(tx, &rows)?;
@@ -139,15 +155,29 @@ async fn blocked_campaign_dials_declined_calls_and_calls_without_an_agent() {
     });
     inserted.await.unwrap();
     let all = figures(&desk, "").await;
-    assert_eq!((&all["totals"]["calls"], &all["totals"]["blockedCalls"], &all["totals"]["declinedCalls"]), (&json!(2), &json!(1), &json!(1)));
+    assert_eq!(
+        (&all["totals"]["calls"], &all["totals"]["blockedCalls"], &all["totals"]["declinedCalls"]),
+        (&json!(2), &json!(1), &json!(1))
+    );
     assert_eq!(all["sentiment"], json!([{"sentiment": "neutral", "count": 2}]));
-    let rows: Vec<_> =
-        all["agents"].as_array().unwrap().iter().map(|row| json!([row["agentId"], row["name"], row["inbound"], row["outbound"]])).collect();
+    let rows: Vec<_> = all["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| json!([row["agentId"], row["name"], row["inbound"], row["outbound"]]))
+        .collect();
     assert_eq!(json!(rows), json!([[desk.agent, "Asha", 1, 0], [null, null, 0, 1]]));
     assert_eq!(all["agents"][1]["sentiment"], json!([{"sentiment": "neutral", "count": 1}]));
     let of_campaign = figures(&desk, &format!("?campaignId={campaign}")).await;
-    assert_eq!((&of_campaign["totals"]["calls"], &of_campaign["totals"]["blockedCalls"]), (&json!(1), &json!(1)));
-    let found = desk.app.get(&desk.workspace.live, &format!("/v1/calls?campaignId={campaign}&state=blocked")).await.expect(200);
+    assert_eq!(
+        (&of_campaign["totals"]["calls"], &of_campaign["totals"]["blockedCalls"]),
+        (&json!(1), &json!(1))
+    );
+    let found = desk
+        .app
+        .get(&desk.workspace.live, &format!("/v1/calls?campaignId={campaign}&state=blocked"))
+        .await
+        .expect(200);
     assert_eq!(found["data"].as_array().unwrap().len(), 1);
     let inbound = desk.app.get(&desk.workspace.live, "/v1/calls?direction=inbound").await.expect(200);
     assert_eq!(inbound["data"].as_array().unwrap().len(), 2);

@@ -69,8 +69,11 @@ fn unique() -> String {
 
 /// A database of its own on the test server.
 async fn fresh_database() -> String {
-    let server = std::env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL names the PostgreSQL server of the tests; use `make test`");
-    let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls).await.expect("the PostgreSQL server of the tests answers");
+    let server = std::env::var("TEST_POSTGRES_URL")
+        .expect("TEST_POSTGRES_URL names the PostgreSQL server of the tests; use `make test`");
+    let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls)
+        .await
+        .expect("the PostgreSQL server of the tests answers");
     tokio::spawn(connection);
     let name = unique();
     client.batch_execute(&format!("create database {name}")).await.expect("a fresh database");
@@ -78,7 +81,8 @@ async fn fresh_database() -> String {
     format!("{base}/{name}")
 }
 
-/// Settings of a test: a fresh store of the engine under test, a free port, a manual clock, the sandbox carrier.
+/// Settings of a test: a fresh store of the engine under test, a free port, a manual clock, the sandbox
+/// carrier.
 pub async fn settings(folder: &std::path::Path) -> Config {
     let mut values = Values::default();
     let mut set = |name: &str, text: String| values.add_text(name, text, "the test").expect("a setting");
@@ -120,7 +124,11 @@ impl TestApp {
     }
 
     /// A service whose live calls go to this carrier, with these ports.
-    pub async fn start_ports(live: Arc<dyn domain::ports::Carrier>, change: impl FnOnce(&mut Config), ports: impl FnOnce(&mut Ports)) -> Self {
+    pub async fn start_ports(
+        live: Arc<dyn domain::ports::Carrier>,
+        change: impl FnOnce(&mut Config),
+        ports: impl FnOnce(&mut Ports),
+    ) -> Self {
         let folder = std::env::temp_dir().join("dastak-tests").join(unique());
         let mut config = settings(&folder).await;
         change(&mut config);
@@ -132,7 +140,12 @@ impl TestApp {
         Self::start_full(config, carriers, folder, |_| ()).await
     }
 
-    async fn start_full(config: Config, carriers: Carriers, folder: PathBuf, ports: impl FnOnce(&mut Ports)) -> Self {
+    async fn start_full(
+        config: Config,
+        carriers: Carriers,
+        folder: PathBuf,
+        ports: impl FnOnce(&mut Ports),
+    ) -> Self {
         let service = Service::start_over(config, carriers, ports).await.expect("the service starts");
         let policy = Policy { allow_insecure: true, user_agent: "test".into(), ..Policy::default() };
         Self {
@@ -181,7 +194,8 @@ impl TestApp {
         (config, std::mem::take(&mut self.folder))
     }
 
-    /// Ends the service as a crash does: in the middle of whatever it does, telling nobody. It must have been started inside `runtime`.
+    /// Ends the service as a crash does: in the middle of whatever it does, telling nobody. It must have been
+    /// started inside `runtime`.
     pub fn crash(mut self, runtime: tokio::runtime::Runtime) -> (Config, PathBuf) {
         let service = self.service.take().expect("running");
         let config = Config { public_url: String::new(), ..service.app.config.clone() };
@@ -222,21 +236,38 @@ impl TestApp {
     }
 
     /// Sends a request and holds the answer against the table of operations.
-    pub async fn send(&self, method: &str, path: &str, bearer: Option<&str>, headers: &[(&str, &str)], body: Bytes) -> Answer {
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        bearer: Option<&str>,
+        headers: &[(&str, &str)],
+        body: Bytes,
+    ) -> Answer {
         let target = self.http.check_url(&format!("{}{path}", self.url)).expect("a URL");
         let mut map = HeaderMap::new();
         if let Some(bearer) = bearer {
-            map.insert("authorization", HeaderValue::from_str(&format!("Bearer {bearer}")).expect("a header"));
+            map.insert(
+                "authorization",
+                HeaderValue::from_str(&format!("Bearer {bearer}")).expect("a header"),
+            );
         }
         if !body.is_empty() {
             map.insert("content-type", HeaderValue::from_static("application/json"));
         }
         for (name, value) in headers {
-            map.insert(HeaderName::from_bytes(name.as_bytes()).expect("a name"), HeaderValue::from_str(value).expect("a value"));
+            map.insert(
+                HeaderName::from_bytes(name.as_bytes()).expect("a name"),
+                HeaderValue::from_str(value).expect("a value"),
+            );
         }
         let method_name = Method::from_bytes(method.as_bytes()).expect("a method");
         let limits = Limits { deadline: Duration::from_secs(60), max_response_bytes: 64 << 20 };
-        let response = self.http.send(Request { method: method_name, target, headers: map, body }, limits).await.expect("an answer");
+        let response = self
+            .http
+            .send(Request { method: method_name, target, headers: map, body }, limits)
+            .await
+            .expect("an answer");
         let text = String::from_utf8_lossy(&response.body).into_owned();
         let json = serde_json::from_str(&text).unwrap_or(Value::Null);
         let answer = Answer { status: response.status.as_u16(), headers: response.headers, text, json };
@@ -282,8 +313,11 @@ impl TestApp {
         let limits = json!({"limits": {"requestsPerMinute": 1_000_000, "callsPerMinute": 1_000_000, "nudgesPerMinute": 1_000_000}});
         self.operator("PATCH", &format!("/workspaces/{id}"), &limits).await.expect(200);
         let number = format!("+9180{:08}", 20_000_000 + SERIAL.fetch_add(1, Ordering::Relaxed));
-        self.operator("POST", &format!("/workspaces/{id}/numbers"), &json!({"number": number})).await.expect(201);
-        let (live, test) = (self.key(&id, "live", json!("all")).await, self.key(&id, "test", json!("all")).await);
+        self.operator("POST", &format!("/workspaces/{id}/numbers"), &json!({"number": number}))
+            .await
+            .expect(201);
+        let (live, test) =
+            (self.key(&id, "live", json!("all")).await, self.key(&id, "test", json!("all")).await);
         Workspace { id, live, test }
     }
 
@@ -296,16 +330,23 @@ impl TestApp {
 
     /// Moves the manual clock; everything that this starts has settled when it returns.
     pub async fn advance(&self, seconds: i64) {
-        self.send("POST", "/dev/clock", None, &[], json!({"advanceSeconds": seconds}).to_string().into()).await.expect(200);
+        self.send("POST", "/dev/clock", None, &[], json!({"advanceSeconds": seconds}).to_string().into())
+            .await
+            .expect(200);
     }
 
     /// Sets the manual clock.
     pub async fn set_clock(&self, moment: &str) {
-        self.send("POST", "/dev/clock", None, &[], json!({"set": moment}).to_string().into()).await.expect(200);
+        self.send("POST", "/dev/clock", None, &[], json!({"set": moment}).to_string().into())
+            .await
+            .expect(200);
     }
 
     pub async fn now(&self) -> String {
-        self.send("GET", "/dev/clock", None, &[], Bytes::new()).await.expect(200)["now"].as_str().expect("a time").to_owned()
+        self.send("GET", "/dev/clock", None, &[], Bytes::new()).await.expect(200)["now"]
+            .as_str()
+            .expect("a time")
+            .to_owned()
     }
 }
 
@@ -323,10 +364,15 @@ fn conforms(method: &str, path: &str, answer: &Answer) {
     let path = path.split('?').next().unwrap_or(path);
     let matches = |template: &str| {
         let (left, right): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
-        left.len() == right.len() && left.iter().zip(&right).all(|(part, given)| part.starts_with('{') || part == given)
+        left.len() == right.len()
+            && left.iter().zip(&right).all(|(part, given)| part.starts_with('{') || part == given)
     };
-    let rows: Vec<_> = operations::all().filter(|operation| operation.method.as_str() == method && matches(operation.path)).collect();
-    let Some(operation) = rows.iter().find(|operation| !operation.path.contains('{')).or(rows.first()) else { return };
+    let rows: Vec<_> = operations::all()
+        .filter(|operation| operation.method.as_str() == method && matches(operation.path))
+        .collect();
+    let Some(operation) = rows.iter().find(|operation| !operation.path.contains('{')).or(rows.first()) else {
+        return;
+    };
     if let Some((_, shape)) = operation.answers.iter().find(|(status, _)| *status == answer.status) {
         if let (Some(shape), None) = (shape, operation.content_type)
             && let Err(misfit) = shape().check(&mut answer.json.clone())

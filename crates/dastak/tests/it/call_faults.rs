@@ -1,4 +1,5 @@
-//! Placing calls when something breaks between the two transactions of a placement: nobody is dialled twice, nothing acknowledged is lost.
+//! Placing calls when something breaks between the two transactions of a placement: nobody is dialled twice,
+//! nothing acknowledged is lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -110,7 +111,10 @@ async fn a_client_that_leaves_before_the_answer_finds_it_later() {
         };
         assert_eq!(again.header("idempotent-replayed"), Some("true"));
         let calls = desk.app.get(&key, "/v1/calls").await.expect(200);
-        assert_eq!((calls["data"].as_array().unwrap().len(), &calls["data"][0]["id"]), (1, &again.json["interactionId"]));
+        assert_eq!(
+            (calls["data"].as_array().unwrap().len(), &calls["data"][0]["id"]),
+            (1, &again.json["interactionId"])
+        );
     }
 }
 
@@ -144,7 +148,10 @@ async fn a_dial_that_the_carrier_cannot_tell_of_is_never_repeated() {
     desk.app.advance(30).await;
     repeat(&desk, &key, "1234").await.refused(502, "possibly_placed");
     let calls = desk.app.get(&key, "/v1/calls").await.expect(200);
-    assert_eq!((&calls["data"][0]["status"], &calls["data"][0]["endCause"]), (&json!("failed"), &json!("possibly_placed")));
+    assert_eq!(
+        (&calls["data"][0]["status"], &calls["data"][0]["endCause"]),
+        (&json!("failed"), &json!("possibly_placed"))
+    );
     assert_eq!((carrier.dials.load(Ordering::SeqCst), desk.wallet().await), (1, (1_000_000, 0)));
 }
 
@@ -186,10 +193,17 @@ async fn a_hang_up_that_the_carrier_does_not_carry_out() {
     let desk = Desk::open_in(TestApp::start_over(Arc::new(Mute::of(Standing::Unknown, true))).await).await;
     let id = desk.placed(&desk.workspace.live, "1234").await;
     desk.app.advance(3).await;
-    desk.app.post(&desk.workspace.live, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.refused(502, "hangup_failed");
+    desk.app
+        .post(&desk.workspace.live, &format!("/v1/calls/{id}/hangup"), &Value::Null)
+        .await
+        .refused(502, "hangup_failed");
     assert_eq!(desk.call(&desk.workspace.live, &id).await["state"], "in_progress");
     desk.app.advance(7).await;
-    assert_eq!(desk.call(&desk.workspace.live, &id).await["endCause"], "agent_ended", "it is still live and goes on");
+    assert_eq!(
+        desk.call(&desk.workspace.live, &id).await["endCause"],
+        "agent_ended",
+        "it is still live and goes on"
+    );
 }
 
 #[tokio::test]
@@ -203,7 +217,10 @@ async fn a_hang_up_of_a_call_that_is_still_being_placed() {
     }
     desk.app.advance(31).await;
     let call = desk.call(&key, &id).await;
-    assert_eq!((&call["status"], &call["endCause"], &call["answered"]), (&json!("cancelled"), &json!("api_hangup"), &json!(false)));
+    assert_eq!(
+        (&call["status"], &call["endCause"], &call["answered"]),
+        (&json!("cancelled"), &json!("api_hangup"), &json!(false))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -212,7 +229,9 @@ async fn many_placements_at_once_never_pass_the_caps() {
     let mut tasks = Vec::new();
     for number in 0..30 {
         let desk = desk.clone();
-        tasks.push(tokio::spawn(async move { desk.place(&desk.workspace.live, &format!("1{number:03}")).await }));
+        tasks.push(tokio::spawn(
+            async move { desk.place(&desk.workspace.live, &format!("1{number:03}")).await },
+        ));
     }
     let mut placed = 0;
     for task in tasks {

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::agents;
 use crate::app::{Answer, TestApp, Workspace};
 
-/// Noon in India on the day after a moment: every built-in pack is open, and what a test plays stays inside the calling hours.
+/// Noon in India on the day after a moment: every built-in pack is open, and what a test plays stays inside
+/// the calling hours.
 pub fn noon_after(now: &str) -> Timestamp {
     Timestamp((Timestamp::parse(now).unwrap().0.div_euclid(DAY) + 1) * DAY + 13 * HOUR / 2)
 }
@@ -32,7 +33,9 @@ impl Desk {
     /// In this service.
     pub async fn open_in(app: TestApp) -> Self {
         let workspace = app.workspace().await;
-        let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "You are Asha from Acme."})).await;
+        let agent =
+            agents::create_active(&app, &workspace, &json!({"systemPrompt": "You are Asha from Acme."}))
+                .await;
         let noon = noon_after(&app.now().await);
         app.set_clock(&noon.to_string()).await;
         Self { app, workspace, agent, noon }
@@ -43,7 +46,8 @@ impl Desk {
         self.noon.plus(seconds * SECOND).to_string()
     }
 
-    /// Stops the service and starts it again with the carriers of its settings; its clock then stands at this many seconds after noon.
+    /// Stops the service and starts it again with the carriers of its settings; its clock then stands at this
+    /// many seconds after noon.
     pub async fn restart(self, seconds: i64) -> Self {
         let app = self.app.restart_with(|_| ()).await;
         app.set_clock(&self.noon.plus(seconds * SECOND).to_string()).await;
@@ -81,7 +85,11 @@ impl Desk {
     }
 
     pub async fn wallet(&self) -> (i64, i64) {
-        let view = self.app.operator("GET", &format!("/workspaces/{}", self.workspace.id), &Value::Null).await.expect(200);
+        let view = self
+            .app
+            .operator("GET", &format!("/workspaces/{}", self.workspace.id), &Value::Null)
+            .await
+            .expect(200);
         (view["data"]["balanceMinor"].as_i64().unwrap(), view["data"]["reservedMinor"].as_i64().unwrap())
     }
 }
@@ -125,7 +133,10 @@ async fn a_test_call_plays_to_the_second() {
         let expected = [RINGING, LIVE, "10 ended completed agent_ended true 8 simulated"];
         assert_eq!(timeline(&desk, &test, digits).await, expected, "{digits}");
     }
-    assert_eq!(timeline(&desk, &test, "0000").await, [RINGING, "15 ended no_answer no_answer false null null"]);
+    assert_eq!(
+        timeline(&desk, &test, "0000").await,
+        [RINGING, "15 ended no_answer no_answer false null null"]
+    );
     assert_eq!(timeline(&desk, &test, "1111").await, [RINGING, "3 ended busy busy false null null"]);
     assert_eq!(desk.wallet().await, (1_000_000, 0), "nothing is billed");
 }
@@ -148,8 +159,13 @@ async fn the_sandbox_knows_every_outcome() {
         assert_eq!(timeline(&desk, &live, digits).await, expected, "{digits}");
     }
     let charges = desk.app.get(&live, "/v1/wallet/transactions").await.expect(200);
-    let kinds: Vec<&str> = charges["data"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["call_charge", "call_charge", "call_charge", "signup_grant"], "talk is billed, nothing else");
+    let kinds: Vec<&str> =
+        charges["data"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    assert_eq!(
+        kinds,
+        ["call_charge", "call_charge", "call_charge", "signup_grant"],
+        "talk is billed, nothing else"
+    );
     assert_eq!(desk.wallet().await, (1_000_000 - 3 * 600, 0));
 }
 
@@ -169,25 +185,37 @@ async fn a_test_call_tells_its_story() {
         "toNumber": "+919812301234", "fromNumber": call["fromNumber"], "answeredAt": desk.at(2), "endedAt": null,
         "durationSeconds": null, "endCause": null, "outcome": null, "metadata": {"order": 5, "note": null},
     });
-    assert_eq!((&started[0]["type"], &started[0]["livemode"], &started[0]["data"]), (&json!("call.started"), &json!(false), &expected));
+    assert_eq!(
+        (&started[0]["type"], &started[0]["livemode"], &started[0]["data"]),
+        (&json!("call.started"), &json!(false), &expected)
+    );
     desk.app.advance(8).await;
-    assert_eq!(desk.kinds().await, ["call.started", "transcript.ready", "outcome.captured", "call.completed"]);
+    assert_eq!(
+        desk.kinds().await,
+        ["call.started", "transcript.ready", "outcome.captured", "call.completed"]
+    );
     for event in &desk.events().await[1..] {
         let mut over = expected.clone();
-        for (name, value) in
-            [("endedAt", json!(desk.at(10))), ("durationSeconds", json!(8)), ("endCause", json!("agent_ended")), ("outcome", json!("simulated"))]
-        {
+        for (name, value) in [
+            ("endedAt", json!(desk.at(10))),
+            ("durationSeconds", json!(8)),
+            ("endCause", json!("agent_ended")),
+            ("outcome", json!("simulated")),
+        ] {
             over[name] = value;
         }
         assert_eq!(event["data"], over);
         assert_eq!(event["createdAt"], desk.at(10));
     }
     let call = desk.call(&desk.workspace.test, id).await;
-    let roles: Vec<&str> = call["transcript"].as_array().unwrap().iter().map(|turn| turn["role"].as_str().unwrap()).collect();
+    let roles: Vec<&str> =
+        call["transcript"].as_array().unwrap().iter().map(|turn| turn["role"].as_str().unwrap()).collect();
     assert!(roles.contains(&"agent") && roles.contains(&"customer"), "{call}");
-    assert!(call["transcript"][0]["text"].as_str().unwrap().contains("Asha from Acme"), "the agent's own flow speaks: {call}");
-    let rest =
-        json!({"summary": null, "extracted": {}, "recordingUrl": null, "fullTranscript": {"status": null, "turns": null}, "connectorPushes": []});
+    assert!(
+        call["transcript"][0]["text"].as_str().unwrap().contains("Asha from Acme"),
+        "the agent's own flow speaks: {call}"
+    );
+    let rest = json!({"summary": null, "extracted": {}, "recordingUrl": null, "fullTranscript": {"status": null, "turns": null}, "connectorPushes": []});
     for (name, value) in rest.as_object().unwrap() {
         assert_eq!(call.get(name), Some(value), "{name}");
     }
@@ -197,7 +225,9 @@ async fn a_test_call_tells_its_story() {
 async fn unanswered_calls_fail_with_their_cause() {
     let desk = Desk::open().await;
     let mut expected = Vec::new();
-    for (digits, cause) in [("0000", "no_answer"), ("1111", "busy"), ("4444", "rejected"), ("5555", "invalid_number")] {
+    for (digits, cause) in
+        [("0000", "no_answer"), ("1111", "busy"), ("4444", "rejected"), ("5555", "invalid_number")]
+    {
         desk.placed(&desk.workspace.live, digits).await;
         desk.app.advance(15).await;
         expected.push(("call.failed".to_owned(), cause.to_owned(), true));
@@ -206,11 +236,19 @@ async fn unanswered_calls_fail_with_their_cause() {
     let seen: Vec<(String, String, bool)> = events
         .iter()
         .map(|event| {
-            (event["type"].as_str().unwrap().into(), event["data"]["endCause"].as_str().unwrap().into(), event["livemode"].as_bool().unwrap())
+            (
+                event["type"].as_str().unwrap().into(),
+                event["data"]["endCause"].as_str().unwrap().into(),
+                event["livemode"].as_bool().unwrap(),
+            )
         })
         .collect();
     assert_eq!(seen, expected);
-    assert!(events.iter().all(|event| event["data"]["answeredAt"].is_null() && event["data"]["durationSeconds"].is_null()));
+    assert!(
+        events
+            .iter()
+            .all(|event| event["data"]["answeredAt"].is_null() && event["data"]["durationSeconds"].is_null())
+    );
 }
 
 #[tokio::test]
@@ -218,7 +256,10 @@ async fn stop_calling_puts_the_number_on_the_list() {
     let desk = Desk::open().await;
     let id = desk.placed(&desk.workspace.live, "7777").await;
     desk.app.advance(10).await;
-    assert_eq!(desk.kinds().await, ["call.started", "contact.opted_out", "transcript.ready", "outcome.captured", "call.completed"]);
+    assert_eq!(
+        desk.kinds().await,
+        ["call.started", "contact.opted_out", "transcript.ready", "outcome.captured", "call.completed"]
+    );
     let event = &desk.events().await[1];
     let call = desk.call(&desk.workspace.live, &id).await;
     let expected = json!({"contactId": call["contactId"], "externalRef": null, "phone": "+919812307777", "source": "call", "callId": id});
@@ -231,7 +272,9 @@ async fn stop_calling_puts_the_number_on_the_list() {
 async fn hanging_up_while_it_rings_and_while_it_is_live() {
     let desk = Desk::open().await;
     for (key, mode) in [(desk.workspace.test.clone(), "test"), (desk.workspace.live.clone(), "live")] {
-        for (after, expected) in [(1, "ended cancelled api_hangup false null null"), (5, "ended completed api_hangup true 3 null")] {
+        for (after, expected) in
+            [(1, "ended cancelled api_hangup false null null"), (5, "ended completed api_hangup true 3 null")]
+        {
             let id = desk.placed(&key, "1234").await;
             desk.app.advance(after).await;
             let path = format!("/v1/calls/{id}/hangup");
@@ -258,8 +301,11 @@ async fn whoever_has_seen_a_call_ended_hangs_up_in_vain() {
     let mut numbers = (1000..).map(|number: u32| number.to_string());
     let mut number = || numbers.next().expect("another one");
     for key in [desk.workspace.test.clone(), desk.workspace.live.clone()] {
-        let hang_up = async |id: &str| desk.app.post(&key, &format!("/v1/calls/{id}/hangup"), &Value::Null).await;
-        for (after, expected) in [(1, "ended cancelled api_hangup false null null"), (5, "ended completed api_hangup true 3 null")] {
+        let hang_up =
+            async |id: &str| desk.app.post(&key, &format!("/v1/calls/{id}/hangup"), &Value::Null).await;
+        for (after, expected) in
+            [(1, "ended cancelled api_hangup false null null"), (5, "ended completed api_hangup true 3 null")]
+        {
             // Read.
             let id = desk.placed(&key, &number()).await;
             desk.app.advance(after).await;
@@ -271,7 +317,9 @@ async fn whoever_has_seen_a_call_ended_hangs_up_in_vain() {
             desk.app.advance(after).await;
             hang_up(&id).await.expect(202);
             desk.app.advance(1).await;
-            let told = desk.events().await.into_iter().any(|event| event["data"]["callId"] == json!(id) && event["data"]["endCause"] == "api_hangup");
+            let told = desk.events().await.into_iter().any(|event| {
+                event["data"]["callId"] == json!(id) && event["data"]["endCause"] == "api_hangup"
+            });
             assert!(told, "its event is there");
             hang_up(&id).await.refused(409, "call_not_active");
         }
@@ -286,10 +334,14 @@ async fn whoever_has_seen_a_call_ended_hangs_up_in_vain() {
 #[tokio::test]
 async fn calls_go_on_after_a_restart() {
     let desk = Desk::open().await;
-    let (test, live) = (desk.placed(&desk.workspace.test, "1234").await, desk.placed(&desk.workspace.live, "1234").await);
+    let (test, live) =
+        (desk.placed(&desk.workspace.test, "1234").await, desk.placed(&desk.workspace.live, "1234").await);
     desk.app.advance(2).await;
     let desk = desk.restart(9).await;
-    assert_eq!(line(&desk.call(&desk.workspace.test, &test).await), "in_progress in_progress null true null null");
+    assert_eq!(
+        line(&desk.call(&desk.workspace.test, &test).await),
+        "in_progress in_progress null true null null"
+    );
     desk.app.advance(1).await;
     for (key, id) in [(&desk.workspace.test, &test), (&desk.workspace.live, &live)] {
         assert_eq!(line(&desk.call(key, id).await), "ended completed agent_ended true 8 simulated");
@@ -309,18 +361,29 @@ async fn a_call_that_ended_while_the_service_was_down_ended_when_it_did() {
 #[tokio::test]
 async fn the_two_worlds_do_not_see_each_other() {
     let desk = Desk::open().await;
-    let (test, live) = (desk.placed(&desk.workspace.test, "1234").await, desk.placed(&desk.workspace.live, "1234").await);
+    let (test, live) =
+        (desk.placed(&desk.workspace.test, "1234").await, desk.placed(&desk.workspace.live, "1234").await);
     for (key, mine, other) in [(&desk.workspace.test, &test, &live), (&desk.workspace.live, &live, &test)] {
         desk.app.get(key, &format!("/v1/calls/{mine}")).await.expect(200);
         desk.app.get(key, &format!("/v1/calls/{other}")).await.refused(404, "not_found");
-        desk.app.post(key, &format!("/v1/calls/{other}/hangup"), &Value::Null).await.refused(404, "not_found");
+        desk.app
+            .post(key, &format!("/v1/calls/{other}/hangup"), &Value::Null)
+            .await
+            .refused(404, "not_found");
         let listed = desk.app.get(key, "/v1/calls").await.expect(200);
-        let ids: Vec<&str> = listed["data"].as_array().unwrap().iter().map(|call| call["id"].as_str().unwrap()).collect();
+        let ids: Vec<&str> =
+            listed["data"].as_array().unwrap().iter().map(|call| call["id"].as_str().unwrap()).collect();
         assert_eq!(ids, [mine.as_str()]);
     }
-    let people =
-        [desk.call(&desk.workspace.test, &test).await["contactId"].clone(), desk.call(&desk.workspace.live, &live).await["contactId"].clone()];
+    let people = [
+        desk.call(&desk.workspace.test, &test).await["contactId"].clone(),
+        desk.call(&desk.workspace.live, &live).await["contactId"].clone(),
+    ];
     assert_ne!(people[0], people[1], "a person that only a test call made is not a real one");
     let again = desk.placed(&desk.workspace.test, "1234").await;
-    assert_eq!(desk.call(&desk.workspace.test, &again).await["contactId"], people[1], "a real contact is used as it is");
+    assert_eq!(
+        desk.call(&desk.workspace.test, &again).await["contactId"],
+        people[1],
+        "a real contact is used as it is"
+    );
 }

@@ -39,7 +39,10 @@ async fn agent_errors_for_both_keys() {
             (&inbound, 422, "agent_not_outbound"),
         ] {
             // Everything else is wrong, too: the agent comes first.
-            let body = with(agent, json!({"toNumber": "12345678", "fromNumber": "+919999999999", "variables": {"a": []}}));
+            let body = with(
+                agent,
+                json!({"toNumber": "12345678", "fromNumber": "+919999999999", "variables": {"a": []}}),
+            );
             app.post(key, "/v1/calls", &body).await.refused(status, code);
         }
         assert!(listed(app, key, "").await.is_empty());
@@ -77,7 +80,11 @@ async fn wrong_bodies_name_the_field() {
 async fn local_formats_are_normalized() {
     let desk = Desk::open().await;
     for text in ["98123 01234", "09812301234", "+91 98123-01234", "00919812301234"] {
-        let placed = desk.app.post(&desk.workspace.test, "/v1/calls", &with(&desk.agent, json!({"toNumber": text}))).await.expect(200);
+        let placed = desk
+            .app
+            .post(&desk.workspace.test, "/v1/calls", &with(&desk.agent, json!({"toNumber": text})))
+            .await
+            .expect(200);
         let call = desk.call(&desk.workspace.test, placed["interactionId"].as_str().unwrap()).await;
         assert_eq!(call["toNumber"], "+919812301234", "{text}");
     }
@@ -87,19 +94,42 @@ async fn local_formats_are_normalized() {
 async fn numbers_must_be_owned() {
     let desk = Desk::open().await;
     let path = format!("/workspaces/{}/numbers", desk.workspace.id);
-    let second =
-        format!("+9180{}", &desk.workspace.id.bytes().fold(10_000_000u32, |sum, byte| (sum * 31 + u32::from(byte)) % 80_000_000 + 10_000_000));
+    let second = format!(
+        "+9180{}",
+        &desk
+            .workspace
+            .id
+            .bytes()
+            .fold(10_000_000u32, |sum, byte| (sum * 31 + u32::from(byte)) % 80_000_000 + 10_000_000)
+    );
     let made = desk.app.operator("POST", &path, &json!({"number": second})).await.expect(201);
     for key in [&desk.workspace.live, &desk.workspace.test] {
-        desk.place_with(key, "1234", json!({"fromNumber": "+918011112222"})).await.refused(400, "from_number_not_owned");
-        desk.place_with(key, "1234", json!({"fromNumber": "nonsense"})).await.refused(400, "from_number_not_owned");
-        let placed = desk.place_with(key, "1234", json!({"fromNumber": second.replace("+91", "0")})).await.expect(200);
-        assert_eq!(desk.call(key, placed["interactionId"].as_str().unwrap()).await["fromNumber"], second.as_str());
+        desk.place_with(key, "1234", json!({"fromNumber": "+918011112222"}))
+            .await
+            .refused(400, "from_number_not_owned");
+        desk.place_with(key, "1234", json!({"fromNumber": "nonsense"}))
+            .await
+            .refused(400, "from_number_not_owned");
+        let placed =
+            desk.place_with(key, "1234", json!({"fromNumber": second.replace("+91", "0")})).await.expect(200);
+        assert_eq!(
+            desk.call(key, placed["interactionId"].as_str().unwrap()).await["fromNumber"],
+            second.as_str()
+        );
         let first = desk.placed(key, "1235").await;
-        assert_ne!(desk.call(key, &first).await["fromNumber"], second.as_str(), "the first number is the default");
+        assert_ne!(
+            desk.call(key, &first).await["fromNumber"],
+            second.as_str(),
+            "the first number is the default"
+        );
     }
-    desk.app.operator("DELETE", &format!("{path}/{}", made["data"]["id"].as_str().unwrap()), &Value::Null).await.expect(200);
-    desk.place_with(&desk.workspace.live, "1234", json!({"fromNumber": second})).await.refused(400, "from_number_not_owned");
+    desk.app
+        .operator("DELETE", &format!("{path}/{}", made["data"]["id"].as_str().unwrap()), &Value::Null)
+        .await
+        .expect(200);
+    desk.place_with(&desk.workspace.live, "1234", json!({"fromNumber": second}))
+        .await
+        .refused(400, "from_number_not_owned");
 }
 
 #[tokio::test]
@@ -107,16 +137,30 @@ async fn a_live_call_needs_verification_a_number_and_money_in_this_order() {
     let app = TestApp::start().await;
     let made = app.operator("POST", "/workspaces", &json!({"name": "Bare"})).await.expect(201);
     let id = made["data"]["id"].as_str().unwrap().to_owned();
-    let workspace = Workspace { live: app.key(&id, "live", json!("all")).await, test: app.key(&id, "test", json!("all")).await, id };
+    let workspace = Workspace {
+        live: app.key(&id, "live", json!("all")).await,
+        test: app.key(&id, "test", json!("all")).await,
+        id,
+    };
     let agent = agents::create_active(&app, &workspace, &json!({})).await;
     app.set_clock(&crate::call_simulation::noon_after(&app.now().await).to_string()).await;
-    let place = async |number: &str| -> Answer { app.post(&workspace.live, "/v1/calls", &with(&agent, json!({"toNumber": number}))).await };
+    let place = async |number: &str| -> Answer {
+        app.post(&workspace.live, "/v1/calls", &with(&agent, json!({"toNumber": number}))).await
+    };
     place("12345678").await.refused(403, "kyb_required");
-    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &json!({"kybVerified": true})).await.expect(200);
+    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &json!({"kybVerified": true}))
+        .await
+        .expect(200);
     place("12345678").await.refused(400, "invalid_request");
     let refused = place("+919812302222").await.refused(400, "no_phone_number");
     assert_eq!(refused["error"], "buy a phone number before placing calls");
-    app.operator("POST", &format!("/workspaces/{}/numbers", workspace.id), &json!({"number": "+918044445555"})).await.expect(201);
+    app.operator(
+        "POST",
+        &format!("/workspaces/{}/numbers", workspace.id),
+        &json!({"number": "+918044445555"}),
+    )
+    .await
+    .expect(201);
     place("+919812302222").await.refused(402, "insufficient_balance");
     assert!(listed(&app, &workspace.live, "").await.is_empty(), "refusals store nothing");
     let entry = json!({"kind": "topup", "amountMinor": 600, "reference": "pay"});
@@ -134,7 +178,11 @@ async fn a_test_call_needs_none_of_that() {
     let app = TestApp::start_with(|config| config.telephony.carrier = dastak::config::Carrier::None).await;
     let made = app.operator("POST", "/workspaces", &json!({"name": "Bare"})).await.expect(201);
     let id = made["data"]["id"].as_str().unwrap().to_owned();
-    let workspace = Workspace { live: app.key(&id, "live", json!("all")).await, test: app.key(&id, "test", json!("all")).await, id };
+    let workspace = Workspace {
+        live: app.key(&id, "live", json!("all")).await,
+        test: app.key(&id, "test", json!("all")).await,
+        id,
+    };
     let agent = agents::create_active(&app, &workspace, &json!({})).await;
     // Night in India, a number on the registry, no money, no number, not verified, no carrier.
     app.set_clock(&crate::call_simulation::noon_after(&app.now().await).plus(12 * HOUR).to_string()).await;
@@ -158,11 +206,20 @@ async fn every_gate_blocks_and_leaves_a_listed_call() {
     let live = &desk.workspace.live;
     let blocked = async |digits: &str, gate: &str| {
         let refused = desk.place(live, digits).await.refused(422, "call_blocked");
-        assert_eq!((&refused["meta"]["reason"], &refused["meta"]["blockReason"]), (&json!(gate), &json!(gate)));
+        assert_eq!(
+            (&refused["meta"]["reason"], &refused["meta"]["blockReason"]),
+            (&json!(gate), &json!(gate))
+        );
         assert_eq!(refused["error"], format!("call blocked by compliance: {gate}"));
         let call = desk.call(live, refused["meta"]["callId"].as_str().unwrap()).await;
-        assert_eq!((&call["state"], &call["status"], &call["answered"]), (&json!("blocked"), &json!("blocked"), &json!(false)));
-        desk.app.post(live, &format!("/v1/calls/{}/hangup", call["id"].as_str().unwrap()), &Value::Null).await.refused(409, "call_not_active");
+        assert_eq!(
+            (&call["state"], &call["status"], &call["answered"]),
+            (&json!("blocked"), &json!("blocked"), &json!(false))
+        );
+        desk.app
+            .post(live, &format!("/v1/calls/{}/hangup", call["id"].as_str().unwrap()), &Value::Null)
+            .await
+            .refused(409, "call_not_active");
     };
     blocked("2222", "dnd").await;
     desk.app.operator("POST", "/dnd", &json!({"phones": ["+919812300101"]})).await.expect(200);
@@ -175,15 +232,22 @@ async fn every_gate_blocks_and_leaves_a_listed_call() {
     }
     blocked("1111", "frequency_cap").await;
     let pack = json!({"name": "Strict", "hours": [{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}], "requireConsent": true});
-    let pack = desk.app.operator("POST", &format!("/workspaces/{}/compliance-packs", desk.workspace.id), &pack).await.expect(201);
-    let strict = agents::create_active(&desk.app, &desk.workspace, &json!({"policyRef": pack["data"]["id"]})).await;
-    let refused = desk.app.post(live, "/v1/calls", &with(&strict, json!({}))).await.refused(422, "call_blocked");
+    let pack = desk
+        .app
+        .operator("POST", &format!("/workspaces/{}/compliance-packs", desk.workspace.id), &pack)
+        .await
+        .expect(201);
+    let strict =
+        agents::create_active(&desk.app, &desk.workspace, &json!({"policyRef": pack["data"]["id"]})).await;
+    let refused =
+        desk.app.post(live, "/v1/calls", &with(&strict, json!({}))).await.refused(422, "call_blocked");
     assert_eq!(refused["meta"]["blockReason"], "consent");
     desk.app.advance(9 * 3600).await;
     blocked("1234", "calling_window").await;
     assert_eq!(listed(&desk.app, live, "?state=blocked").await.len(), 6);
     assert_eq!(desk.wallet().await, (1_000_000, 0), "a refusal holds nothing");
-    let failed = desk.kinds().await.into_iter().filter(|kind| kind != "contact.opted_out").collect::<Vec<_>>();
+    let failed =
+        desk.kinds().await.into_iter().filter(|kind| kind != "contact.opted_out").collect::<Vec<_>>();
     assert_eq!(failed, ["call.failed"; 3], "a refused placement sends no event");
     let log = desk.app.app().store.read({
         let tenant = desk.workspace.id.parse().unwrap();
@@ -196,7 +260,8 @@ async fn every_gate_blocks_and_leaves_a_listed_call() {
         }
     });
     let log: Result<Vec<(String, String)>, store::DbError> = log.await;
-    let blocks: Vec<String> = log.unwrap().into_iter().filter(|(decision, _)| decision == "blocked").map(|(_, by)| by).collect();
+    let blocks: Vec<String> =
+        log.unwrap().into_iter().filter(|(decision, _)| decision == "blocked").map(|(_, by)| by).collect();
     assert_eq!(blocks, ["dnd", "dnd", "opt_out", "frequency_cap", "consent", "calling_window"]);
 }
 
@@ -215,10 +280,16 @@ async fn lines_of_the_workspace_and_of_the_platform() {
     desk.app.advance(1).await;
     desk.placed(live, "1235").await;
     let full = desk.place(live, "1236").await;
-    assert!(full.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok_and(|seconds| seconds > 0)));
+    assert!(
+        full.header("retry-after")
+            .is_some_and(|seconds| seconds.parse::<u32>().is_ok_and(|seconds| seconds > 0))
+    );
     full.refused(429, "concurrency_limit");
     desk.app.post(&other.live, "/v1/calls", &with(&other_agent, json!({}))).await.expect(200);
-    desk.app.post(&other.live, "/v1/calls", &with(&other_agent, json!({"toNumber": "+919812301235"}))).await.refused(429, "concurrency_limit");
+    desk.app
+        .post(&other.live, "/v1/calls", &with(&other_agent, json!({"toNumber": "+919812301235"})))
+        .await
+        .refused(429, "concurrency_limit");
     desk.placed(&desk.workspace.test, "1236").await;
     desk.app.advance(9).await;
     desk.placed(live, "1236").await;
@@ -243,8 +314,16 @@ async fn the_carrier_refuses_or_is_lost() {
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     again.refused(502, "possibly_placed");
     let calls = listed(&desk.app, live, "").await;
-    let told: Vec<_> =
-        calls.iter().map(|call| (call["state"].as_str().unwrap(), call["status"].as_str().unwrap(), call["endCause"].as_str().unwrap())).collect();
+    let told: Vec<_> = calls
+        .iter()
+        .map(|call| {
+            (
+                call["state"].as_str().unwrap(),
+                call["status"].as_str().unwrap(),
+                call["endCause"].as_str().unwrap(),
+            )
+        })
+        .collect();
     assert_eq!(told, [("ended", "failed", "possibly_placed")]);
     assert!(desk.kinds().await.is_empty(), "the placement was refused synchronously");
     assert_eq!(desk.wallet().await, (1_000_000, 0));
@@ -255,13 +334,19 @@ async fn the_carrier_refuses_or_is_lost() {
 async fn variables_are_given_saved_and_required() {
     let desk = Desk::open().await;
     let (app, workspace) = (&desk.app, &desk.workspace);
-    let agent = agents::create_active(app, workspace, &json!({"systemPrompt": "Greet {{name}} about {{amount}}."})).await;
+    let agent =
+        agents::create_active(app, workspace, &json!({"systemPrompt": "Greet {{name}} about {{amount}}."}))
+            .await;
     for key in [&workspace.live, &workspace.test] {
         let place = async |more: Value| app.post(key, "/v1/calls", &with(&agent, more)).await;
-        let refused = place(json!({"variables": {"amount": 5}, "toNumber": "12345678"})).await.refused(422, "missing_required_variables");
+        let refused = place(json!({"variables": {"amount": 5}, "toNumber": "12345678"}))
+            .await
+            .refused(422, "missing_required_variables");
         assert_eq!(refused["meta"]["missing"], json!(["name"]));
         for wrong in [json!(null), json!([1]), json!({"x": 1})] {
-            let refused = place(json!({"variables": {"name": "A", "amount": wrong}})).await.refused(400, "invalid_variables");
+            let refused = place(json!({"variables": {"name": "A", "amount": wrong}}))
+                .await
+                .refused(400, "invalid_variables");
             assert_eq!(refused["meta"]["key"], "amount");
         }
         assert_eq!(listed(app, key, "").await.len(), 0, "refusals store nothing");
@@ -272,7 +357,8 @@ async fn variables_are_given_saved_and_required() {
         app.advance(24 * 3600).await;
         place(json!({"externalRef": "r1", "variables": {"name": "Other"}})).await.expect(200);
         let calls = listed(app, key, "").await;
-        let contacts: std::collections::BTreeSet<&str> = calls.iter().map(|call| call["contactId"].as_str().unwrap()).collect();
+        let contacts: std::collections::BTreeSet<&str> =
+            calls.iter().map(|call| call["contactId"].as_str().unwrap()).collect();
         assert_eq!((calls.len(), contacts.len()), (4, 1));
     }
 }
@@ -280,15 +366,25 @@ async fn variables_are_given_saved_and_required() {
 #[tokio::test]
 async fn what_is_over_a_limit_is_told_and_accepted() {
     let desk = Desk::open().await;
-    let many: serde_json::Map<String, Value> = (0..51).map(|index| (format!("v{index}"), json!("x"))).collect();
+    let many: serde_json::Map<String, Value> =
+        (0..51).map(|index| (format!("v{index}"), json!("x"))).collect();
     for (variables, expected) in [
         (json!({"name": "x".repeat(121)}), json!([["variable_truncated", "variables.name"]])),
         (json!({"1st": "x"}), json!([["variables_over_limit", "variables.1st"]])),
-        (json!({"n".repeat(65).as_str(): "x"}), json!([["variables_over_limit", format!("variables.{}", "n".repeat(65))]])),
+        (
+            json!({"n".repeat(65).as_str(): "x"}),
+            json!([["variables_over_limit", format!("variables.{}", "n".repeat(65))]]),
+        ),
         (Value::Object(many), json!([["variables_over_limit", "variables"]])),
     ] {
-        let placed = desk.place_with(&desk.workspace.test, "1234", json!({"variables": variables})).await.expect(200);
-        let told: Vec<Value> = placed["warnings"].as_array().unwrap().iter().map(|warning| json!([warning["code"], warning["field"]])).collect();
+        let placed =
+            desk.place_with(&desk.workspace.test, "1234", json!({"variables": variables})).await.expect(200);
+        let told: Vec<Value> = placed["warnings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|warning| json!([warning["code"], warning["field"]]))
+            .collect();
         assert_eq!(json!(told), expected);
         assert!(placed["warnings"].as_array().unwrap().iter().all(|warning| warning["message"].is_string()));
     }
@@ -301,17 +397,27 @@ async fn who_a_reference_and_a_number_name() {
     let contact = async |digits: &str, reference: Option<&str>| {
         let more = reference.map_or(json!({}), |reference| json!({"externalRef": reference}));
         let placed = desk.place_with(key, digits, more).await.expect(200);
-        desk.call(key, placed["interactionId"].as_str().unwrap()).await["contactId"].as_str().unwrap().to_owned()
+        desk.call(key, placed["interactionId"].as_str().unwrap()).await["contactId"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     let by_number = contact("0301", None).await;
-    assert_eq!(contact("0301", Some("a")).await, by_number, "a new reference takes over the number's contact");
+    assert_eq!(
+        contact("0301", Some("a")).await,
+        by_number,
+        "a new reference takes over the number's contact"
+    );
     assert_eq!(contact("0302", Some("a")).await, by_number, "the reference says who it is");
     let other = contact("0301", Some("b")).await;
     assert_ne!(other, by_number, "one number = one contact: a second reference is somebody else");
     assert_eq!(contact("0303", Some("b")).await, other);
     assert_ne!(contact("0302", None).await, by_number, "the number of a call does not become the contact's");
     let stored = desk.app.get(key, &format!("/v1/contacts/{by_number}")).await.expect(200);
-    assert_eq!((&stored["data"]["externalRef"], &stored["data"]["phone"]), (&json!("a"), &json!("+919812300301")));
+    assert_eq!(
+        (&stored["data"]["externalRef"], &stored["data"]["phone"]),
+        (&json!("a"), &json!("+919812300301"))
+    );
 }
 
 #[tokio::test]
@@ -319,7 +425,10 @@ async fn placing_is_idempotent() {
     let desk = Desk::open().await;
     for key in [&desk.workspace.live, &desk.workspace.test] {
         let place = async |name: &str, digits: &str| {
-            let body = with(&desk.agent, json!({"toNumber": format!("+91981230{digits}"), "variables": {"a": "x".repeat(121)}}));
+            let body = with(
+                &desk.agent,
+                json!({"toNumber": format!("+91981230{digits}"), "variables": {"a": "x".repeat(121)}}),
+            );
             desk.app.post_with(key, "/v1/calls", &[("idempotency-key", name)], &body).await
         };
         let first = place("k", "1234").await;
@@ -348,7 +457,10 @@ async fn the_placing_limit_counts() {
         desk.placed(&desk.workspace.test, "1234").await;
     }
     let limited = desk.place(&desk.workspace.live, "1234").await;
-    assert_eq!((limited.header("x-ratelimit-limit"), limited.header("x-ratelimit-remaining")), (Some("2"), Some("0")));
+    assert_eq!(
+        (limited.header("x-ratelimit-limit"), limited.header("x-ratelimit-remaining")),
+        (Some("2"), Some("0"))
+    );
     limited.refused(429, "rate_limited");
 }
 
@@ -360,7 +472,10 @@ async fn lists_filter_and_page() {
     let mut ids = Vec::new();
     for (index, digits) in ["1234", "0000", "1111", "1234", "1111", "0000", "1235"].into_iter().enumerate() {
         let agent = if index % 2 == 0 { &desk.agent } else { &second };
-        let placed = app.post(test, "/v1/calls", &with(agent, json!({"toNumber": format!("+91981230{digits}")}))).await.expect(200);
+        let placed = app
+            .post(test, "/v1/calls", &with(agent, json!({"toNumber": format!("+91981230{digits}")})))
+            .await
+            .expect(200);
         ids.push(placed["interactionId"].as_str().unwrap().to_owned());
         app.advance(1).await;
     }
@@ -390,9 +505,19 @@ async fn lists_filter_and_page() {
     assert_eq!(found(&format!("?contactId={contact}")).await, [3, 0]);
     assert_eq!(found(&format!("?contactId={contact}&state=ended")).await, Vec::<usize>::new());
     assert_eq!(found(&format!("?contactId={contact}&direction=outbound&agentId={second}")).await, [3]);
-    assert_eq!(found(&format!("?from={}&to={}", desk.at(2), desk.at(5))).await, [4, 3, 2], "from is included, to is not");
+    assert_eq!(
+        found(&format!("?from={}&to={}", desk.at(2), desk.at(5))).await,
+        [4, 3, 2],
+        "from is included, to is not"
+    );
     assert_eq!(found(&format!("?state=ended&from={}", desk.at(3))).await, [4]);
-    for query in ["", "&direction=outbound", "&state=ringing", &format!("&agentId={}", desk.agent), &format!("&contactId={contact}")] {
+    for query in [
+        "",
+        "&direction=outbound",
+        "&state=ringing",
+        &format!("&agentId={}", desk.agent),
+        &format!("&contactId={contact}"),
+    ] {
         let whole = found(&format!("?limit=200{query}")).await;
         let (mut pages, mut cursor) = (Vec::new(), String::new());
         loop {
@@ -405,7 +530,15 @@ async fn lists_filter_and_page() {
         }
         assert_eq!(pages, whole, "{query}");
     }
-    for wrong in ["cursor=x", "state=over", "direction=up", "from=yesterday", "to=2026-01-01T00:00:00", "limit=0", "limit=201"] {
+    for wrong in [
+        "cursor=x",
+        "state=over",
+        "direction=up",
+        "from=yesterday",
+        "to=2026-01-01T00:00:00",
+        "limit=0",
+        "limit=201",
+    ] {
         let answer = app.get(test, &format!("/v1/calls?{wrong}")).await;
         assert_eq!(answer.status, 400, "{wrong}");
     }
@@ -416,19 +549,36 @@ async fn lists_filter_and_page() {
 async fn an_erased_person_is_gone_from_calls() {
     let desk = Desk::open().await;
     let live = &desk.workspace.live;
-    let placed =
-        desk.place_with(live, "1234", json!({"externalRef": "r", "variables": {"name": "Asha"}, "metadata": {"note": "n"}})).await.expect(200);
+    let placed = desk
+        .place_with(
+            live,
+            "1234",
+            json!({"externalRef": "r", "variables": {"name": "Asha"}, "metadata": {"note": "n"}}),
+        )
+        .await
+        .expect(200);
     let id = placed["interactionId"].as_str().unwrap().to_owned();
     desk.app.advance(10).await;
-    let going = desk.place_with(live, "1235", json!({"externalRef": "r"})).await.expect(200)["interactionId"].as_str().unwrap().to_owned();
+    let going = desk.place_with(live, "1235", json!({"externalRef": "r"})).await.expect(200)["interactionId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     desk.app.advance(3).await;
     let contact = desk.call(live, &id).await["contactId"].as_str().unwrap().to_owned();
-    let erased = desk.app.post(live, &format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
-    assert_eq!((&erased["data"]["erased"]["calls"], &erased["data"]["erased"]["transcripts"]), (&json!(2), &json!(1)));
+    let erased =
+        desk.app.post(live, &format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
+    assert_eq!(
+        (&erased["data"]["erased"]["calls"], &erased["data"]["erased"]["transcripts"]),
+        (&json!(2), &json!(1))
+    );
     desk.app.advance(1).await;
     let call = desk.call(live, &id).await;
-    let rest = ["toNumber", "metadata", "transcript", "extracted", "durationSeconds"].map(|name| call[name].clone());
+    let rest =
+        ["toNumber", "metadata", "transcript", "extracted", "durationSeconds"].map(|name| call[name].clone());
     assert_eq!(json!(rest), json!(["[erased]", {}, [], {}, 8]));
     let call = desk.call(live, &going).await;
-    assert_eq!((&call["state"], &call["endCause"], &call["toNumber"]), (&json!("ended"), &json!("api_hangup"), &json!("[erased]")));
+    assert_eq!(
+        (&call["state"], &call["endCause"], &call["toNumber"]),
+        (&json!("ended"), &json!("api_hangup"), &json!("[erased]"))
+    );
 }

@@ -18,19 +18,29 @@ async fn errors_come_in_the_envelope() {
     let token = Some(app.operator_token.as_str());
     let path = "/operator/v1/workspaces";
     app.send("POST", path, token, &[], Bytes::from_static(b"{")).await.refused(400, "malformed_json");
-    let named = app.send("POST", path, token, &[], Bytes::from_static(b"{\"name\":5}")).await.refused(400, "invalid_request");
-    assert_eq!(named, json!({"error": "name must be a string of 1 to 120 characters", "code": "invalid_request", "meta": {"field": "name"}}));
+    let named = app
+        .send("POST", path, token, &[], Bytes::from_static(b"{\"name\":5}"))
+        .await
+        .refused(400, "invalid_request");
+    assert_eq!(
+        named,
+        json!({"error": "name must be a string of 1 to 120 characters", "code": "invalid_request", "meta": {"field": "name"}})
+    );
     let large = Bytes::from(vec![b' '; 5 * 1024 * 1024 + 1]);
     app.send("POST", path, token, &[], large).await.refused(413, "payload_too_large");
     for query in ["limit=0", "limit=201", "limit=ten"] {
-        app.get(&workspace.live, &format!("/v1/wallet/transactions?{query}")).await.refused(400, "invalid_request");
+        app.get(&workspace.live, &format!("/v1/wallet/transactions?{query}"))
+            .await
+            .refused(400, "invalid_request");
     }
 }
 
 #[tokio::test]
 async fn request_ids_are_the_clients_or_ours() {
     let app = TestApp::start().await;
-    for (sent, kept) in [("abc.DEF_12-3", true), ("short", false), ("has spaces in it", false), (&"x".repeat(65), false)] {
+    for (sent, kept) in
+        [("abc.DEF_12-3", true), ("short", false), ("has spaces in it", false), (&"x".repeat(65), false)]
+    {
         let answer = app.send("GET", "/healthz", None, &[("x-request-id", sent)], Bytes::new()).await;
         assert_eq!(answer.header("x-request-id") == Some(sent), kept, "{sent}");
         assert!(answer.header("x-request-id").is_some_and(|id| id.len() >= 8));
@@ -41,7 +51,13 @@ async fn request_ids_are_the_clients_or_ours() {
 async fn limits_are_fixed_windows_per_workspace() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &json!({"limits": {"requestsPerMinute": 5}})).await.expect(200);
+    app.operator(
+        "PATCH",
+        &format!("/workspaces/{}", workspace.id),
+        &json!({"limits": {"requestsPerMinute": 5}}),
+    )
+    .await
+    .expect(200);
     app.set_clock("2027-01-01T00:00:30Z").await;
     for used in 1..=5 {
         // All keys of the workspace share the window.
@@ -68,14 +84,19 @@ async fn cursors_are_stable_under_inserts_and_belong_to_their_list() {
         app.workspace().await;
     }
     let list = |cursor: Option<String>| {
-        let path = format!("/workspaces?limit=3{}", cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default());
+        let path = format!(
+            "/workspaces?limit=3{}",
+            cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default()
+        );
         let app = &app;
         async move { app.operator("GET", &path, &Value::Null).await }
     };
     let (mut seen, mut cursor) = (Vec::new(), None);
     loop {
         let page = list(cursor.take()).await.expect(200);
-        seen.extend(page["data"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned()));
+        seen.extend(
+            page["data"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned()),
+        );
         app.workspace().await;
         match page["nextCursor"].as_str() {
             Some(next) => cursor = Some(next.to_owned()),
@@ -86,9 +107,14 @@ async fn cursors_are_stable_under_inserts_and_belong_to_their_list() {
     sorted.sort_by(|a, b| b.cmp(a));
     sorted.dedup();
     assert_eq!((seen.len(), &seen), (7, &sorted), "newest first, none twice, none of the new ones");
-    let of_log = app.operator("GET", "/log?limit=1", &Value::Null).await.expect(200)["nextCursor"].as_str().unwrap().to_owned();
+    let of_log = app.operator("GET", "/log?limit=1", &Value::Null).await.expect(200)["nextCursor"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     for cursor in [of_log.as_str(), "rubbish", "e30.x"] {
-        app.operator("GET", &format!("/workspaces?cursor={cursor}"), &Value::Null).await.refused(400, "invalid_cursor");
+        app.operator("GET", &format!("/workspaces?cursor={cursor}"), &Value::Null)
+            .await
+            .refused(400, "invalid_cursor");
     }
 }
 
@@ -96,14 +122,26 @@ async fn cursors_are_stable_under_inserts_and_belong_to_their_list() {
 async fn the_service_describes_itself() {
     let app = TestApp::start().await;
     let document = app.send("GET", "/v1/openapi.json", None, &[], Bytes::new()).await.expect(200);
-    assert_eq!((document["openapi"].as_str(), document["info"]["version"].as_str()), (Some("3.1.0"), Some("1")));
+    assert_eq!(
+        (document["openapi"].as_str(), document["info"]["version"].as_str()),
+        (Some("3.1.0"), Some("1"))
+    );
     assert_eq!(document["paths"]["/v1/wallet"]["get"]["x-scope"], "billing:read");
-    assert!(document["paths"].as_object().unwrap().keys().all(|path| !path.starts_with("/operator/v1/w") && !path.starts_with("/dev")));
+    assert!(
+        document["paths"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .all(|path| !path.starts_with("/operator/v1/w") && !path.starts_with("/dev"))
+    );
     let operator = app.send("GET", "/operator/v1/openapi.json", None, &[], Bytes::new()).await.expect(200);
     assert!(operator["paths"]["/operator/v1/workspaces"].is_object());
     let golden = include_str!("../../../../openapi.json");
     let ours = format!("{}\n", serde_json::to_string_pretty(&document).unwrap());
-    assert!(golden == ours, "openapi.json differs from the code: run `make openapi` and look at the difference");
+    assert!(
+        golden == ours,
+        "openapi.json differs from the code: run `make openapi` and look at the difference"
+    );
     let page = app.send("GET", "/docs", None, &[], Bytes::new()).await;
     assert!(page.status == 200 && page.text.contains("/v1/openapi.json"));
 }
@@ -136,7 +174,9 @@ async fn the_manual_clock_moves_only_forward() {
         json!({}),
         json!({"advanceSeconds": 1, "set": "2028-01-01T00:00:00Z"}),
     ] {
-        app.send("POST", "/dev/clock", None, &[], body.to_string().into()).await.refused(400, "invalid_request");
+        app.send("POST", "/dev/clock", None, &[], body.to_string().into())
+            .await
+            .refused(400, "invalid_request");
     }
     let real = TestApp::start_with(|config| config.manual_clock = false).await;
     real.send("GET", "/dev/clock", None, &[], Bytes::new()).await.refused(404, "not_found");

@@ -47,7 +47,8 @@ pub async fn decide_in(app: &TestApp, workspace: &Workspace, world: Mode, number
     let work = move |tx: &mut store::Tx<'_>| {
         let mut chains = Chains::default();
         for number in numbers.clone() {
-            let entry = Entry { is_test: world == Mode::Test, ..entry(number, at.plus(number as i64 * 60_000)) };
+            let entry =
+                Entry { is_test: world == Mode::Test, ..entry(number, at.plus(number as i64 * 60_000)) };
             chains.record(tx, tenant, Chain::Audit, entry)?;
         }
         chains.finish(tx, &context)
@@ -64,7 +65,12 @@ pub struct Saved(pub PathBuf);
 
 impl Saved {
     pub fn new(text: impl AsRef<[u8]>) -> Self {
-        let file = std::env::temp_dir().join(format!("dastak-log-{}-{:?}-{}", std::process::id(), std::thread::current().id(), text.as_ref().len()));
+        let file = std::env::temp_dir().join(format!(
+            "dastak-log-{}-{:?}-{}",
+            std::process::id(),
+            std::thread::current().id(),
+            text.as_ref().len()
+        ));
         std::fs::write(&file, text).unwrap();
         Self(file)
     }
@@ -79,8 +85,15 @@ impl Drop for Saved {
 /// What the program says of a file, and whether it is content.
 pub fn verify_log(text: &str, more: &[&str]) -> (bool, Value) {
     let file = Saved::new(text);
-    let run = Command::new(env!("CARGO_BIN_EXE_dastak")).arg("verify-log").arg(&file.0).args(more).arg("--json").output().unwrap();
-    let shown = serde_json::from_slice(&run.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&run.stderr)));
+    let run = Command::new(env!("CARGO_BIN_EXE_dastak"))
+        .arg("verify-log")
+        .arg(&file.0)
+        .args(more)
+        .arg("--json")
+        .output()
+        .unwrap();
+    let shown = serde_json::from_slice(&run.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&run.stderr)));
     (run.status.success(), shown)
 }
 
@@ -94,7 +107,8 @@ pub async fn export(app: &TestApp, workspace: &Workspace, query: &str) -> String
 async fn an_empty_log_is_whole() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let chain = |name| json!({"name": name, "verified": true, "records": 0, "brokenAt": null, "problem": null});
+    let chain =
+        |name| json!({"name": name, "verified": true, "records": 0, "brokenAt": null, "problem": null});
     assert_eq!(
         verify(&app, &workspace).await,
         json!({"verified": true, "records": 0, "chains": [chain("audit"), chain("grievances"), chain("consent")]})
@@ -102,7 +116,10 @@ async fn an_empty_log_is_whole() {
     let text = export(&app, &workspace, "").await;
     assert_eq!(text.lines().count(), 2);
     assert!(verify_log(&text, &[]).0);
-    assert_eq!(app.get(&workspace.live, "/v1/audit/stats").await.expect(200)["data"], json!({"total": 0, "byRule": {}, "byDay": [], "byAgent": []}));
+    assert_eq!(
+        app.get(&workspace.live, "/v1/audit/stats").await.expect(200)["data"],
+        json!({"total": 0, "byRule": {}, "byDay": [], "byAgent": []})
+    );
     let head = app.get(&workspace.live, "/v1/audit/head").await.expect(200);
     assert_eq!((head["data"]["seq"].as_i64(), head["data"]["hash"].as_str()), (Some(0), Some(GENESIS)));
 }
@@ -114,13 +131,24 @@ async fn the_export_is_the_documented_file() {
     decide(&app, &workspace, 0..12).await;
     let answer = app.get(&workspace.live, "/v1/audit/export").await;
     assert_eq!(answer.header("content-type"), Some("text/csv; charset=utf-8"));
-    assert!(answer.header("content-disposition").unwrap().starts_with("attachment; filename=\"decision-log-audit-"));
+    assert!(
+        answer
+            .header("content-disposition")
+            .unwrap()
+            .starts_with("attachment; filename=\"decision-log-audit-")
+    );
     let lines: Vec<&str> = answer.text.split("\r\n").collect();
     assert_eq!(
         lines[0],
         "\u{FEFF}seq,timestamp,interaction_id,decision,blocked_by,gate_results,outcome,recording_ref,consent_ref,integrity_hash,prev_hash,is_test,channel,agent_id"
     );
-    assert!(lines[1].starts_with("1,2026-12-01T04:00:00.000Z,call_00000000000000000000000000,allowed,,\"{\"\"pack\"\":"), "{}", lines[1]);
+    assert!(
+        lines[1].starts_with(
+            "1,2026-12-01T04:00:00.000Z,call_00000000000000000000000000,allowed,,\"{\"\"pack\"\":"
+        ),
+        "{}",
+        lines[1]
+    );
     assert!(lines[1].contains(&format!(",{GENESIS},false,voice,")), "{}", lines[1]);
     assert!(lines[5].ends_with(",false,voice,agt_00000000000000000000000000"), "{}", lines[5]);
     assert!(lines[13].starts_with("# verified=true records=12 last_seq=12 before=0000"), "{}", lines[13]);
@@ -133,16 +161,26 @@ async fn the_export_is_the_documented_file() {
     );
     // A part of it says what stands before, and still verifies.
     let part = export(&app, &workspace, "?from=2026-12-01T04:03:00Z&to=2026-12-01T09:37:00%2B05:30").await;
-    let numbers: Vec<&str> = part.lines().skip(1).filter_map(|line| line.split(',').next().filter(|first| !first.starts_with('#'))).collect();
+    let numbers: Vec<&str> = part
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split(',').next().filter(|first| !first.starts_with('#')))
+        .collect();
     assert_eq!(numbers, ["4", "5", "6", "7"], "from is included, to is not");
     let (whole, shown) = verify_log(&part, &[]);
     assert!(whole && shown["slice"] == true, "{shown}");
-    assert_eq!(export(&app, &workspace, "?from=2026-12-01&to=2026-12-01").await.lines().count(), 14, "dates include their day");
+    assert_eq!(
+        export(&app, &workspace, "?from=2026-12-01&to=2026-12-01").await.lines().count(),
+        14,
+        "dates include their day"
+    );
     assert_eq!(export(&app, &workspace, "?from=2026-12-02").await.lines().count(), 2);
     for query in ["?from=yesterday", "?format=docx", "?chain=other"] {
         app.get(&workspace.live, &format!("/v1/audit/export{query}")).await.refused(400, "invalid_request");
     }
-    app.get(&workspace.live, "/v1/audit/stats?from=2026-12-02T00:00:00Z&to=2026-12-01T00:00:00Z").await.refused(400, "invalid_request");
+    app.get(&workspace.live, "/v1/audit/stats?from=2026-12-02T00:00:00Z&to=2026-12-01T00:00:00Z")
+        .await
+        .refused(400, "invalid_request");
     // Another workspace has a log of its own.
     let other = app.workspace().await;
     assert_eq!(export(&app, &other, "").await.lines().count(), 2);
@@ -208,7 +246,13 @@ async fn a_refused_transaction_leaves_no_record() {
 
 /// Statements that somebody with the database's password may try; `?1` is the workspace.
 const TAMPERING: &[(&str, u64, &[&str])] = &[
-    ("change", 6, &["update decision_log set decision = 'allowed', blocked_by = '' where workspace = ?1 and chain = 'audit' and seq = 6"]),
+    (
+        "change",
+        6,
+        &[
+            "update decision_log set decision = 'allowed', blocked_by = '' where workspace = ?1 and chain = 'audit' and seq = 6",
+        ],
+    ),
     ("change a moment", 5, &["update decision_log set at = at + 1 where workspace = ?1 and seq = 5"]),
     ("delete", 5, &["delete from decision_log where workspace = ?1 and seq = 5"]),
     ("delete the first", 1, &["delete from decision_log where workspace = ?1 and seq = 1"]),
@@ -300,7 +344,11 @@ async fn a_chain_written_anew_is_found() {
     };
     app.app().store.tx(rewrite).await.unwrap();
     let found = verify(&app, &workspace).await;
-    assert_eq!((found["verified"].as_bool(), found["chains"][0]["brokenAt"].as_u64()), (Some(false), Some(6)), "{found}");
+    assert_eq!(
+        (found["verified"].as_bool(), found["chains"][0]["brokenAt"].as_u64()),
+        (Some(false), Some(6)),
+        "{found}"
+    );
     let head = kept.0.to_str().unwrap();
     let after = export(&app, &workspace, "").await;
     assert!(!verify_log(&after, &[]).0);
@@ -320,7 +368,14 @@ async fn tampering_with_the_file_is_found() {
     let kept = Saved::new(app.get(&workspace.live, "/v1/audit/head").await.text);
     let text = export(&app, &workspace, "").await;
     let lines: Vec<&str> = text.split_inclusive("\r\n").collect();
-    let without = |gone: usize| lines.iter().enumerate().filter(|(place, _)| *place != gone).map(|(_, line)| *line).collect::<String>();
+    let without = |gone: usize| {
+        lines
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| *place != gone)
+            .map(|(_, line)| *line)
+            .collect::<String>()
+    };
     let mut swapped = lines.clone();
     swapped.swap(4, 5);
     let mut doubled = lines.clone();
@@ -351,7 +406,10 @@ async fn tampering_with_the_file_is_found() {
     assert_eq!(shown["brokenAt"], 10, "{shown}");
     let file = Saved::new(&text);
     let said = Command::new(env!("CARGO_BIN_EXE_dastak")).arg("verify-log").arg(&file.0).output().unwrap();
-    assert!(String::from_utf8_lossy(&said.stdout).starts_with("whole: every record fits\nrecords in order: 9\n"), "{said:?}");
+    assert!(
+        String::from_utf8_lossy(&said.stdout).starts_with("whole: every record fits\nrecords in order: 9\n"),
+        "{said:?}"
+    );
 }
 
 #[tokio::test]
@@ -359,7 +417,13 @@ async fn refused_dials_are_counted() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     for number in 0..30 {
-        decide_in(&app, &workspace, if number % 5 == 4 { Mode::Test } else { Mode::Live }, number..number + 1).await;
+        decide_in(
+            &app,
+            &workspace,
+            if number % 5 == 4 { Mode::Test } else { Mode::Live },
+            number..number + 1,
+        )
+        .await;
     }
     let at = Timestamp::parse("2026-12-01T18:30:00Z").unwrap();
     let (tenant, context) = (workspace.id.parse().unwrap(), app.app().context());
@@ -368,7 +432,10 @@ async fn refused_dials_are_counted() {
     app.app().store.tx(late).await.unwrap();
     let stats = app.get(&workspace.live, "/v1/audit/stats").await.expect(200)["data"].clone();
     // Refused: 2 5 8 11 14 17 20 23 26 29; of these 14 and 29 with a test key; and 8 again.
-    assert_eq!((stats["total"].as_i64(), &stats["byRule"]), (Some(9), &json!({"dnd": 5, "frequency_cap": 4})));
+    assert_eq!(
+        (stats["total"].as_i64(), &stats["byRule"]),
+        (Some(9), &json!({"dnd": 5, "frequency_cap": 4}))
+    );
     assert_eq!(
         stats["byDay"],
         json!([{"day": "2026-12-01", "count": 8, "byRule": {"dnd": 4, "frequency_cap": 4}}, {"day": "2026-12-02", "count": 1, "byRule": {"dnd": 1}}])
@@ -389,17 +456,28 @@ async fn refused_dials_are_counted() {
 async fn opting_out_and_consent_are_proven_without_names() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let consent = json!({"source": "web_form", "capturedAt": "2026-01-02T03:04:05Z", "reference": "secret form"});
+    let consent =
+        json!({"source": "web_form", "capturedAt": "2026-01-02T03:04:05Z", "reference": "secret form"});
     let body = json!({"externalRef": "secret-ref", "phone": "9812345678", "name": "Secret", "consent": consent, "optOut": true});
     let made = app.post(&workspace.live, "/v1/contacts", &body).await.expect(201);
     let id = made["data"]["id"].as_str().unwrap();
-    app.operator("POST", &format!("/workspaces/{}/contacts/{id}/lift-opt-out", workspace.id), &Value::Null).await.expect(200);
-    app.send("POST", &format!("/v1/contacts/{id}/erase"), Some(&workspace.live), &[], Bytes::new()).await.expect(200);
+    app.operator("POST", &format!("/workspaces/{}/contacts/{id}/lift-opt-out", workspace.id), &Value::Null)
+        .await
+        .expect(200);
+    app.send("POST", &format!("/v1/contacts/{id}/erase"), Some(&workspace.live), &[], Bytes::new())
+        .await
+        .expect(200);
     let text = export(&app, &workspace, "?chain=consent").await;
-    let outcomes: Vec<&str> = ["given", "withdrawn", "restored"].into_iter().filter(|word| text.contains(&format!(",{word},"))).collect();
+    let outcomes: Vec<&str> = ["given", "withdrawn", "restored"]
+        .into_iter()
+        .filter(|word| text.contains(&format!(",{word},")))
+        .collect();
     assert_eq!((outcomes.len(), text.lines().count()), (3, 5), "{text}");
     let grievances = export(&app, &workspace, "?chain=grievances").await;
-    assert!(grievances.contains(&format!("{id},allowed,")) && grievances.contains(",erased,"), "{grievances}");
+    assert!(
+        grievances.contains(&format!("{id},allowed,")) && grievances.contains(",erased,"),
+        "{grievances}"
+    );
     for secret in ["ecret", "98123"] {
         assert!(!text.contains(secret) && !grievances.contains(secret), "{secret}");
     }

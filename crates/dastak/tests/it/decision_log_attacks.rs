@@ -1,4 +1,5 @@
-//! Attacks on the decision log by somebody who has the database but not the data folder, and by clients who ask for all of it again and again.
+//! Attacks on the decision log by somebody who has the database but not the data folder, and by clients who
+//! ask for all of it again and again.
 
 use std::time::Duration;
 
@@ -30,7 +31,10 @@ async fn put_back(app: &TestApp, workspace: &Workspace, strand: Strand, older: &
     let (tenant, older) = (tenant(workspace), older.clone());
     let work = move |tx: &mut Tx<'_>| {
         let seq = older.head.seq as i64;
-        tx.exec("delete from decision_log where workspace = ?1 and chain = ?2 and seq > ?3", params![tenant, strand.as_str(), seq])?;
+        tx.exec(
+            "delete from decision_log where workspace = ?1 and chain = ?2 and seq > ?3",
+            params![tenant, strand.as_str(), seq],
+        )?;
         tx.exec(
             "update decision_log_heads set seq = ?3, hash = ?4, at = ?5, seal = ?6 where workspace = ?1 and chain = ?2",
             params![tenant, strand.as_str(), seq, &older.head.hash, older.at, &older.seal],
@@ -155,7 +159,13 @@ async fn a_restored_backup_is_accepted_and_the_log_says_so() {
     let log = app.operator("GET", "/log", &Value::Null).await.expect(200);
     let line = &log["data"].as_array().unwrap()[0];
     assert_eq!(line["operation"], "acceptLog");
-    assert!(line["subject"].as_str().unwrap().contains("audit from record 5, witnessed 7: backup of Monday restored"), "{log}");
+    assert!(
+        line["subject"]
+            .as_str()
+            .unwrap()
+            .contains("audit from record 5, witnessed 7: backup of Monday restored"),
+        "{log}"
+    );
     let app = app.restart().await;
     assert_eq!(verify(&app, &workspace).await["verified"], true);
     // What is witnessed from then on holds, and the acceptance cannot be used again.
@@ -189,7 +199,9 @@ async fn nobody_without_the_key_accepts_anything() {
     app.app().store.tx::<_, DbError>(forge).await.unwrap();
     broken(&verify(&app, &workspace).await, 5, "records are missing");
     // A head that was altered is no older state.
-    let alter = move |tx: &mut Tx<'_>| tx.exec("update decision_log_heads set seal = 'mine' where workspace = ?1", params![ours]).map(|_| ());
+    let alter = move |tx: &mut Tx<'_>| {
+        tx.exec("update decision_log_heads set seal = 'mine' where workspace = ?1", params![ours]).map(|_| ())
+    };
     app.app().store.tx::<_, DbError>(alter).await.unwrap();
     let path = format!("/workspaces/{}/audit/accept", workspace.id);
     app.operator("POST", &path, &json!({"reason": "please"})).await.refused(409, "conflict");
@@ -200,12 +212,24 @@ async fn each_world_has_a_whole_chain_of_its_own() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     for number in 0..6 {
-        decide_in(&app, &workspace, if number % 2 == 0 { Mode::Live } else { Mode::Test }, number..number + 1).await;
+        decide_in(
+            &app,
+            &workspace,
+            if number % 2 == 0 { Mode::Live } else { Mode::Test },
+            number..number + 1,
+        )
+        .await;
     }
     decide_in(&app, &workspace, Mode::Test, 6..7).await;
-    for (key, other, records, is_test) in [(&workspace.live, &workspace.test, 3, "false"), (&workspace.test, &workspace.live, 4, "true")] {
+    for (key, other, records, is_test) in
+        [(&workspace.live, &workspace.test, 3, "false"), (&workspace.test, &workspace.live, 4, "true")]
+    {
         let found = app.get(key, "/v1/audit/verify").await.expect(200)["data"].clone();
-        assert_eq!((found["verified"].as_bool(), found["records"].as_u64()), (Some(true), Some(records)), "{found}");
+        assert_eq!(
+            (found["verified"].as_bool(), found["records"].as_u64()),
+            (Some(true), Some(records)),
+            "{found}"
+        );
         let text = app.get(key, "/v1/audit/export").await.text;
         let rows: Vec<&str> = text.lines().skip(1).filter(|line| !line.starts_with('#')).collect();
         assert_eq!(rows.len() as u64, records);
@@ -215,14 +239,24 @@ async fn each_world_has_a_whole_chain_of_its_own() {
         assert!(whole && shown["slice"] == false && shown["records"] == records, "{shown}");
         let theirs = Saved::new(app.get(other, "/v1/audit/head").await.text);
         let (whole, shown) = verify_log(&text, &["--head", theirs.0.to_str().unwrap()]);
-        assert!(!whole && shown["problem"].as_str().unwrap().contains("another workspace or chain"), "{shown}");
+        assert!(
+            !whole && shown["problem"].as_str().unwrap().contains("another workspace or chain"),
+            "{shown}"
+        );
     }
     let ours = tenant(&workspace);
     let alter = move |tx: &mut Tx<'_>| {
-        tx.exec("update decision_log set outcome = 'x' where workspace = ?1 and chain = 'audit_test' and seq = 2", params![ours]).map(|_| ())
+        tx.exec(
+            "update decision_log set outcome = 'x' where workspace = ?1 and chain = 'audit_test' and seq = 2",
+            params![ours],
+        )
+        .map(|_| ())
     };
     app.app().store.tx::<_, DbError>(alter).await.unwrap();
-    assert_eq!(app.get(&workspace.test, "/v1/audit/verify").await.expect(200)["data"]["chains"][0]["brokenAt"], 2);
+    assert_eq!(
+        app.get(&workspace.test, "/v1/audit/verify").await.expect(200)["data"]["chains"][0]["brokenAt"],
+        2
+    );
     assert_eq!(verify(&app, &workspace).await["verified"], true);
     let older = head(&app, &workspace, TEST).await;
     assert_eq!(older.head.seq, 4);
@@ -251,13 +285,20 @@ async fn heads_leave_on_their_own_and_convict_what_was_put_back() {
     };
     let mut found = lines(std::fs::read_to_string(&kept.0).unwrap());
     found.sort();
-    assert_eq!(found, [("audit".into(), 3), ("audit".into(), 6), ("audit_test".into(), 2)], "a chain that has not grown has no new head");
+    assert_eq!(
+        found,
+        [("audit".into(), 3), ("audit".into(), 6), ("audit_test".into(), 2)],
+        "a chain that has not grown has no new head"
+    );
     let heads = kept.0.to_str().unwrap();
     let (whole, shown) = verify_log(&export(&app, &workspace, "").await, &["--head", heads]);
     assert!(whole, "{shown}");
     assert_eq!(
         shown["notChecked"],
-        json!(["1 kept heads: they are of other workspaces or chains", "the columns is_test, channel and agent_id: no hash covers them"])
+        json!([
+            "1 kept heads: they are of other workspaces or chains",
+            "the columns is_test, channel and agent_id: no hash covers them"
+        ])
     );
     // Whoever has the data folder, too, takes away this node's memory; the file that left remembers.
     put_back(&app, &workspace, LIVE, &older).await;
@@ -275,22 +316,44 @@ async fn the_offline_check_says_what_it_did_not_check() {
     let workspace = app.workspace().await;
     decide(&app, &workspace, 0..3).await;
     let text = export(&app, &workspace, "").await;
-    let words =
-        |shown: &Value| shown["notChecked"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect::<Vec<_>>().join("\n");
+    let words = |shown: &Value| {
+        shown["notChecked"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|word| word.as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
     let (whole, shown) = verify_log(&text, &[]);
-    assert!(whole && words(&shown).contains("who signed the file") && words(&shown).contains("whether the log was cut short"), "{shown}");
+    assert!(
+        whole
+            && words(&shown).contains("who signed the file")
+            && words(&shown).contains("whether the log was cut short"),
+        "{shown}"
+    );
     let kept = Saved::new(app.get(&workspace.live, "/v1/audit/head").await.text);
     let (whole, shown) = verify_log(&text, &["--head", kept.0.to_str().unwrap()]);
-    assert!(whole && !words(&shown).contains("who signed") && !words(&shown).contains("cut short"), "{shown}");
+    assert!(
+        whole && !words(&shown).contains("who signed") && !words(&shown).contains("cut short"),
+        "{shown}"
+    );
     let file = Saved::new(&text);
-    let said = std::process::Command::new(env!("CARGO_BIN_EXE_dastak")).arg("verify-log").arg(&file.0).output().unwrap();
+    let said = std::process::Command::new(env!("CARGO_BIN_EXE_dastak"))
+        .arg("verify-log")
+        .arg(&file.0)
+        .output()
+        .unwrap();
     assert!(String::from_utf8_lossy(&said.stdout).contains("NOT CHECKED: who signed the file"), "{said:?}");
 }
 
 /// A client that asks for an export and takes only its beginning.
 async fn half_an_export(app: &TestApp, workspace: &Workspace) -> tokio::net::TcpStream {
     let mut stream = tokio::net::TcpStream::connect(app.url.trim_start_matches("http://")).await.unwrap();
-    let request = format!("GET /v1/audit/export HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n\r\n", workspace.live);
+    let request = format!(
+        "GET /v1/audit/export HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\n\r\n",
+        workspace.live
+    );
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut start = [0; 12];
     stream.read_exact(&mut start).await.unwrap();

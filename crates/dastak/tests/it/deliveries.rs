@@ -37,36 +37,77 @@ async fn a_day_of_retries_and_then_a_replay() {
     let event = trigger(&app, &workspace, "call.completed").await;
     app.advance(0).await;
     let entry = log(&app, &workspace, &hook).await.remove(0);
-    assert_eq!((&entry["eventId"], &entry["event"], &entry["status"]), (&json!(event), &json!("call.completed"), &json!("pending")));
-    assert_eq!((seconds(&entry["createdAt"], &entry["nextAttemptAt"]), &entry["deliveredAt"]), (30, &Value::Null));
+    assert_eq!(
+        (&entry["eventId"], &entry["event"], &entry["status"]),
+        (&json!(event), &json!("call.completed"), &json!("pending"))
+    );
+    assert_eq!(
+        (seconds(&entry["createdAt"], &entry["nextAttemptAt"]), &entry["deliveredAt"]),
+        (30, &Value::Null)
+    );
     let attempt = &entry["attempts"][0];
-    assert_eq!((&attempt["at"], &attempt["status"], text(&attempt["error"])), (&entry["createdAt"], &json!(500), "the endpoint answered 500"));
+    assert_eq!(
+        (&attempt["at"], &attempt["status"], text(&attempt["error"])),
+        (&entry["createdAt"], &json!(500), "the endpoint answered 500")
+    );
     assert!(attempt["durationMs"].is_u64());
     // 29 seconds later there is still one attempt.
     app.advance(29).await;
     assert_eq!(receiver.got().len(), 1);
     app.advance(24 * HOUR + 60).await;
     let failed = app.get(&workspace.live, &path_of(&hook, &entry)).await.expect(200)["data"].clone();
-    let at: Vec<i64> = failed["attempts"].as_array().unwrap().iter().map(|attempt| seconds(&entry["createdAt"], &attempt["at"])).collect();
+    let at: Vec<i64> = failed["attempts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|attempt| seconds(&entry["createdAt"], &attempt["at"]))
+        .collect();
     let minutes = |minutes: i64| minutes * 60 + 30;
-    assert_eq!(at, [0, 30, minutes(2), minutes(12), minutes(42), minutes(102), minutes(222), minutes(462), minutes(942), minutes(1422)]);
-    assert_eq!((text(&failed["status"]), &failed["nextAttemptAt"], &failed["deliveredAt"]), ("failed", &Value::Null, &Value::Null));
+    assert_eq!(
+        at,
+        [
+            0,
+            30,
+            minutes(2),
+            minutes(12),
+            minutes(42),
+            minutes(102),
+            minutes(222),
+            minutes(462),
+            minutes(942),
+            minutes(1422)
+        ]
+    );
+    assert_eq!(
+        (text(&failed["status"]), &failed["nextAttemptAt"], &failed["deliveredAt"]),
+        ("failed", &Value::Null, &Value::Null)
+    );
     let got = receiver.got();
     assert_eq!(got.len(), 10);
     for (number, request) in got.iter().enumerate() {
-        assert_eq!((&request.json()["id"], request.header("x-service-delivery")), (&json!(event), text(&entry["id"])));
+        assert_eq!(
+            (&request.json()["id"], request.header("x-service-delivery")),
+            (&json!(event), text(&entry["id"]))
+        );
         assert!(request.signed_with(text(&hook["secret"])));
         assert_eq!(request.t("X-Service") - got[0].t("X-Service"), at[number], "each attempt has a fresh t");
     }
 
     receiver.behave(Behaviour::status(204));
-    let replayed = app.post(&workspace.live, &format!("{}/replay", path_of(&hook, &entry)), &Value::Null).await.expect(202)["data"].clone();
+    let replayed = app
+        .post(&workspace.live, &format!("{}/replay", path_of(&hook, &entry)), &Value::Null)
+        .await
+        .expect(202)["data"]
+        .clone();
     assert_eq!((text(&replayed["status"]), replayed["id"] == entry["id"]), ("pending", true));
     let got = receiver.wait_for(11).await;
     assert_eq!(got[10].json()["id"], *event);
     app.advance(0).await;
     let done = app.get(&workspace.live, &path_of(&hook, &entry)).await.expect(200)["data"].clone();
-    assert_eq!((text(&done["status"]), &done["nextAttemptAt"], statuses(&done).len()), ("succeeded", &Value::Null, 11));
+    assert_eq!(
+        (text(&done["status"]), &done["nextAttemptAt"], statuses(&done).len()),
+        ("succeeded", &Value::Null, 11)
+    );
     assert_eq!((&done["deliveredAt"], &statuses(&done)[10]), (&json!(app.now().await), &json!(204)));
     assert_eq!(done["payload"], got[10].json());
 }
@@ -89,7 +130,10 @@ async fn a_replay_that_fails_is_retried_for_another_day() {
     receiver.behave(Behaviour::status(200));
     app.advance(120).await;
     let entry = log(&app, &workspace, &hook).await.remove(0);
-    assert_eq!((text(&entry["status"]), statuses(&entry)), ("succeeded", vec![json!(200), json!(503), json!(503), json!(200)]));
+    assert_eq!(
+        (text(&entry["status"]), statuses(&entry)),
+        ("succeeded", vec![json!(200), json!(503), json!(503), json!(200)])
+    );
 }
 
 #[tokio::test]
@@ -111,7 +155,10 @@ async fn only_2xx_counts() {
         (503, "pending"),
     ] {
         let behaviour = if (300..400).contains(&status) {
-            Behaviour::Answer(format!("HTTP/1.1 {status} Moved\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n", elsewhere.url))
+            Behaviour::Answer(format!(
+                "HTTP/1.1 {status} Moved\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n",
+                elsewhere.url
+            ))
         } else {
             Behaviour::status(status)
         };
@@ -145,7 +192,11 @@ async fn receivers_that_misbehave() {
     let event = trigger(&app, &workspace, "call.completed").await;
     for (name, hook, _) in &hooks {
         let path = format!("/v1/webhooks/{}/deliveries", text(&hook["id"]));
-        let page = app.until(&workspace.live, &path, |page| !page["data"][0]["attempts"].as_array().is_none_or(Vec::is_empty)).await;
+        let page = app
+            .until(&workspace.live, &path, |page| {
+                !page["data"][0]["attempts"].as_array().is_none_or(Vec::is_empty)
+            })
+            .await;
         let entry = &page["data"][0];
         let error = entry["attempts"][0]["error"].as_str().unwrap_or("none").to_owned();
         let expected = match *name {
@@ -154,12 +205,21 @@ async fn receivers_that_misbehave() {
             // The status came in time; how much more it says is its own affair.
             "endless" => ("succeeded", json!(200), "none"),
             "drip" => ("pending", json!(200), "the time was up while reading the body of a 200 answer"),
-            "cut short" => ("pending", json!(200), "the connection was closed while reading the body of a 200 answer"),
+            "cut short" => {
+                ("pending", json!(200), "the connection was closed while reading the body of a 200 answer")
+            }
             _ => ("pending", json!(null), "the answer is not valid HTTP"),
         };
-        assert_eq!((text(&entry["status"]), &entry["attempts"][0]["status"], error.as_str()), (expected.0, &expected.1, expected.2), "{name}");
+        assert_eq!(
+            (text(&entry["status"]), &entry["attempts"][0]["status"], error.as_str()),
+            (expected.0, &expected.1, expected.2),
+            "{name}"
+        );
     }
-    let page = app.get(&workspace.live, &format!("/v1/webhooks/{}/deliveries", text(&refused["id"]))).await.expect(200);
+    let page = app
+        .get(&workspace.live, &format!("/v1/webhooks/{}/deliveries", text(&refused["id"])))
+        .await
+        .expect(200);
     assert_eq!(text(&page["data"][0]["attempts"][0]["error"]), "the connection failed: connection refused");
     // Everyone who failed gets the same event again.
     for (_, _, receiver) in &hooks {
@@ -236,9 +296,13 @@ async fn a_backlog_is_delivered_when_its_receiver_recovers() {
     let before = receiver.got().len();
     receiver.behave(Behaviour::status(200));
     app.advance(60).await;
-    let arrived: std::collections::BTreeSet<String> = receiver.got()[before..].iter().map(|got| text(&got.json()["id"]).to_owned()).collect();
+    let arrived: std::collections::BTreeSet<String> =
+        receiver.got()[before..].iter().map(|got| text(&got.json()["id"]).to_owned()).collect();
     assert_eq!(arrived, events);
-    let page = app.get(&workspace.live, &format!("/v1/webhooks/{}/deliveries?status=pending", text(&hook["id"]))).await.expect(200);
+    let page = app
+        .get(&workspace.live, &format!("/v1/webhooks/{}/deliveries?status=pending", text(&hook["id"])))
+        .await
+        .expect(200);
     assert_eq!(page["data"], json!([]));
 }
 
@@ -256,13 +320,15 @@ async fn an_ordered_stop_loses_nothing() {
     receiver.behave(Behaviour::status(200));
     let before = receiver.got().len();
     app.advance(120).await;
-    let arrived: std::collections::BTreeSet<String> = receiver.got()[before..].iter().map(|got| text(&got.json()["id"]).to_owned()).collect();
+    let arrived: std::collections::BTreeSet<String> =
+        receiver.got()[before..].iter().map(|got| text(&got.json()["id"]).to_owned()).collect();
     assert_eq!(arrived, events);
 }
 
 #[test]
 fn a_crash_in_the_middle_loses_nothing() {
-    let (crashing, after) = (tokio::runtime::Runtime::new().unwrap(), tokio::runtime::Runtime::new().unwrap());
+    let (crashing, after) =
+        (tokio::runtime::Runtime::new().unwrap(), tokio::runtime::Runtime::new().unwrap());
     let receiver = after.block_on(Receiver::start(Behaviour::Hang));
     let url = receiver.url.clone();
     let (app, workspace, hook, events) = crashing.block_on(async move {
@@ -284,7 +350,8 @@ fn a_crash_in_the_middle_loses_nothing() {
         let app = TestApp::start_again(left).await;
         // Leases of a dead node end; on the embedded store nobody else can hold any.
         app.advance(61).await;
-        let arrived: std::collections::BTreeSet<String> = receiver.got()[before..].iter().map(|got| text(&got.json()["id"]).to_owned()).collect();
+        let arrived: std::collections::BTreeSet<String> =
+            receiver.got()[before..].iter().map(|got| text(&got.json()["id"]).to_owned()).collect();
         assert_eq!(arrived, events);
         let entries = log(&app, &workspace, &hook).await;
         assert!(entries.len() == 50 && entries.iter().all(|entry| entry["status"] == "succeeded"));
@@ -305,13 +372,20 @@ async fn a_disabled_endpoint_receives_nothing_and_its_pending_deliveries_stop() 
     app.advance(2 * 24 * HOUR).await;
     assert_eq!(receiver.got().len(), 1);
     let entries = log(&app, &workspace, &hook).await;
-    assert_eq!((entries.len(), text(&entries[0]["status"]), &entries[0]["nextAttemptAt"]), (1, "failed", &Value::Null));
+    assert_eq!(
+        (entries.len(), text(&entries[0]["status"]), &entries[0]["nextAttemptAt"]),
+        (1, "failed", &Value::Null)
+    );
     assert_eq!(text(&entries[0]["attempts"][1]["error"]), "not attempted: the endpoint is disabled");
-    app.post(&workspace.live, &format!("{}/replay", path_of(&hook, &entries[0])), &Value::Null).await.refused(409, "conflict");
+    app.post(&workspace.live, &format!("{}/replay", path_of(&hook, &entries[0])), &Value::Null)
+        .await
+        .refused(409, "conflict");
     // Active again, it receives what happens from then on, and what is replayed.
     app.patch(&workspace.live, &path, &json!({"status": "active"})).await.expect(200);
     receiver.behave(Behaviour::status(200));
-    app.post(&workspace.live, &format!("{}/replay", path_of(&hook, &entries[0])), &Value::Null).await.expect(202);
+    app.post(&workspace.live, &format!("{}/replay", path_of(&hook, &entries[0])), &Value::Null)
+        .await
+        .expect(202);
     receiver.wait_for(2).await;
     trigger(&app, &workspace, "call.completed").await;
     receiver.wait_for(3).await;
@@ -347,7 +421,13 @@ async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
     let (inner, tenant) = (app.app().clone(), workspace.id.parse().unwrap());
     for contact in ["con_a", "con_b"] {
         let context = inner.context();
-        let event = NewEvent { kind: "call.completed", mode: Mode::Live, agent: None, contact: Some(contact), data: json!({"contactId": contact}) };
+        let event = NewEvent {
+            kind: "call.completed",
+            mode: Mode::Live,
+            agent: None,
+            contact: Some(contact),
+            data: json!({"contactId": contact}),
+        };
         inner.store.tx(move |tx| emit(tx, &context, tenant, event.clone())).await.unwrap();
         app.advance(1).await;
     }
@@ -361,10 +441,17 @@ async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
     };
     assert_eq!(erase().await, 2);
     let entries = log(&app, &workspace, &delivered).await;
-    assert_eq!((&entries[1]["payload"], &entries[0]["payload"]["data"]["contactId"]), (&Value::Null, &json!("con_b")));
+    assert_eq!(
+        (&entries[1]["payload"], &entries[0]["payload"]["data"]["contactId"]),
+        (&Value::Null, &json!("con_b"))
+    );
     assert_eq!(entries[0]["payload"]["livemode"], true);
-    app.post(&workspace.live, &format!("{}/replay", path_of(&delivered, &entries[1])), &Value::Null).await.refused(409, "delivery_redacted");
-    app.post(&workspace.live, &format!("{}/replay", path_of(&delivered, &entries[0])), &Value::Null).await.expect(202);
+    app.post(&workspace.live, &format!("{}/replay", path_of(&delivered, &entries[1])), &Value::Null)
+        .await
+        .refused(409, "delivery_redacted");
+    app.post(&workspace.live, &format!("{}/replay", path_of(&delivered, &entries[0])), &Value::Null)
+        .await
+        .expect(202);
     // What was pending is given up; the other person's goes on.
     let before = ill.got().len();
     app.advance(24 * HOUR).await;
@@ -375,7 +462,9 @@ async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
         text(&entry["attempts"].as_array().unwrap().last().unwrap()["error"]),
         "not attempted: the payload was emptied because the person was erased"
     );
-    app.post(&workspace.live, &format!("{}/replay", path_of(&pending, &entry)), &Value::Null).await.refused(409, "delivery_redacted");
+    app.post(&workspace.live, &format!("{}/replay", path_of(&pending, &entry)), &Value::Null)
+        .await
+        .refused(409, "delivery_redacted");
     assert_eq!(erase().await, 0, "a repeat changes nothing");
 }
 
@@ -390,7 +479,9 @@ async fn the_log_pages_and_filters() {
     for number in 0..12 {
         let ill = number % 3 == 0;
         receiver.behave(Behaviour::status(if ill { 500 } else { 200 }));
-        events.push(trigger(&app, &workspace, if number % 2 == 0 { "call.started" } else { "call.failed" }).await);
+        events.push(
+            trigger(&app, &workspace, if number % 2 == 0 { "call.started" } else { "call.failed" }).await,
+        );
         receiver.wait_for(number + 1).await;
         app.advance(0).await;
     }
@@ -408,11 +499,20 @@ async fn the_log_pages_and_filters() {
         }
     };
     let expected = |keep: &dyn Fn(usize) -> bool| {
-        events.iter().enumerate().filter(|(number, _)| keep(*number)).map(|(_, event)| event.clone()).rev().collect::<Vec<_>>()
+        events
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| keep(*number))
+            .map(|(_, event)| event.clone())
+            .rev()
+            .collect::<Vec<_>>()
     };
     assert_eq!(pages("").await, expected(&|_| true));
     assert_eq!(pages("&status=pending").await, expected(&|number| number % 3 == 0));
-    assert_eq!(pages("&status=succeeded&event=call.failed").await, expected(&|number| number % 3 != 0 && number % 2 == 1));
+    assert_eq!(
+        pages("&status=succeeded&event=call.failed").await,
+        expected(&|number| number % 3 != 0 && number % 2 == 1)
+    );
     assert_eq!(pages("&status=failed").await, Vec::<String>::new());
     app.advance(2 * 24 * HOUR).await;
     // The receiver is well again since the last event.
@@ -420,8 +520,12 @@ async fn the_log_pages_and_filters() {
     app.get(&workspace.live, &format!("{path}?cursor=rubbish")).await.refused(400, "invalid_cursor");
     app.get(&workspace.live, &format!("{path}?status=lost")).await.refused(400, "invalid_request");
     app.get(&workspace.live, &format!("{path}?event=call.begun")).await.refused(400, "invalid_request");
-    app.get(&workspace.live, &format!("{path}/whd_00000000000000000000000000")).await.refused(404, "not_found");
-    app.post(&workspace.live, &format!("{path}/whd_00000000000000000000000000/replay"), &Value::Null).await.refused(404, "not_found");
+    app.get(&workspace.live, &format!("{path}/whd_00000000000000000000000000"))
+        .await
+        .refused(404, "not_found");
+    app.post(&workspace.live, &format!("{path}/whd_00000000000000000000000000/replay"), &Value::Null)
+        .await
+        .refused(404, "not_found");
 }
 
 #[tokio::test]

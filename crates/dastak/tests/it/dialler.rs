@@ -1,4 +1,5 @@
-//! The dialler: turns between workspaces, bursts, slow and failing carriers, lost answers, restarts (`docs/dialler.md`).
+//! The dialler: turns between workspaces, bursts, slow and failing carriers, lost answers, restarts
+//! (`docs/dialler.md`).
 
 use std::sync::{Arc, Mutex};
 
@@ -29,7 +30,12 @@ struct Desk {
 
 impl Desk {
     fn new(mood: Mood) -> Arc<Self> {
-        Arc::new(Self { orders: Mutex::default(), asked: Mutex::default(), standing: Mutex::new(Standing::Unknown), mood: watch::Sender::new(mood) })
+        Arc::new(Self {
+            orders: Mutex::default(),
+            asked: Mutex::default(),
+            standing: Mutex::new(Standing::Unknown),
+            mood: watch::Sender::new(mood),
+        })
     }
 
     fn dialled(&self) -> Vec<String> {
@@ -75,7 +81,12 @@ async fn lone(kit: &Kit, due: &str) -> (Workspace, Value) {
     let other = kit.app.workspace().await;
     let agent = create_active(&kit.app, &other, &json!({})).await;
     let body = json!({"agentId": agent, "toNumber": "+919812799998", "scheduledAt": due});
-    let made = kit.app.post_with(&other.live, "/v1/nudges", &[("idempotency-key", "k")], &body).await.expect(201)["data"].clone();
+    let made = kit
+        .app
+        .post_with(&other.live, "/v1/nudges", &[("idempotency-key", "k")], &body)
+        .await
+        .expect(201)["data"]
+        .clone();
     (other, made)
 }
 
@@ -186,7 +197,11 @@ async fn an_answer_that_is_lost_is_asked_for_and_never_dialled_again() {
         kit.app.advance(2).await;
         let shown = kit.get(&nudge).await;
         assert_is(&shown, status, result, reason);
-        assert_eq!((shown["attempts"].clone(), desk.dialled().len()), (json!(attempts), dials), "{standing:?}");
+        assert_eq!(
+            (shown["attempts"].clone(), desk.dialled().len()),
+            (json!(attempts), dials),
+            "{standing:?}"
+        );
         kit.app.advance(16 * 60).await;
         let again = usize::from(standing == Standing::Unheard);
         assert_eq!(desk.dialled().len(), 1 + again, "{standing:?}");
@@ -213,10 +228,19 @@ async fn a_failing_carrier_is_left_alone_and_nobody_loses_an_attempt() {
     for nudge in &made {
         let shown = kit.get(nudge).await;
         assert_is(&shown, "scheduled", None, Some("provider_error"));
-        assert_eq!((shown["attempts"].clone(), kit.kinds(nudge).await), (json!(0), vec!["nudge.scheduled".to_owned(), "nudge.scheduled".to_owned()]));
+        assert_eq!(
+            (shown["attempts"].clone(), kit.kinds(nudge).await),
+            (json!(0), vec!["nudge.scheduled".to_owned(), "nudge.scheduled".to_owned()])
+        );
     }
     let last = kit.timeline(&made[11]).await.pop().unwrap();
-    assert!(last["checks"].as_array().unwrap().iter().any(|check| check["check"] == "carrier" && check["ok"] == false));
+    assert!(
+        last["checks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|check| check["check"] == "carrier" && check["ok"] == false)
+    );
     // It works again: the first dial is a trial, the rest follows.
     desk.mood.send_replace(Mood::Takes);
     kit.app.set_clock("2027-03-01T07:15:30Z").await;
@@ -264,7 +288,10 @@ async fn a_cancel_and_the_dial_race_and_one_wins() {
         let kit = kit.clone();
         tasks.push(tokio::spawn(async move {
             let made = kit.make(&number, &json!({})).await;
-            let answer = kit.app.post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&made)), &json!({})).await;
+            let answer = kit
+                .app
+                .post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&made)), &json!({}))
+                .await;
             (made, answer.status)
         }));
     }
@@ -276,8 +303,14 @@ async fn a_cancel_and_the_dial_race_and_one_wins() {
     for (nudge, status) in outcomes {
         let shown = kit.get(&nudge).await;
         match status {
-            200 => assert_eq!((shown["result"].clone(), shown["attempts"].clone()), (json!("cancelled"), json!(0))),
-            _ => assert_eq!((status, shown["result"].clone(), shown["attempts"].clone()), (409, json!("connected"), json!(1))),
+            200 => assert_eq!(
+                (shown["result"].clone(), shown["attempts"].clone()),
+                (json!("cancelled"), json!(0))
+            ),
+            _ => assert_eq!(
+                (status, shown["result"].clone(), shown["attempts"].clone()),
+                (409, json!("connected"), json!(1))
+            ),
         }
         assert_eq!(kit.kinds(&nudge).await.iter().filter(|kind| *kind == "nudge.finished").count(), 1);
     }
@@ -291,7 +324,11 @@ async fn many_nudges_of_a_revoked_key_are_cancelled_in_steps() {
         let body = kit.body(&number, &json!({"scheduledAt": "2027-03-01T09:00:00Z"}));
         kit.send(&key, &number, &body).await.expect(201);
     }
-    let keys = kit.app.operator("GET", &format!("/workspaces/{}/keys", kit.workspace.id), &Value::Null).await.expect(200);
+    let keys = kit
+        .app
+        .operator("GET", &format!("/workspaces/{}/keys", kit.workspace.id), &Value::Null)
+        .await
+        .expect(200);
     let path = format!("/workspaces/{}/keys/{}", kit.workspace.id, keys["data"][0]["id"].as_str().unwrap());
     kit.app.operator("DELETE", &path, &Value::Null).await.expect(200);
     kit.app.advance(1).await;
@@ -307,7 +344,11 @@ async fn a_contact_is_erased_with_its_nudges() {
     let nudge = kit.make("9812600001", &later).await;
     let contact = kit
         .app
-        .post(&kit.workspace.live, "/v1/contacts", &json!({"externalRef": "c1", "phone": "9812600001", "name": "Asha"}))
+        .post(
+            &kit.workspace.live,
+            "/v1/contacts",
+            &json!({"externalRef": "c1", "phone": "9812600001", "name": "Asha"}),
+        )
         .await
         .expect(201)["data"]
         .clone();
@@ -316,8 +357,14 @@ async fn a_contact_is_erased_with_its_nudges() {
     assert_eq!(erased["erased"]["nudgesCancelled"], 1);
     assert_is(&kit.get(&nudge).await, "finished", Some("cancelled"), Some("erased"));
     let tenant = kit.workspace.id.parse().unwrap();
-    let rows = kit.app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1000)).await.unwrap();
-    assert!(rows.iter().filter_map(|row| row.envelope.as_ref()).all(|text| !text.contains("9812600001") && !text.contains("Asha")), "{rows:?}");
+    let rows =
+        kit.app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1000)).await.unwrap();
+    assert!(
+        rows.iter()
+            .filter_map(|row| row.envelope.as_ref())
+            .all(|text| !text.contains("9812600001") && !text.contains("Asha")),
+        "{rows:?}"
+    );
     // A repeat of the request does not run again and tells nothing.
     let body = kit.body("9812600001", &later);
     let once = format!("9812600001{later}{}", kit.app.now().await);
@@ -334,8 +381,17 @@ async fn of_many_due_at_once_each_gets_what_its_own_number_says() {
         kit.make("9812340009", &json!({})).await;
         app.advance(20).await;
     }
-    app.post(live, "/v1/contacts", &json!({"externalRef": "opted-out", "phone": "9812350043", "optOut": true})).await.expect(201);
-    let known = app.post(live, "/v1/contacts", &json!({"externalRef": "crm-17", "phone": "9812350017"})).await.expect(201);
+    app.post(
+        live,
+        "/v1/contacts",
+        &json!({"externalRef": "opted-out", "phone": "9812350043", "optOut": true}),
+    )
+    .await
+    .expect(201);
+    let known = app
+        .post(live, "/v1/contacts", &json!({"externalRef": "crm-17", "phone": "9812350017"}))
+        .await
+        .expect(201);
     let at = json!({"scheduledAt": "2027-03-01T07:00:00Z"});
     // More than are written with one statement, those that are refused among them.
     let mut numbers: Vec<String> = (1..=70).map(|number| format!("98123500{number:02}")).collect();
@@ -348,8 +404,11 @@ async fn of_many_due_at_once_each_gets_what_its_own_number_says() {
     app.post(live, "/v1/dnc", &json!({"phones": ["9812350042"]})).await.expect(200);
     app.advance(1_740).await;
     let mut dialled = std::collections::BTreeMap::new();
-    for call in app.get(live, "/v1/calls?limit=200&state=ringing").await.expect(200)["data"].as_array().unwrap() {
-        let (number, contact) = (call["toNumber"].as_str().unwrap().to_owned(), call["contactId"].as_str().unwrap().to_owned());
+    for call in
+        app.get(live, "/v1/calls?limit=200&state=ringing").await.expect(200)["data"].as_array().unwrap()
+    {
+        let (number, contact) =
+            (call["toNumber"].as_str().unwrap().to_owned(), call["contactId"].as_str().unwrap().to_owned());
         assert!(dialled.insert(number, contact).is_none(), "{call} was dialled twice");
     }
     assert_eq!(dialled.len(), 67);
@@ -362,19 +421,28 @@ async fn of_many_due_at_once_each_gets_what_its_own_number_says() {
             _ => None,
         };
         match refused {
-            Some(gate) => assert_eq!((&nudge["result"], &nudge["blockReason"]), (&json!("blocked"), &json!(gate)), "{nudge}"),
+            Some(gate) => assert_eq!(
+                (&nudge["result"], &nudge["blockReason"]),
+                (&json!("blocked"), &json!(gate)),
+                "{nudge}"
+            ),
             None => {
                 assert_eq!((&nudge["status"], &nudge["attempts"]), (&json!("queued"), &json!(1)), "{nudge}");
-                let contact = app.get(live, &format!("/v1/contacts/{}", dialled[&format!("+91{number}")])).await.expect(200);
+                let contact = app
+                    .get(live, &format!("/v1/contacts/{}", dialled[&format!("+91{number}")]))
+                    .await
+                    .expect(200);
                 assert_eq!(contact["data"]["phone"], format!("+91{number}"));
             }
         }
     }
     assert_eq!(dialled["+919812350017"], known["data"]["id"], "a person who is known is not made again");
-    let workspace = app.operator("GET", &format!("/workspaces/{}", kit.workspace.id), &Value::Null).await.expect(200);
+    let workspace =
+        app.operator("GET", &format!("/workspaces/{}", kit.workspace.id), &Value::Null).await.expect(200);
     assert_eq!(workspace["data"]["reservedMinor"], 67 * 600, "each call holds its price");
     assert_eq!(app.get(live, "/v1/audit/verify").await.expect(200)["data"]["verified"], true);
     app.advance(60).await;
-    let workspace = app.operator("GET", &format!("/workspaces/{}", kit.workspace.id), &Value::Null).await.expect(200);
+    let workspace =
+        app.operator("GET", &format!("/workspaces/{}", kit.workspace.id), &Value::Null).await.expect(200);
     assert_eq!(workspace["data"]["reservedMinor"], 0);
 }

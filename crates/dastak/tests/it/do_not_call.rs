@@ -14,13 +14,18 @@ use crate::call_simulation::noon_after;
 pub async fn opt_outs(app: &TestApp, workspace: &str) -> Vec<Value> {
     let tenant = workspace.parse().unwrap();
     let rows = app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 1000)).await.unwrap();
-    let events =
-        rows.iter().filter(|row| row.kind == "contact.opted_out").map(|row| serde_json::from_str::<Value>(row.envelope.as_deref().unwrap()).unwrap());
+    let events = rows
+        .iter()
+        .filter(|row| row.kind == "contact.opted_out")
+        .map(|row| serde_json::from_str::<Value>(row.envelope.as_deref().unwrap()).unwrap());
     events.map(|event| event["data"].clone()).collect()
 }
 
 async fn contact(app: &TestApp, workspace: &Workspace, reference: &str, phone: &str) -> String {
-    let made = app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": reference, "phone": phone})).await.expect(201);
+    let made = app
+        .post(&workspace.live, "/v1/contacts", &json!({"externalRef": reference, "phone": phone}))
+        .await
+        .expect(201);
     made["data"]["id"].as_str().unwrap().to_owned()
 }
 
@@ -41,10 +46,17 @@ async fn numbers_are_added_once_and_mark_their_contacts() {
     assert_eq!(again["data"], json!({"added": 0, "alreadyListed": 1, "invalid": []}));
     assert_eq!(blocked(&app, &workspace, &id).await, (true, true));
     let events = opt_outs(&app, &workspace.id).await;
-    assert_eq!(events, [json!({"contactId": id, "externalRef": "crm-1", "phone": "+919812345678", "source": "api"})], "once");
+    assert_eq!(
+        events,
+        [json!({"contactId": id, "externalRef": "crm-1", "phone": "+919812345678", "source": "api"})],
+        "once"
+    );
     let list = app.get(&workspace.live, "/v1/dnc").await.expect(200);
     assert_eq!(list["total"], 2);
-    assert_eq!(list["data"][0], json!({"phone": "+918045671234", "reason": "asked by mail", "createdAt": list["data"][0]["createdAt"]}));
+    assert_eq!(
+        list["data"][0],
+        json!({"phone": "+918045671234", "reason": "asked by mail", "createdAt": list["data"][0]["createdAt"]})
+    );
     assert_eq!(list["data"][1]["phone"], "+919812345678");
 }
 
@@ -53,14 +65,24 @@ async fn wrong_numbers_are_refused() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     for phones in [json!(["12", "x"]), json!([])] {
-        app.post(&workspace.live, "/v1/dnc", &json!({"phones": phones})).await.refused(400, "no_valid_numbers");
+        app.post(&workspace.live, "/v1/dnc", &json!({"phones": phones}))
+            .await
+            .refused(400, "no_valid_numbers");
     }
-    app.post(&workspace.live, "/v1/dnc", &json!({"phones": vec!["9812345678"; 1001]})).await.refused(400, "invalid_request");
+    app.post(&workspace.live, "/v1/dnc", &json!({"phones": vec!["9812345678"; 1001]}))
+        .await
+        .refused(400, "invalid_request");
     app.post(&workspace.live, "/v1/dnc", &json!({"phones": [5]})).await.refused(400, "invalid_request");
     app.post(&workspace.live, "/v1/dnc", &json!({})).await.refused(400, "invalid_request");
     app.get(&workspace.live, "/v1/dnc?phone=12").await.refused(400, "invalid_request");
     assert_eq!(app.get(&workspace.live, "/v1/dnc").await.expect(200), json!({"data": [], "total": 0}));
-    app.post(&workspace.live, "/v1/dnc", &json!({"phones": (0..1000).map(|n| format!("98{n:08}")).collect::<Vec<_>>()})).await.expect(200);
+    app.post(
+        &workspace.live,
+        "/v1/dnc",
+        &json!({"phones": (0..1000).map(|n| format!("98{n:08}")).collect::<Vec<_>>()}),
+    )
+    .await
+    .expect(200);
 }
 
 #[tokio::test]
@@ -71,17 +93,27 @@ async fn one_number_is_checked_and_pages_go_deep() {
     app.post(&workspace.live, "/v1/dnc", &json!({"phones": phones})).await.expect(200);
     let one = app.get(&workspace.live, "/v1/dnc?phone=09812345607").await.expect(200);
     assert_eq!((one["total"].as_i64(), one["data"][0]["phone"].as_str()), (Some(1), Some("+919812345607")));
-    assert_eq!(app.get(&workspace.test, "/v1/dnc?phone=9812345699").await.expect(200), json!({"data": [], "total": 0}));
+    assert_eq!(
+        app.get(&workspace.test, "/v1/dnc?phone=9812345699").await.expect(200),
+        json!({"data": [], "total": 0})
+    );
     // The operator takes some off, at the ends and in between.
     let gone = [24, 23, 11, 10, 0];
     for number in gone {
-        app.operator("DELETE", &format!("/workspaces/{}/dnc/{}", workspace.id, phones[number]), &Value::Null).await.expect(200);
-        app.operator("DELETE", &format!("/workspaces/{}/dnc/{}", workspace.id, phones[number]), &Value::Null).await.refused(404, "not_found");
+        app.operator("DELETE", &format!("/workspaces/{}/dnc/{}", workspace.id, phones[number]), &Value::Null)
+            .await
+            .expect(200);
+        app.operator("DELETE", &format!("/workspaces/{}/dnc/{}", workspace.id, phones[number]), &Value::Null)
+            .await
+            .refused(404, "not_found");
     }
-    let left: Vec<&str> = (0..25).rev().filter(|number| !gone.contains(number)).map(|number| phones[number].as_str()).collect();
+    let left: Vec<&str> =
+        (0..25).rev().filter(|number| !gone.contains(number)).map(|number| phones[number].as_str()).collect();
     for (limit, offset) in [(20, 0), (3, 0), (3, 10), (7, 11), (5, 18), (5, 20), (5, 400)] {
-        let page = app.get(&workspace.live, &format!("/v1/dnc?limit={limit}&offset={offset}")).await.expect(200);
-        let shown: Vec<&str> = page["data"].as_array().unwrap().iter().map(|entry| entry["phone"].as_str().unwrap()).collect();
+        let page =
+            app.get(&workspace.live, &format!("/v1/dnc?limit={limit}&offset={offset}")).await.expect(200);
+        let shown: Vec<&str> =
+            page["data"].as_array().unwrap().iter().map(|entry| entry["phone"].as_str().unwrap()).collect();
         let expected: Vec<&str> = left.iter().copied().skip(offset).take(limit).collect();
         assert_eq!((shown, page["total"].as_i64()), (expected, Some(20)), "limit {limit} offset {offset}");
     }
@@ -94,28 +126,44 @@ async fn the_api_never_lifts_an_opt_out_and_the_operator_does() {
     let id = contact(&app, &workspace, "a", "9812345678").await;
     let path = format!("/v1/contacts/{id}");
     app.put(&workspace.live, &path, &json!({"optOut": false})).await.expect(200);
-    assert_eq!(app.put(&workspace.live, &path, &json!({"optOut": true})).await.expect(200)["data"]["optOut"], true);
+    assert_eq!(
+        app.put(&workspace.live, &path, &json!({"optOut": true})).await.expect(200)["data"]["optOut"],
+        true
+    );
     app.put(&workspace.live, &path, &json!({"optOut": true})).await.expect(200);
     assert_eq!(opt_outs(&app, &workspace.id).await.len(), 1);
     assert_eq!(app.get(&workspace.live, "/v1/dnc?phone=9812345678").await.expect(200)["total"], 1);
-    app.put(&workspace.live, &path, &json!({"optOut": false, "name": "x"})).await.refused(409, "opt_out_downgrade");
-    app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "a", "phone": "9812345678", "optOut": false}))
+    app.put(&workspace.live, &path, &json!({"optOut": false, "name": "x"}))
         .await
         .refused(409, "opt_out_downgrade");
+    app.post(
+        &workspace.live,
+        "/v1/contacts",
+        &json!({"externalRef": "a", "phone": "9812345678", "optOut": false}),
+    )
+    .await
+    .refused(409, "opt_out_downgrade");
     assert_eq!(app.get(&workspace.live, &path).await.expect(200)["data"]["name"], Value::Null);
 
     let lift = format!("/workspaces/{}/contacts/{id}/lift-opt-out", workspace.id);
     let lifted = app.operator("POST", &lift, &Value::Null).await.expect(200);
-    assert_eq!((lifted["data"]["id"].as_str(), lifted["data"]["optOut"].as_bool()), (Some(id.as_str()), Some(false)));
+    assert_eq!(
+        (lifted["data"]["id"].as_str(), lifted["data"]["optOut"].as_bool()),
+        (Some(id.as_str()), Some(false))
+    );
     app.operator("POST", &lift, &Value::Null).await.expect(200);
     assert_eq!(blocked(&app, &workspace, &id).await, (false, false));
     // A new opt-out is a new occurrence.
     app.put(&workspace.live, &path, &json!({"optOut": true})).await.expect(200);
     assert_eq!(opt_outs(&app, &workspace.id).await.len(), 2);
-    app.operator("DELETE", &format!("/workspaces/{}/dnc/09812345678", workspace.id), &Value::Null).await.expect(200);
+    app.operator("DELETE", &format!("/workspaces/{}/dnc/09812345678", workspace.id), &Value::Null)
+        .await
+        .expect(200);
     assert_eq!(blocked(&app, &workspace, &id).await, (false, false));
     let other = app.workspace().await;
-    app.operator("POST", &format!("/workspaces/{}/contacts/{id}/lift-opt-out", other.id), &Value::Null).await.refused(404, "not_found");
+    app.operator("POST", &format!("/workspaces/{}/contacts/{id}/lift-opt-out", other.id), &Value::Null)
+        .await
+        .refused(404, "not_found");
     let log = app.operator("GET", "/log", &Value::Null).await;
     assert!(!log.text.contains("98123"), "the operator log names no number");
 }
@@ -131,13 +179,23 @@ async fn what_a_callee_says_on_a_call_counts_in_its_own_world() {
     for mode in [Mode::Test, Mode::Live, Mode::Live] {
         let context = context.clone();
         let phone = "9812345678".parse().unwrap();
-        let added = app.app().store.tx(move |tx| opt_out(tx, &context, tenant, mode, phone, Source::Call(call), None)).await.unwrap();
+        let added = app
+            .app()
+            .store
+            .tx(move |tx| opt_out(tx, &context, tenant, mode, phone, Source::Call(call), None))
+            .await
+            .unwrap();
         let listed = app.get(&workspace.live, "/v1/dnc").await.expect(200)["total"].as_i64();
         assert_eq!((mode, listed), (mode, Some(i64::from(mode == Mode::Live))), "{added}");
     }
     assert_eq!(blocked(&app, &workspace, &id).await, (true, true));
     let events = opt_outs(&app, &workspace.id).await;
-    assert_eq!(events, [json!({"contactId": id, "externalRef": "a", "phone": "+919812345678", "source": "call", "callId": call})]);
+    assert_eq!(
+        events,
+        [
+            json!({"contactId": id, "externalRef": "a", "phone": "+919812345678", "source": "call", "callId": call})
+        ]
+    );
 }
 
 /// An opt-out, once in, blocks whatever a client does after it.
@@ -159,7 +217,14 @@ async fn nothing_that_a_client_can_do_unblocks() {
             let upsert = json!({"externalRef": "a", "phone": "9812345678", "name": "x"});
             match step {
                 0 => drop(app.put(key, &path, &json!({"optOut": false})).await),
-                1 => drop(app.post(key, "/v1/contacts", &json!({"externalRef": "a", "phone": "9812345678", "optOut": false})).await),
+                1 => drop(
+                    app.post(
+                        key,
+                        "/v1/contacts",
+                        &json!({"externalRef": "a", "phone": "9812345678", "optOut": false}),
+                    )
+                    .await,
+                ),
                 2 => drop(app.post(key, "/v1/dnc", &json!({"phones": ["9812345678"]})).await),
                 3 => drop(app.delete(key, &path).await),
                 4 => drop(app.post(key, &format!("{path}/erase"), &Value::Null).await),
@@ -171,11 +236,19 @@ async fn nothing_that_a_client_can_do_unblocks() {
             id = now.json["data"]["id"].as_str().unwrap().to_owned();
             assert!(blocked(&app, &workspace, &id).await.1, "{steps:?}");
             let call = app.post(key, "/v1/calls", &json!({"agentId": agent, "toNumber": "9812345678"})).await;
-            assert_eq!((call.status, call.json["meta"]["blockReason"].as_str()), (422, Some("opt_out")), "{steps:?} {}", call.text);
+            assert_eq!(
+                (call.status, call.json["meta"]["blockReason"].as_str()),
+                (422, Some("opt_out")),
+                "{steps:?} {}",
+                call.text
+            );
         }
         let found = app.get(key, "/v1/audit/verify").await.expect(200);
         let stats = app.get(key, "/v1/audit/stats").await.expect(200);
-        assert_eq!((found["data"]["verified"].as_bool(), stats["data"]["byRule"]["opt_out"].as_u64()), (Some(true), Some(steps.len() as u64)));
+        assert_eq!(
+            (found["data"]["verified"].as_bool(), stats["data"]["byRule"]["opt_out"].as_u64()),
+            (Some(true), Some(steps.len() as u64))
+        );
     }
 }
 
@@ -186,11 +259,20 @@ async fn import(app: &TestApp, csv: &str) -> (bool, Value, String) {
     let (url, token, path) = (app.url.clone(), app.operator_token.clone(), file.clone());
     let run = tokio::task::spawn_blocking(move || {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dastak"));
-        command.args(["admin", "import-dnd"]).arg(&path).args(["--url", &url, "--token", &token, "--json"]).output().unwrap()
+        command
+            .args(["admin", "import-dnd"])
+            .arg(&path)
+            .args(["--url", &url, "--token", &token, "--json"])
+            .output()
+            .unwrap()
     });
     let run = run.await.unwrap();
     std::fs::remove_file(&file).unwrap();
-    (run.status.success(), serde_json::from_slice(&run.stdout).unwrap_or(Value::Null), String::from_utf8_lossy(&run.stderr).into_owned())
+    (
+        run.status.success(),
+        serde_json::from_slice(&run.stdout).unwrap_or(Value::Null),
+        String::from_utf8_lossy(&run.stderr).into_owned(),
+    )
 }
 
 async fn is_listed(app: &TestApp, phone: &str) -> bool {
@@ -203,11 +285,17 @@ async fn an_import_replaces_the_registry_in_one_moment() {
     let app = TestApp::start().await;
     app.operator("POST", "/dnd", &json!({"phones": ["9800000001"]})).await.expect(200);
     let rows: String = (0..60_000).map(|n| format!("x{n};98{:08}\r\n", 10_000_000 + n)).collect();
-    let (done, shown, told) = import(&app, &format!("\u{FEFF}Name;Mobile\r\n{rows}bad;12\r\ntwice;9810000000\r\n")).await;
+    let (done, shown, told) =
+        import(&app, &format!("\u{FEFF}Name;Mobile\r\n{rows}bad;12\r\ntwice;9810000000\r\n")).await;
     assert!(done, "{told}");
-    assert_eq!(shown, json!({"lines": 60_003, "numbers": 60_000, "repeated": 1, "invalid": 1, "invalidLines": [60_002]}));
+    assert_eq!(
+        shown,
+        json!({"lines": 60_003, "numbers": 60_000, "repeated": 1, "invalid": 1, "invalidLines": [60_002]})
+    );
     assert!(told.contains("100 %"), "{told}");
-    for (phone, listed) in [("+919810000000", true), ("+919810059999", true), ("+919810060000", false), ("+919800000001", true)] {
+    for (phone, listed) in
+        [("+919810000000", true), ("+919810059999", true), ("+919810060000", false), ("+919800000001", true)]
+    {
         assert_eq!(is_listed(&app, phone).await, listed, "{phone}");
     }
     // The next one replaces it, but for what was added by hand.
@@ -216,27 +304,44 @@ async fn an_import_replaces_the_registry_in_one_moment() {
     for (phone, listed) in [("+919810000000", false), ("+919820000000", true), ("+919800000001", true)] {
         assert_eq!(is_listed(&app, phone).await, listed, "{phone}");
     }
-    let kept = app.app().store.read(|tx| tx.one("select cast(count(*) as bigint) from dnd_registry", &[], |row| row.int(0))).await.unwrap();
+    let kept = app
+        .app()
+        .store
+        .read(|tx| tx.one("select cast(count(*) as bigint) from dnd_registry", &[], |row| row.int(0)))
+        .await
+        .unwrap();
     assert_eq!(kept, Some(2), "what was replaced is dropped");
     let (done, _, told) = import(&app, "phone\nnobody\n").await;
-    assert!(!done && told.contains("the registry is as it was") && is_listed(&app, "+919820000000").await, "{told}");
+    assert!(
+        !done && told.contains("the registry is as it was") && is_listed(&app, "+919820000000").await,
+        "{told}"
+    );
 }
 
 #[tokio::test]
 async fn one_import_at_a_time_and_a_stale_one_gives_way() {
     let app = TestApp::start().await;
-    let started = app.operator("POST", "/dnd-imports", &Value::Null).await.expect(201)["data"]["importId"].clone();
+    let started =
+        app.operator("POST", "/dnd-imports", &Value::Null).await.expect(201)["data"]["importId"].clone();
     app.operator("POST", "/dnd-imports", &Value::Null).await.refused(409, "conflict");
     let numbers = format!("/dnd-imports/{started}/numbers");
-    let piece = app.operator("POST", &numbers, &json!({"phones": ["9812345678", "x", "09812345678"]})).await.expect(200);
+    let piece = app
+        .operator("POST", &numbers, &json!({"phones": ["9812345678", "x", "09812345678"]}))
+        .await
+        .expect(200);
     assert_eq!(piece["data"], json!({"added": 1, "repeated": 1, "invalid": [1]}));
     assert!(!is_listed(&app, "+919812345678").await, "nothing is in force before the end");
     app.advance(3601).await;
-    let next = app.operator("POST", "/dnd-imports", &Value::Null).await.expect(201)["data"]["importId"].clone();
+    let next =
+        app.operator("POST", "/dnd-imports", &Value::Null).await.expect(201)["data"]["importId"].clone();
     assert_ne!(next, started);
     app.operator("POST", &numbers, &json!({"phones": ["9812345678"]})).await.refused(404, "not_found");
-    app.operator("POST", &format!("/dnd-imports/{started}/finish"), &Value::Null).await.refused(404, "not_found");
+    app.operator("POST", &format!("/dnd-imports/{started}/finish"), &Value::Null)
+        .await
+        .refused(404, "not_found");
     app.operator("DELETE", &format!("/dnd-imports/{next}"), &Value::Null).await.expect(200);
-    app.operator("POST", &format!("/dnd-imports/{next}/finish"), &Value::Null).await.refused(404, "not_found");
+    app.operator("POST", &format!("/dnd-imports/{next}/finish"), &Value::Null)
+        .await
+        .refused(404, "not_found");
     app.operator("POST", "/dnd-imports/one/finish", &Value::Null).await.refused(404, "not_found");
 }

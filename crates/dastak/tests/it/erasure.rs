@@ -25,7 +25,10 @@ async fn person(app: &TestApp, workspace: &Workspace, opt_out: bool) -> String {
 }
 
 async fn erase(app: &TestApp, workspace: &Workspace, id: &str) -> Value {
-    app.send("POST", &format!("/v1/contacts/{id}/erase"), Some(&workspace.live), &[], Bytes::new()).await.expect(200)["data"].clone()
+    app.send("POST", &format!("/v1/contacts/{id}/erase"), Some(&workspace.live), &[], Bytes::new())
+        .await
+        .expect(200)["data"]
+        .clone()
 }
 
 /// Every text column of every table, as `table.column`.
@@ -36,7 +39,10 @@ async fn columns(app: &TestApp) -> Vec<(String, String)> {
                  where table_schema = 'public' and data_type in ('text', 'bytea') order by 1, 2";
             return tx.all(sql, &[], |row| Ok((row.text(0)?, row.text(1)?)));
         }
-        let tables = tx.all("select name from sqlite_master where type = 'table' order by name", &[], |row| row.text(0))?;
+        let tables =
+            tx.all("select name from sqlite_master where type = 'table' order by name", &[], |row| {
+                row.text(0)
+            })?;
         let mut columns = Vec::new();
         for table in tables {
             let sql = format!("select name from pragma_table_info('{table}')");
@@ -55,7 +61,9 @@ pub async fn traces(app: &TestApp, secrets: &'static [&'static str]) -> Vec<Stri
         let mut found = Vec::new();
         for (table, column) in &columns {
             for secret in secrets {
-                let sql = format!("select cast(count(*) as bigint) from {table} where cast({column} as text) like '%{secret}%'");
+                let sql = format!(
+                    "select cast(count(*) as bigint) from {table} where cast({column} as text) like '%{secret}%'"
+                );
                 if tx.one(&sql, &[], |row| row.int(0))?.unwrap_or(0) > 0 {
                     found.push(format!("{table}.{column}: {secret}"));
                 }
@@ -84,7 +92,8 @@ async fn call(app: &TestApp, workspace: &Workspace) {
     }
     app.advance(5).await;
     // And what waits for a later hour, with an answer kept for its repeat.
-    let later = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(2 * domain::time::HOUR).to_string();
+    let later =
+        domain::time::Timestamp::parse(&app.now().await).unwrap().plus(2 * domain::time::HOUR).to_string();
     for key in [&workspace.live, &workspace.test] {
         for path in ["/v1/nudges", "/v1/scheduled-calls"] {
             let mut body = body.clone();
@@ -127,16 +136,33 @@ async fn nothing_of_an_erased_person_is_left() {
     assert_eq!(erased["nudgesCancelled"], 2, "{answer}");
     assert!(erased["deliveriesRedacted"].as_i64().unwrap() > 4, "{answer}");
     assert_eq!(
-        (&answer["contactId"], &answer["erasedAt"], &answer["alreadyErased"], erased.as_object().unwrap().len()),
+        (
+            &answer["contactId"],
+            &answer["erasedAt"],
+            &answer["alreadyErased"],
+            erased.as_object().unwrap().len()
+        ),
         (&json!(id), &json!(app.now().await), &json!(false), 6)
     );
     assert_eq!(traces(&app, &[MARK, PHONE]).await, Vec::<String>::new());
     assert_eq!(files_with(&app.app().config.data, &[MARK, PHONE]), Vec::<String>::new());
     app.advance(3600).await;
-    assert_eq!(traces(&app, &[MARK, PHONE]).await, Vec::<String>::new(), "what was live has written nothing since");
+    assert_eq!(
+        traces(&app, &[MARK, PHONE]).await,
+        Vec::<String>::new(),
+        "what was live has written nothing since"
+    );
     let calls = app.get(&workspace.live, &format!("/v1/calls?contactId={id}")).await.expect(200);
-    assert!(calls["data"].as_array().unwrap().iter().all(|call| call["state"] == "ended" && call["toNumber"] == "[erased]"), "{calls}");
-    let wallet = app.operator("GET", &format!("/workspaces/{}", workspace.id), &Value::Null).await.expect(200);
+    assert!(
+        calls["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|call| call["state"] == "ended" && call["toNumber"] == "[erased]"),
+        "{calls}"
+    );
+    let wallet =
+        app.operator("GET", &format!("/workspaces/{}", workspace.id), &Value::Null).await.expect(200);
     assert_eq!(wallet["data"]["reservedMinor"], 0, "the live call was settled");
     let found = app.get(&workspace.live, "/v1/audit/verify").await.expect(200);
     assert_eq!(found["data"]["verified"], true);
@@ -154,7 +180,8 @@ pub fn files_with(folder: &std::path::Path, secrets: &[&str]) -> Vec<String> {
                 continue;
             }
             let bytes = std::fs::read(&path).unwrap();
-            let holds = |secret: &&&str| bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+            let holds =
+                |secret: &&&str| bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
             found.extend(secrets.iter().filter(holds).map(|secret| format!("{}: {secret}", path.display())));
         }
     }
@@ -176,7 +203,9 @@ async fn an_erased_contact_is_gone_and_stays_silent() {
     app.get(&workspace.test, &path).await.refused(410, "contact_erased");
     app.put(&workspace.live, &path, &json!({"name": "x"})).await.refused(410, "contact_erased");
     app.delete(&workspace.live, &path).await.refused(410, "contact_erased");
-    app.operator("POST", &format!("/workspaces/{}/contacts/{id}/lift-opt-out", workspace.id), &Value::Null).await.refused(410, "contact_erased");
+    app.operator("POST", &format!("/workspaces/{}/contacts/{id}/lift-opt-out", workspace.id), &Value::Null)
+        .await
+        .refused(410, "contact_erased");
     assert_eq!(app.get(&workspace.live, "/v1/contacts").await.expect(200)["data"], json!([]));
     // The entry of the list survives by its hash: the person is not called again.
     let listed = app.get(&workspace.live, "/v1/dnc").await.expect(200);
@@ -185,9 +214,14 @@ async fn an_erased_contact_is_gone_and_stays_silent() {
     let body = json!({"externalRef": format!("ref-{MARK}"), "phone": PHONE});
     let anew = app.post(&workspace.live, "/v1/contacts", &body).await.expect(201);
     assert_ne!(anew["data"]["id"], id.as_str());
-    let detail = app.get(&workspace.live, &format!("/v1/contacts/{}", anew["data"]["id"].as_str().unwrap())).await.expect(200);
+    let detail = app
+        .get(&workspace.live, &format!("/v1/contacts/{}", anew["data"]["id"].as_str().unwrap()))
+        .await
+        .expect(200);
     assert_eq!(detail["data"]["doNotCall"], true);
-    app.post(&workspace.live, "/v1/contacts/con_00000000000000000000000000/erase", &json!({})).await.refused(404, "not_found");
+    app.post(&workspace.live, "/v1/contacts/con_00000000000000000000000000/erase", &json!({}))
+        .await
+        .refused(404, "not_found");
     let key = app.key(&workspace.id, "live", json!(["contacts:write", "contacts:read"])).await;
     app.post(&key, &format!("{path}/erase"), &json!({})).await.refused(403, "api_scope_missing");
 }
@@ -199,7 +233,16 @@ async fn kept_answers_about_the_person_are_not_given_again() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     let id = person(&app, &workspace, true).await;
-    let once = || Once::keyed(workspace.id.clone(), Mode::Live, "placeCall", "key".into(), "print".into(), "holder".into());
+    let once = || {
+        Once::keyed(
+            workspace.id.clone(),
+            Mode::Live,
+            "placeCall",
+            "key".into(),
+            "print".into(),
+            "holder".into(),
+        )
+    };
     let (now, contact, turn) = (app.app().clock.now(), id.clone(), once());
     let keep = move |tx: &mut store::Tx<'_>| {
         turn.reserve(tx, now)?;
@@ -225,11 +268,19 @@ async fn kept_answers_from_before_the_contact_are_not_given_again() {
     for (path, body) in &requests {
         app.post_with(&workspace.live, path, &[("idempotency-key", "before")], body).await.expect(201);
     }
-    let made = app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "late", "phone": "+919812340001"})).await.expect(201);
+    let made = app
+        .post(&workspace.live, "/v1/contacts", &json!({"externalRef": "late", "phone": "+919812340001"}))
+        .await
+        .expect(201);
     erase(&app, &workspace, made["data"]["id"].as_str().unwrap()).await;
     for (path, body) in &requests {
         let repeat = app.post_with(&workspace.live, path, &[("idempotency-key", "before")], body).await;
-        assert_eq!((repeat.status, repeat.json["code"].as_str()), (410, Some("contact_erased")), "{path}: {}", repeat.text);
+        assert_eq!(
+            (repeat.status, repeat.json["code"].as_str()),
+            (410, Some("contact_erased")),
+            "{path}: {}",
+            repeat.text
+        );
         assert!(!repeat.text.contains("9812340001"));
     }
 }

@@ -41,9 +41,12 @@ impl Scene {
         let app = TestApp::start().await;
         app.set_clock(&noon_after(&app.now().await).to_string()).await;
         let workspace = app.workspace().await;
-        let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "Speak with {{who}}."})).await;
+        let agent =
+            agents::create_active(&app, &workspace, &json!({"systemPrompt": "Speak with {{who}}."})).await;
         // Nobody listens there: deliveries wait.
-        app.post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"})).await.expect(201);
+        app.post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"}))
+            .await
+            .expect(201);
         Self { app, workspace, agent }
     }
 
@@ -73,7 +76,10 @@ impl Scene {
 
     /// Asks for a nudge or a call in two hours; the answer is kept for its repeat.
     async fn later(&self, key: &str, path: &str, once: &str, reference: Option<&str>, to: &str) {
-        let at = domain::time::Timestamp::parse(&self.app.now().await).unwrap().plus(2 * domain::time::HOUR).to_string();
+        let at = domain::time::Timestamp::parse(&self.app.now().await)
+            .unwrap()
+            .plus(2 * domain::time::HOUR)
+            .to_string();
         let mut body = self.order(reference, to);
         body["scheduledAt"] = json!(at);
         self.app.post_with(key, path, &[("idempotency-key", once)], &body).await.expect(201);
@@ -85,9 +91,16 @@ impl Scene {
         // Somebody had the number before and was deleted; its event is still in the outbox.
         let before = self.contact("before", PHONE, json!({"optOut": true})).await;
         app.delete(live, &format!("/v1/contacts/{before}")).await.expect(200);
-        app.operator("DELETE", &format!("/workspaces/{}/dnc/{PHONE}", self.workspace.id), &Value::Null).await.expect(200);
-        let person =
-            self.contact(&format!("ref-{MARK}"), PHONE, json!({"name": format!("Name {MARK}"), "email": format!("{MARK}@example.com")})).await;
+        app.operator("DELETE", &format!("/workspaces/{}/dnc/{PHONE}", self.workspace.id), &Value::Null)
+            .await
+            .expect(200);
+        let person = self
+            .contact(
+                &format!("ref-{MARK}"),
+                PHONE,
+                json!({"name": format!("Name {MARK}"), "email": format!("{MARK}@example.com")}),
+            )
+            .await;
         let stranger = self.contact("stranger", STRANGER, json!({"name": "Ravi"})).await;
         self.call(live, &format!("ref-{MARK}"), PHONE).await;
         app.advance(15).await;
@@ -95,8 +108,14 @@ impl Scene {
         app.advance(15).await;
         let (contact, handed) = self.call(live, "stranger", PHONE).await;
         assert_eq!(contact, stranger);
-        let elsewhere =
-            app.post(live, "/v1/calls", &json!({"agentId": self.agent, "toNumber": STRANGER, "variables": {"who": "Ravi"}})).await.expect(200);
+        let elsewhere = app
+            .post(
+                live,
+                "/v1/calls",
+                &json!({"agentId": self.agent, "toNumber": STRANGER, "variables": {"who": "Ravi"}}),
+            )
+            .await
+            .expect(200);
         let elsewhere = elsewhere["interactionId"].as_str().unwrap().to_owned();
         app.advance(15).await;
         // A fourth in a day is refused, and listed.
@@ -109,25 +128,41 @@ impl Scene {
         // Live while the person is erased: in both worlds, under the reference of somebody else as well.
         self.call(test, "stranger", PHONE).await;
         self.call(live, &format!("ref-{MARK}"), SECOND).await;
-        let own = app.get(live, "/v1/numbers").await.expect(200)["data"][0]["number"].as_str().unwrap().to_owned();
+        let own =
+            app.get(live, "/v1/numbers").await.expect(200)["data"][0]["number"].as_str().unwrap().to_owned();
         let caller = Caller { to: own, from: format!("+91{PHONE}"), provider_call: "in-1".into() };
         calls::answerable(app.app(), caller).await.unwrap();
         let tenant = self.workspace.id.parse().unwrap();
-        calls::transferred(app.app(), tenant, elsewhere.parse().unwrap(), format!("+91{PHONE}")).await.unwrap();
+        calls::transferred(app.app(), tenant, elsewhere.parse().unwrap(), format!("+91{PHONE}"))
+            .await
+            .unwrap();
         for (key, world) in [(live, "live"), (test, "test")] {
             self.later(key, "/v1/nudges", &format!("{world}-1"), None, PHONE).await;
             self.later(key, "/v1/nudges", &format!("{world}-2"), None, SECOND).await;
             self.later(key, "/v1/scheduled-calls", &format!("{world}-1"), Some("stranger"), PHONE).await;
             self.later(key, "/v1/scheduled-calls", &format!("{world}-2"), None, SECOND).await;
-            self.later(key, "/v1/scheduled-calls", &format!("{world}-3"), Some(&format!("double-{MARK}")), "+919876507654").await;
+            self.later(
+                key,
+                "/v1/scheduled-calls",
+                &format!("{world}-3"),
+                Some(&format!("double-{MARK}")),
+                "+919876507654",
+            )
+            .await;
         }
-        app.post(live, "/v1/dnc", &json!({"phones": [PHONE], "reason": format!("{MARK} asked")})).await.expect(200);
+        app.post(live, "/v1/dnc", &json!({"phones": [PHONE], "reason": format!("{MARK} asked")}))
+            .await
+            .expect(200);
         assert!(!handed.is_empty());
         People { person, double, stranger, elsewhere }
     }
 
     async fn erase(&self, id: &str) -> Value {
-        self.app.send("POST", &format!("/v1/contacts/{id}/erase"), Some(&self.workspace.live), &[], Bytes::new()).await.expect(200)["data"].clone()
+        self.app
+            .send("POST", &format!("/v1/contacts/{id}/erase"), Some(&self.workspace.live), &[], Bytes::new())
+            .await
+            .expect(200)["data"]
+            .clone()
     }
 
     /// Everything that was there is gone, and what belongs to the stranger is not.
@@ -145,12 +180,17 @@ impl Scene {
         }
         let again = self.erase(&people.double).await;
         assert_eq!((&again["alreadyErased"], &again["erased"]), (&json!(true), &answer["erased"]));
-        let stranger = app.get(live, &format!("/v1/contacts/{}", people.stranger)).await.expect(200)["data"].clone();
+        let stranger =
+            app.get(live, &format!("/v1/contacts/{}", people.stranger)).await.expect(200)["data"].clone();
         assert_eq!((&stranger["name"], &stranger["phone"]), (&json!("Ravi"), &json!(STRANGER)));
-        let call = app.get(live, &format!("/v1/calls/{}", people.elsewhere)).await.expect(200)["data"].clone();
+        let call =
+            app.get(live, &format!("/v1/calls/{}", people.elsewhere)).await.expect(200)["data"].clone();
         assert!(call["toNumber"] == STRANGER && call["transcript"] != json!([]), "{call}");
         let calls = app.get(live, "/v1/calls").await.expect(200)["data"].as_array().unwrap().clone();
-        assert!(calls.iter().all(|call| ["ended", "blocked"].contains(&call["state"].as_str().unwrap())), "{calls:?}");
+        assert!(
+            calls.iter().all(|call| ["ended", "blocked"].contains(&call["state"].as_str().unwrap())),
+            "{calls:?}"
+        );
         // The person is still not called: the list holds the keyed hash alone.
         let listed = app.get(live, "/v1/dnc").await.expect(200);
         assert_eq!(

@@ -19,7 +19,8 @@ async fn agent(app: &TestApp, workspace: &Workspace, prompt: &str) -> String {
     create(app, workspace, &json!({"systemPrompt": prompt})).await["id"].as_str().unwrap().to_owned()
 }
 
-/// A graph that can be published; `label` tells one from another, `x` stands for what a console keeps beside it.
+/// A graph that can be published; `label` tells one from another, `x` stands for what a console keeps beside
+/// it.
 fn graph(label: &str) -> Value {
     json!({
         "startNodeId": "a",
@@ -36,25 +37,53 @@ fn save(graph: &Value, base: i64) -> Value {
 async fn the_one_step_flow_of_a_prompt() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let made = create(&app, &workspace, &json!({"systemPrompt": "Remind {{name}} of {{ amount }}.", "toolIds": ["end_call"]})).await;
+    let made = create(
+        &app,
+        &workspace,
+        &json!({"systemPrompt": "Remind {{name}} of {{ amount }}.", "toolIds": ["end_call"]}),
+    )
+    .await;
     let id = made["id"].as_str().unwrap();
     let first = flow(&app, &workspace, id).await;
     let mut keys: Vec<&str> = first.as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
     assert_eq!(keys, ["draft", "draftVersion", "issues", "published"]);
-    assert_eq!((&first["draftVersion"], &first["issues"], &first["draft"]), (&json!(1), &json!([]), &first["published"]));
+    assert_eq!(
+        (&first["draftVersion"], &first["issues"], &first["draft"]),
+        (&json!(1), &json!([]), &first["published"])
+    );
     let node = &first["draft"]["nodes"][0];
-    assert_eq!((&node["type"], &node["prompt"], &node["toolIds"]), (&json!("converse"), &made["systemPrompt"], &json!(["end_call"])));
-    let names: Vec<&str> = first["draft"]["variables"].as_array().unwrap().iter().map(|variable| variable["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        (&node["type"], &node["prompt"], &node["toolIds"]),
+        (&json!("converse"), &made["systemPrompt"], &json!(["end_call"]))
+    );
+    let names: Vec<&str> = first["draft"]["variables"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|variable| variable["name"].as_str().unwrap())
+        .collect();
     assert_eq!(names, ["name", "amount"]);
 
     // A new prompt is a new flow, published at once; so are new tools. Other settings leave the flow alone.
     let path = format!("/v1/agents/{id}");
     app.put(&workspace.live, &path, &json!({"systemPrompt": "Greet {{who}}."})).await.expect(200);
     let second = flow(&app, &workspace, id).await;
-    assert_eq!((&second["draftVersion"], &second["published"]["nodes"][0]["prompt"]), (&json!(2), &json!("Greet {{who}}.")));
-    assert_eq!((&second["draft"], &second["published"]["variables"][0]["name"]), (&second["published"], &json!("who")));
-    app.put(&workspace.live, &path, &json!({"systemPrompt": "Greet {{who}}.", "name": "New", "language": "hi"})).await.expect(200);
+    assert_eq!(
+        (&second["draftVersion"], &second["published"]["nodes"][0]["prompt"]),
+        (&json!(2), &json!("Greet {{who}}."))
+    );
+    assert_eq!(
+        (&second["draft"], &second["published"]["variables"][0]["name"]),
+        (&second["published"], &json!("who"))
+    );
+    app.put(
+        &workspace.live,
+        &path,
+        &json!({"systemPrompt": "Greet {{who}}.", "name": "New", "language": "hi"}),
+    )
+    .await
+    .expect(200);
     assert_eq!(flow(&app, &workspace, id).await, second, "the same prompt is no change");
     app.put(&workspace.live, &path, &json!({"toolIds": []})).await.expect(200);
     let third = flow(&app, &workspace, id).await;
@@ -71,17 +100,35 @@ async fn a_draft_is_saved_and_published() {
     let saved = app.put(&workspace.live, &path, &save(&graph("one"), 1)).await.expect(200);
     assert_eq!(saved, json!({"data": {"draftVersion": 2, "issues": []}}));
     let now = flow(&app, &workspace, &id).await;
-    assert_eq!(now, json!({"draft": graph("one"), "draftVersion": 2, "published": original, "issues": []}), "kept as it was sent, not live yet");
+    assert_eq!(
+        now,
+        json!({"draft": graph("one"), "draftVersion": 2, "published": original, "issues": []}),
+        "kept as it was sent, not live yet"
+    );
     let published = app.post(&workspace.live, &format!("{path}/publish"), &Value::Null).await.expect(200);
-    assert_eq!(published["data"], json!({"draft": graph("one"), "draftVersion": 2, "published": graph("one"), "issues": []}));
+    assert_eq!(
+        published["data"],
+        json!({"draft": graph("one"), "draftVersion": 2, "published": graph("one"), "issues": []})
+    );
     assert_eq!(flow(&app, &workspace, &id).await, published["data"]);
     // Again, without a change; and a draft after it does not touch what runs.
     app.post(&workspace.live, &format!("{path}/publish"), &json!({})).await.expect(200);
     app.put(&workspace.live, &path, &save(&json!({"nodes": []}), 2)).await.expect(200);
     let now = flow(&app, &workspace, &id).await;
-    assert_eq!((&now["published"], &now["draftVersion"], &now["issues"][0]["code"]), (&graph("one"), &json!(3), &json!("no_start_node")));
+    assert_eq!(
+        (&now["published"], &now["draftVersion"], &now["issues"][0]["code"]),
+        (&graph("one"), &json!(3), &json!("no_start_node"))
+    );
     for (method, sub) in [("PUT", ""), ("POST", "/publish")] {
-        let answer = app.send(method, &format!("{path}{sub}"), Some(&workspace.test), &[], save(&graph("x"), 3).to_string().into()).await;
+        let answer = app
+            .send(
+                method,
+                &format!("{path}{sub}"),
+                Some(&workspace.test),
+                &[],
+                save(&graph("x"), 3).to_string().into(),
+            )
+            .await;
         answer.refused(403, "test_mode_read_only");
     }
 }
@@ -94,7 +141,8 @@ async fn a_draft_over_another_version_overwrites_nothing() {
     let path = format!("/v1/agents/{id}/flow");
     let before = flow(&app, &workspace, &id).await;
     for base in [0, 2, 9_007_199_254_740_991i64] {
-        let refused = app.put(&workspace.live, &path, &save(&graph("x"), base)).await.refused(409, "flow_conflict");
+        let refused =
+            app.put(&workspace.live, &path, &save(&graph("x"), base)).await.refused(409, "flow_conflict");
         assert_eq!(refused["meta"], json!({"draftVersion": 1}));
     }
     assert_eq!(flow(&app, &workspace, &id).await, before);
@@ -113,7 +161,9 @@ async fn of_concurrent_drafts_one_wins() {
         let mut writers = tokio::task::JoinSet::new();
         for writer in 0..8 {
             let (app, key, path) = (app.clone(), workspace.live.clone(), format!("/v1/agents/{id}/flow"));
-            writers.spawn(async move { (writer, app.put(&key, &path, &save(&graph(&format!("{base}-{writer}")), base)).await) });
+            writers.spawn(async move {
+                (writer, app.put(&key, &path, &save(&graph(&format!("{base}-{writer}")), base)).await)
+            });
         }
         let mut winners = Vec::new();
         while let Some(done) = writers.join_next().await {
@@ -125,7 +175,10 @@ async fn of_concurrent_drafts_one_wins() {
         }
         assert_eq!(winners.len(), 1);
         let now = flow(&app, &workspace, &id).await;
-        assert_eq!((&now["draftVersion"], &now["draft"]), (&json!(base + 1), &graph(&format!("{base}-{}", winners[0]))));
+        assert_eq!(
+            (&now["draftVersion"], &now["draft"]),
+            (&json!(base + 1), &graph(&format!("{base}-{}", winners[0])))
+        );
     }
 }
 
@@ -154,7 +207,10 @@ async fn what_is_not_a_flow_graph_is_refused_with_its_field() {
         (save(&json!({"nodes": [end(0), {"id": "1", "type": "dance"}]}), 1), "graph.nodes[1].type"),
         (save(&json!({"nodes": [end(0), {"type": "end"}]}), 1), "graph.nodes[1].id"),
         (save(&json!({"nodes": [end(0), end(0)]}), 1), "graph.nodes[1].id"),
-        (save(&json!({"nodes": [end(0), end(1), {"id": "2", "type": "collect", "attempts": 11}]}), 1), "graph.nodes[2].attempts"),
+        (
+            save(&json!({"nodes": [end(0), end(1), {"id": "2", "type": "collect", "attempts": 11}]}), 1),
+            "graph.nodes[2].attempts",
+        ),
         (save(&json!({"nodes": nodes(501)}), 1), "graph.nodes"),
         (save(&json!({"startNodeId": 5, "nodes": []}), 1), "graph.startNodeId"),
         (save(&json!({"nodes": [], "variables": [{"name": "a b"}]}), 1), "graph.variables[0].name"),
@@ -179,21 +235,65 @@ async fn errors_keep_a_draft_from_being_published_and_warnings_do_not() {
     let mut base = 1;
     for (graph, level, code, node) in [
         (json!({"nodes": [end]}), "error", "no_start_node", json!(null)),
-        (start(json!([{"id": "a", "type": "say", "text": "x", "next": "q"}, end])), "error", "unknown_next", json!("a")),
-        (start(json!([{"id": "a", "type": "say", "text": "", "next": "z"}, end])), "error", "missing_text", json!("a")),
-        (start(json!([{"id": "a", "type": "say", "text": "{{who}}", "next": "z"}, end])), "error", "undeclared_variable", json!("a")),
-        (start(json!([{"id": "a", "type": "tool", "toolId": "tool_x", "next": "z"}, end])), "error", "unknown_tool", json!("a")),
-        (start(json!([{"id": "a", "type": "transfer", "transferNumbers": ["+12025550100"]}])), "error", "invalid_transfer_number", json!("a")),
-        (start(json!([{"id": "a", "type": "transfer", "transferNumbers": ["9812345678"]}])), "error", "invalid_transfer_number", json!("a")),
-        (start(json!([{"id": "a", "type": "document", "label": "PAN", "next": "z"}, end])), "error", "document_on_call", json!("a")),
+        (
+            start(json!([{"id": "a", "type": "say", "text": "x", "next": "q"}, end])),
+            "error",
+            "unknown_next",
+            json!("a"),
+        ),
+        (
+            start(json!([{"id": "a", "type": "say", "text": "", "next": "z"}, end])),
+            "error",
+            "missing_text",
+            json!("a"),
+        ),
+        (
+            start(json!([{"id": "a", "type": "say", "text": "{{who}}", "next": "z"}, end])),
+            "error",
+            "undeclared_variable",
+            json!("a"),
+        ),
+        (
+            start(json!([{"id": "a", "type": "tool", "toolId": "tool_x", "next": "z"}, end])),
+            "error",
+            "unknown_tool",
+            json!("a"),
+        ),
+        (
+            start(json!([{"id": "a", "type": "transfer", "transferNumbers": ["+12025550100"]}])),
+            "error",
+            "invalid_transfer_number",
+            json!("a"),
+        ),
+        (
+            start(json!([{"id": "a", "type": "transfer", "transferNumbers": ["9812345678"]}])),
+            "error",
+            "invalid_transfer_number",
+            json!("a"),
+        ),
+        (
+            start(json!([{"id": "a", "type": "document", "label": "PAN", "next": "z"}, end])),
+            "error",
+            "document_on_call",
+            json!("a"),
+        ),
         (start(json!([{"id": "a", "type": "end"}, end])), "warning", "unreachable_node", json!("z")),
-        (start(json!([{"id": "a", "type": "converse", "prompt": "Talk."}])), "warning", "converse_without_exit", json!("a")),
+        (
+            start(json!([{"id": "a", "type": "converse", "prompt": "Talk."}])),
+            "warning",
+            "converse_without_exit",
+            json!("a"),
+        ),
     ] {
         let saved = app.put(&workspace.live, &path, &save(&graph, base)).await.expect(200)["data"].clone();
         base += 1;
         let issues = saved["issues"].as_array().unwrap();
-        let issue = issues.iter().find(|issue| issue["code"] == code).unwrap_or_else(|| panic!("{code}: {saved}"));
-        assert_eq!((&issue["level"], &issue["nodeId"], saved["draftVersion"].as_i64()), (&json!(level), &node, Some(base)));
+        let issue =
+            issues.iter().find(|issue| issue["code"] == code).unwrap_or_else(|| panic!("{code}: {saved}"));
+        assert_eq!(
+            (&issue["level"], &issue["nodeId"], saved["draftVersion"].as_i64()),
+            (&json!(level), &node, Some(base))
+        );
         assert!(!issue["message"].as_str().unwrap().is_empty());
         let before = flow(&app, &workspace, &id).await;
         assert_eq!(before["issues"], saved["issues"]);
@@ -208,7 +308,10 @@ async fn errors_keep_a_draft_from_being_published_and_warnings_do_not() {
     let chat = create(&app, &workspace, &json!({"channel": "chat"})).await;
     let path = format!("/v1/agents/{}/flow", chat["id"].as_str().unwrap());
     let asks = start(json!([{"id": "a", "type": "document", "label": "PAN", "next": "z"}, end]));
-    assert_eq!(app.put(&workspace.live, &path, &save(&asks, 1)).await.expect(200)["data"]["issues"], json!([]));
+    assert_eq!(
+        app.put(&workspace.live, &path, &save(&asks, 1)).await.expect(200)["data"]["issues"],
+        json!([])
+    );
 }
 
 #[tokio::test]
@@ -218,14 +321,32 @@ async fn an_edited_flow_keeps_the_prompt_from_changing() {
     let saved = agent(&app, &workspace, "Hello").await;
     app.put(&workspace.live, &format!("/v1/agents/{saved}/flow"), &save(&graph("x"), 1)).await.expect(200);
     let published = agent(&app, &workspace, "Hello").await;
-    app.post(&workspace.live, &format!("/v1/agents/{published}/flow/publish"), &Value::Null).await.expect(200);
+    app.post(&workspace.live, &format!("/v1/agents/{published}/flow/publish"), &Value::Null)
+        .await
+        .expect(200);
     for id in [saved, published] {
         let path = format!("/v1/agents/{id}");
         let before = flow(&app, &workspace, &id).await;
-        app.put(&workspace.live, &path, &json!({"systemPrompt": "Bye", "name": "Changed"})).await.refused(409, "agent_uses_flow");
-        assert_eq!(app.get(&workspace.live, &path).await.expect(200)["data"]["name"], "Asha", "nothing of a refused change is kept");
-        let changed = app.put(&workspace.live, &path, &json!({"systemPrompt": "Hello", "name": "Other", "toolIds": ["end_call"]})).await.expect(200);
-        assert_eq!((&changed["data"]["name"], &changed["data"]["toolIds"]), (&json!("Other"), &json!(["end_call"])));
+        app.put(&workspace.live, &path, &json!({"systemPrompt": "Bye", "name": "Changed"}))
+            .await
+            .refused(409, "agent_uses_flow");
+        assert_eq!(
+            app.get(&workspace.live, &path).await.expect(200)["data"]["name"],
+            "Asha",
+            "nothing of a refused change is kept"
+        );
+        let changed = app
+            .put(
+                &workspace.live,
+                &path,
+                &json!({"systemPrompt": "Hello", "name": "Other", "toolIds": ["end_call"]}),
+            )
+            .await
+            .expect(200);
+        assert_eq!(
+            (&changed["data"]["name"], &changed["data"]["toolIds"]),
+            (&json!("Other"), &json!(["end_call"]))
+        );
         assert_eq!(flow(&app, &workspace, &id).await, before, "an edited flow is its author's");
     }
 }
@@ -250,19 +371,29 @@ async fn only_a_published_outbound_call_agent_with_a_ready_flow_places_calls() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     let draft = agent(&app, &workspace, "Hello").await;
-    let draft_chat = create(&app, &workspace, &json!({"channel": "chat"})).await["id"].as_str().unwrap().to_owned();
+    let draft_chat =
+        create(&app, &workspace, &json!({"channel": "chat"})).await["id"].as_str().unwrap().to_owned();
     let chat = create_active(&app, &workspace, &json!({"channel": "chat"})).await;
     let inbound = create_active(&app, &workspace, &json!({"direction": "inbound"})).await;
-    for (id, code) in
-        [(&draft, "agent_not_published"), (&draft_chat, "agent_not_published"), (&chat, "agent_not_call"), (&inbound, "agent_not_outbound")]
-    {
+    for (id, code) in [
+        (&draft, "agent_not_published"),
+        (&draft_chat, "agent_not_published"),
+        (&chat, "agent_not_call"),
+        (&inbound, "agent_not_outbound"),
+    ] {
         let error = outbound(&app, &workspace, id).await.unwrap_err().error;
         assert_eq!((error.status, error.code), (422, code));
     }
     let tools = format!("/workspaces/{}/tools", workspace.id);
     let tool = json!({"type": "webhook", "name": "x", "config": {"url": "https://crm.example.com/"}});
-    let tool = app.operator("POST", &tools, &tool).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
-    let ready = create_active(&app, &workspace, &json!({"systemPrompt": "Hi {{name}} of {{city}}", "toolIds": [tool]})).await;
+    let tool =
+        app.operator("POST", &tools, &tool).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let ready = create_active(
+        &app,
+        &workspace,
+        &json!({"systemPrompt": "Hi {{name}} of {{city}}", "toolIds": [tool]}),
+    )
+    .await;
     assert_eq!(outbound(&app, &workspace, &ready).await.unwrap(), ["name", "city"]);
     app.operator("DELETE", &format!("{tools}/{tool}"), &Value::Null).await.expect(200);
     let failure = outbound(&app, &workspace, &ready).await.unwrap_err();

@@ -48,17 +48,28 @@ async fn a_call_whose_next_minute_is_not_covered_takes_its_leave() {
     assert_eq!(kit.wishes(), []);
     kit.hold(&[call], 1).await;
     assert_eq!(kit.wishes(), [(call, Wish::BalanceExhausted)]);
-    let timeline = kit.desk.app.get(&kit.desk.workspace.live, &format!("/v1/calls/{call}/timeline")).await.expect(200);
-    assert!(timeline["data"].as_array().unwrap().iter().any(|entry| entry["reason"] == "balance_exhausted"), "{timeline}");
+    let timeline =
+        kit.desk.app.get(&kit.desk.workspace.live, &format!("/v1/calls/{call}/timeline")).await.expect(200);
+    assert!(
+        timeline["data"].as_array().unwrap().iter().any(|entry| entry["reason"] == "balance_exhausted"),
+        "{timeline}"
+    );
     // It takes no money that comes in meanwhile; a request may still drop the line at once.
     kit.leave(5000).await;
     kit.hold(&[call], 3).await;
     assert_eq!(kit.money().await, (5000, 600, 1));
-    kit.desk.app.post(&kit.desk.workspace.live, &format!("/v1/calls/{call}/hangup"), &Value::Null).await.expect(202);
+    kit.desk
+        .app
+        .post(&kit.desk.workspace.live, &format!("/v1/calls/{call}/hangup"), &Value::Null)
+        .await
+        .expect(202);
     kit.hold(&[call], 1).await;
     assert_eq!(kit.wishes(), [(call, Wish::BalanceExhausted), (call, Wish::HangUp)]);
     kit.tell(call, Fact::Ended(EndCause::MaxDuration)).await;
-    assert_eq!((kit.call(call).await["endCause"].clone(), kit.money().await), (json!("max_duration"), (4400, 0, 0)));
+    assert_eq!(
+        (kit.call(call).await["endCause"].clone(), kit.money().await),
+        (json!("max_duration"), (4400, 0, 0))
+    );
 }
 
 #[tokio::test]
@@ -71,7 +82,11 @@ async fn a_bridged_call_of_two_and_a_half_minutes_on_a_wallet_of_less() {
     let leg = kit.bring(call, STAFF).await.unwrap();
     kit.tell_leg(call, leg, LegFact::Answered).await;
     kit.hold(&[call], 45).await;
-    assert_eq!((kit.money().await, kit.wishes()), ((1800, 1800, 2), vec![]), "the call's second minute is the last");
+    assert_eq!(
+        (kit.money().await, kit.wishes()),
+        ((1800, 1800, 2), vec![]),
+        "the call's second minute is the last"
+    );
     kit.hold(&[call], 10).await;
     assert_eq!(kit.wishes(), [(call, Wish::BalanceExhausted)], "the leg's second minute cannot be held");
     // Nobody ends it: the node is dead. Its lease runs out long after the second minute.
@@ -109,18 +124,31 @@ async fn a_table_brings_people_in_by_the_same_rules() {
         (&test, "+919812302222", 0, "transfer_handoff"),
     ] {
         app.post(&live, "/v1/dnc", &json!({"phones": ["+919812300022"]})).await;
-        let agent = crate::agents::create_active(app, &desk.workspace, &json!({"systemPrompt": "You are Asha."})).await;
-        let version = app.get(&live, &format!("/v1/agents/{agent}/flow")).await.expect(200)["data"]["draftVersion"].clone();
+        let agent =
+            crate::agents::create_active(app, &desk.workspace, &json!({"systemPrompt": "You are Asha."}))
+                .await;
+        let version =
+            app.get(&live, &format!("/v1/agents/{agent}/flow")).await.expect(200)["data"]["draftVersion"]
+                .clone();
         let flow = json!({"graph": {"startNodeId": "t", "nodes": nodes(number), "variables": []}, "baseVersion": version});
         app.put(&live, &format!("/v1/agents/{agent}/flow"), &flow).await.expect(200);
         app.post(&live, &format!("/v1/agents/{agent}/flow/publish"), &json!({})).await.expect(200);
         let before = desk.wallet().await.0;
         let body = json!({"agentId": agent, "toNumber": format!("+9198123{:05}", 40_000 + number.len() as i64 * 100 + charge / 100 + heard.len() as i64)});
-        let id = app.post(key, "/v1/calls", &body).await.expect(200)["interactionId"].as_str().unwrap().to_owned();
+        let id =
+            app.post(key, "/v1/calls", &body).await.expect(200)["interactionId"].as_str().unwrap().to_owned();
         app.advance(12).await;
         let call = desk.call(key, &id).await;
-        assert_eq!((&call["endCause"], desk.wallet().await), (&json!(heard), (before - charge, 0)), "{number}: {call}");
-        let told = desk.events().await.iter().any(|event| event["type"] == "call.transferred" && event["data"]["callId"] == json!(id));
+        assert_eq!(
+            (&call["endCause"], desk.wallet().await),
+            (&json!(heard), (before - charge, 0)),
+            "{number}: {call}"
+        );
+        let told = desk
+            .events()
+            .await
+            .iter()
+            .any(|event| event["type"] == "call.transferred" && event["data"]["callId"] == json!(id));
         assert_eq!(told, heard == "transfer_handoff", "{number}");
         let export = app.get(key, "/v1/audit/export").await.text;
         assert_eq!(export.lines().filter(|line| line.contains(&id)).count(), 2, "{number}: {export}");
@@ -184,8 +212,12 @@ async fn a_suspension_ends_live_calls_and_refuses_new_ones() {
     let (talking, ringing) = (kit.talking().await, kit.placed().await);
     let simulated = kit.desk.placed(&test, "1234").await;
     let other = app.workspace().await;
-    let body = json!({"agentId": kit.desk.agent, "toNumber": "+919812301234", "scheduledAt": kit.desk.at(120)});
-    let scheduled = app.post(&live, "/v1/scheduled-calls", &body).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let body =
+        json!({"agentId": kit.desk.agent, "toNumber": "+919812301234", "scheduledAt": kit.desk.at(120)});
+    let scheduled = app.post(&live, "/v1/scheduled-calls", &body).await.expect(201)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     kit.workspace("PATCH", "", &json!({"suspended": true})).await.expect(200);
     app.advance(0).await;
     let mut wishes = kit.wishes();

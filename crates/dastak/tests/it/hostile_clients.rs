@@ -1,4 +1,5 @@
-//! What strangers, neighbours and careless clients send to the listener, and what the service does not do about it.
+//! What strangers, neighbours and careless clients send to the listener, and what the service does not do
+//! about it.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -69,7 +70,10 @@ async fn who_is_not_known_sends_headers_only() {
     // Whoever is known is told by the head that it is too much.
     let workspace = app.workspace().await;
     let mut socket = connect(&app).await;
-    socket.write_all(head("POST", "/v1/calls", Some(&workspace.live), &length(50 * FIVE_MB)).as_bytes()).await.unwrap();
+    socket
+        .write_all(head("POST", "/v1/calls", Some(&workspace.live), &length(50 * FIVE_MB)).as_bytes())
+        .await
+        .unwrap();
     assert!(answer(&mut socket).await.starts_with("HTTP/1.1 413"));
     // A refusal of a small body leaves the connection as it is.
     let mut socket = connect(&app).await;
@@ -78,7 +82,11 @@ async fn who_is_not_known_sends_headers_only() {
     let end = head("GET", "/healthz", None, "connection: close\r\n");
     socket.write_all(end.as_bytes()).await.unwrap();
     let said = answer(&mut socket).await;
-    assert_eq!((said.matches("HTTP/1.1 405").count(), said.matches("HTTP/1.1 200").count()), (2, 1), "{said}");
+    assert_eq!(
+        (said.matches("HTTP/1.1 405").count(), said.matches("HTTP/1.1 200").count()),
+        (2, 1),
+        "{said}"
+    );
 }
 
 #[tokio::test]
@@ -155,7 +163,9 @@ async fn readiness_is_asked_of_the_store_once_in_a_while() {
     let writes = |row: i64| {
         let store = app.app().store.clone();
         async move {
-            let read = store.read(move |tx| tx.one("select at from health where id = ?1", &[store::Value::Int(row)], |row| row.int(0)));
+            let read = store.read(move |tx| {
+                tx.one("select at from health where id = ?1", &[store::Value::Int(row)], |row| row.int(0))
+            });
             read.await.expect("the store").expect("a row")
         }
     };
@@ -171,14 +181,21 @@ async fn readiness_is_asked_of_the_store_once_in_a_while() {
 
 #[tokio::test]
 async fn figures_are_for_who_may_see_them() {
-    let app = TestApp::start_with(|config| config.figures.token = Some("a-token-of-the-monitor".into())).await;
+    let app =
+        TestApp::start_with(|config| config.figures.token = Some("a-token-of-the-monitor".into())).await;
     let workspace = app.workspace().await;
     let ask = |app: &TestApp, token: Option<&str>, headers: &'static [(&'static str, &'static str)]| {
         let (url, token) = (app.url.clone(), token.map(str::to_owned));
         async move {
             let mut socket = TcpStream::connect(url.strip_prefix("http://").unwrap()).await.unwrap();
             let more: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-            socket.write_all(head("GET", "/metrics", token.as_deref(), &format!("{more}connection: close\r\n")).as_bytes()).await.unwrap();
+            socket
+                .write_all(
+                    head("GET", "/metrics", token.as_deref(), &format!("{more}connection: close\r\n"))
+                        .as_bytes(),
+                )
+                .await
+                .unwrap();
             let answer = answer(&mut socket).await;
             let figures = if answer.contains("http_connections") { "all" } else { "up" };
             format!("{} {figures}", &answer[9..12])
@@ -188,10 +205,19 @@ async fn figures_are_for_who_may_see_them() {
     assert_eq!(ask(&app, Some(&workspace.live), &[]).await, "401 up");
     assert_eq!(ask(&app, Some(&app.operator_token), &[]).await, "200 all");
     assert_eq!(ask(&app, Some("a-token-of-the-monitor"), &[]).await, "200 all");
-    app.send("GET", "/operator/v1/workspaces", Some("a-token-of-the-monitor"), &[], Bytes::new()).await.refused(401, "unauthorized");
-    let near = TestApp::start_with(|config| config.figures.networks = Network::parse(&["127.0.0.1".into()]).unwrap()).await;
+    app.send("GET", "/operator/v1/workspaces", Some("a-token-of-the-monitor"), &[], Bytes::new())
+        .await
+        .refused(401, "unauthorized");
+    let near = TestApp::start_with(|config| {
+        config.figures.networks = Network::parse(&["127.0.0.1".into()]).unwrap()
+    })
+    .await;
     assert_eq!(ask(&near, None, &[]).await, "200 all");
-    assert_eq!(ask(&near, None, &[("x-forwarded-for", "127.0.0.1")]).await, "200 up", "a proxy speaks for somebody");
+    assert_eq!(
+        ask(&near, None, &[("x-forwarded-for", "127.0.0.1")]).await,
+        "200 up",
+        "a proxy speaks for somebody"
+    );
 }
 
 #[tokio::test]
@@ -204,7 +230,11 @@ async fn variables_and_warnings_have_ceilings() {
         let body = json!({"agentId": agent, "toNumber": "+919876543210", "variables": variables});
         async move { app.post(key, "/v1/calls", &body).await }
     };
-    let named = |count: usize| Value::Object((0..count).map(|number| (format!("no name {number}"), json!("x"))).collect::<Map<_, _>>());
+    let named = |count: usize| {
+        Value::Object(
+            (0..count).map(|number| (format!("no name {number}"), json!("x"))).collect::<Map<_, _>>(),
+        )
+    };
     let placed = place(named(500)).await.expect(200);
     let warnings = placed["warnings"].as_array().unwrap();
     assert_eq!((warnings.len(), &warnings[50]["field"]), (51, &json!("variables")));
@@ -216,7 +246,9 @@ async fn variables_and_warnings_have_ceilings() {
     let calls = app.get(&workspace.test, "/v1/calls").await.expect(200);
     assert_eq!(calls["data"].as_array().unwrap().len(), 1, "what is refused changes nothing");
     let deep = format!("{{\"variables\": {}", "[".repeat(FIVE_MB - 100));
-    app.send("POST", "/v1/calls", Some(&workspace.test), &[], deep.into()).await.refused(400, "malformed_json");
+    app.send("POST", "/v1/calls", Some(&workspace.test), &[], deep.into())
+        .await
+        .refused(400, "malformed_json");
 }
 
 #[tokio::test]
@@ -232,7 +264,9 @@ async fn a_call_is_placed_without_reading_the_flow() {
     app.post(&workspace.test, "/v1/calls", &body).await.refused(422, "missing_required_variables");
     let body = json!({"agentId": agent, "toNumber": "+919876543210", "variables": {"name": "Asha"}});
     app.post(&workspace.test, "/v1/calls", &body).await.expect(200);
-    app.post(&workspace.live, &format!("/v1/agents/{agent}/status"), &json!({"status": "active"})).await.expect(200);
+    app.post(&workspace.live, &format!("/v1/agents/{agent}/status"), &json!({"status": "active"}))
+        .await
+        .expect(200);
     app.get(&workspace.live, &format!("/v1/agents/{agent}/flow")).await.refused(500, "internal_error");
 }
 
@@ -246,7 +280,8 @@ async fn guessing_keys_costs_the_store_a_bounded_number_of_looks() {
         let answer = app.get(&format!("dastak_live_guess{number}"), "/v1/me").await;
         assert_eq!(answer.status, if number < 20 { 401 } else { 429 }, "{number}");
     }
-    // From here on a key is refused without being looked up, a valid one too, unless it was seen to be valid before.
+    // From here on a key is refused without being looked up, a valid one too, unless it was seen to be valid
+    // before.
     app.get(&unused, "/v1/me").await.refused(429, "rate_limited");
     app.get(&workspace.live, "/v1/me").await.expect(200);
     app.advance(61).await;

@@ -36,7 +36,9 @@ async fn a_refusal_frees_the_key() {
     let workspace = app.workspace().await.id;
     let path = format!("/operator/v1/workspaces/{workspace}/wallet/entries");
     let body = json!({"kind": "adjustment", "amountMinor": -2_000_000, "reference": "r"});
-    app.post_with(&app.operator_token, &path, &[("idempotency-key", "k")], &body).await.refused(409, "conflict");
+    app.post_with(&app.operator_token, &path, &[("idempotency-key", "k")], &body)
+        .await
+        .refused(409, "conflict");
     top_up(&app, &workspace, "k", 5_000_000).await.expect(201);
 }
 
@@ -56,7 +58,9 @@ async fn identical_requests_at_the_same_instant_create_one_thing() {
     let mut tasks = Vec::new();
     for number in 0..60 {
         let (app, workspace) = (app.clone(), workspace.clone());
-        tasks.push(tokio::spawn(async move { top_up(&app, &workspace, &format!("key{}", number % 3), 100).await }));
+        tasks.push(tokio::spawn(async move {
+            top_up(&app, &workspace, &format!("key{}", number % 3), 100).await
+        }));
     }
     let mut bodies = std::collections::BTreeSet::new();
     for task in tasks {
@@ -69,14 +73,22 @@ async fn identical_requests_at_the_same_instant_create_one_thing() {
     assert_eq!((bodies.len(), entries(&app, &workspace).await), (3, 4));
 }
 
-/// A request with an effect outside holds its key under a lease: a crash of its holder frees it, an unknown outcome does not.
+/// A request with an effect outside holds its key under a lease: a crash of its holder frees it, an unknown
+/// outcome does not.
 #[tokio::test]
 async fn a_crashed_holder_frees_its_key_and_an_unknown_outcome_holds_it() {
     use dastak::app::Failure;
     use dastak::app::idempotency::{Once, Turn};
     let app = TestApp::start().await;
     let once = |key: &str, body: &str, holder: &str| {
-        Once::keyed("ws_x".into(), domain::tenant::Mode::Live, "placeCall", key.into(), body.into(), holder.into())
+        Once::keyed(
+            "ws_x".into(),
+            domain::tenant::Mode::Live,
+            "placeCall",
+            key.into(),
+            body.into(),
+            holder.into(),
+        )
     };
     let reserve = |once: Once| {
         let (store, now) = (app.app().store.clone(), app.app().clock.now());
@@ -99,10 +111,19 @@ async fn a_crashed_holder_frees_its_key_and_an_unknown_outcome_holds_it() {
 
     let finish = |once: Once| {
         let store = app.app().store.clone();
-        async move { store.tx(move |tx| once.finish(tx, 200, &json!({"placed": true}), None).map(|_| ())).await.unwrap() }
+        async move {
+            store
+                .tx(move |tx| once.finish(tx, 200, &json!({"placed": true}), None).map(|_| ()))
+                .await
+                .unwrap()
+        }
     };
     finish(once("k", "a", "first")).await;
-    assert_eq!(reserve(once("k", "a", "third")).await, "idempotency_in_progress", "who lost its lease cannot answer any more");
+    assert_eq!(
+        reserve(once("k", "a", "third")).await,
+        "idempotency_in_progress",
+        "who lost its lease cannot answer any more"
+    );
     finish(once("k", "a", "second")).await;
     assert_eq!(reserve(once("k", "a", "third")).await, "given 200 {\"placed\":true}");
 
@@ -110,7 +131,11 @@ async fn a_crashed_holder_frees_its_key_and_an_unknown_outcome_holds_it() {
     let (store, held) = (app.app().store.clone(), once("h", "a", "first"));
     store.tx(move |tx| held.hold(tx)).await.unwrap();
     app.advance(3600).await;
-    assert_eq!(reserve(once("h", "a", "second")).await, "idempotency_in_progress", "it may have had an effect");
+    assert_eq!(
+        reserve(once("h", "a", "second")).await,
+        "idempotency_in_progress",
+        "it may have had an effect"
+    );
     let (store, freed) = (app.app().store.clone(), once("f", "a", "first"));
     assert_eq!(reserve(once("f", "a", "first")).await, "mine");
     store.tx(move |tx| freed.free(tx)).await.unwrap();

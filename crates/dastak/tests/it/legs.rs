@@ -24,19 +24,34 @@ impl Kit {
 
     async fn bring_by(&self, call: Id<Call>, to: &str, kind: LegKind) -> Result<Leg, LegRefused> {
         let tenant = self.desk.workspace.id.parse().unwrap();
-        calls::begin_leg(self.desk.app.app(), tenant, call, Phone::normalize(to).unwrap(), kind).await.unwrap()
+        calls::begin_leg(self.desk.app.app(), tenant, call, Phone::normalize(to).unwrap(), kind)
+            .await
+            .unwrap()
     }
 
     pub async fn tell_leg(&self, call: Id<Call>, leg: Leg, fact: LegFact) {
         let app = self.desk.app.app();
-        calls::report_leg(app, self.desk.workspace.id.parse().unwrap(), call, leg.number, fact, app.clock.now()).await.unwrap();
+        calls::report_leg(
+            app,
+            self.desk.workspace.id.parse().unwrap(),
+            call,
+            leg.number,
+            fact,
+            app.clock.now(),
+        )
+        .await
+        .unwrap();
     }
 
     /// Balance, what is held, lines of the platform.
     pub async fn money(&self) -> (i64, i64, i64) {
         let (balance, held) = self.desk.wallet().await;
         let tenant = self.desk.workspace.id.parse().unwrap();
-        (balance, held, self.desk.app.app().store.read(move |tx| store::calls::lines(tx, tenant)).await.unwrap().1)
+        (
+            balance,
+            held,
+            self.desk.app.app().store.read(move |tx| store::calls::lines(tx, tenant)).await.unwrap().1,
+        )
     }
 
     /// Leaves this much in the wallet.
@@ -52,9 +67,20 @@ impl Kit {
 
     /// What calls were charged: reference and amount, oldest first.
     pub async fn charges(&self) -> Vec<(String, i64)> {
-        let page = self.desk.app.get(&self.desk.workspace.live, "/v1/wallet/transactions?limit=100").await.expect(200);
-        let rows = page["data"].as_array().unwrap().iter().rev().filter(|row| row["type"] == "call_charge" || row["kind"] == "call_charge");
-        rows.map(|row| (row["reference"].as_str().unwrap().to_owned(), -row["amountMinor"].as_i64().unwrap())).collect()
+        let page = self
+            .desk
+            .app
+            .get(&self.desk.workspace.live, "/v1/wallet/transactions?limit=100")
+            .await
+            .expect(200);
+        let rows = page["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .rev()
+            .filter(|row| row["type"] == "call_charge" || row["kind"] == "call_charge");
+        rows.map(|row| (row["reference"].as_str().unwrap().to_owned(), -row["amountMinor"].as_i64().unwrap()))
+            .collect()
     }
 
     /// `decision blocked_by` of every record of a call in the decision log, and whether the log holds
@@ -65,7 +91,8 @@ impl Kit {
         assert_eq!(verified["data"]["verified"], true, "{verified}");
         let export = self.desk.app.get(live, "/v1/audit/export").await.text;
         let rows = export.lines().filter(|line| line.contains(&call.to_string()));
-        rows.map(|line| line.split(',').skip(3).take(2).collect::<Vec<_>>().join(" ").trim().to_owned()).collect()
+        rows.map(|line| line.split(',').skip(3).take(2).collect::<Vec<_>>().join(" ").trim().to_owned())
+            .collect()
     }
 
     /// A call of an agent that may transfer to [`STAFF`], and is answered.
@@ -92,33 +119,68 @@ async fn a_second_leg_passes_the_gates_and_stands_in_the_log() {
     app.operator("POST", "/dnd", &json!({"phones": [STAFF, OTHER]})).await.expect(200);
     assert_eq!(kit.bring(call, STAFF).await, Err(LegRefused::Blocked(Gate::Dnd)));
     assert_eq!(kit.bring(call, OTHER).await, Err(LegRefused::Blocked(Gate::Dnd)));
-    assert_eq!(kit.bring_by(call, OTHER, LegKind::Referral).await, Err(LegRefused::Blocked(Gate::Dnd)), "a REFER is asked about, too");
+    assert_eq!(
+        kit.bring_by(call, OTHER, LegKind::Referral).await,
+        Err(LegRefused::Blocked(Gate::Dnd)),
+        "a REFER is asked about, too"
+    );
     // The operator releases a phone of staff: for this workspace, from the registry only.
-    kit.workspace("POST", "/transfer-numbers", &json!({"number": "0804567000"})).await.refused(400, "invalid_request");
-    let released = kit.workspace("POST", "/transfer-numbers", &json!({"number": "080 4567 0002"})).await.expect(201);
+    kit.workspace("POST", "/transfer-numbers", &json!({"number": "0804567000"}))
+        .await
+        .refused(400, "invalid_request");
+    let released =
+        kit.workspace("POST", "/transfer-numbers", &json!({"number": "080 4567 0002"})).await.expect(201);
     assert_eq!(released["data"]["number"], STAFF);
-    assert_eq!(kit.workspace("POST", "/transfer-numbers", &json!({"number": STAFF})).await.expect(201), released, "released once");
-    assert_eq!(kit.workspace("GET", "/transfer-numbers", &Value::Null).await.expect(200)["data"], json!([released["data"]]));
+    assert_eq!(
+        kit.workspace("POST", "/transfer-numbers", &json!({"number": STAFF})).await.expect(201),
+        released,
+        "released once"
+    );
+    assert_eq!(
+        kit.workspace("GET", "/transfer-numbers", &Value::Null).await.expect(200)["data"],
+        json!([released["data"]])
+    );
     let leg = kit.bring(call, STAFF).await.unwrap();
     kit.tell_leg(call, leg, LegFact::Ended("no_answer")).await;
     app.post(&live, "/v1/dnc", &json!({"phones": [STAFF]})).await;
     assert_eq!(kit.bring(call, STAFF).await, Err(LegRefused::Blocked(Gate::OptOut)));
     kit.workspace("DELETE", &format!("/transfer-numbers/{STAFF}"), &Value::Null).await.expect(200);
-    kit.workspace("DELETE", &format!("/transfer-numbers/{STAFF}"), &Value::Null).await.refused(404, "not_found");
+    kit.workspace("DELETE", &format!("/transfer-numbers/{STAFF}"), &Value::Null)
+        .await
+        .refused(404, "not_found");
     assert_eq!(kit.bring(call, STAFF).await, Err(LegRefused::Blocked(Gate::Dnd)));
     let opted_out = "+919812399002";
     app.post(&live, "/v1/contacts", &json!({"externalRef": "o", "phone": opted_out, "optOut": true})).await;
     assert_eq!(kit.bring(call, opted_out).await, Err(LegRefused::Blocked(Gate::OptOut)));
     assert_eq!(
         kit.log(call).await,
-        ["allowed", "blocked dnd", "blocked dnd", "blocked dnd", "allowed", "blocked opt_out", "blocked dnd", "blocked opt_out"],
+        [
+            "allowed",
+            "blocked dnd",
+            "blocked dnd",
+            "blocked dnd",
+            "allowed",
+            "blocked opt_out",
+            "blocked dnd",
+            "blocked opt_out"
+        ],
     );
     let operations = app.operator("GET", "/log?limit=50", &Value::Null).await.expect(200);
-    let told: Vec<&str> = operations["data"].as_array().unwrap().iter().filter_map(|row| row["operation"].as_str()).collect();
+    let told: Vec<&str> =
+        operations["data"].as_array().unwrap().iter().filter_map(|row| row["operation"].as_str()).collect();
     assert_eq!(told.iter().filter(|name| name.ends_with("TransferNumber")).count(), 3, "{told:?}");
     let timeline = app.get(&live, &format!("/v1/calls/{call}/timeline")).await.expect(200);
-    let seen: Vec<String> = timeline["data"].as_array().unwrap().iter().map(|entry| format!("{} {}", entry["event"], entry["reason"])).collect();
-    assert!(seen.contains(&r#""transfer" "dnd""#.to_owned()) && seen.contains(&r#""transfer_ended" "no_answer""#.to_owned()), "{seen:?}");
+    let seen: Vec<String> = timeline["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| format!("{} {}", entry["event"], entry["reason"]))
+        .collect();
+    assert!(
+        seen.contains(&r#""transfer" "dnd""#.to_owned())
+            && seen.contains(&r#""transfer_ended" "no_answer""#.to_owned()),
+        "{seen:?}"
+    );
     assert_eq!(kit.money().await.1, 600, "a leg that was refused holds nothing");
 }
 
@@ -133,7 +195,8 @@ async fn hours_and_caps_protect_whoever_is_not_on_the_agents_list() {
     }
     assert_eq!(kit.bring(call, OTHER).await, Err(LegRefused::Blocked(Gate::FrequencyCap)));
     // They are dials like any other.
-    let refused = kit.desk.app.post(&live, "/v1/calls", &json!({"agentId": kit.desk.agent, "toNumber": OTHER})).await;
+    let refused =
+        kit.desk.app.post(&live, "/v1/calls", &json!({"agentId": kit.desk.agent, "toNumber": OTHER})).await;
     assert_eq!(refused.refused(422, "call_blocked")["meta"]["blockReason"], "frequency_cap");
     for _ in 0..5 {
         let leg = kit.bring(call, STAFF).await.unwrap();
@@ -187,7 +250,10 @@ async fn a_second_leg_takes_a_line_and_pays_by_its_own_minutes() {
     kit.tell(call, Fact::Ended(EndCause::TransferHandoff)).await;
     assert_eq!(kit.money().await, (balance - 1200 - 600 - 1200, 0, 0), "a leg ends with its call");
     let transfer = format!("{call}:transfer");
-    assert_eq!(kit.charges().await, [(transfer.clone(), 1200), (format!("{transfer}:2"), 600), (call.to_string(), 1200)]);
+    assert_eq!(
+        kit.charges().await,
+        [(transfer.clone(), 1200), (format!("{transfer}:2"), 600), (call.to_string(), 1200)]
+    );
     kit.tell_leg(call, second, LegFact::Ended("hangup")).await;
     assert_eq!(kit.bring(call, STAFF).await, Err(LegRefused::CallOver));
     assert_eq!(kit.charges().await.len(), 3);
@@ -199,7 +265,11 @@ async fn a_node_that_dies_leaves_no_leg_behind() {
     let balance = kit.desk.wallet().await.0;
     let calls = [kit.talking().await, kit.talking().await, kit.talking().await];
     // One leg rings, one talks, one was decided on and never dialled.
-    let legs = [kit.bring(calls[0], STAFF).await.unwrap(), kit.bring(calls[1], STAFF).await.unwrap(), kit.bring(calls[2], STAFF).await.unwrap()];
+    let legs = [
+        kit.bring(calls[0], STAFF).await.unwrap(),
+        kit.bring(calls[1], STAFF).await.unwrap(),
+        kit.bring(calls[2], STAFF).await.unwrap(),
+    ];
     kit.tell_leg(calls[1], legs[1], LegFact::Answered).await;
     assert_eq!(kit.money().await, (balance, 3600, 6));
     kit.hold(&calls, 20).await;
@@ -248,7 +318,13 @@ async fn a_workspace_releases_so_many_numbers() {
     let now = kit.desk.noon;
     let fill = move |tx: &mut store::Tx<'_>| {
         for number in 0..api::transfer_numbers::MOST {
-            store::transfer_numbers::add(tx, tenant, &format!("+9198{number:08}"), api::transfer_numbers::MOST, now)?;
+            store::transfer_numbers::add(
+                tx,
+                tenant,
+                &format!("+9198{number:08}"),
+                api::transfer_numbers::MOST,
+                now,
+            )?;
         }
         Ok::<_, store::DbError>(())
     };

@@ -1,4 +1,5 @@
-//! Calls on real lines, as the node that holds them reports them: leases, hang-ups, transfers, calls that come in.
+//! Calls on real lines, as the node that holds them reports them: leases, hang-ups, transfers, calls that
+//! come in.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -76,7 +77,9 @@ impl Kit {
 
     pub async fn tell_with(&self, id: Id<Call>, fact: Fact, left: Option<Report>) {
         let app = self.desk.app.app();
-        calls::report(app, self.desk.workspace.id.parse().unwrap(), id, fact, app.clock.now(), left).await.unwrap();
+        calls::report(app, self.desk.workspace.id.parse().unwrap(), id, fact, app.clock.now(), left)
+            .await
+            .unwrap();
     }
 
     pub async fn call(&self, id: Id<Call>) -> Value {
@@ -110,15 +113,21 @@ impl Kit {
         let agent = agents::create_active(app, &self.desk.workspace, body).await;
         let numbers = app.get(live, "/v1/numbers").await.expect(200);
         let number = numbers["data"][0]["id"].as_str().unwrap().to_owned();
-        app.put(live, &format!("/v1/numbers/{number}/inbound-agent"), &json!({"agentId": agent})).await.expect(200);
+        app.put(live, &format!("/v1/numbers/{number}/inbound-agent"), &json!({"agentId": agent}))
+            .await
+            .expect(200);
         numbers["data"][0]["number"].as_str().unwrap().to_owned()
     }
 }
 
 fn report() -> Report {
-    let turn = |role, text: &str, start_ms| TimedTurn { role, text: text.into(), start_ms, end_ms: start_ms + 900 };
+    let turn =
+        |role, text: &str, start_ms| TimedTurn { role, text: text.into(), start_ms, end_ms: start_ms + 900 };
     Report {
-        turns: vec![turn(Role::Agent, "Hello, this is Asha.", 200), turn(Role::Customer, "Call me later.", 2100)],
+        turns: vec![
+            turn(Role::Agent, "Hello, this is Asha.", 200),
+            turn(Role::Customer, "Call me later.", 2100),
+        ],
         extracted: json!({"when": "later"}).as_object().unwrap().clone(),
         outcome: Some("callback_requested".into()),
         ..Report::default()
@@ -140,14 +149,29 @@ async fn a_conversation_that_was_held_is_stored_billed_and_told() {
     for _ in 0..5 {
         kit.desk.app.advance(13).await;
         let app = kit.desk.app.app();
-        let looked = calls::keep_holding(app, vec![(kit.desk.workspace.id.parse().unwrap(), id)], app.clock.now().plus(LEASE)).await.unwrap();
+        let looked = calls::keep_holding(
+            app,
+            vec![(kit.desk.workspace.id.parse().unwrap(), id)],
+            app.clock.now().plus(LEASE),
+        )
+        .await
+        .unwrap();
         assert_eq!((looked.wishes, looked.over), (vec![], vec![]));
     }
     kit.tell_with(id, Fact::Ended(EndCause::CallerHangup), Some(report())).await;
     let call = kit.call(id).await;
-    assert_eq!((&call["state"], &call["endCause"], &call["durationSeconds"]), (&json!("ended"), &json!("caller_hangup"), &json!(65)));
-    assert_eq!(call["transcript"], json!([{"role": "agent", "text": "Hello, this is Asha."}, {"role": "customer", "text": "Call me later."}]));
-    assert_eq!((&call["extracted"], &call["outcome"]), (&json!({"when": "later"}), &json!("callback_requested")));
+    assert_eq!(
+        (&call["state"], &call["endCause"], &call["durationSeconds"]),
+        (&json!("ended"), &json!("caller_hangup"), &json!(65))
+    );
+    assert_eq!(
+        call["transcript"],
+        json!([{"role": "agent", "text": "Hello, this is Asha."}, {"role": "customer", "text": "Call me later."}])
+    );
+    assert_eq!(
+        (&call["extracted"], &call["outcome"]),
+        (&json!({"when": "later"}), &json!("callback_requested"))
+    );
     // Two started minutes, and one that was lost after 45 seconds.
     assert_eq!(kit.desk.wallet().await, (before - 3 * 600, 0));
     let kinds = kit.desk.kinds().await;
@@ -161,7 +185,10 @@ async fn a_call_whose_node_died_is_lost_after_its_lease() {
     let (ringing, talking) = (kit.placed().await, kit.placed().await);
     kit.tell(talking, Fact::Answered).await;
     kit.desk.app.advance(44).await;
-    assert_eq!((&kit.call(ringing).await["state"], &kit.call(talking).await["state"]), (&json!("ringing"), &json!("in_progress")));
+    assert_eq!(
+        (&kit.call(ringing).await["state"], &kit.call(talking).await["state"]),
+        (&json!("ringing"), &json!("in_progress"))
+    );
     kit.desk.app.advance(2).await;
     let (ringing, talking) = (kit.call(ringing).await, kit.call(talking).await);
     assert_eq!((&ringing["status"], &ringing["endCause"]), (&json!("failed"), &json!("error")));
@@ -178,7 +205,8 @@ async fn a_hang_up_is_found_by_the_node_that_holds_the_call() {
     kit.tell(id, Fact::Answered).await;
     let live = &kit.desk.workspace.live;
     for _ in 0..2 {
-        let answer = kit.desk.app.post(live, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.expect(202);
+        let answer =
+            kit.desk.app.post(live, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.expect(202);
         assert_eq!(answer["data"]["state"], "ending");
     }
     assert_eq!(kit.call(id).await["state"], "in_progress", "the line is not dropped yet");
@@ -205,7 +233,13 @@ async fn an_erasure_in_mid_call_is_seen_by_the_node_that_holds_it() {
     kit.desk.app.advance(0).await;
     assert_eq!(kit.call(id).await["state"], "ended");
     let app = kit.desk.app.app();
-    let looked = calls::keep_holding(app, vec![(kit.desk.workspace.id.parse().unwrap(), id)], app.clock.now().plus(LEASE)).await.unwrap();
+    let looked = calls::keep_holding(
+        app,
+        vec![(kit.desk.workspace.id.parse().unwrap(), id)],
+        app.clock.now().plus(LEASE),
+    )
+    .await
+    .unwrap();
     assert_eq!(looked.over, [id]);
     kit.tell_with(id, Fact::Ended(EndCause::CallerHangup), Some(report())).await;
     assert_eq!(kit.call(id).await["transcript"], json!([]), "what an erased person said is not kept");
@@ -216,9 +250,25 @@ async fn a_person_who_takes_over_is_told() {
     let kit = Kit::open().await;
     let id = kit.placed().await;
     kit.tell(id, Fact::Answered).await;
-    calls::transferred(kit.desk.app.app(), kit.desk.workspace.id.parse().unwrap(), id, "+918012345678".into()).await.unwrap();
-    let event = kit.desk.events().await.into_iter().find(|event| event["type"] == "call.transferred").expect("an event");
-    assert_eq!((&event["data"]["callId"], &event["data"]["transferredTo"]), (&json!(id), &json!("+918012345678")));
+    calls::transferred(
+        kit.desk.app.app(),
+        kit.desk.workspace.id.parse().unwrap(),
+        id,
+        "+918012345678".into(),
+    )
+    .await
+    .unwrap();
+    let event = kit
+        .desk
+        .events()
+        .await
+        .into_iter()
+        .find(|event| event["type"] == "call.transferred")
+        .expect("an event");
+    assert_eq!(
+        (&event["data"]["callId"], &event["data"]["transferredTo"]),
+        (&json!(id), &json!("+918012345678"))
+    );
     assert_eq!(event["data"]["transferredAt"], json!(kit.desk.app.now().await));
 }
 
@@ -238,7 +288,10 @@ async fn a_call_that_comes_in_is_answered_by_the_numbers_agent() {
     kit.tell_with(row.id, Fact::Ended(EndCause::AgentEnded), Some(report())).await;
     assert_eq!(kit.call(row.id).await["endCause"], "agent_ended");
     let kinds = kit.desk.kinds().await;
-    assert!(kinds.contains(&"call.started".to_owned()) && kinds.contains(&"call.completed".to_owned()), "{kinds:?}");
+    assert!(
+        kinds.contains(&"call.started".to_owned()) && kinds.contains(&"call.completed".to_owned()),
+        "{kinds:?}"
+    );
     let withheld = kit.comes_in(&number, "anonymous").await;
     let Welcome::Answer(row) = withheld else { panic!("declined") };
     assert_eq!((row.contact, row.from_number.as_str()), (None, "anonymous"));
@@ -252,14 +305,17 @@ async fn calls_that_nobody_may_answer_are_declined_and_counted() {
         Welcome::Decline(status, _) => status,
         Welcome::Answer(_) => panic!("answered"),
     };
-    let own = app.get(&live, "/v1/numbers").await.expect(200)["data"][0]["number"].as_str().unwrap().to_owned();
+    let own =
+        app.get(&live, "/v1/numbers").await.expect(200)["data"][0]["number"].as_str().unwrap().to_owned();
     assert_eq!(declined("+918099999999").await, 404, "nobody's number");
     assert_eq!(declined(&own).await, 480, "no agent answers it");
     let number = kit.inbound_agent(&json!({"systemPrompt": "You are Asha.", "direction": "inbound"})).await;
     let path = format!("/workspaces/{}", kit.desk.workspace.id);
     app.operator("PATCH", &path, &json!({"suspended": true})).await.expect(200);
     assert_eq!(declined(&number).await, 403, "a suspended workspace");
-    app.operator("PATCH", &path, &json!({"suspended": false, "limits": {"concurrentCalls": 0}})).await.expect(200);
+    app.operator("PATCH", &path, &json!({"suspended": false, "limits": {"concurrentCalls": 0}}))
+        .await
+        .expect(200);
     assert_eq!(declined(&number).await, 486, "no line");
     let balance = kit.desk.wallet().await.0;
     app.operator("PATCH", &path, &json!({"limits": {"concurrentCalls": 10}})).await.expect(200);
@@ -267,7 +323,10 @@ async fn calls_that_nobody_may_answer_are_declined_and_counted() {
     app.operator("POST", &format!("{path}/wallet/entries"), &entry).await.expect(201);
     assert_eq!(declined(&number).await, 480, "an empty wallet");
     let figures = app.get(&live, "/v1/analytics/calls").await.expect(200);
-    assert_eq!((&figures["data"]["totals"]["declinedCalls"], &figures["data"]["totals"]["calls"]), (&json!(4), &json!(0)));
+    assert_eq!(
+        (&figures["data"]["totals"]["declinedCalls"], &figures["data"]["totals"]["calls"]),
+        (&json!(4), &json!(0))
+    );
     let listed = app.get(&live, "/v1/calls?direction=inbound&state=blocked").await.expect(200);
     assert_eq!(listed["data"].as_array().unwrap().len(), 4);
 }

@@ -19,7 +19,12 @@ impl Listener {
     async fn start(url: &str, key: &str, more: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dastak"));
         command.args(["listen", "--url", url, "--key", key, "--json"]).args(more);
-        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true).spawn().expect("the binary");
+        let mut process = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("the binary");
         let lines = BufReader::new(process.stdout.take().expect("output")).lines();
         Self { _process: process, lines }
     }
@@ -40,7 +45,10 @@ async fn events_come_to_a_laptop_signed() {
     let begun = listener.line().await;
     let event = trigger(&app, &workspace, "call.failed").await;
     let shown = listener.line().await;
-    assert_eq!((&shown["event"]["id"], &shown["forwarded"]["status"], &shown["forwarded"]["error"]), (&json!(event), &json!(201), &Value::Null));
+    assert_eq!(
+        (&shown["event"]["id"], &shown["forwarded"]["status"], &shown["forwarded"]["error"]),
+        (&json!(event), &json!(201), &Value::Null)
+    );
     let got = receiver.wait_for(1).await.remove(0);
     assert_eq!((got.json(), got.header("x-service-event")), (shown["event"].clone(), "call.failed"));
     assert!(got.signed_with(text(&begun["secret"])) && got.header("x-service-delivery").starts_with("whd_"));
@@ -58,7 +66,8 @@ async fn a_listener_survives_a_restart_and_misses_nothing() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let app = TestApp::start_with(|config| config.listen = port.to_string()).await;
     let workspace = app.workspace().await;
-    let mut listener = Listener::start(&app.url, &workspace.live, &["--events", "call.started,call.failed"]).await;
+    let mut listener =
+        Listener::start(&app.url, &workspace.live, &["--events", "call.started,call.failed"]).await;
     listener.line().await;
     let first = trigger(&app, &workspace, "call.started").await;
     assert_eq!(listener.line().await["event"]["id"], *first);
@@ -96,5 +105,8 @@ async fn a_trigger_reaches_listeners_and_endpoints() {
     assert_eq!(listener.line().await["event"]["id"], answer["data"]["eventId"]);
     assert_eq!(receiver.wait_for(1).await[0].json()["id"], answer["data"]["eventId"]);
     let wrong = run("campaign.begun").await;
-    assert!(!wrong.status.success() && String::from_utf8_lossy(&wrong.stderr).contains("campaign.finished"), "{wrong:?}");
+    assert!(
+        !wrong.status.success() && String::from_utf8_lossy(&wrong.stderr).contains("campaign.finished"),
+        "{wrong:?}"
+    );
 }

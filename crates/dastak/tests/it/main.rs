@@ -1,5 +1,5 @@
-//! The service from outside: every test starts one (an app in a box with a fresh store) and speaks HTTP. `TEST_ENGINE` chooses the store;
-//! `make test` runs everything on both.
+//! The service from outside: every test starts one (an app in a box with a fresh store) and speaks HTTP.
+//! `TEST_ENGINE` chooses the store; `make test` runs everything on both.
 
 mod access;
 mod after_call;
@@ -22,8 +22,8 @@ mod do_not_call;
 mod erasure;
 mod erasure_by_number;
 mod flows;
-mod hostile_clients;
 mod holds;
+mod hostile_clients;
 mod idempotency;
 mod legs;
 mod lines;

@@ -28,15 +28,28 @@ async fn plant(app: &TestApp) -> Planted {
     let body = json!({"type": "webhook", "name": "look_up", "description": "Looks up", "config": config});
     let tool = app.operator("POST", &format!("/workspaces/{}/tools", workspace.id), &body).await.expect(201);
     app.post(&workspace.live, "/v1/webhooks", &json!({"url": "https://hooks.example/x"})).await.expect(201);
-    app.post(&workspace.live, "/v1/contacts", &json!({"externalRef": "r", "phone": "9812345678", "optOut": true})).await.expect(201);
+    app.post(
+        &workspace.live,
+        "/v1/contacts",
+        &json!({"externalRef": "r", "phone": "9812345678", "optOut": true}),
+    )
+    .await
+    .expect(201);
     decide(app, &workspace, 0..5).await;
-    Planted { tool: tool["data"]["id"].as_str().unwrap().to_owned(), public_key: app.app().keyring.public_key(), workspace }
+    Planted {
+        tool: tool["data"]["id"].as_str().unwrap().to_owned(),
+        public_key: app.app().keyring.public_key(),
+        workspace,
+    }
 }
 
 /// All of it is there and can be used.
 async fn check(app: &TestApp, planted: &Planted) {
     let workspace = &planted.workspace;
-    let config = tools::webhook(app.app(), workspace.id.parse().unwrap(), planted.tool.parse().unwrap()).await.unwrap().unwrap();
+    let config = tools::webhook(app.app(), workspace.id.parse().unwrap(), planted.tool.parse().unwrap())
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(serde_json::to_value(&config).unwrap()["headers"]["x-secret"], "of the tool");
     assert_eq!(verify(app, workspace).await["verified"], true);
     assert!(verify_log(&export(app, workspace, "").await, &["--key", &planted.public_key]).0);
@@ -98,13 +111,20 @@ async fn a_change_of_the_master_key_loses_nothing_wherever_it_is_interrupted() {
         change(&config, 3, false).await;
         let after = key(&config);
         std::fs::write(config.data.join("master.key"), &before).unwrap();
-        let refused = Service::start(Config { public_url: String::new(), ..config.clone() }).await.err().unwrap();
+        let refused =
+            Service::start(Config { public_url: String::new(), ..config.clone() }).await.err().unwrap();
         assert!(refused.contains("made with another master key"), "{refused}");
         std::fs::write(config.data.join("master.key"), &after).unwrap();
         let app = TestApp::start_again((config, folder)).await;
         let log = app.operator("GET", "/log", &Value::Null).await.expect(200);
-        assert!(log["data"].as_array().unwrap().iter().any(|line| line["operation"] == "changeMasterKey"), "{log}");
-        let listed = app.send("GET", "/v1/webhooks", Some(&planted.workspace.live), &[], Bytes::new()).await.expect(200);
+        assert!(
+            log["data"].as_array().unwrap().iter().any(|line| line["operation"] == "changeMasterKey"),
+            "{log}"
+        );
+        let listed = app
+            .send("GET", "/v1/webhooks", Some(&planted.workspace.live), &[], Bytes::new())
+            .await
+            .expect(200);
         assert_eq!(listed["data"].as_array().unwrap().len(), 1);
     }
 }
@@ -116,7 +136,9 @@ async fn a_secret_that_cannot_be_opened_stops_the_change_before_anything_changed
     let (config, folder) = app.stop().await;
     {
         let store = open(&config);
-        let spoil = |tx: &mut store::Tx<'_>| tx.exec("update webhook_endpoints set secret = 'spoilt'", params![]).map(|_| ());
+        let spoil = |tx: &mut store::Tx<'_>| {
+            tx.exec("update webhook_endpoints set secret = 'spoilt'", params![]).map(|_| ())
+        };
         store.tx::<_, DbError>(spoil).await.unwrap();
         let change = Change::new(&Source::Folder(config.data.clone()), None, false).unwrap();
         change.write_down().unwrap();
@@ -134,8 +156,10 @@ async fn a_change_of_the_key_is_no_amnesty() {
     let app = TestApp::start().await;
     let planted = plant(&app).await;
     let tenant: domain::tenant::Tenant = planted.workspace.id.parse().unwrap();
-    let alter =
-        move |tx: &mut store::Tx<'_>| tx.exec("update decision_log_heads set seal = 'mine' where workspace = ?1", params![tenant]).map(|_| ());
+    let alter = move |tx: &mut store::Tx<'_>| {
+        tx.exec("update decision_log_heads set seal = 'mine' where workspace = ?1", params![tenant])
+            .map(|_| ())
+    };
     app.app().store.tx::<_, DbError>(alter).await.unwrap();
     assert_eq!(verify(&app, &planted.workspace).await["verified"], false);
     let (config, folder) = app.stop().await;
@@ -145,7 +169,8 @@ async fn a_change_of_the_key_is_no_amnesty() {
     assert_ne!(app.app().keyring.public_key(), planted.public_key, "another key signs");
 }
 
-/// A store that was made before the keys were wrapped: everything derives from the master key, until it is changed.
+/// A store that was made before the keys were wrapped: everything derives from the master key, until it is
+/// changed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_of_an_early_version_opens_and_changes_its_key() {
     let app = TestApp::start().await;
@@ -156,7 +181,11 @@ async fn a_store_of_an_early_version_opens_and_changes_its_key() {
         let store = open(&config);
         let early = move |tx: &mut store::Tx<'_>| {
             tx.exec("delete from installation where name = 'data_keys'", params![])?;
-            tx.exec("update installation set value = ?1 where name = 'master_key_check'", params![&check_value]).map(|_| ())
+            tx.exec(
+                "update installation set value = ?1 where name = 'master_key_check'",
+                params![&check_value],
+            )
+            .map(|_| ())
         };
         store.tx::<_, DbError>(early).await.unwrap();
     }
@@ -171,7 +200,12 @@ async fn a_store_of_an_early_version_opens_and_changes_its_key() {
     let (config, _folder) = app.stop().await;
     {
         let store = open(&config);
-        store.tx::<_, DbError>(|tx| tx.exec("delete from installation where name = 'data_keys'", params![]).map(|_| ())).await.unwrap();
+        store
+            .tx::<_, DbError>(|tx| {
+                tx.exec("delete from installation where name = 'data_keys'", params![]).map(|_| ())
+            })
+            .await
+            .unwrap();
     }
     let refused = Service::start(Config { public_url: String::new(), ..config.clone() }).await.err().unwrap();
     assert!(refused.contains("missing from the store"), "{refused}");

@@ -1,5 +1,6 @@
-//! Two workspaces on one service: one of each noun in the first, and a second one that asks for all of it by the right ids. A statement that
-//! has lost its tenant answers with something else than 404, or shows one of the marks.
+//! Two workspaces on one service: one of each noun in the first, and a second one that asks for all of it by
+//! the right ids. A statement that has lost its tenant answers with something else than 404, or shows one of
+//! the marks.
 
 use api::operations::{self, Access, Operation};
 use bytes::Bytes;
@@ -25,9 +26,15 @@ async fn first(desk: &Desk, path: &str) -> String {
 impl Ids {
     async fn of(desk: &Desk) -> Self {
         let workspace = &desk.workspace.id;
-        let tool = json!({"type": "webhook", "name": "look_up", "config": {"url": "https://example.com/tool"}});
-        let tool = desk.app.operator("POST", &format!("/workspaces/{workspace}/tools"), &tool).await.expect(201);
-        let keys = desk.app.operator("GET", &format!("/workspaces/{workspace}/keys"), &Value::Null).await.expect(200);
+        let tool =
+            json!({"type": "webhook", "name": "look_up", "config": {"url": "https://example.com/tool"}});
+        let tool =
+            desk.app.operator("POST", &format!("/workspaces/{workspace}/tools"), &tool).await.expect(201);
+        let keys = desk
+            .app
+            .operator("GET", &format!("/workspaces/{workspace}/keys"), &Value::Null)
+            .await
+            .expect(200);
         Self {
             agent: first(desk, "/v1/agents").await,
             number: first(desk, "/v1/numbers").await,
@@ -82,23 +89,46 @@ async fn nothing_of_a_neighbour_is_there() {
                 let path = path(operation, &ids, things);
                 ask(&desk, operation, &path, key, &body(operation, things)).await.refused(404, "not_found");
             } else if operation.method == operations::Method::GET {
-                let path = if operation.id == "listEvents" { "/v1/events?after=start&limit=100" } else { operation.path };
+                let path = if operation.id == "listEvents" {
+                    "/v1/events?after=start&limit=100"
+                } else {
+                    operation.path
+                };
                 let answer = ask(&desk, operation, path, key, &Value::Null).await;
                 let own = [&ids.agent, &ids.number, &ids.key, &ids.tool, &ids.endpoint, &desk.workspace.id];
                 let told = things.marks.iter().chain(own).find(|mark| answer.text.contains(*mark));
-                assert_eq!((answer.status, told), (200, None), "{} shows a neighbour's: {}", operation.id, answer.text);
+                assert_eq!(
+                    (answer.status, told),
+                    (200, None),
+                    "{} shows a neighbour's: {}",
+                    operation.id,
+                    answer.text
+                );
             }
         }
     }
     // What is asked for in a body.
-    let nudges = ask(&desk, row("cancelNudges"), "/v1/nudges/cancel", &neighbour.live, &body(row("cancelNudges"), &desk.live)).await;
+    let nudges = ask(
+        &desk,
+        row("cancelNudges"),
+        "/v1/nudges/cancel",
+        &neighbour.live,
+        &body(row("cancelNudges"), &desk.live),
+    )
+    .await;
     assert_eq!(nudges.expect(200)["data"]["cancelled"], 0);
     for (path, body) in [
         ("/v1/calls", json!({"agentId": ids.agent, "toNumber": "+919812345678"})),
         ("/v1/nudges", json!({"agentId": ids.agent, "toNumber": "+919812345678"})),
-        ("/v1/scheduled-calls", json!({"agentId": ids.agent, "toNumber": "+919812345678", "scheduledAt": desk.app.now().await})),
+        (
+            "/v1/scheduled-calls",
+            json!({"agentId": ids.agent, "toNumber": "+919812345678", "scheduledAt": desk.app.now().await}),
+        ),
     ] {
-        desk.app.post_with(&neighbour.live, path, &[("idempotency-key", "y")], &body).await.refused(404, "not_found");
+        desk.app
+            .post_with(&neighbour.live, path, &[("idempotency-key", "y")], &body)
+            .await
+            .refused(404, "not_found");
     }
     untouched(&desk, &ids).await;
 }
@@ -120,7 +150,9 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
     for operation in operations::all().filter(|operation| operation.access == Access::Operator) {
         let Some(id) = one(operation) else { continue };
         let path = operation.path.replace("{ws}", &neighbour.id).replace("{id}", id).replace("{key}", id);
-        ask(&desk, operation, &path, &desk.app.operator_token.to_string(), &Value::Null).await.refused(404, "not_found");
+        ask(&desk, operation, &path, &desk.app.operator_token.to_string(), &Value::Null)
+            .await
+            .refused(404, "not_found");
         asked += 1;
     }
     assert_eq!(asked, 6);

@@ -23,14 +23,23 @@ async fn a_talk_goes_through_every_status() {
     let kit = Kit::start().await;
     let nudge = kit.play(TALK, &json!({"metadata": {"order": 7}}), 0).await;
     assert_is(&nudge, "queued", None, None);
-    assert_eq!((nudge["attempts"].clone(), nudge["callId"].clone(), nudge["nextAttemptAt"].clone()), (json!(1), Value::Null, Value::Null));
-    kit.app.post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&nudge)), &json!({})).await.refused(409, "nudge_not_cancellable");
+    assert_eq!(
+        (nudge["attempts"].clone(), nudge["callId"].clone(), nudge["nextAttemptAt"].clone()),
+        (json!(1), Value::Null, Value::Null)
+    );
+    kit.app
+        .post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&nudge)), &json!({}))
+        .await
+        .refused(409, "nudge_not_cancellable");
     kit.app.advance(2).await;
     let dialing = kit.get(&nudge).await;
     assert_is(&dialing, "dialing", None, None);
     let call = dialing["callId"].clone();
     assert!(call.as_str().unwrap().starts_with("call_"));
-    kit.app.post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&nudge)), &json!({})).await.refused(409, "nudge_not_cancellable");
+    kit.app
+        .post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&nudge)), &json!({}))
+        .await
+        .refused(409, "nudge_not_cancellable");
     kit.app.advance(1).await;
     assert_is(&kit.get(&nudge).await, "in_progress", None, None);
     kit.ask(TALK, &json!({})).await.refused(409, "nudge_in_flight");
@@ -47,20 +56,44 @@ async fn a_talk_goes_through_every_status() {
     });
     assert_eq!((done["attemptsList"].clone(), done["recordingUrl"].clone()), (json!([attempt]), Value::Null));
     let events = kit.events(&nudge).await;
-    assert_eq!(events.iter().map(|(kind, _)| kind.as_str()).collect::<Vec<_>>(), ["nudge.dialing", "nudge.finished"]);
+    assert_eq!(
+        events.iter().map(|(kind, _)| kind.as_str()).collect::<Vec<_>>(),
+        ["nudge.dialing", "nudge.finished"]
+    );
     assert_eq!(
         (events[0].1["attempts"].clone(), events[0].1["status"].clone(), events[0].1["callId"].clone()),
         (json!(1), json!("dialing"), call.clone())
     );
     let finished = &events[1].1;
     assert_eq!(finished["attempt"], attempt);
-    for field in ["startedAt", "answeredAt", "endedAt", "endCause", "durationSeconds", "outcome", "summary", "extracted", "callId"] {
+    for field in [
+        "startedAt",
+        "answeredAt",
+        "endedAt",
+        "endCause",
+        "durationSeconds",
+        "outcome",
+        "summary",
+        "extracted",
+        "callId",
+    ] {
         assert_eq!(finished[field], attempt[field], "{field}");
     }
-    let shown = kit.app.get(&kit.workspace.live, &format!("/v1/calls/{}", call.as_str().unwrap())).await.expect(200)["data"].clone();
-    assert_eq!((shown["metadata"].clone(), shown["endCause"].clone()), (json!({"order": 7}), json!("agent_ended")));
-    let entry = kit.app.get(&kit.workspace.live, "/v1/wallet/transactions?limit=1").await.expect(200)["data"][0].clone();
-    assert_eq!((entry["kind"].clone(), entry["amountMinor"].clone(), entry["reference"].clone()), (json!("call_charge"), json!(-600), call));
+    let shown =
+        kit.app.get(&kit.workspace.live, &format!("/v1/calls/{}", call.as_str().unwrap())).await.expect(200)
+            ["data"]
+            .clone();
+    assert_eq!(
+        (shown["metadata"].clone(), shown["endCause"].clone()),
+        (json!({"order": 7}), json!("agent_ended"))
+    );
+    let entry = kit.app.get(&kit.workspace.live, "/v1/wallet/transactions?limit=1").await.expect(200)["data"]
+        [0]
+    .clone();
+    assert_eq!(
+        (entry["kind"].clone(), entry["amountMinor"].clone(), entry["reference"].clone()),
+        (json!("call_charge"), json!(-600), call)
+    );
     // The number is free again.
     kit.make(TALK, &json!({})).await;
 }
@@ -72,7 +105,10 @@ async fn what_was_said_needs_the_scope_to_read_calls() {
     let key = kit.app.key(&kit.workspace.id, "live", json!(["nudges:read"])).await;
     let shown = kit.app.get(&key, &format!("/v1/nudges/{}", id(&nudge))).await.expect(200)["data"].clone();
     let attempt = &shown["attemptsList"][0];
-    assert_eq!((&attempt["summary"], &attempt["extracted"], &shown["recordingUrl"]), (&Value::Null, &Value::Null, &Value::Null));
+    assert_eq!(
+        (&attempt["summary"], &attempt["extracted"], &shown["recordingUrl"]),
+        (&Value::Null, &Value::Null, &Value::Null)
+    );
     assert_eq!(attempt["outcome"], "simulated");
 }
 
@@ -97,7 +133,11 @@ async fn every_outcome_of_a_single_dial() {
         };
         let nudge = kit.play(to, &retry, seconds).await;
         assert_is(&nudge, "finished", Some(result), Some(reason));
-        assert_eq!((nudge["attempts"].clone(), nudge["attemptsList"].as_array().unwrap().len()), (json!(attempts), 1), "{to}");
+        assert_eq!(
+            (nudge["attempts"].clone(), nudge["attemptsList"].as_array().unwrap().len()),
+            (json!(attempts), 1),
+            "{to}"
+        );
         assert!(nudge["callId"].is_string(), "{to}");
         let mut kinds = kit.kinds(&nudge).await;
         assert_eq!(kinds.pop().as_deref(), Some("nudge.finished"), "{to}");
@@ -113,7 +153,10 @@ async fn an_opt_out_is_on_the_list_and_blocks_the_next() {
     kit.play("9812347777", &json!({}), 10).await;
     let next = kit.play("9812347777", &json!({}), 0).await;
     assert_is(&next, "finished", Some("blocked"), None);
-    assert_eq!((next["blockReason"].clone(), next["attempts"].clone(), next["callId"].clone()), (json!("opt_out"), json!(0), Value::Null));
+    assert_eq!(
+        (next["blockReason"].clone(), next["attempts"].clone(), next["callId"].clone()),
+        (json!("opt_out"), json!(0), Value::Null)
+    );
 }
 
 #[tokio::test]
@@ -137,13 +180,19 @@ async fn unanswered_dials_are_repeated_as_often_as_asked() {
     assert_eq!((done["attempts"].clone(), done["attemptsList"].as_array().unwrap().len()), (json!(3), 3));
     assert_eq!(done["callId"], done["attemptsList"][2]["callId"]);
     let events = kit.events(&nudge).await;
-    assert_eq!(events.iter().map(|(kind, _)| kind.as_str()).collect::<Vec<_>>(), ["nudge.attempt_ended", "nudge.attempt_ended", "nudge.finished"]);
+    assert_eq!(
+        events.iter().map(|(kind, _)| kind.as_str()).collect::<Vec<_>>(),
+        ["nudge.attempt_ended", "nudge.attempt_ended", "nudge.finished"]
+    );
     let first = &events[0].1;
     assert_eq!(
         (first["attempt"]["endCause"].clone(), first["attempt"]["callId"].clone()),
         (json!("no_answer"), done["attemptsList"][0]["callId"].clone())
     );
-    assert_eq!((first["nextAttemptAt"].clone(), first["statusReason"].clone()), (json!("2027-03-01T07:00:15.000Z"), json!("retry")));
+    assert_eq!(
+        (first["nextAttemptAt"].clone(), first["statusReason"].clone()),
+        (json!("2027-03-01T07:00:15.000Z"), json!("retry"))
+    );
 }
 
 #[tokio::test]
@@ -160,12 +209,20 @@ async fn a_retry_is_only_for_what_was_named_and_within_the_time() {
 #[tokio::test]
 async fn an_agent_that_fails_to_start_counts_and_is_repeated() {
     let kit = Kit::start().await;
-    let nudge = kit.play("9812348888", &json!({"retry": {"maxRetries": 1, "on": ["busy"], "delayMinutes": 10}}), 3).await;
+    let nudge = kit
+        .play("9812348888", &json!({"retry": {"maxRetries": 1, "on": ["busy"], "delayMinutes": 10}}), 3)
+        .await;
     assert_is(&nudge, "scheduled", None, Some("not_connected"));
-    assert_eq!((nudge["attempts"].clone(), nudge["nextAttemptAt"].clone()), (json!(1), json!("2027-03-01T06:40:02.000Z")));
+    assert_eq!(
+        (nudge["attempts"].clone(), nudge["nextAttemptAt"].clone()),
+        (json!(1), json!("2027-03-01T06:40:02.000Z"))
+    );
     kit.app.advance(603).await;
     assert_is(&kit.get(&nudge).await, "finished", Some("failed"), Some("not_connected"));
-    assert_eq!(kit.kinds(&nudge).await, ["nudge.dialing", "nudge.attempt_ended", "nudge.dialing", "nudge.finished"]);
+    assert_eq!(
+        kit.kinds(&nudge).await,
+        ["nudge.dialing", "nudge.attempt_ended", "nudge.dialing", "nudge.finished"]
+    );
 }
 
 #[tokio::test]
@@ -173,16 +230,31 @@ async fn gates_refuse_for_good() {
     let kit = Kit::start().await;
     let magic = kit.play("9812342222", &json!({}), 0).await;
     assert_is(&magic, "finished", Some("blocked"), None);
-    assert_eq!((magic["blockReason"].clone(), kit.kinds(&magic).await), (json!("dnd"), vec!["nudge.finished".to_owned()]));
+    assert_eq!(
+        (magic["blockReason"].clone(), kit.kinds(&magic).await),
+        (json!("dnd"), vec!["nudge.finished".to_owned()])
+    );
     kit.app.operator("POST", "/dnd", &json!({"phones": ["9812340005"]})).await.expect(200);
     assert_eq!(kit.play("9812340005", &json!({}), 0).await["blockReason"], "dnd");
     for _ in 0..3 {
-        assert_is(&kit.play("9812340006", &json!({}), 20).await, "finished", Some("connected"), Some("agent_ended"));
+        assert_is(
+            &kit.play("9812340006", &json!({}), 20).await,
+            "finished",
+            Some("connected"),
+            Some("agent_ended"),
+        );
     }
     let capped = kit.play("9812340006", &json!({}), 0).await;
-    assert_eq!((capped["result"].clone(), capped["blockReason"].clone()), (json!("blocked"), json!("frequency_cap")));
+    assert_eq!(
+        (capped["result"].clone(), capped["blockReason"].clone()),
+        (json!("blocked"), json!("frequency_cap"))
+    );
     let pack = json!({"name": "Consent", "hours": [{"days": [0, 1, 2, 3, 4, 5, 6], "from": "09:00", "to": "21:00"}], "requireConsent": true});
-    let made = kit.app.operator("POST", &format!("/workspaces/{}/compliance-packs", kit.workspace.id), &pack).await.expect(201);
+    let made = kit
+        .app
+        .operator("POST", &format!("/workspaces/{}/compliance-packs", kit.workspace.id), &pack)
+        .await
+        .expect(201);
     let agent = create_active(&kit.app, &kit.workspace, &json!({"policyRef": made["data"]["id"]})).await;
     assert_eq!(kit.play("9812340007", &json!({"agentId": agent}), 0).await["blockReason"], "consent");
     let blocked = kit.app.get(&kit.workspace.live, "/v1/calls?state=blocked").await.expect(200);
@@ -195,7 +267,9 @@ async fn the_window_holds_and_releases_spread_over_15_minutes() {
     // 20:54:50 in India; the cutoff is ten seconds away.
     kit.app.set_clock("2027-03-01T15:24:50Z").await;
     let more = json!({"scheduledAt": "2027-03-01T15:25:00Z"});
-    let cut = kit.make("9812340099", &json!({"scheduledAt": "2027-03-01T15:24:59Z", "retry": {"maxRetries": 1}})).await;
+    let cut = kit
+        .make("9812340099", &json!({"scheduledAt": "2027-03-01T15:24:59Z", "retry": {"maxRetries": 1}}))
+        .await;
     let mut held = Vec::new();
     for number in 0..30 {
         held.push(kit.make(&format!("98123403{number:02}"), &more).await);
@@ -226,7 +300,11 @@ async fn the_window_holds_and_releases_spread_over_15_minutes() {
 async fn a_custom_pack_with_days_and_holidays() {
     let kit = Kit::start().await;
     let pack = json!({"name": "Office", "hours": [{"days": [0, 1, 2, 3, 4], "from": "10:00", "to": "11:00"}], "holidays": ["2027-03-02"]});
-    let made = kit.app.operator("POST", &format!("/workspaces/{}/compliance-packs", kit.workspace.id), &pack).await.expect(201);
+    let made = kit
+        .app
+        .operator("POST", &format!("/workspaces/{}/compliance-packs", kit.workspace.id), &pack)
+        .await
+        .expect(201);
     let agent = create_active(&kit.app, &kit.workspace, &json!({"policyRef": made["data"]["id"]})).await;
     // Monday noon: closed for today, tomorrow is a holiday, so Wednesday 10:00 in India.
     let more = json!({"agentId": agent, "expiresAt": "2027-03-04T00:00:00Z"});
@@ -246,7 +324,9 @@ async fn a_window_that_closed_meanwhile() {
     kit.app.set_clock("2027-03-01T15:00:00Z").await;
     let retried = kit.make("9812340000", &retry).await;
     // Its time is inside the window as far as its pack goes; the pack of the agent becomes stricter before.
-    let first = kit.make("9812340001", &json!({"outsideWindow": "reject", "scheduledAt": "2027-03-01T15:20:00Z"})).await;
+    let first = kit
+        .make("9812340001", &json!({"outsideWindow": "reject", "scheduledAt": "2027-03-01T15:20:00Z"}))
+        .await;
     let body = json!({"name": "Asha", "policyRef": "lending@1"});
     kit.app.advance(16).await;
     assert_is(&kit.get(&retried).await, "scheduled", None, Some("retry"));
@@ -266,14 +346,24 @@ async fn a_low_balance_holds_and_is_looked_at_every_15_minutes() {
     kit.app.operator("POST", &path, &entry(-999_500)).await.expect(201);
     let nudge = kit.play(TALK, &json!({}), 0).await;
     assert_is(&nudge, "scheduled", None, Some("insufficient_balance"));
-    assert_eq!((nudge["nextAttemptAt"].clone(), nudge["attempts"].clone()), (json!("2027-03-01T06:45:00.000Z"), json!(0)));
+    assert_eq!(
+        (nudge["nextAttemptAt"].clone(), nudge["attempts"].clone()),
+        (json!("2027-03-01T06:45:00.000Z"), json!(0))
+    );
     kit.app.advance(3600).await;
     assert_eq!(kit.get(&nudge).await["nextAttemptAt"], "2027-03-01T07:45:00.000Z");
     assert_eq!(kit.kinds(&nudge).await, ["nudge.scheduled"], "not on every recheck");
     let held = kit.timeline(&nudge).await.pop().unwrap();
-    assert_eq!((held["decision"].clone(), held["reason"].clone(), held["times"].clone()), (json!("hold"), json!("insufficient_balance"), json!(5)));
-    let balance = held["checks"].as_array().unwrap().iter().find(|check| check["check"] == "balance").unwrap().clone();
-    assert_eq!((balance["availableMinor"].clone(), balance["neededMinor"].clone(), balance["ok"].clone()), (json!(500), json!(600), json!(false)));
+    assert_eq!(
+        (held["decision"].clone(), held["reason"].clone(), held["times"].clone()),
+        (json!("hold"), json!("insufficient_balance"), json!(5))
+    );
+    let balance =
+        held["checks"].as_array().unwrap().iter().find(|check| check["check"] == "balance").unwrap().clone();
+    assert_eq!(
+        (balance["availableMinor"].clone(), balance["neededMinor"].clone(), balance["ok"].clone()),
+        (json!(500), json!(600), json!(false))
+    );
     kit.app.operator("POST", &path, &entry(100)).await.expect(201);
     kit.app.advance(15 * 60 + 11).await;
     assert_is(&kit.get(&nudge).await, "finished", Some("connected"), Some("agent_ended"));
@@ -287,7 +377,10 @@ async fn full_lines_hold_and_a_free_one_is_taken() {
     let second = kit.play("9812340002", &json!({}), 1).await;
     assert_is(&kit.get(&first).await, "queued", None, None);
     assert_is(&second, "scheduled", None, Some("concurrency_full"));
-    assert_eq!((second["attempts"].clone(), kit.kinds(&second).await), (json!(0), vec!["nudge.scheduled".to_owned()]));
+    assert_eq!(
+        (second["attempts"].clone(), kit.kinds(&second).await),
+        (json!(0), vec!["nudge.scheduled".to_owned()])
+    );
     // The first ends at 10 s; the second is dialled at once and ends ten seconds later.
     kit.app.advance(10).await;
     assert_is(&kit.get(&first).await, "finished", Some("connected"), Some("agent_ended"));
@@ -313,17 +406,31 @@ async fn a_provider_error_before_any_ring_holds() {
 #[tokio::test]
 async fn never_dialled_in_time_is_expired_and_a_retry_keeps_its_result() {
     let kit = Kit::start().await;
-    let nudge = kit.make("9812340000", &json!({"retry": {"maxRetries": 2, "delayMinutes": 30}, "expiresAt": "2027-03-01T07:20:00Z"})).await;
+    let nudge = kit
+        .make(
+            "9812340000",
+            &json!({"retry": {"maxRetries": 2, "delayMinutes": 30}, "expiresAt": "2027-03-01T07:20:00Z"}),
+        )
+        .await;
     kit.app.advance(20).await;
     let path = format!("/workspaces/{}/wallet/entries", kit.workspace.id);
-    kit.app.operator("POST", &path, &json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"})).await.expect(201);
+    kit.app
+        .operator("POST", &path, &json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"}))
+        .await
+        .expect(201);
     let other = kit.make(TALK, &json!({"expiresAt": "2027-03-01T07:20:00Z"})).await;
     kit.app.advance(3600).await;
     let retried = kit.get(&nudge).await;
     assert_is(&retried, "finished", Some("no_answer"), Some("insufficient_balance"));
-    assert_eq!((retried["callId"].clone(), retried["finishedAt"].clone()), (Value::Null, json!("2027-03-01T07:20:00.000Z")));
+    assert_eq!(
+        (retried["callId"].clone(), retried["finishedAt"].clone()),
+        (Value::Null, json!("2027-03-01T07:20:00.000Z"))
+    );
     let finished = kit.events(&nudge).await.pop().unwrap().1;
-    assert_eq!((finished["callId"].clone(), finished["attempt"]["endCause"].clone()), (Value::Null, json!("no_answer")));
+    assert_eq!(
+        (finished["callId"].clone(), finished["attempt"]["endCause"].clone()),
+        (Value::Null, json!("no_answer"))
+    );
     assert_is(&kit.get(&other).await, "finished", Some("expired"), Some("expired"));
 }
 
@@ -339,7 +446,10 @@ async fn what_is_for_the_client_to_fix_fails_at_once() {
         if reason == "agent_not_found" {
             kit.app.delete(&kit.workspace.live, &path).await.expect(200);
         } else {
-            kit.app.post(&kit.workspace.live, &format!("{path}/status"), &json!({"status": "draft"})).await.expect(200);
+            kit.app
+                .post(&kit.workspace.live, &format!("{path}/status"), &json!({"status": "draft"}))
+                .await
+                .expect(200);
         }
         cases.push((nudge, reason));
     }
@@ -347,7 +457,15 @@ async fn what_is_for_the_client_to_fix_fails_at_once() {
     cases.push((kit.make("9812340202", &later(&needy)).await, "missing_required_variables"));
     let body = json!({"name": "Asha", "systemPrompt": "Greet {{name}}."});
     kit.app.put(&kit.workspace.live, &format!("/v1/agents/{needy}"), &body).await.expect(200);
-    let number = kit.app.operator("POST", &format!("/workspaces/{}/numbers", kit.workspace.id), &json!({"number": "9811111111"})).await.expect(201);
+    let number = kit
+        .app
+        .operator(
+            "POST",
+            &format!("/workspaces/{}/numbers", kit.workspace.id),
+            &json!({"number": "9811111111"}),
+        )
+        .await
+        .expect(201);
     let from = json!({"fromNumber": "9811111111", "scheduledAt": "2027-03-01T07:00:00Z"});
     cases.push((kit.make("9812340203", &from).await, "from_number_unavailable"));
     let path = format!("/workspaces/{}/numbers/{}", kit.workspace.id, number["data"]["id"].as_str().unwrap());
@@ -384,11 +502,22 @@ async fn what_the_workspace_lacks_fails_at_once() {
 
 #[tokio::test]
 async fn without_a_carrier_it_fails_at_once() {
-    let kit = Kit::over(TestApp::start_with(|config| config.telephony.carrier = dastak::config::Carrier::None).await).await;
-    assert_is(&kit.play(TALK, &json!({}), 0).await, "finished", Some("failed"), Some("india_residency_unavailable"));
-    let simulated = kit.send(&kit.workspace.test, "t", &kit.body(TALK, &json!({}))).await.expect(201)["data"].clone();
+    let kit = Kit::over(
+        TestApp::start_with(|config| config.telephony.carrier = dastak::config::Carrier::None).await,
+    )
+    .await;
+    assert_is(
+        &kit.play(TALK, &json!({}), 0).await,
+        "finished",
+        Some("failed"),
+        Some("india_residency_unavailable"),
+    );
+    let simulated =
+        kit.send(&kit.workspace.test, "t", &kit.body(TALK, &json!({}))).await.expect(201)["data"].clone();
     kit.app.advance(10).await;
-    let shown = kit.app.get(&kit.workspace.test, &format!("/v1/nudges/{}", id(&simulated))).await.expect(200)["data"].clone();
+    let shown = kit.app.get(&kit.workspace.test, &format!("/v1/nudges/{}", id(&simulated))).await.expect(200)
+        ["data"]
+        .clone();
     assert_is(&shown, "finished", Some("connected"), Some("agent_ended"));
 }
 
@@ -399,14 +528,26 @@ async fn a_revoked_key_ends_what_waits_and_not_what_rings() {
     let later = json!({"scheduledAt": "2027-03-01T08:00:00Z"});
     let mut waiting = Vec::new();
     for number in 0..3 {
-        waiting.push(kit.send(&key, &format!("{number}"), &kit.body(&format!("981234040{number}"), &later)).await.expect(201)["data"].clone());
+        waiting.push(
+            kit.send(&key, &format!("{number}"), &kit.body(&format!("981234040{number}"), &later))
+                .await
+                .expect(201)["data"]
+                .clone(),
+        );
     }
     let ringing = kit.send(&key, "r", &kit.body("9812340409", &json!({}))).await.expect(201)["data"].clone();
     let mine = kit.make("9812340408", &later).await;
     kit.app.advance(1).await;
-    let keys = kit.app.operator("GET", &format!("/workspaces/{}/keys", kit.workspace.id), &Value::Null).await.expect(200);
+    let keys = kit
+        .app
+        .operator("GET", &format!("/workspaces/{}/keys", kit.workspace.id), &Value::Null)
+        .await
+        .expect(200);
     let newest = keys["data"][0]["id"].as_str().unwrap();
-    kit.app.operator("DELETE", &format!("/workspaces/{}/keys/{newest}", kit.workspace.id), &Value::Null).await.expect(200);
+    kit.app
+        .operator("DELETE", &format!("/workspaces/{}/keys/{newest}", kit.workspace.id), &Value::Null)
+        .await
+        .expect(200);
     for nudge in &waiting {
         assert_is(&kit.get(nudge).await, "finished", Some("cancelled"), Some("api_key_revoked"));
         assert_eq!(kit.kinds(nudge).await, ["nudge.scheduled", "nudge.finished"]);
@@ -420,9 +561,14 @@ async fn a_revoked_key_ends_what_waits_and_not_what_rings() {
 async fn an_expired_key_stops_the_dial_itself() {
     let kit = Kit::start().await;
     let body = json!({"name": "short", "mode": "live", "scopes": "all", "expiresAt": "2027-03-01T06:50:00Z"});
-    let made = kit.app.operator("POST", &format!("/workspaces/{}/keys", kit.workspace.id), &body).await.expect(201);
+    let made =
+        kit.app.operator("POST", &format!("/workspaces/{}/keys", kit.workspace.id), &body).await.expect(201);
     let key = made["data"]["key"].as_str().unwrap();
-    let nudge = kit.send(key, "k", &kit.body(TALK, &json!({"scheduledAt": "2027-03-01T07:00:00Z"}))).await.expect(201)["data"].clone();
+    let nudge = kit
+        .send(key, "k", &kit.body(TALK, &json!({"scheduledAt": "2027-03-01T07:00:00Z"})))
+        .await
+        .expect(201)["data"]
+        .clone();
     kit.app.advance(1800).await;
     assert_is(&kit.get(&nudge).await, "finished", Some("cancelled"), Some("api_key_revoked"));
 }
@@ -435,13 +581,24 @@ async fn erasure_ends_what_waits_and_leaves_nothing_of_the_person() {
     let waiting = kit.make(TALK, &more).await;
     let (tenant, context) = (kit.workspace.id.parse().unwrap(), kit.app.app().context());
     let hash = kit.app.app().keyring.hash_phone(&TALK.parse().unwrap());
-    let erased = kit.app.app().store.tx(move |tx| dastak::app::nudges::erase_person(tx, &context, tenant, &hash)).await.unwrap();
+    let erased = kit
+        .app
+        .app()
+        .store
+        .tx(move |tx| dastak::app::nudges::erase_person(tx, &context, tenant, &hash))
+        .await
+        .unwrap();
     assert_eq!(erased, 1);
     let shown = kit.get(&waiting).await;
     assert_is(&shown, "finished", Some("cancelled"), Some("erased"));
     for nudge in [&shown, &kit.get(&old).await] {
         assert_eq!(
-            (nudge["toNumber"].clone(), nudge["externalRef"].clone(), nudge["variables"].clone(), nudge["metadata"].clone()),
+            (
+                nudge["toNumber"].clone(),
+                nudge["externalRef"].clone(),
+                nudge["variables"].clone(),
+                nudge["metadata"].clone()
+            ),
             (json!("[erased]"), Value::Null, json!({}), json!({}))
         );
     }
@@ -458,11 +615,20 @@ async fn an_erasure_during_the_dial_stops_the_retries() {
     let nudge = kit.play("9812340000", &json!({"retry": {"maxRetries": 2}}), 1).await;
     let (tenant, context) = (kit.workspace.id.parse().unwrap(), kit.app.app().context());
     let hash = kit.app.app().keyring.hash_phone(&"9812340000".parse().unwrap());
-    let erased = kit.app.app().store.tx(move |tx| dastak::app::nudges::erase_person(tx, &context, tenant, &hash)).await.unwrap();
+    let erased = kit
+        .app
+        .app()
+        .store
+        .tx(move |tx| dastak::app::nudges::erase_person(tx, &context, tenant, &hash))
+        .await
+        .unwrap();
     assert_eq!(erased, 0);
     kit.app.advance(7200).await;
     let shown = kit.get(&nudge).await;
-    assert_eq!((shown["status"].clone(), shown["result"].clone(), shown["attempts"].clone()), (json!("finished"), json!("no_answer"), json!(1)));
+    assert_eq!(
+        (shown["status"].clone(), shown["result"].clone(), shown["attempts"].clone()),
+        (json!("finished"), json!("no_answer"), json!(1))
+    );
 }
 
 #[tokio::test]
@@ -470,7 +636,10 @@ async fn test_nudges_are_simulated_and_cost_nothing() {
     let kit = Kit::start().await;
     kit.change(&json!({"kybVerified": false, "limits": {"concurrentCalls": 0}})).await;
     let path = format!("/workspaces/{}/wallet/entries", kit.workspace.id);
-    kit.app.operator("POST", &path, &json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"})).await.expect(201);
+    kit.app
+        .operator("POST", &path, &json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"}))
+        .await
+        .expect(201);
     for (to, result, reason) in [
         ("9812340000", "no_answer", json!("no_answer")),
         ("9812341111", "busy", json!("busy")),
@@ -478,9 +647,12 @@ async fn test_nudges_are_simulated_and_cost_nothing() {
         ("9812346666", "connected", json!("agent_ended")),
         ("9812340001", "connected", json!("agent_ended")),
     ] {
-        let made = kit.send(&kit.workspace.test, to, &kit.body(to, &json!({}))).await.expect(201)["data"].clone();
+        let made =
+            kit.send(&kit.workspace.test, to, &kit.body(to, &json!({}))).await.expect(201)["data"].clone();
         kit.app.advance(16).await;
-        let shown = kit.app.get(&kit.workspace.test, &format!("/v1/nudges/{}", id(&made))).await.expect(200)["data"].clone();
+        let shown = kit.app.get(&kit.workspace.test, &format!("/v1/nudges/{}", id(&made))).await.expect(200)
+            ["data"]
+            .clone();
         assert_is(&shown, "finished", Some(result), reason.as_str());
         assert_eq!(shown["livemode"], false);
     }
@@ -488,7 +660,9 @@ async fn test_nudges_are_simulated_and_cost_nothing() {
     assert_eq!(kit.app.get(&kit.workspace.live, "/v1/nudges").await.expect(200)["data"], json!([]));
     // The window is evaluated, as for live ones.
     kit.app.set_clock("2027-03-01T18:00:00Z").await;
-    let held = kit.send(&kit.workspace.test, "late", &kit.body("9812340001", &json!({}))).await.expect(201)["data"].clone();
+    let held =
+        kit.send(&kit.workspace.test, "late", &kit.body("9812340001", &json!({}))).await.expect(201)["data"]
+            .clone();
     assert_is(&held, "scheduled", None, Some("outside_calling_window"));
 }
 
@@ -496,12 +670,26 @@ async fn test_nudges_are_simulated_and_cost_nothing() {
 async fn a_hang_up_ends_a_nudge_and_a_ringing_one_fails() {
     let kit = Kit::start().await;
     let talking = kit.play(TALK, &json!({}), 4).await;
-    kit.app.post(&kit.workspace.live, &format!("/v1/calls/{}/hangup", talking["callId"].as_str().unwrap()), &json!({})).await.expect(202);
+    kit.app
+        .post(
+            &kit.workspace.live,
+            &format!("/v1/calls/{}/hangup", talking["callId"].as_str().unwrap()),
+            &json!({}),
+        )
+        .await
+        .expect(202);
     kit.app.advance(1).await;
     assert_is(&kit.get(&talking).await, "finished", Some("connected"), Some("api_hangup"));
     let ringing = kit.play("9812340000", &json!({"retry": {"maxRetries": 2}}), 1).await;
     let calls = kit.app.get(&kit.workspace.live, "/v1/calls?state=ringing").await.expect(200);
-    kit.app.post(&kit.workspace.live, &format!("/v1/calls/{}/hangup", calls["data"][0]["id"].as_str().unwrap()), &json!({})).await.expect(202);
+    kit.app
+        .post(
+            &kit.workspace.live,
+            &format!("/v1/calls/{}/hangup", calls["data"][0]["id"].as_str().unwrap()),
+            &json!({}),
+        )
+        .await
+        .expect(202);
     kit.app.advance(1).await;
     assert_is(&kit.get(&ringing).await, "finished", Some("failed"), Some("api_hangup"));
 }
@@ -511,8 +699,12 @@ async fn the_timeline_tells_why() {
     let kit = Kit::start().await;
     let nudge = kit.play("9812340000", &json!({"retry": {"maxRetries": 1, "delayMinutes": 10}}), 700).await;
     let lines = kit.timeline(&nudge).await;
-    let told: Vec<_> =
-        lines.iter().map(|line| (line["event"].as_str().unwrap(), line["decision"].as_str().unwrap(), line["reason"].as_str())).collect();
+    let told: Vec<_> = lines
+        .iter()
+        .map(|line| {
+            (line["event"].as_str().unwrap(), line["decision"].as_str().unwrap(), line["reason"].as_str())
+        })
+        .collect();
     assert_eq!(
         told,
         [
@@ -525,8 +717,12 @@ async fn the_timeline_tells_why() {
             ("no_answer", "finish", Some("no_answer")),
         ]
     );
-    let checks: Vec<_> =
-        lines[1]["checks"].as_array().unwrap().iter().map(|check| (check["check"].as_str().unwrap(), check["ok"].as_bool().unwrap())).collect();
+    let checks: Vec<_> = lines[1]["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|check| (check["check"].as_str().unwrap(), check["ok"].as_bool().unwrap()))
+        .collect();
     let all = [
         "api_key",
         "agent_and_workspace",
@@ -541,7 +737,10 @@ async fn the_timeline_tells_why() {
         "lines",
     ];
     assert_eq!(checks, all.map(|check| (check, true)));
-    assert_eq!((lines[3]["until"].clone(), lines[1]["callId"].is_string()), (json!("2027-03-01T06:40:15.000Z"), true));
+    assert_eq!(
+        (lines[3]["until"].clone(), lines[1]["callId"].is_string()),
+        (json!("2027-03-01T06:40:15.000Z"), true)
+    );
     let key = kit.app.key(&kit.workspace.id, "live", json!(["calls:read"])).await;
     kit.app.get(&key, &format!("/v1/nudges/{}/timeline", id(&nudge))).await.refused(403, "api_scope_missing");
 }

@@ -56,7 +56,8 @@ impl Kit {
     }
 
     pub async fn get(&self, nudge: &Value) -> Value {
-        self.app.get(&self.workspace.live, &format!("/v1/nudges/{}", id(nudge))).await.expect(200)["data"].clone()
+        self.app.get(&self.workspace.live, &format!("/v1/nudges/{}", id(nudge))).await.expect(200)["data"]
+            .clone()
     }
 
     /// Changes the workspace.
@@ -67,11 +68,19 @@ impl Kit {
     /// The events about a nudge: type and payload, in order.
     pub async fn events(&self, nudge: &Value) -> Vec<(String, Value)> {
         let tenant = self.workspace.id.parse().unwrap();
-        let rows = self.app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 100_000)).await.unwrap();
+        let rows = self
+            .app
+            .app()
+            .store
+            .read(move |tx| store::events::list_after(tx, tenant, "", 100_000))
+            .await
+            .unwrap();
         rows.iter()
             .filter_map(|row| row.envelope.as_deref())
             .map(|envelope| serde_json::from_str::<Value>(envelope).unwrap())
-            .filter(|event| event["type"].as_str().unwrap().starts_with("nudge.") && event["data"]["id"] == nudge["id"])
+            .filter(|event| {
+                event["type"].as_str().unwrap().starts_with("nudge.") && event["data"]["id"] == nudge["id"]
+            })
             .map(|event| (event["type"].as_str().unwrap().to_owned(), event["data"].clone()))
             .collect()
     }
@@ -140,14 +149,32 @@ async fn wrong_bodies_are_refused_and_name_the_field() {
         let refused = kit.ask("9812340001", &more).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], field, "{more}");
     }
-    for (more, fields) in [(json!({"colour": 1, "size": 2}), json!(["colour", "size"])), (json!({"retry": {"times": 1}}), json!(["retry.times"]))] {
-        assert_eq!(kit.ask("9812340001", &more).await.refused(400, "unknown_field")["meta"]["fields"], fields);
+    for (more, fields) in [
+        (json!({"colour": 1, "size": 2}), json!(["colour", "size"])),
+        (json!({"retry": {"times": 1}}), json!(["retry.times"])),
+    ] {
+        assert_eq!(
+            kit.ask("9812340001", &more).await.refused(400, "unknown_field")["meta"]["fields"],
+            fields
+        );
     }
-    for (variables, key) in [(json!({"a": "x".repeat(121)}), "a"), (json!({"a b": "x"}), "a b"), (json!({"a": null}), "a")] {
-        assert_eq!(kit.ask("9812340001", &json!({"variables": variables})).await.refused(400, "invalid_variables")["meta"]["key"], key);
+    for (variables, key) in
+        [(json!({"a": "x".repeat(121)}), "a"), (json!({"a b": "x"}), "a b"), (json!({"a": null}), "a")]
+    {
+        assert_eq!(
+            kit.ask("9812340001", &json!({"variables": variables})).await.refused(400, "invalid_variables")["meta"]
+                ["key"],
+            key
+        );
     }
-    kit.ask("9812340001", &json!({"fromNumber": "+918022222222"})).await.refused(400, "from_number_not_owned");
-    assert_eq!(kit.app.get(&kit.workspace.live, "/v1/nudges").await.expect(200)["data"], json!([]), "nothing was stored");
+    kit.ask("9812340001", &json!({"fromNumber": "+918022222222"}))
+        .await
+        .refused(400, "from_number_not_owned");
+    assert_eq!(
+        kit.app.get(&kit.workspace.live, "/v1/nudges").await.expect(200)["data"],
+        json!([]),
+        "nothing was stored"
+    );
 }
 
 #[tokio::test]
@@ -170,10 +197,20 @@ async fn only_a_published_outbound_call_agent_with_its_variables_can_call() {
         ("nobody", 404, "not_found"),
     ] {
         kit.ask("9812340001", &json!({"agentId": agent})).await.refused(status, code);
-        kit.app.post(&kit.workspace.live, "/v1/nudges/preflight", &json!({"agentId": agent, "toNumber": "9812340001"})).await.refused(status, code);
+        kit.app
+            .post(
+                &kit.workspace.live,
+                "/v1/nudges/preflight",
+                &json!({"agentId": agent, "toNumber": "9812340001"}),
+            )
+            .await
+            .refused(status, code);
     }
     let needy = agent(json!({"systemPrompt": "Ask {{name}} about {{due}}."})).await;
-    let refused = kit.ask("9812340001", &json!({"agentId": needy, "variables": {"name": "Asha"}})).await.refused(422, "missing_required_variables");
+    let refused = kit
+        .ask("9812340001", &json!({"agentId": needy, "variables": {"name": "Asha"}}))
+        .await
+        .refused(422, "missing_required_variables");
     assert_eq!(refused["meta"]["missing"], json!(["due"]));
     kit.make("9812340001", &json!({"agentId": needy, "variables": {"name": "Asha", "due": "5"}})).await;
 }
@@ -190,9 +227,17 @@ async fn times_must_fit() {
     ] {
         kit.ask("9812340001", &more).await.refused(422, "invalid_schedule");
     }
-    let made = kit.make("9812340001", &json!({"scheduledAt": "2027-03-02T12:30:00+05:30", "expiresAt": "2027-03-03T00:00:00Z"})).await;
+    let made = kit
+        .make(
+            "9812340001",
+            &json!({"scheduledAt": "2027-03-02T12:30:00+05:30", "expiresAt": "2027-03-03T00:00:00Z"}),
+        )
+        .await;
     assert_is(&made, "scheduled", None, None);
-    assert_eq!((&made["scheduledAt"], &made["nextAttemptAt"]), (&json!("2027-03-02T07:00:00.000Z"), &json!("2027-03-02T07:00:00.000Z")));
+    assert_eq!(
+        (&made["scheduledAt"], &made["nextAttemptAt"]),
+        (&json!("2027-03-02T07:00:00.000Z"), &json!("2027-03-02T07:00:00.000Z"))
+    );
     assert_eq!(kit.kinds(&made).await, ["nudge.scheduled"]);
 }
 
@@ -201,7 +246,10 @@ async fn outside_the_window_it_waits_is_refused_or_has_expired() {
     let kit = Kit::start().await;
     // 21:10 in India.
     kit.app.set_clock("2027-03-01T15:40:00Z").await;
-    let refused = kit.ask("9812340001", &json!({"outsideWindow": "reject"})).await.refused(422, "outside_calling_window");
+    let refused = kit
+        .ask("9812340001", &json!({"outsideWindow": "reject"}))
+        .await
+        .refused(422, "outside_calling_window");
     assert_eq!(refused["meta"]["nextWindowAt"], "2027-03-02T03:30:00.000Z");
     let held = kit.make("9812340001", &json!({})).await;
     assert_is(&held, "scheduled", None, Some("outside_calling_window"));
@@ -209,7 +257,10 @@ async fn outside_the_window_it_waits_is_refused_or_has_expired() {
     assert!(("2027-03-02T03:30:00.000Z".."2027-03-02T03:45:00.000Z").contains(&next), "{next}");
     let expired = kit.make("9812340002", &json!({"expiresAt": "2027-03-02T03:00:00Z"})).await;
     assert_is(&expired, "finished", Some("expired"), Some("expired"));
-    assert_eq!((kit.kinds(&held).await, kit.kinds(&expired).await), (vec!["nudge.scheduled".to_owned()], vec!["nudge.finished".to_owned()]));
+    assert_eq!(
+        (kit.kinds(&held).await, kit.kinds(&expired).await),
+        (vec!["nudge.scheduled".to_owned()], vec!["nudge.finished".to_owned()])
+    );
     // It is over: the number is free.
     kit.make("9812340002", &json!({})).await;
 }
@@ -223,13 +274,21 @@ async fn the_idempotency_key_is_required_and_gives_the_first_answer_again() {
     kit.send(&kit.workspace.live, "k", &kit.body("1", &json!({}))).await.refused(400, "invalid_request");
     let first = kit.send(&kit.workspace.live, "k", &body).await;
     let again = kit.send(&kit.workspace.live, "k", &body).await;
-    assert_eq!((first.header("idempotent-replayed"), again.header("idempotent-replayed")), (None, Some("true")));
+    assert_eq!(
+        (first.header("idempotent-replayed"), again.header("idempotent-replayed")),
+        (None, Some("true"))
+    );
     assert_eq!((first.status, again.status, &again.text), (201, 201, &first.text));
-    kit.send(&kit.workspace.live, "k", &kit.body("9812340002", &json!({}))).await.refused(422, "idempotency_key_reused");
+    kit.send(&kit.workspace.live, "k", &kit.body("9812340002", &json!({})))
+        .await
+        .refused(422, "idempotency_key_reused");
     let test = kit.send(&kit.workspace.test, "k", &body).await.expect(201);
     assert!(test["data"]["id"] != first.json["data"]["id"], "another world is another request");
     kit.send(&kit.workspace.live, "other", &body).await.refused(409, "nudge_in_flight");
-    kit.app.post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&first.json["data"])), &json!({})).await.expect(200);
+    kit.app
+        .post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&first.json["data"])), &json!({}))
+        .await
+        .expect(200);
     kit.send(&kit.workspace.live, "other", &body).await.expect(201);
 }
 
@@ -240,9 +299,12 @@ async fn one_live_nudge_per_number_and_mode() {
     let first = kit.make("9812340001", &later).await;
     let refused = kit.ask("+91 98123 40001", &json!({})).await.refused(409, "nudge_in_flight");
     assert_eq!(refused["meta"]["nudgeId"], first["id"]);
-    let test = kit.send(&kit.workspace.test, "t", &kit.body("9812340001", &later)).await.expect(201)["data"].clone();
+    let test =
+        kit.send(&kit.workspace.test, "t", &kit.body("9812340001", &later)).await.expect(201)["data"].clone();
     assert_eq!(test["livemode"], false);
-    kit.send(&kit.workspace.test, "t2", &kit.body("9812340001", &json!({}))).await.refused(409, "nudge_in_flight");
+    kit.send(&kit.workspace.test, "t2", &kit.body("9812340001", &json!({})))
+        .await
+        .refused(409, "nudge_in_flight");
     let other = kit.app.workspace().await;
     let agent = create_active(&kit.app, &other, &json!({})).await;
     kit.send(&other.live, "o", &json!({"agentId": agent, "toNumber": "9812340001"})).await.expect(201);
@@ -255,7 +317,9 @@ async fn of_many_at_once_to_one_number_one_is_made() {
     for number in 0..24 {
         let kit = kit.clone();
         let body = kit.body("9812340001", &json!({"scheduledAt": "2027-03-01T08:00:00Z"}));
-        tasks.push(tokio::spawn(async move { kit.send(&kit.workspace.live, &format!("k{number}"), &body).await }));
+        tasks.push(tokio::spawn(
+            async move { kit.send(&kit.workspace.live, &format!("k{number}"), &body).await },
+        ));
     }
     let (mut made, mut refused) = (Vec::new(), Vec::new());
     for task in tasks {
@@ -278,7 +342,9 @@ async fn the_pending_limit_is_exact_under_concurrency() {
     for number in 0..20 {
         let kit = kit.clone();
         let body = kit.body(&format!("98123500{number:02}"), &json!({"scheduledAt": "2027-03-01T08:00:00Z"}));
-        tasks.push(tokio::spawn(async move { kit.send(&kit.workspace.live, &format!("k{number}"), &body).await }));
+        tasks.push(tokio::spawn(
+            async move { kit.send(&kit.workspace.live, &format!("k{number}"), &body).await },
+        ));
     }
     let mut made = Vec::new();
     for task in tasks {
@@ -292,10 +358,21 @@ async fn the_pending_limit_is_exact_under_concurrency() {
     }
     assert_eq!(made.len(), 5);
     // The other world has its own, and each that ends makes room.
-    kit.send(&kit.workspace.test, "t", &kit.body("9812350099", &json!({"scheduledAt": "2027-03-01T08:00:00Z"}))).await.expect(201);
-    kit.app.post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&made[0])), &json!({})).await.expect(200);
+    kit.send(
+        &kit.workspace.test,
+        "t",
+        &kit.body("9812350099", &json!({"scheduledAt": "2027-03-01T08:00:00Z"})),
+    )
+    .await
+    .expect(201);
+    kit.app
+        .post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", id(&made[0])), &json!({}))
+        .await
+        .expect(200);
     kit.make("9812350098", &json!({"scheduledAt": "2027-03-01T08:00:00Z"})).await;
-    kit.ask("9812350097", &json!({"scheduledAt": "2027-03-01T08:00:00Z"})).await.refused(429, "pending_limit");
+    kit.ask("9812350097", &json!({"scheduledAt": "2027-03-01T08:00:00Z"}))
+        .await
+        .refused(429, "pending_limit");
 }
 
 #[tokio::test]
@@ -306,7 +383,10 @@ async fn cancelling_one_and_many() {
     let path = format!("/v1/nudges/{}/cancel", id(&one));
     let cancelled = kit.app.post(&kit.workspace.live, &path, &json!({})).await.expect(200)["data"].clone();
     assert_is(&cancelled, "finished", Some("cancelled"), Some("cancelled"));
-    assert_eq!((cancelled["nextAttemptAt"].clone(), cancelled["finishedAt"].clone()), (Value::Null, json!("2027-03-01T06:30:00.000Z")));
+    assert_eq!(
+        (cancelled["nextAttemptAt"].clone(), cancelled["finishedAt"].clone()),
+        (Value::Null, json!("2027-03-01T06:30:00.000Z"))
+    );
     kit.app.post(&kit.workspace.live, &path, &json!({})).await.refused(409, "nudge_not_cancellable");
     kit.app.post(&kit.workspace.test, &path, &json!({})).await.refused(404, "not_found");
     assert_eq!(kit.kinds(&one).await, ["nudge.scheduled", "nudge.finished"]);
@@ -315,16 +395,34 @@ async fn cancelling_one_and_many() {
     for number in 0..4 {
         live.push(kit.make(&format!("981234010{number}"), &later).await["id"].clone());
     }
-    let test = kit.send(&kit.workspace.test, "t", &kit.body("9812340100", &later)).await.expect(201)["data"]["id"].clone();
-    for wrong in [json!({}), json!({"ids": [], "all": true}), json!({"all": false}), json!({"ids": vec!["x"; 1001]}), json!({"ids": "x"})] {
+    let test = kit.send(&kit.workspace.test, "t", &kit.body("9812340100", &later)).await.expect(201)["data"]
+        ["id"]
+        .clone();
+    for wrong in [
+        json!({}),
+        json!({"ids": [], "all": true}),
+        json!({"all": false}),
+        json!({"ids": vec!["x"; 1001]}),
+        json!({"ids": "x"}),
+    ] {
         kit.app.post(&kit.workspace.live, "/v1/nudges/cancel", &wrong).await.refused(400, "invalid_request");
     }
     let ids = json!({"ids": [live[0], live[0], live[1], one["id"], test, "ndg_0", "ndg_01jzzzzzzzzzzzzzzzzzzzzzzz"]});
     let done = kit.app.post(&kit.workspace.live, "/v1/nudges/cancel", &ids).await.expect(200)["data"].clone();
     assert_eq!(done, json!({"cancelled": 2, "ids": [live[0], live[1]]}));
-    let done = kit.app.post(&kit.workspace.live, "/v1/nudges/cancel", &json!({"all": true})).await.expect(200)["data"].clone();
+    let done = kit
+        .app
+        .post(&kit.workspace.live, "/v1/nudges/cancel", &json!({"all": true}))
+        .await
+        .expect(200)["data"]
+        .clone();
     assert_eq!(done, json!({"cancelled": 2, "ids": [live[2], live[3]]}));
-    let done = kit.app.post(&kit.workspace.test, "/v1/nudges/cancel", &json!({"all": true})).await.expect(200)["data"].clone();
+    let done = kit
+        .app
+        .post(&kit.workspace.test, "/v1/nudges/cancel", &json!({"all": true}))
+        .await
+        .expect(200)["data"]
+        .clone();
     assert_eq!(done["ids"], json!([test]));
     for cancelled in live {
         assert_eq!(kit.kinds(&json!({"id": cancelled})).await, ["nudge.scheduled", "nudge.finished"]);
@@ -342,8 +440,17 @@ async fn lists_are_filtered_and_paged() {
         all.insert(0, kit.make(&format!("981234000{number}"), &more).await["id"].clone());
         kit.app.advance(60).await;
     }
-    kit.send(&kit.workspace.test, "t", &kit.body("9812340001", &json!({"scheduledAt": "2027-03-01T09:00:00Z"}))).await.expect(201);
-    kit.app.post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", all[0].as_str().unwrap()), &json!({})).await.expect(200);
+    kit.send(
+        &kit.workspace.test,
+        "t",
+        &kit.body("9812340001", &json!({"scheduledAt": "2027-03-01T09:00:00Z"})),
+    )
+    .await
+    .expect(201);
+    kit.app
+        .post(&kit.workspace.live, &format!("/v1/nudges/{}/cancel", all[0].as_str().unwrap()), &json!({}))
+        .await
+        .expect(200);
     let list = |query: String| {
         let kit = &kit;
         async move {
@@ -359,16 +466,26 @@ async fn lists_are_filtered_and_paged() {
     assert_eq!(list("agentId=nobody".into()).await, Vec::<Value>::new());
     assert_eq!(list("externalRef=r1".into()).await, [all[1].clone(), all[3].clone()]);
     assert_eq!(list("toNumber=%2B919812340002".into()).await, all[2..3]);
-    assert_eq!(list("createdAfter=2027-03-01T06:32:00Z&createdBefore=2027-03-01T06:34:00Z".into()).await, all[1..3]);
+    assert_eq!(
+        list("createdAfter=2027-03-01T06:32:00Z&createdBefore=2027-03-01T06:34:00Z".into()).await,
+        all[1..3]
+    );
     for wrong in ["status=open", "result=none", "createdAfter=today", "limit=0", "limit=201"] {
-        kit.app.get(&kit.workspace.live, &format!("/v1/nudges?{wrong}")).await.refused(400, "invalid_request");
+        kit.app
+            .get(&kit.workspace.live, &format!("/v1/nudges?{wrong}"))
+            .await
+            .refused(400, "invalid_request");
     }
     let (mut seen, mut cursor) = (Vec::new(), None::<String>);
     loop {
-        let path = format!("/v1/nudges?limit=2{}", cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default());
+        let path = format!(
+            "/v1/nudges?limit=2{}",
+            cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default()
+        );
         let page = kit.app.get(&kit.workspace.live, &path).await.expect(200);
         seen.extend(page["data"].as_array().unwrap().iter().map(|row| row["id"].clone()));
-        kit.make(&format!("98123411{:02}", seen.len()), &json!({"scheduledAt": "2027-03-01T09:00:00Z"})).await;
+        kit.make(&format!("98123411{:02}", seen.len()), &json!({"scheduledAt": "2027-03-01T09:00:00Z"}))
+            .await;
         match page["nextCursor"].as_str() {
             Some(next) => cursor = Some(next.to_owned()),
             None => break,
@@ -384,14 +501,18 @@ async fn a_preflight_says_what_a_dial_would_meet() {
     let ask = |to: &'static str| {
         let kit = &kit;
         let body = json!({"agentId": kit.agent, "toNumber": to});
-        async move { kit.app.post(&kit.workspace.live, "/v1/nudges/preflight", &body).await.expect(200)["data"].clone() }
+        async move {
+            kit.app.post(&kit.workspace.live, "/v1/nudges/preflight", &body).await.expect(200)["data"].clone()
+        }
     };
-    let free =
-        json!({"toNumber": "+919812340001", "blocked": false, "blockReason": null, "insideWindow": true, "nextWindowAt": "2027-03-02T03:30:00.000Z"});
+    let free = json!({"toNumber": "+919812340001", "blocked": false, "blockReason": null, "insideWindow": true, "nextWindowAt": "2027-03-02T03:30:00.000Z"});
     assert_eq!(ask("09812340001").await, free);
     assert_eq!(ask("9812342222").await["blockReason"], "dnd");
     kit.app.operator("POST", "/dnd", &json!({"phones": ["9812340005"]})).await.expect(200);
-    assert_eq!((ask("9812340005").await["blocked"].clone(), ask("9812340005").await["blockReason"].clone()), (json!(true), json!("dnd")));
+    assert_eq!(
+        (ask("9812340005").await["blocked"].clone(), ask("9812340005").await["blockReason"].clone()),
+        (json!(true), json!("dnd"))
+    );
     kit.app.set_clock("2027-03-01T15:25:00Z").await;
     let late = ask("9812340001").await;
     assert_eq!(

@@ -12,7 +12,8 @@ async fn numbers_are_listed() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     let numbers = format!("/workspaces/{}/numbers", workspace.id);
-    let mobile = app.operator("POST", &numbers, &json!({"number": "98123 45678"})).await.expect(201)["data"].clone();
+    let mobile =
+        app.operator("POST", &numbers, &json!({"number": "98123 45678"})).await.expect(201)["data"].clone();
     let listed = app.get(&workspace.test, "/v1/numbers").await.expect(200)["data"].clone();
     assert_eq!(listed.as_array().unwrap().len(), 2);
     assert_eq!(listed[1], mobile);
@@ -21,8 +22,13 @@ async fn numbers_are_listed() {
         "smsEnabled": false, "inboundAgentId": null,
     });
     assert_eq!(mobile, expected);
-    app.operator("DELETE", &format!("{numbers}/{}", mobile["id"].as_str().unwrap()), &Value::Null).await.expect(200);
-    assert_eq!(app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"].as_array().unwrap().len(), 1);
+    app.operator("DELETE", &format!("{numbers}/{}", mobile["id"].as_str().unwrap()), &Value::Null)
+        .await
+        .expect(200);
+    assert_eq!(
+        app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"].as_array().unwrap().len(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -54,18 +60,31 @@ async fn a_published_inbound_call_agent_answers_a_number() {
         app.put(&workspace.live, &path, &body(agent)).await.refused(status, code);
     }
     for wrong in [json!({}), json!({"agentId": 5}), json!({"agentId": ""})] {
-        assert_eq!(app.put(&workspace.live, &path, &wrong).await.refused(400, "invalid_request")["meta"]["field"], "agentId");
+        assert_eq!(
+            app.put(&workspace.live, &path, &wrong).await.refused(400, "invalid_request")["meta"]["field"],
+            "agentId"
+        );
     }
     app.put(&other.live, &path, &body(&foreign)).await.refused(404, "not_found");
-    app.put(&workspace.live, "/v1/numbers/num_1/inbound-agent", &body(&agent)).await.refused(404, "not_found");
+    app.put(&workspace.live, "/v1/numbers/num_1/inbound-agent", &body(&agent))
+        .await
+        .refused(404, "not_found");
     app.put(&workspace.test, &path, &body(&agent)).await.refused(403, "test_mode_read_only");
-    assert_eq!(app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"][0], expected, "refusals change nothing");
+    assert_eq!(
+        app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"][0],
+        expected,
+        "refusals change nothing"
+    );
 
     // While it answers, it cannot be deleted.
-    let refused = app.delete(&workspace.live, &format!("/v1/agents/{agent}")).await.refused(409, "agent_in_use");
+    let refused =
+        app.delete(&workspace.live, &format!("/v1/agents/{agent}")).await.refused(409, "agent_in_use");
     assert_eq!(refused["meta"]["numberIds"], json!([number["id"]]));
     for _ in 0..2 {
-        assert_eq!(app.put(&workspace.live, &path, &json!({"agentId": null})).await.expect(200)["data"], number);
+        assert_eq!(
+            app.put(&workspace.live, &path, &json!({"agentId": null})).await.expect(200)["data"],
+            number
+        );
     }
     app.delete(&workspace.live, &format!("/v1/agents/{agent}")).await.expect(200);
     app.put(&workspace.live, &path, &body(&agent)).await.refused(404, "not_found");
@@ -75,11 +94,16 @@ async fn a_published_inbound_call_agent_answers_a_number() {
 async fn a_released_number_frees_its_agent() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let number = app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"][0]["id"].as_str().unwrap().to_owned();
+    let number = app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"][0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let agent = create_active(&app, &workspace, &json!({"direction": "inbound"})).await;
     let path = format!("/v1/numbers/{number}/inbound-agent");
     app.put(&workspace.live, &path, &json!({"agentId": agent})).await.expect(200);
-    app.operator("DELETE", &format!("/workspaces/{}/numbers/{number}", workspace.id), &Value::Null).await.expect(200);
+    app.operator("DELETE", &format!("/workspaces/{}/numbers/{number}", workspace.id), &Value::Null)
+        .await
+        .expect(200);
     app.put(&workspace.live, &path, &json!({"agentId": agent})).await.refused(404, "not_found");
     app.delete(&workspace.live, &format!("/v1/agents/{agent}")).await.expect(200);
 }
@@ -88,15 +112,20 @@ async fn a_released_number_frees_its_agent() {
 async fn a_number_never_keeps_an_agent_that_is_deleted_at_the_same_time() {
     let app = Arc::new(TestApp::start().await);
     let workspace = app.workspace().await;
-    let number = app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"][0]["id"].as_str().unwrap().to_owned();
+    let number = app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"][0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let path = format!("/v1/numbers/{number}/inbound-agent");
     for _ in 0..6 {
         let agent = create_active(&app, &workspace, &json!({"direction": "inbound"})).await;
-        let (setting, key, target, body) = (app.clone(), workspace.live.clone(), path.clone(), json!({"agentId": agent}));
+        let (setting, key, target, body) =
+            (app.clone(), workspace.live.clone(), path.clone(), json!({"agentId": agent}));
         let setting = tokio::spawn(async move { setting.put(&key, &target, &body).await });
         let deleted = app.delete(&workspace.live, &format!("/v1/agents/{agent}")).await;
         let set = setting.await.unwrap();
-        let answering = app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"][0]["inboundAgentId"].clone();
+        let answering =
+            app.get(&workspace.live, "/v1/numbers").await.expect(200)["data"][0]["inboundAgentId"].clone();
         match deleted.status {
             200 => {
                 set.refused(404, "not_found");

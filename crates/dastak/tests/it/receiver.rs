@@ -25,7 +25,10 @@ impl Got {
     }
 
     pub fn header(&self, name: &str) -> &str {
-        let line = self.head.lines().find(|line| line.split(':').next().is_some_and(|found| found.eq_ignore_ascii_case(name)));
+        let line = self
+            .head
+            .lines()
+            .find(|line| line.split(':').next().is_some_and(|found| found.eq_ignore_ascii_case(name)));
         line.and_then(|line| line.split_once(':')).map_or("", |(_, value)| value.trim())
     }
 
@@ -138,7 +141,12 @@ async fn read_request(stream: &mut TcpStream) -> Option<Got> {
     }
 }
 
-async fn serve(mut stream: TcpStream, how: &Mutex<Behaviour>, kept: &Mutex<Vec<Got>>, count: &watch::Sender<usize>) {
+async fn serve(
+    mut stream: TcpStream,
+    how: &Mutex<Behaviour>,
+    kept: &Mutex<Vec<Got>>,
+    count: &watch::Sender<usize>,
+) {
     while let Some(got) = read_request(&mut stream).await {
         kept.lock().unwrap().push(got);
         count.send_modify(|count| *count += 1);
@@ -162,7 +170,8 @@ async fn serve(mut stream: TcpStream, how: &Mutex<Behaviour>, kept: &Mutex<Vec<G
                 let mut drips = 0;
                 while stream.write_all(b"x").await.is_ok() && drips < 100_000 {
                     drips += 1;
-                    let _ = tokio::time::timeout(Duration::from_millis(100), std::future::pending::<()>()).await;
+                    let _ =
+                        tokio::time::timeout(Duration::from_millis(100), std::future::pending::<()>()).await;
                 }
                 return;
             }

@@ -39,7 +39,8 @@ impl Stage {
     }
 
     async fn get(&self, id: &str) -> Value {
-        self.app.get(&self.workspace.live, &format!("/v1/scheduled-calls/{id}")).await.expect(200)["data"].clone()
+        self.app.get(&self.workspace.live, &format!("/v1/scheduled-calls/{id}")).await.expect(200)["data"]
+            .clone()
     }
 
     async fn operator(&self, method: &str, path: &str, body: Value) -> Value {
@@ -61,7 +62,8 @@ impl Stage {
 #[tokio::test]
 async fn a_scheduled_call_is_shown_as_it_was_asked_for() {
     let stage = Stage::new().await;
-    let own = stage.app.get(&stage.workspace.live, "/v1/numbers").await.expect(200)["data"][0]["number"].clone();
+    let own =
+        stage.app.get(&stage.workspace.live, "/v1/numbers").await.expect(200)["data"][0]["number"].clone();
     let body = json!({
         "agentId": stage.agent, "toNumber": "098123 45678", "fromNumber": own, "externalRef": "loan-7", "variables": {"name": "Ravi", "due": 4500},
         "metadata": {"order": "A-1"}, "scheduledAt": "2027-01-05T12:00:00+05:30",
@@ -115,7 +117,8 @@ async fn agent_variables_and_numbers_are_checked_at_creation_and_nothing_else_is
     let at = "2027-01-05T06:30:00Z";
     let draft = create(app, workspace, &json!({})).await["id"].as_str().unwrap().to_owned();
     let chat = create_active(app, workspace, &json!({"channel": "chat", "systemPrompt": "Hi."})).await;
-    let inbound = create_active(app, workspace, &json!({"direction": "inbound", "systemPrompt": "Hi."})).await;
+    let inbound =
+        create_active(app, workspace, &json!({"direction": "inbound", "systemPrompt": "Hi."})).await;
     let asks = create_active(app, workspace, &json!({"systemPrompt": "Greet {{name}}."})).await;
     let with = |change: Value| {
         let mut body = stage.body("+919812345678", at);
@@ -142,9 +145,21 @@ async fn agent_variables_and_numbers_are_checked_at_creation_and_nothing_else_is
     let listed = app.get(&workspace.live, "/v1/scheduled-calls").await.expect(200);
     assert_eq!(listed["data"], json!([]));
     // Wallet, hours, registry and frequency are for later.
-    stage.operator("POST", "/wallet/entries", json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"})).await;
-    stage.post(&with(json!({"toNumber": "+919812342222", "scheduledAt": "2027-01-05T20:00:00Z"}))).await.expect(201);
-    let poor = app.operator("POST", "/workspaces", &json!({"name": "New", "kybVerified": true})).await.expect(201)["data"]["id"]
+    stage
+        .operator(
+            "POST",
+            "/wallet/entries",
+            json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"}),
+        )
+        .await;
+    stage
+        .post(&with(json!({"toNumber": "+919812342222", "scheduledAt": "2027-01-05T20:00:00Z"})))
+        .await
+        .expect(201);
+    let poor = app
+        .operator("POST", "/workspaces", &json!({"name": "New", "kybVerified": true}))
+        .await
+        .expect(201)["data"]["id"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -178,16 +193,25 @@ async fn due_with_all_checks_passed_it_is_placed_and_the_call_goes_its_way() {
     let placed = stage.get(&id).await;
     Stage::is(&placed, "placed", Value::Null, 1, Value::Null);
     stage.app.advance(30).await;
-    let call = stage.app.get(&stage.workspace.live, &format!("/v1/calls/{}", placed["callId"].as_str().unwrap())).await.expect(200)["data"].clone();
+    let call = stage
+        .app
+        .get(&stage.workspace.live, &format!("/v1/calls/{}", placed["callId"].as_str().unwrap()))
+        .await
+        .expect(200)["data"]
+        .clone();
     assert_eq!(
         (&call["status"], &call["startedAt"], &call["metadata"]),
         (&json!("completed"), &json!("2027-01-05T06:30:00.000Z"), &json!({"order": "A-1"}))
     );
     let tenant = stage.workspace.id.parse().unwrap();
-    let events = stage.app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 100)).await.unwrap();
+    let events =
+        stage.app.app().store.read(move |tx| store::events::list_after(tx, tenant, "", 100)).await.unwrap();
     let started = events.iter().find(|event| event.kind == "call.started").expect("call.started");
     let envelope: Value = serde_json::from_str(started.envelope.as_deref().unwrap()).unwrap();
-    assert_eq!((&envelope["data"]["metadata"], &envelope["livemode"]), (&json!({"order": "A-1"}), &json!(true)));
+    assert_eq!(
+        (&envelope["data"]["metadata"], &envelope["livemode"]),
+        (&json!({"order": "A-1"}), &json!(true))
+    );
     // Nothing is tried again.
     stage.app.advance(24 * 60 * MINUTE).await;
     assert_eq!(stage.calls().await.len(), 1);
@@ -198,7 +222,13 @@ async fn outside_the_hours_it_moves_to_the_next_opening_without_a_try() {
     let stage = Stage::new().await;
     let id = stage.schedule("+919812345678", "2027-01-05T22:00:00+05:30").await;
     stage.app.set_clock("2027-01-05T22:00:00+05:30").await;
-    Stage::is(&stage.get(&id).await, "scheduled", json!("outside_calling_window"), 0, json!("2027-01-06T03:30:00.000Z"));
+    Stage::is(
+        &stage.get(&id).await,
+        "scheduled",
+        json!("outside_calling_window"),
+        0,
+        json!("2027-01-06T03:30:00.000Z"),
+    );
     stage.app.set_clock("2027-01-06T03:30:00Z").await;
     Stage::is(&stage.get(&id).await, "placed", Value::Null, 1, Value::Null);
 }
@@ -206,16 +236,36 @@ async fn outside_the_hours_it_moves_to_the_next_opening_without_a_try() {
 #[tokio::test]
 async fn an_empty_wallet_is_tried_three_times_fifteen_minutes_apart() {
     let stage = Stage::new().await;
-    stage.operator("POST", "/wallet/entries", json!({"kind": "adjustment", "amountMinor": -999_500, "reference": "r"})).await;
+    stage
+        .operator(
+            "POST",
+            "/wallet/entries",
+            json!({"kind": "adjustment", "amountMinor": -999_500, "reference": "r"}),
+        )
+        .await;
     let id = stage.schedule("+919812345678", MORNING).await;
     stage.app.advance(1).await;
-    Stage::is(&stage.get(&id).await, "scheduled", json!("insufficient_balance"), 1, json!("2027-01-05T04:45:00.000Z"));
+    Stage::is(
+        &stage.get(&id).await,
+        "scheduled",
+        json!("insufficient_balance"),
+        1,
+        json!("2027-01-05T04:45:00.000Z"),
+    );
     stage.app.advance(15 * MINUTE).await;
-    Stage::is(&stage.get(&id).await, "scheduled", json!("insufficient_balance"), 2, json!("2027-01-05T05:00:00.000Z"));
+    Stage::is(
+        &stage.get(&id).await,
+        "scheduled",
+        json!("insufficient_balance"),
+        2,
+        json!("2027-01-05T05:00:00.000Z"),
+    );
     let saved = stage.schedule("+919812345679", "2027-01-05T04:46:00Z").await;
     stage.app.advance(15 * MINUTE).await;
     Stage::is(&stage.get(&id).await, "failed", json!("insufficient_balance"), 3, Value::Null);
-    stage.operator("POST", "/wallet/entries", json!({"kind": "topup", "amountMinor": 5_000, "reference": "r"})).await;
+    stage
+        .operator("POST", "/wallet/entries", json!({"kind": "topup", "amountMinor": 5_000, "reference": "r"}))
+        .await;
     stage.app.advance(15 * MINUTE).await;
     Stage::is(&stage.get(&saved).await, "placed", Value::Null, 2, Value::Null);
     Stage::is(&stage.get(&id).await, "failed", json!("insufficient_balance"), 3, Value::Null);
@@ -225,7 +275,10 @@ async fn an_empty_wallet_is_tried_three_times_fifteen_minutes_apart() {
 async fn full_lines_are_tried_again_in_fifteen_minutes() {
     let stage = Stage::new().await;
     stage.operator("PATCH", "", json!({"limits": {"concurrentCalls": 1}})).await;
-    let (one, other) = (stage.schedule("+919812345678", "2027-01-05T05:00:00Z").await, stage.schedule("+919812345679", "2027-01-05T05:00:00Z").await);
+    let (one, other) = (
+        stage.schedule("+919812345678", "2027-01-05T05:00:00Z").await,
+        stage.schedule("+919812345679", "2027-01-05T05:00:00Z").await,
+    );
     stage.app.set_clock("2027-01-05T05:00:00Z").await;
     let (one, other) = (stage.get(&one).await, stage.get(&other).await);
     let (placed, held) = if one["status"] == "placed" { (one, other) } else { (other, one) };
@@ -272,7 +325,8 @@ async fn numbers_on_the_registry_or_opted_out_are_cancelled() {
     stage.app.set_clock("2027-01-05T05:00:00Z").await;
     Stage::is(&stage.get(&listed).await, "cancelled", json!("dnd"), 1, Value::Null);
     Stage::is(&stage.get(&opted_out).await, "cancelled", json!("opt_out"), 1, Value::Null);
-    let blocked: Vec<Value> = stage.calls().await.into_iter().filter(|call| call["state"] == "blocked").collect();
+    let blocked: Vec<Value> =
+        stage.calls().await.into_iter().filter(|call| call["state"] == "blocked").collect();
     assert_eq!(blocked.len(), 2, "a refused placement is listed");
 }
 
@@ -295,7 +349,11 @@ async fn anything_else_that_refuses_fails_it() {
         (schedule(json!({"fromNumber": own["number"]})).await, "from_number_unavailable"),
         (schedule(json!({})).await, "no_caller_id"),
     ];
-    stage.app.post(&stage.workspace.live, &format!("/v1/agents/{unpublished}/status"), &json!({"status": "draft"})).await.expect(200);
+    stage
+        .app
+        .post(&stage.workspace.live, &format!("/v1/agents/{unpublished}/status"), &json!({"status": "draft"}))
+        .await
+        .expect(200);
     stage.app.delete(&stage.workspace.live, &format!("/v1/agents/{deleted}")).await.expect(200);
     stage.operator("DELETE", &format!("/numbers/{}", own["id"].as_str().unwrap()), Value::Null).await;
     stage.app.set_clock(at).await;
@@ -313,15 +371,19 @@ async fn frequency_and_the_workspace_are_checked_when_it_is_due() {
         stage.app.advance(MINUTE).await;
     }
     let often = stage.schedule("+919812345678", "2027-01-05T05:00:00Z").await;
-    let (unverified, suspended) =
-        (stage.schedule("+919812345679", "2027-01-05T05:30:00Z").await, stage.schedule("+919812345679", "2027-01-05T06:00:00Z").await);
+    let (unverified, suspended) = (
+        stage.schedule("+919812345679", "2027-01-05T05:30:00Z").await,
+        stage.schedule("+919812345679", "2027-01-05T06:00:00Z").await,
+    );
     stage.app.set_clock("2027-01-05T05:00:00Z").await;
     stage.operator("PATCH", "", json!({"kybVerified": false})).await;
     stage.app.set_clock("2027-01-05T05:30:00Z").await;
     stage.operator("PATCH", "", json!({"kybVerified": true, "suspended": true})).await;
     stage.app.set_clock("2027-01-05T06:00:00Z").await;
     stage.operator("PATCH", "", json!({"suspended": false})).await;
-    for (id, reason) in [(often, "frequency_cap"), (unverified, "kyb_required"), (suspended, "workspace_suspended")] {
+    for (id, reason) in
+        [(often, "frequency_cap"), (unverified, "kyb_required"), (suspended, "workspace_suspended")]
+    {
         Stage::is(&stage.get(&id).await, "failed", json!(reason), 1, Value::Null);
     }
 }
@@ -331,13 +393,18 @@ async fn what_waits_can_be_cancelled_and_nothing_else() {
     let stage = Stage::new().await;
     let path = |id: &str| format!("/v1/scheduled-calls/{id}");
     let waiting = stage.schedule("+919812345678", "2027-01-05T06:30:00Z").await;
-    let cancelled = stage.app.delete(&stage.workspace.live, &path(&waiting)).await.expect(200)["data"].clone();
+    let cancelled =
+        stage.app.delete(&stage.workspace.live, &path(&waiting)).await.expect(200)["data"].clone();
     Stage::is(&cancelled, "cancelled", Value::Null, 0, Value::Null);
     let placed = stage.schedule("+919812345678", MORNING).await;
     let failed = stage.schedule("+919812349999", MORNING).await;
     stage.app.set_clock("2027-01-05T07:00:00Z").await;
     for id in [&waiting, &placed, &failed] {
-        stage.app.delete(&stage.workspace.live, &path(id)).await.refused(409, "scheduled_call_not_cancellable");
+        stage
+            .app
+            .delete(&stage.workspace.live, &path(id))
+            .await
+            .refused(409, "scheduled_call_not_cancellable");
     }
     Stage::is(&stage.get(&waiting).await, "cancelled", Value::Null, 0, Value::Null);
     assert_eq!(stage.calls().await.len(), 2, "the cancelled one was not dialled");
@@ -354,8 +421,17 @@ async fn the_list_is_newest_first_by_status_and_page() {
     let page = |query: &'static str| {
         let stage = &stage;
         async move {
-            let listed = stage.app.get(&stage.workspace.live, &format!("/v1/scheduled-calls{query}")).await.expect(200);
-            listed["data"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+            let listed = stage
+                .app
+                .get(&stage.workspace.live, &format!("/v1/scheduled-calls{query}"))
+                .await
+                .expect(200);
+            listed["data"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|row| row["id"].as_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
         }
     };
     assert_eq!(page("").await, ids);
@@ -364,7 +440,11 @@ async fn the_list_is_newest_first_by_status_and_page() {
     assert_eq!(page("?status=scheduled&limit=2&offset=1").await, ids[2..4]);
     assert_eq!(page("?status=placed").await, Vec::<String>::new());
     for query in ["?status=done", "?limit=0", "?limit=201", "?offset=-1"] {
-        stage.app.get(&stage.workspace.live, &format!("/v1/scheduled-calls{query}")).await.refused(400, "invalid_request");
+        stage
+            .app
+            .get(&stage.workspace.live, &format!("/v1/scheduled-calls{query}"))
+            .await
+            .refused(400, "invalid_request");
     }
 }
 
@@ -373,16 +453,30 @@ async fn a_test_key_has_its_own_scheduled_calls_which_are_simulated_at_any_hour(
     let stage = Stage::new().await;
     let (live, test) = (&stage.workspace.live, &stage.workspace.test);
     stage.operator("PATCH", "", json!({"kybVerified": false, "limits": {"concurrentCalls": 0}})).await;
-    stage.operator("POST", "/wallet/entries", json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"})).await;
+    stage
+        .operator(
+            "POST",
+            "/wallet/entries",
+            json!({"kind": "adjustment", "amountMinor": -1_000_000, "reference": "r"}),
+        )
+        .await;
     let body = stage.body("+919812342222", "2027-01-05T22:00:00+05:30");
-    let id = stage.app.post(test, "/v1/scheduled-calls", &body).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let id = stage.app.post(test, "/v1/scheduled-calls", &body).await.expect(201)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     stage.app.get(live, &format!("/v1/scheduled-calls/{id}")).await.refused(404, "not_found");
     stage.app.delete(live, &format!("/v1/scheduled-calls/{id}")).await.refused(404, "not_found");
     assert_eq!(stage.app.get(live, "/v1/scheduled-calls").await.expect(200)["data"], json!([]));
     stage.app.set_clock("2027-01-05T22:00:11+05:30").await;
     let placed = stage.app.get(test, &format!("/v1/scheduled-calls/{id}")).await.expect(200)["data"].clone();
     Stage::is(&placed, "placed", Value::Null, 1, Value::Null);
-    let call = stage.app.get(test, &format!("/v1/calls/{}", placed["callId"].as_str().unwrap())).await.expect(200)["data"].clone();
+    let call = stage
+        .app
+        .get(test, &format!("/v1/calls/{}", placed["callId"].as_str().unwrap()))
+        .await
+        .expect(200)["data"]
+        .clone();
     assert_eq!((&call["outcome"], &call["endCause"]), (&json!("simulated"), &json!("agent_ended")));
 }
 
@@ -391,7 +485,10 @@ async fn the_timeline_says_why_it_waited_and_what_came_of_it() {
     let stage = Stage::new().await;
     let id = stage.schedule("+919812345678", "2027-01-05T22:00:00+05:30").await;
     stage.app.set_clock("2027-01-06T03:31:00Z").await;
-    let timeline = stage.app.get(&stage.workspace.live, &format!("/v1/scheduled-calls/{id}/timeline")).await.expect(200)["data"].clone();
+    let timeline =
+        stage.app.get(&stage.workspace.live, &format!("/v1/scheduled-calls/{id}/timeline")).await.expect(200)
+            ["data"]
+            .clone();
     let shown: Vec<String> = timeline
         .as_array()
         .unwrap()
@@ -418,27 +515,52 @@ async fn the_timeline_says_why_it_waited_and_what_came_of_it() {
     );
     let moved = &timeline[1];
     assert_eq!(moved["until"], "2027-01-06T03:30:00.000Z");
-    let window = moved["checks"].as_array().unwrap().iter().find(|check| check["check"] == "calling_window").unwrap();
-    assert_eq!((&window["ok"], &window["open"], &window["opens"]), (&json!(false), &json!(false), &json!("2027-01-06T03:30:00.000Z")));
+    let window =
+        moved["checks"].as_array().unwrap().iter().find(|check| check["check"] == "calling_window").unwrap();
+    assert_eq!(
+        (&window["ok"], &window["open"], &window["opens"]),
+        (&json!(false), &json!(false), &json!("2027-01-06T03:30:00.000Z"))
+    );
     assert!(!timeline.to_string().contains("9812345678"), "no personal data");
     let call = timeline[2]["callId"].as_str().unwrap();
-    let calls = stage.app.get(&stage.workspace.live, &format!("/v1/calls/{call}/timeline")).await.expect(200)["data"].clone();
-    let events: Vec<&str> = calls.as_array().unwrap().iter().map(|entry| entry["event"].as_str().unwrap()).collect();
+    let calls = stage.app.get(&stage.workspace.live, &format!("/v1/calls/{call}/timeline")).await.expect(200)
+        ["data"]
+        .clone();
+    let events: Vec<&str> =
+        calls.as_array().unwrap().iter().map(|entry| entry["event"].as_str().unwrap()).collect();
     assert_eq!(events, ["placement", "answered", "ended"]);
-    let checked: Vec<&str> = calls[0]["checks"].as_array().unwrap().iter().map(|check| check["check"].as_str().unwrap()).collect();
+    let checked: Vec<&str> =
+        calls[0]["checks"].as_array().unwrap().iter().map(|check| check["check"].as_str().unwrap()).collect();
     assert_eq!(checked, ["dnd", "opt_out", "calling_window", "frequency_cap", "consent"]);
-    stage.app.get(&stage.workspace.test, &format!("/v1/calls/{call}/timeline")).await.refused(404, "not_found");
+    stage
+        .app
+        .get(&stage.workspace.test, &format!("/v1/calls/{call}/timeline"))
+        .await
+        .refused(404, "not_found");
 }
 
 #[tokio::test]
 async fn a_repeated_request_schedules_one_call() {
     let stage = Stage::new().await;
     let body = stage.body("+919812345678", "2027-01-05T06:30:00Z");
-    let first = stage.app.post_with(&stage.workspace.live, "/v1/scheduled-calls", &[("idempotency-key", "a")], &body).await.expect(201);
-    let second = stage.app.post_with(&stage.workspace.live, "/v1/scheduled-calls", &[("idempotency-key", "a")], &body).await;
+    let first = stage
+        .app
+        .post_with(&stage.workspace.live, "/v1/scheduled-calls", &[("idempotency-key", "a")], &body)
+        .await
+        .expect(201);
+    let second = stage
+        .app
+        .post_with(&stage.workspace.live, "/v1/scheduled-calls", &[("idempotency-key", "a")], &body)
+        .await;
     assert_eq!(second.header("idempotent-replayed"), Some("true"));
     assert_eq!(second.expect(201), first);
-    assert_eq!(stage.app.get(&stage.workspace.live, "/v1/scheduled-calls").await.expect(200)["data"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        stage.app.get(&stage.workspace.live, "/v1/scheduled-calls").await.expect(200)["data"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -462,13 +584,29 @@ async fn one_workspace_with_many_due_does_not_delay_another_with_one() {
     let lone = stage.app.workspace().await;
     let agent = create_active(&stage.app, &lone, &json!({"systemPrompt": "Hi."})).await;
     let body = json!({"agentId": agent, "toNumber": "+919812345678", "scheduledAt": at});
-    let id = stage.app.post(&lone.test, "/v1/scheduled-calls", &body).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
+    let id = stage.app.post(&lone.test, "/v1/scheduled-calls", &body).await.expect(201)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     stage.app.set_clock(at).await;
-    let mine = stage.app.get(&lone.test, &format!("/v1/scheduled-calls/{id}")).await.expect(200)["data"]["callId"].as_str().unwrap().to_owned();
+    let mine =
+        stage.app.get(&lone.test, &format!("/v1/scheduled-calls/{id}")).await.expect(200)["data"]["callId"]
+            .as_str()
+            .unwrap()
+            .to_owned();
     let mut theirs = Vec::new();
     for offset in [0, 200] {
-        let page = stage.app.get(&stage.workspace.test, &format!("/v1/scheduled-calls?status=placed&limit=200&offset={offset}")).await.expect(200);
-        theirs.extend(page["data"].as_array().unwrap().iter().map(|row| row["callId"].as_str().unwrap().to_owned()));
+        let page = stage
+            .app
+            .get(
+                &stage.workspace.test,
+                &format!("/v1/scheduled-calls?status=placed&limit=200&offset={offset}"),
+            )
+            .await
+            .expect(200);
+        theirs.extend(
+            page["data"].as_array().unwrap().iter().map(|row| row["callId"].as_str().unwrap().to_owned()),
+        );
     }
     assert_eq!(theirs.len(), 300);
     let before = theirs.iter().filter(|call| **call < mine).count();
@@ -479,7 +617,10 @@ async fn one_workspace_with_many_due_does_not_delay_another_with_one() {
 async fn an_erased_person_is_not_called_and_leaves_no_trace() {
     let stage = Stage::new().await;
     let body = json!({"externalRef": "loan-7", "phone": "+919812345678", "name": "Ravi"});
-    let contact = stage.app.post(&stage.workspace.live, "/v1/contacts", &body).await.json["data"]["id"].as_str().unwrap().to_owned();
+    let contact = stage.app.post(&stage.workspace.live, "/v1/contacts", &body).await.json["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let by_number = stage.schedule("+919812345678", "2027-01-05T06:30:00Z").await;
     let mut body = stage.body("+919812345679", "2027-01-05T06:30:00Z");
     body["externalRef"] = json!("loan-7");
@@ -487,7 +628,11 @@ async fn an_erased_person_is_not_called_and_leaves_no_trace() {
     body["metadata"] = json!({"note": "Ravi"});
     let by_reference = stage.post(&body).await.expect(201)["data"]["id"].as_str().unwrap().to_owned();
     let other = stage.schedule("+919812345677", "2027-01-05T06:30:00Z").await;
-    stage.app.post(&stage.workspace.live, &format!("/v1/contacts/{contact}/erase"), &json!({})).await.expect(200);
+    stage
+        .app
+        .post(&stage.workspace.live, &format!("/v1/contacts/{contact}/erase"), &json!({}))
+        .await
+        .expect(200);
     for id in [&by_number, &by_reference] {
         let erased = stage.get(id).await;
         Stage::is(&erased, "cancelled", json!("erased"), 0, Value::Null);
@@ -529,7 +674,11 @@ async fn a_call_does_not_outlive_its_key() {
     stage.app.advance(60 * MINUTE).await;
     assert_eq!(stage.get(&stays).await["status"], "placed");
     assert_eq!(stage.calls().await.len(), 1, "nobody else was called");
-    let timeline = stage.app.get(&stage.workspace.live, &format!("/v1/scheduled-calls/{}/timeline", waiting[0])).await.expect(200);
+    let timeline = stage
+        .app
+        .get(&stage.workspace.live, &format!("/v1/scheduled-calls/{}/timeline", waiting[0]))
+        .await
+        .expect(200);
     assert_eq!(timeline["data"][1]["event"], "key_revoked");
 }
 
@@ -538,16 +687,31 @@ async fn a_key_that_ran_out_calls_nobody() {
     let stage = Stage::new().await;
     let (_, short) = key(&stage, json!({"expiresAt": "2027-01-05T05:00:00Z"})).await;
     let at = "2027-01-05T05:30:00Z";
-    let made = stage.app.post(&short, "/v1/scheduled-calls", &stage.body("+919812345678", at)).await.expect(201);
+    let made =
+        stage.app.post(&short, "/v1/scheduled-calls", &stage.body("+919812345678", at)).await.expect(201);
     stage.app.advance(60 * MINUTE).await;
-    Stage::is(&stage.get(made["data"]["id"].as_str().unwrap()).await, "cancelled", json!("api_key_revoked"), 0, Value::Null);
+    Stage::is(
+        &stage.get(made["data"]["id"].as_str().unwrap()).await,
+        "cancelled",
+        json!("api_key_revoked"),
+        0,
+        Value::Null,
+    );
     assert!(stage.calls().await.is_empty());
 }
 
 #[tokio::test]
 async fn due_calls_count_in_the_calls_of_a_minute() {
     let stage = Stage::new().await;
-    stage.app.operator("PATCH", &format!("/workspaces/{}", stage.workspace.id), &json!({"limits": {"callsPerMinute": 2}})).await.expect(200);
+    stage
+        .app
+        .operator(
+            "PATCH",
+            &format!("/workspaces/{}", stage.workspace.id),
+            &json!({"limits": {"callsPerMinute": 2}}),
+        )
+        .await
+        .expect(200);
     let at = "2027-01-05T05:30:00Z";
     let mut calls = Vec::new();
     for number in 0..5 {
@@ -561,7 +725,11 @@ async fn due_calls_count_in_the_calls_of_a_minute() {
             let call = stage.get(call).await;
             match call["status"].as_str() {
                 Some("placed") => placed += 1,
-                _ => assert_eq!((&call["status"], &call["attempts"]), (&json!("scheduled"), &json!(0)), "{call}"),
+                _ => assert_eq!(
+                    (&call["status"], &call["attempts"]),
+                    (&json!("scheduled"), &json!(0)),
+                    "{call}"
+                ),
             }
         }
         placed
@@ -573,7 +741,12 @@ async fn due_calls_count_in_the_calls_of_a_minute() {
         held.push(stage.get(call).await);
     }
     held.retain(|call| call["status"] == "scheduled");
-    assert!(held.iter().all(|call| call["reason"] == "rate_limited" && call["nextAttemptAt"] == "2027-01-05T05:31:00.000Z"), "{held:?}");
+    assert!(
+        held.iter()
+            .all(|call| call["reason"] == "rate_limited"
+                && call["nextAttemptAt"] == "2027-01-05T05:31:00.000Z"),
+        "{held:?}"
+    );
     let now = json!({"agentId": stage.agent, "toNumber": "+919812345670"});
     stage.app.post(&stage.workspace.live, "/v1/calls", &now).await.refused(429, "rate_limited");
     stage.app.set_clock("2027-01-05T05:31:00Z").await;

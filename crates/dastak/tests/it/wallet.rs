@@ -19,7 +19,10 @@ async fn the_ledger_is_the_running_sum() {
         entry(&app, &workspace.id, "adjustment", amount).await.expect(201);
     }
     let wallet = app.get(&workspace.live, "/v1/wallet").await.expect(200);
-    assert_eq!(wallet, json!({"data": {"balanceMinor": 1_000_294, "currency": "INR", "costPerMinuteMinor": 600}}));
+    assert_eq!(
+        wallet,
+        json!({"data": {"balanceMinor": 1_000_294, "currency": "INR", "costPerMinuteMinor": 600}})
+    );
     let page = app.get(&workspace.test, "/v1/wallet/transactions?limit=2&offset=1").await.expect(200);
     let shown: Vec<_> = page["data"]
         .as_array()
@@ -53,8 +56,13 @@ async fn outbox(app: &TestApp, workspace: &str) -> Vec<Value> {
 async fn a_low_wallet_is_told_once_per_level_until_topped_up() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let levels =
-        || async { outbox(&app, &workspace.id).await.iter().map(|event| event["data"]["level"].as_str().unwrap().to_owned()).collect::<Vec<_>>() };
+    let levels = || async {
+        outbox(&app, &workspace.id)
+            .await
+            .iter()
+            .map(|event| event["data"]["level"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
     // 30 minutes at 600 are 18,000.
     entry(&app, &workspace.id, "adjustment", -982_000).await.expect(201);
     assert!(levels().await.is_empty());
@@ -75,12 +83,13 @@ async fn a_low_wallet_is_told_once_per_level_until_topped_up() {
     );
 }
 
-/// Random entries from many tasks: the balance is the sum of what was accepted, every line carries its running sum, and nothing ever goes
-/// below what a refusal protects.
+/// Random entries from many tasks: the balance is the sum of what was accepted, every line carries its
+/// running sum, and nothing ever goes below what a refusal protects.
 #[tokio::test(flavor = "multi_thread")]
 async fn random_entries_from_many_tasks_add_up() {
     let app = std::sync::Arc::new(TestApp::start().await);
-    let made = app.operator("POST", "/workspaces", &json!({"name": "Sum", "balanceMinor": 3_000})).await.expect(201);
+    let made =
+        app.operator("POST", "/workspaces", &json!({"name": "Sum", "balanceMinor": 3_000})).await.expect(201);
     let workspace = made["data"]["id"].as_str().unwrap().to_owned();
     let mut runner = TestRunner::default();
     let amounts = proptest::collection::vec(-900i64..900, 240).new_tree(&mut runner).unwrap().current();
@@ -104,9 +113,20 @@ async fn random_entries_from_many_tasks_add_up() {
     }
     let (mut lines, mut offset) = (Vec::new(), 0);
     loop {
-        let page = app.operator("GET", &format!("/workspaces/{workspace}/wallet/entries?limit=100&offset={offset}"), &Value::Null).await.expect(200);
+        let page = app
+            .operator(
+                "GET",
+                &format!("/workspaces/{workspace}/wallet/entries?limit=100&offset={offset}"),
+                &Value::Null,
+            )
+            .await
+            .expect(200);
         let rows = page["data"].as_array().unwrap();
-        lines.extend(rows.iter().map(|row| (row["amountMinor"].as_i64().unwrap(), row["balanceAfterMinor"].as_i64().unwrap())));
+        lines.extend(
+            rows.iter().map(|row| {
+                (row["amountMinor"].as_i64().unwrap(), row["balanceAfterMinor"].as_i64().unwrap())
+            }),
+        );
         offset += 100;
         if rows.len() < 100 {
             break;

@@ -40,7 +40,10 @@ async fn an_endpoint_lives_from_creation_to_deletion() {
     assert_eq!(shown, expected);
     let path = format!("/v1/webhooks/{id}");
     assert_eq!(app.get(&workspace.test, &path).await.expect(200)["data"], shown);
-    assert_eq!(app.get(&workspace.live, "/v1/webhooks").await.expect(200), json!({"data": [shown], "nextCursor": null}));
+    assert_eq!(
+        app.get(&workspace.live, "/v1/webhooks").await.expect(200),
+        json!({"data": [shown], "nextCursor": null})
+    );
 
     app.advance(5).await;
     let change = json!({"events": ["call.started", "message.sent", "call.started"], "description": "mine", "status": "disabled"});
@@ -51,15 +54,24 @@ async fn an_endpoint_lives_from_creation_to_deletion() {
         ("mine", "disabled", "https://example.com/hooks?x=1")
     );
     assert!(changed["updatedAt"] != changed["createdAt"] && changed["secret"].is_null());
-    let cleared = app.patch(&workspace.live, &path, &json!({"description": null, "events": []})).await.expect(200)["data"].clone();
+    let cleared = app
+        .patch(&workspace.live, &path, &json!({"description": null, "events": []}))
+        .await
+        .expect(200)["data"]
+        .clone();
     assert_eq!((&cleared["description"], &cleared["events"]), (&Value::Null, &json!([])));
 
-    let rotated = app.post(&workspace.live, &format!("{path}/rotate-secret"), &Value::Null).await.expect(200)["data"].clone();
+    let rotated = app.post(&workspace.live, &format!("{path}/rotate-secret"), &Value::Null).await.expect(200)
+        ["data"]
+        .clone();
     assert_eq!(rotated["id"], *id);
     assert!(text(&rotated["secret"]).starts_with("whsec_") && rotated["secret"] != made["secret"]);
 
     app.post(&workspace.live, &format!("{path}/test"), &json!({})).await.refused(409, "conflict");
-    assert_eq!(app.delete(&workspace.live, &path).await.expect(200)["data"], json!({"id": id, "deleted": true}));
+    assert_eq!(
+        app.delete(&workspace.live, &path).await.expect(200)["data"],
+        json!({"id": id, "deleted": true})
+    );
     app.get(&workspace.live, &path).await.refused(404, "not_found");
     app.delete(&workspace.live, &path).await.refused(404, "not_found");
     app.get(&workspace.live, &format!("{path}/deliveries")).await.refused(404, "not_found");
@@ -86,10 +98,14 @@ async fn bad_input_names_the_field_and_changes_nothing() {
     assert_eq!(app.get(&workspace.live, "/v1/webhooks").await.expect(200)["data"], json!([]));
     let made = endpoint(&app, &workspace, json!({"url": "https://example.com"})).await;
     let path = format!("/v1/webhooks/{}", text(&made["id"]));
-    app.patch(&workspace.live, &path, &json!({"url": "nonsense", "description": "x"})).await.refused(400, "invalid_webhook_url");
+    app.patch(&workspace.live, &path, &json!({"url": "nonsense", "description": "x"}))
+        .await
+        .refused(400, "invalid_webhook_url");
     app.patch(&workspace.live, &path, &json!({"url": null})).await.refused(400, "invalid_request");
     assert_eq!(app.get(&workspace.live, &path).await.expect(200)["data"]["description"], Value::Null);
-    app.post(&workspace.live, &format!("{path}/test"), &json!({"type": "call.begun"})).await.refused(400, "invalid_request");
+    app.post(&workspace.live, &format!("{path}/test"), &json!({"type": "call.begun"}))
+        .await
+        .refused(400, "invalid_request");
     app.post(&workspace.live, "/v1/events/trigger", &json!({})).await.refused(400, "invalid_request");
     app.get(&workspace.live, "/v1/events?after=call_1").await.refused(400, "invalid_request");
 }
@@ -123,7 +139,9 @@ async fn only_public_https_addresses_are_accepted() {
         "https://100.64.0.1/",
         "https://0.0.0.0/",
     ] {
-        app.post(&workspace.live, "/v1/webhooks", &json!({"url": url})).await.refused(400, "invalid_webhook_url");
+        app.post(&workspace.live, "/v1/webhooks", &json!({"url": url}))
+            .await
+            .refused(400, "invalid_webhook_url");
     }
     for url in ["https://example.com", "https://hooks.example.co.in:8443/a/b?c=d"] {
         endpoint(&app, &workspace, json!({"url": url})).await;
@@ -136,10 +154,14 @@ async fn test_keys_read_only() {
     let workspace = app.workspace().await;
     let made = endpoint(&app, &workspace, json!({"url": "https://example.com"})).await;
     let path = format!("/v1/webhooks/{}", text(&made["id"]));
-    app.post(&workspace.test, "/v1/webhooks", &json!({"url": "https://example.com"})).await.refused(403, "test_mode_read_only");
+    app.post(&workspace.test, "/v1/webhooks", &json!({"url": "https://example.com"}))
+        .await
+        .refused(403, "test_mode_read_only");
     app.patch(&workspace.test, &path, &json!({})).await.refused(403, "test_mode_read_only");
     app.delete(&workspace.test, &path).await.refused(403, "test_mode_read_only");
-    app.post(&workspace.test, &format!("{path}/rotate-secret"), &Value::Null).await.refused(403, "test_mode_read_only");
+    app.post(&workspace.test, &format!("{path}/rotate-secret"), &Value::Null)
+        .await
+        .refused(403, "test_mode_read_only");
     app.post(&workspace.test, &format!("{path}/test"), &json!({})).await.refused(403, "test_mode_read_only");
     app.get(&workspace.test, &path).await.expect(200);
     app.get(&workspace.test, &format!("{path}/deliveries")).await.expect(200);
@@ -166,7 +188,10 @@ async fn another_workspace_sees_nothing() {
     trigger(&app, &other, "call.started").await;
     app.advance(1).await;
     assert_eq!(receiver.got().len(), 1);
-    assert_eq!(app.get(&other.live, "/v1/events?after=start").await.expect(200)["data"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        app.get(&other.live, "/v1/events?after=start").await.expect(200)["data"].as_array().unwrap().len(),
+        1
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -176,7 +201,9 @@ async fn twenty_endpoints_and_not_one_more() {
     let tasks: Vec<_> = (0..40)
         .map(|number| {
             let (app, key) = (app.clone(), workspace.live.clone());
-            tokio::spawn(async move { app.post(&key, "/v1/webhooks", &json!({"url": format!("https://example.com/{number}")})).await })
+            tokio::spawn(async move {
+                app.post(&key, "/v1/webhooks", &json!({"url": format!("https://example.com/{number}")})).await
+            })
         })
         .collect();
     let mut made = 0;
@@ -188,7 +215,9 @@ async fn twenty_endpoints_and_not_one_more() {
     assert_eq!((made, all.len()), (20, 20));
     app.delete(&workspace.live, &format!("/v1/webhooks/{}", text(&all[7]["id"]))).await.expect(200);
     endpoint(&app, &workspace, json!({"url": "https://example.com/again"})).await;
-    app.post(&workspace.live, "/v1/webhooks", &json!({"url": "https://example.com/21"})).await.refused(409, "endpoint_limit");
+    app.post(&workspace.live, "/v1/webhooks", &json!({"url": "https://example.com/21"}))
+        .await
+        .refused(409, "endpoint_limit");
     endpoint(&app, &app.workspace().await, json!({"url": "https://example.com/other"})).await;
 }
 
@@ -208,18 +237,25 @@ async fn subscriptions_decide_who_gets_what() {
     let workspace = app.workspace().await;
     let (default, picked, disabled) = (Receiver::ok().await, Receiver::ok().await, Receiver::ok().await);
     endpoint(&app, &workspace, json!({"url": default.url})).await;
-    endpoint(&app, &workspace, json!({"url": picked.url, "events": ["message.sent", "chat.evaluated", "call.failed"]})).await;
+    endpoint(
+        &app,
+        &workspace,
+        json!({"url": picked.url, "events": ["message.sent", "chat.evaluated", "call.failed"]}),
+    )
+    .await;
     endpoint(&app, &workspace, json!({"url": disabled.url, "status": "disabled"})).await;
     for kind in api::events::names() {
         trigger(&app, &workspace, kind).await;
     }
     app.advance(1).await;
     let kinds = |receiver: &Receiver| {
-        let mut kinds: Vec<String> = receiver.got().iter().map(|got| text(&got.json()["type"]).to_owned()).collect();
+        let mut kinds: Vec<String> =
+            receiver.got().iter().map(|got| text(&got.json()["type"]).to_owned()).collect();
         kinds.sort();
         kinds
     };
-    let mut expected: Vec<String> = api::events::ALL.iter().filter(|kind| !kind.pick_only).map(|kind| kind.name.to_owned()).collect();
+    let mut expected: Vec<String> =
+        api::events::ALL.iter().filter(|kind| !kind.pick_only).map(|kind| kind.name.to_owned()).collect();
     expected.sort();
     assert_eq!(kinds(&default), expected);
     assert_eq!(kinds(&picked), ["call.failed", "chat.evaluated", "message.sent"]);
@@ -240,12 +276,14 @@ async fn agents_filter_what_is_about_an_agent() {
     let (inner, tenant) = (app.app().clone(), workspace.id.parse().unwrap());
     for (kind, agent) in [("call.started", Some(one)), ("call.started", Some(other)), ("wallet.low", None)] {
         let context = inner.context();
-        let event = NewEvent { kind, mode: Mode::Test, agent, contact: None, data: json!({"agentId": agent}) };
+        let event =
+            NewEvent { kind, mode: Mode::Test, agent, contact: None, data: json!({"agentId": agent}) };
         inner.store.tx(move |tx| emit(tx, &context, tenant, event.clone())).await.unwrap();
     }
     app.advance(1).await;
     let agents = |receiver: &Receiver| {
-        let mut agents: Vec<Value> = receiver.got().iter().map(|got| got.json()["data"]["agentId"].clone()).collect();
+        let mut agents: Vec<Value> =
+            receiver.got().iter().map(|got| got.json()["data"]["agentId"].clone()).collect();
         agents.sort_by_key(Value::to_string);
         agents
     };
@@ -263,7 +301,11 @@ async fn a_delivery_is_the_signed_envelope() {
     let sent = app.post(&workspace.live, &format!("{path}/test"), &Value::Null).await;
     // An optional body may be absent, but null is no object.
     sent.refused(400, "invalid_request");
-    let sent = app.send("POST", &format!("{path}/test"), Some(&workspace.live), &[], bytes::Bytes::new()).await.expect(202)["data"].clone();
+    let sent = app
+        .send("POST", &format!("{path}/test"), Some(&workspace.live), &[], bytes::Bytes::new())
+        .await
+        .expect(202)["data"]
+        .clone();
     let got = receiver.wait_for(1).await.remove(0);
     assert!(got.head.starts_with("POST /hook?k=v HTTP/1.1"), "{}", got.head);
     for (name, value) in [
@@ -278,7 +320,10 @@ async fn a_delivery_is_the_signed_envelope() {
     assert!(got.signed_with(text(&made["secret"])));
     let now = app.now().await;
     let data = json!({"endpointId": made["id"], "message": "This is a test event."});
-    assert_eq!(got.json(), json!({"id": sent["eventId"], "type": "webhook.test", "createdAt": now, "livemode": false, "data": data}));
+    assert_eq!(
+        got.json(),
+        json!({"id": sent["eventId"], "type": "webhook.test", "createdAt": now, "livemode": false, "data": data})
+    );
     let shape = api::webhooks::envelope();
     shape.check(&mut got.json()).unwrap();
     // Any type's sample, whatever the endpoint subscribes to.
@@ -295,7 +340,10 @@ async fn the_brand_is_in_the_headers() {
     endpoint(&app, &workspace, json!({"url": receiver.url})).await;
     trigger(&app, &workspace, "call.started").await;
     let got = receiver.wait_for(1).await.remove(0);
-    assert_eq!((got.header("x-acme-voice-event"), got.header("user-agent")), ("call.started", "acme-voice-webhooks/1"));
+    assert_eq!(
+        (got.header("x-acme-voice-event"), got.header("user-agent")),
+        ("call.started", "acme-voice-webhooks/1")
+    );
     assert!(got.t("X-Acme-Voice") > 0);
 }
 
@@ -308,7 +356,8 @@ async fn a_new_secret_signs_everything_from_then_on() {
     trigger(&app, &workspace, "call.started").await;
     app.advance(1).await;
     let rotate = format!("/v1/webhooks/{}/rotate-secret", text(&made["id"]));
-    let rotated = app.post(&workspace.live, &rotate, &Value::Null).await.expect(200)["data"]["secret"].clone();
+    let rotated =
+        app.post(&workspace.live, &rotate, &Value::Null).await.expect(200)["data"]["secret"].clone();
     app.advance(30).await;
     let got = receiver.wait_for(2).await;
     assert!(got[0].signed_with(text(&made["secret"])));
@@ -324,13 +373,18 @@ async fn events_come_to_listeners() {
     let workspace = app.workspace().await;
     let first = trigger(&app, &workspace, "call.started").await;
     let page = app.get(&workspace.live, "/v1/events?after=start").await.expect(200);
-    assert_eq!((&page["data"][0]["id"], &page["cursor"], &page["brand"]), (&json!(first), &json!(first), &json!("Service")));
+    assert_eq!(
+        (&page["data"][0]["id"], &page["cursor"], &page["brand"]),
+        (&json!(first), &json!(first), &json!("Service"))
+    );
     let latest = app.get(&workspace.live, "/v1/events").await.expect(200);
     assert_eq!((&latest["data"], &latest["cursor"]), (&json!([]), &json!(first)));
     // A listener that waits hears of an event as it is committed.
     let waiting = {
         let (app, key) = (app.clone(), workspace.live.clone());
-        tokio::spawn(async move { app.get(&key, &format!("/v1/events?after={first}&wait=25")).await.expect(200) })
+        tokio::spawn(
+            async move { app.get(&key, &format!("/v1/events?after={first}&wait=25")).await.expect(200) },
+        )
     };
     let second = trigger(&app, &workspace, "call.failed").await;
     let heard = waiting.await.unwrap();
@@ -343,7 +397,10 @@ async fn events_come_to_listeners() {
 /// Where the readers of the stream have looked so far.
 fn looks(app: &TestApp) -> usize {
     let figures = app.app().metrics.render();
-    let line = figures.lines().find(|line| line.contains("event_stream_looks") && !line.starts_with('#')).expect("the figure");
+    let line = figures
+        .lines()
+        .find(|line| line.contains("event_stream_looks") && !line.starts_with('#'))
+        .expect("the figure");
     line.rsplit(' ').next().unwrap().parse().unwrap()
 }
 
@@ -411,21 +468,38 @@ async fn a_reader_passes_what_belongs_to_the_other_world() {
         for _ in 0..2_500 {
             let id = context.ids.make();
             let (kind, mode, created_at) = ("call.started", domain::tenant::Mode::Test, context.now);
-            let envelope = json!({"id": id, "type": kind, "createdAt": created_at, "livemode": false, "data": {}}).to_string();
-            let row = store::events::NewEventRow { id, kind, mode, agent: None, contact: None, envelope: &envelope, created_at };
+            let envelope =
+                json!({"id": id, "type": kind, "createdAt": created_at, "livemode": false, "data": {}})
+                    .to_string();
+            let row = store::events::NewEventRow {
+                id,
+                kind,
+                mode,
+                agent: None,
+                contact: None,
+                envelope: &envelope,
+                created_at,
+            };
             store::events::insert(tx, tenant, row)?;
         }
         Ok::<_, store::DbError>(())
     };
     app.app().store.tx_alone(work).await.unwrap();
     let last = trigger(&app, &workspace, "call.failed").await;
-    let ids = |page: &Value| page["data"].as_array().unwrap().iter().map(|event| text(&event["id"]).to_owned()).collect::<Vec<_>>();
+    let ids = |page: &Value| {
+        page["data"].as_array().unwrap().iter().map(|event| text(&event["id"]).to_owned()).collect::<Vec<_>>()
+    };
     let page = app.get(&workspace.live, &format!("/v1/events?after={first}")).await.expect(200);
     assert_eq!(ids(&page), std::slice::from_ref(&last));
-    assert_eq!(ids(&app.get(&workspace.live, "/v1/events?after=start").await.expect(200)), [first], "a page ends where its look does");
+    assert_eq!(
+        ids(&app.get(&workspace.live, "/v1/events?after=start").await.expect(200)),
+        [first],
+        "a page ends where its look does"
+    );
     let (mut seen, mut cursor) = (0, "start".to_owned());
     loop {
-        let page = app.get(&workspace.test, &format!("/v1/events?after={cursor}&limit=100")).await.expect(200);
+        let page =
+            app.get(&workspace.test, &format!("/v1/events?after={cursor}&limit=100")).await.expect(200);
         let found = page["data"].as_array().unwrap().len();
         if found == 0 {
             break;

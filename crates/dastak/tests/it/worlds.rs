@@ -20,7 +20,6 @@ enum Stand {
     /// open nothing in the other world.
     Shared,
     /// People: a test key reads those of the live world, too (docs/contract/sandbox.md#test-keys).
-
     People,
 }
 
@@ -29,21 +28,34 @@ fn stand(operation: &Operation) -> Stand {
     match operation.id {
         "placeCall" | "scheduleCall" | "createNudge" | "triggerEvent" => Stand::Makes,
         "listCalls" | "getCall" | "hangUpCall" | "getCallTimeline" => Stand::Own,
-        "listScheduledCalls" | "getScheduledCall" | "cancelScheduledCall" | "getScheduledCallTimeline" => Stand::Own,
+        "listScheduledCalls" | "getScheduledCall" | "cancelScheduledCall" | "getScheduledCallTimeline" => {
+            Stand::Own
+        }
         "listNudges" | "getNudge" | "cancelNudge" | "cancelNudges" | "getNudgeTimeline" => Stand::Own,
         "getCallAnalytics" | "getBlockedStats" => Stand::Own,
         "listEvents" | "listWebhookDeliveries" | "getWebhookDelivery" | "replayWebhookDelivery" => Stand::Own,
         // Stores nothing and shows the gates of a number that the caller names.
         "preflightNudge" => Stand::Shared,
         "getAccount" | "getWallet" | "listWalletTransactions" => Stand::Shared,
-        "listAgents" | "createAgent" | "getAgent" | "updateAgent" | "deleteAgent" | "setAgentStatus" => Stand::Shared,
+        "listAgents" | "createAgent" | "getAgent" | "updateAgent" | "deleteAgent" | "setAgentStatus" => {
+            Stand::Shared
+        }
         "getFlow" | "saveFlow" | "publishFlow" | "listVoices" | "listTools" => Stand::Shared,
         "listNumbers" | "setInboundAgent" => Stand::Shared,
-        "listWebhooks" | "createWebhook" | "getWebhook" | "updateWebhook" | "deleteWebhook" | "rotateWebhookSecret" | "testWebhook" => Stand::Shared,
+        "listWebhooks"
+        | "createWebhook"
+        | "getWebhook"
+        | "updateWebhook"
+        | "deleteWebhook"
+        | "rotateWebhookSecret"
+        | "testWebhook" => Stand::Shared,
         "listDoNotCall" | "addDoNotCall" => Stand::Shared,
         "verifyLog" | "getLogHead" | "exportLog" => Stand::Own,
-        "listContacts" | "getContact" | "upsertContact" | "upsertContacts" | "updateContact" | "deleteContact" | "eraseContact" => Stand::People,
-        other => panic!("{other} says nothing of worlds: give it a stand, and a thing of each world to ask for"),
+        "listContacts" | "getContact" | "upsertContact" | "upsertContacts" | "updateContact"
+        | "deleteContact" | "eraseContact" => Stand::People,
+        other => {
+            panic!("{other} says nothing of worlds: give it a stand, and a thing of each world to ask for")
+        }
     }
 }
 
@@ -73,21 +85,35 @@ fn id(answer: &Value) -> String {
 
 async fn make(app: &TestApp, key: &str, agent: &str, endpoint: &str, word: &str, number: &str) -> Things {
     let body = |digit: usize| json!({"agentId": agent, "toNumber": format!("{number}{digit}"), "metadata": {"note": word}});
-    let call = app.post(key, "/v1/calls", &body(1)).await.expect(200)["interactionId"].as_str().unwrap().to_owned();
+    let call =
+        app.post(key, "/v1/calls", &body(1)).await.expect(200)["interactionId"].as_str().unwrap().to_owned();
     app.advance(3).await;
-    let later = domain::time::Timestamp::parse(&app.now().await).unwrap().plus(domain::time::HOUR).to_string();
+    let later =
+        domain::time::Timestamp::parse(&app.now().await).unwrap().plus(domain::time::HOUR).to_string();
     let mut wanted = body(2);
     wanted["scheduledAt"] = json!(later);
     let scheduled = id(&app.post(key, "/v1/scheduled-calls", &wanted).await.expect(201));
     wanted["toNumber"] = json!(format!("{number}3"));
-    let nudge = id(&app.post_with(key, "/v1/nudges", &[("idempotency-key", "one")], &wanted).await.expect(201));
+    let nudge =
+        id(&app.post_with(key, "/v1/nudges", &[("idempotency-key", "one")], &wanted).await.expect(201));
     app.post(key, "/v1/events/trigger", &json!({"type": "wallet.low"})).await.expect(202);
     app.advance(0).await;
     let events = app.get(key, "/v1/events?after=start").await.expect(200)["data"].as_array().unwrap().clone();
-    assert!(events.iter().any(|event| event["data"]["callId"] == *call) && events.iter().any(|event| event["type"] == "wallet.low"), "{events:?}");
-    let log = app.get(key, &format!("/v1/webhooks/{endpoint}/deliveries?limit=100")).await.expect(200)["data"].as_array().unwrap().clone();
+    assert!(
+        events.iter().any(|event| event["data"]["callId"] == *call)
+            && events.iter().any(|event| event["type"] == "wallet.low"),
+        "{events:?}"
+    );
+    let log =
+        app.get(key, &format!("/v1/webhooks/{endpoint}/deliveries?limit=100")).await.expect(200)["data"]
+            .as_array()
+            .unwrap()
+            .clone();
     assert_eq!(log.len(), events.len(), "the log of a world is that of its events");
-    let contact = app.get(key, &format!("/v1/calls/{call}")).await.expect(200)["data"]["contactId"].as_str().unwrap().to_owned();
+    let contact = app.get(key, &format!("/v1/calls/{call}")).await.expect(200)["data"]["contactId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let mut marks = vec![word.to_owned(), call.clone(), scheduled.clone(), nudge.clone()];
     marks.extend(events.iter().map(|event| event["id"].as_str().unwrap().to_owned()));
     marks.extend(log.iter().map(|delivery| delivery["id"].as_str().unwrap().to_owned()));
@@ -102,7 +128,10 @@ impl Desk {
         let workspace = app.workspace().await;
         let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
         // Nobody listens there: deliveries wait.
-        let endpoint = id(&app.post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"})).await.expect(201));
+        let endpoint = id(&app
+            .post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"}))
+            .await
+            .expect(201));
         let live = make(&app, &workspace.live, &agent, &endpoint, "OfTheLiveWorld", "+91981230123").await;
         let test = make(&app, &workspace.test, &agent, &endpoint, "OfTheTestWorld", "+91981230456").await;
         Self { app, workspace, endpoint, live, test }
@@ -136,7 +165,9 @@ impl Desk {
     }
 
     async fn state(&self, of: &Things) -> [String; 4] {
-        let word = async |path: String, field: &str| self.app.get(&of.key, &path).await.expect(200)["data"][field].to_string();
+        let word = async |path: String, field: &str| {
+            self.app.get(&of.key, &path).await.expect(200)["data"][field].to_string()
+        };
         [
             word(format!("/v1/calls/{}", of.call), "state").await,
             word(format!("/v1/scheduled-calls/{}", of.scheduled), "status").await,
@@ -147,7 +178,9 @@ impl Desk {
 }
 
 pub fn keyed() -> impl Iterator<Item = &'static Operation> {
-    operations::all().filter(|operation| matches!(operation.access, Access::AnyKey | Access::Scope(_) | Access::Scopes(..)))
+    operations::all().filter(|operation| {
+        matches!(operation.access, Access::AnyKey | Access::Scope(_) | Access::Scopes(..))
+    })
 }
 
 #[tokio::test]
@@ -170,7 +203,10 @@ async fn nothing_of_the_other_world_is_there() {
                 Stand::Own | Stand::Shared if reads || stand == Stand::Own => {
                     let answer = desk.ask(operation, asker, other).await;
                     assert!([200, 404].contains(&answer.status), "{}: {}", operation.id, answer.text);
-                    let told = other.marks.iter().find(|mark| answer.text.contains(*mark) && operation.id != "cancelNudges");
+                    let told = other
+                        .marks
+                        .iter()
+                        .find(|mark| answer.text.contains(*mark) && operation.id != "cancelNudges");
                     assert_eq!(told, None, "{} tells of the other world: {}", operation.id, answer.text);
                     if operation.id == "cancelNudges" {
                         assert_eq!(answer.json["data"], json!({"cancelled": 0, "ids": []}));
@@ -178,14 +214,23 @@ async fn nothing_of_the_other_world_is_there() {
                 }
                 // A live key changes no person of the test world and does not see one.
                 Stand::People if names && asker.key == desk.workspace.live => {
-                    let body = if operation.body.is_some() { Bytes::from_static(b"{}") } else { Bytes::new() };
+                    let body =
+                        if operation.body.is_some() { Bytes::from_static(b"{}") } else { Bytes::new() };
                     let path = desk.path(operation, other);
-                    desk.app.send(operation.method.as_str(), &path, Some(&asker.key), &[], body).await.refused(404, "not_found");
+                    desk.app
+                        .send(operation.method.as_str(), &path, Some(&asker.key), &[], body)
+                        .await
+                        .refused(404, "not_found");
                 }
                 Stand::People if reads => {
                     let answer = desk.ask(operation, asker, other).await;
                     let seen = answer.expect(200).to_string().contains(&other.contact);
-                    assert_eq!(seen, asker.key == desk.workspace.test, "{}: test keys read real people, live keys no others", operation.id);
+                    assert_eq!(
+                        seen,
+                        asker.key == desk.workspace.test,
+                        "{}: test keys read real people, live keys no others",
+                        operation.id
+                    );
                 }
                 // What they make is in their own world: `Desk::open` has looked.
                 Stand::Makes | Stand::Shared | Stand::People | Stand::Own => {}
@@ -202,7 +247,10 @@ async fn a_key_of_idempotency_belongs_to_its_world() {
     let desk = Desk::open().await;
     assert_ne!(desk.live.nudge, desk.test.nudge, "the same Idempotency-Key was two requests");
     let listed = desk.app.get(&desk.workspace.test, "/v1/nudges").await.expect(200);
-    assert_eq!((listed["data"].as_array().unwrap().len(), &listed["data"][0]["livemode"]), (1, &json!(false)));
+    assert_eq!(
+        (listed["data"].as_array().unwrap().len(), &listed["data"][0]["livemode"]),
+        (1, &json!(false))
+    );
 }
 
 /// The world of a sample is that of whoever asked for it; it says `livemode: false` in both.
@@ -210,16 +258,35 @@ async fn a_key_of_idempotency_belongs_to_its_world() {
 async fn a_sample_belongs_to_whoever_asked_for_it() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let endpoint = id(&app.post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"})).await.expect(201));
-    let sent = app.post(&workspace.live, &format!("/v1/webhooks/{endpoint}/test"), &json!({})).await.expect(202)["data"].clone();
+    let endpoint = id(&app
+        .post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"}))
+        .await
+        .expect(201));
+    let sent = app
+        .post(&workspace.live, &format!("/v1/webhooks/{endpoint}/test"), &json!({}))
+        .await
+        .expect(202)["data"]
+        .clone();
     let delivery = format!("/v1/webhooks/{endpoint}/deliveries/{}", sent["deliveryId"].as_str().unwrap());
     let seen = app.get(&workspace.live, &delivery).await.expect(200);
-    assert_eq!((&seen["data"]["eventId"], &seen["data"]["payload"]["livemode"]), (&sent["eventId"], &json!(false)));
+    assert_eq!(
+        (&seen["data"]["eventId"], &seen["data"]["payload"]["livemode"]),
+        (&sent["eventId"], &json!(false))
+    );
     app.get(&workspace.test, &delivery).await.refused(404, "not_found");
-    let shown = app.post(&workspace.test, "/v1/events/trigger", &json!({"type": "call.started"})).await.expect(202)["data"]["eventId"].clone();
+    let shown = app
+        .post(&workspace.test, "/v1/events/trigger", &json!({"type": "call.started"}))
+        .await
+        .expect(202)["data"]["eventId"]
+        .clone();
     let stream = async |key: &str| app.get(key, "/v1/events?after=start").await.expect(200)["data"].clone();
-    let ids = |events: &Value| events.as_array().unwrap().iter().map(|event| event["id"].clone()).collect::<Vec<_>>();
-    assert_eq!((ids(&stream(&workspace.live).await), ids(&stream(&workspace.test).await)), (vec![sent["eventId"].clone()], vec![shown]));
+    let ids = |events: &Value| {
+        events.as_array().unwrap().iter().map(|event| event["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (ids(&stream(&workspace.live).await), ids(&stream(&workspace.test).await)),
+        (vec![sent["eventId"].clone()], vec![shown])
+    );
 }
 
 /// A log of one world pages to its end past thousands of entries of the other.
@@ -227,19 +294,34 @@ async fn a_sample_belongs_to_whoever_asked_for_it() {
 async fn a_log_pages_past_the_other_world() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let endpoint =
-        id(&app.post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook", "events": ["call.failed"]})).await.expect(201));
-    let emit = async |key: &str| app.post(key, "/v1/events/trigger", &json!({"type": "call.failed"})).await.expect(202);
+    let endpoint = id(&app
+        .post(
+            &workspace.live,
+            "/v1/webhooks",
+            &json!({"url": "http://127.0.0.1:29099/hook", "events": ["call.failed"]}),
+        )
+        .await
+        .expect(201));
+    let emit = async |key: &str| {
+        app.post(key, "/v1/events/trigger", &json!({"type": "call.failed"})).await.expect(202)
+    };
     for key in [&workspace.live, &workspace.test, &workspace.live] {
         emit(key).await;
     }
-    let (tenant, hook, context) = (workspace.id.parse().unwrap(), endpoint.parse().unwrap(), app.app().context());
+    let (tenant, hook, context) =
+        (workspace.id.parse().unwrap(), endpoint.parse().unwrap(), app.app().context());
     let work = move |tx: &mut store::Tx<'_>| {
         for _ in 0..5_001 {
             let (event, created_at) = (context.ids.make(), context.now);
             let (kind, mode) = ("call.failed", domain::tenant::Mode::Test);
-            let row =
-                store::deliveries::NewDelivery { endpoint: hook, event, kind, mode, created_at, lease: Some(created_at.plus(domain::time::DAY)) };
+            let row = store::deliveries::NewDelivery {
+                endpoint: hook,
+                event,
+                kind,
+                mode,
+                created_at,
+                lease: Some(created_at.plus(domain::time::DAY)),
+            };
             store::deliveries::insert(tx, tenant, row)?;
         }
         Ok::<_, store::DbError>(())
@@ -248,7 +330,10 @@ async fn a_log_pages_past_the_other_world() {
     let all = async |key: &str, filter: &str| {
         let (mut found, mut cursor) = (0, String::new());
         loop {
-            let page = app.get(key, &format!("/v1/webhooks/{endpoint}/deliveries?limit=100{filter}{cursor}")).await.expect(200);
+            let page = app
+                .get(key, &format!("/v1/webhooks/{endpoint}/deliveries?limit=100{filter}{cursor}"))
+                .await
+                .expect(200);
             found += page["data"].as_array().unwrap().len();
             match page["nextCursor"].as_str() {
                 Some(next) => cursor = format!("&cursor={next}"),
@@ -257,5 +342,8 @@ async fn a_log_pages_past_the_other_world() {
         }
     };
     assert_eq!((all(&workspace.live, "").await, all(&workspace.test, "").await), (2, 5_002));
-    assert_eq!((all(&workspace.live, "&event=call.failed").await, all(&workspace.test, "&status=succeeded").await), (2, 0));
+    assert_eq!(
+        (all(&workspace.live, "&event=call.failed").await, all(&workspace.test, "&status=succeeded").await),
+        (2, 0)
+    );
 }

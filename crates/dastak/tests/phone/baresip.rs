@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use super::kit::{PATIENCE, folder};
 use super::sounds::{level, silence};
 
-/// Ticks of 20 ms with sound in them that are speech, and those without after which whoever spoke has finished.
+/// Ticks of 20 ms with sound in them that are speech, and those without after which whoever spoke has
+/// finished.
 const SPEECH_TICKS: usize = 25;
 const PAUSE_TICKS: usize = 45;
 
@@ -23,7 +24,8 @@ pub struct Baresip {
     control: u16,
 }
 
-/// A port that nobody uses now. It is below those that the system gives away by itself: between this look and its use, nobody else takes it.
+/// A port that nobody uses now. It is below those that the system gives away by itself: between this look and
+/// its use, nobody else takes it.
 pub fn free_port() -> u16 {
     const FIRST: u16 = 11_000;
     const PORTS: u16 = 8_000;
@@ -39,13 +41,14 @@ pub fn free_port() -> u16 {
 }
 
 impl Baresip {
-    /// Starts one that is called at these numbers and says nothing; `answers` says whether it picks up by itself.
+    /// Starts one that is called at these numbers and says nothing; `answers` says whether it picks up by
+    /// itself.
     pub fn silent(numbers: &[&str], answers: bool) -> Self {
         Self::start(numbers, &silence(&folder("silence"), 150.0), answers)
     }
 
-    /// Starts one that is called at these numbers; `answers` says whether it picks up by itself. What it says is over when the file is, and then
-    /// it hangs up.
+    /// Starts one that is called at these numbers; `answers` says whether it picks up by itself. What it says
+    /// is over when the file is, and then it hangs up.
     pub fn start(numbers: &[&str], says: &Path, answers: bool) -> Self {
         let folder = folder("baresip");
         // Ten ports are one telephone's.
@@ -62,7 +65,11 @@ impl Baresip {
         std::fs::write(folder.join("config"), config).unwrap();
         std::fs::write(folder.join("contacts"), "").unwrap();
         let mode = if answers { "auto" } else { "manual" };
-        let account = |number: &&str| format!("<sip:{number}@127.0.0.1:{port}>;regint=0;answermode={mode};audio_codecs=PCMU/8000/1,PCMA/8000/1\n");
+        let account = |number: &&str| {
+            format!(
+                "<sip:{number}@127.0.0.1:{port}>;regint=0;answermode={mode};audio_codecs=PCMU/8000/1,PCMA/8000/1\n"
+            )
+        };
         std::fs::write(folder.join("accounts"), numbers.iter().map(account).collect::<String>()).unwrap();
         let log = std::fs::File::create(folder.join("log")).unwrap();
         let process = Command::new("baresip")
@@ -74,7 +81,11 @@ impl Baresip {
             .unwrap_or_else(|why| panic!("baresip is missing ({why}); run `make packages`"));
         let started = Instant::now();
         while TcpStream::connect(("127.0.0.1", control)).is_err() {
-            assert!(started.elapsed() < PATIENCE, "baresip did not start: {}", std::fs::read_to_string(folder.join("log")).unwrap_or_default());
+            assert!(
+                started.elapsed() < PATIENCE,
+                "baresip did not start: {}",
+                std::fs::read_to_string(folder.join("log")).unwrap_or_default()
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
         Self { process, folder, port, control }
@@ -92,7 +103,8 @@ impl Baresip {
         self.command("ausrc", &format!("aufile,{}", file.display()));
     }
 
-    /// Says this once somebody has spoken and waits, for the first time or every time; everything else goes on meanwhile.
+    /// Says this once somebody has spoken and waits, for the first time or every time; everything else goes
+    /// on meanwhile.
     pub async fn answering<T>(&self, file: &Path, every_time: bool, work: impl Future<Output = T>) -> T {
         let answers = async {
             let mut answered = 0;
@@ -114,14 +126,16 @@ impl Baresip {
         }
     }
 
-    /// How far the sound goes that it heard so far in one of its calls, in samples. Its time is the sound's own, however slow the machine is.
+    /// How far the sound goes that it heard so far in one of its calls, in samples. Its time is the sound's
+    /// own, however slow the machine is.
     pub fn position(&self, call: usize) -> usize {
         self.heard_from(call, 0).len()
     }
 
     /// Whether somebody has spoken since then and finished.
     fn was_spoken_to(&self, call: usize, since: usize) -> bool {
-        let loud: Vec<bool> = self.heard_from(call, since).chunks_exact(160).map(|tick| level(tick) > 200).collect();
+        let loud: Vec<bool> =
+            self.heard_from(call, since).chunks_exact(160).map(|tick| level(tick) > 200).collect();
         let spoken = loud.iter().filter(|loud| **loud).count() >= SPEECH_TICKS;
         spoken && loud.iter().rev().take_while(|loud| !**loud).count() >= PAUSE_TICKS
     }
@@ -140,8 +154,10 @@ impl Baresip {
     }
 
     fn files(&self) -> Vec<PathBuf> {
-        let mut files: Vec<PathBuf> = std::fs::read_dir(&self.folder).unwrap().filter_map(|entry| Some(entry.ok()?.path())).collect();
-        files.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("-dec.wav")));
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(&self.folder).unwrap().filter_map(|entry| Some(entry.ok()?.path())).collect();
+        files
+            .retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("-dec.wav")));
         files.sort();
         files
     }

@@ -59,9 +59,15 @@ pub struct Kit {
 impl Kit {
     /// With trunks at these ports of this machine.
     pub async fn with_trunks(ports: &[u16]) -> Self {
-        let trunk = |(index, port): (usize, &u16)| format!("{{name = \"trunk{index}\", address = \"127.0.0.1:{port}\", options_interval = 0}}");
+        let trunk = |(index, port): (usize, &u16)| {
+            format!("{{name = \"trunk{index}\", address = \"127.0.0.1:{port}\", options_interval = 0}}")
+        };
         let trunks: Vec<String> = ports.iter().enumerate().map(trunk).collect();
-        Self::start(&[("telephony.carrier", "sip"), ("telephony.sip.trunks", &format!("[{}]", trunks.join(", ")))]).await
+        Self::start(&[
+            ("telephony.carrier", "sip"),
+            ("telephony.sip.trunks", &format!("[{}]", trunks.join(", "))),
+        ])
+        .await
     }
 
     /// With a trunk at this port of this machine, and these settings.
@@ -90,7 +96,8 @@ impl Kit {
         for (name, text) in usual.iter().chain(settings) {
             values.add_text(name, (*text).to_owned(), "the test").expect("a setting");
         }
-        let service = Service::start(values.config(false).expect("settings")).await.expect("the service starts");
+        let service =
+            Service::start(values.config(false).expect("settings")).await.expect("the service starts");
         let policy = Policy { allow_insecure: true, user_agent: "test".into(), ..Policy::default() };
         let mut kit = Self {
             url: format!("http://{}", service.address),
@@ -114,35 +121,57 @@ impl Kit {
         self.workspace = text(&made["data"]["id"]);
         let base = format!("/workspaces/{}", self.workspace);
         self.operator("PATCH", &base, &json!({"limits": {"requestsPerMinute": 100_000}})).await;
-        self.key =
-            text(&self.operator("POST", &format!("{base}/keys"), &json!({"name": "live", "mode": "live", "scopes": "all"})).await["data"]["key"]);
+        self.key = text(
+            &self
+                .operator(
+                    "POST",
+                    &format!("{base}/keys"),
+                    &json!({"name": "live", "mode": "live", "scopes": "all"}),
+                )
+                .await["data"]["key"],
+        );
         self.operator("POST", &format!("{base}/numbers"), &json!({"number": self.number})).await;
-        // Any time, for nudges too but for the evening: hours that begin at midnight would go on with those of the day before, and let them wait for nine.
+        // Any time, for nudges too but for the evening: hours that begin at midnight would go on with those
+        // of the day before, and let them wait for nine.
         let days = [0, 1, 2, 3, 4, 5, 6];
         let hours = json!([{"days": days, "from": "00:00", "to": "00:01"}, {"days": days, "from": "00:01", "to": "24:00"}]);
         let pack = json!({"name": "any time", "hours": hours, "caps": {"perDay": 1000, "perWeek": 1000}});
-        self.pack = text(&self.operator("POST", &format!("{base}/compliance-packs"), &pack).await["data"]["id"]);
+        self.pack =
+            text(&self.operator("POST", &format!("{base}/compliance-packs"), &pack).await["data"]["id"]);
     }
 
     /// Sends a request; its status and its JSON.
     pub async fn send(&self, method: &str, path: &str, bearer: &str, body: &Value) -> (u16, Value) {
         let target = self.http.check_url(&format!("{}{path}", self.url)).expect("a URL");
         let mut headers = HeaderMap::new();
-        headers.insert("authorization", HeaderValue::from_str(&format!("Bearer {bearer}")).expect("a header"));
+        headers
+            .insert("authorization", HeaderValue::from_str(&format!("Bearer {bearer}")).expect("a header"));
         headers.insert("content-type", HeaderValue::from_static("application/json"));
         // Each request is one of its own.
         headers.insert("idempotency-key", HeaderValue::from(SERIAL.fetch_add(1, Ordering::Relaxed)));
         let body = if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) };
         let request = Request { method: method.parse().expect("a method"), target, headers, body };
-        let answer = self.http.send(request, Limits { deadline: PATIENCE, max_response_bytes: 10_000_000 }).await.expect("an answer");
+        let answer = self
+            .http
+            .send(request, Limits { deadline: PATIENCE, max_response_bytes: 10_000_000 })
+            .await
+            .expect("an answer");
         (answer.status.as_u16(), serde_json::from_slice(&answer.body).unwrap_or(Value::Null))
     }
 
     /// The bytes of a link.
     pub async fn fetch(&self, url: &str) -> Vec<u8> {
-        let request =
-            Request { method: http::Method::GET, target: self.http.check_url(url).expect("a URL"), headers: HeaderMap::new(), body: Bytes::new() };
-        let answer = self.http.send(request, Limits { deadline: PATIENCE, max_response_bytes: 100_000_000 }).await.expect("an answer");
+        let request = Request {
+            method: http::Method::GET,
+            target: self.http.check_url(url).expect("a URL"),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+        };
+        let answer = self
+            .http
+            .send(request, Limits { deadline: PATIENCE, max_response_bytes: 100_000_000 })
+            .await
+            .expect("an answer");
         assert_eq!(answer.status.as_u16(), 200, "{url}");
         answer.body.to_vec()
     }
@@ -165,8 +194,11 @@ impl Kit {
             "allowedTransferNumbers": ["+918045670002", "+918045670003"]});
         let agent = text(&self.api("POST", "/v1/agents", &body).await["data"]["id"]);
         let start = nodes[0]["id"].clone();
-        let version = self.api("GET", &format!("/v1/agents/{agent}/flow"), &Value::Null).await["data"]["draftVersion"].clone();
-        let flow = json!({"graph": {"startNodeId": start, "nodes": nodes, "variables": []}, "baseVersion": version});
+        let version =
+            self.api("GET", &format!("/v1/agents/{agent}/flow"), &Value::Null).await["data"]["draftVersion"]
+                .clone();
+        let flow =
+            json!({"graph": {"startNodeId": start, "nodes": nodes, "variables": []}, "baseVersion": version});
         self.api("PUT", &format!("/v1/agents/{agent}/flow"), &flow).await;
         self.api("POST", &format!("/v1/agents/{agent}/flow/publish"), &json!({})).await;
         self.api("POST", &format!("/v1/agents/{agent}/status"), &json!({"status": "active"})).await;
@@ -181,7 +213,13 @@ impl Kit {
     }
 
     pub async fn try_place(&self, agent: &str, digits: &str) -> (u16, Value) {
-        self.send("POST", "/v1/calls", &self.key, &json!({"agentId": agent, "toNumber": format!("+91981230{digits}")})).await
+        self.send(
+            "POST",
+            "/v1/calls",
+            &self.key,
+            &json!({"agentId": agent, "toNumber": format!("+91981230{digits}")}),
+        )
+        .await
     }
 
     pub async fn call(&self, id: &str) -> Value {
@@ -208,7 +246,8 @@ impl Kit {
 
     /// A call that was seen to have ended cannot be hung up.
     pub async fn is_over(&self, id: &str) {
-        let (status, answer) = self.send("POST", &format!("/v1/calls/{id}/hangup"), &self.key, &Value::Null).await;
+        let (status, answer) =
+            self.send("POST", &format!("/v1/calls/{id}/hangup"), &self.key, &Value::Null).await;
         assert_eq!((status, &answer["code"]), (409, &json!("call_not_active")), "{answer}");
     }
 
@@ -234,9 +273,16 @@ impl Kit {
         let mut headers = HeaderMap::new();
         headers.insert("authorization", format!("Bearer {}", self.operator).parse().expect("a header"));
         let request = Request { method: http::Method::GET, target, headers, body: Bytes::new() };
-        let answer = self.http.send(request, Limits { deadline: PATIENCE, max_response_bytes: 10_000_000 }).await.expect("an answer");
+        let answer = self
+            .http
+            .send(request, Limits { deadline: PATIENCE, max_response_bytes: 10_000_000 })
+            .await
+            .expect("an answer");
         let answer = String::from_utf8_lossy(&answer.body).into_owned();
-        let line = answer.lines().find(|line| line.split([' ', '{']).next() == Some(name)).unwrap_or_else(|| panic!("no figure {name}"));
+        let line = answer
+            .lines()
+            .find(|line| line.split([' ', '{']).next() == Some(name))
+            .unwrap_or_else(|| panic!("no figure {name}"));
         line.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number")
     }
 
@@ -245,7 +291,13 @@ impl Kit {
         let started = Instant::now();
         loop {
             let mut left = Vec::new();
-            for name in ["dastak_calls_held", "dastak_sip_legs", "dastak_sip_dialogs", "dastak_rtp_lines", "dastak_rtp_ports_in_use"] {
+            for name in [
+                "dastak_calls_held",
+                "dastak_sip_legs",
+                "dastak_sip_dialogs",
+                "dastak_rtp_lines",
+                "dastak_rtp_ports_in_use",
+            ] {
                 if self.figure(name).await != 0.0 {
                     left.push(name);
                 }

@@ -25,24 +25,57 @@ async fn a_telephone_rings_and_the_agent_talks() {
     let before = kit.balance().await;
     let id = kit.place(&agent, "1234").await;
     let call = phone.answering(&answer, true, kit.ended(&id)).await;
-    assert_eq!((&call["endCause"], &call["outcome"]), (&json!("agent_ended"), &json!("callback_requested")), "{call}");
+    assert_eq!(
+        (&call["endCause"], &call["outcome"]),
+        (&json!("agent_ended"), &json!("callback_requested")),
+        "{call}"
+    );
     assert_eq!(call["extracted"]["when"], "call me later", "{call}");
-    let said: Vec<&str> =
-        call["transcript"].as_array().unwrap().iter().filter(|turn| turn["role"] == "customer").filter_map(|turn| turn["text"].as_str()).collect();
+    let said: Vec<&str> = call["transcript"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|turn| turn["role"] == "customer")
+        .filter_map(|turn| turn["text"].as_str())
+        .collect();
     assert!(said.iter().any(|words| words.contains("call me later")), "{call}");
     assert_eq!(kit.balance().await, before - 600, "one started minute");
     let ledger = kit.api("GET", "/v1/wallet/transactions", &Value::Null).await;
-    assert!(ledger["data"].as_array().unwrap().iter().any(|entry| entry["kind"] == "call_charge" && entry["reference"] == json!(id)), "{ledger}");
+    assert!(
+        ledger["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|entry| entry["kind"] == "call_charge" && entry["reference"] == json!(id)),
+        "{ledger}"
+    );
     let call = kit.when(&id, "the recording is ready", |call| call["recordingUrl"].is_string()).await;
     let recording = kit.fetch(&text(&call["recordingUrl"])).await;
-    assert!(heard(&samples(&recording, 0), &["call me later", "right now"]).await.contains("call me later"), "the customer is on the left");
+    assert!(
+        heard(&samples(&recording, 0), &["call me later", "right now"]).await.contains("call me later"),
+        "the customer is on the left"
+    );
     assert!(level(&samples(&recording, 1)) > 50, "the agent is on the right");
-    for kind in ["call.started", "transcript.ready", "outcome.captured", "call.completed", "recording.ready"] {
-        until(kind, || webhooks.got().iter().any(|got| got.json()["type"] == kind && got.json()["data"]["callId"] == json!(id))).await;
+    for kind in ["call.started", "transcript.ready", "outcome.captured", "call.completed", "recording.ready"]
+    {
+        until(kind, || {
+            webhooks
+                .got()
+                .iter()
+                .any(|got| got.json()["type"] == kind && got.json()["data"]["callId"] == json!(id))
+        })
+        .await;
     }
     until("the callee's file is written", || !phone.heard().is_empty()).await;
-    let words = heard(&samples(&phone.heard()[0], 0), &["hello this is asha", "when may i call you", "thank you and goodbye"]).await;
-    assert!(["asha", "call you", "goodbye"].iter().any(|said| words.contains(said)), "the callee heard «{words}»");
+    let words = heard(
+        &samples(&phone.heard()[0], 0),
+        &["hello this is asha", "when may i call you", "thank you and goodbye"],
+    )
+    .await;
+    assert!(
+        ["asha", "call you", "goodbye"].iter().any(|said| words.contains(said)),
+        "the callee heard «{words}»"
+    );
     assert!(call["latency"].as_array().is_some_and(|turns| !turns.is_empty()), "{call}");
     kit.is_clean().await;
 }
@@ -64,7 +97,11 @@ async fn answers_of_a_carrier_become_ends_of_calls() {
         let before = kit.balance().await;
         let id = kit.place(&agent, "1234").await;
         let call = kit.ended(&id).await;
-        assert_eq!((&call["status"], &call["endCause"], &call["answered"]), (&json!(status), &json!(cause), &json!(false)), "{call}");
+        assert_eq!(
+            (&call["status"], &call["endCause"], &call["answered"]),
+            (&json!(status), &json!(cause), &json!(false)),
+            "{call}"
+        );
         assert!(peer.succeeded().await, "{}", peer.messages());
         assert_eq!(kit.balance().await, before);
         kit.is_clean().await;
@@ -172,10 +209,16 @@ async fn a_person_is_brought_in_beside_the_call() {
         .await;
     let webhooks = kit.webhooks().await;
     let id = kit.place(&agent, "1234").await;
-    until("the person is there", || webhooks.got().iter().any(|got| got.json()["type"] == "call.transferred")).await;
+    until("the person is there", || {
+        webhooks.got().iter().any(|got| got.json()["type"] == "call.transferred")
+    })
+    .await;
     // In this much sound the words are whole at least once, wherever the join was.
     let joined = [phones.position(0), phones.position(1)];
-    until("they have heard each other", || (0..2).all(|call| phones.position(call) >= joined[call] + 14 * 8000)).await;
+    until("they have heard each other", || {
+        (0..2).all(|call| phones.position(call) >= joined[call] + 14 * 8000)
+    })
+    .await;
     phones.command("hangup", "");
     let call = kit.ended(&id).await;
     assert_eq!(call["endCause"], "transfer_handoff", "{call}");
@@ -203,7 +246,10 @@ async fn a_stop_lets_calls_end_and_takes_no_new_ones() {
     let data = kit.folder.clone();
     assert!(phone.answering(&answer, true, kit.stop()).await, "the call ended within the grace");
     let store = rusqlite::Connection::open(data.join("dastak.db")).unwrap();
-    let (status, cause): (String, String) =
-        store.query_row("select status, end_cause from calls where id = ?1", [&id], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let (status, cause): (String, String) = store
+        .query_row("select status, end_cause from calls where id = ?1", [&id], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .unwrap();
     assert_eq!((status.as_str(), cause.as_str()), ("completed", "agent_ended"));
 }

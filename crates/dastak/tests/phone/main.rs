@@ -1,5 +1,5 @@
-//! Calls over real SIP and RTP: the service with its trunks, its sandbox, and outside peers (baresip, SIPp) on loopback. Time is real here: the
-//! peers have clocks of their own.
+//! Calls over real SIP and RTP: the service with its trunks, its sandbox, and outside peers (baresip, SIPp)
+//! on loopback. Time is real here: the peers have clocks of their own.
 
 #![allow(clippy::disallowed_methods, reason = "the peers' time is real")]
 

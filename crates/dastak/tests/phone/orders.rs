@@ -20,7 +20,9 @@ fn callee() -> (Baresip, PathBuf) {
 /// Events of some kinds, in the order in which they happened.
 fn events(webhooks: &Receiver, prefixes: &[&str]) -> Vec<Value> {
     let mut events: Vec<Value> = webhooks.got().iter().map(super::receiver::Got::json).collect();
-    events.retain(|event| event["type"].as_str().is_some_and(|kind| prefixes.iter().any(|prefix| kind.starts_with(prefix))));
+    events.retain(|event| {
+        event["type"].as_str().is_some_and(|kind| prefixes.iter().any(|prefix| kind.starts_with(prefix)))
+    });
     // Ids grow with time.
     events.sort_by_key(|event| event["id"].as_str().map(str::to_owned));
     events.dedup_by_key(|event| event["id"].clone());
@@ -40,9 +42,12 @@ async fn until_told(webhooks: &Receiver, wanted: &[&str]) {
     .await;
 }
 
-/// Nudges are not dialled from 20:55 until a minute after midnight, whatever the pack says: then the nudge waits, and nothing else can be shown.
+/// Nudges are not dialled from 20:55 until a minute after midnight, whatever the pack says: then the nudge
+/// waits, and nothing else can be shown.
 fn waits_for_the_morning(nudge: &Value) -> bool {
-    nudge["status"] == "scheduled" && nudge["statusReason"] == "outside_calling_window" && nudge["nextAttemptAt"].is_string()
+    nudge["status"] == "scheduled"
+        && nudge["statusReason"] == "outside_calling_window"
+        && nudge["nextAttemptAt"].is_string()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -63,14 +68,31 @@ async fn a_nudge_is_a_conversation_with_a_result() {
     let told = until_told(&webhooks, &["nudge.dialing", "nudge.finished", "call.started", "call.completed"]);
     phone.answering(&answer, true, told).await;
     let nudge = kit.api("GET", &path, &Value::Null).await["data"].clone();
-    assert_eq!((&nudge["status"], &nudge["result"], &nudge["attempts"]), (&json!("finished"), &json!("connected"), &json!(1)), "{nudge}");
+    assert_eq!(
+        (&nudge["status"], &nudge["result"], &nudge["attempts"]),
+        (&json!("finished"), &json!("connected"), &json!(1)),
+        "{nudge}"
+    );
     let told = events(&webhooks, &["nudge.", "call.started", "call.completed"]);
-    let order = |kind: &str| kinds(&told).iter().position(|one| *one == kind).unwrap_or_else(|| panic!("no {kind}: {:?}", kinds(&told)));
-    assert!(order("nudge.dialing") < order("nudge.finished") && order("call.started") < order("call.completed"), "{:?}", kinds(&told));
+    let order = |kind: &str| {
+        kinds(&told)
+            .iter()
+            .position(|one| *one == kind)
+            .unwrap_or_else(|| panic!("no {kind}: {:?}", kinds(&told)))
+    };
+    assert!(
+        order("nudge.dialing") < order("nudge.finished") && order("call.started") < order("call.completed"),
+        "{:?}",
+        kinds(&told)
+    );
     assert_eq!(told.len(), 4, "each once: {:?}", kinds(&told));
     assert!(told.iter().all(|event| event["livemode"] == json!(true)));
     let finished = &told[order("nudge.finished")]["data"];
-    assert_eq!((&finished["outcome"], &finished["endCause"]), (&json!("callback_requested"), &json!("agent_ended")), "{finished}");
+    assert_eq!(
+        (&finished["outcome"], &finished["endCause"]),
+        (&json!("callback_requested"), &json!("agent_ended")),
+        "{finished}"
+    );
     assert_eq!(finished["extracted"]["when"], "call me later", "{finished}");
     assert_eq!(finished["metadata"], json!({"order": "7"}));
     let call = kit.call(&text(&nudge["callId"])).await;
@@ -92,8 +114,13 @@ async fn a_nudge_that_finds_the_line_busy_waits_for_its_retry() {
     }
     until_told(&webhooks, &["nudge.attempt_ended", "call.failed"]).await;
     assert!(busy.succeeded().await, "{}", busy.messages());
-    let nudge = kit.api("GET", &format!("/v1/nudges/{}", text(&nudge["id"])), &Value::Null).await["data"].clone();
-    assert_eq!((&nudge["status"], &nudge["statusReason"], &nudge["attempts"]), (&json!("scheduled"), &json!("retry"), &json!(1)), "{nudge}");
+    let nudge =
+        kit.api("GET", &format!("/v1/nudges/{}", text(&nudge["id"])), &Value::Null).await["data"].clone();
+    assert_eq!(
+        (&nudge["status"], &nudge["statusReason"], &nudge["attempts"]),
+        (&json!("scheduled"), &json!("retry"), &json!(1)),
+        "{nudge}"
+    );
     assert!(nudge["nextAttemptAt"].is_string(), "{nudge}");
     let told = events(&webhooks, &["nudge.", "call."]);
     let mut told = kinds(&told);
@@ -111,15 +138,21 @@ async fn a_scheduled_call_is_placed_when_it_is_due() {
     let kit = Kit::at_trunk(phone.port, &ears).await;
     let webhooks = kit.webhooks().await;
     let agent = kit.agent("outbound", question()).await;
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_millis();
+    let now =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_millis();
     let due = Timestamp(i64::try_from(now).expect("a moment")).plus(2 * SECOND);
     let body = json!({"agentId": agent, "toNumber": "+919812301234", "scheduledAt": due, "metadata": {"order": "8"}});
     let scheduled = text(&kit.api("POST", "/v1/scheduled-calls", &body).await["data"]["id"]);
     phone.answering(&answer, true, until_told(&webhooks, &["call.started", "call.completed"])).await;
-    let scheduled = kit.api("GET", &format!("/v1/scheduled-calls/{scheduled}"), &Value::Null).await["data"].clone();
+    let scheduled =
+        kit.api("GET", &format!("/v1/scheduled-calls/{scheduled}"), &Value::Null).await["data"].clone();
     assert_eq!((&scheduled["status"], &scheduled["attempts"]), (&json!("placed"), &json!(1)), "{scheduled}");
     let call = kit.call(&text(&scheduled["callId"])).await;
-    assert_eq!((&call["outcome"], &call["endCause"]), (&json!("callback_requested"), &json!("agent_ended")), "{call}");
+    assert_eq!(
+        (&call["outcome"], &call["endCause"]),
+        (&json!("callback_requested"), &json!("agent_ended")),
+        "{call}"
+    );
     assert!(call["startedAt"].as_str() >= scheduled["scheduledAt"].as_str(), "not before its time: {call}");
     let told = events(&webhooks, &["call.started", "call.completed"]);
     assert_eq!(kinds(&told), ["call.started", "call.completed"]);

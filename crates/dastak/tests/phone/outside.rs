@@ -1,4 +1,5 @@
-//! Speech and language of others, over the whole stack: a voice that dies in mid-call, a model that talks and calls a tool.
+//! Speech and language of others, over the whole stack: a voice that dies in mid-call, a model that talks and
+//! calls a tool.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -64,9 +65,18 @@ async fn a_voice_that_dies_after_its_first_sentence_is_followed_by_the_next() {
     let agent = kit.agent("outbound", question()).await;
     let id = kit.place(&agent, "1234").await;
     let call = phone.answering(&answer, true, kit.ended(&id)).await;
-    assert_eq!((&call["endCause"], &call["outcome"]), (&json!("agent_ended"), &json!("callback_requested")), "{call}");
+    assert_eq!(
+        (&call["endCause"], &call["outcome"]),
+        (&json!("agent_ended"), &json!("callback_requested")),
+        "{call}"
+    );
     let asked = server.asked("/audio/speech");
-    assert!(asked.first().is_some_and(|first| first.body["input"].as_str().is_some_and(|text| text.starts_with("Hello"))), "{asked:?}");
+    assert!(
+        asked
+            .first()
+            .is_some_and(|first| first.body["input"].as_str().is_some_and(|text| text.starts_with("Hello"))),
+        "{asked:?}"
+    );
     until("the callee's file is written", || !phone.heard().is_empty()).await;
     // A second of the tone of the first voice, then the second voice, which is none.
     let (tone, voice) = tones_and_others(&samples(&phone.heard()[0], 0));
@@ -74,18 +84,24 @@ async fn a_voice_that_dies_after_its_first_sentence_is_followed_by_the_next() {
     kit.is_clean().await;
 }
 
-/// A model that greets, asks the tool once somebody has spoken, tells what it said and takes the exit; and reads the conversation afterwards.
+/// A model that greets, asks the tool once somebody has spoken, tells what it said and takes the exit; and
+/// reads the conversation afterwards.
 fn clerk(asked: &Asked) -> super::server::Answer {
     if asked.path.ends_with("/transcriptions") {
         return words("Yes please, where is my parcel?");
     }
     if asked.body["stream"] != json!(true) {
         let found = json!({"parcel": "P-17", "urgent": false});
-        return whole(&json!({"summary": "Asha told where the parcel is.", "sentiment": "positive", "outcome": "informed", "extracted": found}));
+        return whole(
+            &json!({"summary": "Asha told where the parcel is.", "sentiment": "positive", "outcome": "informed", "extracted": found}),
+        );
     }
     let messages = asked.body["messages"].as_array().cloned().unwrap_or_default();
-    let has =
-        |role: &str, words: &str| messages.iter().any(|one| one["role"] == role && one["content"].as_str().is_some_and(|text| text.contains(words)));
+    let has = |role: &str, words: &str| {
+        messages.iter().any(|one| {
+            one["role"] == role && one["content"].as_str().is_some_and(|text| text.contains(words))
+        })
+    };
     if has("tool", "tomorrow") {
         turn("Your parcel comes tomorrow.", &[("take_exit", json!({"exit": 0}))])
     } else if has("user", "parcel") {
@@ -119,7 +135,9 @@ async fn a_model_talks_calls_a_tool_and_reads_the_conversation() {
     let kit = Kit::at_trunk(phone.port, &more).await;
     let tool = json!({"type": "webhook", "name": "track_parcel", "description": "Finds a parcel.", "config": {"url": shelf.url,
         "parameters": {"type": "object", "properties": {"number": {"type": "string"}}}}});
-    let tool = text(&kit.operator("POST", &format!("/workspaces/{}/tools", kit.workspace), &tool).await["data"]["id"]);
+    let tool = text(
+        &kit.operator("POST", &format!("/workspaces/{}/tools", kit.workspace), &tool).await["data"]["id"],
+    );
     let agent = kit
         .agent(
             "outbound",
@@ -130,20 +148,20 @@ async fn a_model_talks_calls_a_tool_and_reads_the_conversation() {
             ]),
         )
         .await;
-    let schema =
-        json!([{"key": "parcel", "label": "Number of the parcel", "type": "text"}, {"key": "urgent", "label": "Is it urgent", "type": "boolean"}]);
+    let schema = json!([{"key": "parcel", "label": "Number of the parcel", "type": "text"}, {"key": "urgent", "label": "Is it urgent", "type": "boolean"}]);
     kit.api("PUT", &format!("/v1/agents/{agent}"), &json!({"extractionSchema": schema})).await;
     let id = kit.place(&agent, "1234").await;
     let call = phone.answering(&answer, true, kit.ended(&id)).await;
     assert_eq!((&call["endCause"], &call["outcome"]), (&json!("agent_ended"), &json!("informed")), "{call}");
     let asked = shelf.got();
-    assert_eq!((asked.len(), asked[0].json(), asked[0].header("x-call-id")), (1, json!({"number": "P-17"}), id.as_str()));
+    assert_eq!(
+        (asked.len(), asked[0].json(), asked[0].header("x-call-id")),
+        (1, json!({"number": "P-17"}), id.as_str())
+    );
     let said = |role: &str, words: &str| {
-        call["transcript"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|turn| turn["role"] == role && turn["text"].as_str().is_some_and(|text| text.contains(words)))
+        call["transcript"].as_array().unwrap().iter().any(|turn| {
+            turn["role"] == role && turn["text"].as_str().is_some_and(|text| text.contains(words))
+        })
     };
     assert!(said("agent", "Your parcel comes tomorrow") && said("customer", "where is my parcel"), "{call}");
     let call = kit.when(&id, "the conversation is read", |call| call["summary"].is_string()).await;
@@ -156,14 +174,20 @@ async fn a_model_talks_calls_a_tool_and_reads_the_conversation() {
 async fn without_a_resident_provider_nobody_is_called_unless_the_settings_allow_it() {
     let _alone = alone().await;
     let outside = format!("http://127.0.0.1:{}/v1", free_port());
-    let own = [("speech.to_text", "openai"), ("speech.openai.base_url", outside.as_str()), ("speech.openai.resident", "false")];
+    let own = [
+        ("speech.to_text", "openai"),
+        ("speech.openai.base_url", outside.as_str()),
+        ("speech.openai.resident", "false"),
+    ];
     let phone = Baresip::start(&["+919812301234"], &speech(&folder("speech"), "hello", 1.0, 2.0), true);
     let strict = Kit::at_trunk(phone.port, &own).await;
     let agent = strict.agent("outbound", question()).await;
     let (status, answer) = strict.try_place(&agent, "1234").await;
     assert_eq!((status, &answer["code"]), (503, &json!("voice_unavailable")), "{answer}");
     assert_eq!(strict.api("GET", "/v1/calls", &Value::Null).await["data"], json!([]), "nobody was called");
-    let lenient = Kit::at_trunk(phone.port, &[own.as_slice(), &[("speech.india_resident_only", "false")]].concat()).await;
+    let lenient =
+        Kit::at_trunk(phone.port, &[own.as_slice(), &[("speech.india_resident_only", "false")]].concat())
+            .await;
     let agent = lenient.agent("outbound", question()).await;
     let id = lenient.place(&agent, "1234").await;
     assert_eq!(lenient.ended(&id).await["answered"], true);

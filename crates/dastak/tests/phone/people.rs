@@ -11,7 +11,11 @@ const OTHER: &str = "+918045670003";
 
 /// One telephone for the customer and the people; it says little, and stays for two minutes.
 fn phones() -> Baresip {
-    Baresip::start(&["+919812301234", STAFF, OTHER], &speech(&folder("speech"), "how can I help you", 9.0, 110.0), true)
+    Baresip::start(
+        &["+919812301234", STAFF, OTHER],
+        &speech(&folder("speech"), "how can I help you", 9.0, 110.0),
+        true,
+    )
 }
 
 fn flow(numbers: &[&str]) -> Value {
@@ -24,9 +28,14 @@ fn flow(numbers: &[&str]) -> Value {
 /// What calls were charged: reference and amount.
 async fn charges(kit: &Kit) -> Vec<(String, i64)> {
     let page = kit.api("GET", "/v1/wallet/transactions?limit=100", &Value::Null).await;
-    let rows = page["data"].as_array().unwrap().iter().filter(|row| row["amountMinor"].as_i64().unwrap() < 0 && row["reference"] != "test");
-    let mut charges: Vec<(String, i64)> =
-        rows.map(|row| (row["reference"].as_str().unwrap().to_owned(), -row["amountMinor"].as_i64().unwrap())).collect();
+    let rows = page["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|row| row["amountMinor"].as_i64().unwrap() < 0 && row["reference"] != "test");
+    let mut charges: Vec<(String, i64)> = rows
+        .map(|row| (row["reference"].as_str().unwrap().to_owned(), -row["amountMinor"].as_i64().unwrap()))
+        .collect();
     charges.sort();
     charges
 }
@@ -36,7 +45,10 @@ async fn bridged(kit: &Kit) -> String {
     let agent = kit.agent("outbound", flow(&[STAFF])).await;
     let webhooks = kit.webhooks().await;
     let id = kit.place(&agent, "1234").await;
-    until("the person is there", || webhooks.got().iter().any(|got| got.json()["type"] == "call.transferred")).await;
+    until("the person is there", || {
+        webhooks.got().iter().any(|got| got.json()["type"] == "call.transferred")
+    })
+    .await;
     id
 }
 
@@ -53,13 +65,18 @@ async fn nobody_is_rung_who_must_not_be() {
     let call = kit.ended(&id).await;
     assert_eq!((&call["endCause"], &call["outcome"]), (&json!("agent_ended"), &json!("nobody")), "{call}");
     kit.is_clean().await;
-    until("the end is told", || webhooks.got().iter().any(|got| got.json()["type"] == "call.completed")).await;
+    until("the end is told", || webhooks.got().iter().any(|got| got.json()["type"] == "call.completed"))
+        .await;
     assert!(!webhooks.got().iter().any(|got| got.json()["type"] == "call.transferred"));
     until("the file is written", || !phones.heard().is_empty()).await;
     assert_eq!(phones.heard().len(), 1, "one phone rang");
     assert_eq!(charges(&kit).await, [(id.clone(), 600)]);
-    let seen: Vec<Value> = kit.api("GET", &format!("/v1/calls/{id}/timeline"), &Value::Null).await["data"].as_array().unwrap().clone();
-    let refused: Vec<&Value> = seen.iter().filter(|entry| entry["event"] == "transfer").map(|entry| &entry["reason"]).collect();
+    let seen: Vec<Value> = kit.api("GET", &format!("/v1/calls/{id}/timeline"), &Value::Null).await["data"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let refused: Vec<&Value> =
+        seen.iter().filter(|entry| entry["event"] == "transfer").map(|entry| &entry["reason"]).collect();
     assert_eq!(refused, ["dnd", "opt_out"]);
 }
 
@@ -110,5 +127,8 @@ async fn a_bridged_call_ends_with_the_wallet() {
     assert_eq!(charges(&kit).await, [(id.clone(), 600), (format!("{id}:transfer"), 600)]);
     assert_eq!(kit.balance().await, 0);
     let seen = kit.api("GET", &format!("/v1/calls/{id}/timeline"), &Value::Null).await;
-    assert!(seen["data"].as_array().unwrap().iter().any(|entry| entry["reason"] == "balance_exhausted"), "{seen}");
+    assert!(
+        seen["data"].as_array().unwrap().iter().any(|entry| entry["reason"] == "balance_exhausted"),
+        "{seen}"
+    );
 }

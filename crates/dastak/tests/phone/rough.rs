@@ -1,4 +1,5 @@
-//! A bad network: sound is lost, late and out of order both ways, and the conversation comes to its result all the same.
+//! A bad network: sound is lost, late and out of order both ways, and the conversation comes to its result
+//! all the same.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -28,8 +29,11 @@ struct Fate {
 
 /// Next number of a sequence that its seed determines.
 fn next(seed: &AtomicU64) -> u64 {
-    let step = |seed: u64| seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    let before = seed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |seed| Some(step(seed))).unwrap_or_else(|seed| seed);
+    let step =
+        |seed: u64| seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    let before = seed
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |seed| Some(step(seed)))
+        .unwrap_or_else(|seed| seed);
     step(before) >> 33
 }
 
@@ -51,8 +55,12 @@ fn with_sound_at(message: &str, port: u16) -> Option<(u16, String)> {
     let line = body.lines().find(|line| line.starts_with("m=audio "))?;
     let found = line.split(' ').nth(1)?.parse().ok()?;
     let body = body.replacen(&format!("m=audio {found} "), &format!("m=audio {port} "), 1);
-    let is_length = |line: &&str| line.to_ascii_lowercase().starts_with("content-length:") || line.to_ascii_lowercase().starts_with("l:");
-    let mut lines: Vec<String> = head.split("\r\n").filter(|line| !is_length(line)).map(str::to_owned).collect();
+    let is_length = |line: &&str| {
+        line.to_ascii_lowercase().starts_with("content-length:")
+            || line.to_ascii_lowercase().starts_with("l:")
+    };
+    let mut lines: Vec<String> =
+        head.split("\r\n").filter(|line| !is_length(line)).map(str::to_owned).collect();
     lines.push(format!("Content-Length: {}", body.len()));
     Some((found, format!("{}\r\n\r\n{body}", lines.join("\r\n"))))
 }
@@ -69,7 +77,8 @@ fn carry(from: Arc<UdpSocket>, out: Arc<UdpSocket>, to: SocketAddr, seed: Arc<At
                 fate.lost.fetch_add(1, Ordering::Relaxed);
                 continue;
             }
-            let (packet, out, late) = (bytes[..length].to_vec(), out.clone(), Duration::from_millis(next(&seed) % (LATE + 1)));
+            let (packet, out, late) =
+                (bytes[..length].to_vec(), out.clone(), Duration::from_millis(next(&seed) % (LATE + 1)));
             let (mine, newest, fate) = (number, newest.clone(), fate.clone());
             tokio::spawn(async move {
                 tokio::time::sleep(late).await;
@@ -106,8 +115,20 @@ async fn bad_network(phone: u16, seed: u64) -> (u16, Arc<Fate>) {
             };
             if let (Some(of_service), Some(of_phone)) = (sound_of_service, sound_of_phone) {
                 (sound_of_service, sound_of_phone) = (None, None);
-                carry(toward_phone.clone(), toward_service.clone(), local(of_service), seed.clone(), fate.clone());
-                carry(toward_service.clone(), toward_phone.clone(), local(of_phone), seed.clone(), fate.clone());
+                carry(
+                    toward_phone.clone(),
+                    toward_service.clone(),
+                    local(of_service),
+                    seed.clone(),
+                    fate.clone(),
+                );
+                carry(
+                    toward_service.clone(),
+                    toward_phone.clone(),
+                    local(of_phone),
+                    seed.clone(),
+                    fate.clone(),
+                );
             }
             let to = if by_phone { service } else { Some(local(phone)) };
             if !by_phone {
@@ -134,7 +155,10 @@ fn whole(arrived: usize, sent: usize) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bad_network_breaks_neither_the_conversation_nor_the_recording() {
     let _alone = alone().await;
-    let seed = std::env::var("NETWORK_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(std::process::id()));
+    let seed = std::env::var("NETWORK_SEED")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(u64::from(std::process::id()));
     println!("NETWORK_SEED={seed}");
     let file = speech(&folder("speech"), "call me later", 0.2, 120.0);
     let phone = Baresip::silent(&["+919812301234"], true);
@@ -145,17 +169,28 @@ async fn a_bad_network_breaks_neither_the_conversation_nor_the_recording() {
     let agent = kit.agent("outbound", question()).await;
     let id = kit.place(&agent, "1234").await;
     let call = phone.answering(&file, false, kit.ended(&id)).await;
-    assert_eq!((&call["endCause"], &call["outcome"]), (&json!("agent_ended"), &json!("callback_requested")), "{call}");
+    assert_eq!(
+        (&call["endCause"], &call["outcome"]),
+        (&json!("agent_ended"), &json!("callback_requested")),
+        "{call}"
+    );
     assert_eq!(call["extracted"]["when"], "call me later", "{call}");
-    let (carried, lost, overtaken) =
-        (fate.carried.load(Ordering::Relaxed), fate.lost.load(Ordering::Relaxed), fate.overtaken.load(Ordering::Relaxed));
+    let (carried, lost, overtaken) = (
+        fate.carried.load(Ordering::Relaxed),
+        fate.lost.load(Ordering::Relaxed),
+        fate.overtaken.load(Ordering::Relaxed),
+    );
     assert!(carried > 400 && lost > 0 && overtaken > 0, "the network was bad: {fate:?}");
     let call = kit.when(&id, "the recording is ready", |call| call["recordingUrl"].is_string()).await;
     let recording = kit.fetch(&text(&call["recordingUrl"])).await;
     let (customer, agent) = (samples(&recording, 0), samples(&recording, 1));
     // What was said is there, on its side: as much sound as there was, but for what little the network ate.
     let said = loud(&samples(&std::fs::read(&file).expect("what the callee says"), 0));
-    assert!(whole(loud(&customer), said), "{} of {said} ticks of the customer were recorded", loud(&customer));
+    assert!(
+        whole(loud(&customer), said),
+        "{} of {said} ticks of the customer were recorded",
+        loud(&customer)
+    );
     let spoken = loud(&agent);
     assert!(spoken > 50, "the agent is on the right: {spoken}");
     // Lost packets leave no hole in time: the sides are as long as each other and as the call.

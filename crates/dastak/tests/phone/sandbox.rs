@@ -42,7 +42,8 @@ async fn every_phone_of_the_sandbox_does_what_its_number_says() {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_wants_no_more_calls_is_called_no_more_and_a_hang_up_ends_a_call() {
     let _alone = alone().await;
-    // The call lasts ten seconds of real time whatever the machine has to do, so what is understood must not take processor time.
+    // The call lasts ten seconds of real time whatever the machine has to do, so what is understood must not
+    // take processor time.
     let (_server, ears) = understood_as("Please do not call me again.").await;
     let mut settings = vec![("telephony.carrier", "sandbox")];
     settings.extend(ears.iter().map(|(name, value)| (*name, value.as_str())));
@@ -50,7 +51,11 @@ async fn who_wants_no_more_calls_is_called_no_more_and_a_hang_up_ends_a_call() {
     let agent = kit.agent("outbound", question()).await;
     let opted_out = kit.place(&agent, "7777").await;
     let opted_out = kit.ended(&opted_out).await;
-    assert_eq!((&opted_out["endCause"], &opted_out["outcome"]), (&json!("agent_ended"), &json!("opted_out")), "{opted_out}");
+    assert_eq!(
+        (&opted_out["endCause"], &opted_out["outcome"]),
+        (&json!("agent_ended"), &json!("opted_out")),
+        "{opted_out}"
+    );
     let (status, answer) = kit.try_place(&agent, "7777").await;
     assert_eq!((status, &answer["meta"]["reason"]), (422, &json!("opt_out")), "{answer}");
     for state in ["ringing", "in_progress"] {

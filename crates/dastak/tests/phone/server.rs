@@ -24,7 +24,9 @@ pub struct Server {
 }
 
 impl Server {
-    pub async fn start<F: Future<Output = Answer> + Send + 'static>(answer: impl Fn(Asked) -> F + Send + Sync + 'static) -> Self {
+    pub async fn start<F: Future<Output = Answer> + Send + 'static>(
+        answer: impl Fn(Asked) -> F + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
         let (asked, answer) = (Arc::new(Mutex::new(Vec::new())), Arc::new(answer));
@@ -44,11 +46,18 @@ impl Server {
 }
 
 /// One request of a connection.
-async fn serve<F: Future<Output = Answer>>(mut stream: TcpStream, answer: &impl Fn(Asked) -> F, kept: &Mutex<Vec<Asked>>) {
+async fn serve<F: Future<Output = Answer>>(
+    mut stream: TcpStream,
+    answer: &impl Fn(Asked) -> F,
+    kept: &Mutex<Vec<Asked>>,
+) {
     let Some(asked) = read(&mut stream).await else { return };
     kept.lock().unwrap().push(asked.clone());
     let Some((kind, body)) = answer(asked).await else { return };
-    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
     let _ = stream.write_all(&[head.as_bytes(), &body].concat()).await;
 }
 
@@ -61,7 +70,11 @@ async fn read(stream: &mut TcpStream) -> Option<Asked> {
         stream.read_buf(&mut bytes).await.ok().filter(|count| *count > 0)?;
     };
     let head = String::from_utf8_lossy(&bytes[..head_end]).to_ascii_lowercase();
-    let length: usize = head.lines().find_map(|line| line.strip_prefix("content-length:")).and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+    let length: usize = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length:"))
+        .and_then(|text| text.trim().parse().ok())
+        .unwrap_or(0);
     while bytes.len() < head_end + 4 + length {
         stream.read_buf(&mut bytes).await.ok().filter(|count| *count > 0)?;
     }
@@ -100,9 +113,17 @@ pub fn words(said: &str) -> Answer {
     Some(("application/json", json!({"text": said}).to_string().into_bytes()))
 }
 
-/// A recogniser that understands every turn as these words: what is tested is when turns end, not what is in them. The settings that use it.
+/// A recogniser that understands every turn as these words: what is tested is when turns end, not what is in
+/// them. The settings that use it.
 pub async fn understood_as(said: &'static str) -> (Server, [(&'static str, String); 3]) {
     let server = Server::start(move |_| async move { words(said) }).await;
     let url = server.url.clone();
-    (server, [("speech.to_text", "openai, offline".to_owned()), ("speech.openai.base_url", url), ("speech.openai.resident", "true".to_owned())])
+    (
+        server,
+        [
+            ("speech.to_text", "openai, offline".to_owned()),
+            ("speech.openai.base_url", url),
+            ("speech.openai.resident", "true".to_owned()),
+        ],
+    )
 }

@@ -25,8 +25,14 @@ pub fn answers(answers: &[(u16, &str, u32)]) -> String {
              [last_CSeq:]\nContact: <sip:[local_ip]:[local_port]>\nContent-Length: 0\n\n]]></send>\n"
         ));
     }
-    let ack = if answers.last().is_some_and(|(status, ..)| *status >= 300) { "<recv request=\"ACK\"/>\n" } else { "" };
-    format!("<?xml version=\"1.0\"?>\n<scenario name=\"answers\">\n<recv request=\"INVITE\"/>\n{steps}{ack}</scenario>\n")
+    let ack = if answers.last().is_some_and(|(status, ..)| *status >= 300) {
+        "<recv request=\"ACK\"/>\n"
+    } else {
+        ""
+    };
+    format!(
+        "<?xml version=\"1.0\"?>\n<scenario name=\"answers\">\n<recv request=\"INVITE\"/>\n{steps}{ack}</scenario>\n"
+    )
 }
 
 impl Sipp {
@@ -36,7 +42,21 @@ impl Sipp {
         let port = free_port();
         let process = Command::new("sipp")
             .current_dir(&folder)
-            .args(["-sf", "script.xml", "-i", "127.0.0.1", "-mi", "127.0.0.1", "-p", &port.to_string(), "-m", "1", "-nostdin", "-timeout", "60s"])
+            .args([
+                "-sf",
+                "script.xml",
+                "-i",
+                "127.0.0.1",
+                "-mi",
+                "127.0.0.1",
+                "-p",
+                &port.to_string(),
+                "-m",
+                "1",
+                "-nostdin",
+                "-timeout",
+                "60s",
+            ])
             .args(["-trace_err", "-error_file", "errors", "-trace_msg", "-message_file", "messages"])
             .stdout(std::fs::File::create(folder.join("out")).unwrap())
             .stderr(Stdio::null())

@@ -6,7 +6,10 @@ use std::process::Command;
 use domain::ports::{Heard, Hints, ListenOrder};
 
 fn run(program: &str, arguments: &[&str]) {
-    let done = Command::new(program).args(arguments).output().unwrap_or_else(|why| panic!("{program} is missing ({why}); run `make packages`"));
+    let done = Command::new(program)
+        .args(arguments)
+        .output()
+        .unwrap_or_else(|why| panic!("{program} is missing ({why}); run `make packages`"));
     assert!(done.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
@@ -16,7 +19,25 @@ pub fn speech(folder: &Path, text: &str, before: f64, after: f64) -> PathBuf {
     let (raw, wav) = (folder.join(format!("{name}-raw.wav")), folder.join(format!("{name}.wav")));
     run("flite", &["-voice", "slt", "-t", text, "-o", raw.to_str().unwrap()]);
     let (before, after) = (before.to_string(), after.to_string());
-    run("sox", &[raw.to_str().unwrap(), "-r", "8000", "-c", "1", "-b", "16", wav.to_str().unwrap(), "gain", "-n", "-6", "pad", &before, &after]);
+    run(
+        "sox",
+        &[
+            raw.to_str().unwrap(),
+            "-r",
+            "8000",
+            "-c",
+            "1",
+            "-b",
+            "16",
+            wav.to_str().unwrap(),
+            "gain",
+            "-n",
+            "-6",
+            "pad",
+            &before,
+            &after,
+        ],
+    );
     wav
 }
 
@@ -30,7 +51,22 @@ pub fn again_and_again(wav: &Path, times: usize) -> PathBuf {
 /// Silence of this many seconds, as a telephone sends it.
 pub fn silence(folder: &Path, seconds: f64) -> PathBuf {
     let wav = folder.join("silence.wav");
-    run("sox", &["-n", "-r", "8000", "-c", "1", "-b", "16", wav.to_str().unwrap(), "trim", "0", &seconds.to_string()]);
+    run(
+        "sox",
+        &[
+            "-n",
+            "-r",
+            "8000",
+            "-c",
+            "1",
+            "-b",
+            "16",
+            wav.to_str().unwrap(),
+            "trim",
+            "0",
+            &seconds.to_string(),
+        ],
+    );
     wav
 }
 
@@ -46,10 +82,14 @@ pub fn samples(wav: &[u8], channel: usize) -> Vec<i16> {
 /// Which of the phrases are heard in the sound, one after the other; empty when none.
 pub async fn heard(samples: &[i16], phrases: &[&str]) -> String {
     let recogniser = dastak::speech::Offline::new().to_text;
-    let listening = recogniser.listen(ListenOrder { language: "en".into() }).await.expect("offline speech is installed");
+    let listening =
+        recogniser.listen(ListenOrder { language: "en".into() }).await.expect("offline speech is installed");
     let mut all = Vec::new();
     for utterance in utterances(samples) {
-        listening.expect(Hints { expected: None, phrases: phrases.iter().map(|phrase| (*phrase).to_owned()).collect() });
+        listening.expect(Hints {
+            expected: None,
+            phrases: phrases.iter().map(|phrase| (*phrase).to_owned()).collect(),
+        });
         listening.feed(&utterance);
         listening.turn_ended();
         loop {
@@ -82,5 +122,6 @@ fn utterances(samples: &[i16]) -> Vec<Vec<i16>> {
 
 /// Loudness, as the mean of absolute samples.
 pub fn level(samples: &[i16]) -> i64 {
-    samples.iter().map(|sample| i64::from(*sample).abs()).sum::<i64>() / i64::try_from(samples.len().max(1)).unwrap()
+    samples.iter().map(|sample| i64::from(*sample).abs()).sum::<i64>()
+        / i64::try_from(samples.len().max(1)).unwrap()
 }

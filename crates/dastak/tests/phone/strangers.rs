@@ -1,4 +1,5 @@
-//! Strangers around the telephone lines: forged calls, packets that are sprayed over the ports, connections that take nothing.
+//! Strangers around the telephone lines: forged calls, packets that are sprayed over the ports, connections
+//! that take nothing.
 
 use std::net::SocketAddr;
 
@@ -30,8 +31,11 @@ async fn fresh_database() -> Option<String> {
     if !std::env::var("TEST_ENGINE").is_ok_and(|engine| engine == "postgres") {
         return None;
     }
-    let server = std::env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL names the PostgreSQL server of the tests; use `make test`");
-    let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls).await.expect("the PostgreSQL server of the tests answers");
+    let server = std::env::var("TEST_POSTGRES_URL")
+        .expect("TEST_POSTGRES_URL names the PostgreSQL server of the tests; use `make test`");
+    let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls)
+        .await
+        .expect("the PostgreSQL server of the tests answers");
     tokio::spawn(connection);
     let name = format!("strangers_{}", std::process::id());
     client.batch_execute(&format!("create database {name}")).await.expect("a fresh database");
@@ -63,12 +67,21 @@ async fn a_forged_call_costs_nothing_and_brings_no_sound() {
     assert!(forged.ask(&carrier, "").await.starts_with("SIP/2.0 200"));
     let id = text(&listed(&kit).await[0]["id"]);
     let call = kit.ended(&id).await;
-    assert_eq!((&call["answered"], &call["answeredAt"], &call["transcript"]), (&json!(false), &Value::Null, &json!([])), "{call}");
+    assert_eq!(
+        (&call["answered"], &call["answeredAt"], &call["transcript"]),
+        (&json!(false), &Value::Null, &json!([])),
+        "{call}"
+    );
     assert_eq!((kit.balance().await, ledger().await), (balance, entries));
-    assert_eq!((received(&sound), received(&contact)), (0, 0), "packets to the addresses that the call named");
+    assert_eq!(
+        (received(&sound), received(&contact)),
+        (0, 0),
+        "packets to the addresses that the call named"
+    );
     assert!(kit.figure("dastak_rtp_packets_out_total").await < 0.5);
     kit.is_clean().await;
-    // One that is acknowledged is answered, heard and paid for; its events come after whatever the forged one made.
+    // One that is acknowledged is answered, heard and paid for; its events come after whatever the forged one
+    // made.
     let mut honest = call_to(&kit, "honest", address(&carrier), address(&carrier));
     assert!(honest.ask(&carrier, "").await.starts_with("SIP/2.0 200"));
     honest.acknowledge(&carrier).await;
@@ -79,7 +92,12 @@ async fn a_forged_call_costs_nothing_and_brings_no_sound() {
     carrier.send_to(honest.next("BYE", "").as_bytes(), honest.phone).await.expect("sent");
     kit.ended(&other).await;
     let started = || -> Vec<String> {
-        webhooks.got().iter().filter(|got| got.json()["type"] == "call.started").map(|got| text(&got.json()["data"]["callId"])).collect()
+        webhooks
+            .got()
+            .iter()
+            .filter(|got| got.json()["type"] == "call.started")
+            .map(|got| text(&got.json()["data"]["callId"]))
+            .collect()
     };
     until("it is told", || started().contains(&other)).await;
     let all = started();
@@ -91,7 +109,8 @@ async fn a_forged_call_costs_nothing_and_brings_no_sound() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_sprays_ports_while_a_phone_rings_hears_nothing() {
     let _alone = alone().await;
-    let phone = Baresip::start(&["+919812301234"], &speech(&folder("speech"), "call me later", 5.5, 12.0), false);
+    let phone =
+        Baresip::start(&["+919812301234"], &speech(&folder("speech"), "call me later", 5.5, 12.0), false);
     let first = (free_port() & !1).min(60_000);
     let ports = format!("{first}-{}", first + 20);
     let kit = Kit::at_trunk(phone.port, &[("telephony.sip.rtp_ports", &ports)]).await;
@@ -114,7 +133,11 @@ async fn whoever_sprays_ports_while_a_phone_rings_hears_nothing() {
         spray().await;
     }
     let call = kit.ended(&id).await;
-    assert_eq!((&call["endCause"], &call["extracted"]["when"]), (&json!("agent_ended"), &json!("call me later")), "{call}");
+    assert_eq!(
+        (&call["endCause"], &call["extracted"]["when"]),
+        (&json!("agent_ended"), &json!("call me later")),
+        "{call}"
+    );
     assert!(kit.figure("dastak_rtp_packets_early_total").await >= 20.0);
     assert_eq!(received(&stranger), 0, "packets to whoever sprays");
     kit.is_clean().await;
@@ -123,7 +146,8 @@ async fn whoever_sprays_ports_while_a_phone_rings_hears_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_goes_on_beside_strangers_on_the_port() {
     let _alone = alone().await;
-    let phone = Baresip::start(&["+919812301234"], &speech(&folder("speech"), "call me later", 5.5, 12.0), true);
+    let phone =
+        Baresip::start(&["+919812301234"], &speech(&folder("speech"), "call me later", 5.5, 12.0), true);
     let kit = Kit::with_trunks(&[phone.port]).await;
     let agent = kit.agent("outbound", question()).await;
     let ours = SocketAddr::from(([127, 0, 0, 1], kit.sip_port()));
@@ -137,9 +161,15 @@ async fn a_call_goes_on_beside_strangers_on_the_port() {
         stranger.send_to(strange.request("OPTIONS", "UDP", "", "").as_bytes(), ours).await.expect("sent");
         assert!(kit.figure("dastak_sip_refused_total").await >= f64::from(number));
     }
-    assert!(kit.figure("dastak_sip_streams").await < 0.5 && kit.figure("dastak_sip_queued_bytes").await < 0.5);
+    assert!(
+        kit.figure("dastak_sip_streams").await < 0.5 && kit.figure("dastak_sip_queued_bytes").await < 0.5
+    );
     let call = kit.ended(&id).await;
-    assert_eq!((&call["endCause"], &call["extracted"]["when"]), (&json!("agent_ended"), &json!("call me later")), "{call}");
+    assert_eq!(
+        (&call["endCause"], &call["extracted"]["when"]),
+        (&json!("agent_ended"), &json!("call me later")),
+        "{call}"
+    );
     assert_eq!(received(&stranger), 0);
     kit.is_clean().await;
 }

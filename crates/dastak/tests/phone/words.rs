@@ -53,7 +53,10 @@ struct Told {
 /// A call to somebody who hangs up after this many seconds.
 async fn told(voice: &Server, patience: f64) -> Told {
     let answer = "{}";
-    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{answer}", answer.len());
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{answer}",
+        answer.len()
+    );
     let office = Receiver::start(Behaviour::Answer(head)).await;
     let phone = Baresip::start(&["+919812301234"], &silence(&folder("silence"), patience), true);
     let more = [
@@ -65,11 +68,15 @@ async fn told(voice: &Server, patience: f64) -> Told {
     let kit = Kit::at_trunk(phone.port, &more).await;
     let webhooks = kit.webhooks().await;
     let tool = json!({"type": "webhook", "name": "close_case", "description": "Closes the case.", "config": {"url": office.url}});
-    let tool = kit.operator("POST", &format!("/workspaces/{}/tools", kit.workspace), &tool).await["data"]["id"].clone();
+    let tool =
+        kit.operator("POST", &format!("/workspaces/{}/tools", kit.workspace), &tool).await["data"]["id"]
+            .clone();
     let agent = kit.agent("outbound", speech(tool.as_str().expect("an id"))).await;
     let id = kit.place(&agent, "1234").await;
     let call = kit.ended(&id).await;
-    let completed = || webhooks.got().iter().map(super::receiver::Got::json).find(|event| event["type"] == "call.completed");
+    let completed = || {
+        webhooks.got().iter().map(super::receiver::Got::json).find(|event| event["type"] == "call.completed")
+    };
     until("its end is told", || completed().is_some()).await;
     kit.is_clean().await;
     until("the callee's file is written", || !phone.heard().is_empty()).await;
@@ -85,10 +92,18 @@ async fn last_words_are_heard_out_or_hung_up_on() {
     let (patient, hasty) = tokio::join!(told(&voice, 120.0), told(&voice, 14.0));
     let said = |call: &Value| {
         let turns = call["transcript"].as_array().cloned().unwrap_or_default();
-        turns.iter().filter(|turn| turn["role"] == "agent").filter_map(|turn| turn["text"].as_str().map(str::to_owned)).collect::<Vec<_>>()
+        turns
+            .iter()
+            .filter(|turn| turn["role"] == "agent")
+            .filter_map(|turn| turn["text"].as_str().map(str::to_owned))
+            .collect::<Vec<_>>()
     };
     for told in [&patient.call, &patient.event] {
-        assert_eq!((&told["endCause"], &told["outcome"]), (&json!("agent_ended"), &json!("informed")), "{told}");
+        assert_eq!(
+            (&told["endCause"], &told["outcome"]),
+            (&json!("agent_ended"), &json!("informed")),
+            "{told}"
+        );
     }
     assert_eq!(said(&patient.call), (1..=SENTENCES).map(sentence).collect::<Vec<_>>());
     let (all, heard) = (SENTENCES * SENTENCE_MS / 20, loud(&patient.heard));

@@ -11,22 +11,37 @@ fn dastak(arguments: &[&str]) -> Output {
 }
 
 fn words(output: &Output) -> (String, String) {
-    (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned())
+    (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
 }
 
 #[test]
 fn a_wrong_setting_stops_the_start() {
     let output = dastak(&["serve", "--clock", "fast"]);
     let (_, words) = words(&output);
-    assert!(!output.status.success() && words.contains("clock: found \"fast\" in --clock; allowed: real, manual"), "{words}");
+    assert!(
+        !output.status.success() && words.contains("clock: found \"fast\" in --clock; allowed: real, manual"),
+        "{words}"
+    );
 }
 
 #[test]
 fn print_config_masks_secrets() {
-    let output =
-        Command::new(BINARY).args(["serve", "--print-config", "--listen", "0.0.0.0:9"]).env("DASTAK_OPERATOR_TOKEN", TOKEN).output().unwrap();
+    let output = Command::new(BINARY)
+        .args(["serve", "--print-config", "--listen", "0.0.0.0:9"])
+        .env("DASTAK_OPERATOR_TOKEN", TOKEN)
+        .output()
+        .unwrap();
     let (text, _) = words(&output);
-    assert!(output.status.success() && text.contains("listen = \"0.0.0.0:9\"") && text.contains("[telephony]") && !text.contains(TOKEN), "{text}");
+    assert!(
+        output.status.success()
+            && text.contains("listen = \"0.0.0.0:9\"")
+            && text.contains("[telephony]")
+            && !text.contains(TOKEN),
+        "{text}"
+    );
 }
 
 #[test]
@@ -42,7 +57,10 @@ async fn sigterm_ends_in_order() {
     let folder = Folder::new();
     let mut node = Node::start(&folder.0, &[]);
     let file = node.ready["operatorTokenFile"].as_str().unwrap();
-    assert_eq!((node.ready["ready"].as_bool(), file), (Some(true), folder.0.join("operator.token").to_str().unwrap()));
+    assert_eq!(
+        (node.ready["ready"].as_bool(), file),
+        (Some(true), folder.0.join("operator.token").to_str().unwrap())
+    );
     node.client.workspace().await;
     node.signal("TERM");
     let status = tokio::task::spawn_blocking(move || node.child.wait().unwrap()).await.unwrap();
@@ -59,13 +77,43 @@ async fn admin_speaks_to_people_and_programs() {
         all.extend(arguments);
         dastak(&all)
     };
-    let made = admin(&["--json", "create-workspace", "--name", "Acme Pvt", "--kyb-verified", "true", "--balance-minor", "700"]);
+    let made = admin(&[
+        "--json",
+        "create-workspace",
+        "--name",
+        "Acme Pvt",
+        "--kyb-verified",
+        "true",
+        "--balance-minor",
+        "700",
+    ]);
     let made: Value = serde_json::from_slice(&made.stdout).unwrap();
     let id = made["data"]["id"].as_str().unwrap();
-    assert_eq!((made["data"]["balanceMinor"].as_i64(), made["data"]["kybVerified"].as_bool()), (Some(700), Some(true)));
-    let (text, _) = words(&admin(&["create-key", id, "--name", "k", "--mode", "live", "--scopes", "calls:read,calls:write"]));
+    assert_eq!(
+        (made["data"]["balanceMinor"].as_i64(), made["data"]["kybVerified"].as_bool()),
+        (Some(700), Some(true))
+    );
+    let (text, _) = words(&admin(&[
+        "create-key",
+        id,
+        "--name",
+        "k",
+        "--mode",
+        "live",
+        "--scopes",
+        "calls:read,calls:write",
+    ]));
     assert!(text.contains("key ") && text.contains("dastak_live_"), "{text}");
-    let (text, _) = words(&admin(&["create-wallet-entry", id, "--kind", "adjustment", "--amount-minor", "-100", "--reference", "r"]));
+    let (text, _) = words(&admin(&[
+        "create-wallet-entry",
+        id,
+        "--kind",
+        "adjustment",
+        "--amount-minor",
+        "-100",
+        "--reference",
+        "r",
+    ]));
     assert!(text.contains("balanceAfterMinor  600"), "{text}");
     let (text, _) = words(&admin(&["list-workspaces"]));
     assert!(text.lines().next().unwrap().starts_with("id ") && text.contains("Acme Pvt"), "{text}");
@@ -89,7 +137,11 @@ async fn the_folder_belongs_to_one_process() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_made_under_load_is_whole() {
     if on_postgres() {
-        let output = Command::new(BINARY).args(["backup", "x.db"]).env("DASTAK_DATABASE_URL", "postgres://h/d").output().unwrap();
+        let output = Command::new(BINARY)
+            .args(["backup", "x.db"])
+            .env("DASTAK_DATABASE_URL", "postgres://h/d")
+            .output()
+            .unwrap();
         assert!(!output.status.success() && words(&output).1.contains("pg_dump"));
         return;
     }
@@ -109,7 +161,8 @@ async fn a_backup_made_under_load_is_whole() {
     });
     let copy = folder.0.join("copy.db");
     let (data, file) = (folder.0.display().to_string(), copy.display().to_string());
-    let output = tokio::task::spawn_blocking(move || dastak(&["backup", "--data", &data, &file])).await.unwrap();
+    let output =
+        tokio::task::spawn_blocking(move || dastak(&["backup", "--data", &data, &file])).await.unwrap();
     assert!(output.status.success(), "{:?}", words(&output));
     node.kill();
     load.await.unwrap();
@@ -132,7 +185,13 @@ async fn an_older_binary_refuses_a_newer_schema() {
     if on_postgres() {
         environment.push(("DASTAK_DATABASE_URL", url.as_str()));
     }
-    let migrate = || Command::new(BINARY).args(["migrate", "--data", data]).envs(environment.iter().copied()).output().unwrap();
+    let migrate = || {
+        Command::new(BINARY)
+            .args(["migrate", "--data", data])
+            .envs(environment.iter().copied())
+            .output()
+            .unwrap()
+    };
     let first = migrate();
     assert!(first.status.success() && words(&first).1.contains("migration 1 of"), "{:?}", words(&first));
     assert!(words(&migrate()).1.contains("up to date"));
@@ -144,8 +203,16 @@ async fn an_older_binary_refuses_a_newer_schema() {
     } else {
         rusqlite::Connection::open(folder.0.join("dastak.db")).unwrap().execute(newer, []).unwrap();
     }
-    let refused = Command::new(BINARY).args(["serve", "--data", data, "--listen", "127.0.0.1:0"]).envs(environment).output().unwrap();
-    assert!(!refused.status.success() && words(&refused).1.contains("the schema has version 9999"), "{:?}", words(&refused));
+    let refused = Command::new(BINARY)
+        .args(["serve", "--data", data, "--listen", "127.0.0.1:0"])
+        .envs(environment)
+        .output()
+        .unwrap();
+    assert!(
+        !refused.status.success() && words(&refused).1.contains("the schema has version 9999"),
+        "{:?}",
+        words(&refused)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -154,8 +221,17 @@ async fn doctor_has_a_verdict_for_each_component() {
     let data = folder.0.display().to_string();
     let healthy = dastak(&["doctor", "--data", &data, "--json"]);
     let report: Value = serde_json::from_slice(&healthy.stdout).unwrap();
-    assert!(healthy.status.success() && report["ok"] == true && report["components"].as_array().unwrap().len() >= 6, "{report}");
-    let sick = Command::new(BINARY).args(["doctor", "--data", &data]).env("DASTAK_DATABASE_URL", "postgres://x@127.0.0.1:1/none").output().unwrap();
+    assert!(
+        healthy.status.success()
+            && report["ok"] == true
+            && report["components"].as_array().unwrap().len() >= 6,
+        "{report}"
+    );
+    let sick = Command::new(BINARY)
+        .args(["doctor", "--data", &data])
+        .env("DASTAK_DATABASE_URL", "postgres://x@127.0.0.1:1/none")
+        .output()
+        .unwrap();
     let (text, _) = words(&sick);
     assert!(!sick.status.success() && text.contains("FAIL  store"), "{text}");
 }
@@ -167,16 +243,29 @@ async fn tls_at_the_listener() {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();
     std::fs::write(&cert, made.cert.pem()).unwrap();
     std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
-    let node = Node::start(&folder.0, &[("DASTAK_TLS_CERT", cert.to_str().unwrap()), ("DASTAK_TLS_KEY", key.to_str().unwrap())]);
+    let node = Node::start(
+        &folder.0,
+        &[("DASTAK_TLS_CERT", cert.to_str().unwrap()), ("DASTAK_TLS_KEY", key.to_str().unwrap())],
+    );
     let url = node.ready["url"].as_str().unwrap();
     assert!(url.starts_with("https://"));
     let address = node.ready["listen"].as_str().unwrap();
     let curl = Command::new("curl")
-        .args(["-s", "--cacert", cert.to_str().unwrap(), "--connect-to", &format!("localhost:443:{address}"), "https://localhost/healthz"])
+        .args([
+            "-s",
+            "--cacert",
+            cert.to_str().unwrap(),
+            "--connect-to",
+            &format!("localhost:443:{address}"),
+            "https://localhost/healthz",
+        ])
         .output()
         .expect("curl");
     assert_eq!(words(&curl).0, json!({"ok": true}).to_string());
-    assert!(Client::new(url).send("GET", "/healthz", TOKEN, &[], &Value::Null).await.is_none(), "an unknown certificate is refused by clients");
+    assert!(
+        Client::new(url).send("GET", "/healthz", TOKEN, &[], &Value::Null).await.is_none(),
+        "an unknown certificate is refused by clients"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -204,24 +293,43 @@ async fn logs_hold_no_secret_and_nobody() {
     let log = folder.0.join("log");
     let mut command = Command::new("bash");
     command
-        .args(["-c", "exec \"$0\" serve --verbose --log-format json --listen 127.0.0.1:0 --data \"$1\" 2> \"$2\"", BINARY])
+        .args([
+            "-c",
+            "exec \"$0\" serve --verbose --log-format json --listen 127.0.0.1:0 --data \"$1\" 2> \"$2\"",
+            BINARY,
+        ])
         .arg(&folder.0)
         .arg(&log);
     let node = Node::spawn(command, &[("DASTAK_TELEPHONY__CARRIER", "sandbox")]);
     let (workspace, key) = node.client.workspace().await;
-    node.client.operator("POST", &format!("/workspaces/{workspace}/numbers"), &json!({"number": "08045678901"})).await;
+    node.client
+        .operator("POST", &format!("/workspaces/{workspace}/numbers"), &json!({"number": "08045678901"}))
+        .await;
     node.client.operator("POST", "/dnd", &json!({"phones": ["9812345678"]})).await;
     node.client
-        .operator("POST", &format!("/workspaces/{workspace}/members"), &json!({"email": "someone@example.org", "name": "Some One", "role": "owner"}))
+        .operator(
+            "POST",
+            &format!("/workspaces/{workspace}/members"),
+            &json!({"email": "someone@example.org", "name": "Some One", "role": "owner"}),
+        )
         .await;
     for path in ["/v1/me", "/v1/calls/9812345678", "/v1/nothing?q=9812345678"] {
         node.client.send("GET", path, &key, &[], &Value::Null).await.unwrap();
     }
     node.client.send("GET", "/v1/me", "dastak_live_wrongwrongwrong", &[], &Value::Null).await.unwrap();
     let text = std::fs::read_to_string(&log).unwrap();
-    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect();
+    let lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect();
     assert!(lines.iter().any(|line| line["route"] == "/v1/me" && line["request"].is_string()), "{text}");
-    for private in [key.as_str(), TOKEN, "wrongwrongwrong", "9812345678", "8045678901", "someone@example.org", "Some One"] {
+    for private in [
+        key.as_str(),
+        TOKEN,
+        "wrongwrongwrong",
+        "9812345678",
+        "8045678901",
+        "someone@example.org",
+        "Some One",
+    ] {
         assert!(!text.contains(private), "{private} in {text}");
     }
 }

@@ -1,4 +1,5 @@
-//! SIGKILL at random moments under load: every acknowledged write is there, ledgers sum, no idempotency key is stuck.
+//! SIGKILL at random moments under load: every acknowledged write is there, ledgers sum, no idempotency key
+//! is stuck.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +28,11 @@ async fn ledger(client: &Client, workspace: &str) -> Vec<(String, i64, i64)> {
         assert_eq!(status, 200, "{page}");
         let page = page["data"].as_array().expect("rows").clone();
         rows.extend(page.iter().map(|row| {
-            (row["reference"].as_str().unwrap().to_owned(), row["amountMinor"].as_i64().unwrap(), row["balanceAfterMinor"].as_i64().unwrap())
+            (
+                row["reference"].as_str().unwrap().to_owned(),
+                row["amountMinor"].as_i64().unwrap(),
+                row["balanceAfterMinor"].as_i64().unwrap(),
+            )
         }));
         if page.len() < 200 {
             rows.reverse();
@@ -39,11 +44,15 @@ async fn ledger(client: &Client, workspace: &str) -> Vec<(String, i64, i64)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_acknowledged_is_lost() {
-    let mut seed = std::env::var("CRASH_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(std::process::id()));
+    let mut seed = std::env::var("CRASH_SEED")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(u64::from(std::process::id()));
     println!("CRASH_SEED={seed}");
     let folder = Folder::new();
     let url = if on_postgres() { Some(fresh_database().await) } else { None };
-    let environment: Vec<(&str, &str)> = url.iter().map(|url| ("DASTAK_DATABASE_URL", url.as_str())).collect();
+    let environment: Vec<(&str, &str)> =
+        url.iter().map(|url| ("DASTAK_DATABASE_URL", url.as_str())).collect();
     let mut node = Node::start(&folder.0, &environment);
     let (workspace, _) = node.client.workspace().await;
     let acknowledged: Arc<Mutex<BTreeMap<String, Value>>> = Arc::default();
@@ -54,7 +63,8 @@ async fn nothing_acknowledged_is_lost() {
         let enough = Arc::new(tokio::sync::Notify::new());
         let mut tasks = Vec::new();
         for task in 0..24 {
-            let (client, workspace, acknowledged) = (node.client.clone(), workspace.clone(), acknowledged.clone());
+            let (client, workspace, acknowledged) =
+                (node.client.clone(), workspace.clone(), acknowledged.clone());
             let (answers, enough) = (answers.clone(), enough.clone());
             tasks.push(tokio::spawn(async move {
                 let mut tried = Vec::new();

@@ -1,4 +1,5 @@
-//! SIGKILL at random moments while webhooks are delivered: every acknowledged event reaches its receiver, under the id it was acknowledged with.
+//! SIGKILL at random moments while webhooks are delivered: every acknowledged event reaches its receiver,
+//! under the id it was acknowledged with.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -42,7 +43,8 @@ async fn receiver(seen: Seen) -> String {
 fn whole(bytes: &[u8]) -> Option<(String, usize)> {
     let head = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
     let text = std::str::from_utf8(&bytes[..head]).ok()?.to_lowercase();
-    let length: usize = text.lines().find_map(|line| line.strip_prefix("content-length:"))?.trim().parse().ok()?;
+    let length: usize =
+        text.lines().find_map(|line| line.strip_prefix("content-length:"))?.trim().parse().ok()?;
     let body: Value = serde_json::from_slice(bytes.get(head + 4..head + 4 + length)?).ok()?;
     Some((body["id"].as_str()?.to_owned(), head + 4 + length))
 }
@@ -57,7 +59,8 @@ async fn no_acknowledged_event_is_lost() {
     let (_, key) = node.client.workspace().await;
     let seen = Seen::default();
     let body = json!({"url": receiver(seen.clone()).await});
-    let (status, _, made) = node.client.send("POST", "/v1/webhooks", &key, &[], &body).await.expect("an answer");
+    let (status, _, made) =
+        node.client.send("POST", "/v1/webhooks", &key, &[], &body).await.expect("an answer");
     assert_eq!(status, 201, "{made}");
     let path = format!("/v1/webhooks/{}/test", made["data"]["id"].as_str().unwrap());
     let acknowledged = Seen::default();
@@ -68,7 +71,9 @@ async fn no_acknowledged_event_is_lost() {
             let (client, key, path) = (node.client.clone(), key.clone(), path.clone());
             let (acknowledged, enough) = (acknowledged.clone(), enough.clone());
             tasks.push(tokio::spawn(async move {
-                while let Some((202, _, answer)) = client.send("POST", &path, &key, &[], &json!({"type": "wallet.low"})).await {
+                while let Some((202, _, answer)) =
+                    client.send("POST", &path, &key, &[], &json!({"type": "wallet.low"})).await
+                {
                     let mut all = acknowledged.lock().unwrap();
                     all.insert(answer["data"]["eventId"].as_str().unwrap().to_owned());
                     if all.len() >= (round + 1) * 150 {
@@ -87,11 +92,19 @@ async fn no_acknowledged_event_is_lost() {
     let acknowledged = acknowledged.lock().unwrap().clone();
     // What a killed process held on lease comes again when the lease is over.
     for _ in 0..20 {
-        let (status, ..) = node.client.send("POST", "/dev/clock", TOKEN, &[], &json!({"advanceSeconds": 30})).await.expect("an answer");
+        let (status, ..) = node
+            .client
+            .send("POST", "/dev/clock", TOKEN, &[], &json!({"advanceSeconds": 30}))
+            .await
+            .expect("an answer");
         assert_eq!(status, 200);
         if acknowledged.is_subset(&seen.lock().unwrap()) {
             return;
         }
     }
-    panic!("{} of {} events never came", acknowledged.difference(&seen.lock().unwrap()).count(), acknowledged.len());
+    panic!(
+        "{} of {} events never came",
+        acknowledged.difference(&seen.lock().unwrap()).count(),
+        acknowledged.len()
+    );
 }

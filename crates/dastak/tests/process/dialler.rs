@@ -1,4 +1,5 @@
-//! SIGKILL at random moments while nudges are dialled: every one ends once, with one call for each attempt, and no money stays held.
+//! SIGKILL at random moments while nudges are dialled: every one ends once, with one call for each attempt,
+//! and no money stays held.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -23,7 +24,8 @@ fn next(seed: &mut u64) -> u64 {
 }
 
 async fn post(client: &Client, key: &str, path: &str, once: &str, body: &Value) -> Value {
-    let (status, _, answer) = client.send("POST", path, key, &[("idempotency-key", once)], body).await.expect("the node answers");
+    let (status, _, answer) =
+        client.send("POST", path, key, &[("idempotency-key", once)], body).await.expect("the node answers");
     assert!((200..300).contains(&status), "{path}: {status} {answer}");
     answer["data"].clone()
 }
@@ -33,9 +35,11 @@ async fn clock(client: &Client, body: &Value) -> Option<String> {
     answer["now"].as_str().map(str::to_owned)
 }
 
-/// Noon in India on the day after next: the manual clock of every start begins at the present, and the way from there is short.
+/// Noon in India on the day after next: the manual clock of every start begins at the present, and the way
+/// from there is short.
 fn noon() -> String {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs();
+    let now =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs();
     let noon = (now / 86_400 + 2) * 86_400 + 6 * 3600 + 1800;
     domain::time::Timestamp(i64::try_from(noon).expect("a moment") * 1000).to_string()
 }
@@ -46,17 +50,25 @@ async fn furnish(client: &Client, noon: &str) -> (String, String, String) {
     let (workspace, key) = client.workspace().await;
     let limits = json!({"limits": {"nudgesPerMinute": 100_000, "concurrentCalls": 6}});
     client.operator("PATCH", &format!("/workspaces/{workspace}"), &limits).await;
-    client.operator("POST", &format!("/workspaces/{workspace}/numbers"), &json!({"number": "+918022222222"})).await;
+    client
+        .operator("POST", &format!("/workspaces/{workspace}/numbers"), &json!({"number": "+918022222222"}))
+        .await;
     let money = json!({"kind": "topup", "amountMinor": 1_000_000, "reference": "r"});
     client.operator("POST", &format!("/workspaces/{workspace}/wallet/entries"), &money).await;
-    let agent = post(client, &key, "/v1/agents", "a", &json!({"name": "Asha"})).await["id"].as_str().unwrap().to_owned();
+    let agent = post(client, &key, "/v1/agents", "a", &json!({"name": "Asha"})).await["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     post(client, &key, &format!("/v1/agents/{agent}/status"), "s", &json!({"status": "active"})).await;
     (workspace, key, agent)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_dialler_dials_nobody_twice() {
-    let mut seed = std::env::var("CRASH_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(std::process::id()));
+    let mut seed = std::env::var("CRASH_SEED")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(u64::from(std::process::id()));
     println!("CRASH_SEED={seed}");
     let folder = Folder::new();
     let url = if on_postgres() { Some(fresh_database().await) } else { None };
@@ -67,7 +79,8 @@ async fn a_killed_dialler_dials_nobody_twice() {
     let (workspace, key, agent) = furnish(&node.client, &noon).await;
     let mut made = Vec::new();
     for number in 0..40 {
-        let last = ["0000", "1111", "3333", "4444", "5555", "6666", "8888", "9999", "0042", "0043"][number % 10];
+        let last =
+            ["0000", "1111", "3333", "4444", "5555", "6666", "8888", "9999", "0042", "0043"][number % 10];
         let body = json!({"agentId": agent, "toNumber": format!("+9198{:04}{last}", 1000 + number), "retry": {"maxRetries": 2, "delayMinutes": 10}});
         made.push(post(&node.client, &key, "/v1/nudges", &number.to_string(), &body).await);
     }
@@ -97,7 +110,8 @@ async fn a_killed_dialler_dials_nobody_twice() {
     assert_eq!(shown["data"]["reservedMinor"], 0, "a hold was left behind");
 }
 
-/// Moves the clocks of both nodes side by side; the steps are shorter than a lease, as the clocks of real nodes are closer than that.
+/// Moves the clocks of both nodes side by side; the steps are shorter than a lease, as the clocks of real
+/// nodes are closer than that.
 async fn move_both(clients: [Client; 2], from: Timestamp, steps: i64) -> Timestamp {
     let mut now = from;
     for _ in 0..steps {
@@ -113,14 +127,21 @@ async fn two_nodes_one_killed_and_one_cut_off_dial_nobody_twice() {
     if !on_postgres() {
         return;
     }
-    let mut seed = std::env::var("CRASH_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(std::process::id()));
+    let mut seed = std::env::var("CRASH_SEED")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(u64::from(std::process::id()));
     println!("CRASH_SEED={seed}");
     let database = fresh_database().await;
     let wire = Wire::to(&database).await;
     let folders = [Folder::new(), Folder::new()];
     let start = |folder: &Folder, url: &str| {
-        let environment =
-            [("DASTAK_CLOCK", "manual"), ("DASTAK_TELEPHONY__CARRIER", "sandbox"), ("DASTAK_DATABASE_URL", url), ("DASTAK_MASTER_KEY", MASTER_KEY)];
+        let environment = [
+            ("DASTAK_CLOCK", "manual"),
+            ("DASTAK_TELEPHONY__CARRIER", "sandbox"),
+            ("DASTAK_DATABASE_URL", url),
+            ("DASTAK_MASTER_KEY", MASTER_KEY),
+        ];
         Node::start(&folder.0, &environment)
     };
     let (mut one, other) = (start(&folders[0], &database), start(&folders[1], &wire.url));
@@ -130,9 +151,19 @@ async fn two_nodes_one_killed_and_one_cut_off_dial_nobody_twice() {
     clock(&other.client, &json!({"set": now})).await.expect("a clock");
     let mut made = Vec::new();
     for number in 0..60 {
-        let last = ["0000", "1111", "3333", "4444", "5555", "6666", "8888", "9999", "0042", "0043"][number % 10];
+        let last =
+            ["0000", "1111", "3333", "4444", "5555", "6666", "8888", "9999", "0042", "0043"][number % 10];
         let body = json!({"agentId": agent, "toNumber": format!("+9197{:04}{last}", 1000 + number), "retry": {"maxRetries": 2, "delayMinutes": 10}});
-        made.push(post(if number % 2 == 0 { &one.client } else { &other.client }, &key, "/v1/nudges", &number.to_string(), &body).await);
+        made.push(
+            post(
+                if number % 2 == 0 { &one.client } else { &other.client },
+                &key,
+                "/v1/nudges",
+                &number.to_string(),
+                &body,
+            )
+            .await,
+        );
     }
     for round in 0..rounds() * 2 {
         let moving = tokio::spawn(move_both([one.client.clone(), other.client.clone()], now, 30));
@@ -147,7 +178,10 @@ async fn two_nodes_one_killed_and_one_cut_off_dial_nobody_twice() {
             tokio::time::sleep(Duration::from_millis(20 + next(&mut seed) % 200)).await;
             wire.set(true);
             now = moving.await.expect("the clocks moved");
-            other.client.until("GET", "/readyz", |answer| answer.as_ref().is_some_and(|(status, ..)| *status == 200)).await;
+            other
+                .client
+                .until("GET", "/readyz", |answer| answer.as_ref().is_some_and(|(status, ..)| *status == 200))
+                .await;
         }
     }
     other.kill();
@@ -166,11 +200,16 @@ async fn all_calls(client: &Client, key: &str) -> BTreeMap<String, Vec<String>> 
     let mut calls: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut cursor = String::new();
     loop {
-        let (_, _, page) =
-            client.send("GET", &format!("/v1/calls?limit=200&cursor={cursor}"), key, &[], &Value::Null).await.expect("the node answers");
+        let (_, _, page) = client
+            .send("GET", &format!("/v1/calls?limit=200&cursor={cursor}"), key, &[], &Value::Null)
+            .await
+            .expect("the node answers");
         for call in page["data"].as_array().expect("calls") {
             if call["state"] != "blocked" {
-                calls.entry(call["toNumber"].as_str().unwrap().to_owned()).or_default().push(call["id"].as_str().unwrap().to_owned());
+                calls
+                    .entry(call["toNumber"].as_str().unwrap().to_owned())
+                    .or_default()
+                    .push(call["id"].as_str().unwrap().to_owned());
             }
         }
         match page["nextCursor"].as_str() {

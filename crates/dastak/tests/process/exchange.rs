@@ -1,4 +1,5 @@
-//! A telephone exchange that speaks just enough SIP over UDP to be dialled, counts what reached it, and never forgets a call.
+//! A telephone exchange that speaks just enough SIP over UDP to be dialled, counts what reached it, and never
+//! forgets a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -14,7 +15,8 @@ pub const PATIENCE: Duration = Duration::from_secs(150);
 /// What reached the exchange.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
-    /// INVITEs that open a call, by dialled number: Call-ID and branch of each; a repeated datagram counts once.
+    /// INVITEs that open a call, by dialled number: Call-ID and branch of each; a repeated datagram counts
+    /// once.
     pub invites: BTreeMap<String, BTreeSet<(String, String)>>,
     /// Call-IDs that were hung up.
     pub byes: BTreeSet<String>,
@@ -29,8 +31,8 @@ impl Seen {
     }
 }
 
-/// The exchange. The last digit of a dialled number says what happens: 1 nothing at all, 2 `100` and no more, 3 rings for ever, 4 rings and is
-/// answered, anything else is busy.
+/// The exchange. The last digit of a dialled number says what happens: 1 nothing at all, 2 `100` and no more,
+/// 3 rings for ever, 4 rings and is answered, anything else is busy.
 pub struct Exchange {
     pub port: u16,
     socket: Arc<UdpSocket>,
@@ -64,7 +66,10 @@ impl Exchange {
 
     /// Settings of a service that has this exchange as its only trunk.
     pub fn trunk(&self) -> String {
-        format!("[{{name = \"exchange\", address = \"127.0.0.1:{}\", options_interval = 0, channels = 1000}}]", self.port)
+        format!(
+            "[{{name = \"exchange\", address = \"127.0.0.1:{}\", options_interval = 0, channels = 1000}}]",
+            self.port
+        )
     }
 
     pub fn seen(&self) -> Seen {
@@ -74,7 +79,8 @@ impl Exchange {
     /// Waits until something holds of what was seen.
     pub async fn until(&self, what: &str, holds: impl Fn(&Seen) -> bool) {
         let mut changed = self.changed.clone();
-        let waited = tokio::time::timeout(PATIENCE, changed.wait_for(|_| holds(&self.seen.lock().unwrap()))).await;
+        let waited =
+            tokio::time::timeout(PATIENCE, changed.wait_for(|_| holds(&self.seen.lock().unwrap()))).await;
         assert!(waited.is_ok(), "{what}: never seen; {:?}", self.seen());
     }
 
@@ -93,7 +99,9 @@ impl Exchange {
 }
 
 fn header(message: &str, name: &str) -> String {
-    let line = message.lines().find(|line| line.split(':').next().is_some_and(|found| found.eq_ignore_ascii_case(name)));
+    let line = message
+        .lines()
+        .find(|line| line.split(':').next().is_some_and(|found| found.eq_ignore_ascii_case(name)));
     line.and_then(|line| line.split_once(':')).map_or_else(String::new, |(_, value)| value.trim().to_owned())
 }
 
@@ -105,7 +113,11 @@ fn answer(request: &str, status: &str, port: u16, body: &str) -> String {
     let to = header(request, "To");
     let tag = if to.contains("tag=") { "" } else { ";tag=exchange" };
     text.push_str(&format!("From: {}\r\nTo: {to}{tag}\r\n", header(request, "From")));
-    text.push_str(&format!("Call-ID: {}\r\nCSeq: {}\r\n", header(request, "Call-ID"), header(request, "CSeq")));
+    text.push_str(&format!(
+        "Call-ID: {}\r\nCSeq: {}\r\n",
+        header(request, "Call-ID"),
+        header(request, "CSeq")
+    ));
     text.push_str(&format!("Contact: <sip:exchange@127.0.0.1:{port}>\r\n"));
     if !body.is_empty() {
         text.push_str("Content-Type: application/sdp\r\n");
@@ -131,7 +143,14 @@ fn take(
     match method {
         "INVITE" => {
             let number = rest.split([':', '@']).nth(1).unwrap_or_default().to_owned();
-            let branch = header(message, "Via").split("branch=").nth(1).unwrap_or_default().split(';').next().unwrap_or_default().to_owned();
+            let branch = header(message, "Via")
+                .split("branch=")
+                .nth(1)
+                .unwrap_or_default()
+                .split(';')
+                .next()
+                .unwrap_or_default()
+                .to_owned();
             seen.lock().unwrap().invites.entry(number.clone()).or_default().insert((id.clone(), branch));
             calls.lock().unwrap().insert(id, (message.to_owned(), from));
             let sdp = format!(
@@ -141,7 +160,9 @@ fn take(
                 Some('1') => Vec::new(),
                 Some('2') => vec![answer(message, "100 Trying", port, "")],
                 Some('3') => vec![answer(message, "180 Ringing", port, "")],
-                Some('4') => vec![answer(message, "180 Ringing", port, ""), answer(message, "200 OK", port, &sdp)],
+                Some('4') => {
+                    vec![answer(message, "180 Ringing", port, ""), answer(message, "200 OK", port, &sdp)]
+                }
                 _ => vec![answer(message, "486 Busy Here", port, "")],
             }
         }

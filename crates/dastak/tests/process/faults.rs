@@ -20,12 +20,23 @@ async fn a_full_disk_is_503_until_there_is_room() {
     let folder = Folder::new();
     Node::start(&folder.0, &[]).kill();
     let mut command = Command::new("bash");
-    command.args(["-c", "trap '' XFSZ; ulimit -S -f 6000; exec \"$0\" serve --listen 127.0.0.1:0 --data \"$1\"", BINARY]).arg(&folder.0);
+    command
+        .args([
+            "-c",
+            "trap '' XFSZ; ulimit -S -f 6000; exec \"$0\" serve --listen 127.0.0.1:0 --data \"$1\"",
+            BINARY,
+        ])
+        .arg(&folder.0);
     let node = Node::spawn(command, &[]);
     let (workspace, key) = node.client.workspace().await;
     let mut written = 0;
     loop {
-        match node.client.top_up(&workspace, &format!("fill-{written}-{}", "x".repeat(150))).await.expect("an answer") {
+        match node
+            .client
+            .top_up(&workspace, &format!("fill-{written}-{}", "x".repeat(150)))
+            .await
+            .expect("an answer")
+        {
             (201, ..) => written += 1,
             (status, headers, body) => {
                 assert_eq!((status, body["code"].as_str()), (503, Some("unavailable")), "{body}");
@@ -36,18 +47,34 @@ async fn a_full_disk_is_503_until_there_is_room() {
         assert!(written < 200_000, "the disk never filled");
     }
     let read = node.client.send("GET", "/v1/wallet", &key, &[], &Value::Null).await.expect("an answer");
-    assert_eq!((read.0, read.2["data"]["balanceMinor"].as_i64()), (200, Some(written)), "reads go on, nothing is half-written");
+    assert_eq!(
+        (read.0, read.2["data"]["balanceMinor"].as_i64()),
+        (200, Some(written)),
+        "reads go on, nothing is half-written"
+    );
     // Although there may be room for as little as the question writes: requests fail.
     let mut more = 0;
-    while node.client.top_up(&workspace, &format!("full-{more}-{}", "x".repeat(150))).await.expect("an answer").0 != 503 {
+    while node
+        .client
+        .top_up(&workspace, &format!("full-{more}-{}", "x".repeat(150)))
+        .await
+        .expect("an answer")
+        .0
+        != 503
+    {
         more += 1;
         assert!(more < 200_000, "the disk has room again");
     }
     assert_eq!(node.client.send("GET", "/readyz", TOKEN, &[], &Value::Null).await.expect("an answer").0, 503);
-    let room = Command::new("prlimit").args(["--pid", &node.child.id().to_string(), "--fsize=unlimited"]).status().expect("prlimit");
+    let room = Command::new("prlimit")
+        .args(["--pid", &node.child.id().to_string(), "--fsize=unlimited"])
+        .status()
+        .expect("prlimit");
     assert!(room.success());
     assert_eq!(node.client.top_up(&workspace, "after").await.expect("an answer").0, 201);
-    node.client.until("GET", "/readyz", |answer| answer.as_ref().is_some_and(|(status, ..)| *status == 200)).await;
+    node.client
+        .until("GET", "/readyz", |answer| answer.as_ref().is_some_and(|(status, ..)| *status == 200))
+        .await;
 }
 
 /// A way to the database that can be cut.
@@ -63,7 +90,8 @@ impl Wire {
         let (address, name) = rest.split_once('/').expect("a database");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("postgres://dastak@{}/{name}", listener.local_addr().expect("an address"));
-        let (open, cut, address) = (Arc::new(AtomicBool::new(true)), Arc::new(tokio::sync::Notify::new()), address.to_owned());
+        let (open, cut, address) =
+            (Arc::new(AtomicBool::new(true)), Arc::new(tokio::sync::Notify::new()), address.to_owned());
         let (is_open, is_cut) = (open.clone(), cut.clone());
         tokio::spawn(async move {
             while let Ok((mut here, _)) = listener.accept().await {
@@ -101,20 +129,33 @@ async fn a_lost_database_is_503_until_it_is_back() {
     let mut acknowledged = 0;
     for round in 0..5 {
         for number in 0..20 {
-            let (status, _, body) = node.client.top_up(&workspace, &format!("r{round}-{number}")).await.expect("an answer");
+            let (status, _, body) =
+                node.client.top_up(&workspace, &format!("r{round}-{number}")).await.expect("an answer");
             assert_eq!(status, 201, "{body}");
             acknowledged += 1;
         }
         wire.set(false);
-        let (status, _, body) = node.client.top_up(&workspace, &format!("r{round}-lost")).await.expect("an answer");
+        let (status, _, body) =
+            node.client.top_up(&workspace, &format!("r{round}-lost")).await.expect("an answer");
         assert_eq!((status, body["code"].as_str()), (503, Some("unavailable")), "{body}");
-        assert_eq!(node.client.send("GET", "/v1/me", &key, &[], &Value::Null).await.expect("an answer").0, 503);
+        assert_eq!(
+            node.client.send("GET", "/v1/me", &key, &[], &Value::Null).await.expect("an answer").0,
+            503
+        );
         // A verdict of a moment ago may still be told.
-        node.client.until("GET", "/readyz", |answer| answer.as_ref().is_some_and(|(status, ..)| *status == 503)).await;
-        assert_eq!(node.client.send("GET", "/healthz", TOKEN, &[], &Value::Null).await.expect("an answer").0, 200);
+        node.client
+            .until("GET", "/readyz", |answer| answer.as_ref().is_some_and(|(status, ..)| *status == 503))
+            .await;
+        assert_eq!(
+            node.client.send("GET", "/healthz", TOKEN, &[], &Value::Null).await.expect("an answer").0,
+            200
+        );
         wire.set(true);
-        node.client.until("GET", "/readyz", |answer| answer.as_ref().is_some_and(|(status, ..)| *status == 200)).await;
-        let (status, ..) = node.client.top_up(&workspace, &format!("r{round}-lost")).await.expect("an answer");
+        node.client
+            .until("GET", "/readyz", |answer| answer.as_ref().is_some_and(|(status, ..)| *status == 200))
+            .await;
+        let (status, ..) =
+            node.client.top_up(&workspace, &format!("r{round}-lost")).await.expect("an answer");
         assert_eq!(status, 201, "the key is free again");
         acknowledged += 1;
     }

@@ -13,9 +13,11 @@ const MB: usize = 1024 * 1024;
 
 /// A figure of the process, bytes.
 fn memory(node: &Node, name: &str) -> usize {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", node.child.id())).expect("the process's status");
+    let status =
+        std::fs::read_to_string(format!("/proc/{}/status", node.child.id())).expect("the process's status");
     let line = status.lines().find(|line| line.starts_with(name)).expect("the figure");
-    line.split_whitespace().nth(1).and_then(|kilobytes| kilobytes.parse::<usize>().ok()).expect("a number") * 1024
+    line.split_whitespace().nth(1).and_then(|kilobytes| kilobytes.parse::<usize>().ok()).expect("a number")
+        * 1024
 }
 
 /// Makes the peak start anew at what the process occupies now, and returns that.
@@ -32,7 +34,9 @@ async fn connect(node: &Node) -> TcpStream {
 async fn post(node: &Node, method: &str, path: &str, key: &str, body: &[u8]) -> u16 {
     let mut socket = connect(node).await;
     let length = body.len();
-    let head = format!("{method} {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
+    );
     socket.write_all(head.as_bytes()).await.expect("sent");
     socket.write_all(body).await.expect("sent");
     let mut answer = Vec::new();
@@ -67,26 +71,67 @@ async fn the_worst_body_costs_less_than_ten_times_its_size() {
     let folder = Folder::new();
     let node = node(&folder).await;
     let (_, key) = node.client.workspace().await;
-    let (_, _, made) = node.client.send("POST", "/v1/agents", &key, &[], &json!({"name": "Asha"})).await.expect("an answer");
+    let (_, _, made) =
+        node.client.send("POST", "/v1/agents", &key, &[], &json!({"name": "Asha"})).await.expect("an answer");
     let agent = made["data"]["id"].as_str().expect("an id").to_owned();
     let flow = format!("/v1/agents/{agent}/flow");
     let same = |text: &'static str| move |_: usize| text.to_owned();
     let bodies: Vec<(&str, &str, &str, Vec<u8>)> = vec![
-        ("many names", "POST", "/v1/calls", filled("{\"variables\":{", |number| format!("\"{number:06}\":1,"), "\"z\":1}}")),
+        (
+            "many names",
+            "POST",
+            "/v1/calls",
+            filled("{\"variables\":{", |number| format!("\"{number:06}\":1,"), "\"z\":1}}"),
+        ),
         ("brackets", "POST", "/v1/calls", filled("", same("["), "")),
         ("brackets in variables", "POST", "/v1/calls", filled("{\"variables\":{\"a\":", same("["), "")),
         ("a list for a text", "POST", "/v1/calls", filled("{\"agentId\":[", same("[],"), "[]]}")),
         ("unknown lists", "POST", "/v1/calls", filled("{\"x\":[", same("[],"), "[]]}")),
-        ("unknown names", "POST", "/v1/calls", filled("{", |number| format!("\"x{number}\":{{}},"), "\"z\":1}")),
-        ("unknown names where none may be", "POST", "/v1/nudges", filled("{", |number| format!("\"x{number}\":{{}},"), "\"z\":1}")),
-        ("one name again and again", "POST", "/v1/calls", filled("{", same("\"agentId\":\"aaaa\","), "\"z\":1}")),
+        (
+            "unknown names",
+            "POST",
+            "/v1/calls",
+            filled("{", |number| format!("\"x{number}\":{{}},"), "\"z\":1}"),
+        ),
+        (
+            "unknown names where none may be",
+            "POST",
+            "/v1/nudges",
+            filled("{", |number| format!("\"x{number}\":{{}},"), "\"z\":1}"),
+        ),
+        (
+            "one name again and again",
+            "POST",
+            "/v1/calls",
+            filled("{", same("\"agentId\":\"aaaa\","), "\"z\":1}"),
+        ),
         ("escapes", "POST", "/v1/calls", filled("{\"agentId\":\"", same("\\u0041"), "\"}")),
         ("escapes in a name", "POST", "/v1/calls", filled("{\"", same("\\u0041"), "\":1}")),
-        ("lists in a flow", "PUT", &flow, filled("{\"baseVersion\":1,\"graph\":{\"nodes\":[", same("[],"), "[]]}}")),
-        ("objects in a flow", "PUT", &flow, filled("{\"baseVersion\":1,\"graph\":{\"nodes\":[", same("{\"a\":1},"), "{}]}}")),
-        ("a flow in a flow", "PUT", &flow, filled("{\"baseVersion\":1,\"graph\":{\"nodes\":[],\"x\":[", same("{\"a\":{}},"), "{}]}}")),
+        (
+            "lists in a flow",
+            "PUT",
+            &flow,
+            filled("{\"baseVersion\":1,\"graph\":{\"nodes\":[", same("[],"), "[]]}}"),
+        ),
+        (
+            "objects in a flow",
+            "PUT",
+            &flow,
+            filled("{\"baseVersion\":1,\"graph\":{\"nodes\":[", same("{\"a\":1},"), "{}]}}"),
+        ),
+        (
+            "a flow in a flow",
+            "PUT",
+            &flow,
+            filled("{\"baseVersion\":1,\"graph\":{\"nodes\":[],\"x\":[", same("{\"a\":{}},"), "{}]}}"),
+        ),
         ("contacts", "POST", "/v1/contacts/batch", filled("{\"contacts\":[", same("{},"), "{}]}")),
-        ("values in contacts", "POST", "/v1/contacts/batch", filled("{\"contacts\":[[", same("{\"a\":1},"), "{}]]}")),
+        (
+            "values in contacts",
+            "POST",
+            "/v1/contacts/batch",
+            filled("{\"contacts\":[[", same("{\"a\":1},"), "{}]]}"),
+        ),
         ("numbers", "POST", "/v1/dnc", filled("{\"phones\":[", same("\"\","), "\"\"]}")),
     ];
     // What a process allocates once is no cost of a body.
@@ -98,7 +143,11 @@ async fn the_worst_body_costs_less_than_ten_times_its_size() {
         let before = start(&node);
         let status = post(&node, method, path, &key, body).await;
         let cost = memory(&node, "VmHWM").saturating_sub(before);
-        told.push(format!("{name}: {status}, {:.1} times {} bytes", cost as f64 / body.len() as f64, body.len()));
+        told.push(format!(
+            "{name}: {status}, {:.1} times {} bytes",
+            cost as f64 / body.len() as f64,
+            body.len()
+        ));
         assert!((400..=499).contains(&status), "{told:#?}");
         assert!(cost < 10 * body.len(), "{told:#?}");
     }
@@ -138,7 +187,9 @@ async fn a_process_without_file_descriptors_rests_and_goes_on() {
     let open = || std::fs::read_dir(format!("/proc/{}/fd", node.child.id())).expect("its files").count();
     let limit = open() + 20;
     let set = |limit: String| {
-        let done = std::process::Command::new("prlimit").args(["--pid", &node.child.id().to_string(), &format!("--nofile={limit}:")]).status();
+        let done = std::process::Command::new("prlimit")
+            .args(["--pid", &node.child.id().to_string(), &format!("--nofile={limit}:")])
+            .status();
         assert!(done.expect("prlimit").success());
     };
     set(limit.to_string());
@@ -146,7 +197,8 @@ async fn a_process_without_file_descriptors_rests_and_goes_on() {
     for _ in 0..40 {
         sockets.push(connect(&node).await);
     }
-    // The rest wait to be accepted. Meanwhile the process hardly does anything: without a rest it would use a core.
+    // The rest wait to be accepted. Meanwhile the process hardly does anything: without a rest it would use a
+    // core.
     while open() < limit {
         std::thread::yield_now();
     }
@@ -165,6 +217,8 @@ async fn a_process_without_file_descriptors_rests_and_goes_on() {
     assert!(used < 40, "{used} hundredths of a second in two seconds");
     drop(sockets);
     set("1024".into());
-    node.client.until("GET", "/healthz", |answer| answer.as_ref().is_some_and(|(status, ..)| *status == 200)).await;
+    node.client
+        .until("GET", "/healthz", |answer| answer.as_ref().is_some_and(|(status, ..)| *status == 200))
+        .await;
     assert_eq!(node.client.operator("GET", "/workspaces", &Value::Null).await.0, 200);
 }

@@ -1,5 +1,5 @@
-//! The binary as a process: started, killed, starved of its disk and its database, run twice, asked on its command line. `TEST_ENGINE` chooses
-//! the store where both make sense.
+//! The binary as a process: started, killed, starved of its disk and its database, run twice, asked on its
+//! command line. `TEST_ENGINE` chooses the store where both make sense.
 
 // These tests watch processes, which live in real time.
 #![allow(clippy::disallowed_methods)]

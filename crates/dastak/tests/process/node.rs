@@ -30,8 +30,11 @@ pub fn on_postgres() -> bool {
 
 /// A fresh database on the server of the tests.
 pub async fn fresh_database() -> String {
-    let server = std::env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL names the PostgreSQL server of the tests; use `make test`");
-    let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls).await.expect("the PostgreSQL server of the tests answers");
+    let server = std::env::var("TEST_POSTGRES_URL")
+        .expect("TEST_POSTGRES_URL names the PostgreSQL server of the tests; use `make test`");
+    let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls)
+        .await
+        .expect("the PostgreSQL server of the tests answers");
     tokio::spawn(connection);
     let name = unique();
     client.batch_execute(&format!("create database {name}")).await.expect("a fresh database");
@@ -69,16 +72,29 @@ pub struct Client {
 impl Client {
     pub fn new(url: &str) -> Self {
         let policy = Policy { allow_insecure: true, user_agent: "test".into(), ..Policy::default() };
-        Self { http: GuardedClient::new(policy, Arc::new(SystemResolver::new())).expect("a client"), url: url.to_owned() }
+        Self {
+            http: GuardedClient::new(policy, Arc::new(SystemResolver::new())).expect("a client"),
+            url: url.to_owned(),
+        }
     }
 
     /// `None` when the node does not answer.
-    pub async fn send(&self, method: &str, path: &str, bearer: &str, headers: &[(&str, &str)], body: &Value) -> Option<Answer> {
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        bearer: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> Option<Answer> {
         let target = self.http.check_url(&format!("{}{path}", self.url)).expect("a URL");
         let mut map = HeaderMap::new();
         map.insert("authorization", HeaderValue::from_str(&format!("Bearer {bearer}")).expect("a header"));
         for (name, value) in headers {
-            map.insert(HeaderName::from_bytes(name.as_bytes()).expect("a name"), HeaderValue::from_str(value).expect("a value"));
+            map.insert(
+                HeaderName::from_bytes(name.as_bytes()).expect("a name"),
+                HeaderValue::from_str(value).expect("a value"),
+            );
         }
         let body = if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) };
         let method = Method::from_bytes(method.as_bytes()).expect("a method");
@@ -87,7 +103,11 @@ impl Client {
         if answer.truncated {
             return None;
         }
-        Some((answer.status.as_u16(), answer.headers, serde_json::from_slice(&answer.body).unwrap_or(Value::Null)))
+        Some((
+            answer.status.as_u16(),
+            answer.headers,
+            serde_json::from_slice(&answer.body).unwrap_or(Value::Null),
+        ))
     }
 
     pub async fn operator(&self, method: &str, path: &str, body: &Value) -> Answer {
@@ -96,11 +116,23 @@ impl Client {
 
     /// A workspace without limits: its id and a live key.
     pub async fn workspace(&self) -> (String, String) {
-        let (status, _, made) = self.operator("POST", "/workspaces", &json!({"name": "Acme", "kybVerified": true})).await;
+        let (status, _, made) =
+            self.operator("POST", "/workspaces", &json!({"name": "Acme", "kybVerified": true})).await;
         assert_eq!(status, 201, "{made}");
         let id = made["data"]["id"].as_str().expect("an id").to_owned();
-        self.operator("PATCH", &format!("/workspaces/{id}"), &json!({"limits": {"requestsPerMinute": 1_000_000}})).await;
-        let (status, _, key) = self.operator("POST", &format!("/workspaces/{id}/keys"), &json!({"name": "k", "mode": "live", "scopes": "all"})).await;
+        self.operator(
+            "PATCH",
+            &format!("/workspaces/{id}"),
+            &json!({"limits": {"requestsPerMinute": 1_000_000}}),
+        )
+        .await;
+        let (status, _, key) = self
+            .operator(
+                "POST",
+                &format!("/workspaces/{id}/keys"),
+                &json!({"name": "k", "mode": "live", "scopes": "all"}),
+            )
+            .await;
         assert_eq!(status, 201, "{key}");
         (id, key["data"]["key"].as_str().expect("a key").to_owned())
     }
@@ -113,7 +145,12 @@ impl Client {
     }
 
     /// Asks until the answer fits; the bound only ends a test that would never end.
-    pub async fn until(&self, method: &str, path: &str, fits: impl Fn(&Option<Answer>) -> bool) -> Option<Answer> {
+    pub async fn until(
+        &self,
+        method: &str,
+        path: &str,
+        fits: impl Fn(&Option<Answer>) -> bool,
+    ) -> Option<Answer> {
         let mut pace = tokio::time::interval(Duration::from_millis(20));
         for _ in 0..3000 {
             let answer = self.send(method, path, TOKEN, &[], &Value::Null).await;
@@ -143,7 +180,11 @@ impl Node {
 
     /// Starts a command that ends in a ready line.
     pub fn spawn(mut command: Command, environment: &[(&str, &str)]) -> Self {
-        command.env("DASTAK_OPERATOR_TOKEN", TOKEN).envs(environment.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .env("DASTAK_OPERATOR_TOKEN", TOKEN)
+            .envs(environment.iter().copied())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut child = command.spawn().expect("the binary starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("output")).read_line(&mut line).expect("a ready line");
@@ -160,7 +201,10 @@ impl Node {
 
     /// Sends a signal by name.
     pub fn signal(&self, name: &str) {
-        let done = Command::new("kill").args([format!("-{name}"), self.child.id().to_string()]).status().expect("kill");
+        let done = Command::new("kill")
+            .args([format!("-{name}"), self.child.id().to_string()])
+            .status()
+            .expect("kill");
         assert!(done.success());
     }
 }

@@ -23,16 +23,27 @@ async fn two_nodes_are_one_service() {
 
     // A key made on one node opens the other; limits are counted together.
     assert_eq!(me(&other).await.0, 200);
-    one.client.operator("PATCH", &format!("/workspaces/{workspace}"), &json!({"limits": {"requestsPerMinute": 1000}})).await;
-    let left = |answer: &crate::node::Answer| answer.1["x-ratelimit-remaining"].to_str().unwrap().parse::<i64>().unwrap();
+    one.client
+        .operator(
+            "PATCH",
+            &format!("/workspaces/{workspace}"),
+            &json!({"limits": {"requestsPerMinute": 1000}}),
+        )
+        .await;
+    let left = |answer: &crate::node::Answer| {
+        answer.1["x-ratelimit-remaining"].to_str().unwrap().parse::<i64>().unwrap()
+    };
     let (here, there) = (left(&me(&one).await), left(&me(&other).await));
     assert!(there == here - 1 || there == 999, "{here} {there}: one window for both, unless it just began");
 
     // Identical requests to both nodes at once create one thing.
     let mut tasks = Vec::new();
     for number in 0..40 {
-        let (client, workspace) = (if number % 2 == 0 { &one } else { &other }.client.clone(), workspace.clone());
-        tasks.push(tokio::spawn(async move { client.top_up(&workspace, &format!("same-{}", number / 8)).await.expect("an answer") }));
+        let (client, workspace) =
+            (if number % 2 == 0 { &one } else { &other }.client.clone(), workspace.clone());
+        tasks.push(tokio::spawn(async move {
+            client.top_up(&workspace, &format!("same-{}", number / 8)).await.expect("an answer")
+        }));
     }
     for task in tasks {
         let (status, _, body) = task.await.unwrap();
@@ -42,7 +53,8 @@ async fn two_nodes_are_one_service() {
     assert_eq!(wallet.2["data"]["balanceMinor"], 5);
 
     // Revocation on one node is felt on the other at once.
-    let (_, _, keys) = one.client.operator("GET", &format!("/workspaces/{workspace}/keys"), &Value::Null).await;
+    let (_, _, keys) =
+        one.client.operator("GET", &format!("/workspaces/{workspace}/keys"), &Value::Null).await;
     let id = keys["data"][0]["id"].as_str().unwrap();
     one.client.operator("DELETE", &format!("/workspaces/{workspace}/keys/{id}"), &Value::Null).await;
     assert_eq!(me(&other).await.0, 401);
@@ -64,7 +76,11 @@ async fn nodes_with_different_master_keys_do_not_start() {
         .output()
         .expect("the binary starts");
     let words = String::from_utf8_lossy(&refused.stderr);
-    assert!(!refused.status.success() && words.contains("master_key: this store was made with another master key"), "{words}");
+    assert!(
+        !refused.status.success()
+            && words.contains("master_key: this store was made with another master key"),
+        "{words}"
+    );
 }
 
 /// A commit on one node wakes the jobs of all, also after the connection that listens was lost.
@@ -80,7 +96,9 @@ async fn commits_wake_other_nodes() {
         let woken = Arc::new(Mutex::new(0));
         let seen = woken.clone();
         let settings = Settings::Postgres { url: url.as_str().into(), connections: 1, ca: None };
-        let store = Store::open(&settings, Arc::new(move |topics: WakeSet| *seen.lock().unwrap() |= topics.0)).unwrap();
+        let store =
+            Store::open(&settings, Arc::new(move |topics: WakeSet| *seen.lock().unwrap() |= topics.0))
+                .unwrap();
         (store, woken)
     };
     let ((one, _), (_other, woken)) = (open(), open());
@@ -143,8 +161,17 @@ async fn postgresql_over_tls_is_verified() {
         .unwrap();
     assert!(own.success());
     let server = certificates.0.join("pg");
-    let options = format!("-c fsync=off -c ssl=on -c ssl_cert_file={} -c ssl_key_file={}", cert.display(), key.display());
-    let started = std::process::Command::new(script).arg("start").arg(&server).env("PG_OPTIONS", options).output().unwrap();
+    let options = format!(
+        "-c fsync=off -c ssl=on -c ssl_cert_file={} -c ssl_key_file={}",
+        cert.display(),
+        key.display()
+    );
+    let started = std::process::Command::new(script)
+        .arg("start")
+        .arg(&server)
+        .env("PG_OPTIONS", options)
+        .output()
+        .unwrap();
     let url = String::from_utf8(started.stdout).unwrap().trim().replace("127.0.0.1", "localhost");
     let secure = format!("{url}?sslmode=require");
     let doctor = |ca: &str| {

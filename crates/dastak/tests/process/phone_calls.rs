@@ -1,4 +1,5 @@
-//! Calls over SIP while processes are killed, stopped and doubled: nobody is dialled twice, every call ends, money and lines come back.
+//! Calls over SIP while processes are killed, stopped and doubled: nobody is dialled twice, every call ends,
+//! money and lines come back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -34,13 +35,19 @@ impl Office {
         client.operator("POST", &format!("{base}/numbers"), &json!({"number": "+918022222222"})).await;
         let money = json!({"kind": "topup", "amountMinor": 1_000_000, "reference": "r"});
         client.operator("POST", &format!("{base}/wallet/entries"), &money).await;
-        // Any time, for nudges too but for the evening: hours that begin at midnight would go on with those of the day before, and let them wait for nine.
+        // Any time, for nudges too but for the evening: hours that begin at midnight would go on with those
+        // of the day before, and let them wait for nine.
         let days = [0, 1, 2, 3, 4, 5, 6];
         let hours = json!([{"days": days, "from": "00:00", "to": "00:01"}, {"days": days, "from": "00:01", "to": "24:00"}]);
         let pack = json!({"name": "any time", "hours": hours, "caps": {"perDay": 1000, "perWeek": 1000}});
         let (_, _, pack) = client.operator("POST", &format!("{base}/compliance-packs"), &pack).await;
         let mut office = Self { client: client.clone(), workspace, key, agent: String::new() };
-        let agent = office.post("/v1/agents", &json!({"name": "Asha", "systemPrompt": "You are Asha.", "policyRef": pack["data"]["id"]})).await;
+        let agent = office
+            .post(
+                "/v1/agents",
+                &json!({"name": "Asha", "systemPrompt": "You are Asha.", "policyRef": pack["data"]["id"]}),
+            )
+            .await;
         office.agent = text(&agent["id"]);
         office.post(&format!("/v1/agents/{}/status", office.agent), &json!({"status": "active"})).await;
         office
@@ -105,11 +112,13 @@ impl Office {
     }
 
     async fn talks(&self, id: &str) {
-        self.until(&format!("/v1/calls/{id}"), "the call is answered", |call| call["state"] == "in_progress").await;
+        self.until(&format!("/v1/calls/{id}"), "the call is answered", |call| call["state"] == "in_progress")
+            .await;
     }
 
     async fn shown(&self) -> Value {
-        self.client.operator("GET", &format!("/workspaces/{}", self.workspace), &Value::Null).await.2["data"].clone()
+        self.client.operator("GET", &format!("/workspaces/{}", self.workspace), &Value::Null).await.2["data"]
+            .clone()
     }
 }
 
@@ -168,7 +177,8 @@ const NUMBERS: [&str; 9] = [
     "+919812300034",
 ];
 
-/// Kills a node at a moment and starts it again on the same store: every call has ended, each number was dialled at most once.
+/// Kills a node at a moment and starts it again on the same store: every call has ended, each number was
+/// dialled at most once.
 async fn survive(moment: Moment) {
     let (folder, exchange, receiver) = (Folder::new(), Exchange::start().await, Receiver::ok().await);
     let database = if on_postgres() { Some(fresh_database().await) } else { None };
@@ -190,7 +200,9 @@ async fn survive(moment: Moment) {
     match moment {
         Moment::Datagrams(count) => exchange.until("datagrams", |seen| seen.datagrams >= count).await,
         Moment::Talking => {
-            let answered = |calls: &Value| calls.as_array().unwrap().iter().filter(|call| call["state"] == "in_progress").count() >= 2;
+            let answered = |calls: &Value| {
+                calls.as_array().unwrap().iter().filter(|call| call["state"] == "in_progress").count() >= 2
+            };
             office.until("/v1/calls", "two talk", answered).await;
         }
     }
@@ -203,28 +215,50 @@ async fn survive(moment: Moment) {
     }
     let node = serve(&folder.0, &exchange, &more);
     let office = office.at(&node);
-    let calls = office.until("/v1/calls?limit=100", "every call ends", |calls| calls.as_array().unwrap().iter().all(|call| call["state"] == "ended"));
+    let calls = office.until("/v1/calls?limit=100", "every call ends", |calls| {
+        calls.as_array().unwrap().iter().all(|call| call["state"] == "ended")
+    });
     let (calls, nudge) = tokio::join!(calls, async {
         let path = format!("/v1/nudges/{nudge}");
         // Over; or it waits for its retry after an attempt that nobody answered, or for the morning.
-        office.until(&path, "the nudge comes to rest", |nudge| nudge["status"] == "finished" || nudge["status"] == "scheduled").await
+        office
+            .until(&path, "the nudge comes to rest", |nudge| {
+                nudge["status"] == "finished" || nudge["status"] == "scheduled"
+            })
+            .await
     });
     // A nudge that was dialled only after the restart talks when the calls before are over.
-    let calls = if calls.as_array().unwrap().len() == office.get("/v1/calls?limit=100").await.as_array().unwrap().len() {
+    let calls = if calls.as_array().unwrap().len()
+        == office.get("/v1/calls?limit=100").await.as_array().unwrap().len()
+    {
         calls
     } else {
-        office.until("/v1/calls?limit=100", "every call ends", |calls| calls.as_array().unwrap().iter().all(|call| call["state"] == "ended")).await
+        office
+            .until("/v1/calls?limit=100", "every call ends", |calls| {
+                calls.as_array().unwrap().iter().all(|call| call["state"] == "ended")
+            })
+            .await
     };
     let calls = calls.as_array().unwrap();
     dialled_once(moment, &exchange, calls, &acknowledged);
     let attempts = calls.iter().filter(|call| call["toNumber"] == NUMBERS[8]).count();
     assert_eq!(nudge["attempts"], attempts, "{moment:?}: {nudge}");
     assert!(attempts <= 1, "{moment:?}: {nudge}");
-    assert!(nudge["status"] == "finished" || nudge["statusReason"] != "retry", "{moment:?}: a lost call is not repeated: {nudge}");
+    assert!(
+        nudge["status"] == "finished" || nudge["statusReason"] != "retry",
+        "{moment:?}: a lost call is not repeated: {nudge}"
+    );
     assert_eq!(office.shown().await["reservedMinor"], 0, "{moment:?}: a hold was left behind");
     told_once(moment, &office, &receiver, calls).await;
     // No line is left behind: the only one that is allowed from now on is free.
-    office.client.operator("PATCH", &format!("/workspaces/{}", office.workspace), &json!({"limits": {"concurrentCalls": 1}})).await;
+    office
+        .client
+        .operator(
+            "PATCH",
+            &format!("/workspaces/{}", office.workspace),
+            &json!({"limits": {"concurrentCalls": 1}}),
+        )
+        .await;
     let id = office.place("+919812300099").await;
     assert_eq!(office.ended(&id).await["endCause"], "busy", "{moment:?}");
 }
@@ -240,7 +274,10 @@ fn dialled_once(moment: Moment, exchange: &Exchange, calls: &[Value], acknowledg
     for (number, invites) in &exchange.seen().invites {
         assert_eq!(invites.len(), 1, "{moment:?}: {number} was dialled more than once: {invites:?}");
         // The intent was stored before the INVITE.
-        assert!(by_number.contains_key(number.as_str()), "{moment:?}: {number} was dialled and is not written down");
+        assert!(
+            by_number.contains_key(number.as_str()),
+            "{moment:?}: {number} was dialled and is not written down"
+        );
     }
     for id in acknowledged {
         assert!(calls.iter().any(|call| call["id"] == json!(id)), "{moment:?}: {id} was acknowledged");
@@ -286,7 +323,8 @@ async fn told_once(moment: Moment, office: &Office, receiver: &Receiver, calls: 
     let told = told();
     assert!(waited.is_ok(), "{moment:?}: owed {owed:?}, told {told:?}");
     for (id, kinds) in &owed {
-        let mut heard: Vec<&str> = told.get(id).into_iter().flatten().map(|(kind, _)| kind.as_str()).collect();
+        let mut heard: Vec<&str> =
+            told.get(id).into_iter().flatten().map(|(kind, _)| kind.as_str()).collect();
         heard.sort_unstable_by_key(|kind| *kind != "call.started");
         assert_eq!(&heard, kinds, "{moment:?}: {id}");
     }
@@ -294,11 +332,19 @@ async fn told_once(moment: Moment, office: &Office, receiver: &Receiver, calls: 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_node_leaves_no_call_behind_and_dials_nobody_twice() {
-    let mut seed = std::env::var("CRASH_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(std::process::id()));
+    let mut seed = std::env::var("CRASH_SEED")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(u64::from(std::process::id()));
     println!("CRASH_SEED={seed}");
     let mut moment = || Moment::Datagrams(1 + next(&mut seed) % 11);
     // Leases run out in real time; all wait for theirs side by side.
-    tokio::join!(survive(Moment::Datagrams(0)), survive(moment()), survive(moment()), survive(Moment::Talking));
+    tokio::join!(
+        survive(Moment::Datagrams(0)),
+        survive(moment()),
+        survive(moment()),
+        survive(Moment::Talking)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -315,18 +361,26 @@ async fn a_hang_up_at_one_node_ends_the_call_of_another() {
     let (talking, ringing) = (office.place("+919812300014").await, office.place("+919812300013").await);
     there.talks(&talking).await;
     for id in [&talking, &ringing] {
-        let (status, _, answer) = there.send("POST", &format!("/v1/calls/{id}/hangup"), &Value::Null).await.expect("the node answers");
+        let (status, _, answer) = there
+            .send("POST", &format!("/v1/calls/{id}/hangup"), &Value::Null)
+            .await
+            .expect("the node answers");
         assert!((200..300).contains(&status), "{answer}");
     }
     let line = exchange.seen().call_id("+919812300014").expect("dialled");
     exchange.until("BYE", |seen| seen.byes.contains(&line)).await;
     let (talked, rang) = (there.ended(&talking).await, there.ended(&ringing).await);
-    assert_eq!((&talked["status"], &talked["endCause"]), (&json!("completed"), &json!("api_hangup")), "{talked}");
+    assert_eq!(
+        (&talked["status"], &talked["endCause"]),
+        (&json!("completed"), &json!("api_hangup")),
+        "{talked}"
+    );
     assert_eq!((&rang["status"], &rang["endCause"]), (&json!("cancelled"), &json!("api_hangup")), "{rang}");
     assert_eq!(office.shown().await["reservedMinor"], 0);
 }
 
-/// What a stop does to a call that talks: the callee hangs up meanwhile, or nobody does until the grace is over.
+/// What a stop does to a call that talks: the callee hangs up meanwhile, or nobody does until the grace is
+/// over.
 async fn stopped(grace: &str, callee_leaves: bool) -> Value {
     let (folder, exchange) = (Folder::new(), Exchange::start().await);
     let mut node = serve(&folder.0, &exchange, &[("DASTAK_SHUTDOWN_GRACE", grace)]);
@@ -364,6 +418,10 @@ async fn a_stop_lets_calls_end_or_ends_them() {
         return;
     }
     let (left, cut) = tokio::join!(stopped("20", true), stopped("2", false));
-    assert_eq!((&left["status"], &left["endCause"]), (&json!("completed"), &json!("caller_hangup")), "{left}");
+    assert_eq!(
+        (&left["status"], &left["endCause"]),
+        (&json!("completed"), &json!("caller_hangup")),
+        "{left}"
+    );
     assert_eq!((&cut["status"], &cut["endCause"]), (&json!("completed"), &json!("error")), "{cut}");
 }

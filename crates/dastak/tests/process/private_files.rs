@@ -1,5 +1,5 @@
-//! Nobody but the owner reads what the service writes, whatever the shell allows and whatever the files were before; and the master key is changed
-//! from the command line.
+//! Nobody but the owner reads what the service writes, whatever the shell allows and whatever the files were
+//! before; and the master key is changed from the command line.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,8 @@ fn private(folder: &Path) {
 }
 
 async fn environment() -> Vec<(&'static str, String)> {
-    let mut environment = vec![("DASTAK_CLOCK", "manual".into()), ("DASTAK_TELEPHONY__CARRIER", "sandbox".into())];
+    let mut environment =
+        vec![("DASTAK_CLOCK", "manual".into()), ("DASTAK_TELEPHONY__CARRIER", "sandbox".into())];
     if on_postgres() {
         environment.push(("DASTAK_DATABASE_URL", fresh_database().await));
     }
@@ -57,7 +58,10 @@ async fn files_are_the_owners_alone() {
     let folder = Folder::new();
     let data = folder.0.join("data");
     let environment = environment().await;
-    let node = Node::spawn(open_handed(&format!("serve --listen 127.0.0.1:0 --data {}", data.display())), &borrowed(&environment));
+    let node = Node::spawn(
+        open_handed(&format!("serve --listen 127.0.0.1:0 --data {}", data.display())),
+        &borrowed(&environment),
+    );
     let (_, key) = node.client.workspace().await;
     let body = json!({"externalRef": "r", "phone": "9812345678", "optOut": true});
     assert_eq!(node.client.send("POST", "/v1/contacts", &key, &[], &body).await.unwrap().0, 201);
@@ -72,9 +76,16 @@ async fn files_are_the_owners_alone() {
     }
     std::fs::write(data.join("notes.txt"), "of somebody else").unwrap();
     for path in all(&data) {
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(if path.is_dir() { 0o777 } else { 0o666 })).unwrap();
+        std::fs::set_permissions(
+            &path,
+            std::fs::Permissions::from_mode(if path.is_dir() { 0o777 } else { 0o666 }),
+        )
+        .unwrap();
     }
-    let node = Node::spawn(open_handed(&format!("serve --listen 127.0.0.1:0 --data {}", data.display())), &borrowed(&environment));
+    let node = Node::spawn(
+        open_handed(&format!("serve --listen 127.0.0.1:0 --data {}", data.display())),
+        &borrowed(&environment),
+    );
     assert_eq!(node.client.workspace().await.0.get(..3), Some("ws_"));
     let notes = std::fs::metadata(data.join("notes.txt")).unwrap().permissions().mode();
     assert_eq!(notes & 0o777, 0o666, "what is not ours is left alone");
@@ -82,7 +93,8 @@ async fn files_are_the_owners_alone() {
     private(&data);
     if !on_postgres() {
         let copy = folder.0.join("copy.db");
-        let done = open_handed(&format!("backup --data {} {}", data.display(), copy.display())).output().unwrap();
+        let done =
+            open_handed(&format!("backup --data {} {}", data.display(), copy.display())).output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         for file in [copy.clone(), folder.0.join("copy.db.master.key")] {
             private(&file);
@@ -90,7 +102,10 @@ async fn files_are_the_owners_alone() {
         }
         // One that fails leaves nothing behind.
         std::fs::remove_file(data.join("master.key")).unwrap();
-        let failed = open_handed(&format!("backup --data {} {}/other.db", data.display(), folder.0.display())).output().unwrap();
+        let failed =
+            open_handed(&format!("backup --data {} {}/other.db", data.display(), folder.0.display()))
+                .output()
+                .unwrap();
         assert!(!failed.status.success() && !folder.0.join("other.db").exists());
     }
 }
@@ -121,19 +136,31 @@ async fn a_master_key_that_is_changed_under_fire_loses_nothing() {
     assert_eq!(node.client.send("POST", "/v1/contacts", &key, &[], &body).await.unwrap().0, 201);
     if !on_postgres() {
         let refused = rotate(&folder.0, &environment).output().unwrap();
-        assert!(!refused.status.success() && words(&refused).contains("in use by another dastak process"), "{}", words(&refused));
+        assert!(
+            !refused.status.success() && words(&refused).contains("in use by another dastak process"),
+            "{}",
+            words(&refused)
+        );
     } else {
         let mut careless = Command::new(BINARY);
         careless.args(["rotate-master-key", "--data"]).arg(&folder.0).envs(borrowed(&environment));
         let refused = careless.output().unwrap();
-        assert!(!refused.status.success() && words(&refused).contains("--nodes-stopped"), "{}", words(&refused));
+        assert!(
+            !refused.status.success() && words(&refused).contains("--nodes-stopped"),
+            "{}",
+            words(&refused)
+        );
     }
     node.kill();
     let whole = |node: &Node| {
         let (client, key) = (node.client.clone(), key.clone());
         async move {
             let log = client.send("GET", "/v1/audit/verify", &key, &[], &Value::Null).await.unwrap();
-            assert!(log.0 == 200 && log.2["data"]["verified"] == true && log.2["data"]["records"] == 1, "{}", log.2);
+            assert!(
+                log.0 == 200 && log.2["data"]["verified"] == true && log.2["data"]["records"] == 1,
+                "{}",
+                log.2
+            );
         }
     };
     // Killed somewhere between its first breath and its end.
@@ -149,13 +176,19 @@ async fn a_master_key_that_is_changed_under_fire_loses_nothing() {
     }
     let before = std::fs::read_to_string(folder.0.join("master.key")).unwrap();
     let done = rotate(&folder.0, &environment).output().unwrap();
-    assert!(done.status.success() && words(&done).contains("the master key is changed: 1 secrets"), "{}", words(&done));
+    assert!(
+        done.status.success() && words(&done).contains("the master key is changed: 1 secrets"),
+        "{}",
+        words(&done)
+    );
     assert_ne!(std::fs::read_to_string(folder.0.join("master.key")).unwrap(), before);
     whole(&Node::start(&folder.0, &borrowed(&environment))).await;
     // A key from the settings goes to a file that the operator names.
     let new_key = folder.0.join("new.key");
     let current = std::fs::read_to_string(folder.0.join("master.key")).unwrap().trim().to_owned();
-    let with_setting = |more: &[&str]| rotate(&folder.0, &environment).env("DASTAK_MASTER_KEY", &current).args(more).output().unwrap();
+    let with_setting = |more: &[&str]| {
+        rotate(&folder.0, &environment).env("DASTAK_MASTER_KEY", &current).args(more).output().unwrap()
+    };
     let missing = with_setting(&[]);
     assert!(!missing.status.success() && words(&missing).contains("--new-key FILE"), "{}", words(&missing));
     let done = with_setting(&["--new-key", new_key.to_str().unwrap(), "--new-signing-key"]);

@@ -1,4 +1,5 @@
-//! A node that is killed remembers how far each chain of the decision log had come, and knows an older state of its database.
+//! A node that is killed remembers how far each chain of the decision log had come, and knows an older state
+//! of its database.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +10,8 @@ use crate::node::{Client, Folder, Node, fresh_database, on_postgres};
 
 /// Makes a record of the chain `consent`.
 async fn opt_out(client: &Client, key: &str, number: u32) {
-    let body = json!({"externalRef": format!("r{number}"), "phone": format!("98123456{number:02}"), "optOut": true});
+    let body =
+        json!({"externalRef": format!("r{number}"), "phone": format!("98123456{number:02}"), "optOut": true});
     let made = client.send("POST", "/v1/contacts", key, &[], &body).await.unwrap();
     assert_eq!(made.0, 201, "{}", made.2);
 }
@@ -42,7 +44,8 @@ async fn witnessed(folder: &Path, mark: &str) {
 async fn a_killed_node_knows_an_older_state_of_its_log() {
     let folder = Folder::new();
     let url = if on_postgres() { Some(fresh_database().await) } else { None };
-    let environment: Vec<(&str, &str)> = url.iter().map(|url| ("DASTAK_DATABASE_URL", url.as_str())).collect();
+    let environment: Vec<(&str, &str)> =
+        url.iter().map(|url| ("DASTAK_DATABASE_URL", url.as_str())).collect();
     let node = Node::start(&folder.0, &environment);
     let (workspace, key) = node.client.workspace().await;
     let (other, other_key) = node.client.workspace().await;
@@ -67,7 +70,11 @@ async fn a_killed_node_knows_an_older_state_of_its_log() {
     let node = Node::start(&folder.0, &environment);
     for (key, at) in [(&key, 4), (&other_key, 1)] {
         let found = node.client.send("GET", "/v1/audit/verify", key, &[], &Value::Null).await.unwrap().2;
-        assert_eq!((found["data"]["verified"].as_bool(), found["data"]["chains"][2]["brokenAt"].as_u64()), (Some(false), Some(at)), "{found}");
+        assert_eq!(
+            (found["data"]["verified"].as_bool(), found["data"]["chains"][2]["brokenAt"].as_u64()),
+            (Some(false), Some(at)),
+            "{found}"
+        );
     }
     // A second node without that memory cannot tell; that is what the docs say of it.
     if url.is_some() {

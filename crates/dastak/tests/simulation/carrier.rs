@@ -1,5 +1,5 @@
-//! The carrier and the phones behind it. It outlives the service's crashes and remembers every dial that went out: what it saw is the truth
-//! that the service's records are held against.
+//! The carrier and the phones behind it. It outlives the service's crashes and remembers every dial that went
+//! out: what it saw is the truth that the service's records are held against.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -139,7 +139,8 @@ impl World {
         self.lock().faulty = faulty;
     }
 
-    /// The clock of the service is set to another time; what is on its way arrives after the same while as before a step back.
+    /// The clock of the service is set to another time; what is on its way arrives after the same while as
+    /// before a step back.
     pub fn step_clock(&self, by: i64) {
         let mut state = self.lock();
         let Some(clock) = state.clock.clone() else { return };
@@ -216,7 +217,10 @@ impl World {
         let mut facts = vec![(25 * SECOND, LegFact::Ended("no_answer"))];
         if roll < 75 {
             let answer = random.range(1, 20) * SECOND;
-            facts = vec![(answer, LegFact::Answered), (answer + random.range(5, 400) * SECOND, LegFact::Ended("hangup"))];
+            facts = vec![
+                (answer, LegFact::Answered),
+                (answer + random.range(5, 400) * SECOND, LegFact::Ended("hangup")),
+            ];
         }
         for (after, fact) in facts {
             if random.percent(10) {
@@ -336,15 +340,26 @@ impl World {
     /// What the phone does, with facts that come twice, in the wrong order, or not at all.
     fn ring(&self, call: Id<Call>, now: Timestamp, random: &mut Random) {
         let pick_up = random.range(1, 25) * SECOND;
-        let talk = if random.percent(70) { random.range(5, 240) * SECOND } else { random.range(5, 30) * MINUTE };
+        let talk =
+            if random.percent(70) { random.range(5, 240) * SECOND } else { random.range(5, 30) * MINUTE };
         let mut facts: Vec<(i64, Fact)> = match random.range(0, 99) {
             0..=44 => {
-                let cause =
-                    *random.pick(&[EndCause::AgentEnded, EndCause::CallerHangup, EndCause::SilenceTimeout, EndCause::MaxDuration, EndCause::Error]);
-                let mut facts = vec![(pick_up, Fact::Answered), (pick_up + 500, Fact::AgentConnected), (pick_up + talk, Fact::Ended(cause))];
+                let cause = *random.pick(&[
+                    EndCause::AgentEnded,
+                    EndCause::CallerHangup,
+                    EndCause::SilenceTimeout,
+                    EndCause::MaxDuration,
+                    EndCause::Error,
+                ]);
+                let mut facts = vec![
+                    (pick_up, Fact::Answered),
+                    (pick_up + 500, Fact::AgentConnected),
+                    (pick_up + talk, Fact::Ended(cause)),
+                ];
                 if random.percent(20) {
                     // Some are heard only when the call is over.
-                    let heard = if random.percent(50) { talk / 2 } else { talk + random.range(1, 20) * MINUTE };
+                    let heard =
+                        if random.percent(50) { talk / 2 } else { talk + random.range(1, 20) * MINUTE };
                     facts.insert(2, (pick_up + heard, Fact::OptOutSaid));
                 }
                 facts
@@ -361,7 +376,10 @@ impl World {
         if facts.len() > 2 && random.percent(45) {
             for _ in 0..random.range(1, 3) {
                 let to = *random.pick(&crate::clients::transfer_numbers());
-                self.send(now.plus(pick_up + random.range(1, talk / SECOND) * SECOND), News::Transfer(call, to));
+                self.send(
+                    now.plus(pick_up + random.range(1, talk / SECOND) * SECOND),
+                    News::Transfer(call, to),
+                );
             }
         }
         if facts.len() > 1 && random.percent(8) {

@@ -1,4 +1,5 @@
-//! What must hold after a run, whatever happened in it: the store's rows and events against what the carrier saw and what was promised.
+//! What must hold after a run, whatever happened in it: the store's rows and events against what the carrier
+//! saw and what was promised.
 
 mod legs;
 
@@ -28,8 +29,9 @@ pub fn open(file: &Path) -> Connection {
 
 /// Calls that took their leave because of an empty wallet.
 pub fn exhausted(file: &Path) -> u64 {
-    let count: i64 =
-        open(file).query_row("select count(*) from calls where wish = 'balance_exhausted'", [], |row| row.get(0)).expect("a count");
+    let count: i64 = open(file)
+        .query_row("select count(*) from calls where wish = 'balance_exhausted'", [], |row| row.get(0))
+        .expect("a count");
     count.unsigned_abs()
 }
 
@@ -127,7 +129,14 @@ fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
 }
 
 /// Every broken promise, in words.
-pub fn promises(file: &Path, world: &World, log: &Log, customers: &[Customer], sight: &Sight, past: Past) -> Vec<String> {
+pub fn promises(
+    file: &Path,
+    world: &World,
+    log: &Log,
+    customers: &[Customer],
+    sight: &Sight,
+    past: Past,
+) -> Vec<String> {
     let (dials, leg_dials) = (world.dials(), world.leg_dials());
     let Past { end, went_back, .. } = past;
     let mut court = Court {
@@ -180,8 +189,7 @@ impl Court<'_> {
     }
 
     fn read(&mut self) {
-        let sql =
-            "select id, workspace, mode, to_number, nudge, scheduled_call, status, phase, started_at, ended_at, talk_ms, price, line, \
+        let sql = "select id, workspace, mode, to_number, nudge, scheduled_call, status, phase, started_at, ended_at, talk_ms, price, line, \
              end_cause, minutes, hang_up_at, wish from calls";
         let calls = self.rows(sql, |row| {
             let seen = CallSeen {
@@ -235,14 +243,18 @@ impl Court<'_> {
                 created_at: moment(row, 8)?,
             })
         });
-        self.scheduled = self.rows("select id, created_at from scheduled_calls", |row| Ok((row.get(0)?, moment(row, 1)?))).into_iter().collect();
+        self.scheduled = self
+            .rows("select id, created_at from scheduled_calls", |row| Ok((row.get(0)?, moment(row, 1)?)))
+            .into_iter()
+            .collect();
         self.nudges = nudges.into_iter().map(|nudge| (nudge.id.clone(), nudge)).collect();
     }
 
     /// No attempt is dialled twice, and nothing is dialled that the store does not know of.
     fn dials_are_single(&mut self) {
         let mut broken = Vec::new();
-        let (mut of_call, mut of_nudge, mut of_scheduled) = (HashMap::new(), HashMap::<&str, i64>::new(), HashMap::<&str, i64>::new());
+        let (mut of_call, mut of_nudge, mut of_scheduled) =
+            (HashMap::new(), HashMap::<&str, i64>::new(), HashMap::<&str, i64>::new());
         for dial in self.dials {
             *of_call.entry(dial.call).or_insert(0) += 1;
             let Some(call) = self.calls.get(&dial.call.to_string()) else {
@@ -256,22 +268,39 @@ impl Court<'_> {
                 *of_scheduled.entry(scheduled).or_default() += 1;
             }
         }
-        broken.extend(of_call.iter().filter(|(_, dials)| **dials > 1).map(|(call, dials)| format!("{call} was dialled {dials} times")));
-        broken.extend(of_scheduled.iter().filter(|(_, dials)| **dials > 1).map(|(id, dials)| format!("{id} was dialled {dials} times")));
+        broken.extend(
+            of_call
+                .iter()
+                .filter(|(_, dials)| **dials > 1)
+                .map(|(call, dials)| format!("{call} was dialled {dials} times")),
+        );
+        broken.extend(
+            of_scheduled
+                .iter()
+                .filter(|(_, dials)| **dials > 1)
+                .map(|(id, dials)| format!("{id} was dialled {dials} times")),
+        );
         for (id, dials) in &of_nudge {
             let nudge = &self.nudges[*id];
             if *dials > nudge.attempts || nudge.attempts > nudge.max_retries + 1 {
-                broken.push(format!("{id}: {dials} dials, {} attempts, {} retries allowed", nudge.attempts, nudge.max_retries));
+                broken.push(format!(
+                    "{id}: {dials} dials, {} attempts, {} retries allowed",
+                    nudge.attempts, nudge.max_retries
+                ));
             }
         }
         let mut calls_of: HashMap<(&str, i64), i64> = HashMap::new();
         for dial in self.dials {
-            if let Some(nudge) = self.calls.get(&dial.call.to_string()).and_then(|call| call.nudge.as_deref()) {
+            if let Some(nudge) = self.calls.get(&dial.call.to_string()).and_then(|call| call.nudge.as_deref())
+            {
                 *calls_of.entry((nudge, dial.passed.0)).or_default() += 1;
             }
         }
         broken.extend(
-            calls_of.iter().filter(|(_, dials)| **dials > 1).map(|((nudge, at), _)| format!("{nudge} was dialled twice at {}", Timestamp(*at))),
+            calls_of
+                .iter()
+                .filter(|(_, dials)| **dials > 1)
+                .map(|((nudge, at), _)| format!("{nudge} was dialled twice at {}", Timestamp(*at))),
         );
         self.broken.extend(broken);
     }
@@ -284,7 +313,8 @@ impl Court<'_> {
         let mut by_number: HashMap<(Tenant, String), Vec<Timestamp>> = HashMap::new();
         for dial in self.dials {
             let Some(call) = self.calls.get(&dial.call.to_string()) else { continue };
-            let open = if call.nudge.is_some() { window.is_open(dial.at) } else { pack.hours.is_open(dial.at) };
+            let open =
+                if call.nudge.is_some() { window.is_open(dial.at) } else { pack.hours.is_open(dial.at) };
             if !open {
                 broken.push(format!("{} was dialled outside its hours at {}", dial.call, dial.at));
             }
@@ -300,14 +330,17 @@ impl Court<'_> {
                 continue;
             }
             dials.sort();
-            if dials.windows(4).any(|four| four[3].0 - four[0].0 < DAY) || dials.windows(11).any(|many| many[10].0 - many[0].0 < 7 * DAY) {
+            if dials.windows(4).any(|four| four[3].0 - four[0].0 < DAY)
+                || dials.windows(11).any(|many| many[10].0 - many[0].0 < 7 * DAY)
+            {
                 broken.push(format!("{number} was dialled more often than allowed"));
             }
         }
         self.broken.extend(broken);
     }
 
-    /// Nothing is dialled after a promise that it is not. A dial whose placement began before the promise may follow it.
+    /// Nothing is dialled after a promise that it is not. A dial whose placement began before the promise may
+    /// follow it.
     fn promises_are_kept(&mut self) {
         let mut broken = Vec::new();
         for dial in self.dials {
@@ -320,18 +353,25 @@ impl Court<'_> {
                 let kept = match promise {
                     Promise::NudgeCancelled(id) => call.nudge.as_deref() != Some(&id.to_string()),
                     Promise::ScheduledCancelled(id) => call.scheduled.as_deref() != Some(&id.to_string()),
-                    Promise::Revoked(key) => call.nudge.as_ref().is_none_or(|id| self.nudges[id].key != key.to_string()),
+                    Promise::Revoked(key) => {
+                        call.nudge.as_ref().is_none_or(|id| self.nudges[id].key != key.to_string())
+                    }
                     Promise::OptedOut(tenant, phone) => *tenant != call.workspace || *phone != dial.to,
                     Promise::Registered(phone) => *phone != dial.to,
                     // What was made after the erasure is another matter.
                     Promise::Erased(tenant, phone) => {
-                        *tenant != call.workspace || *phone != dial.to || made.is_none_or(|made| made >= given.at) || self.went_back
+                        *tenant != call.workspace
+                            || *phone != dial.to
+                            || made.is_none_or(|made| made >= given.at)
+                            || self.went_back
                     }
                     Promise::Suspended(tenant, true) => {
-                        *tenant != call.workspace || self.undone(given, placed, when, &Promise::Suspended(*tenant, false))
+                        *tenant != call.workspace
+                            || self.undone(given, placed, when, &Promise::Suspended(*tenant, false))
                     }
                     Promise::Published(tenant, false) => {
-                        *tenant != call.workspace || self.undone(given, placed, when, &Promise::Published(*tenant, true))
+                        *tenant != call.workspace
+                            || self.undone(given, placed, when, &Promise::Published(*tenant, true))
                     }
                     Promise::Suspended(_, false) | Promise::Published(_, true) => true,
                 };
@@ -343,15 +383,22 @@ impl Court<'_> {
         self.broken.extend(broken);
     }
 
-    /// When a dial was decided, and by what moments to compare it with promises: the clock's while it never went back, else the time that passed; a dial
-    /// goes out within its lease.
+    /// When a dial was decided, and by what moments to compare it with promises: the clock's while it never
+    /// went back, else the time that passed; a dial goes out within its lease.
     fn placed(&self, dial: &Dial, call: &CallSeen) -> (Timestamp, fn(&Kept) -> Timestamp) {
-        if self.went_back { (dial.passed.plus(-LEASE), |kept| kept.passed) } else { (call.started_at, |kept| kept.at) }
+        if self.went_back {
+            (dial.passed.plus(-LEASE), |kept| kept.passed)
+        } else {
+            (call.started_at, |kept| kept.at)
+        }
     }
 
     fn undone(&self, given: &Kept, to: Timestamp, when: fn(&Kept) -> Timestamp, wanted: &Promise) -> bool {
         let from = if self.went_back { given.asked.1 } else { given.asked.0 };
-        self.log.promises.iter().any(|kept| kept.promise == *wanted && when(kept) >= from && when(kept) <= to.plus(LEASE))
+        self.log
+            .promises
+            .iter()
+            .any(|kept| kept.promise == *wanted && when(kept) >= from && when(kept) <= to.plus(LEASE))
     }
 
     fn deliveries(&self) -> Vec<DeliverySeen> {
@@ -359,7 +406,14 @@ impl Court<'_> {
              left join events e on e.workspace = d.workspace and e.id = d.event";
         self.rows(sql, |row| {
             let (endpoint, event, status, attempts) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-            Ok(DeliverySeen { endpoint, event, status, attempts, created_at: moment(row, 4)?, emptied: row.get(5)? })
+            Ok(DeliverySeen {
+                endpoint,
+                event,
+                status,
+                attempts,
+                created_at: moment(row, 4)?,
+                emptied: row.get(5)?,
+            })
         })
     }
 
@@ -378,7 +432,11 @@ impl Court<'_> {
             }
         }
         let mut unseen = finished.get(UNSEEN).copied().unwrap_or(0);
-        let dialled: HashSet<&str> = self.dials.iter().filter_map(|dial| self.calls.get(&dial.call.to_string())?.nudge.as_deref()).collect();
+        let dialled: HashSet<&str> = self
+            .dials
+            .iter()
+            .filter_map(|dial| self.calls.get(&dial.call.to_string())?.nudge.as_deref())
+            .collect();
         for nudge in self.nudges.values() {
             let mut events = finished.get(nudge.id.as_str()).copied().unwrap_or(0);
             if events == 0 && unseen > 0 {
@@ -386,17 +444,25 @@ impl Court<'_> {
             }
             let result = nudge.result.as_deref();
             if nudge.status != "finished" || result.is_none() || nudge.finished_at.is_none() || events != 1 {
-                broken.push(format!("{}: {} {result:?} with {events} nudge.finished", nudge.id, nudge.status));
+                broken
+                    .push(format!("{}: {} {result:?} with {events} nudge.finished", nudge.id, nudge.status));
             }
             let was_dialled = dialled.contains(nudge.id.as_str());
             if result == Some("expired") && was_dialled
-                || nudge.live && matches!(result, Some("connected" | "voicemail" | "busy" | "no_answer")) && !was_dialled
+                || nudge.live
+                    && matches!(result, Some("connected" | "voicemail" | "busy" | "no_answer"))
+                    && !was_dialled
             {
-                broken.push(format!("{} is {result:?} and {} dialled", nudge.id, if was_dialled { "was" } else { "never was" }));
+                broken.push(format!(
+                    "{} is {result:?} and {} dialled",
+                    nudge.id,
+                    if was_dialled { "was" } else { "never was" }
+                ));
             }
         }
         let known: HashSet<&str> = self.nudges.keys().map(String::as_str).collect();
-        let promised = self.log.nudges.iter().map(|(_, id)| id.to_string()).filter(|id| !known.contains(id.as_str()));
+        let promised =
+            self.log.nudges.iter().map(|(_, id)| id.to_string()).filter(|id| !known.contains(id.as_str()));
         broken.extend(promised.map(|id| format!("{id} was acknowledged and is lost")));
         if self.count("select count(*) from nudge_queues where pending <> 0 or without_line <> 0 or next_look is not null") != 0 {
             broken.push("a queue of nudges is not empty".into());
@@ -410,8 +476,10 @@ impl Court<'_> {
         let steps = self.rows(sql, |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
         let mut before: Option<(String, String)> = None;
         for (nudge, status) in steps {
-            let from = before.as_ref().filter(|(other, _)| *other == nudge).map(|(_, status)| status.as_str());
-            let legal = STEPS.iter().any(|(before, after)| *before == from && after.contains(&status.as_str()));
+            let from =
+                before.as_ref().filter(|(other, _)| *other == nudge).map(|(_, status)| status.as_str());
+            let legal =
+                STEPS.iter().any(|(before, after)| *before == from && after.contains(&status.as_str()));
             if !legal {
                 let from = from.unwrap_or("nothing").to_owned();
                 self.say(format!("{nudge} went from {from} to {status}"));
@@ -423,17 +491,28 @@ impl Court<'_> {
     fn scheduled_calls_are_over(&mut self) {
         let sql = "select id, status, reason, call, attempts, next_attempt_at from scheduled_calls";
         type Seen = (String, String, Option<String>, Option<String>, i64, Option<i64>);
-        let rows: Vec<Seen> = self.rows(sql, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?)));
+        let rows: Vec<Seen> = self.rows(sql, |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+        });
         let dialled: HashSet<String> = self.dials.iter().map(|dial| dial.call.to_string()).collect();
         for (id, status, reason, call, attempts, next) in &rows {
-            let over = matches!(status.as_str(), "placed" | "failed" | "cancelled") && next.is_none() && *attempts <= 3;
-            let placed = status != "placed" || call.as_ref().is_some_and(|call| dialled.contains(call) && self.calls.contains_key(call));
+            let over = matches!(status.as_str(), "placed" | "failed" | "cancelled")
+                && next.is_none()
+                && *attempts <= 3;
+            let placed = status != "placed"
+                || call.as_ref().is_some_and(|call| dialled.contains(call) && self.calls.contains_key(call));
             if !over || !placed {
                 self.say(format!("{id}: {status} {reason:?} after {attempts} tries, call {call:?}"));
             }
         }
         let known: HashSet<&str> = rows.iter().map(|row| row.0.as_str()).collect();
-        let lost: Vec<String> = self.log.scheduled.iter().map(|(_, id)| id.to_string()).filter(|id| !known.contains(id.as_str())).collect();
+        let lost: Vec<String> = self
+            .log
+            .scheduled
+            .iter()
+            .map(|(_, id)| id.to_string())
+            .filter(|id| !known.contains(id.as_str()))
+            .collect();
         for id in lost {
             self.say(format!("{id} was acknowledged and is lost"));
         }
@@ -467,7 +546,8 @@ impl Court<'_> {
         self.broken.extend(broken);
     }
 
-    /// The ledger is its running sum, what was talked is charged once, nothing is held and no line is taken any more.
+    /// The ledger is its running sum, what was talked is charged once, nothing is held and no line is taken
+    /// any more.
     fn money_adds_up(&mut self, tenant: Tenant, was_short: bool) {
         let (balance, reserved, taken): (i64, i64, i64) = self
             .rows(&format!("select balance, reserved, lines from workspaces where id = '{tenant}'"), |row| {
@@ -497,29 +577,49 @@ impl Court<'_> {
         }
         for (id, call) in self.calls.iter().filter(|(_, call)| call.workspace == tenant && call.live) {
             let charged = charges.remove(id.as_str()).unwrap_or(0);
-            // What nobody could cover, and what a call owes whose end nobody saw, is not charged beyond what was held.
+            // What nobody could cover, and what a call owes whose end nobody saw, is not charged beyond what
+            // was held.
             let may_lack = was_short || call.end_cause.as_deref() == Some("error");
-            broken.extend(wrong_charge(id, call.talk_ms.unwrap_or(0), call.price, call.minutes, charged, may_lack));
+            broken.extend(wrong_charge(
+                id,
+                call.talk_ms.unwrap_or(0),
+                call.price,
+                call.minutes,
+                charged,
+                may_lack,
+            ));
         }
         let own = self.legs.iter().filter(|(_, leg)| leg.workspace == tenant && !leg.blocked);
         for ((call, number), leg) in own {
             let (Some(answered), Some(ended)) = (leg.answered_at, leg.ended_at) else { continue };
-            let reference = leg.answer.filter(|answer| *answer > 1).map_or_else(|| format!("{call}:transfer"), |answer| format!("{call}:transfer:{answer}"));
+            let reference = leg
+                .answer
+                .filter(|answer| *answer > 1)
+                .map_or_else(|| format!("{call}:transfer"), |answer| format!("{call}:transfer:{answer}"));
             let charged = charges.remove(reference.as_str()).unwrap_or(0);
             let lost = self.calls.get(call).is_none_or(|call| call.end_cause.as_deref() == Some("error"));
             let name = format!("leg {number} of {call}");
-            broken.extend(wrong_charge(&name, ended.0 - answered.0, leg.price, leg.minutes, charged, was_short || lost));
+            broken.extend(wrong_charge(
+                &name,
+                ended.0 - answered.0,
+                leg.price,
+                leg.minutes,
+                charged,
+                was_short || lost,
+            ));
         }
-        broken.extend(charges.iter().map(|(reference, amount)| format!("{amount} were charged for {reference}, which nobody talked")));
+        broken.extend(charges.iter().map(|(reference, amount)| {
+            format!("{amount} were charged for {reference}, which nobody talked")
+        }));
         self.broken.extend(broken);
     }
 
     /// Every chain of the decision log verifies up to its head, and every dial has its record.
     fn chains_hold(&mut self, tenant: Tenant) {
-        let heads: Vec<(String, i64, String)> = self
-            .rows(&format!("select chain, seq, hash from decision_log_heads where workspace = '{tenant}'"), |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            });
+        let heads: Vec<(String, i64, String)> = self.rows(
+            &format!("select chain, seq, hash from decision_log_heads where workspace = '{tenant}'"),
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        );
         let mut broken = Vec::new();
         let mut allowed = HashSet::new();
         for (chain, seq, hash) in heads {
@@ -550,7 +650,10 @@ impl Court<'_> {
         for dial in self.leg_dials {
             let own = self.calls.get(&dial.call.to_string()).is_some_and(|call| call.workspace == tenant);
             if own && !allowed.contains(&(dial.call.to_string(), dial.leg)) {
-                broken.push(format!("leg {} of {} was rung without a record in the decision log", dial.leg, dial.call));
+                broken.push(format!(
+                    "leg {} of {} was rung without a record in the decision log",
+                    dial.leg, dial.call
+                ));
             }
         }
         self.broken.extend(broken);
@@ -564,10 +667,18 @@ fn leg_of(gate_results: &str) -> i64 {
 }
 
 /// Whether something was charged that is not every started minute, once; it `may_lack` what was not held.
-fn wrong_charge(name: &str, talk_ms: i64, price: i64, minutes: i64, charged: i64, may_lack: bool) -> Option<String> {
+fn wrong_charge(
+    name: &str,
+    talk_ms: i64,
+    price: i64,
+    minutes: i64,
+    charged: i64,
+    may_lack: bool,
+) -> Option<String> {
     let owed = call_charge(talk_ms, price);
     let least = if may_lack { owed.min(price * minutes) } else { owed };
-    (charged < least || charged > owed).then(|| format!("{name} owes {owed} with {minutes} minutes held and was charged {charged}"))
+    (charged < least || charged > owed)
+        .then(|| format!("{name} owes {owed} with {minutes} minutes held and was charged {charged}"))
 }
 
 fn log_row(row: &Row<'_>) -> rusqlite::Result<LogRow> {

@@ -1,10 +1,14 @@
-//! What clients, people and the operator do, and when. Every act is repeated until it is answered, as a client would.
+//! What clients, people and the operator do, and when. Every act is repeated until it is answered, as a
+//! client would.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dastak::app::idempotency::Once;
 use dastak::app::operator_log::Trace;
-use dastak::app::{App, Failure, agents, calls, dnd, do_not_call, erasure, keys, nudges, numbers, scheduled_calls, wallet, webhooks, workspaces};
+use dastak::app::{
+    App, Failure, agents, calls, dnd, do_not_call, erasure, keys, nudges, numbers, scheduled_calls, wallet,
+    webhooks, workspaces,
+};
 use domain::call::Fact;
 use domain::ids::{Agent, ApiKey, Call, Id, Nudge, ScheduledCall};
 use domain::phone::Phone;
@@ -94,10 +98,13 @@ pub type Shared = Arc<Mutex<Log>>;
 
 /// The people that can be called: few, so that everything meets.
 pub fn people() -> Vec<Phone> {
-    (0..10).map(|number| Phone::normalize(&format!("+9198123{:05}", 40_013 + number * 7)).expect("a number")).collect()
+    (0..10)
+        .map(|number| Phone::normalize(&format!("+9198123{:05}", 40_013 + number * 7)).expect("a number"))
+        .collect()
 }
 
-/// A person of staff who is a customer as well, and one who is nothing else: both are on the agents' list of transfer numbers.
+/// A person of staff who is a customer as well, and one who is nothing else: both are on the agents' list of
+/// transfer numbers.
 pub fn staff() -> Vec<Phone> {
     vec![people()[9], Phone::normalize("+918045670002").expect("a number")]
 }
@@ -124,7 +131,9 @@ fn checked<T: serde::de::DeserializeOwned>(operation: &str, mut body: Value) -> 
 
 /// Makes a verified workspace with money, a number, keys and a published agent.
 pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Result<Customer, Failure> {
-    let body = read(json!({"name": "Acme", "kybVerified": true, "balanceMinor": 40_000, "currency": "INR", "costPerMinuteMinor": 600}));
+    let body = read(
+        json!({"name": "Acme", "kybVerified": true, "balanceMinor": 40_000, "currency": "INR", "costPerMinuteMinor": 600}),
+    );
     let made = workspaces::create(app, trace(), Once::unkeyed(), body).await?;
     let made: Value = serde_json::from_str(&made.body).expect("JSON");
     let tenant: Tenant = made["data"]["id"].as_str().expect("an id").parse().expect("an id");
@@ -160,7 +169,9 @@ pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Resul
 }
 
 async fn key(app: &App, tenant: Tenant, mode: &str) -> Result<(String, Id<ApiKey>), Failure> {
-    let made = keys::create(app, trace(), tenant, read(json!({"name": "sim", "mode": mode, "scopes": "all"}))).await?;
+    let made =
+        keys::create(app, trace(), tenant, read(json!({"name": "sim", "mode": mode, "scopes": "all"})))
+            .await?;
     Ok((made.key.expect("a key"), made.id))
 }
 
@@ -192,7 +203,9 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
     for (at, act) in acts.clone() {
         // In the middle of the call that this may become.
         let (customer, soon) = match act {
-            Act::Nudge { customer, .. } | Act::Call { customer, .. } => (customer, at.plus(random.range(20, 200) * SECOND)),
+            Act::Nudge { customer, .. } | Act::Call { customer, .. } => {
+                (customer, at.plus(random.range(20, 200) * SECOND))
+            }
             _ => continue,
         };
         match random.range(0, 99) {
@@ -208,7 +221,9 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
             Act::Suspend { customer, .. } => acts.push((later, Act::Suspend { customer, suspended: false })),
             Act::Publish { customer, .. } => acts.push((later, Act::Publish { customer, active: true })),
             Act::Lines { customer, .. } => acts.push((later, Act::Lines { customer, lines: 3 })),
-            Act::Wallet { customer, amount } if amount < 0 => acts.push((later, Act::Wallet { customer, amount: 20_000 })),
+            Act::Wallet { customer, amount } if amount < 0 => {
+                acts.push((later, Act::Wallet { customer, amount: 20_000 }))
+            }
             _ => {}
         }
     }
@@ -275,7 +290,8 @@ fn store_failed(failure: &Failure) -> bool {
 
 /// Whether a refusal is one that a client can meet; the service's own failures are not.
 fn defect(act: &Act, failure: &Failure) -> Option<String> {
-    (failure.error.status == 500).then(|| format!("{act:?}: {} {} {:?}", failure.error.status, failure.message, failure.cause))
+    (failure.error.status == 500)
+        .then(|| format!("{act:?}: {} {} {:?}", failure.error.status, failure.message, failure.cause))
 }
 
 impl Log {
@@ -283,13 +299,24 @@ impl Log {
         self.promise_since(now, now, promise);
     }
 
-    fn promise_since(&mut self, asked: (Timestamp, Timestamp), (at, passed): (Timestamp, Timestamp), promise: Promise) {
+    fn promise_since(
+        &mut self,
+        asked: (Timestamp, Timestamp),
+        (at, passed): (Timestamp, Timestamp),
+        promise: Promise,
+    ) {
         self.promises.push(Kept { at, passed, asked, promise });
     }
 }
 
 /// Does one thing, and keeps what was promised.
-pub async fn perform(app: Arc<App>, world: Arc<World>, customers: Arc<Vec<Customer>>, log: Shared, act: Act) -> Outcome {
+pub async fn perform(
+    app: Arc<App>,
+    world: Arc<World>,
+    customers: Arc<Vec<Customer>>,
+    log: Shared,
+    act: Act,
+) -> Outcome {
     let outcome = attempt(&app, &world, &customers, &log, &act).await;
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
     log.acts += 1;
@@ -310,10 +337,18 @@ fn made(body: &str) -> Value {
     serde_json::from_str(body).unwrap_or(Value::Null)
 }
 
-async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Shared, act: &Act) -> Result<(), Failure> {
+async fn attempt(
+    app: &Arc<App>,
+    world: &World,
+    customers: &[Customer],
+    log: &Shared,
+    act: &Act,
+) -> Result<(), Failure> {
     let with = |customer: &usize| &customers[*customer];
     let now = || (app.clock.now(), world.passed());
-    let keep = |change: &dyn Fn(&mut Log, (Timestamp, Timestamp))| change(&mut log.lock().unwrap_or_else(PoisonError::into_inner), now());
+    let keep = |change: &dyn Fn(&mut Log, (Timestamp, Timestamp))| {
+        change(&mut log.lock().unwrap_or_else(PoisonError::into_inner), now())
+    };
     let asked = now();
     let known = || log.lock().unwrap_or_else(PoisonError::into_inner);
     match act {
@@ -325,7 +360,13 @@ async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Sh
             let mut body = body.clone();
             body["agentId"] = json!(whose.agent);
             body["toNumber"] = json!(to.to_string());
-            let answer = nudges::create(app, &caller, once(whose.tenant, caller.mode(), "createNudge", name), checked("createNudge", body)).await?;
+            let answer = nudges::create(
+                app,
+                &caller,
+                once(whose.tenant, caller.mode(), "createNudge", name),
+                checked("createNudge", body),
+            )
+            .await?;
             let id = made(&answer.body)["data"]["id"].as_str().and_then(|id| id.parse().ok());
             if let Some(id) = id {
                 keep(&|log, _| log.nudges.push((*customer, id)));
@@ -333,7 +374,10 @@ async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Sh
         }
         Act::Schedule { customer, to, at, name } => {
             let whose = with(customer);
-            let body = checked("scheduleCall", json!({"agentId": whose.agent, "toNumber": to.to_string(), "scheduledAt": at}));
+            let body = checked(
+                "scheduleCall",
+                json!({"agentId": whose.agent, "toNumber": to.to_string(), "scheduledAt": at}),
+            );
             let once = once(whose.tenant, Mode::Live, "scheduleCall", name);
             // A revoked key makes nothing.
             let Some(caller) = app.authenticate(&whose.keys[0].0).await? else { return Ok(()) };
@@ -347,7 +391,10 @@ async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Sh
             let body = checked("placeCall", json!({"agentId": whose.agent, "toNumber": to.to_string()}));
             let once = once(whose.tenant, Mode::Live, "placeCall", name);
             let (caller, tenant) = (app.clone(), whose.tenant);
-            let placed = tokio::spawn(UNCOUNTED.scope((), async move { calls::place(&caller, tenant, Mode::Live, once, body).await }));
+            let placed = tokio::spawn(
+                UNCOUNTED
+                    .scope((), async move { calls::place(&caller, tenant, Mode::Live, once, body).await }),
+            );
             // A client that waits for a slow carrier is no work of the service.
             let answer = tokio::select! {
                 placed = placed => placed.expect("no panic")?,
@@ -364,8 +411,13 @@ async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Sh
         }
         Act::CancelAll { customer } => {
             let body = read(json!({"all": true}));
-            let cancelled = serde_json::to_value(nudges::cancel_many(app, with(customer).tenant, Mode::Live, body).await?).unwrap_or_default();
-            for id in cancelled["ids"].as_array().into_iter().flatten().filter_map(|id| id.as_str()?.parse().ok()) {
+            let cancelled = serde_json::to_value(
+                nudges::cancel_many(app, with(customer).tenant, Mode::Live, body).await?,
+            )
+            .unwrap_or_default();
+            for id in
+                cancelled["ids"].as_array().into_iter().flatten().filter_map(|id| id.as_str()?.parse().ok())
+            {
                 keep(&|log, now| log.promise(now, Promise::NudgeCancelled(id)));
             }
         }
@@ -393,14 +445,23 @@ async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Sh
         }
         Act::Erase { customer, to } => {
             let (tenant, phone) = (with(customer).tenant, to.to_string());
-            let found = app.store.read(move |tx| store::contacts::find_by_phone(tx, tenant, Mode::Live, &phone)).await?;
+            let found = app
+                .store
+                .read(move |tx| store::contacts::find_by_phone(tx, tenant, Mode::Live, &phone))
+                .await?;
             let Some(contact) = found else { return Ok(()) };
             erasure::erase(app, tenant, contact.id).await?;
             keep(&|log, now| log.promise(now, Promise::Erased(tenant, *to)));
         }
         Act::Wallet { customer, amount } => top_up(app, with(customer).tenant, *amount).await?,
         Act::Lines { customer, lines } => {
-            workspaces::update(app, trace(), with(customer).tenant, read(json!({"limits": {"concurrentCalls": lines}}))).await?;
+            workspaces::update(
+                app,
+                trace(),
+                with(customer).tenant,
+                read(json!({"limits": {"concurrentCalls": lines}})),
+            )
+            .await?;
         }
         Act::Suspend { customer, suspended } => {
             let tenant = with(customer).tenant;
@@ -416,7 +477,13 @@ async fn attempt(app: &Arc<App>, world: &World, customers: &[Customer], log: &Sh
             if *active {
                 keep(&|log, now| log.promise(now, Promise::Published(whose.tenant, true)));
             }
-            agents::set_status(app, whose.tenant, whose.agent, if *active { "active" } else { "draft" }.into()).await?;
+            agents::set_status(
+                app,
+                whose.tenant,
+                whose.agent,
+                if *active { "active" } else { "draft" }.into(),
+            )
+            .await?;
             keep(&|log, now| log.promise_since(asked, now, Promise::Published(whose.tenant, *active)));
         }
     }
@@ -436,11 +503,25 @@ async fn top_up(app: &App, tenant: Tenant, amount: i64) -> Result<(), Failure> {
 }
 
 fn once(tenant: Tenant, mode: Mode, operation: &'static str, name: &str) -> Once {
-    Once::keyed(tenant.to_string(), mode, operation, name.to_owned(), name.to_owned(), format!("holder-{name}"))
+    Once::keyed(
+        tenant.to_string(),
+        mode,
+        operation,
+        name.to_owned(),
+        name.to_owned(),
+        format!("holder-{name}"),
+    )
 }
 
 /// A fact of the carrier reaches the service.
-pub async fn report(app: Arc<App>, world: Arc<World>, log: Shared, call: Id<Call>, tenant: Tenant, fact: Fact) -> Outcome {
+pub async fn report(
+    app: Arc<App>,
+    world: Arc<World>,
+    log: Shared,
+    call: Id<Call>,
+    tenant: Tenant,
+    fact: Fact,
+) -> Outcome {
     let env = app.call_env();
     let outcome = app
         .store
@@ -466,8 +547,16 @@ pub async fn report(app: Arc<App>, world: Arc<World>, log: Shared, call: Id<Call
     Outcome::Done
 }
 
-/// The conversation of a call reaches a transfer: what the node that holds the call does of it. Nobody asks again for one that the store failed.
-pub async fn transfer(app: Arc<App>, world: Arc<World>, log: Shared, call: Id<Call>, tenant: Tenant, to: Phone) -> Outcome {
+/// The conversation of a call reaches a transfer: what the node that holds the call does of it. Nobody asks
+/// again for one that the store failed.
+pub async fn transfer(
+    app: Arc<App>,
+    world: Arc<World>,
+    log: Shared,
+    call: Id<Call>,
+    tenant: Tenant,
+    to: Phone,
+) -> Outcome {
     match calls::begin_leg(&app, tenant, call, to, calls::LegKind::Beside).await {
         Ok(Ok(leg)) if leg.may_dial(app.clock.now()) => {
             if world.dies_at("leg dial", Side::Before) {
@@ -481,16 +570,28 @@ pub async fn transfer(app: Arc<App>, world: Arc<World>, log: Shared, call: Id<Ca
         Ok(Ok(leg)) => world.send(app.clock.now(), News::Leg(call, leg.number, calls::LegFact::NotDialled)),
         Ok(Err(refused)) => world.tell(format!("nobody is brought into {call}: {refused:?}")),
         Err(failure) if store_failed(&failure) => {}
-        Err(failure) => defective(&log, format!("transfer of {call}: {} {:?}", failure.message, failure.cause)),
+        Err(failure) => {
+            defective(&log, format!("transfer of {call}: {} {:?}", failure.message, failure.cause))
+        }
     }
     Outcome::Done
 }
 
 /// What became of a second leg reaches the service.
-pub async fn report_leg(app: Arc<App>, log: Shared, call: Id<Call>, tenant: Tenant, leg: i64, fact: calls::LegFact) -> Outcome {
+pub async fn report_leg(
+    app: Arc<App>,
+    log: Shared,
+    call: Id<Call>,
+    tenant: Tenant,
+    leg: i64,
+    fact: calls::LegFact,
+) -> Outcome {
     match calls::report_leg(&app, tenant, call, leg, fact, app.clock.now()).await {
         Err(failure) if store_failed(&failure) => return Outcome::Again,
-        Err(failure) => defective(&log, format!("{fact:?} of leg {leg} of {call}: {} {:?}", failure.message, failure.cause)),
+        Err(failure) => defective(
+            &log,
+            format!("{fact:?} of leg {leg} of {call}: {} {:?}", failure.message, failure.cause),
+        ),
         Ok(()) => {}
     }
     Outcome::Done
@@ -500,5 +601,6 @@ fn defective(log: &Shared, defect: String) {
     log.lock().unwrap_or_else(PoisonError::into_inner).defects.push(defect);
 }
 
-/// The latest a run's own events can be due: nudges live three days, scheduled calls are made for the next day.
+/// The latest a run's own events can be due: nudges live three days, scheduled calls are made for the next
+/// day.
 pub const AFTERMATH: i64 = 5 * DAY + SECOND;

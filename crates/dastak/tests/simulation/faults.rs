@@ -1,5 +1,6 @@
-//! Where the service may break: before and after each of its transactions, calls to the carrier and attempts at a receiver. Every such boundary is counted by
-//! the line of the service that it belongs to, and every one of them may be the last thing that a life of the service does.
+//! Where the service may break: before and after each of its transactions, calls to the carrier and attempts
+//! at a receiver. Every such boundary is counted by the line of the service that it belongs to, and every one
+//! of them may be the last thing that a life of the service does.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,7 +49,8 @@ pub struct Mood {
 impl Mood {
     pub fn of(seed: u64) -> Self {
         let mut random = Random::named(seed, "mood");
-        let mut some = |chance: i64, most: i64| if random.percent(chance) { random.range(1, most) } else { 0 };
+        let mut some =
+            |chance: i64, most: i64| if random.percent(chance) { random.range(1, most) } else { 0 };
         let (refuse, unheard, slow, crash) = (some(60, 30), some(60, 30), some(50, 40), some(70, 80));
         Self { refuse, unheard, slow, crash, random: Random::named(seed, "faults") }
     }
@@ -58,7 +60,8 @@ impl Mood {
     }
 }
 
-/// Where the tries of scheduled calls are: tasks that their job waits for, and that the clock counts as the job. They cannot let others go on meanwhile.
+/// Where the tries of scheduled calls are: tasks that their job waits for, and that the clock counts as the
+/// job. They cannot let others go on meanwhile.
 const TRIES: &str = "app/scheduled_calls";
 
 /// What a transaction is in for.
@@ -69,7 +72,8 @@ enum Weather {
 }
 
 impl World {
-    /// Counts a boundary; whether the service dies here. What is crossed seldom is as likely to be the end of a life as what is crossed often.
+    /// Counts a boundary; whether the service dies here. What is crossed seldom is as likely to be the end of
+    /// a life as what is crossed often.
     pub fn dies_at(&self, name: &str, side: Side) -> bool {
         let mut state = self.lock();
         if !state.faulty {
@@ -105,7 +109,11 @@ impl World {
         let (refuse, unheard, slow) = (mood.refuse, mood.unheard, mood.slow);
         let weather = if mood.hits(refuse) {
             let why = "simulated: the store is down".to_owned();
-            Weather::Fate(Fate::Refused(if mood.random.percent(50) { DbError::Unavailable(why) } else { DbError::Retry(why) }))
+            Weather::Fate(Fate::Refused(if mood.random.percent(50) {
+                DbError::Unavailable(why)
+            } else {
+                DbError::Retry(why)
+            }))
         } else if mood.hits(unheard) {
             Weather::Fate(Fate::Unheard)
         } else if counted && mood.hits(slow) {
@@ -201,7 +209,10 @@ impl Faults for Misfortune {
 
 /// A table of all boundaries of a run over many seeds.
 pub fn table(counts: &Counts) -> String {
-    let mut lines = vec![format!("{:<52} {:>9} {:>8} {:>8} {:>8} {:>8}", "boundary", "crossed", "crashes", "refused", "unheard", "slow")];
+    let mut lines = vec![format!(
+        "{:<52} {:>9} {:>8} {:>8} {:>8} {:>8}",
+        "boundary", "crossed", "crashes", "refused", "unheard", "slow"
+    )];
     for ((name, side), count) in counts {
         let side = if *side == Side::Before { "before" } else { "after" };
         lines.push(format!(

@@ -1,4 +1,5 @@
-//! One life of the service: from the opening of the store to a crash. A crash drops every task where it stands; what the writer has committed stays.
+//! One life of the service: from the opening of the store to a crash. A crash drops every task where it
+//! stands; what the writer has committed stays.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -51,7 +52,8 @@ impl Life {
         Self { app, clock, runtime: Some(runtime), world: world.clone(), writer }
     }
 
-    /// Lets the time pass up to `to`, or until the carrier has news to plan for, unless the service dies first.
+    /// Lets the time pass up to `to`, or until the carrier has news to plan for, unless the service dies
+    /// first.
     pub fn pass(&self, to: Timestamp) -> Passed {
         self.wait(async {
             tokio::select! {
@@ -104,9 +106,19 @@ pub fn end(life: Life) {
     }
 }
 
-async fn start(folder: &Path, world: &Arc<World>, clock: &Clock, seed: u64, number: u64) -> (Arc<App>, Weak<()>) {
+async fn start(
+    folder: &Path,
+    world: &Arc<World>,
+    clock: &Clock,
+    seed: u64,
+    number: u64,
+) -> (Arc<App>, Weak<()>) {
     let mut values = Values::default();
-    for (name, text) in [("data", folder.display().to_string()), ("clock", "manual".into()), ("telephony.carrier", "sandbox".into())] {
+    for (name, text) in [
+        ("data", folder.display().to_string()),
+        ("clock", "manual".into()),
+        ("telephony.carrier", "sandbox".into()),
+    ] {
         values.add_text(name, text, "the simulation").expect("a setting");
     }
     let mut config = values.config(false).expect("settings");
@@ -123,8 +135,11 @@ async fn start(folder: &Path, world: &Arc<World>, clock: &Clock, seed: u64, numb
     store.migrate(|_, _, _| ()).await.expect("the schema");
     let store = store.with_faults(Arc::new(Misfortune(world.clone())));
     let random = Mutex::new(Random::named(seed, &format!("ids {number}")));
-    let ids = Ids::with(clock.clone(), move |bytes| random.lock().unwrap_or_else(PoisonError::into_inner).fill(bytes));
-    let carriers = Carriers { test: Arc::new(Scripted(Network::Test)), live: Some(Arc::new(Line(world.clone()))) };
+    let ids = Ids::with(clock.clone(), move |bytes| {
+        random.lock().unwrap_or_else(PoisonError::into_inner).fill(bytes)
+    });
+    let carriers =
+        Carriers { test: Arc::new(Scripted(Network::Test)), live: Some(Arc::new(Line(world.clone()))) };
     let outside = Outside::without_lines(&config, carriers).expect("settings");
     let ports = Ports::of(&config, &ids).expect("a folder");
     let parts = Parts {

@@ -1,8 +1,10 @@
-//! The simulation (`docs/simulation.md`): the real store, dialler, scheduled calls, wallet and outbox on the virtual clock, against a carrier that
-//! fails by a seed, clients that change their mind at the worst moment, and crashes between any two steps. After a run everything that was
-//! promised is held against what the carrier saw and what the store says.
+//! The simulation (`docs/simulation.md`): the real store, dialler, scheduled calls, wallet and outbox on the
+//! virtual clock, against a carrier that fails by a seed, clients that change their mind at the worst moment,
+//! and crashes between any two steps. After a run everything that was promised is held against what the
+//! carrier saw and what the store says.
 //!
-//! It also prints every boundary at which something went wrong on purpose. `SIM_SEEDS=n` runs n seeds (150 unless told), `SIM_SEED=k` runs one and tells its story.
+//! It also prints every boundary at which something went wrong on purpose. `SIM_SEEDS=n` runs n seeds (150
+//! unless told), `SIM_SEED=k` runs one and tells its story.
 
 mod carrier;
 mod check;
@@ -19,7 +21,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number, not {text}")))
+    std::env::var(name)
+        .ok()
+        .map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number, not {text}")))
 }
 
 #[test]
@@ -57,6 +61,7 @@ fn every_seed_keeps_the_promises() {
     println!("{seeds} seeds: {totals}\n{}", faults::table(&totals.boundaries));
     let mut broken = broken.into_inner().unwrap();
     broken.sort();
-    let told: Vec<String> = broken.iter().map(|(seed, what)| format!("SIM_SEED={seed}: {}", what.join("; "))).collect();
+    let told: Vec<String> =
+        broken.iter().map(|(seed, what)| format!("SIM_SEED={seed}: {}", what.join("; "))).collect();
     assert!(broken.is_empty(), "{} of {seeds} seeds broke a promise\n{}", broken.len(), told.join("\n"));
 }

@@ -7,7 +7,9 @@ pub struct Random(u64);
 impl Random {
     /// Randomness that depends on the seed and a name only, whatever else was drawn before.
     pub fn named(seed: u64, name: &str) -> Self {
-        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
         let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ hash);
         random.next();
         random

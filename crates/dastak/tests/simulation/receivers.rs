@@ -1,5 +1,6 @@
-//! The receivers of webhooks: one that is well, one that fails now and then in every way, one that is down for a spell. They outlive the service's crashes and
-//! remember every request that reached them, signature and all.
+//! The receivers of webhooks: one that is well, one that fails now and then in every way, one that is down
+//! for a spell. They outlive the service's crashes and remember every request that reached them, signature
+//! and all.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -18,9 +19,11 @@ use crate::faults::Side;
 use crate::random::Random;
 use crate::sight::EventSeen;
 
-/// A give-up needs this much time between an event and its last attempt: the schedule's last gaps are eight hours.
+/// A give-up needs this much time between an event and its last attempt: the schedule's last gaps are eight
+/// hours.
 const PATIENCE: i64 = 15 * HOUR;
-/// No delivery is pending for longer than this, milliseconds: a day of attempts and the waits for a store that was down.
+/// No delivery is pending for longer than this, milliseconds: a day of attempts and the waits for a store
+/// that was down.
 const OVER: i64 = 26 * HOUR;
 
 /// How a receiver is.
@@ -81,22 +84,35 @@ enum Manner {
 
 /// Holds a request against what was promised about it: signed, whole, of this receiver.
 fn read(endpoint: &Endpoint, request: &Request, now: Timestamp) -> Result<Receipt, String> {
-    let text = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok()).ok_or(format!("no {name}"));
-    let (signature, kind, delivery) = (text("x-service-signature")?, text("x-service-event")?, text("x-service-delivery")?);
-    let (t, v1) = signature.split_once(",v1=").and_then(|(t, v1)| Some((t.strip_prefix("t=")?, v1))).ok_or("a signature of another form")?;
+    let text = |name: &str| {
+        request.headers.get(name).and_then(|value| value.to_str().ok()).ok_or(format!("no {name}"))
+    };
+    let (signature, kind, delivery) =
+        (text("x-service-signature")?, text("x-service-event")?, text("x-service-delivery")?);
+    let (t, v1) = signature
+        .split_once(",v1=")
+        .and_then(|(t, v1)| Some((t.strip_prefix("t=")?, v1)))
+        .ok_or("a signature of another form")?;
     let age = now.unix_seconds() - t.parse::<i64>().map_err(|why| why.to_string())?;
     if age != 0 {
         return Err(format!("signed {age} s ago"));
     }
     let key = hmac::Key::new(hmac::HMAC_SHA256, endpoint.secret.as_bytes());
-    let tag: Vec<u8> = (0..v1.len() / 2).filter_map(|at| u8::from_str_radix(&v1[2 * at..2 * at + 2], 16).ok()).collect();
-    hmac::verify(&key, format!("{t}.{}", String::from_utf8_lossy(&request.body)).as_bytes(), &tag).map_err(|_| "a wrong signature")?;
+    let tag: Vec<u8> =
+        (0..v1.len() / 2).filter_map(|at| u8::from_str_radix(&v1[2 * at..2 * at + 2], 16).ok()).collect();
+    hmac::verify(&key, format!("{t}.{}", String::from_utf8_lossy(&request.body)).as_bytes(), &tag)
+        .map_err(|_| "a wrong signature")?;
     let body: serde_json::Value = serde_json::from_slice(&request.body).map_err(|why| why.to_string())?;
     if body["type"] != kind {
         return Err(format!("the header says {kind}, the body {}", body["type"]));
     }
     let event = body["id"].as_str().ok_or("no id")?.to_owned();
-    Ok(Receipt { host: endpoint.host.clone(), event, delivery: delivery.to_owned(), body: request.body.clone() })
+    Ok(Receipt {
+        host: endpoint.host.clone(),
+        event,
+        delivery: delivery.to_owned(),
+        body: request.body.clone(),
+    })
 }
 
 impl World {
@@ -172,7 +188,13 @@ impl Transport for Mail {
                 std::future::pending::<()>().await;
             }
             let status = StatusCode::from_u16(answer?).expect("a status");
-            Ok(Response { status, headers: HeaderMap::new(), body: Bytes::new(), truncated: false, duration: Duration::ZERO })
+            Ok(Response {
+                status,
+                headers: HeaderMap::new(),
+                body: Bytes::new(),
+                truncated: false,
+                duration: Duration::ZERO,
+            })
         })
     }
 }
@@ -189,7 +211,12 @@ pub struct DeliverySeen {
 }
 
 /// What is broken of the promises about webhooks.
-pub fn broken(world: &World, events: &[EventSeen], deliveries: &[DeliverySeen], end: Timestamp) -> Vec<String> {
+pub fn broken(
+    world: &World,
+    events: &[EventSeen],
+    deliveries: &[DeliverySeen],
+    end: Timestamp,
+) -> Vec<String> {
     let post = world.post();
     let mut broken = post.broken.clone();
     let known: HashSet<&str> = events.iter().map(|event| event.id.as_str()).collect();
@@ -206,7 +233,8 @@ pub fn broken(world: &World, events: &[EventSeen], deliveries: &[DeliverySeen], 
         }
         let delivery = named.entry((&receipt.host, event)).or_insert(&receipt.delivery);
         if *delivery != receipt.delivery {
-            broken.push(format!("{event} came to {} as {delivery} and as {}", receipt.host, receipt.delivery));
+            broken
+                .push(format!("{event} came to {} as {delivery} and as {}", receipt.host, receipt.delivery));
         }
         arrived.insert((&receipt.host, event));
     }
@@ -230,7 +258,11 @@ pub fn broken(world: &World, events: &[EventSeen], deliveries: &[DeliverySeen], 
                 "pending" if end.0 - delivery.created_at.0 < OVER => {}
                 "failed" if delivery.emptied => {}
                 "failed" if endpoint.health != Health::Well && tried_long(delivery) => {}
-                status => broken.push(format!("{what}: {status}, {}, {}", if came { "it came" } else { "it never came" }, delivery.attempts)),
+                status => broken.push(format!(
+                    "{what}: {status}, {}, {}",
+                    if came { "it came" } else { "it never came" },
+                    delivery.attempts
+                )),
             }
         }
     }
@@ -239,7 +271,8 @@ pub fn broken(world: &World, events: &[EventSeen], deliveries: &[DeliverySeen], 
 
 /// Whether its attempts went on for as long as the schedule says.
 fn tried_long(delivery: &DeliverySeen) -> bool {
-    let attempts: Vec<serde_json::Value> = serde_json::from_str(&format!("[{}]", delivery.attempts)).unwrap_or_default();
+    let attempts: Vec<serde_json::Value> =
+        serde_json::from_str(&format!("[{}]", delivery.attempts)).unwrap_or_default();
     let last = attempts.last().and_then(|attempt| Timestamp::parse(attempt["at"].as_str()?));
     last.is_some_and(|last| last.0 - delivery.created_at.0 >= PATIENCE)
 }

@@ -135,7 +135,11 @@ struct Play {
 pub fn run(seed: u64, tell: bool) -> Report {
     let errors = Errors::default();
     let writer = errors.clone();
-    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::ERROR).with_ansi(false).with_writer(move || writer.clone()).finish();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::ERROR)
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
     let _quiet = tracing::subscriber::set_default(subscriber);
     let folder = life::folder(seed);
     let mut play = Play::begin(seed, &folder, tell);
@@ -147,9 +151,15 @@ pub fn run(seed: u64, tell: bool) -> Report {
     }
     let log = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
     let mut broken = log.defects.clone();
-    let logged = String::from_utf8_lossy(&errors.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned();
+    let logged =
+        String::from_utf8_lossy(&errors.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned();
     // What the store's faults led to may be said; everything else is a defect.
-    broken.extend(logged.lines().filter(|line| !FAULTS.iter().any(|fault| line.contains(fault))).map(|line| format!("logged: {line}")));
+    broken.extend(
+        logged
+            .lines()
+            .filter(|line| !FAULTS.iter().any(|fault| line.contains(fault)))
+            .map(|line| format!("logged: {line}")),
+    );
     let past = check::Past { end, went_back, stepped: stepped > 0, down };
     broken.extend(check::promises(&folder.join("dastak.db"), &world, &log, &customers, &sight, past));
     if tell {
@@ -191,7 +201,9 @@ impl Play {
             world.post().add(endpoint.clone());
         }
         world.set_faulty(true);
-        let deaths = (0..random.range(0, 3)).map(|_| from.plus(random.range(0, 48 * 60) * MINUTE + random.range(0, 20) * SECOND)).collect();
+        let deaths = (0..random.range(0, 3))
+            .map(|_| from.plus(random.range(0, 48 * 60) * MINUTE + random.range(0, 20) * SECOND))
+            .collect();
         let mut steps = Vec::new();
         if random.percent(40) {
             for _ in 0..random.range(1, 3) {
@@ -250,7 +262,8 @@ impl Play {
         passed
     }
 
-    /// Whoever got no answer asks again: at once what died with the service, a second later what the store refused.
+    /// Whoever got no answer asks again: at once what died with the service, a second later what the store
+    /// refused.
     fn ask_again(&mut self, crashed: bool) {
         let again = self.life().clock.now().plus(SECOND);
         let mut acts = Vec::new();
@@ -277,7 +290,11 @@ impl Play {
         let died = life.clock.now();
         life::end(life);
         self.sight.look();
-        let down = if self.random.percent(70) { self.random.range(0, 40) * SECOND } else { self.random.range(1, 600) * MINUTE };
+        let down = if self.random.percent(70) {
+            self.random.range(0, 40) * SECOND
+        } else {
+            self.random.range(1, 600) * MINUTE
+        };
         self.lives += 1;
         self.down.push((died, died.plus(down)));
         self.world.tell(format!("the service died and is back {} s later", down / SECOND));
@@ -352,32 +369,47 @@ impl Play {
         let mut owners = HashMap::new();
         for due in due {
             let state = Arc::new(AtomicU8::new(RUNNING));
-            let (app, world, customers, log, flag) =
-                (self.life().app.clone(), self.world.clone(), self.customers.clone(), self.log.clone(), state.clone());
-            let answered = move |outcome| flag.store(if outcome == Outcome::Done { DONE } else { AGAIN }, Ordering::SeqCst);
+            let (app, world, customers, log, flag) = (
+                self.life().app.clone(),
+                self.world.clone(),
+                self.customers.clone(),
+                self.log.clone(),
+                state.clone(),
+            );
+            let answered = move |outcome| {
+                flag.store(if outcome == Outcome::Done { DONE } else { AGAIN }, Ordering::SeqCst)
+            };
             match due {
                 Due::Act(act) => {
                     self.world.tell(format!("{act:?}"));
                     self.open.push((Due::Act(act.clone()), state));
-                    self.life().spawn(async move { answered(clients::perform(app, world, customers, log, act).await) });
+                    self.life().spawn(async move {
+                        answered(clients::perform(app, world, customers, log, act).await)
+                    });
                 }
                 Due::News(News::Transfer(call, to)) => {
                     let Some(tenant) = self.owner(&mut owners, call) else { continue };
                     self.open.push((Due::News(News::Transfer(call, to)), state));
-                    self.life().spawn(async move { answered(clients::transfer(app, world, log, call, tenant, to).await) });
+                    self.life().spawn(async move {
+                        answered(clients::transfer(app, world, log, call, tenant, to).await)
+                    });
                 }
                 Due::News(News::Leg(call, leg, fact)) => {
                     self.world.tell(format!("{fact:?} of leg {leg} of {call}"));
                     let Some(tenant) = self.owner(&mut owners, call) else { continue };
                     self.open.push((Due::News(News::Leg(call, leg, fact)), state));
-                    self.life().spawn(async move { answered(clients::report_leg(app, log, call, tenant, leg, fact).await) });
+                    self.life().spawn(async move {
+                        answered(clients::report_leg(app, log, call, tenant, leg, fact).await)
+                    });
                 }
                 Due::News(News::Answer(answer)) => drop(answer.send(())),
                 Due::News(News::Fact(call, fact)) => {
                     self.world.tell(format!("{fact:?} of {call}"));
                     let Some(tenant) = self.owner(&mut owners, call) else { continue };
                     self.open.push((Due::News(News::Fact(call, fact)), state));
-                    self.life().spawn(async move { answered(clients::report(app, world, log, call, tenant, fact).await) });
+                    self.life().spawn(async move {
+                        answered(clients::report(app, world, log, call, tenant, fact).await)
+                    });
                 }
             }
         }

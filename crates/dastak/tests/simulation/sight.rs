@@ -20,7 +20,8 @@ pub struct EventSeen {
     pub kind: String,
 }
 
-/// An observer beside the service: it reads the committed state and keeps every event before an erasure empties it.
+/// An observer beside the service: it reads the committed state and keeps every event before an erasure
+/// empties it.
 pub struct Sight {
     store: Connection,
     seen: i64,
@@ -38,7 +39,15 @@ pub struct Sight {
 
 impl Sight {
     pub fn new(file: &Path) -> Self {
-        Self { store: open(file), seen: 0, events: Vec::new(), all: Vec::new(), most_lines: 0, short: HashSet::new(), broken: BTreeSet::new() }
+        Self {
+            store: open(file),
+            seen: 0,
+            events: Vec::new(),
+            all: Vec::new(),
+            most_lines: 0,
+            short: HashSet::new(),
+            broken: BTreeSet::new(),
+        }
     }
 
     pub fn look(&mut self) {
@@ -51,20 +60,27 @@ impl Sight {
         self.look_at_money();
         let sql = "select rowid, type, envelope, id, workspace from events where rowid > ?1 order by rowid";
         let mut statement = self.store.prepare_cached(sql).expect("a query");
-        let rows = statement.query_map([self.seen], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, id(row, 4)?))).expect("events");
-        let rows: Vec<(i64, String, Option<String>, String, Tenant)> = rows.collect::<Result<_, _>>().expect("events");
+        let rows = statement
+            .query_map([self.seen], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, id(row, 4)?))
+            })
+            .expect("events");
+        let rows: Vec<(i64, String, Option<String>, String, Tenant)> =
+            rows.collect::<Result<_, _>>().expect("events");
         for (at, kind, envelope, id, tenant) in rows {
             self.seen = at;
             self.all.push(EventSeen { id, tenant, kind: kind.clone() });
             if kind.starts_with("nudge.") {
-                let data: serde_json::Value = serde_json::from_str(&envelope.unwrap_or_default()).unwrap_or_default();
+                let data: serde_json::Value =
+                    serde_json::from_str(&envelope.unwrap_or_default()).unwrap_or_default();
                 self.events.push((kind, data["data"]["id"].as_str().unwrap_or(UNSEEN).to_owned()));
             }
         }
     }
 
-    /// What must hold of every state that is ever committed: a wallet is never below zero nor below what is held of it, what is held is the covered minutes of
-    /// every leg on a line, lines are counted, and nobody talks for a workspace that is suspended without being told to end.
+    /// What must hold of every state that is ever committed: a wallet is never below zero nor below what is
+    /// held of it, what is held is the covered minutes of every leg on a line, lines are counted, and nobody
+    /// talks for a workspace that is suspended without being told to end.
     fn look_at_money(&mut self) {
         const HELD: &str = "select w.id, w.balance, w.reserved, w.lines, w.cost_per_minute, \
              (select coalesce(sum(price * minutes), 0) from calls c where c.workspace = w.id and c.line = 1) + \
@@ -77,10 +93,20 @@ impl Sight {
         let mut statement = self.store.prepare_cached(HELD).expect("a query");
         let rows = statement.query_map([], |row| {
             let number = |column| row.get::<_, i64>(column);
-            let of = [number(1)?, number(2)?, number(3)?, number(4)?, number(5)?, number(6)?, number(7)?, number(8)?];
+            let of = [
+                number(1)?,
+                number(2)?,
+                number(3)?,
+                number(4)?,
+                number(5)?,
+                number(6)?,
+                number(7)?,
+                number(8)?,
+            ];
             Ok((row.get::<_, String>(0)?, of))
         });
-        let rows: Vec<(String, [i64; 8])> = rows.expect("wallets").collect::<Result<_, _>>().expect("wallets");
+        let rows: Vec<(String, [i64; 8])> =
+            rows.expect("wallets").collect::<Result<_, _>>().expect("wallets");
         drop(statement);
         for (id, [balance, reserved, lines, price, held, taken, live, legs]) in rows {
             if balance - reserved < price {
@@ -90,7 +116,8 @@ impl Sight {
                 self.broken.insert(format!("{id} had {balance} with {reserved} held"));
             }
             if (reserved, lines) != (held, taken) {
-                self.broken.insert(format!("{id} held {reserved} on {lines} lines, its legs {held} on {taken}"));
+                self.broken
+                    .insert(format!("{id} held {reserved} on {lines} lines, its legs {held} on {taken}"));
             }
             if live > 0 {
                 self.broken.insert(format!("{live} calls of {id} went on although it was suspended"));
@@ -103,8 +130,11 @@ impl Sight {
 
     /// Whose call it is; `None` when the service knows of no such call.
     pub fn owner(&self, call: Id<Call>) -> Option<Tenant> {
-        let found: Option<String> =
-            self.store.query_row("select workspace from calls where id = ?1", [call.to_string()], |row| row.get(0)).optional().expect("a query");
+        let found: Option<String> = self
+            .store
+            .query_row("select workspace from calls where id = ?1", [call.to_string()], |row| row.get(0))
+            .optional()
+            .expect("a query");
         found.and_then(|id| id.parse().ok())
     }
 }

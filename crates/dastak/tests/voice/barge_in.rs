@@ -49,7 +49,12 @@ async fn a_cough_does_not_stop_the_agent() {
     phone.quiet(700).await;
     phone.until_agent_is_silent(400).await;
     let sounded: Vec<&i16> = phone.agent.iter().filter(|sample| **sample != 0).collect();
-    let whole: Vec<i16> = room.said().iter().flat_map(|text| super::fakes::sound_of(text)).filter(|sample| *sample != 0).collect();
+    let whole: Vec<i16> = room
+        .said()
+        .iter()
+        .flat_map(|text| super::fakes::sound_of(text))
+        .filter(|sample| *sample != 0)
+        .collect();
     assert!(sounded.into_iter().eq(whole.iter()), "all of it is said");
     assert_eq!(phone.line.cleared(), 0, "it never even paused");
     phone.hang_up().await;
@@ -67,9 +72,19 @@ async fn a_sign_of_listening_is_ridden_over() {
         phone.say(&speech(Voice::Espeak("hi"), "हाँ")).await;
         phone.until_agent_is_silent(1500).await;
         let sounded: Vec<i16> = phone.agent.iter().copied().filter(|sample| *sample != 0).collect();
-        let whole: Vec<i16> = room.said().iter().flat_map(|text| super::fakes::sound_of(text)).filter(|sample| *sample != 0).collect();
+        let whole: Vec<i16> = room
+            .said()
+            .iter()
+            .flat_map(|text| super::fakes::sound_of(text))
+            .filter(|sample| *sample != 0)
+            .collect();
         assert_eq!(room.said().len(), 3, "{sign}: {:?}", room.said());
-        assert!(sounded == whole, "{sign}: every sample once and in order, {} of {}", sounded.len(), whole.len());
+        assert!(
+            sounded == whole,
+            "{sign}: every sample once and in order, {} of {}",
+            sounded.len(),
+            whole.len()
+        );
         let held = phone.hang_up().await;
         assert_eq!(held.report.turns.len(), 1, "{sign}: {:?}", transcript(&held));
     }
@@ -106,14 +121,20 @@ async fn the_model_knows_only_what_was_heard() {
     assert!(text.starts_with("I am calling about your loan.") && !text.contains("Friday"), "{text}");
     let text = text.clone();
     let held = phone.hang_up().await;
-    assert_eq!(transcript(&held), [format!("agent: {text}"), "customer: who is this?".into(), "agent: All right.".into()]);
+    assert_eq!(
+        transcript(&held),
+        [format!("agent: {text}"), "customer: who is this?".into(), "agent: All right.".into()]
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_model_is_cut_off_while_it_writes() {
     let room = Room::default();
     let text = |wait: u64, text: &str| (wait, Ok(Said::Text(text.to_owned())));
-    room.thinks(vec![vec![text(100, "One. Two. Three. Four. Five. Six. Seven. "), text(9000, "Eight.")], words("Yes?")]);
+    room.thinks(vec![
+        vec![text(100, "One. Two. Three. Four. Five. Six. Seven. "), text(9000, "Eight.")],
+        words("Yes?"),
+    ]);
     room.hears(&["stop a moment please."]);
     let mut phone = room.call(order(converse(&[])));
     phone.until_agent_speaks(1000).await;
@@ -122,7 +143,11 @@ async fn the_model_is_cut_off_while_it_writes() {
     phone.quiet(12_000).await;
     assert!(!room.said().contains(&"Eight.".to_owned()), "what it would have said is dropped");
     let asked = lock(&room.model.asked)[1].clone();
-    assert!(matches!(&asked.history[0], Exchange::Said { text, .. } if text.starts_with("One.") && !text.contains("Seven")), "{:?}", asked.history);
+    assert!(
+        matches!(&asked.history[0], Exchange::Said { text, .. } if text.starts_with("One.") && !text.contains("Seven")),
+        "{:?}",
+        asked.history
+    );
     phone.hang_up().await;
 }
 
@@ -152,8 +177,14 @@ async fn where_it_is_forbidden_nobody_interrupts() {
     let held = phone.until_over(30_000).await;
     assert_eq!(held.end, Fact::Ended(EndCause::AgentEnded));
     let told = transcript(&held);
-    assert!(told.iter().any(|turn| turn.ends_with("take today?")), "the question is heard to its end: {told:?}");
-    assert_eq!(held.report.extracted["plan"], "the gold plan.", "what was said meanwhile is taken when it is over");
+    assert!(
+        told.iter().any(|turn| turn.ends_with("take today?")),
+        "the question is heard to its end: {told:?}"
+    );
+    assert_eq!(
+        held.report.extracted["plan"], "the gold plan.",
+        "what was said meanwhile is taken when it is over"
+    );
 }
 
 #[tokio::test(start_paused = true)]

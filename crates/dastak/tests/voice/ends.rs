@@ -11,7 +11,9 @@ use super::{Room, converse, order, question, transcript};
 #[tokio::test(start_paused = true)]
 async fn the_longest_duration_ends_with_a_word() {
     let room = Room::default();
-    room.thinks(vec![words("This is a long story that nobody has ever heard to its very end, and you will not either.")]);
+    room.thinks(vec![words(
+        "This is a long story that nobody has ever heard to its very end, and you will not either.",
+    )]);
     let mut order = order(converse(&[]));
     order.max_duration = Duration::from_secs(3);
     let held = room.call(order).until_over(10_000).await;
@@ -29,7 +31,10 @@ async fn the_sandbox_ends_politely() {
     order.end_after = Some(Duration::from_secs(8));
     let held = room.call(order).until_over(20_000).await;
     assert_eq!(held.end, Fact::Ended(EndCause::AgentEnded));
-    assert_eq!(transcript(&held).last().map(String::as_str), Some("agent: Thank you for your time. Goodbye."));
+    assert_eq!(
+        transcript(&held).last().map(String::as_str),
+        Some("agent: Thank you for your time. Goodbye.")
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -57,7 +62,11 @@ async fn an_empty_wallet_ends_with_a_word() {
     let held = phone.until_over(10_000).await;
     assert_eq!(held.end, Fact::Ended(EndCause::MaxDuration));
     let told = transcript(&held);
-    assert_eq!(told[1..], ["agent: I am sorry, our time on this call is up. Thank you, goodbye."], "{told:?}");
+    assert_eq!(
+        told[1..],
+        ["agent: I am sorry, our time on this call is up. Thank you, goodbye."],
+        "{told:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]

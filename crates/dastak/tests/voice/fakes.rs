@@ -1,4 +1,5 @@
-//! Scripted providers and a scripted service. Their delays are in tokio's paused time, which moves with the phone's ticks.
+//! Scripted providers and a scripted service. Their delays are in tokio's paused time, which moves with the
+//! phone's ticks.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,8 +9,8 @@ use std::time::Duration;
 use dastak::voice::{Desk, TransferFailure, TransferOrder};
 use domain::call::{Fact, TurnLatency};
 use domain::ports::{
-    Analysis, AnalysisOrder, Answer, Heard, Hints, LanguageModel, ListenOrder, Listening, ProviderError, ProviderFault, Recogniser, Said, SpeakOrder,
-    Speaking, Synthesiser, TalkOrder, Talking, ToolOffer,
+    Analysis, AnalysisOrder, Answer, Heard, Hints, LanguageModel, ListenOrder, Listening, ProviderError,
+    ProviderFault, Recogniser, Said, SpeakOrder, Speaking, Synthesiser, TalkOrder, Talking, ToolOffer,
 };
 use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
@@ -76,7 +77,12 @@ impl Recogniser for Recognises {
                 return Err(fault("no connection"));
             }
             lock(&ears.fed).push(Vec::new());
-            let connection = Connection { ears, owed: Mutex::default(), partial_told: Mutex::default(), news: Notify::new() };
+            let connection = Connection {
+                ears,
+                owed: Mutex::default(),
+                partial_told: Mutex::default(),
+                news: Notify::new(),
+            };
             Ok(Box::new(connection) as Box<dyn Listening>)
         })
     }
@@ -90,7 +96,10 @@ impl Listening for Connection {
         let mut fed = lock(&self.ears.fed);
         let Some(turn) = fed.last_mut() else { return };
         turn.extend(samples);
-        let due = lock(&self.ears.partial).as_ref().filter(|(at, _)| turn.len() >= *at).map(|(_, text)| text.clone());
+        let due = lock(&self.ears.partial)
+            .as_ref()
+            .filter(|(at, _)| turn.len() >= *at)
+            .map(|(_, text)| text.clone());
         let mut told = lock(&self.partial_told);
         if let (Some(text), false) = (due, *told) {
             *told = true;
@@ -171,7 +180,10 @@ impl Synthesiser for Synthesises {
         Box::pin(async move {
             lock(&speaks.said).push(order.text.clone());
             let fails = speaks.broken.load(Ordering::SeqCst)
-                || speaks.fails.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok();
+                || speaks
+                    .fails
+                    .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1))
+                    .is_ok();
             let takes_ms = speaks.takes_ms.load(Ordering::SeqCst) as u64;
             Ok(Box::new(Sound { rest: sound_of(&order.text), takes_ms, fails }) as Box<dyn Speaking>)
         })
@@ -281,7 +293,12 @@ impl Desk for Office {
         })
     }
     fn tool_offers(&self, ids: &[String]) -> Answer<'_, Vec<ToolOffer>> {
-        let offer = |id: &String| ToolOffer { id: id.clone(), name: id.clone(), description: String::new(), parameters: json!({"type": "object"}) };
+        let offer = |id: &String| ToolOffer {
+            id: id.clone(),
+            name: id.clone(),
+            description: String::new(),
+            parameters: json!({"type": "object"}),
+        };
         let offers = ids.iter().map(offer).collect();
         Box::pin(async move { offers })
     }

@@ -51,7 +51,10 @@ fn transfer() -> Value {
 fn model_turns() -> Vec<Vec<Act>> {
     let call = ModelToolCall { tool_id: "lookup".into(), arguments: Map::new() };
     vec![
-        vec![(200, Ok(Said::Text("Hello there. ".into()))), (700, Ok(Said::Text("How are you today?".into())))],
+        vec![
+            (200, Ok(Said::Text("Hello there. ".into()))),
+            (700, Ok(Said::Text("How are you today?".into()))),
+        ],
         vec![(100, Ok(Said::Text("Let me see.".into()))), (0, Ok(Said::Tool(call)))],
         words("It is ten rupees. Anything else?"),
         vec![(50, Err(()))],
@@ -64,8 +67,14 @@ fn coherent(held: &Held, room: &Room, ms: u64) -> Result<(), TestCaseError> {
     prop_assert!(matches!(held.end, Fact::Ended(_) | Fact::Voicemail | Fact::AgentFailed), "{:?}", held.end);
     let turns = &held.report.turns;
     for turn in turns {
-        prop_assert!(!turn.text.trim().is_empty() && turn.start_ms >= 0 && turn.start_ms <= turn.end_ms, "{turn:?}");
-        prop_assert!(turn.end_ms <= i64::try_from(ms).unwrap_or(i64::MAX) + 20, "{turn:?} after the end at {ms}");
+        prop_assert!(
+            !turn.text.trim().is_empty() && turn.start_ms >= 0 && turn.start_ms <= turn.end_ms,
+            "{turn:?}"
+        );
+        prop_assert!(
+            turn.end_ms <= i64::try_from(ms).unwrap_or(i64::MAX) + 20,
+            "{turn:?} after the end at {ms}"
+        );
     }
     prop_assert!(turns.windows(2).all(|pair| pair[0].start_ms <= pair[1].start_ms), "{turns:?}");
     for latency in &held.report.latency {
@@ -77,7 +86,10 @@ fn coherent(held: &Held, room: &Room, ms: u64) -> Result<(), TestCaseError> {
     let opted_out = facts.contains(&Fact::OptOutSaid);
     prop_assert_eq!(opted_out, held.report.outcome.as_deref() == Some("opted_out"));
     let outcome = held.report.outcome.as_deref().filter(|outcome| *outcome != "opted_out");
-    prop_assert!(outcome.is_none() || held.end != Fact::Ended(EndCause::CallerHangup), "an end that was not reached: {outcome:?}");
+    prop_assert!(
+        outcome.is_none() || held.end != Fact::Ended(EndCause::CallerHangup),
+        "an end that was not reached: {outcome:?}"
+    );
     // The flows of these calls end with a goodbye, and a disposition of theirs is that of whoever heard it.
     if matches!(outcome, Some("interested" | "done")) {
         let last = turns.iter().rev().find(|turn| turn.role == domain::conversation::Role::Agent);
@@ -86,9 +98,24 @@ fn coherent(held: &Held, room: &Room, ms: u64) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-async fn play(which: usize, amd: usize, happenings: Vec<Happening>, ends: usize) -> Result<(), TestCaseError> {
+async fn play(
+    which: usize,
+    amd: usize,
+    happenings: Vec<Happening>,
+    ends: usize,
+) -> Result<(), TestCaseError> {
     let room = Room::default();
-    room.hears(&["hello", "haan", "the gold plan", "", "please leave a message", "what?", "my number is", "stop calling me", "yes"]);
+    room.hears(&[
+        "hello",
+        "haan",
+        "the gold plan",
+        "",
+        "please leave a message",
+        "what?",
+        "my number is",
+        "stop calling me",
+        "yes",
+    ]);
     room.ears.takes_ms.store(120 * which, Ordering::SeqCst);
     room.voice.takes_ms.store(60 * amd, Ordering::SeqCst);
     room.thinks(model_turns());
@@ -101,7 +128,9 @@ async fn play(which: usize, amd: usize, happenings: Vec<Happening>, ends: usize)
     for happening in happenings {
         match happening {
             Happening::Speech(which) => {
-                let said = ["the gold plan please", "haan", "wait a moment, I want to say something", "hello"][which % 4];
+                let said =
+                    ["the gold plan please", "haan", "wait a moment, I want to say something", "hello"]
+                        [which % 4];
                 phone.say(&english(said)).await;
             }
             Happening::Quiet(ms) => phone.say(&silence(ms)).await,

@@ -33,7 +33,11 @@ async fn a_person_says_hello_and_is_answered_at_once() {
     let held = phone.until_over(20_000).await;
     assert_eq!(held.end, Fact::Ended(EndCause::AgentEnded));
     let told = transcript(&held);
-    assert_eq!((told[0].as_str(), told[2].as_str()), ("customer: hello?", "customer: the gold plan."), "{told:?}");
+    assert_eq!(
+        (told[0].as_str(), told[2].as_str()),
+        ("customer: hello?", "customer: the gold plan."),
+        "{told:?}"
+    );
     assert_eq!(*lock(&room.office.facts), [Fact::AgentConnected]);
 }
 
@@ -132,7 +136,14 @@ async fn what_sounded_before_the_answer_was_said_by_nobody() {
     let mut phone = room.call_after(looking(), &announcement);
     phone.until_agent_speaks(1700).await;
     let held = phone.hang_up().await;
-    assert!(held.report.turns.iter().all(|turn| turn.role == domain::conversation::Role::Agent && turn.start_ms < 1700), "{:?}", held.report.turns);
+    assert!(
+        held.report
+            .turns
+            .iter()
+            .all(|turn| turn.role == domain::conversation::Role::Agent && turn.start_ms < 1700),
+        "{:?}",
+        held.report.turns
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,5 @@
-//! Conversations on audio: made speech goes into the ear tick by tick, what the agent says comes out of the line. Nothing waits for real time.
+//! Conversations on audio: made speech goes into the ear tick by tick, what the agent says comes out of the
+//! line. Nothing waits for real time.
 
 mod fakes;
 mod phone;
@@ -83,7 +84,16 @@ impl Room {
         let mouth = Arc::clone(&line);
         let desk = Arc::clone(&self.office);
         let call = tokio::spawn(hold(order, speech, mouth, hearing, desk, receiver));
-        Phone { ear: Some(ear), line, commands, call, now: 0, agent: Vec::new(), customer: Vec::new(), loses: None }
+        Phone {
+            ear: Some(ear),
+            line,
+            commands,
+            call,
+            now: 0,
+            agent: Vec::new(),
+            customer: Vec::new(),
+            loses: None,
+        }
     }
 
     pub fn said(&self) -> Vec<String> {

@@ -1,4 +1,5 @@
-//! One call in real time with the programs of the offline set: espeak-ng speaks, pocketsphinx hears, rules answer.
+//! One call in real time with the programs of the offline set: espeak-ng speaks, pocketsphinx hears, rules
+//! answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,8 @@ use super::phone::{Phone, frames};
 use super::sounds::english;
 use super::{Room, order, transcript};
 
-/// A tick that takes this long in real time. The programs are given more of it than a call would give them, because tests share a machine.
+/// A tick that takes this long in real time. The programs are given more of it than a call would give them,
+/// because tests share a machine.
 #[allow(clippy::disallowed_methods)]
 async fn tick(phone: &mut Phone, heard: &[i16; 160], takes_ms: u64) -> bool {
     tokio::time::sleep(Duration::from_millis(takes_ms)).await;

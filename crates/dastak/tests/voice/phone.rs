@@ -1,5 +1,5 @@
-//! A telephone without a network: the test is the line's sound thread and ticks the ear itself, so that a call is held as fast as it can be
-//! worked and every time in it is a number of ticks.
+//! A telephone without a network: the test is the line's sound thread and ticks the ear itself, so that a
+//! call is held as fast as it can be worked and every time in it is a number of ticks.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -8,7 +8,8 @@ use super::sounds::english;
 use super::{Room, order, question};
 
 fn folder(name: &str) -> std::path::PathBuf {
-    let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let folder =
+        std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     folder
 }
@@ -39,7 +40,12 @@ async fn both_sides_are_in_the_file_where_they_were_said() {
     let held = phone.hang_up().await;
     let file = held.report.recording.expect("a recording");
     let (left, right) = read(&file.path);
-    assert!(left.len() == right.len() && (agent.len() - 160..=agent.len()).contains(&left.len()), "{} of {}", left.len(), agent.len());
+    assert!(
+        left.len() == right.len() && (agent.len() - 160..=agent.len()).contains(&left.len()),
+        "{} of {}",
+        left.len(),
+        agent.len()
+    );
     assert!(left == customer[..left.len()], "the customer is left");
     assert!(right == agent[..right.len()], "the agent is right");
     assert_eq!(file.duration_ms, left.len() as i64 / 8);
@@ -66,7 +72,9 @@ fn a_file_that_is_cut_off_by_a_crash_is_whole_to_its_last_second() {
     for tick in 0..180i16 {
         ear.tick(Tick { heard: Some(&[tick; 160]), said: None, late_ms: 0 });
     }
-    eventually("three seconds are in the file", || hound::WavReader::open(&path).is_ok_and(|reader| reader.duration() == 3 * 8000));
+    eventually("three seconds are in the file", || {
+        hound::WavReader::open(&path).is_ok_and(|reader| reader.duration() == 3 * 8000)
+    });
     let copy = folder.join("copy.wav");
     std::fs::copy(&path, &copy).expect("a copy, as a crash leaves it");
     let (left, _) = read(copy.to_str().expect("a path"));
@@ -88,6 +96,10 @@ async fn a_full_disk_ends_the_recording_and_not_the_call() {
     phone.until_agent_speaks(2000).await;
     tokio::time::resume();
     let held = phone.hang_up().await;
-    assert_eq!(held.end, Fact::Ended(domain::call::EndCause::CallerHangup), "it was the customer who ended it");
+    assert_eq!(
+        held.end,
+        Fact::Ended(domain::call::EndCause::CallerHangup),
+        "it was the customer who ended it"
+    );
     assert_eq!(held.report.recording, None);
 }

@@ -1,4 +1,5 @@
-//! Made sounds: speech of Debian's `flite` and `espeak-ng` as a telephone line carries it, kept in the target folder; coughs, tones and noise.
+//! Made sounds: speech of Debian's `flite` and `espeak-ng` as a telephone line carries it, kept in the target
+//! folder; coughs, tones and noise.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -27,8 +28,31 @@ pub fn speech(voice: Voice, text: &str) -> Vec<i16> {
             Voice::Espeak(voice) => run("espeak-ng", &["-v", voice, "-w", path(&raw), text]),
         }
         let trim = ["silence", "1", "0.01", "1%", "reverse", "silence", "1", "0.01", "1%", "reverse"];
-        run("sox", &[&[path(&raw), "-r", "8000", "-c", "1", "-t", "ul", path(&mulaw), "gain", "-n", "-6"][..], &trim].concat());
-        run("sox", &["-t", "ul", "-r", "8000", "-c", "1", path(&mulaw), "-b", "16", "-e", "signed-integer", path(&whole)]);
+        run(
+            "sox",
+            &[
+                &[path(&raw), "-r", "8000", "-c", "1", "-t", "ul", path(&mulaw), "gain", "-n", "-6"][..],
+                &trim,
+            ]
+            .concat(),
+        );
+        run(
+            "sox",
+            &[
+                "-t",
+                "ul",
+                "-r",
+                "8000",
+                "-c",
+                "1",
+                path(&mulaw),
+                "-b",
+                "16",
+                "-e",
+                "signed-integer",
+                path(&whole),
+            ],
+        );
         std::fs::rename(&whole, &made).expect("a name for made speech");
         for rest in [raw, mulaw] {
             let _ = std::fs::remove_file(rest);
@@ -45,8 +69,9 @@ pub fn english(text: &str) -> Vec<i16> {
 
 fn domain_key(voice: Voice, text: &str) -> String {
     // FNV-1a: the name of a file, nothing more.
-    let hash =
-        format!("{voice:?} {text}").bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = format!("{voice:?} {text}")
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     format!("{hash:016x}")
 }
 

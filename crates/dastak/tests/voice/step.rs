@@ -1,4 +1,5 @@
-//! What the flow does and what was heard keep step: nothing is done before the words before it have sounded, and who hangs up first ended the call.
+//! What the flow does and what was heard keep step: nothing is done before the words before it have sounded,
+//! and who hangs up first ended the call.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -63,7 +64,8 @@ async fn to_the_end(mut phone: Phone, within_ms: u64) -> (Held, Vec<i16>) {
 #[tokio::test(start_paused = true)]
 async fn last_words_are_heard_to_their_end_however_long_they_are() {
     let text: String = (1..=12).map(long).collect::<Vec<_>>().join(" ");
-    let in_one = json!([{"id": "z", "type": "end", "text": format!("{text} That was all."), "outcome": "informed"}]);
+    let in_one =
+        json!([{"id": "z", "type": "end", "text": format!("{text} That was all."), "outcome": "informed"}]);
     for (nodes, turns) in [(twelve(), 13), (in_one, 1)] {
         let room = Room::default();
         let (held, agent) = to_the_end(room.call(order(nodes)), 140_000).await;
@@ -73,8 +75,17 @@ async fn last_words_are_heard_to_their_end_however_long_they_are() {
         assert!((1..=12).all(|number| told.iter().any(|turn| turn.contains(&long(number)))), "{told:?}");
         let whole: Vec<i16> = room.said().iter().flat_map(|text| sounded(&sound_of(text))).collect();
         assert_eq!(room.said().len(), 13, "each is made once");
-        assert!(sounded(&agent) == whole, "every sample was on the line: {} of {}", sounded(&agent).len(), whole.len());
-        assert!(longest_gap(&agent) <= 40, "the next sentence is there before the last ends: a gap of {} ms", longest_gap(&agent));
+        assert!(
+            sounded(&agent) == whole,
+            "every sample was on the line: {} of {}",
+            sounded(&agent).len(),
+            whole.len()
+        );
+        assert!(
+            longest_gap(&agent) <= 40,
+            "the next sentence is there before the last ends: a gap of {} ms",
+            longest_gap(&agent)
+        );
     }
 }
 
@@ -90,7 +101,10 @@ async fn who_hangs_up_before_the_last_words_have_sounded_was_first() {
     assert_eq!(told.len(), 4, "what never sounded was not said: {told:?}");
     assert!((1..=3).all(|number| told[number - 1] == format!("agent: {}", long(number))), "{told:?}");
     let cut = told[3].strip_prefix("agent: ").expect("the agent's");
-    assert!(cut.len() > 20 && cut.len() < 80 && long(4).starts_with(cut), "a sentence that is cut in the middle shows what was heard: {cut}");
+    assert!(
+        cut.len() > 20 && cut.len() < 80 && long(4).starts_with(cut),
+        "a sentence that is cut in the middle shows what was heard: {cut}"
+    );
     // The line may die, or the service be told.
     for command in [Command::PeerGone, Command::HangUp(EndCause::ApiHangup)] {
         let mut phone = Room::default().call(order(twelve()));
@@ -131,8 +145,16 @@ async fn the_longest_duration_holds_in_last_words() {
     let (held, _) = to_the_end(room.call(order), 60_000).await;
     assert_eq!(outcome(&held), (Fact::Ended(EndCause::MaxDuration), None));
     let told = transcript(&held);
-    assert_eq!(told.last().map(String::as_str), Some("agent: I am sorry, our time on this call is up. Thank you, goodbye."), "{told:?}");
-    assert!((45_000..45_200).contains(&held.report.turns.last().expect("a turn").start_ms), "{:?}", held.report.turns.last());
+    assert_eq!(
+        told.last().map(String::as_str),
+        Some("agent: I am sorry, our time on this call is up. Thank you, goodbye."),
+        "{told:?}"
+    );
+    assert!(
+        (45_000..45_200).contains(&held.report.turns.last().expect("a turn").start_ms),
+        "{:?}",
+        held.report.turns.last()
+    );
 }
 
 /// A tool, a message and a person, with words of three seconds before each.
@@ -183,7 +205,10 @@ async fn each_effect_happens_when_the_words_before_it_have_sounded() {
         }
         for (at, after) in at.into_iter().zip([a, a + b, person]) {
             let at = at.expect("it happened");
-            assert!((after - 20..=after + 60).contains(&at), "{mode}: after {at} ms of sound instead of {after}");
+            assert!(
+                (after - 20..=after + 60).contains(&at),
+                "{mode}: after {at} ms of sound instead of {after}"
+            );
         }
         assert_eq!(outcome(&phone.call.await.expect("no panic")).0, Fact::Ended(EndCause::TransferHandoff));
     }
@@ -201,7 +226,11 @@ async fn who_hangs_up_before_an_effect_has_not_brought_it_about() {
         phone.until_agent_speaks(500).await;
         phone.quiet(after).await;
         let held = phone.hang_up().await;
-        assert_eq!((outcome(&held), done(&room)), ((Fact::Ended(EndCause::CallerHangup), None), expected), "after {after} ms");
+        assert_eq!(
+            (outcome(&held), done(&room)),
+            ((Fact::Ended(EndCause::CallerHangup), None), expected),
+            "after {after} ms"
+        );
     }
 }
 
@@ -244,7 +273,11 @@ async fn an_interruption_of_the_first_of_several_sentences_is_an_answer() {
     assert_eq!(held.report.extracted["plan"], "the gold plan please.");
     let told = transcript(&held);
     assert!(told[0].starts_with("agent: Hello, this") && !told[0].contains("loan"), "{told:?}");
-    assert_eq!(told[1..], ["customer: the gold plan please.", "agent: Thank you."], "what was not heard was not said");
+    assert_eq!(
+        told[1..],
+        ["customer: the gold plan please.", "agent: Thank you."],
+        "what was not heard was not said"
+    );
     assert_eq!(*lock(&room.office.messages), ["Your link"], "the flow has gone past it");
 }
 
@@ -262,7 +295,11 @@ async fn last_words_are_not_interrupted_and_what_was_said_meanwhile_is_kept() {
     assert_eq!(outcome(&held), (Fact::Ended(EndCause::AgentEnded), Some("informed")));
     let told = transcript(&held);
     assert_eq!(told.len(), 3, "{told:?}");
-    assert!(told.contains(&"customer: wait, I have a question.".to_owned()) && told.iter().any(|turn| turn.ends_with("goodbye.")), "{told:?}");
+    assert!(
+        told.contains(&"customer: wait, I have a question.".to_owned())
+            && told.iter().any(|turn| turn.ends_with("goodbye.")),
+        "{told:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]

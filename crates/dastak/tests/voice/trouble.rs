@@ -75,7 +75,10 @@ async fn when_nobody_hears_any_more_the_agent_says_sorry() {
     phone.say(&english("the gold plan")).await;
     let held = phone.until_over(10_000).await;
     assert_eq!((held.end, held.report.outcome.as_deref()), (Fact::Ended(EndCause::Error), Some("error")));
-    assert_eq!(transcript(&held).last().map(String::as_str), Some("agent: Sorry, something went wrong on our side. Goodbye."));
+    assert_eq!(
+        transcript(&held).last().map(String::as_str),
+        Some("agent: Sorry, something went wrong on our side. Goodbye.")
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -164,12 +167,18 @@ async fn the_next_provider_takes_over_in_mid_call() {
     let clock: Monotonic = Arc::new(|| std::time::Duration::ZERO);
     let speech = Speech {
         to_text: Arc::new(Recognisers::new(
-            vec![Arc::new(Recognises(Arc::clone(&first.ears))), Arc::new(Recognises(Arc::clone(&second.ears)))],
+            vec![
+                Arc::new(Recognises(Arc::clone(&first.ears))),
+                Arc::new(Recognises(Arc::clone(&second.ears))),
+            ],
             limits,
             &clock,
         )),
         from_text: Arc::new(Synthesisers::new(
-            vec![Arc::new(Synthesises(Arc::clone(&first.voice))), Arc::new(Synthesises(Arc::clone(&second.voice)))],
+            vec![
+                Arc::new(Synthesises(Arc::clone(&first.voice))),
+                Arc::new(Synthesises(Arc::clone(&second.voice))),
+            ],
             limits,
             &clock,
         )),
@@ -189,8 +198,20 @@ async fn the_next_provider_takes_over_in_mid_call() {
     phone.until_agent_speaks(4000).await;
     phone.until_agent_is_silent(600).await;
     let held = phone.hang_up().await;
-    assert_eq!(transcript(&held), ["agent: Hello.", "customer: hello.", "agent: Yes?", "customer: what is my balance?", "agent: It is ten rupees."]);
+    assert_eq!(
+        transcript(&held),
+        [
+            "agent: Hello.",
+            "customer: hello.",
+            "agent: Yes?",
+            "customer: what is my balance?",
+            "agent: It is ten rupees."
+        ]
+    );
     assert_eq!(second.said(), ["It is ten rupees."]);
     let replayed = lock(&second.ears.fed).first().map_or(0, Vec::len);
-    assert!(replayed >= english("what is my balance?").len(), "the second recogniser heard the turn from its beginning: {replayed}");
+    assert!(
+        replayed >= english("what is my balance?").len(),
+        "the second recogniser heard the turn from its beginning: {replayed}"
+    );
 }

@@ -38,8 +38,14 @@ async fn a_question_is_answered() {
     let [latency] = held.report.latency.as_slice() else { panic!("{:?}", held.report.latency) };
     assert_eq!(latency.turn, 2);
     assert!((300..=1000).contains(&latency.endpoint_ms), "{latency:?}");
-    assert!(latency.transcript_ms.is_some_and(|at| at <= latency.endpoint_ms) && latency.first_token_ms.is_none());
-    assert!(latency.first_audio_ms.is_some() && latency.first_packet_ms.is_some_and(|at| (latency.endpoint_ms..1200).contains(&at)), "{latency:?}");
+    assert!(
+        latency.transcript_ms.is_some_and(|at| at <= latency.endpoint_ms) && latency.first_token_ms.is_none()
+    );
+    assert!(
+        latency.first_audio_ms.is_some()
+            && latency.first_packet_ms.is_some_and(|at| (latency.endpoint_ms..1200).contains(&at)),
+        "{latency:?}"
+    );
     assert_eq!(lock(&room.office.answered).len(), 1);
     assert!(!held.report.model_talked);
 }
@@ -150,7 +156,12 @@ async fn the_model_is_spoken_while_it_writes() {
     assert!(held.report.model_talked);
     assert_eq!(held.report.latency.len(), 2);
     for latency in &held.report.latency {
-        let times = [Some(latency.endpoint_ms), latency.first_token_ms, latency.first_audio_ms, latency.first_packet_ms];
+        let times = [
+            Some(latency.endpoint_ms),
+            latency.first_token_ms,
+            latency.first_audio_ms,
+            latency.first_packet_ms,
+        ];
         assert!(times.iter().all(Option::is_some) && times.is_sorted(), "{latency:?}");
     }
     let asked = lock(&room.model.asked);
@@ -163,7 +174,11 @@ async fn the_model_is_spoken_while_it_writes() {
 async fn a_slow_tool_is_bridged_with_a_word() {
     let room = Room::default();
     let call = ModelToolCall { tool_id: "lookup".into(), arguments: Map::new() };
-    room.thinks(vec![words("Hello."), vec![(100, Ok(Said::Tool(call)))], words("Your balance is ten rupees.")]);
+    room.thinks(vec![
+        words("Hello."),
+        vec![(100, Ok(Said::Tool(call)))],
+        words("Your balance is ten rupees."),
+    ]);
     room.hears(&["my balance please."]);
     *lock(&room.office.tool) = (5000, Some(Ok(json!({"balance": 10}))));
     let mut phone = room.call(order(converse(&["lookup"])));
@@ -176,8 +191,11 @@ async fn a_slow_tool_is_bridged_with_a_word() {
     assert_eq!(room.said(), ["Hello.", "One moment, please.", "Your balance is ten rupees."]);
     assert_eq!(lock(&room.office.tools)[0].0, "lookup");
     let asked = lock(&room.model.asked).last().cloned().expect("a request");
-    let spoken: Vec<&str> =
-        asked.history.iter().filter_map(|one| if let Exchange::Said { text, .. } = one { Some(text.as_str()) } else { None }).collect();
+    let spoken: Vec<&str> = asked
+        .history
+        .iter()
+        .filter_map(|one| if let Exchange::Said { text, .. } = one { Some(text.as_str()) } else { None })
+        .collect();
     assert_eq!(spoken, ["Hello.", "my balance please."], "the model is not shown the filler");
     let held = phone.hang_up().await;
     assert_eq!(held.end, Fact::Ended(EndCause::CallerHangup));
@@ -212,7 +230,10 @@ async fn silence_is_asked_about_and_then_ends_the_call() {
     order.silence = Duration::from_secs(4);
     let held = room.call(order).until_over(60_000).await;
     assert_eq!(held.end, Fact::Ended(EndCause::SilenceTimeout));
-    assert_eq!(room.said(), ["Hello.", "Are you still there?", "Are you still there?", "Thank you for your time.", "Goodbye."]);
+    assert_eq!(
+        room.said(),
+        ["Hello.", "Are you still there?", "Are you still there?", "Thank you for your time.", "Goodbye."]
+    );
     let starts: Vec<i64> = held.report.turns.iter().map(|turn| turn.start_ms).collect();
     let ends: Vec<i64> = held.report.turns.iter().map(|turn| turn.end_ms).collect();
     for (end, next) in ends.iter().zip(starts.iter().skip(1)) {

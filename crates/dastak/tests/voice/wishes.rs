@@ -107,12 +107,18 @@ async fn a_person_is_brought_in() {
         let rung_at_once = !lock(&room.office.transfers).is_empty();
         assert_eq!(rung_at_once, kind == TransferMode::Warm, "a cold transfer waits for what is being said");
         phone.quiet(4500).await;
-        assert!(phone.agent.iter().rev().take(3 * 8000).any(|sample| *sample != 0), "the customer hears it ring");
+        assert!(
+            phone.agent.iter().rev().take(3 * 8000).any(|sample| *sample != 0),
+            "the customer hears it ring"
+        );
         let held = phone.until_over(10_000).await;
         assert_eq!(held.end, Fact::Ended(EndCause::TransferHandoff));
         assert_eq!(held.report.outcome.as_deref(), Some("transferred"));
         let asked = lock(&room.office.transfers).clone();
-        assert_eq!((asked.len(), asked[0].mode, asked[0].numbers.as_slice()), (1, kind, ["+919822222222".to_owned()].as_slice()));
+        assert_eq!(
+            (asked.len(), asked[0].mode, asked[0].numbers.as_slice()),
+            (1, kind, ["+919822222222".to_owned()].as_slice())
+        );
         assert!(asked[0].briefing.contains("Ravi Kumar"), "{}", asked[0].briefing);
     }
 }
@@ -131,7 +137,11 @@ async fn the_agent_takes_the_call_back() {
     let held = phone.until_over(10_000).await;
     assert_eq!(held.end, Fact::Ended(EndCause::AgentEnded));
     assert_eq!(held.report.outcome.as_deref(), Some("callback_requested"), "{:?}", transcript(&held));
-    assert_eq!(lock(&room.office.transfers)[0].numbers.len(), 2, "with no list of its own the agent may ring what its flow names");
+    assert_eq!(
+        lock(&room.office.transfers)[0].numbers.len(),
+        2,
+        "with no list of its own the agent may ring what its flow names"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -155,7 +165,10 @@ async fn a_number_that_the_agent_may_not_ring_is_not_rung() {
 async fn the_model_asks_for_a_person() {
     let call = |number: &str| {
         let arguments = json!({"number": number}).as_object().cloned().unwrap_or_default();
-        vec![(100, Ok(Said::Text("One second.".into()))), (0, Ok(Said::Tool(ModelToolCall { tool_id: "transfer_to_human".into(), arguments })))]
+        vec![
+            (100, Ok(Said::Text("One second.".into()))),
+            (0, Ok(Said::Tool(ModelToolCall { tool_id: "transfer_to_human".into(), arguments }))),
+        ]
     };
     let room = Room::default();
     room.thinks(vec![words("Hello."), call("+911234567890"), words("Sorry, nobody is there."), call("")]);
@@ -184,20 +197,28 @@ async fn the_model_asks_for_a_person() {
 
 #[tokio::test(start_paused = true)]
 async fn the_model_ends_the_call_and_sends_a_message() {
-    let tool =
-        |tool_id: &str, arguments: Value| ModelToolCall { tool_id: tool_id.into(), arguments: arguments.as_object().cloned().unwrap_or_default() };
+    let tool = |tool_id: &str, arguments: Value| ModelToolCall {
+        tool_id: tool_id.into(),
+        arguments: arguments.as_object().cloned().unwrap_or_default(),
+    };
     let room = Room::default();
     room.thinks(vec![
         words("Hello."),
         vec![(50, Ok(Said::Tool(tool("chatapp_message", json!({"text": "Your link"})))))],
-        vec![(50, Ok(Said::Text("Sent. Goodbye.".into()))), (0, Ok(Said::Tool(tool("end_call", json!({"outcome": "link_sent"})))))],
+        vec![
+            (50, Ok(Said::Text("Sent. Goodbye.".into()))),
+            (0, Ok(Said::Tool(tool("end_call", json!({"outcome": "link_sent"}))))),
+        ],
     ]);
     room.hears(&["send me the link."]);
     let mut phone = room.call(order(converse(&["chatapp_message", "end_call"])));
     phone.until_agent_is_silent(600).await;
     phone.say(&english("send me the link")).await;
     let held = phone.until_over(10_000).await;
-    assert_eq!((held.end, held.report.outcome.as_deref()), (Fact::Ended(EndCause::AgentEnded), Some("link_sent")));
+    assert_eq!(
+        (held.end, held.report.outcome.as_deref()),
+        (Fact::Ended(EndCause::AgentEnded), Some("link_sent"))
+    );
     assert_eq!(*lock(&room.office.messages), ["Your link"]);
     assert_eq!(transcript(&held).last().map(String::as_str), Some("agent: Sent. Goodbye."));
 }

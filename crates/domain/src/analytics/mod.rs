@@ -1,8 +1,9 @@
 //! Figures over calls (docs/contract/analytics.md; every figure is defined in docs/analytics.md).
 //!
-//! A month of a busy workspace has a million calls. What the figures need of them is packed, an hour of India time at a time, into bytes
-//! ([`pack`]) that the store keeps; a [`Report`] reads them one after the other, whole or narrowed to an agent, a campaign or a span inside
-//! an hour. Nothing is added up beforehand, so that people are counted once and percentiles are exact over any range.
+//! A month of a busy workspace has a million calls. What the figures need of them is packed, an hour of India
+//! time at a time, into bytes ([`pack`]) that the store keeps; a [`Report`] reads them one after the other,
+//! whole or narrowed to an agent, a campaign or a span inside an hour. Nothing is added up beforehand, so
+//! that people are counted once and percentiles are exact over any range.
 
 mod packed;
 mod report;

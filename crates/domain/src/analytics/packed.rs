@@ -77,7 +77,8 @@ impl Words {
     }
 }
 
-/// Packs calls that began in the hour that begins at `start`, in the order of their beginning. `None` when they have more words than an hour can hold.
+/// Packs calls that began in the hour that begins at `start`, in the order of their beginning. `None` when
+/// they have more words than an hour can hold.
 pub fn pack(start: Timestamp, facts: &[CallFact]) -> Option<Vec<u8>> {
     let mut words = Words::default();
     let mut calls = Vec::with_capacity(facts.len() * WIDTH);
@@ -88,7 +89,8 @@ pub fn pack(start: Timestamp, facts: &[CallFact]) -> Option<Vec<u8>> {
         calls.extend_from_slice(&or_none(fact.end.map(|end| (end.0 - fact.start.0).max(0))));
         calls.extend_from_slice(&or_none(fact.talk_ms.map(|talk| talk.max(0))));
         calls.extend_from_slice(&fact.person.unwrap_or(0).to_le_bytes());
-        for word in [&fact.agent, &fact.campaign, &fact.outcome, &fact.cause, &fact.language, &fact.sentiment] {
+        for word in [&fact.agent, &fact.campaign, &fact.outcome, &fact.cause, &fact.language, &fact.sentiment]
+        {
             calls.extend_from_slice(&words.place(word.as_deref())?.to_le_bytes());
         }
         let standing = match fact.standing {
@@ -96,7 +98,9 @@ pub fn pack(start: Timestamp, facts: &[CallFact]) -> Option<Vec<u8>> {
             Standing::Blocked => BLOCKED,
             Standing::Declined => DECLINED,
         };
-        calls.push(standing | if fact.answered { ANSWERED } else { 0 } | if fact.inbound { INBOUND } else { 0 });
+        calls.push(
+            standing | if fact.answered { ANSWERED } else { 0 } | if fact.inbound { INBOUND } else { 0 },
+        );
     }
     let mut out = Vec::with_capacity(2 + words.list.len() + calls.len());
     out.extend_from_slice(&u16::try_from(words.places.len()).ok()?.to_le_bytes());

@@ -180,18 +180,24 @@ impl Report {
     pub fn add(&mut self, hour: i64, bytes: &[u8]) -> Result<(), Damaged> {
         let (words, calls) = open(bytes).ok_or(Damaged)?;
         // «None» is place 0 of every hour.
-        let places: Vec<usize> = std::iter::once(0).chain(words.iter().map(|word| self.place(word))).collect();
-        let wanted = |asked: &Option<String>| asked.as_ref().map(|asked| words.iter().position(|word| word == asked).map(|at| at + 1));
+        let places: Vec<usize> =
+            std::iter::once(0).chain(words.iter().map(|word| self.place(word))).collect();
+        let wanted = |asked: &Option<String>| {
+            asked.as_ref().map(|asked| words.iter().position(|word| word == asked).map(|at| at + 1))
+        };
         let (agent, campaign) = (wanted(&self.query.agent), wanted(&self.query.campaign));
         if agent == Some(None) || campaign == Some(None) {
             return Ok(());
         }
-        let fits = |asked: Option<Option<usize>>, place: u16| asked.flatten().is_none_or(|asked| asked == usize::from(place));
+        let fits = |asked: Option<Option<usize>>, place: u16| {
+            asked.flatten().is_none_or(|asked| asked == usize::from(place))
+        };
         let voicemail = words.iter().position(|word| *word == "voicemail").map(|at| at + 1);
         let (start, mut day) = (start_of(hour), (0, 0, 0));
         for call in calls {
             let at = start.plus(i64::from(call.offset));
-            let inside = self.query.from.is_none_or(|from| at >= from) && self.query.to.is_none_or(|to| at < to);
+            let inside =
+                self.query.from.is_none_or(|from| at >= from) && self.query.to.is_none_or(|to| at < to);
             if !inside || !fits(agent, call.words[0]) || !fits(campaign, call.words[1]) {
                 continue;
             }
@@ -255,7 +261,10 @@ impl Report {
     pub fn finish(mut self) -> Figures {
         let by = |count: fn(&WordCounts) -> u64| -> BTreeMap<String, u64> {
             let named = self.words.iter().zip(&self.counts).skip(1);
-            named.filter(|(_, counts)| count(counts) > 0).map(|(word, counts)| (word.clone(), count(counts))).collect()
+            named
+                .filter(|(_, counts)| count(counts) > 0)
+                .map(|(word, counts)| (word.clone(), count(counts)))
+                .collect()
         };
         let (by_outcome, by_cause) = (by(|counts| counts.outcome), by(|counts| counts.cause));
         let (by_language, by_sentiment) = (by(|counts| counts.language), by(|counts| counts.sentiment));
@@ -268,11 +277,19 @@ impl Report {
                 talk_seconds: counts.talk,
                 inbound: counts.inbound,
                 outbound: counts.calls - counts.inbound,
-                sentiment: counts.sentiment.iter().map(|(place, count)| (self.words[*place].clone(), *count)).collect(),
+                sentiment: counts
+                    .sentiment
+                    .iter()
+                    .map(|(place, count)| (self.words[*place].clone(), *count))
+                    .collect(),
             });
         }
         agents.sort_by(|one, other| {
-            (one.agent.is_none(), Reverse(one.calls), &one.agent).cmp(&(other.agent.is_none(), Reverse(other.calls), &other.agent))
+            (one.agent.is_none(), Reverse(one.calls), &one.agent).cmp(&(
+                other.agent.is_none(),
+                Reverse(other.calls),
+                &other.agent,
+            ))
         });
         let sum = |count: fn(&AgentFigures) -> u64| agents.iter().map(count).sum::<u64>();
         Figures {
@@ -290,7 +307,11 @@ impl Report {
             by_cause,
             by_language,
             by_sentiment,
-            per_day: self.days.into_iter().map(|(day, (calls, answered, talk))| (day, calls, answered, talk)).collect(),
+            per_day: self
+                .days
+                .into_iter()
+                .map(|(day, (calls, answered, talk))| (day, calls, answered, talk))
+                .collect(),
             agents,
         }
     }

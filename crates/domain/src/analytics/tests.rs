@@ -25,7 +25,8 @@ fn report(query: Query, facts: &[CallFact]) -> Figures {
     hours.sort_unstable();
     hours.dedup();
     for hour in hours {
-        let mut of_hour: Vec<CallFact> = facts.iter().filter(|fact| hour_of(fact.start) == hour).cloned().collect();
+        let mut of_hour: Vec<CallFact> =
+            facts.iter().filter(|fact| hour_of(fact.start) == hour).cloned().collect();
         of_hour.sort_by_key(|fact| fact.start);
         report.add(hour, &pack(start_of(hour), &of_hour).unwrap()).unwrap();
     }
@@ -58,27 +59,45 @@ fn a_small_day() {
         answered(40 * SECOND, 30, 2),
         CallFact { cause: Some("voicemail".into()), outcome: None, sentiment: None, ..answered(DAY, 4, 3) },
         fact(noon + DAY, Some(noon + DAY)),
-        CallFact { agent: None, inbound: true, person: Some(9), language: None, ..fact(noon + DAY + HOUR, None) },
+        CallFact {
+            agent: None,
+            inbound: true,
+            person: Some(9),
+            language: None,
+            ..fact(noon + DAY + HOUR, None)
+        },
         CallFact { standing: Standing::Blocked, campaign: Some("cmp_1".into()), ..fact(noon, Some(noon)) },
         CallFact { standing: Standing::Declined, inbound: true, ..fact(noon, Some(noon)) },
     ];
     let figures = report(Query::default(), &facts);
-    assert_eq!((figures.calls, figures.answered, figures.people_reached, figures.contacts_targeted), (6, 4, 2, 3));
+    assert_eq!(
+        (figures.calls, figures.answered, figures.people_reached, figures.contacts_targeted),
+        (6, 4, 2, 3)
+    );
     assert_eq!((figures.talk_seconds, figures.talk_p50, figures.talk_p90, figures.peak), (64, 10, 30, 2));
     assert_eq!((figures.blocked, figures.declined), (1, 1));
     assert_eq!(figures.by_outcome, BTreeMap::from([("paid".into(), 3)]));
-    assert_eq!(figures.by_cause, BTreeMap::from([("agent_ended".into(), 3), ("voicemail".into(), 1), ("busy".into(), 2)]));
+    assert_eq!(
+        figures.by_cause,
+        BTreeMap::from([("agent_ended".into(), 3), ("voicemail".into(), 1), ("busy".into(), 2)])
+    );
     assert_eq!(figures.by_language, BTreeMap::from([("en".into(), 5)]));
     assert_eq!(figures.by_sentiment, BTreeMap::from([("positive".into(), 3)]));
     assert_eq!(figures.per_day, [(0, 3, 3, 60), (1, 3, 1, 4)]);
-    let rows: Vec<_> =
-        figures.agents.iter().map(|agent| (agent.agent.as_deref(), agent.calls, agent.answered, agent.inbound, agent.outbound)).collect();
+    let rows: Vec<_> = figures
+        .agents
+        .iter()
+        .map(|agent| (agent.agent.as_deref(), agent.calls, agent.answered, agent.inbound, agent.outbound))
+        .collect();
     assert_eq!(rows, [(Some("agt_a"), 5, 4, 0, 5), (None, 1, 0, 1, 0)]);
     let none = report(Query { agent: Some("agt_b".into()), ..Query::default() }, &facts);
     assert_eq!(none, Figures::default());
     let campaign = report(Query { campaign: Some("cmp_1".into()), ..Query::default() }, &facts);
     assert_eq!((campaign.calls, campaign.blocked, campaign.declined), (0, 1, 0));
-    let part = report(Query { from: Some(Timestamp(noon + SECOND)), to: Some(Timestamp(noon + DAY)), ..Query::default() }, &facts);
+    let part = report(
+        Query { from: Some(Timestamp(noon + SECOND)), to: Some(Timestamp(noon + DAY)), ..Query::default() },
+        &facts,
+    );
     assert_eq!((part.calls, part.people_reached, part.peak), (2, 1, 1));
 }
 
@@ -90,7 +109,10 @@ fn damaged_bytes_are_refused() {
     let mut report = Report::new(Query::default(), Timestamp(0));
     assert!(report.add(0, &good).is_ok());
     for length in 0..good.len() {
-        assert!(report.add(0, &good[..length]).is_err() || length == good.len() - super::packed::WIDTH, "{length}");
+        assert!(
+            report.add(0, &good[..length]).is_err() || length == good.len() - super::packed::WIDTH,
+            "{length}"
+        );
     }
 }
 

@@ -48,8 +48,9 @@ const MOST_TRIES: i64 = 7;
 /// How long a recording that cannot be kept is tried again.
 const RECORDING_TRIED: i64 = 7 * DAY;
 
-/// When a step that has been tried `attempts` times (at least once) is tried again, in milliseconds from now; `None` when it has failed for good.
-/// `age` is the time since it was written down. What has to be dropped is tried for ever.
+/// When a step that has been tried `attempts` times (at least once) is tried again, in milliseconds from now;
+/// `None` when it has failed for good. `age` is the time since it was written down. What has to be dropped is
+/// tried for ever.
 pub fn retry_in(step: Step, attempts: i64, age: i64) -> Option<i64> {
     let doublings = u32::try_from((attempts - 1).clamp(0, 16)).unwrap_or(16);
     let wait = ((30 * SECOND) << doublings).min(LONGEST_WAIT);
@@ -63,7 +64,10 @@ pub fn retry_in(step: Step, attempts: i64, age: i64) -> Option<i64> {
 /// Whether the same request to a provider can go better another time.
 pub fn may_go_better(fault: ProviderFault) -> bool {
     match fault {
-        ProviderFault::TimedOut | ProviderFault::Unreachable | ProviderFault::Limited | ProviderFault::Broken => true,
+        ProviderFault::TimedOut
+        | ProviderFault::Unreachable
+        | ProviderFault::Limited
+        | ProviderFault::Broken => true,
         // An operator puts these right.
         ProviderFault::Forbidden | ProviderFault::NotInstalled => true,
         ProviderFault::Refused => false,
@@ -75,7 +79,8 @@ pub const NODE_PATIENCE: i64 = RECORDING_TRIED;
 /// How long whoever took a step may be silent about it.
 pub const LEASE: i64 = 5 * MINUTE;
 
-/// The transcript with times as clients see it: `{speaker, text, start}`, `start` in seconds after the answer with two decimals.
+/// The transcript with times as clients see it: `{speaker, text, start}`, `start` in seconds after the answer
+/// with two decimals.
 pub fn spoken(turns: &[TimedTurn]) -> Value {
     let turn = |turn: &TimedTurn| json!({"speaker": turn.role, "text": turn.text, "start": (turn.start_ms as f64 / 10.0).round() / 100.0});
     turns.iter().map(turn).collect()
@@ -86,8 +91,8 @@ pub fn talked(report: &Report) -> bool {
     report.turns.iter().any(|turn| turn.role == Role::Customer && !turn.text.trim().is_empty())
 }
 
-/// The outcome of a call as it is known at its end: what its flow said, unless the person asked not to be called again. A machine that answered, and
-/// a call that never was a conversation, have none.
+/// The outcome of a call as it is known at its end: what its flow said, unless the person asked not to be
+/// called again. A machine that answered, and a call that never was a conversation, have none.
 pub fn outcome_at_end(progress: &Progress, report: &Report) -> Option<String> {
     let machine = progress.end_cause.as_deref() == Some("voicemail");
     if machine || progress.answered_at.is_none() {
@@ -119,22 +124,32 @@ pub struct Findings {
     pub sentiment: Option<String>,
 }
 
-/// Judges an analysis. `schema` is the agent's extraction schema, a list of `{key, …}`; `captured` is what the flow captured, which nobody overrules;
-/// `known` is the outcome that the call has already.
-pub fn judge(analysis: Analysis, schema: &Value, captured: Map<String, Value>, known: Option<String>) -> Findings {
-    let keys: Vec<&str> = schema.as_array().into_iter().flatten().filter_map(|field| field["key"].as_str()).collect();
+/// Judges an analysis. `schema` is the agent's extraction schema, a list of `{key, …}`; `captured` is what
+/// the flow captured, which nobody overrules; `known` is the outcome that the call has already.
+pub fn judge(
+    analysis: Analysis,
+    schema: &Value,
+    captured: Map<String, Value>,
+    known: Option<String>,
+) -> Findings {
+    let keys: Vec<&str> =
+        schema.as_array().into_iter().flatten().filter_map(|field| field["key"].as_str()).collect();
     let mut extracted = captured;
     for (key, value) in analysis.extracted {
         if !value.is_null() && keys.contains(&key.as_str()) && !extracted.contains_key(&key) {
             extracted.insert(key, clean(value));
         }
     }
-    let summary: String = analysis.summary.trim().chars().filter(|sign| *sign != '\0').take(LONGEST_SUMMARY).collect();
+    let summary: String =
+        analysis.summary.trim().chars().filter(|sign| *sign != '\0').take(LONGEST_SUMMARY).collect();
     Findings {
         summary: Some(summary).filter(|summary| !summary.is_empty()),
         extracted,
         outcome: known.or_else(|| analysis.outcome.as_deref().and_then(outcome_key)),
-        sentiment: analysis.sentiment.map(|word| word.trim().to_lowercase()).filter(|word| SENTIMENTS.contains(&word.as_str())),
+        sentiment: analysis
+            .sentiment
+            .map(|word| word.trim().to_lowercase())
+            .filter(|word| SENTIMENTS.contains(&word.as_str())),
     }
 }
 
@@ -143,7 +158,9 @@ fn clean(value: Value) -> Value {
     match value {
         Value::String(text) if text.contains('\0') => Value::String(text.replace('\0', "")),
         Value::Array(items) => items.into_iter().map(clean).collect(),
-        Value::Object(fields) => Value::Object(fields.into_iter().map(|(name, value)| (name.replace('\0', ""), clean(value))).collect()),
+        Value::Object(fields) => Value::Object(
+            fields.into_iter().map(|(name, value)| (name.replace('\0', ""), clean(value))).collect(),
+        ),
         other => other,
     }
 }
@@ -153,7 +170,8 @@ fn is_mark(sign: char) -> bool {
     unicode_normalization::char::is_combining_mark(sign)
 }
 
-/// The stable key of a disposition in whatever words: `Callback requested!` is `callback_requested`; `None` when nothing is left.
+/// The stable key of a disposition in whatever words: `Callback requested!` is `callback_requested`; `None`
+/// when nothing is left.
 pub fn outcome_key(words: &str) -> Option<String> {
     let mut key = String::new();
     for sign in words.trim().chars() {
@@ -179,7 +197,10 @@ mod tests {
     fn waits_double_and_end() {
         let analysis: Vec<_> = (1..=7).map(|attempt| retry_in(Step::Analysis, attempt, 0)).collect();
         let minutes = |halves: i64| Some(halves * 30 * SECOND);
-        assert_eq!(analysis, [minutes(1), minutes(2), minutes(4), minutes(8), minutes(16), minutes(32), None]);
+        assert_eq!(
+            analysis,
+            [minutes(1), minutes(2), minutes(4), minutes(8), minutes(16), minutes(32), None]
+        );
         assert_eq!(retry_in(Step::Recording, 40, 6 * DAY), Some(HOUR));
         assert_eq!(retry_in(Step::Recording, 400, 7 * DAY), None);
         assert_eq!(retry_in(Step::Discard, i64::MAX, 400 * DAY), Some(HOUR));
@@ -198,11 +219,22 @@ mod tests {
         let captured = json!({"amount": 500}).as_object().unwrap().clone();
         let findings = judge(analysis.clone(), &schema, captured.clone(), None);
         assert_eq!(Value::Object(findings.extracted), json!({"amount": 500, "when": "today"}));
-        assert_eq!((findings.summary.as_deref(), findings.sentiment.as_deref()), (Some("Asked for a call."), Some("positive")));
+        assert_eq!(
+            (findings.summary.as_deref(), findings.sentiment.as_deref()),
+            (Some("Asked for a call."), Some("positive"))
+        );
         assert_eq!(findings.outcome.as_deref(), Some("callback_requested"));
         let known = judge(analysis, &Value::Null, captured, Some("paid".into()));
-        assert_eq!((known.outcome.as_deref(), Value::Object(known.extracted)), (Some("paid"), json!({"amount": 500})));
-        let rubbish = Analysis { summary: " ".into(), outcome: Some("?!".into()), sentiment: Some("angry".into()), ..Analysis::default() };
+        assert_eq!(
+            (known.outcome.as_deref(), Value::Object(known.extracted)),
+            (Some("paid"), json!({"amount": 500}))
+        );
+        let rubbish = Analysis {
+            summary: " ".into(),
+            outcome: Some("?!".into()),
+            sentiment: Some("angry".into()),
+            ..Analysis::default()
+        };
         assert_eq!(judge(rubbish, &Value::Null, Map::new(), None), Findings::default());
     }
 
@@ -217,10 +249,20 @@ mod tests {
     #[test]
     fn machines_and_silence_have_no_outcome() {
         let report = Report { outcome: Some("paid".into()), ..Report::default() };
-        let answered = Progress { answered_at: Some(Timestamp(1)), end_cause: Some("agent_ended".into()), ..Progress::placing() };
+        let answered = Progress {
+            answered_at: Some(Timestamp(1)),
+            end_cause: Some("agent_ended".into()),
+            ..Progress::placing()
+        };
         assert_eq!(outcome_at_end(&answered, &report).as_deref(), Some("paid"));
-        assert_eq!(outcome_at_end(&Progress { opted_out: true, ..answered.clone() }, &report).as_deref(), Some("opted_out"));
-        assert_eq!(outcome_at_end(&Progress { end_cause: Some("voicemail".into()), ..answered.clone() }, &report), None);
+        assert_eq!(
+            outcome_at_end(&Progress { opted_out: true, ..answered.clone() }, &report).as_deref(),
+            Some("opted_out")
+        );
+        assert_eq!(
+            outcome_at_end(&Progress { end_cause: Some("voicemail".into()), ..answered.clone() }, &report),
+            None
+        );
         assert_eq!(outcome_at_end(&Progress { answered_at: None, ..answered }, &report), None);
     }
 }

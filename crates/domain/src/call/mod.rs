@@ -1,7 +1,8 @@
 //! A call: its states and what every fact about it changes (docs/contract/calls.md#states).
 //!
-//! A carrier reports [`Fact`]s; [`step`] says what the call is afterwards and which events it owes. The caller stores both in one
-//! transaction. Facts come late and more than once: what does not fit changes nothing.
+//! A carrier reports [`Fact`]s; [`step`] says what the call is afterwards and which events it owes. The
+//! caller stores both in one transaction. Facts come late and more than once: what does not fit changes
+//! nothing.
 
 pub mod after;
 mod report;

@@ -19,7 +19,8 @@ pub struct TimedTurn {
     pub end_ms: i64,
 }
 
-/// Where the time between the end of the customer's speech and the agent's first sound went, milliseconds after that end.
+/// Where the time between the end of the customer's speech and the agent's first sound went, milliseconds
+/// after that end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnLatency {

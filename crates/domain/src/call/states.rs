@@ -79,7 +79,9 @@ impl Status {
         match self {
             Status::Queued | Status::Ringing => Stage::Ringing,
             Status::InProgress => Stage::InProgress,
-            Status::Completed | Status::NoAnswer | Status::Busy | Status::Cancelled | Status::Failed => Stage::Ended,
+            Status::Completed | Status::NoAnswer | Status::Busy | Status::Cancelled | Status::Failed => {
+                Stage::Ended
+            }
             Status::Blocked => Stage::Blocked,
         }
     }
@@ -181,10 +183,11 @@ pub struct Progress {
     pub answered_at: Option<Timestamp>,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
-    /// Why it ended: a word of [`EndCause`], `voicemail`, `rejected`, `invalid_number`, `sip_<status>`, `not_connected`,
-    /// `provider_error` or `possibly_placed`.
+    /// Why it ended: a word of [`EndCause`], `voicemail`, `rejected`, `invalid_number`, `sip_<status>`,
+    /// `not_connected`, `provider_error` or `possibly_placed`.
     pub end_cause: Option<String>,
-    /// Answer to end, milliseconds; 0 when the agent never got on the line. Set at the end of an answered call.
+    /// Answer to end, milliseconds; 0 when the agent never got on the line. Set at the end of an answered
+    /// call.
     pub talk_ms: Option<i64>,
     /// The callee asked not to be called again.
     pub opted_out: bool,
@@ -193,7 +196,14 @@ pub struct Progress {
 impl Progress {
     /// A call that is written down and not yet dialled.
     pub fn placing() -> Self {
-        Self { status: Status::Queued, answered_at: None, ended_at: None, end_cause: None, talk_ms: None, opted_out: false }
+        Self {
+            status: Status::Queued,
+            answered_at: None,
+            ended_at: None,
+            end_cause: None,
+            talk_ms: None,
+            opted_out: false,
+        }
     }
 
     fn over(&self, status: Status, cause: impl Into<String>, at: Timestamp) -> Self {
@@ -204,7 +214,8 @@ impl Progress {
     }
 }
 
-/// What the call is after a fact, and the event that it owes; `None` when the fact changes nothing (late, repeated, out of place).
+/// What the call is after a fact, and the event that it owes; `None` when the fact changes nothing (late,
+/// repeated, out of place).
 pub fn step(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress, Option<Notice>)> {
     match call.status.stage() {
         Stage::Blocked => None,
@@ -223,12 +234,17 @@ fn opted_out(call: &Progress) -> Option<(Progress, Option<Notice>)> {
 fn before_answer(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress, Option<Notice>)> {
     let failed = |status, cause: String| Some((call.over(status, cause, at), Some(Notice::Failed)));
     match fact {
-        Fact::Ringing if call.status == Status::Queued => Some((Progress { status: Status::Ringing, ..call.clone() }, None)),
+        Fact::Ringing if call.status == Status::Queued => {
+            Some((Progress { status: Status::Ringing, ..call.clone() }, None))
+        }
         Fact::Ringing | Fact::AgentConnected => None,
         Fact::OptOutSaid => opted_out(call),
         // The answer itself was lost; the call is over all the same.
         Fact::AgentFailed => failed(Status::Failed, "not_connected".into()),
-        Fact::Answered => Some((Progress { status: Status::InProgress, answered_at: Some(at), ..call.clone() }, Some(Notice::Started))),
+        Fact::Answered => Some((
+            Progress { status: Status::InProgress, answered_at: Some(at), ..call.clone() },
+            Some(Notice::Started),
+        )),
         Fact::Busy | Fact::Ended(EndCause::Busy) => failed(Status::Busy, "busy".into()),
         Fact::NoAnswer | Fact::Ended(EndCause::NoAnswer) => failed(Status::NoAnswer, "no_answer".into()),
         Fact::Voicemail => failed(Status::NoAnswer, "voicemail".into()),
@@ -239,7 +255,9 @@ fn before_answer(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress
         Fact::Ended(cause) => failed(Status::Failed, cause.as_str().into()),
         // A placement that fails is told to whoever placed it, not by an event
         // (docs/contract/calls.md#refusals).
-        Fact::NotPlaced if call.status == Status::Queued => Some((call.over(Status::Failed, "provider_error", at), None)),
+        Fact::NotPlaced if call.status == Status::Queued => {
+            Some((call.over(Status::Failed, "provider_error", at), None))
+        }
         Fact::NotPlaced => failed(Status::Failed, "provider_error".into()),
         Fact::Uncertain => Some((call.over(Status::Failed, "possibly_placed", at), None)),
         Fact::Lost => failed(Status::Failed, EndCause::Error.as_str().into()),
@@ -258,7 +276,9 @@ fn after_answer(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress,
             Some((Progress { talk_ms: Some(0), ..over }, Some(Notice::Completed)))
         }
         Fact::Voicemail => completed("voicemail".into()),
-        Fact::Busy | Fact::NoAnswer | Fact::Rejected | Fact::InvalidNumber => completed(EndCause::CallerHangup.as_str().into()),
+        Fact::Busy | Fact::NoAnswer | Fact::Rejected | Fact::InvalidNumber => {
+            completed(EndCause::CallerHangup.as_str().into())
+        }
         Fact::Sip(status) => completed(format!("sip_{status}")),
         Fact::Ended(cause) => completed(cause.as_str().into()),
         Fact::Lost => completed(EndCause::Error.as_str().into()),

@@ -70,10 +70,16 @@ fn an_opt_out_is_kept_whenever_it_is_heard_and_a_failed_agent_ends_a_call_whose_
     assert_eq!((early.status, early.opted_out, notice), (Status::Ringing, true, None));
     let (over, _) = step(&ringing, Fact::NoAnswer, Timestamp(1)).unwrap();
     let (late, notice) = step(&over, Fact::OptOutSaid, Timestamp(2)).unwrap();
-    assert_eq!((late.status, late.ended_at, late.opted_out, notice), (Status::NoAnswer, over.ended_at, true, None));
+    assert_eq!(
+        (late.status, late.ended_at, late.opted_out, notice),
+        (Status::NoAnswer, over.ended_at, true, None)
+    );
     assert_eq!(step(&late, Fact::OptOutSaid, Timestamp(3)), None);
     let (failed, notice) = step(&ringing, Fact::AgentFailed, Timestamp(1)).unwrap();
-    assert_eq!((failed.end_cause.as_deref(), failed.talk_ms, notice), (Some("not_connected"), None, Some(Notice::Failed)));
+    assert_eq!(
+        (failed.end_cause.as_deref(), failed.talk_ms, notice),
+        (Some("not_connected"), None, Some(Notice::Failed))
+    );
 }
 
 #[test]
@@ -81,14 +87,18 @@ fn a_hang_up_before_the_answer_cancels_and_after_it_completes() {
     let hang_up = Fact::Ended(EndCause::ApiHangup);
     let (ringing, _) = step(&Progress::placing(), Fact::Ringing, Timestamp(0)).unwrap();
     let (over, notice) = step(&ringing, hang_up, Timestamp(1)).unwrap();
-    assert_eq!((over.status, over.end_cause.as_deref(), notice), (Status::Cancelled, Some("api_hangup"), Some(Notice::Failed)));
+    assert_eq!(
+        (over.status, over.end_cause.as_deref(), notice),
+        (Status::Cancelled, Some("api_hangup"), Some(Notice::Failed))
+    );
     let (live, _) = step(&ringing, Fact::Answered, Timestamp(10)).unwrap();
     let (over, notice) = step(&live, hang_up, Timestamp(30)).unwrap();
     assert_eq!((over.status, over.talk_ms, notice), (Status::Completed, Some(20), Some(Notice::Completed)));
 }
 
 proptest::proptest! {
-    /// Whatever is reported in whatever order: at most one `call.started`, at most one end, none without its beginning.
+    /// Whatever is reported in whatever order: at most one `call.started`, at most one end, none without its
+    /// beginning.
     #[test]
     fn facts_in_any_order(facts in proptest::collection::vec(0usize..16, 0..40)) {
         let mut call = Progress::placing();
@@ -114,7 +124,9 @@ fn object(value: Value) -> Map<String, Value> {
 
 #[test]
 fn long_values_are_cut_and_told() {
-    let (variables, warnings) = accept(object(json!({"name": "ा".repeat(121), "age": 4, "ok": true, "fits": "x".repeat(120)}))).unwrap();
+    let (variables, warnings) =
+        accept(object(json!({"name": "ा".repeat(121), "age": 4, "ok": true, "fits": "x".repeat(120)})))
+            .unwrap();
     assert_eq!(variables["name"].as_str().unwrap().chars().count(), 120);
     assert_eq!(warnings.len(), 1);
     assert_eq!((warnings[0].code, warnings[0].field.as_str()), ("variable_truncated", "variables.name"));
@@ -122,12 +134,20 @@ fn long_values_are_cut_and_told() {
 
 #[test]
 fn names_counts_and_totals_over_the_limits_are_accepted_for_now() {
-    let many: Map<String, Value> = (0..51).map(|index| (format!("v{index}"), json!("x".repeat(400)))).collect();
+    let many: Map<String, Value> =
+        (0..51).map(|index| (format!("v{index}"), json!("x".repeat(400)))).collect();
     let (variables, warnings) = accept(many).unwrap();
-    let codes: Vec<(&str, &str)> = warnings.iter().take(2).map(|warning| (warning.code, warning.field.as_str())).collect();
-    assert_eq!((variables.len(), codes), (51, vec![("variables_over_limit", "variables"), ("variables_over_limit", "variables")]));
+    let codes: Vec<(&str, &str)> =
+        warnings.iter().take(2).map(|warning| (warning.code, warning.field.as_str())).collect();
+    assert_eq!(
+        (variables.len(), codes),
+        (51, vec![("variables_over_limit", "variables"), ("variables_over_limit", "variables")])
+    );
     let (variables, warnings) = accept(object(json!({"1st": "a"}))).unwrap();
-    assert_eq!((variables["1st"].as_str(), warnings[0].code, warnings[0].field.as_str()), (Some("a"), "variables_over_limit", "variables.1st"));
+    assert_eq!(
+        (variables["1st"].as_str(), warnings[0].code, warnings[0].field.as_str()),
+        (Some("a"), "variables_over_limit", "variables.1st")
+    );
 }
 
 #[test]
@@ -142,12 +162,16 @@ fn metadata_limits_name_the_field() {
     let keys = |count: usize| (0..count).map(|index| (format!("k{index}"), json!(1))).collect::<Map<_, _>>();
     assert_eq!(check_metadata(&keys(20)), Ok(()));
     assert_eq!(check_metadata(&keys(21)).unwrap_err().0, "metadata");
-    assert_eq!(check_metadata(&object(json!({"a": "x".repeat(500), "b": null, "c": true, "d": 1.5}))), Ok(()));
+    assert_eq!(
+        check_metadata(&object(json!({"a": "x".repeat(500), "b": null, "c": true, "d": 1.5}))),
+        Ok(())
+    );
     assert_eq!(check_metadata(&object(json!({"a": "x".repeat(501)}))).unwrap_err().0, "metadata.a");
     assert_eq!(check_metadata(&object(json!({"a": []}))).unwrap_err().0, "metadata.a");
     assert_eq!(check_metadata(&object(json!({"": 1}))).unwrap_err().0, "metadata.");
     let long = "k".repeat(41);
     assert_eq!(check_metadata(&object(json!({long.as_str(): 1}))).unwrap_err().0, format!("metadata.{long}"));
-    let heavy: Map<String, Value> = (0..9).map(|index| (format!("k{index}"), json!("x".repeat(500)))).collect();
+    let heavy: Map<String, Value> =
+        (0..9).map(|index| (format!("k{index}"), json!("x".repeat(500)))).collect();
     assert_eq!(check_metadata(&heavy).unwrap_err().0, "metadata");
 }

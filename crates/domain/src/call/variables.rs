@@ -44,8 +44,9 @@ pub struct InvalidValue {
     pub key: String,
 }
 
-/// The variables as they are used: values over 120 characters are cut, and every limit that is passed is named, the first 50 one by one. More than
-/// 500 names or 64 KB never come here: the schema of a body refuses them.
+/// The variables as they are used: values over 120 characters are cut, and every limit that is passed is
+/// named, the first 50 one by one. More than 500 names or 64 KB never come here: the schema of a body refuses
+/// them.
 ///
 /// # Errors
 /// The first value that is not a string, a number or a boolean.
@@ -53,7 +54,10 @@ pub fn accept(variables: Map<String, Value>) -> Result<(Map<String, Value>, Vec<
     let mut warnings = Warnings::default();
     let over = |field: String, message: String| Warning { code: "variables_over_limit", field, message };
     if variables.len() > MAX_COUNT {
-        warnings.push(over("variables".into(), format!("{} variables; the limit is {MAX_COUNT}", variables.len())));
+        warnings.push(over(
+            "variables".into(),
+            format!("{} variables; the limit is {MAX_COUNT}", variables.len()),
+        ));
     }
     let total: usize = variables.iter().map(|(name, value)| name.len() + text_length(value)).sum();
     if total > MAX_TOTAL {
@@ -140,7 +144,9 @@ pub fn check_metadata(metadata: &Map<String, Value>) -> Result<(), (String, Stri
                 return Err((field(), format!("must be a string of at most {MAX_TEXT} characters")));
             }
             Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => {}
-            Value::Array(_) | Value::Object(_) => return Err((field(), "must be a string, a number, true or false, or null".into())),
+            Value::Array(_) | Value::Object(_) => {
+                return Err((field(), "must be a string, a number, true or false, or null".into()));
+            }
         }
     }
     let bytes = Value::Object(metadata.clone()).to_string().len();
@@ -158,12 +164,16 @@ mod tests {
 
     #[test]
     fn fifty_warnings_are_listed_and_the_rest_counted() {
-        let variables: Map<String, Value> = (0..500).map(|number| (format!("bad name {number}{}", "x".repeat(300)), json!(1))).collect();
+        let variables: Map<String, Value> =
+            (0..500).map(|number| (format!("bad name {number}{}", "x".repeat(300)), json!(1))).collect();
         let (accepted, warnings) = accept(variables).unwrap();
         assert_eq!((accepted.len(), warnings.len()), (500, 51));
         let last = &warnings[50];
         // Two about all of them come first: how many there are, and how many bytes.
-        assert_eq!((last.field.as_str(), last.message.as_str()), ("variables", "452 more warnings are not listed"));
+        assert_eq!(
+            (last.field.as_str(), last.message.as_str()),
+            ("variables", "452 more warnings are not listed")
+        );
         assert!(warnings.iter().all(|warning| warning.field.chars().count() <= 211));
     }
 }

@@ -61,7 +61,9 @@ mod tests {
         for wish in Wish::ALL {
             assert_eq!(Wish::parse(wish.as_str()), Some(wish));
         }
-        assert!(Wish::HangUp.replaces(Wish::BalanceExhausted) && !Wish::BalanceExhausted.replaces(Wish::HangUp));
+        assert!(
+            Wish::HangUp.replaces(Wish::BalanceExhausted) && !Wish::BalanceExhausted.replaces(Wish::HangUp)
+        );
         assert!(!Wish::Suspended.replaces(Wish::HangUp));
     }
 }

@@ -25,7 +25,8 @@ pub enum Gate {
 
 impl Gate {
     /// Every gate in the order of judgement.
-    pub const ALL: [Gate; 5] = [Gate::Dnd, Gate::OptOut, Gate::CallingWindow, Gate::FrequencyCap, Gate::Consent];
+    pub const ALL: [Gate; 5] =
+        [Gate::Dnd, Gate::OptOut, Gate::CallingWindow, Gate::FrequencyCap, Gate::Consent];
 
     /// The word in `blockReason` and in the decision log.
     pub fn as_str(self) -> &'static str {
@@ -127,16 +128,23 @@ pub struct Judgement {
 impl Judgement {
     /// What a gate said.
     pub fn verdict(&self, gate: Gate) -> Verdict {
-        self.findings.iter().find(|finding| finding.gate == gate).map_or(Verdict::NotChecked, |finding| finding.verdict)
+        self.findings
+            .iter()
+            .find(|finding| finding.gate == gate)
+            .map_or(Verdict::NotChecked, |finding| finding.verdict)
     }
 
-    /// The first gate besides the calling window that refused. A closed window only holds a nudge, so this is what a nudge's preflight
-    /// shows as `blockReason`.
+    /// The first gate besides the calling window that refused. A closed window only holds a nudge, so this is
+    /// what a nudge's preflight shows as `blockReason`.
     pub fn block_besides_window(&self) -> Option<Gate> {
-        self.findings.iter().find(|finding| finding.verdict == Verdict::Refuse && finding.gate != Gate::CallingWindow).map(|finding| finding.gate)
+        self.findings
+            .iter()
+            .find(|finding| finding.verdict == Verdict::Refuse && finding.gate != Gate::CallingWindow)
+            .map(|finding| finding.gate)
     }
 
-    /// The compact JSON of the decision log's `gate_results`: `{"pack":…,"gates":[{"gate","verdict",…evidence},…]}`.
+    /// The compact JSON of the decision log's `gate_results`:
+    /// `{"pack":…,"gates":[{"gate","verdict",…evidence},…]}`.
     pub fn gate_results(&self) -> String {
         let gates: Vec<Value> = self
             .findings
@@ -156,14 +164,17 @@ impl Judgement {
 /// Asks every gate of the pack. A dial may go out when `block` is `None`.
 pub fn judge(pack: &Pack, facts: &Facts, now: Timestamp) -> Judgement {
     let findings: Vec<Finding> = Gate::ALL.into_iter().map(|gate| ask(gate, pack, facts, now)).collect();
-    let block = findings.iter().find(|finding| finding.verdict == Verdict::Refuse).map(|finding| finding.gate);
+    let block =
+        findings.iter().find(|finding| finding.verdict == Verdict::Refuse).map(|finding| finding.gate);
     Judgement { pack: pack.reference.clone(), findings, block }
 }
 
 fn ask(gate: Gate, pack: &Pack, facts: &Facts, now: Timestamp) -> Finding {
     let (applies, passes, evidence) = match gate {
         Gate::Dnd => match facts.purpose {
-            Purpose::Transfer { released, .. } => (true, !facts.dnd || released, json!({"listed": facts.dnd, "released": released})),
+            Purpose::Transfer { released, .. } => {
+                (true, !facts.dnd || released, json!({"listed": facts.dnd, "released": released}))
+            }
             Purpose::Call | Purpose::Nudge => (true, !facts.dnd, json!({"listed": facts.dnd})),
         },
         Gate::OptOut => (true, !facts.opted_out, json!({"optedOut": facts.opted_out})),
@@ -178,9 +189,14 @@ fn ask(gate: Gate, pack: &Pack, facts: &Facts, now: Timestamp) -> Finding {
             let limited = caps.per_day.is_some() || caps.per_week.is_some();
             (limited, under(facts.dials_24h, caps.per_day) && under(facts.dials_7d, caps.per_week), evidence)
         }
-        Gate::Consent => (pack.require_consent, facts.consent, json!({"required": pack.require_consent, "onRecord": facts.consent})),
+        Gate::Consent => (
+            pack.require_consent,
+            facts.consent,
+            json!({"required": pack.require_consent, "onRecord": facts.consent}),
+        ),
     };
-    let verdict = match (applies && !spared_in_test(gate, facts) && !spared_in_transfer(gate, facts), passes) {
+    let verdict = match (applies && !spared_in_test(gate, facts) && !spared_in_transfer(gate, facts), passes)
+    {
         (false, _) => Verdict::NotChecked,
         (true, true) => Verdict::Pass,
         (true, false) => Verdict::Refuse,
@@ -202,12 +218,14 @@ fn is_open(pack: &Pack, purpose: Purpose, now: Timestamp) -> bool {
 fn spared_in_test(gate: Gate, facts: &Facts) -> bool {
     facts.test
         && match (facts.purpose, gate) {
-            (Purpose::Call | Purpose::Transfer { .. }, _) | (Purpose::Nudge, Gate::FrequencyCap | Gate::Consent) => true,
+            (Purpose::Call | Purpose::Transfer { .. }, _)
+            | (Purpose::Nudge, Gate::FrequencyCap | Gate::Consent) => true,
             (Purpose::Nudge, Gate::Dnd | Gate::OptOut | Gate::CallingWindow) => false,
         }
 }
 
-/// What a person who is brought in is not asked about: consent is the customer's; hours and caps do not protect staff.
+/// What a person who is brought in is not asked about: consent is the customer's; hours and caps do not
+/// protect staff.
 fn spared_in_transfer(gate: Gate, facts: &Facts) -> bool {
     match (facts.purpose, gate) {
         (Purpose::Transfer { staff, .. }, Gate::CallingWindow | Gate::FrequencyCap) => staff,
@@ -220,7 +238,15 @@ fn spared_in_transfer(gate: Gate, facts: &Facts) -> bool {
 mod tests {
     use super::*;
 
-    const CLEAN: Facts = Facts { purpose: Purpose::Call, test: false, dnd: false, opted_out: false, dials_24h: 0, dials_7d: 0, consent: false };
+    const CLEAN: Facts = Facts {
+        purpose: Purpose::Call,
+        test: false,
+        dnd: false,
+        opted_out: false,
+        dials_24h: 0,
+        dials_7d: 0,
+        consent: false,
+    };
 
     fn at(text: &str) -> Timestamp {
         Timestamp::parse(&format!("2026-11-23T{text}+05:30")).unwrap()
@@ -237,8 +263,14 @@ mod tests {
         assert_eq!(block("generic-safe@1", Facts { opted_out: true, ..CLEAN }, "12:00"), Some(Gate::OptOut));
         assert_eq!(block("generic-safe@1", CLEAN, "21:00"), Some(Gate::CallingWindow));
         assert_eq!(block("generic-safe@1", Facts { dials_24h: 2, dials_7d: 9, ..CLEAN }, "12:00"), None);
-        assert_eq!(block("generic-safe@1", Facts { dials_24h: 3, dials_7d: 3, ..CLEAN }, "12:00"), Some(Gate::FrequencyCap));
-        assert_eq!(block("generic-safe@1", Facts { dials_24h: 0, dials_7d: 10, ..CLEAN }, "12:00"), Some(Gate::FrequencyCap));
+        assert_eq!(
+            block("generic-safe@1", Facts { dials_24h: 3, dials_7d: 3, ..CLEAN }, "12:00"),
+            Some(Gate::FrequencyCap)
+        );
+        assert_eq!(
+            block("generic-safe@1", Facts { dials_24h: 0, dials_7d: 10, ..CLEAN }, "12:00"),
+            Some(Gate::FrequencyCap)
+        );
         let mut strict = Pack::built_in("generic-safe@1").unwrap();
         strict.require_consent = true;
         assert_eq!(judge(&strict, &CLEAN, at("12:00")).block, Some(Gate::Consent));
@@ -250,9 +282,14 @@ mod tests {
         let facts = Facts { opted_out: true, dials_24h: 3, dials_7d: 4, ..CLEAN };
         let judgement = judge(&Pack::built_in("generic-safe@1").unwrap(), &facts, at("22:00"));
         assert_eq!(judgement.block, Some(Gate::OptOut));
-        let late = judge(&Pack::built_in("generic-safe@1").unwrap(), &Facts { dials_24h: 3, ..CLEAN }, at("22:00"));
-        assert_eq!((late.block, late.block_besides_window()), (Some(Gate::CallingWindow), Some(Gate::FrequencyCap)));
-        let verdicts: Vec<&str> = Gate::ALL.into_iter().map(|gate| judgement.verdict(gate).as_str()).collect();
+        let late =
+            judge(&Pack::built_in("generic-safe@1").unwrap(), &Facts { dials_24h: 3, ..CLEAN }, at("22:00"));
+        assert_eq!(
+            (late.block, late.block_besides_window()),
+            (Some(Gate::CallingWindow), Some(Gate::FrequencyCap))
+        );
+        let verdicts: Vec<&str> =
+            Gate::ALL.into_iter().map(|gate| judgement.verdict(gate).as_str()).collect();
         assert_eq!(verdicts, ["pass", "refuse", "refuse", "refuse", "not_checked"]);
         assert_eq!(
             judgement.gate_results(),
@@ -268,7 +305,10 @@ mod tests {
     #[test]
     fn only_nudges_have_the_cutoff() {
         assert_eq!(block("generic-safe@1", CLEAN, "20:56"), None);
-        assert_eq!(block("generic-safe@1", Facts { purpose: Purpose::Nudge, ..CLEAN }, "20:56"), Some(Gate::CallingWindow));
+        assert_eq!(
+            block("generic-safe@1", Facts { purpose: Purpose::Nudge, ..CLEAN }, "20:56"),
+            Some(Gate::CallingWindow)
+        );
     }
 
     #[test]
@@ -291,15 +331,22 @@ mod tests {
         assert_eq!(block("generic-safe@1", stranger, "22:00"), Some(Gate::CallingWindow));
         assert_eq!(block("generic-safe@1", stranger, "12:00"), Some(Gate::FrequencyCap));
         for staff in [false, true] {
-            assert_eq!(block("generic-safe@1", Facts { dnd: true, ..transfer(staff, false) }, "12:00"), Some(Gate::Dnd));
+            assert_eq!(
+                block("generic-safe@1", Facts { dnd: true, ..transfer(staff, false) }, "12:00"),
+                Some(Gate::Dnd)
+            );
             assert_eq!(block("generic-safe@1", Facts { dnd: true, ..transfer(staff, true) }, "12:00"), None);
             // A release is from the registry, not from what a person asked for.
-            assert_eq!(block("generic-safe@1", Facts { opted_out: true, ..transfer(staff, true) }, "12:00"), Some(Gate::OptOut));
+            assert_eq!(
+                block("generic-safe@1", Facts { opted_out: true, ..transfer(staff, true) }, "12:00"),
+                Some(Gate::OptOut)
+            );
         }
         let mut strict = Pack::built_in("generic-safe@1").unwrap();
         strict.require_consent = true;
         assert_eq!(judge(&strict, &transfer(false, false), at("12:00")).block, None);
-        let released = judge(&strict, &Facts { dnd: true, ..transfer(true, true) }, at("12:00")).gate_results();
+        let released =
+            judge(&strict, &Facts { dnd: true, ..transfer(true, true) }, at("12:00")).gate_results();
         assert!(released.contains(r#""verdict":"pass","listed":true,"released":true"#), "{released}");
     }
 

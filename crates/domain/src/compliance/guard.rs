@@ -22,7 +22,13 @@ pub enum Vertical {
 
 impl Vertical {
     /// Every vertical, in the order of the API.
-    pub const ALL: [Vertical; 5] = [Vertical::General, Vertical::Collections, Vertical::Lending, Vertical::FinancialServices, Vertical::DebtRecovery];
+    pub const ALL: [Vertical; 5] = [
+        Vertical::General,
+        Vertical::Collections,
+        Vertical::Lending,
+        Vertical::FinancialServices,
+        Vertical::DebtRecovery,
+    ];
 
     /// The word in requests and answers.
     pub fn as_str(self) -> &'static str {
@@ -49,11 +55,14 @@ impl Vertical {
     pub fn family(self) -> Vertical {
         match self {
             Vertical::DebtRecovery => Vertical::Collections,
-            Vertical::General | Vertical::Collections | Vertical::Lending | Vertical::FinancialServices => self,
+            Vertical::General | Vertical::Collections | Vertical::Lending | Vertical::FinancialServices => {
+                self
+            }
         }
     }
 
-    /// Whether an agent of this vertical may use the pack: a general one any, a regulated one those that name it or its family.
+    /// Whether an agent of this vertical may use the pack: a general one any, a regulated one those that name
+    /// it or its family.
     pub fn accepts(self, pack: &Pack) -> bool {
         !self.is_regulated() || pack.families.iter().any(|family| *family == self || *family == self.family())
     }
@@ -72,7 +81,8 @@ pub enum WorkflowTemplate {
 
 impl WorkflowTemplate {
     /// Every template, in the order of the API.
-    pub const ALL: [WorkflowTemplate; 3] = [WorkflowTemplate::Collections, WorkflowTemplate::Onboarding, WorkflowTemplate::PromptDriven];
+    pub const ALL: [WorkflowTemplate; 3] =
+        [WorkflowTemplate::Collections, WorkflowTemplate::Onboarding, WorkflowTemplate::PromptDriven];
 
     /// The word in requests and answers.
     pub fn as_str(self) -> &'static str {
@@ -93,7 +103,10 @@ impl WorkflowTemplate {
     pub fn fits(self, vertical: Vertical) -> bool {
         match (self, vertical) {
             (WorkflowTemplate::PromptDriven, _) | (_, Vertical::General) => true,
-            (WorkflowTemplate::Collections, Vertical::Collections | Vertical::DebtRecovery | Vertical::Lending) => true,
+            (
+                WorkflowTemplate::Collections,
+                Vertical::Collections | Vertical::DebtRecovery | Vertical::Lending,
+            ) => true,
             (WorkflowTemplate::Collections, Vertical::FinancialServices) => false,
             (WorkflowTemplate::Onboarding, Vertical::Lending | Vertical::FinancialServices) => true,
             (WorkflowTemplate::Onboarding, Vertical::Collections | Vertical::DebtRecovery) => false,
@@ -117,13 +130,25 @@ pub enum GuardRefusal {
 impl fmt::Display for GuardRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            GuardRefusal::ChatAgent(vertical) => write!(f, "vertical {} is for call agents only", vertical.as_str()),
+            GuardRefusal::ChatAgent(vertical) => {
+                write!(f, "vertical {} is for call agents only", vertical.as_str())
+            }
             GuardRefusal::Template(template, vertical) => {
-                write!(f, "workflowTemplate {} does not fit vertical {}", template.as_str(), vertical.as_str())
+                write!(
+                    f,
+                    "workflowTemplate {} does not fit vertical {}",
+                    template.as_str(),
+                    vertical.as_str()
+                )
             }
             GuardRefusal::UnknownPack => f.write_str("policyRef does not name a compliance pack"),
             GuardRefusal::PackOfOtherFamily(vertical) => {
-                write!(f, "vertical {} needs a compliance pack of the {} family", vertical.as_str(), vertical.family().as_str())
+                write!(
+                    f,
+                    "vertical {} needs a compliance pack of the {} family",
+                    vertical.as_str(),
+                    vertical.family().as_str()
+                )
             }
         }
     }
@@ -131,11 +156,17 @@ impl fmt::Display for GuardRefusal {
 
 impl std::error::Error for GuardRefusal {}
 
-/// The vertical guard, run when an agent is saved and again when it is published. `pack` is what `policyRef` resolves to.
+/// The vertical guard, run when an agent is saved and again when it is published. `pack` is what `policyRef`
+/// resolves to.
 ///
 /// # Errors
 /// The first [`GuardRefusal`] that applies.
-pub fn guard(vertical: Vertical, template: WorkflowTemplate, is_chat: bool, pack: Option<&Pack>) -> Result<(), GuardRefusal> {
+pub fn guard(
+    vertical: Vertical,
+    template: WorkflowTemplate,
+    is_chat: bool,
+    pack: Option<&Pack>,
+) -> Result<(), GuardRefusal> {
     if is_chat && vertical.is_regulated() {
         return Err(GuardRefusal::ChatAgent(vertical));
     }
@@ -188,7 +219,10 @@ mod tests {
             assert_eq!(check(vertical, reference), Ok(()));
             assert_eq!(check(vertical, "generic-safe@1"), Err(GuardRefusal::PackOfOtherFamily(vertical)));
         }
-        assert_eq!(check(Vertical::DebtRecovery, "lending@1"), Err(GuardRefusal::PackOfOtherFamily(Vertical::DebtRecovery)));
+        assert_eq!(
+            check(Vertical::DebtRecovery, "lending@1"),
+            Err(GuardRefusal::PackOfOtherFamily(Vertical::DebtRecovery))
+        );
         let custom = Pack::parse_custom(
             "cpk_x",
             &serde_json::json!({"name": "Ours", "hours": [{"days": [0], "from": "10:00", "to": "12:00"}], "families": ["debt_recovery"]}),

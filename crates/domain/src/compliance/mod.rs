@@ -1,5 +1,5 @@
-//! What may be dialled, when and how often: compliance packs (built-in and custom), the guard of regulated verticals, and the
-//! gates that every dial passes, with the evidence that goes to the decision log.
+//! What may be dialled, when and how often: compliance packs (built-in and custom), the guard of regulated
+//! verticals, and the gates that every dial passes, with the evidence that goes to the decision log.
 //!
 //! Every number of the rules is data in `packs.rs`; `gates.rs` only compares.
 

@@ -1,5 +1,5 @@
-//! Compliance packs: the hours, caps and consent that the agents using them must keep to. Built-in packs are data here, custom
-//! ones (`cpk_…`) are made by the operator (docs/contract/compliance.md#custom-packs).
+//! Compliance packs: the hours, caps and consent that the agents using them must keep to. Built-in packs are
+//! data here, custom ones (`cpk_…`) are made by the operator (docs/contract/compliance.md#custom-packs).
 
 use std::fmt;
 
@@ -71,7 +71,8 @@ fn wrong<T>(field: impl Into<String>, problem: &'static str) -> Result<T, FieldE
     Err(FieldError { field: field.into(), problem })
 }
 
-/// Whether a `policyRef` names a custom pack; those are looked up in the workspace, all others with [`Pack::built_in`].
+/// Whether a `policyRef` names a custom pack; those are looked up in the workspace, all others with
+/// [`Pack::built_in`].
 pub fn is_custom_reference(reference: &str) -> bool {
     reference.starts_with("cpk_")
 }
@@ -87,8 +88,9 @@ impl Pack {
         BUILT_IN.iter().map(pack_of).collect()
     }
 
-    /// Reads a custom pack: `{name, hours: [{days: [0-6, Monday = 0], from: "HH:MM", to: "HH:MM"}], holidays?: [date], caps?: {perDay, perWeek},
-    /// requireConsent?, families?: [vertical]}`. `to` may be `24:00`; a night is two entries. Unknown fields are ignored.
+    /// Reads a custom pack: `{name, hours: [{days: [0-6, Monday = 0], from: "HH:MM", to: "HH:MM"}],
+    /// holidays?: [date], caps?: {perDay, perWeek}, requireConsent?, families?: [vertical]}`. `to` may be
+    /// `24:00`; a night is two entries. Unknown fields are ignored.
     ///
     /// # Errors
     /// The first field that is wrong, with its path.
@@ -105,14 +107,23 @@ impl Pack {
             Some(Value::Bool(required)) => *required,
             Some(_) => return wrong("requireConsent", "must be true or false"),
         };
-        Ok(Pack { reference: reference.to_owned(), name, hours, caps: read_caps(body)?, require_consent, families: read_families(body)? })
+        Ok(Pack {
+            reference: reference.to_owned(),
+            name,
+            hours,
+            caps: read_caps(body)?,
+            require_consent,
+            families: read_families(body)?,
+        })
     }
 
     /// The pack in the form that [`Pack::parse_custom`] reads; reading it again gives the same pack.
     pub fn to_json(&self) -> Value {
         let hours: Vec<Value> = (0..7u8)
             .flat_map(|day| {
-                self.hours.weekday(day).iter().map(move |span| json!({"days": [day], "from": clock(span.from()), "to": clock(span.to())}))
+                self.hours.weekday(day).iter().map(
+                    move |span| json!({"days": [day], "from": clock(span.from()), "to": clock(span.to())}),
+                )
             })
             .collect();
         let holidays: Vec<String> = self.hours.holidays().iter().map(Date::to_string).collect();
@@ -144,7 +155,12 @@ fn present<'a>(body: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
 }
 
 /// Entries of a list field, `&[]` when absent and optional.
-fn list<'a>(body: &'a Map<String, Value>, field: &str, most: usize, problem: &'static str) -> Result<&'a [Value], FieldError> {
+fn list<'a>(
+    body: &'a Map<String, Value>,
+    field: &str,
+    most: usize,
+    problem: &'static str,
+) -> Result<&'a [Value], FieldError> {
     match present(body, field) {
         None => Ok(&[]),
         Some(Value::Array(entries)) if entries.len() <= most => Ok(entries),
@@ -159,21 +175,31 @@ fn read_hours(body: &Map<String, Value>) -> Result<CallingHours, FieldError> {
     }
     let mut hours = CallingHours::default();
     for (index, entry) in entries.iter().enumerate() {
-        let Some(entry) = entry.as_object() else { return wrong(format!("hours[{index}]"), "must be an object with days, from and to") };
+        let Some(entry) = entry.as_object() else {
+            return wrong(format!("hours[{index}]"), "must be an object with days, from and to");
+        };
         let Some(from) = entry.get("from").and_then(minute_of_day).filter(|minute| *minute < 24 * 60) else {
             return wrong(format!("hours[{index}].from"), "must be a time of day HH:MM, 00:00 to 23:59");
         };
         let Some(to) = entry.get("to").and_then(minute_of_day) else {
             return wrong(format!("hours[{index}].to"), "must be a time of day HH:MM, 00:01 to 24:00");
         };
-        let Some(span) = Span::new(from, to) else { return wrong(format!("hours[{index}].to"), "must be after from") };
+        let Some(span) = Span::new(from, to) else {
+            return wrong(format!("hours[{index}].to"), "must be after from");
+        };
         let days = match entry.get("days").and_then(Value::as_array) {
             Some(days) if (1..=7).contains(&days.len()) => days,
-            _ => return wrong(format!("hours[{index}].days"), "must be a list of 1 to 7 weekdays, 0 (Monday) to 6"),
+            _ => {
+                return wrong(
+                    format!("hours[{index}].days"),
+                    "must be a list of 1 to 7 weekdays, 0 (Monday) to 6",
+                );
+            }
         };
         for (position, day) in days.iter().enumerate() {
             let path = || format!("hours[{index}].days[{position}]");
-            let Some(day) = day.as_u64().and_then(|day| u8::try_from(day).ok()).filter(|day| *day <= 6) else {
+            let Some(day) = day.as_u64().and_then(|day| u8::try_from(day).ok()).filter(|day| *day <= 6)
+            else {
                 return wrong(path(), "must be a weekday from 0 (Monday) to 6");
             };
             if hours.open(day, span).is_err() {
@@ -230,7 +256,12 @@ fn read_families(body: &Map<String, Value>) -> Result<Vec<Vertical>, FieldError>
         match entry.as_str().and_then(Vertical::parse) {
             Some(family) if !families.contains(&family) => families.push(family),
             Some(_) => {}
-            None => return wrong(format!("families[{index}]"), "must be general, collections, lending, financial_services or debt_recovery"),
+            None => {
+                return wrong(
+                    format!("families[{index}]"),
+                    "must be general, collections, lending, financial_services or debt_recovery",
+                );
+            }
         }
     }
     Ok(families)
@@ -255,8 +286,14 @@ mod tests {
         ] {
             let pack = Pack::built_in(reference).unwrap();
             // A Sunday: every day counts.
-            assert!(open.iter().all(|time| pack.hours.is_open(at(&format!("2026-11-22T{time}")))), "{reference}");
-            assert!(!closed.iter().any(|time| pack.hours.is_open(at(&format!("2026-11-22T{time}")))), "{reference}");
+            assert!(
+                open.iter().all(|time| pack.hours.is_open(at(&format!("2026-11-22T{time}")))),
+                "{reference}"
+            );
+            assert!(
+                !closed.iter().any(|time| pack.hours.is_open(at(&format!("2026-11-22T{time}")))),
+                "{reference}"
+            );
             assert_eq!(pack.caps, Caps { per_day: Some(per_day), per_week: Some(per_week) });
             assert!(!pack.require_consent);
         }
@@ -272,7 +309,10 @@ mod tests {
             "holidays": ["2026-12-25"], "caps": {"perDay": 2}, "requireConsent": true, "families": ["lending", "lending"], "colour": "blue",
         });
         let pack = Pack::parse_custom("cpk_1", &body).unwrap();
-        assert_eq!((pack.name.as_str(), pack.caps, pack.require_consent), ("Weekdays", Caps { per_day: Some(2), per_week: None }, true));
+        assert_eq!(
+            (pack.name.as_str(), pack.caps, pack.require_consent),
+            ("Weekdays", Caps { per_day: Some(2), per_week: None }, true)
+        );
         assert_eq!(pack.families, [Vertical::Lending]);
         assert!(pack.hours.is_open(at("2026-11-23T23:59")) && !pack.hours.is_open(at("2026-11-24T14:00")));
         assert_eq!(pack.hours.next_opening(at("2026-12-24T13:00")), Some(at("2026-12-28T10:00")));
@@ -314,7 +354,11 @@ mod tests {
             (with("requireConsent", json!("yes")), "requireConsent"),
             (with("families", json!(["lending", "loans"])), "families[1]"),
         ] {
-            assert_eq!(Pack::parse_custom("cpk_1", &body).map_err(|error| error.field), Err(field.to_owned()), "{body}");
+            assert_eq!(
+                Pack::parse_custom("cpk_1", &body).map_err(|error| error.field),
+                Err(field.to_owned()),
+                "{body}"
+            );
         }
     }
 }

@@ -94,8 +94,26 @@ const YES: [&str; 33] = [
     "ಹೌದು",
 ];
 /// Yes when nothing says no: `ji nahi` and `not right` are no.
-const MAYBE_YES: [&str; 18] =
-    ["ji", "jee", "ok", "okay", "right", "correct", "fine", "theek", "thik", "sahi", "agree", "agreed", "जी", "ठीक", "सही", "ஆமாம்", "അതെ", "होय"];
+const MAYBE_YES: [&str; 18] = [
+    "ji",
+    "jee",
+    "ok",
+    "okay",
+    "right",
+    "correct",
+    "fine",
+    "theek",
+    "thik",
+    "sahi",
+    "agree",
+    "agreed",
+    "जी",
+    "ठीक",
+    "सही",
+    "ஆமாம்",
+    "അതെ",
+    "होय",
+];
 const NO: [&str; 26] = [
     "no",
     "nope",
@@ -150,7 +168,8 @@ pub fn capture(field: &Field, heard: &str) -> Option<Value> {
         FieldKind::Boolean => boolean(&words).map(Value::Bool),
         FieldKind::Number => numbers::number(&words).map(Value::String),
         FieldKind::Choice => {
-            let verbatim = field.choices.iter().find(|choice| choice.trim() == heard.trim()).map(String::as_str);
+            let verbatim =
+                field.choices.iter().find(|choice| choice.trim() == heard.trim()).map(String::as_str);
             verbatim.or_else(|| choice(&field.choices, &words)).map(|choice| Value::String(choice.to_owned()))
         }
     }
@@ -168,7 +187,9 @@ pub fn capture_digits(field: &Field, digits: &str) -> Option<Value> {
             "2" | "0" => Some(Value::Bool(false)),
             _ => None,
         },
-        FieldKind::Choice => nth(&field.choices, digits.parse().ok()?).map(|choice| Value::String(choice.to_owned())),
+        FieldKind::Choice => {
+            nth(&field.choices, digits.parse().ok()?).map(|choice| Value::String(choice.to_owned()))
+        }
     }
 }
 
@@ -180,7 +201,9 @@ fn text(heard: &str, words: &[String]) -> Option<Value> {
 fn boolean(words: &[String]) -> Option<bool> {
     let said = |phrase: &&str| {
         let phrase: Vec<&str> = phrase.split(' ').collect();
-        words.windows(phrase.len()).any(|window| window.iter().zip(&phrase).all(|(word, other)| word == other))
+        words
+            .windows(phrase.len())
+            .any(|window| window.iter().zip(&phrase).all(|(word, other)| word == other))
     };
     if UNSURE.iter().any(&said) {
         return None;
@@ -197,27 +220,37 @@ fn boolean(words: &[String]) -> Option<bool> {
     }
 }
 
-/// The choice that was said: first one said exactly, then the one whose words occur in what was said, then the one that shares a
-/// word with it, then `the second one`. More than one at any of these steps is no answer.
+/// The choice that was said: first one said exactly, then the one whose words occur in what was said, then
+/// the one that shares a word with it, then `the second one`. More than one at any of these steps is no
+/// answer.
 fn choice<'a>(choices: &'a [String], heard: &[String]) -> Option<&'a str> {
-    let plain =
-        |words: Vec<String>| -> Vec<String> { words.into_iter().map(|word| numbers::small(&word).map_or(word, |value| value.to_string())).collect() };
-    let heard: Vec<String> = plain(heard.iter().filter(|word| !FILLERS.contains(&word.as_str())).cloned().collect());
-    let choices: Vec<(&str, Vec<String>)> =
-        choices.iter().map(|choice| (choice.as_str(), plain(words(choice)))).filter(|(_, words)| !words.is_empty()).collect();
+    let plain = |words: Vec<String>| -> Vec<String> {
+        words.into_iter().map(|word| numbers::small(&word).map_or(word, |value| value.to_string())).collect()
+    };
+    let heard: Vec<String> =
+        plain(heard.iter().filter(|word| !FILLERS.contains(&word.as_str())).cloned().collect());
+    let choices: Vec<(&str, Vec<String>)> = choices
+        .iter()
+        .map(|choice| (choice.as_str(), plain(words(choice))))
+        .filter(|(_, words)| !words.is_empty())
+        .collect();
     if heard.is_empty() {
         return None;
     }
     if let Some((choice, _)) = choices.iter().find(|(_, words)| *words == heard) {
         return Some(choice);
     }
-    let mut inside: Vec<&(&str, Vec<String>)> = choices.iter().filter(|(_, words)| occurs(words, &heard)).collect();
+    let mut inside: Vec<&(&str, Vec<String>)> =
+        choices.iter().filter(|(_, words)| occurs(words, &heard)).collect();
     let longest: Vec<&(&str, Vec<String>)> = inside.clone();
-    inside.retain(|(_, words)| !longest.iter().any(|(_, other)| other.len() > words.len() && part_of(words, other)));
+    inside.retain(|(_, words)| {
+        !longest.iter().any(|(_, other)| other.len() > words.len() && part_of(words, other))
+    });
     if !inside.is_empty() {
         return only(inside.into_iter().map(|(choice, _)| *choice));
     }
-    let mut telling: BTreeSet<&str> = heard.iter().map(String::as_str).filter(|word| !AROUND.contains(word)).collect();
+    let mut telling: BTreeSet<&str> =
+        heard.iter().map(String::as_str).filter(|word| !AROUND.contains(word)).collect();
     if telling.len() > 1 {
         telling.remove("1");
     }
@@ -254,7 +287,9 @@ fn occurs(words: &[String], heard: &[String]) -> bool {
     heard.windows(words.len()).enumerate().any(|(at, window)| {
         let before = at.checked_sub(1).and_then(|before| heard.get(before));
         let after = heard.get(at + words.len());
-        window == words && !denied(before, &["not", "dont", "except"]) && !denied(after, &["nahi", "nahin", "नहीं", "नही"])
+        window == words
+            && !denied(before, &["not", "dont", "except"])
+            && !denied(after, &["nahi", "nahin", "नहीं", "नही"])
     })
 }
 
@@ -269,7 +304,12 @@ mod tests {
     use serde_json::json;
 
     fn field(kind: FieldKind, choices: &[&str]) -> Field {
-        Field { key: "k".into(), label: "K".into(), kind, choices: choices.iter().map(|choice| (*choice).to_owned()).collect() }
+        Field {
+            key: "k".into(),
+            label: "K".into(),
+            kind,
+            choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+        }
     }
 
     #[test]
@@ -306,7 +346,8 @@ mod tests {
 
     #[test]
     fn choices_are_matched_as_words_and_captured_as_written() {
-        let plans = field(FieldKind::Choice, &["Gold", "Gold Plus", "Silver (monthly)", "Credit card", "2 BHK"]);
+        let plans =
+            field(FieldKind::Choice, &["Gold", "Gold Plus", "Silver (monthly)", "Credit card", "2 BHK"]);
         for (heard, expected) in [
             ("gold", Some("Gold")),
             ("GOLD!", Some("Gold")),

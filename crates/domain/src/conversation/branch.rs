@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use super::graph::{Branch, Case, Op};
 use super::template;
 
-/// Where a branch leads with these values: the edge of the first case that holds, else `otherwise`; none when there is neither.
+/// Where a branch leads with these values: the edge of the first case that holds, else `otherwise`; none when
+/// there is neither.
 pub(super) fn decide<'f>(branch: &'f Branch, values: &Map<String, Value>) -> Option<Option<&'f str>> {
     match branch.cases.iter().find(|case| holds(case, values)) {
         Some(case) => Some(case.next.as_deref()),
@@ -15,7 +16,8 @@ pub(super) fn decide<'f>(branch: &'f Branch, values: &Map<String, Value>) -> Opt
     }
 }
 
-/// A missing or blank value equals nothing and is neither less nor greater. `exists` with the value `false` asks for its absence.
+/// A missing or blank value equals nothing and is neither less nor greater. `exists` with the value `false`
+/// asks for its absence.
 fn holds(case: &Case, values: &Map<String, Value>) -> bool {
     let lookup = |name: &str| values.get(name).cloned();
     let wanted = case.value.as_ref().map(|value| template::fill_value(value, &lookup)).unwrap_or(Value::Null);
@@ -29,7 +31,9 @@ fn holds(case: &Case, values: &Map<String, Value>) -> bool {
     };
     // Read once: a list of thousands is compared with an answer of a tool, which may be long.
     let actual = Read::of(&actual);
-    let is = |wanted: &Value, ordering: Ordering| actual.compare(&Read::of(&template::text_of(wanted))) == ordering;
+    let is = |wanted: &Value, ordering: Ordering| {
+        actual.compare(&Read::of(&template::text_of(wanted))) == ordering
+    };
     match case.op {
         Op::Eq => is(&wanted, Ordering::Equal),
         Op::Ne => !is(&wanted, Ordering::Equal),
@@ -37,7 +41,9 @@ fn holds(case: &Case, values: &Map<String, Value>) -> bool {
         Op::Gt => is(&wanted, Ordering::Greater),
         Op::In => match &wanted {
             Value::Array(items) => items.iter().any(|item| is(item, Ordering::Equal)),
-            other => template::text_of(other).split(',').any(|item| actual.compare(&Read::of(item)) == Ordering::Equal),
+            other => template::text_of(other)
+                .split(',')
+                .any(|item| actual.compare(&Read::of(item)) == Ordering::Equal),
         },
         Op::Exists => wanted != Value::Bool(false),
     }
@@ -106,8 +112,16 @@ mod tests {
 
     #[test]
     fn the_first_case_that_holds_is_taken() {
-        let case = |value: &str, next: &str| Case { variable: "plan".into(), op: Op::Eq, value: Some(json!(value)), next: Some(next.into()) };
-        let branch = Branch { cases: vec![case("a", "1"), case("b", "2"), case("b", "3")], otherwise: Some("4".into()) };
+        let case = |value: &str, next: &str| Case {
+            variable: "plan".into(),
+            op: Op::Eq,
+            value: Some(json!(value)),
+            next: Some(next.into()),
+        };
+        let branch = Branch {
+            cases: vec![case("a", "1"), case("b", "2"), case("b", "3")],
+            otherwise: Some("4".into()),
+        };
         let values = |plan: &str| json!({"plan": plan}).as_object().cloned().unwrap_or_default();
         assert_eq!(decide(&branch, &values("b")), Some(Some("2")));
         assert_eq!(decide(&branch, &values("c")), Some(Some("4")));

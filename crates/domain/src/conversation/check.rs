@@ -81,7 +81,9 @@ pub struct CheckFacts<'a> {
 
 /// Whether the text is `+91` and ten digits.
 pub fn is_plus_91(number: &str) -> bool {
-    number.strip_prefix("+91").is_some_and(|rest| rest.len() == 10 && rest.bytes().all(|byte| byte.is_ascii_digit()))
+    number
+        .strip_prefix("+91")
+        .is_some_and(|rest| rest.len() == 10 && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether any of the issues keeps the flow from being published.
@@ -89,7 +91,8 @@ pub fn blocks_publishing(issues: &[Issue]) -> bool {
     issues.iter().any(|issue| issue.level == Level::Error)
 }
 
-/// What there is to say about a flow, at most 500 issues of each level: about the whole first, then node by node in drawn order.
+/// What there is to say about a flow, at most 500 issues of each level: about the whole first, then node by
+/// node in drawn order.
 pub fn check(flow: &Flow, facts: &CheckFacts<'_>) -> Vec<Issue> {
     let graph = Graph::of(flow);
     let mut issues = Issues(Vec::new());
@@ -110,7 +113,9 @@ struct Issues(Vec<Issue>);
 
 impl Issues {
     fn add(&mut self, level: Level, node: Option<&Node>, code: &'static str, message: String) {
-        if self.0.len() >= MAX_ISSUES && self.0.iter().filter(|issue| issue.level == level).count() >= MAX_ISSUES {
+        if self.0.len() >= MAX_ISSUES
+            && self.0.iter().filter(|issue| issue.level == level).count() >= MAX_ISSUES
+        {
             return;
         }
         self.0.push(Issue { level, code, message, node_id: node.map(|node| node.id.clone()) });
@@ -142,8 +147,10 @@ struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     fn of(flow: &'a Flow) -> Self {
-        let index: HashMap<&str, usize> = flow.nodes.iter().enumerate().map(|(index, node)| (node.id.as_str(), index)).collect();
-        let leads = |node: &Node| node.edges().into_iter().filter_map(|edge| index.get(edge.to?).copied()).collect();
+        let index: HashMap<&str, usize> =
+            flow.nodes.iter().enumerate().map(|(index, node)| (node.id.as_str(), index)).collect();
+        let leads =
+            |node: &Node| node.edges().into_iter().filter_map(|edge| index.get(edge.to?).copied()).collect();
         let out: Vec<Vec<usize>> = flow.nodes.iter().map(leads).collect();
         let start = flow.start_node_id.as_deref().and_then(|id| index.get(id).copied());
         let reached = reach(&out, start.into_iter().collect());
@@ -172,7 +179,8 @@ fn whole(graph: &Graph<'_>, issues: &mut Issues) {
         return issues.add(Level::Error, None, "no_start_node", message);
     };
     let reached = || graph.flow.nodes.iter().enumerate().filter(|(index, _)| graph.reached[*index]);
-    let ends = |node: &Node| matches!(node.kind, NodeKind::End(_) | NodeKind::Converse(_) | NodeKind::Transfer(_));
+    let ends =
+        |node: &Node| matches!(node.kind, NodeKind::End(_) | NodeKind::Converse(_) | NodeKind::Transfer(_));
     if !reached().any(|(_, node)| ends(node)) {
         issues.add(Level::Error, None, "unreachable_end", "no end can be reached from the start".into());
     }
@@ -182,7 +190,11 @@ fn whole(graph: &Graph<'_>, issues: &mut Issues) {
         if !told[index]
             && let Some(cycle) = silent.cycle(index)
         {
-            issues.error(node, "endless_loop", "leads back to itself without asking the customer anything".into());
+            issues.error(
+                node,
+                "endless_loop",
+                "leads back to itself without asking the customer anything".into(),
+            );
             cycle.into_iter().for_each(|member| told[member] = true);
         }
     }
@@ -196,8 +208,14 @@ struct Silent {
 
 impl Silent {
     fn of(graph: &Graph<'_>) -> Self {
-        let asks = |index: usize| matches!(graph.flow.nodes[index].kind, NodeKind::Collect(_) | NodeKind::Converse(_) | NodeKind::Document(_));
-        let mut silent = Self { out: vec![Vec::new(); graph.out.len()], back: vec![Vec::new(); graph.out.len()] };
+        let asks = |index: usize| {
+            matches!(
+                graph.flow.nodes[index].kind,
+                NodeKind::Collect(_) | NodeKind::Converse(_) | NodeKind::Document(_)
+            )
+        };
+        let mut silent =
+            Self { out: vec![Vec::new(); graph.out.len()], back: vec![Vec::new(); graph.out.len()] };
         for from in (0..graph.out.len()).filter(|&from| !asks(from)) {
             for &to in graph.out[from].iter().filter(|&&to| !asks(to)) {
                 silent.out[from].push(to);
@@ -220,7 +238,11 @@ fn edges(graph: &Graph<'_>, node: &Node, issues: &mut Issues) {
         match edge.to {
             None if edge.needed => issues.error(node, "missing_next", format!("{} is not set", edge.field)),
             Some(to) if !graph.index.contains_key(to) => {
-                issues.error(node, "unknown_next", format!("{} leads to {to}, which does not exist", edge.field));
+                issues.error(
+                    node,
+                    "unknown_next",
+                    format!("{} leads to {to}, which does not exist", edge.field),
+                );
             }
             None | Some(_) => {}
         }
@@ -235,15 +257,27 @@ fn fields(node: &Node, facts: &CheckFacts<'_>, issues: &mut Issues) {
             needed.push(("text".into(), &collect.text));
             needed.push(("field.key".into(), &collect.field.key));
             let choices = &collect.field.choices;
-            if collect.field.kind == FieldKind::Choice && choices.iter().all(|choice| choice.trim().is_empty()) {
+            if collect.field.kind == FieldKind::Choice
+                && choices.iter().all(|choice| choice.trim().is_empty())
+            {
                 issues.error(node, "missing_choices", "field.choices is empty".into());
             }
         }
         NodeKind::Converse(converse) => {
             needed.push(("prompt".into(), &converse.prompt));
-            needed.extend(converse.exits.iter().enumerate().map(|(index, exit)| (format!("exits[{index}].when"), exit.when.as_str())));
+            needed.extend(
+                converse
+                    .exits
+                    .iter()
+                    .enumerate()
+                    .map(|(index, exit)| (format!("exits[{index}].when"), exit.when.as_str())),
+            );
             if converse.exits.is_empty() {
-                issues.warning(node, "converse_without_exit", "has no exit, the model ends the conversation itself".into());
+                issues.warning(
+                    node,
+                    "converse_without_exit",
+                    "has no exit, the model ends the conversation itself".into(),
+                );
             }
             converse.tool_ids.iter().for_each(|id| tool(node, id, facts, issues));
         }
@@ -255,7 +289,11 @@ fn fields(node: &Node, facts: &CheckFacts<'_>, issues: &mut Issues) {
                 }
             }
             if branch.otherwise.is_none() {
-                issues.warning(node, "branch_without_otherwise", "ends the conversation when no case holds".into());
+                issues.warning(
+                    node,
+                    "branch_without_otherwise",
+                    "ends the conversation when no case holds".into(),
+                );
             }
         }
         NodeKind::Tool(fields) => tool(node, &fields.tool_id, facts, issues),
@@ -264,11 +302,19 @@ fn fields(node: &Node, facts: &CheckFacts<'_>, issues: &mut Issues) {
                 issues.error(node, "missing_transfer_number", "transferNumbers is empty".into());
             }
             for number in transfer.transfer_numbers.iter().filter(|number| !(facts.is_indian)(number)) {
-                issues.error(node, "invalid_transfer_number", format!("{number} is not an Indian +91 number"));
+                issues.error(
+                    node,
+                    "invalid_transfer_number",
+                    format!("{number} is not an Indian +91 number"),
+                );
             }
         }
         NodeKind::Message(message) => {
-            if message.template.as_ref().is_none_or(|template| template.as_str().is_some_and(|name| name.trim().is_empty())) {
+            if message
+                .template
+                .as_ref()
+                .is_none_or(|template| template.as_str().is_some_and(|name| name.trim().is_empty()))
+            {
                 needed.push(("template or text".into(), &message.text));
             }
         }
@@ -315,8 +361,12 @@ impl<'a> Names<'a> {
         for (index, node) in flow.nodes.iter().enumerate() {
             match &node.kind {
                 NodeKind::Collect(collect) => names.set_by.entry(&collect.field.key).or_default().push(index),
-                NodeKind::Document(document) => document.fields.iter().for_each(|key| names.set_by.entry(key).or_default().push(index)),
-                NodeKind::Tool(Tool { save_as: Some(name), .. }) => names.saved_by.entry(name).or_default().push(index),
+                NodeKind::Document(document) => {
+                    document.fields.iter().for_each(|key| names.set_by.entry(key).or_default().push(index))
+                }
+                NodeKind::Tool(Tool { save_as: Some(name), .. }) => {
+                    names.saved_by.entry(name).or_default().push(index)
+                }
                 NodeKind::Say(_) | NodeKind::Converse(_) | NodeKind::Branch(_) | NodeKind::Tool(_) => {}
                 NodeKind::Transfer(_) | NodeKind::Message(_) | NodeKind::End(_) => {}
             }
@@ -332,7 +382,9 @@ impl<'a> Names<'a> {
 
     /// Whether one of the nodes can come before the node at `index`.
     fn any_before(&mut self, graph: &Graph<'_>, setters: &[usize], index: usize) -> bool {
-        setters.iter().any(|&setter| self.after[setter].get_or_insert_with(|| reach(&graph.out, graph.out[setter].clone()))[index])
+        setters.iter().any(|&setter| {
+            self.after[setter].get_or_insert_with(|| reach(&graph.out, graph.out[setter].clone()))[index]
+        })
     }
 }
 
@@ -347,14 +399,27 @@ fn variables(graph: &Graph<'_>, index: usize, names: &mut Names<'_>, issues: &mu
         if setters.is_empty() {
             issues.error(node, "undeclared_variable", format!("{{{{{name}}}}} is not declared"));
         } else if !names.any_before(graph, &setters, index) {
-            issues.error(node, "undeclared_variable", format!("{{{{{name}}}}} gets its value only after this step"));
+            issues.error(
+                node,
+                "undeclared_variable",
+                format!("{{{{{name}}}}} gets its value only after this step"),
+            );
         }
     }
     if spoken(node).into_iter().any(template::has_stray_braces) {
-        issues.warning(node, "stray_braces", "double braces around something that is not a variable's name would be said as they stand".into());
+        issues.warning(
+            node,
+            "stray_braces",
+            "double braces around something that is not a variable's name would be said as they stand".into(),
+        );
     }
     if let NodeKind::Branch(branch) = &node.kind {
-        for name in branch.cases.iter().map(|case| case.variable.as_str()).filter(|name| !name.is_empty() && told.insert(name)) {
+        for name in branch
+            .cases
+            .iter()
+            .map(|case| case.variable.as_str())
+            .filter(|name| !name.is_empty() && told.insert(name))
+        {
             if !names.declared.contains(name) && names.setters(name).is_empty() {
                 issues.warning(node, "unknown_branch_variable", format!("nothing sets {name}"));
             }
@@ -383,12 +448,22 @@ fn hidden(node: &Node) -> Vec<&str> {
             texts.push(converse.prompt.as_str());
             texts.extend(converse.exits.iter().map(|exit| exit.when.as_str()));
         }
-        NodeKind::Tool(tool) => tool.arguments.values().for_each(|value| template::texts_in(value, &mut texts)),
-        NodeKind::Message(message) => message.template.iter().for_each(|value| template::texts_in(value, &mut texts)),
-        NodeKind::Branch(branch) => {
-            branch.cases.iter().filter_map(|case| case.value.as_ref()).for_each(|value| template::texts_in(value, &mut texts))
+        NodeKind::Tool(tool) => {
+            tool.arguments.values().for_each(|value| template::texts_in(value, &mut texts))
         }
-        NodeKind::Say(_) | NodeKind::Collect(_) | NodeKind::Transfer(_) | NodeKind::Document(_) | NodeKind::End(_) => {}
+        NodeKind::Message(message) => {
+            message.template.iter().for_each(|value| template::texts_in(value, &mut texts))
+        }
+        NodeKind::Branch(branch) => branch
+            .cases
+            .iter()
+            .filter_map(|case| case.value.as_ref())
+            .for_each(|value| template::texts_in(value, &mut texts)),
+        NodeKind::Say(_)
+        | NodeKind::Collect(_)
+        | NodeKind::Transfer(_)
+        | NodeKind::Document(_)
+        | NodeKind::End(_) => {}
     }
     texts
 }

@@ -1,6 +1,6 @@
-//! The flow graph as values: what a client draws, read by `parse.rs`, judged by `check.rs`, played by `interpreter.rs`.
-//! Node types and fields: docs/contract/flows.md#nodes. A draft may be incomplete, so every text and every
-//! edge may be empty.
+//! The flow graph as values: what a client draws, read by `parse.rs`, judged by `check.rs`, played by
+//! `interpreter.rs`. Node types and fields: docs/contract/flows.md#nodes. A draft may be incomplete, so every
+//! text and every edge may be empty.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -132,7 +132,8 @@ pub struct Converse {
     pub tool_ids: Vec<String>,
     /// Ways out, in order of preference.
     pub exits: Vec<Exit>,
-    /// Model replies to the customer before the first exit is taken anyway, 1-200; its opening does not count.
+    /// Model replies to the customer before the first exit is taken anyway, 1-200; its opening does not
+    /// count.
     pub max_turns: u32,
 }
 
@@ -278,12 +279,17 @@ impl Flow {
 
     /// Names that a call must bring a value for, in order: required and without a default of their own.
     pub fn required_variables(&self) -> Vec<&str> {
-        self.variables.iter().filter(|variable| variable.required && variable.default.is_none()).map(|variable| variable.name.as_str()).collect()
+        self.variables
+            .iter()
+            .filter(|variable| variable.required && variable.default.is_none())
+            .map(|variable| variable.name.as_str())
+            .collect()
     }
 }
 
 impl Node {
-    /// Every edge out of the node, in the order of its fields; an optional edge that is not drawn is left out.
+    /// Every edge out of the node, in the order of its fields; an optional edge that is not drawn is left
+    /// out.
     pub fn edges(&self) -> Vec<Edge<'_>> {
         let mut edges = Vec::new();
         match &self.kind {
@@ -304,11 +310,15 @@ impl Node {
             NodeKind::Transfer(transfer) => edges.extend(Edge::drawn("onFail", &transfer.on_fail)),
             NodeKind::Converse(converse) => {
                 let exits = converse.exits.iter().enumerate();
-                edges.extend(exits.map(|(index, exit)| Edge::needed(format!("exits[{index}].next"), &exit.next)));
+                edges.extend(
+                    exits.map(|(index, exit)| Edge::needed(format!("exits[{index}].next"), &exit.next)),
+                );
             }
             NodeKind::Branch(branch) => {
                 let cases = branch.cases.iter().enumerate();
-                edges.extend(cases.map(|(index, case)| Edge::needed(format!("cases[{index}].next"), &case.next)));
+                edges.extend(
+                    cases.map(|(index, case)| Edge::needed(format!("cases[{index}].next"), &case.next)),
+                );
                 edges.extend(Edge::drawn("otherwise", &branch.otherwise));
             }
             NodeKind::End(_) => {}

@@ -1,6 +1,7 @@
-//! What waits for words. The interpreter walks on while the agent still speaks, so that the next words are there when they are due; what a node
-//! *does* (a tool, a transfer, a message, the end) is held back until the words before it have sounded. Who hangs up before that has heard of
-//! none of it, and none of it has happened.
+//! What waits for words. The interpreter walks on while the agent still speaks, so that the next words are
+//! there when they are due; what a node *does* (a tool, a transfer, a message, the end) is held back until
+//! the words before it have sounded. Who hangs up before that has heard of none of it, and none of it has
+//! happened.
 
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +70,8 @@ impl Step<'_, '_> {
         self.state.held.iter().any(|held| of(&held.output) == Some(asked))
     }
 
-    /// Ends the conversation: when the last words have sounded, or at once where somebody has left or taken over.
+    /// Ends the conversation: when the last words have sounded, or at once where somebody has left or taken
+    /// over.
     pub(super) fn finish(&mut self, outcome: Option<String>, cause: EndCause) {
         let end = Output::End { outcome, cause };
         match cause {
@@ -83,7 +85,10 @@ impl Step<'_, '_> {
                 self.state.held.clear();
                 self.act(end);
             }
-            EndCause::AgentEnded | EndCause::SilenceTimeout | EndCause::ModelUnavailable | EndCause::Error => {
+            EndCause::AgentEnded
+            | EndCause::SilenceTimeout
+            | EndCause::ModelUnavailable
+            | EndCause::Error => {
                 self.state.phase = Phase::Closing;
                 self.after_words(end);
             }
@@ -92,9 +97,10 @@ impl Step<'_, '_> {
 
     // --- interruptions
 
-    /// Words were cut off: what was not heard is taken back, so that neither the transcript nor the model claims it. There is nothing left to
-    /// wait for, so the flow goes on with what it held back. Tools that the model wanted to call after those very words are not called: whoever
-    /// interrupts an announcement may not want what it announces, and the model is asked again.
+    /// Words were cut off: what was not heard is taken back, so that neither the transcript nor the model
+    /// claims it. There is nothing left to wait for, so the flow goes on with what it held back. Tools that
+    /// the model wanted to call after those very words are not called: whoever interrupts an announcement may
+    /// not want what it announces, and the model is asked again.
     pub(super) fn cut_off(&mut self, turns: usize, heard: &str) {
         self.take_back(turns, heard, true);
         self.state.sounded = self.state.said;
@@ -131,13 +137,16 @@ impl Step<'_, '_> {
         let Phase::Talk(talk) = &self.state.phase else { return };
         let Waiting::Tools(waiting) = &talk.waiting else { return };
         let (node, waiting) = (talk.node.clone(), waiting.clone());
-        let announced = |output: &Output| matches!(output, Output::CallTool { request, .. } if waiting.contains(request));
+        let announced =
+            |output: &Output| matches!(output, Output::CallTool { request, .. } if waiting.contains(request));
         let before = self.state.held.len();
         self.state.held.retain(|held| !announced(&held.output));
         if self.state.held.len() == before {
             return;
         }
-        self.state.history.retain(|exchange| !matches!(exchange, Exchange::ToolCalled { request, .. } if waiting.contains(request)));
+        self.state.history.retain(
+            |exchange| !matches!(exchange, Exchange::ToolCalled { request, .. } if waiting.contains(request)),
+        );
         if let Phase::Talk(talk) = &mut self.state.phase {
             talk.waiting = Waiting::Customer;
             talk.rounds = talk.rounds.saturating_sub(1);

@@ -13,7 +13,8 @@ fn slow_story(conversation: &mut Conversation, steps: Vec<(Input, &[&str])>) {
     for (index, (input, expected)) in steps.into_iter().enumerate() {
         let flow = Arc::new(conversation.flow().clone());
         let stored = serde_json::to_string(conversation.state()).expect("a state is plain data");
-        *conversation = Conversation::resume(flow, serde_json::from_str(&stored).expect("a state can be read back"));
+        *conversation =
+            Conversation::resume(flow, serde_json::from_str(&stored).expect("a state can be read back"));
         let shown = format!("{input:?}");
         assert_eq!(told(conversation.step(input)), expected, "step {index}: {shown}");
     }
@@ -52,7 +53,15 @@ fn the_end_comes_when_the_last_words_have_sounded() {
     assert_eq!((conversation.outcome(), turns(&conversation).len()), (Some("done"), 4));
     let mut conversation = call(nodes);
     let left: &[&str] = &["end  caller_hangup"];
-    slow_story(&mut conversation, vec![(Input::Started, &["say a", "say b", BYE[0]]), (sounded(1), &[]), (heard("no"), &[]), (Input::HungUp, left)]);
+    slow_story(
+        &mut conversation,
+        vec![
+            (Input::Started, &["say a", "say b", BYE[0]]),
+            (sounded(1), &[]),
+            (heard("no"), &[]),
+            (Input::HungUp, left),
+        ],
+    );
     assert_eq!(conversation.outcome(), None, "the end was not reached");
     assert_eq!(turns(&conversation), ["agent: a", "customer: no"], "what never sounded was not said");
 }
@@ -61,7 +70,17 @@ fn the_end_comes_when_the_last_words_have_sounded() {
 fn every_effect_waits_for_the_words_before_it_and_for_no_others() {
     let tool = json!({"id": "t", "type": "tool", "toolId": "t", "next": "c"});
     let transfer = json!({"id": "p", "type": "transfer", "transferNumbers": ["+919876543210"], "text": "p", "onFail": "z"});
-    let warm = |from: &str| json!([say("a", from), message("m", "b"), say("b", "t"), tool.clone(), say("c", "p"), transfer.clone(), z()]);
+    let warm = |from: &str| {
+        json!([
+            say("a", from),
+            message("m", "b"),
+            say("b", "t"),
+            tool.clone(),
+            say("c", "p"),
+            transfer.clone(),
+            z()
+        ])
+    };
     let answered = || Input::ToolAnswered { request: 1, value: Value::Null };
     slow_story(
         &mut call(warm("m")),
@@ -92,19 +111,30 @@ fn every_effect_waits_for_the_words_before_it_and_for_no_others() {
         ],
     );
     let mut left = call(warm("m"));
-    slow_story(&mut left, vec![(Input::Started, &["say a", "say b"]), (Input::HungUp, &["end  caller_hangup"]), (sounded(9), &[])]);
+    slow_story(
+        &mut left,
+        vec![
+            (Input::Started, &["say a", "say b"]),
+            (Input::HungUp, &["end  caller_hangup"]),
+            (sounded(9), &[]),
+        ],
+    );
     assert_eq!(turns(&left), [] as [&str; 0]);
 }
 
 #[test]
 fn a_chat_waits_for_nothing() {
     let mut conversation = chat(json!([say("a", "m"), message("m", "b"), say("b", "z"), z()]));
-    slow_story(&mut conversation, vec![(Input::Started, &["say a", "message link m", "say b", BYE[0], BYE[1]])]);
+    slow_story(
+        &mut conversation,
+        vec![(Input::Started, &["say a", "message link m", "say b", BYE[0], BYE[1]])],
+    );
 }
 
 #[test]
 fn an_interruption_ends_the_words_and_the_flow_goes_on() {
-    let question = json!({"id": "q", "type": "collect", "text": "Which?", "field": {"key": "k"}, "next": "z"});
+    let question =
+        json!({"id": "q", "type": "collect", "text": "Which?", "field": {"key": "k"}, "next": "z"});
     let mut conversation = call(json!([say("a", "m"), message("m", "q"), question, z()]));
     let cut = Input::CutOff { turns: 2, heard: "a".into() };
     slow_story(
@@ -125,9 +155,18 @@ fn a_tool_that_was_announced_is_called_after_the_announcement_or_not_at_all() {
     let announces = |request| {
         let call = |tool: &str| ModelToolCall { tool_id: tool.to_owned(), arguments: Map::new() };
         let tool_calls = vec![call("tool_1"), call("tool_9"), call("tool_1")];
-        Input::ModelSaid { request, text: "I book it.".into(), exit: None, tool_calls, end: false, outcome: None }
+        Input::ModelSaid {
+            request,
+            text: "I book it.".into(),
+            exit: None,
+            tool_calls,
+            end: false,
+            outcome: None,
+        }
     };
-    let begun = || -> Vec<(Input, &[&str])> { vec![(Input::Started, &["ask#1 Talk to Asha. (opening)"]), (announces(1), &["say I book it."])] };
+    let begun = || -> Vec<(Input, &[&str])> {
+        vec![(Input::Started, &["ask#1 Talk to Asha. (opening)"]), (announces(1), &["say I book it."])]
+    };
     let mut conversation = call(talk());
     slow_story(&mut conversation, begun());
     let rest: Vec<(Input, &[&str])> = vec![
@@ -146,7 +185,9 @@ fn a_tool_that_was_announced_is_called_after_the_announcement_or_not_at_all() {
     slow_story(&mut conversation, rest);
     let asked = conversation.step(Input::ModelFailed { request: 5 });
     assert_eq!(told(asked), ["say Sorry, could you say that again?", "listen Text"]);
-    let Some(Output::AskModel { history, .. }) = conversation.step(heard("Book another.")).pop() else { panic!("the model is asked") };
+    let Some(Output::AskModel { history, .. }) = conversation.step(heard("Book another.")).pop() else {
+        panic!("the model is asked")
+    };
     let calls = |answered: bool| {
         let of = |exchange: &Exchange| match exchange {
             Exchange::ToolCalled { request, .. } if !answered => Some(*request),

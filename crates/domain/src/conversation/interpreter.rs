@@ -1,11 +1,13 @@
-//! The interpreter: it takes what happened and returns what to do, and never waits itself. A phone call, an API chat and a
-//! chat-app conversation differ only in what carries the words.
+//! The interpreter: it takes what happened and returns what to do, and never waits itself. A phone call, an
+//! API chat and a chat-app conversation differ only in what carries the words.
 //!
-//! It cannot run away, even with a flow that nobody checked. Within one input no variable changes, so a node entered twice would be
-//! entered for ever: the conversation ends with outcome and cause `error`. Between two inputs of the customer at most
-//! [`MAX_REQUESTS`] requests go to models, tools and people, and at most [`MAX_SILENCES`] silences are sat through.
+//! It cannot run away, even with a flow that nobody checked. Within one input no variable changes, so a node
+//! entered twice would be entered for ever: the conversation ends with outcome and cause `error`. Between two
+//! inputs of the customer at most [`MAX_REQUESTS`] requests go to models, tools and people, and at most
+//! [`MAX_SILENCES`] silences are sat through.
 //!
-//! It runs ahead of the voice in words only: what a node does waits until the words before it have sounded (`held`).
+//! It runs ahead of the voice in words only: what a node does waits until the words before it have sounded
+//! (`held`).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,9 +17,13 @@ use serde_json::{Map, Value};
 use super::answers;
 use super::branch;
 use super::check::Channel;
-use super::graph::{Collect, Document, Field, FieldKind, Flow, Message, Node, NodeKind, Transfer, TransferMode};
+use super::graph::{
+    Collect, Document, Field, FieldKind, Flow, Message, Node, NodeKind, Transfer, TransferMode,
+};
 use super::parse::MAX_VARIABLES;
-use super::state::{EndCause, Ended, Exchange, Expected, Input, Output, Phase, Role, Settings, State, Turn, Waiting};
+use super::state::{
+    EndCause, Ended, Exchange, Expected, Input, Output, Phase, Role, Settings, State, Turn, Waiting,
+};
 use super::talk::Reply;
 use super::template;
 
@@ -37,7 +43,8 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// A conversation that waits for [`Input::Started`]. `variables` are the call's; the flow's defaults fill the gaps.
+    /// A conversation that waits for [`Input::Started`]. `variables` are the call's; the flow's defaults fill
+    /// the gaps.
     pub fn new(flow: Arc<Flow>, mut variables: Map<String, Value>, settings: Settings) -> Self {
         for variable in &flow.variables {
             let absent = variables.get(&variable.name).is_none_or(Value::is_null);
@@ -63,7 +70,8 @@ impl Conversation {
         Self { flow, state }
     }
 
-    /// Goes on where a stored conversation was. When the flow has lost the node it was at, the next input ends it with an error.
+    /// Goes on where a stored conversation was. When the flow has lost the node it was at, the next input
+    /// ends it with an error.
     pub fn resume(flow: Arc<Flow>, state: State) -> Self {
         Self { flow, state }
     }
@@ -112,8 +120,8 @@ impl Conversation {
         self.state.ended.as_ref()?.outcome.as_deref()
     }
 
-    /// Takes one input and returns what to do about it, in order. An input that does not fit where the conversation is (an answer
-    /// to an older request, anything after the end) changes nothing.
+    /// Takes one input and returns what to do about it, in order. An input that does not fit where the
+    /// conversation is (an answer to an older request, anything after the end) changes nothing.
     pub fn step(&mut self, input: Input) -> Vec<Output> {
         if self.state.ended.is_some() {
             return Vec::new();
@@ -218,7 +226,12 @@ impl<'f> Step<'f, '_> {
                 let arguments = template::fill_object(&tool.arguments, &lookup);
                 if let Some(request) = self.request() {
                     self.state.phase = Phase::Tool { node: node.id.clone(), request };
-                    self.after_words(Output::CallTool { request, node_id: node.id.clone(), tool_id: tool.tool_id.clone(), arguments });
+                    self.after_words(Output::CallTool {
+                        request,
+                        node_id: node.id.clone(),
+                        tool_id: tool.tool_id.clone(),
+                        arguments,
+                    });
                 }
             }
             NodeKind::Transfer(transfer) => self.transfer(&node.id, transfer),
@@ -249,7 +262,8 @@ impl<'f> Step<'f, '_> {
         self.finish(Some("error".into()), EndCause::Error);
     }
 
-    /// Number of a new request, or none when there have been too many without the customer: the conversation is over then.
+    /// Number of a new request, or none when there have been too many without the customer: the conversation
+    /// is over then.
     pub(super) fn request(&mut self) -> Option<u64> {
         if self.state.requests_unheard >= MAX_REQUESTS {
             self.fail();
@@ -360,7 +374,12 @@ impl<'f> Step<'f, '_> {
                 let node = talk.node.clone();
                 self.listen_freely(&node);
             }
-            Phase::New | Phase::Tool { .. } | Phase::Transfer { .. } | Phase::Document { .. } | Phase::Closing | Phase::Over => {}
+            Phase::New
+            | Phase::Tool { .. }
+            | Phase::Transfer { .. }
+            | Phase::Document { .. }
+            | Phase::Closing
+            | Phase::Over => {}
         }
     }
 
@@ -443,7 +462,9 @@ impl<'f> Step<'f, '_> {
         let mut again = vec![phrases.not_understood.clone(), self.filled(&collect.text)];
         match collect.field.kind {
             FieldKind::Boolean => again.push(phrases.yes_or_no.clone()),
-            FieldKind::Choice => again.push(format!("{} {}.", phrases.one_of, collect.field.choices.join(", "))),
+            FieldKind::Choice => {
+                again.push(format!("{} {}.", phrases.one_of, collect.field.choices.join(", ")))
+            }
             FieldKind::Text | FieldKind::Number => {}
         }
         again.retain(|sentence| !sentence.trim().is_empty());
@@ -464,11 +485,15 @@ impl<'f> Step<'f, '_> {
         if self.holds(request) {
             return;
         }
-        let Phase::Tool { node, request: awaited } = &self.state.phase else { return self.model_tool_answered(request, answer) };
+        let Phase::Tool { node, request: awaited } = &self.state.phase else {
+            return self.model_tool_answered(request, answer);
+        };
         if *awaited != request {
             return;
         }
-        let Some(NodeKind::Tool(tool)) = self.flow.node(node).map(|node| &node.kind) else { return self.fail() };
+        let Some(NodeKind::Tool(tool)) = self.flow.node(node).map(|node| &node.kind) else {
+            return self.fail();
+        };
         match answer {
             Ok(value) => {
                 if let Some(save_as) = &tool.save_as {
@@ -491,7 +516,8 @@ impl<'f> Step<'f, '_> {
         self.state.variables.insert(save_as.to_owned(), value);
     }
 
-    /// A warm transfer rings while its own text sounds: the agent stays until the person has answered. A cold one takes the customer away.
+    /// A warm transfer rings while its own text sounds: the agent stays until the person has answered. A cold
+    /// one takes the customer away.
     fn transfer(&mut self, node_id: &str, transfer: &Transfer) {
         let before = self.state.said;
         self.say(node_id, &transfer.text);
@@ -502,14 +528,19 @@ impl<'f> Step<'f, '_> {
                 TransferMode::Warm => before,
                 TransferMode::Cold => self.state.said,
             };
-            self.after(after, Output::Transfer { request, node_id: node_id.to_owned(), numbers, mode: transfer.mode });
+            self.after(
+                after,
+                Output::Transfer { request, node_id: node_id.to_owned(), numbers, mode: transfer.mode },
+            );
         }
     }
 
     /// The node whose transfer is under way, if this is its request.
     fn transferring(&self, request: u64) -> Option<String> {
         match &self.state.phase {
-            Phase::Transfer { node, request: awaited } if *awaited == request && !self.holds(request) => Some(node.clone()),
+            Phase::Transfer { node, request: awaited } if *awaited == request && !self.holds(request) => {
+                Some(node.clone())
+            }
             _ => None,
         }
     }
@@ -527,7 +558,8 @@ impl<'f> Step<'f, '_> {
         }
     }
 
-    /// In a chat a text is written into the chat itself, so it is a turn of the agent; on a call it goes beside it.
+    /// In a chat a text is written into the chat itself, so it is a turn of the agent; on a call it goes
+    /// beside it.
     fn message(&mut self, node_id: &str, message: &Message) {
         let lookup = |name: &str| self.state.variables.get(name).cloned();
         let template = message.template.as_ref().map(|template| template::fill_value(template, &lookup));
@@ -556,13 +588,20 @@ impl<'f> Step<'f, '_> {
         let ask = format!("{} {label}", self.state.settings.phrases.send_document);
         self.say_plain(node_id, ask);
         let fields = document.fields.clone();
-        self.out.push(Output::AskDocument { node_id: node_id.to_owned(), label, fields, attempt: failures + 1 });
+        self.out.push(Output::AskDocument {
+            node_id: node_id.to_owned(),
+            label,
+            fields,
+            attempt: failures + 1,
+        });
     }
 
     fn document_checked(&mut self, accepted: bool, fields: Map<String, Value>) {
         let Phase::Document { node, failures } = &self.state.phase else { return };
         let (node, failures) = (node.clone(), failures + 1);
-        let Some(NodeKind::Document(document)) = self.flow.node(&node).map(|node| &node.kind) else { return self.fail() };
+        let Some(NodeKind::Document(document)) = self.flow.node(&node).map(|node| &node.kind) else {
+            return self.fail();
+        };
         self.customer_acted();
         if accepted {
             fields.into_iter().for_each(|(key, value)| self.capture(&key, value));

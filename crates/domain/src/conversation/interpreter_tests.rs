@@ -32,12 +32,22 @@ fn line(output: Output) -> String {
     match output {
         Output::Say { text, .. } => format!("say {text}"),
         Output::StopSaying => "stop".into(),
-        Output::Listen { expected, .. } if expected.digits_begun => format!("listen {:?} keys", expected.kind),
+        Output::Listen { expected, .. } if expected.digits_begun => {
+            format!("listen {:?} keys", expected.kind)
+        }
         Output::Listen { expected, .. } => format!("listen {:?}", expected.kind),
-        Output::AskModel { request, prompt, opening, .. } => format!("ask#{request} {prompt}{}", if opening { " (opening)" } else { "" }),
-        Output::CallTool { request, tool_id, arguments, .. } => format!("tool#{request} {tool_id} {}", Value::Object(arguments)),
-        Output::Transfer { request, numbers, mode, .. } => format!("transfer#{request} {} {mode:?}", numbers.join(" ")),
-        Output::SendMessage { template, text, .. } => format!("message {}", template.map_or(text, |template| template.to_string())),
+        Output::AskModel { request, prompt, opening, .. } => {
+            format!("ask#{request} {prompt}{}", if opening { " (opening)" } else { "" })
+        }
+        Output::CallTool { request, tool_id, arguments, .. } => {
+            format!("tool#{request} {tool_id} {}", Value::Object(arguments))
+        }
+        Output::Transfer { request, numbers, mode, .. } => {
+            format!("transfer#{request} {} {mode:?}", numbers.join(" "))
+        }
+        Output::SendMessage { template, text, .. } => {
+            format!("message {}", template.map_or(text, |template| template.to_string()))
+        }
         Output::AskDocument { label, attempt, .. } => format!("document {label} {attempt}"),
         Output::End { outcome, cause } => format!("end {} {}", outcome.unwrap_or_default(), cause.of_call()),
     }
@@ -52,7 +62,14 @@ pub(super) fn said(request: u64, text: &str) -> Input {
 }
 
 fn exits(request: u64, exit: usize) -> Input {
-    Input::ModelSaid { request, text: "ok".into(), exit: Some(exit), tool_calls: vec![], end: false, outcome: None }
+    Input::ModelSaid {
+        request,
+        text: "ok".into(),
+        exit: Some(exit),
+        tool_calls: vec![],
+        end: false,
+        outcome: None,
+    }
 }
 
 /// One input, and then every word is heard to its end.
@@ -68,7 +85,8 @@ fn story(conversation: &mut Conversation, steps: Vec<(Input, &[&str])>) {
         // a conversation survives being stored between any two inputs
         let flow = Arc::new(conversation.flow().clone());
         let stored = serde_json::to_string(conversation.state()).expect("a state is plain data");
-        *conversation = Conversation::resume(flow, serde_json::from_str(&stored).expect("a state can be read back"));
+        *conversation =
+            Conversation::resume(flow, serde_json::from_str(&stored).expect("a state can be read back"));
         let shown = format!("{input:?}");
         assert_eq!(told(heard_out(conversation, input)), expected, "step {index}: {shown}");
     }
@@ -88,8 +106,17 @@ const SORRY: &str = "say Sorry, something went wrong on our side. Goodbye.";
 
 #[test]
 fn say_goes_on_to_the_end() {
-    let mut conversation = call(json!([{"id": "a", "type": "say", "text": "Hello {{name}} in {{city}}{{nothing}}", "next": "z"}, z()]));
-    story(&mut conversation, vec![(Input::Started, &["say Hello Asha in Pune", BYE[0], BYE[1]]), (Input::Started, &[]), (heard("hm?"), &[])]);
+    let mut conversation = call(
+        json!([{"id": "a", "type": "say", "text": "Hello {{name}} in {{city}}{{nothing}}", "next": "z"}, z()]),
+    );
+    story(
+        &mut conversation,
+        vec![
+            (Input::Started, &["say Hello Asha in Pune", BYE[0], BYE[1]]),
+            (Input::Started, &[]),
+            (heard("hm?"), &[]),
+        ],
+    );
     assert_eq!(turns(&conversation), ["agent: Hello Asha in Pune", "agent: Bye Asha"]);
     assert_eq!(conversation.outcome(), Some("done"));
 }
@@ -132,10 +159,17 @@ fn collect_asks_again_and_gives_up() {
         ],
     );
     assert!(conversation.extracted().is_empty());
-    let mut conversation =
-        call(json!([{"id": "a", "type": "collect", "text": "Age?", "field": {"key": "k", "type": "number"}, "attempts": 1, "next": "z"}, z()]));
+    let mut conversation = call(
+        json!([{"id": "a", "type": "collect", "text": "Age?", "field": {"key": "k", "type": "number"}, "attempts": 1, "next": "z"}, z()]),
+    );
     let goodbye = "say Thank you for your time. Goodbye.";
-    story(&mut conversation, vec![(Input::Started, &["say Age?", "listen Number"]), (heard("old"), &[goodbye, "end failed_collect agent_ended"])]);
+    story(
+        &mut conversation,
+        vec![
+            (Input::Started, &["say Age?", "listen Number"]),
+            (heard("old"), &[goodbye, "end failed_collect agent_ended"]),
+        ],
+    );
 }
 
 #[test]
@@ -156,7 +190,10 @@ fn keys_end_with_a_hash_or_a_pause() {
             (key('7'), &["listen Number keys"]),
             (key('#'), &["say Sure?", "listen Boolean"]),
             (key('9'), &["listen Boolean keys"]),
-            (Input::Silence, &["say Sorry, I did not get that. Sure? Please say yes or no.", "listen Boolean"]),
+            (
+                Input::Silence,
+                &["say Sorry, I did not get that. Sure? Please say yes or no.", "listen Boolean"],
+            ),
             (key('1'), &["listen Boolean keys"]),
             (Input::DigitsPaused, &BYE),
         ],
@@ -188,7 +225,16 @@ fn converse_loops_until_an_exit_applies() {
             (exits(3, 1), &["say ok", "end second agent_ended"]),
         ],
     );
-    assert_eq!(turns(&conversation), ["customer: Hello?", "agent: Good morning.", "customer: Who is it?", "customer: Tell me.", "agent: ok"]);
+    assert_eq!(
+        turns(&conversation),
+        [
+            "customer: Hello?",
+            "agent: Good morning.",
+            "customer: Who is it?",
+            "customer: Tell me.",
+            "agent: ok"
+        ]
+    );
 }
 
 #[test]
@@ -221,15 +267,35 @@ fn converse_takes_the_first_exit_when_its_turns_are_spent() {
 #[test]
 fn a_model_may_end_the_conversation_itself() {
     let mut conversation = call(talk());
-    let end = Input::ModelSaid { request: 1, text: "Bye.".into(), exit: None, tool_calls: vec![], end: true, outcome: Some("not_interested".into()) };
-    story(&mut conversation, vec![(Input::Started, &["ask#1 Talk to Asha. (opening)"]), (end, &["say Bye.", "end not_interested agent_ended"])]);
+    let end = Input::ModelSaid {
+        request: 1,
+        text: "Bye.".into(),
+        exit: None,
+        tool_calls: vec![],
+        end: true,
+        outcome: Some("not_interested".into()),
+    };
+    story(
+        &mut conversation,
+        vec![
+            (Input::Started, &["ask#1 Talk to Asha. (opening)"]),
+            (end, &["say Bye.", "end not_interested agent_ended"]),
+        ],
+    );
 }
 
 #[test]
 fn a_model_calls_its_tools_and_goes_on() {
     let calls = |request, tools: &[&str]| {
         let call = |tool: &&str| ModelToolCall { tool_id: (*tool).to_owned(), arguments: Map::new() };
-        Input::ModelSaid { request, text: String::new(), exit: None, tool_calls: tools.iter().map(call).collect(), end: false, outcome: None }
+        Input::ModelSaid {
+            request,
+            text: String::new(),
+            exit: None,
+            tool_calls: tools.iter().map(call).collect(),
+            end: false,
+            outcome: None,
+        }
     };
     let mut conversation = call(talk());
     story(
@@ -256,7 +322,8 @@ fn tool_rounds_are_bounded() {
         asked += 1;
         assert_eq!(tool_ids.is_empty(), asked > 5);
         let tool_calls = vec![ModelToolCall { tool_id: "tool_1".into(), arguments: Map::new() }];
-        let said = Input::ModelSaid { request, text: "x".into(), exit: None, tool_calls, end: false, outcome: None };
+        let said =
+            Input::ModelSaid { request, text: "x".into(), exit: None, tool_calls, end: false, outcome: None };
         outputs = heard_out(&mut conversation, said);
         if let Some(Output::CallTool { request, .. }) = outputs.last() {
             outputs = conversation.step(Input::ToolAnswered { request: *request, value: Value::Null });
@@ -310,7 +377,10 @@ fn branch_decides() {
     story(&mut call(nodes("900")), vec![(Input::Started, &["end big agent_ended"])]);
     story(&mut call(nodes("1500")), vec![(Input::Started, &BYE)]);
     let nowhere = json!([{"id": "a", "type": "branch", "cases": []}]);
-    story(&mut call(nowhere), vec![(Input::Started, &["say Thank you for your time. Goodbye.", "end  agent_ended"])]);
+    story(
+        &mut call(nowhere),
+        vec![(Input::Started, &["say Thank you for your time. Goodbye.", "end  agent_ended"])],
+    );
 }
 
 fn lookup() -> Value {
@@ -330,11 +400,20 @@ fn tool_saves_its_answer() {
             (heard("Hurry"), &[]),
             (Input::Silence, &[]),
             (Input::ToolAnswered { request: 9, value: Value::Null }, &[]),
-            (Input::ToolAnswered { request: 1, value: json!({"state": "on its way"}) }, &["say It is on its way.", BYE[0], BYE[1]]),
+            (
+                Input::ToolAnswered { request: 1, value: json!({"state": "on its way"}) },
+                &["say It is on its way.", BYE[0], BYE[1]],
+            ),
         ],
     );
     let failed = || Input::ToolFailed { request: 1, reason: "down".into() };
-    story(&mut call(lookup()), vec![(Input::Started, &[r#"tool#1 t {"who":"Asha","n":1}"#]), (failed(), &["end no_tool agent_ended"])]);
+    story(
+        &mut call(lookup()),
+        vec![
+            (Input::Started, &[r#"tool#1 t {"who":"Asha","n":1}"#]),
+            (failed(), &["end no_tool agent_ended"]),
+        ],
+    );
     let without = json!([{"id": "a", "type": "tool", "toolId": "t", "next": "z"}, z()]);
     story(&mut call(without), vec![(Input::Started, &["tool#1 t {}"]), (failed(), &BYE)]);
 }
@@ -346,11 +425,21 @@ fn transfer_hands_over_or_goes_on() {
     let done = Input::TransferDone { request: 1 };
     story(
         &mut call(nodes(json!("z"))),
-        vec![(Input::Started, begins), (Input::TransferDone { request: 2 }, &[]), (done, &["end transferred transfer_handoff"])],
+        vec![
+            (Input::Started, begins),
+            (Input::TransferDone { request: 2 }, &[]),
+            (done, &["end transferred transfer_handoff"]),
+        ],
     );
-    story(&mut call(nodes(json!("z"))), vec![(Input::Started, begins), (Input::TransferFailed { request: 1 }, &BYE)]);
+    story(
+        &mut call(nodes(json!("z"))),
+        vec![(Input::Started, begins), (Input::TransferFailed { request: 1 }, &BYE)],
+    );
     let alone = &["say Sorry, nobody is free right now.", "end transfer_failed agent_ended"];
-    story(&mut call(nodes(Value::Null)), vec![(Input::Started, begins), (Input::TransferFailed { request: 1 }, alone)]);
+    story(
+        &mut call(nodes(Value::Null)),
+        vec![(Input::Started, begins), (Input::TransferFailed { request: 1 }, alone)],
+    );
 }
 
 #[test]
@@ -359,8 +448,12 @@ fn message_is_sent_beside_a_call_and_is_a_turn_of_a_chat() {
         {"id": "a", "type": "message", "text": "Hi {{name}}", "next": "b"},
         {"id": "b", "type": "message", "template": {"name": "t", "params": {"body": ["{{name}}"]}}, "next": "z"}, z()
     ]);
-    let expected: &[&str] = &["message Hi Asha", r#"message {"name":"t","params":{"body":["Asha"]}}"#, BYE[0], BYE[1]];
-    for (mut conversation, said) in [(call(nodes.clone()), vec!["agent: Bye Asha"]), (chat(nodes), vec!["agent: Hi Asha", "agent: Bye Asha"])] {
+    let expected: &[&str] =
+        &["message Hi Asha", r#"message {"name":"t","params":{"body":["Asha"]}}"#, BYE[0], BYE[1]];
+    for (mut conversation, said) in [
+        (call(nodes.clone()), vec!["agent: Bye Asha"]),
+        (chat(nodes), vec!["agent: Hi Asha", "agent: Bye Asha"]),
+    ] {
         story(&mut conversation, vec![(Input::Started, expected)]);
         assert_eq!(turns(&conversation), said);
     }
@@ -369,19 +462,34 @@ fn message_is_sent_beside_a_call_and_is_a_turn_of_a_chat() {
 #[test]
 fn document_is_asked_for_until_one_is_good() {
     let nodes = |on_fail: Value| json!([{"id": "a", "type": "document", "label": "PAN of {{name}}", "fields": ["pan"], "attempts": 2, "next": "z", "onFail": on_fail}, z()]);
-    let checked = |accepted| Input::DocumentChecked { accepted, fields: json!({"pan": "X"}).as_object().cloned().unwrap_or_default() };
+    let checked = |accepted| Input::DocumentChecked {
+        accepted,
+        fields: json!({"pan": "X"}).as_object().cloned().unwrap_or_default(),
+    };
     let first: &[&str] = &["say Please send: PAN of Asha", "document PAN of Asha 1"];
     let second: &[&str] = &["say Please send: PAN of Asha", "document PAN of Asha 2"];
     let mut conversation = chat(nodes(Value::Null));
     story(
         &mut conversation,
-        vec![(Input::Started, first), (heard("why?"), first), (checked(false), second), (heard("ok"), second), (checked(true), &BYE)],
+        vec![
+            (Input::Started, first),
+            (heard("why?"), first),
+            (checked(false), second),
+            (heard("ok"), second),
+            (checked(true), &BYE),
+        ],
     );
     assert_eq!(Value::Object(conversation.extracted().clone()), json!({"pan": "X"}));
-    story(&mut chat(nodes(json!("z"))), vec![(Input::Started, first), (checked(false), second), (checked(false), &BYE)]);
+    story(
+        &mut chat(nodes(json!("z"))),
+        vec![(Input::Started, first), (checked(false), second), (checked(false), &BYE)],
+    );
     let goodbye = "say Thank you for your time. Goodbye.";
     let failed: &[&str] = &[goodbye, "end failed_document agent_ended"];
-    story(&mut chat(nodes(Value::Null)), vec![(Input::Started, first), (checked(false), second), (checked(false), failed)]);
+    story(
+        &mut chat(nodes(Value::Null)),
+        vec![(Input::Started, first), (checked(false), second), (checked(false), failed)],
+    );
     story(&mut call(nodes(Value::Null)), vec![(Input::Started, failed)]);
 }
 
@@ -389,7 +497,11 @@ fn document_is_asked_for_until_one_is_good() {
 fn hanging_up_ends_it_anywhere() {
     story(
         &mut call(talk()),
-        vec![(Input::Started, &["ask#1 Talk to Asha. (opening)"]), (Input::HungUp, &["end  caller_hangup"]), (said(1, "x"), &[])],
+        vec![
+            (Input::Started, &["ask#1 Talk to Asha. (opening)"]),
+            (Input::HungUp, &["end  caller_hangup"]),
+            (said(1, "x"), &[]),
+        ],
     );
     story(&mut call(talk()), vec![(Input::HungUp, &["end  caller_hangup"]), (Input::Started, &[])]);
 }
@@ -426,9 +538,15 @@ fn a_graph_that_leads_nowhere_or_in_circles_ends_with_an_error() {
 
 #[test]
 fn a_flow_that_asks_on_and_on_does_not_outlast_silence() {
-    let mut conversation = call(json!([{"id": "a", "type": "collect", "text": "Age?", "field": {"key": "k"}, "next": "a", "onFail": "a"}]));
+    let mut conversation = call(
+        json!([{"id": "a", "type": "collect", "text": "Age?", "field": {"key": "k"}, "next": "a", "onFail": "a"}]),
+    );
     conversation.step(Input::Started);
-    let silences = (1..100).find(|_| told(heard_out(&mut conversation, Input::Silence)).last().is_some_and(|last| last == "end  silence_timeout"));
+    let silences = (1..100).find(|_| {
+        told(heard_out(&mut conversation, Input::Silence))
+            .last()
+            .is_some_and(|last| last == "end  silence_timeout")
+    });
     assert_eq!(silences, Some(MAX_SILENCES));
 }
 
@@ -445,7 +563,10 @@ fn a_stored_conversation_whose_node_is_gone_ends_with_an_error() {
 fn the_agent_speaks_hindi_of_its_own_accord() {
     let mut conversation = start(talk(), Settings::of(Channel::Call, "hi"));
     conversation.step(Input::Started);
-    assert_eq!(told(conversation.step(Input::ModelFailed { request: 1 }))[0], "say नमस्ते, बताइए, आपकी क्या मदद की जाए?");
+    assert_eq!(
+        told(conversation.step(Input::ModelFailed { request: 1 }))[0],
+        "say नमस्ते, बताइए, आपकी क्या मदद की जाए?"
+    );
 }
 
 #[test]
@@ -457,14 +578,22 @@ fn what_nobody_heard_was_not_said() {
     let mut conversation = call(nodes);
     conversation.step(Input::Started);
     conversation.step(Input::CutOff { turns: 2, heard: "One two".into() });
-    let said = |conversation: &Conversation| conversation.transcript().into_iter().map(|turn| turn.text).collect::<Vec<_>>();
+    let said = |conversation: &Conversation| {
+        conversation.transcript().into_iter().map(|turn| turn.text).collect::<Vec<_>>()
+    };
     assert_eq!(said(&conversation), ["One two"]);
     conversation.step(heard("Gold"));
     assert_eq!(said(&conversation), ["One two", "Gold", "Bye"]);
-    let mut conversation = call(json!([{"id": "b", "type": "collect", "text": "Which?", "field": {"key": "plan"}, "next": "b"}]));
+    let mut conversation = call(
+        json!([{"id": "b", "type": "collect", "text": "Which?", "field": {"key": "plan"}, "next": "b"}]),
+    );
     conversation.step(Input::Started);
     conversation.step(Input::Noted { role: Role::Customer, text: "hello".into() });
     conversation.step(Input::Noted { role: Role::Agent, text: "Which plan?".into() });
     conversation.step(Input::CutOff { turns: 9, heard: String::new() });
-    assert_eq!(said(&conversation), ["Which?", "hello"], "what was said before the customer's last words stays");
+    assert_eq!(
+        said(&conversation),
+        ["Which?", "hello"],
+        "what was said before the customer's last words stays"
+    );
 }

@@ -1,14 +1,17 @@
-//! A number in what somebody said, as its digits: `42`, `forty two`, `do hazaar paanch sau`, `nine eight seven`, `2.5 lakh`.
+//! A number in what somebody said, as its digits: `42`, `forty two`, `do hazaar paanch sau`, `nine eight
+//! seven`, `2.5 lakh`.
 
 /// Longest number, in digits.
 const MAX_DIGITS: usize = 40;
 /// Amounts are counted in millionths, so that `2.5 lakh` is exact.
 const ONE: u128 = 1_000_000;
 
-/// The one number in these words (as `words.rs` makes them), or none when there is no number or more than one.
+/// The one number in these words (as `words.rs` makes them), or none when there is no number or more than
+/// one.
 ///
-/// Digits said one after the other are one number and keep their leading zeros. Hindi number words in Latin letters count only when
-/// nothing but the number was said, because some are other words in English (`do`, `teen`, `das`).
+/// Digits said one after the other are one number and keep their leading zeros. Hindi number words in Latin
+/// letters count only when nothing but the number was said, because some are other words in English (`do`,
+/// `teen`, `das`).
 pub fn number(words: &[String]) -> Option<String> {
     let tokens: Vec<&str> = words.iter().flat_map(|word| split(word)).collect();
     let mut alone = Vec::new();
@@ -35,12 +38,31 @@ pub fn small(word: &str) -> Option<u32> {
     match token_of(word)? {
         Token::Unit(value) | Token::Tens(value) => u32::try_from(value).ok(),
         Token::Digits(digits) => digits.parse().ok().filter(|value| *value < 10_000),
-        Token::Hundred | Token::Scale(_) | Token::Repeat(_) | Token::Point | Token::And | Token::Minus => None,
+        Token::Hundred | Token::Scale(_) | Token::Repeat(_) | Token::Point | Token::And | Token::Minus => {
+            None
+        }
     }
 }
 
-const UNITS_OF_MEASURE: [&str; 17] =
-    ["rs", "inr", "rupees", "rupee", "rupaye", "rupye", "रुपये", "रुपए", "only", "years", "year", "saal", "साल", "um", "uh", "please", "ji"];
+const UNITS_OF_MEASURE: [&str; 17] = [
+    "rs",
+    "inr",
+    "rupees",
+    "rupee",
+    "rupaye",
+    "rupye",
+    "रुपये",
+    "रुपए",
+    "only",
+    "years",
+    "year",
+    "saal",
+    "साल",
+    "um",
+    "uh",
+    "please",
+    "ji",
+];
 
 #[derive(Debug, Clone, PartialEq)]
 enum Token<'a> {
@@ -74,7 +96,8 @@ fn split(word: &str) -> Vec<&str> {
 
 fn token_of(word: &str) -> Option<Token<'_>> {
     if word.starts_with(|letter: char| letter.is_ascii_digit()) {
-        let plain = word.bytes().filter(|byte| *byte == b'.').count() <= 1 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let plain = word.bytes().filter(|byte| *byte == b'.').count() <= 1
+            && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         return plain.then_some(Token::Digits(word));
     }
     Some(match word {
@@ -230,7 +253,8 @@ fn runs<'a>(tokens: &[&'a str]) -> Vec<Vec<Token<'a>>> {
             None => runs.push(Vec::new()),
         }
     }
-    let counts = |token: &Token<'_>| !matches!(token, Token::And | Token::Point | Token::Minus | Token::Repeat(_));
+    let counts =
+        |token: &Token<'_>| !matches!(token, Token::And | Token::Point | Token::Minus | Token::Repeat(_));
     runs.retain(|run| run.iter().any(counts));
     runs
 }
@@ -245,7 +269,9 @@ fn evaluate(run: &[Token<'_>]) -> Option<String> {
     let number = match (parts.next(), parts.next()) {
         (None, _) => whole,
         (Some(fraction), None) => {
-            let single = fraction.iter().all(|token| matches!(token, Token::Digits(_) | Token::Unit(0..10) | Token::Repeat(_)));
+            let single = fraction
+                .iter()
+                .all(|token| matches!(token, Token::Digits(_) | Token::Unit(0..10) | Token::Repeat(_)));
             let fraction = value(fraction).filter(|_| single)?;
             (!whole.contains('.') && !fraction.contains('.')).then(|| format!("{whole}.{fraction}"))?
         }
@@ -274,8 +300,12 @@ fn value(run: &[Token<'_>]) -> Option<String> {
         let times = std::mem::replace(&mut repeat, 1);
         match token {
             Token::Repeat(times) => repeat = *times,
-            Token::Unit(value) if times > 1 && *value < 10 => (0..times).for_each(|_| reading.chunk(value.to_string())),
-            Token::Digits(digits) if times > 1 => (0..times).for_each(|_| reading.chunk((*digits).to_owned())),
+            Token::Unit(value) if times > 1 && *value < 10 => {
+                (0..times).for_each(|_| reading.chunk(value.to_string()))
+            }
+            Token::Digits(digits) if times > 1 => {
+                (0..times).for_each(|_| reading.chunk((*digits).to_owned()))
+            }
             Token::Digits(digits) => reading.digits(digits, scale_follows)?,
             Token::Unit(value) => reading.small(*value, 1),
             Token::Tens(value) => reading.small(*value, 10),
@@ -370,7 +400,11 @@ fn millionths(digits: &str) -> Option<u128> {
 
 fn plain(amount: u128) -> String {
     let (whole, fraction) = (amount / ONE, amount % ONE);
-    if fraction == 0 { whole.to_string() } else { format!("{whole}.{}", format!("{fraction:06}").trim_end_matches('0')) }
+    if fraction == 0 {
+        whole.to_string()
+    } else {
+        format!("{whole}.{}", format!("{fraction:06}").trim_end_matches('0'))
+    }
 }
 
 #[cfg(test)]

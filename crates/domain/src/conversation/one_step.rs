@@ -8,18 +8,19 @@ pub const CONVERSE_ID: &str = "converse_1";
 /// Id of the `end` node after it.
 pub const END_ID: &str = "end_1";
 
-/// What an agent without a prompt is told: a flow has to be publishable however little its agent says (`systemPrompt` is empty
-/// by default).
+/// What an agent without a prompt is told: a flow has to be publishable however little its agent says
+/// (`systemPrompt` is empty by default).
 const DEFAULT_PROMPT: &str = "You are a polite assistant. Greet the person, ask how you can help, answer in one or two short sentences, \
      and close the conversation politely when nothing is left to do.";
 const EXIT: &str = "The conversation has come to its natural end, or the person wants to stop.";
 
-/// The one-step flow: one `converse` node with the prompt, tools and knowledge of the agent, then `end`. Every `{{name}}` in the
-/// prompt becomes a required variable (docs/contract/flows.md#one-step-flow). It has no issue of its own;
-/// unknown tools are found by `check`.
+/// The one-step flow: one `converse` node with the prompt, tools and knowledge of the agent, then `end`.
+/// Every `{{name}}` in the prompt becomes a required variable (docs/contract/flows.md#one-step-flow). It has
+/// no issue of its own; unknown tools are found by `check`.
 pub fn one_step(system_prompt: &str, tool_ids: &[String], use_knowledge: bool) -> Flow {
     let prompt = if system_prompt.trim().is_empty() { DEFAULT_PROMPT } else { system_prompt };
-    let variable = |name: &str| Variable { name: name.to_owned(), required: true, default: None, description: None };
+    let variable =
+        |name: &str| Variable { name: name.to_owned(), required: true, default: None, description: None };
     let converse = Converse {
         prompt: prompt.to_owned(),
         use_knowledge,

@@ -8,8 +8,8 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::graph::{
-    Branch, Case, Collect, Converse, DEFAULT_ATTEMPTS, DEFAULT_MAX_TURNS, Document, End, Exit, Field, FieldKind, Flow, Message, Node, NodeKind, Op,
-    Say, Tool, Transfer, TransferMode, Variable,
+    Branch, Case, Collect, Converse, DEFAULT_ATTEMPTS, DEFAULT_MAX_TURNS, Document, End, Exit, Field,
+    FieldKind, Flow, Message, Node, NodeKind, Op, Say, Tool, Transfer, TransferMode, Variable,
 };
 use super::template;
 
@@ -48,10 +48,12 @@ impl std::error::Error for GraphError {}
 type Parsed<T> = Result<T, GraphError>;
 
 impl Flow {
-    /// Reads `{startNodeId, nodes, variables}`. `null` counts as absent everywhere; only `nodes` must be there.
+    /// Reads `{startNodeId, nodes, variables}`. `null` counts as absent everywhere; only `nodes` must be
+    /// there.
     ///
     /// # Errors
-    /// The first field with a wrong type, an unknown node type, operator or mode, an id used twice, or something over its limit.
+    /// The first field with a wrong type, an unknown node type, operator or mode, an id used twice, or
+    /// something over its limit.
     pub fn parse(graph: &Value) -> Parsed<Self> {
         let root = Fields { map: object(graph, "graph")?, path: String::new() };
         let start_node_id = root.id("startNodeId")?;
@@ -63,14 +65,20 @@ impl Flow {
             let path = format!("nodes[{index}]");
             let node = node(&Fields { map: object(value, &path)?, path })?;
             if !seen.insert(node.id.clone()) {
-                return Err(GraphError { field: format!("nodes[{index}].id"), message: format!("is used twice: {}", node.id) });
+                return Err(GraphError {
+                    field: format!("nodes[{index}].id"),
+                    message: format!("is used twice: {}", node.id),
+                });
             }
             parsed.push(node);
         }
         let variables = root.each("variables", MAX_VARIABLES, variable)?;
         let mut names = HashSet::new();
         if let Some(index) = variables.iter().position(|variable| !names.insert(variable.name.as_str())) {
-            return Err(GraphError { field: format!("variables[{index}].name"), message: format!("is used twice: {}", variables[index].name) });
+            return Err(GraphError {
+                field: format!("variables[{index}].name"),
+                message: format!("is used twice: {}", variables[index].name),
+            });
         }
         Ok(Self { start_node_id, nodes: parsed, variables })
     }
@@ -127,7 +135,11 @@ impl<'a> Fields<'a> {
 
     fn count(&self, key: &str, max: u64, default: u32) -> Parsed<u32> {
         let Some(value) = self.present(key) else { return Ok(default) };
-        match value.as_u64().filter(|count| (1..=max).contains(count)).and_then(|count| u32::try_from(count).ok()) {
+        match value
+            .as_u64()
+            .filter(|count| (1..=max).contains(count))
+            .and_then(|count| u32::try_from(count).ok())
+        {
             Some(count) => Ok(count),
             None => self.refuse(key, format!("must be a whole number from 1 to {max}")),
         }
@@ -137,14 +149,24 @@ impl<'a> Fields<'a> {
         let Some(value) = self.present(key) else { return Ok(None) };
         match words.iter().find(|(word, _)| value.as_str() == Some(*word)) {
             Some((_, meaning)) => Ok(Some(*meaning)),
-            None => self.refuse(key, format!("must be one of {}", words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", "))),
+            None => self.refuse(
+                key,
+                format!(
+                    "must be one of {}",
+                    words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ")
+                ),
+            ),
         }
     }
 
     fn texts(&self, key: &str, max: usize) -> Parsed<Vec<String>> {
         let Some(value) = self.present(key) else { return Ok(Vec::new()) };
         let path = self.at(key);
-        list(value, &path, MAX_LIST)?.iter().enumerate().map(|(index, item)| text(item, &format!("{path}[{index}]"), max)).collect()
+        list(value, &path, MAX_LIST)?
+            .iter()
+            .enumerate()
+            .map(|(index, item)| text(item, &format!("{path}[{index}]"), max))
+            .collect()
     }
 
     fn each<T>(&self, key: &str, max: usize, parse: impl Fn(&Fields<'_>) -> Parsed<T>) -> Parsed<Vec<T>> {
@@ -158,12 +180,18 @@ impl<'a> Fields<'a> {
     }
 
     fn sized(&self, key: &str, value: &Value) -> Parsed<()> {
-        if value.to_string().len() > MAX_JSON { self.refuse(key, format!("is longer than {MAX_JSON} bytes")) } else { Ok(()) }
+        if value.to_string().len() > MAX_JSON {
+            self.refuse(key, format!("is longer than {MAX_JSON} bytes"))
+        } else {
+            Ok(())
+        }
     }
 }
 
 fn object<'a>(value: &'a Value, path: &str) -> Parsed<&'a Map<String, Value>> {
-    value.as_object().ok_or_else(|| GraphError { field: path.to_owned(), message: "must be an object".into() })
+    value
+        .as_object()
+        .ok_or_else(|| GraphError { field: path.to_owned(), message: "must be an object".into() })
 }
 
 fn list<'a>(value: &'a Value, path: &str, max: usize) -> Parsed<&'a [Value]> {
@@ -187,13 +215,16 @@ fn text(value: &Value, path: &str, max: usize) -> Parsed<String> {
 fn variable(fields: &Fields<'_>) -> Parsed<Variable> {
     let name = fields.text("name")?;
     if !template::is_name(&name) {
-        return fields.refuse("name", "must be a letter or _, then letters, digits and _, at most 64 characters");
+        return fields
+            .refuse("name", "must be a letter or _, then letters, digits and _, at most 64 characters");
     }
     let default = fields.present("default");
     match default {
         None | Some(Value::Bool(_) | Value::Number(_)) => {}
         Some(Value::String(_)) => drop(fields.line("default", MAX_LINE)?),
-        Some(Value::Null | Value::Array(_) | Value::Object(_)) => return fields.refuse("default", "must be a string, a number or a boolean"),
+        Some(Value::Null | Value::Array(_) | Value::Object(_)) => {
+            return fields.refuse("default", "must be a string, a number or a boolean");
+        }
     }
     let description = fields.line("description", MAX_LINE)?;
     Ok(Variable { name, required: fields.flag("required")?, default: default.cloned(), description })
@@ -207,13 +238,21 @@ fn node(fields: &Fields<'_>) -> Parsed<Node> {
         Some("say") => NodeKind::Say(Say { text: fields.text("text")?, next: fields.id("next")? }),
         Some("collect") => NodeKind::Collect(collect(fields)?),
         Some("converse") => NodeKind::Converse(converse(fields)?),
-        Some("branch") => NodeKind::Branch(Branch { cases: fields.each("cases", MAX_LIST, case)?, otherwise: fields.id("otherwise")? }),
+        Some("branch") => NodeKind::Branch(Branch {
+            cases: fields.each("cases", MAX_LIST, case)?,
+            otherwise: fields.id("otherwise")?,
+        }),
         Some("tool") => NodeKind::Tool(tool(fields)?),
         Some("transfer") => NodeKind::Transfer(transfer(fields)?),
         Some("message") => NodeKind::Message(message(fields)?),
         Some("document") => NodeKind::Document(document(fields)?),
         Some("end") => NodeKind::End(End { text: fields.text("text")?, outcome: fields.id("outcome")? }),
-        _ => return fields.refuse("type", "must be one of say, collect, converse, branch, tool, transfer, message, document, end"),
+        _ => {
+            return fields.refuse(
+                "type",
+                "must be one of say, collect, converse, branch, tool, transfer, message, document, end",
+            );
+        }
     };
     Ok(Node { id, name, kind })
 }
@@ -242,7 +281,9 @@ fn collect(fields: &Fields<'_>) -> Parsed<Collect> {
 }
 
 fn converse(fields: &Fields<'_>) -> Parsed<Converse> {
-    let exit = |fields: &Fields<'_>| Ok(Exit { when: fields.line("when", MAX_LINE)?.unwrap_or_default(), next: fields.id("next")? });
+    let exit = |fields: &Fields<'_>| {
+        Ok(Exit { when: fields.line("when", MAX_LINE)?.unwrap_or_default(), next: fields.id("next")? })
+    };
     Ok(Converse {
         prompt: fields.text("prompt")?,
         use_knowledge: fields.flag("useKnowledge")?,
@@ -261,7 +302,12 @@ fn case(fields: &Fields<'_>) -> Parsed<Case> {
     };
     let value = fields.present("value");
     value.map_or(Ok(()), |value| fields.sized("value", value))?;
-    Ok(Case { variable, op: fields.word("op", &OPS)?.unwrap_or(Op::Eq), value: value.cloned(), next: fields.id("next")? })
+    Ok(Case {
+        variable,
+        op: fields.word("op", &OPS)?.unwrap_or(Op::Eq),
+        value: value.cloned(),
+        next: fields.id("next")?,
+    })
 }
 
 fn tool(fields: &Fields<'_>) -> Parsed<Tool> {
@@ -274,9 +320,16 @@ fn tool(fields: &Fields<'_>) -> Parsed<Tool> {
     };
     let save_as = fields.id("saveAs")?;
     if save_as.as_deref().is_some_and(|name| !template::is_name(name)) {
-        return fields.refuse("saveAs", "must be a letter or _, then letters, digits and _, at most 64 characters");
+        return fields
+            .refuse("saveAs", "must be a letter or _, then letters, digits and _, at most 64 characters");
     }
-    Ok(Tool { tool_id: fields.id("toolId")?.unwrap_or_default(), arguments, save_as, next: fields.id("next")?, on_error: fields.id("onError")? })
+    Ok(Tool {
+        tool_id: fields.id("toolId")?.unwrap_or_default(),
+        arguments,
+        save_as,
+        next: fields.id("next")?,
+        on_error: fields.id("onError")?,
+    })
 }
 
 fn transfer(fields: &Fields<'_>) -> Parsed<Transfer> {
@@ -324,9 +377,14 @@ fn document(fields: &Fields<'_>) -> Parsed<Document> {
     })
 }
 
-const FIELD_KINDS: [(&str, FieldKind); 4] =
-    [("text", FieldKind::Text), ("boolean", FieldKind::Boolean), ("number", FieldKind::Number), ("choice", FieldKind::Choice)];
-const OPS: [(&str, Op); 6] = [("eq", Op::Eq), ("ne", Op::Ne), ("lt", Op::Lt), ("gt", Op::Gt), ("in", Op::In), ("exists", Op::Exists)];
+const FIELD_KINDS: [(&str, FieldKind); 4] = [
+    ("text", FieldKind::Text),
+    ("boolean", FieldKind::Boolean),
+    ("number", FieldKind::Number),
+    ("choice", FieldKind::Choice),
+];
+const OPS: [(&str, Op); 6] =
+    [("eq", Op::Eq), ("ne", Op::Ne), ("lt", Op::Lt), ("gt", Op::Gt), ("in", Op::In), ("exists", Op::Exists)];
 const MODES: [(&str, TransferMode); 2] = [("warm", TransferMode::Warm), ("cold", TransferMode::Cold)];
 
 fn word_of<T: PartialEq>(words: &[(&'static str, T)], meaning: &T) -> &'static str {

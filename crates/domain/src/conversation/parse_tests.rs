@@ -40,10 +40,16 @@ fn defaults() {
     assert!(
         matches!(kinds[0], NodeKind::Collect(collect) if collect.attempts == 3 && collect.field.kind == FieldKind::Text && collect.next.is_none())
     );
-    assert!(matches!(kinds[1], NodeKind::Converse(converse) if converse.max_turns == 20 && converse.exits.is_empty() && !converse.use_knowledge));
+    assert!(
+        matches!(kinds[1], NodeKind::Converse(converse) if converse.max_turns == 20 && converse.exits.is_empty() && !converse.use_knowledge)
+    );
     assert!(matches!(kinds[2], NodeKind::Transfer(transfer) if transfer.mode == TransferMode::Warm));
-    assert!(matches!(kinds[3], NodeKind::Branch(branch) if branch.cases[0].variable == "plan" && branch.cases[0].op == Op::Eq));
-    assert!(matches!(kinds[4], NodeKind::Document(document) if document.fields == ["k"] && document.attempts == 3));
+    assert!(
+        matches!(kinds[3], NodeKind::Branch(branch) if branch.cases[0].variable == "plan" && branch.cases[0].op == Op::Eq)
+    );
+    assert!(
+        matches!(kinds[4], NodeKind::Document(document) if document.fields == ["k"] && document.attempts == 3)
+    );
 }
 
 #[test]
@@ -93,7 +99,10 @@ fn what_is_not_a_flow_graph_is_refused_with_its_field() {
         (node(json!({"id": "b", "type": "tool", "arguments": []})), "nodes[1].arguments"),
         (node(json!({"id": "b", "type": "tool", "saveAs": "a b"})), "nodes[1].saveAs"),
         (node(json!({"id": "b", "type": "transfer", "mode": "hot"})), "nodes[1].mode"),
-        (node(json!({"id": "b", "type": "transfer", "transferNumbers": [919876543210u64]})), "nodes[1].transferNumbers[0]"),
+        (
+            node(json!({"id": "b", "type": "transfer", "transferNumbers": [919876543210u64]})),
+            "nodes[1].transferNumbers[0]",
+        ),
         (node(json!({"id": "b", "type": "message", "template": 1})), "nodes[1].template"),
         (node(json!({"id": "b", "type": "document", "fields": [{}]})), "nodes[1].fields[0].key"),
     ] {

@@ -32,9 +32,30 @@ impl Phrases {
     /// The sentences in an agent's `language` (docs/contract/agents.md#fields); English for one that is not
     /// among the eleven.
     pub fn of(language: &str) -> Self {
-        let [greeting, still_there, say_again, not_understood, yes_or_no, one_of, send_document, nobody_free, goodbye, trouble] =
-            in_language(language).map(str::to_owned);
-        Self { greeting, still_there, say_again, not_understood, yes_or_no, one_of, send_document, nobody_free, goodbye, trouble }
+        let [
+            greeting,
+            still_there,
+            say_again,
+            not_understood,
+            yes_or_no,
+            one_of,
+            send_document,
+            nobody_free,
+            goodbye,
+            trouble,
+        ] = in_language(language).map(str::to_owned);
+        Self {
+            greeting,
+            still_there,
+            say_again,
+            not_understood,
+            yes_or_no,
+            one_of,
+            send_document,
+            nobody_free,
+            goodbye,
+            trouble,
+        }
     }
 }
 
@@ -200,7 +221,8 @@ mod tests {
     #[test]
     fn every_language_of_the_spec_has_its_own_sentences() {
         let languages = ["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"];
-        let greetings: std::collections::HashSet<String> = languages.iter().map(|language| Phrases::of(language).greeting).collect();
+        let greetings: std::collections::HashSet<String> =
+            languages.iter().map(|language| Phrases::of(language).greeting).collect();
         assert_eq!(greetings.len(), languages.len());
         assert_eq!(Phrases::of("xx"), Phrases::of("en"));
     }

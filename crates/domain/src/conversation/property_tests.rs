@@ -22,31 +22,50 @@ fn any_edge() -> BoxedStrategy<Value> {
 }
 
 fn any_text() -> BoxedStrategy<Value> {
-    prop_oneof![Just(json!("Hello {{name}}")), Just(json!("{{k0}} {{saved}} {{unknown}}")), Just(json!("")), Just(json!("क्या?"))].boxed()
+    prop_oneof![
+        Just(json!("Hello {{name}}")),
+        Just(json!("{{k0}} {{saved}} {{unknown}}")),
+        Just(json!("")),
+        Just(json!("क्या?"))
+    ]
+    .boxed()
 }
 
 /// A node of any type whose edges come from `edge` and texts from `text`.
 fn any_node(id: usize, edge: BoxedStrategy<Value>, text: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
     let parts = (edge.clone(), edge.clone(), edge, text, 1u32..4, 0usize..4);
-    let make = move |(kind, (next, other, third, text, count, pick)): (usize, (Value, Value, Value, Value, u32, usize))| {
+    let make = move |(kind, (next, other, third, text, count, pick)): (
+        usize,
+        (Value, Value, Value, Value, u32, usize),
+    )| {
         let id = id.to_string();
         let field = ["text", "boolean", "number", "choice"][pick];
         let op = ["eq", "ne", "gt", "exists"][pick];
         match kind {
             0 => json!({"id": id, "type": "say", "text": text, "next": next}),
-            1 => json!({"id": id, "type": "collect", "text": text, "field": {"key": format!("k{pick}"), "type": field, "choices": ["Gold", "2 BHK"]},
-                "attempts": count, "next": next, "onFail": other}),
+            1 => {
+                json!({"id": id, "type": "collect", "text": text, "field": {"key": format!("k{pick}"), "type": field, "choices": ["Gold", "2 BHK"]},
+                "attempts": count, "next": next, "onFail": other})
+            }
             2 => {
                 json!({"id": id, "type": "converse", "prompt": text, "toolIds": ["t"], "exits": [{"when": "x", "next": next}, {"when": "y", "next": other}],
                 "maxTurns": count})
             }
             3 => json!({"id": id, "type": "converse", "prompt": text, "maxTurns": count}),
-            4 => json!({"id": id, "type": "branch", "cases": [{"variable": "name", "op": op, "value": "Asha", "next": next},
-                {"variable": "k1", "op": op, "value": 1, "next": third}], "otherwise": other}),
-            5 => json!({"id": id, "type": "tool", "toolId": "t", "arguments": {"a": text}, "saveAs": "saved", "next": next, "onError": other}),
-            6 => json!({"id": id, "type": "transfer", "transferNumbers": ["+919876543210"], "text": text, "onFail": other}),
+            4 => {
+                json!({"id": id, "type": "branch", "cases": [{"variable": "name", "op": op, "value": "Asha", "next": next},
+                {"variable": "k1", "op": op, "value": 1, "next": third}], "otherwise": other})
+            }
+            5 => {
+                json!({"id": id, "type": "tool", "toolId": "t", "arguments": {"a": text}, "saveAs": "saved", "next": next, "onError": other})
+            }
+            6 => {
+                json!({"id": id, "type": "transfer", "transferNumbers": ["+919876543210"], "text": text, "onFail": other})
+            }
             7 => json!({"id": id, "type": "message", "text": text, "next": next}),
-            8 => json!({"id": id, "type": "document", "label": text, "fields": ["k2"], "attempts": count, "next": next, "onFail": other}),
+            8 => {
+                json!({"id": id, "type": "document", "label": text, "fields": ["k2"], "attempts": count, "next": next, "onFail": other})
+            }
             _ => json!({"id": id, "type": "end", "text": text, "outcome": "done"}),
         }
     };
@@ -81,14 +100,31 @@ fn complete_graph(forward: bool) -> impl Strategy<Value = Value> {
 }
 
 fn any_input() -> impl Strategy<Value = Input> {
-    let text = prop_oneof![Just("yes"), Just("haan"), Just("42"), Just("gold"), Just("what?"), Just(" "), Just("two bhk")];
+    let text = prop_oneof![
+        Just("yes"),
+        Just("haan"),
+        Just("42"),
+        Just("gold"),
+        Just("what?"),
+        Just(" "),
+        Just("two bhk")
+    ];
     let request = || 0u64..12;
     let tools = || prop_oneof![3 => Just(vec![]), 1 => Just(vec!["t"]), 1 => Just(vec!["t", "other", "t"])];
     let call = |tool_id: &str| ModelToolCall { tool_id: tool_id.to_owned(), arguments: Map::new() };
-    let said = (request(), any_text(), proptest::option::of(0usize..3), tools(), any::<bool>()).prop_map(move |(request, text, exit, tools, end)| {
-        let text = text.as_str().unwrap_or_default().to_owned();
-        Input::ModelSaid { request, text, exit, tool_calls: tools.into_iter().map(call).collect(), end, outcome: None }
-    });
+    let said = (request(), any_text(), proptest::option::of(0usize..3), tools(), any::<bool>()).prop_map(
+        move |(request, text, exit, tools, end)| {
+            let text = text.as_str().unwrap_or_default().to_owned();
+            Input::ModelSaid {
+                request,
+                text,
+                exit,
+                tool_calls: tools.into_iter().map(call).collect(),
+                end,
+                outcome: None,
+            }
+        },
+    );
     prop_oneof![
         1 => Just(Input::Started),
         1 => Just(Input::SpeechBegan),
@@ -112,7 +148,11 @@ fn any_input() -> impl Strategy<Value = Input> {
 
 fn conversation(graph: &Value, channel: Channel) -> Conversation {
     let variables = json!({"name": "Asha"}).as_object().cloned().unwrap_or_default();
-    Conversation::new(Arc::new(Flow::parse(graph).expect("a graph by shape")), variables, Settings::of(channel, "en"))
+    Conversation::new(
+        Arc::new(Flow::parse(graph).expect("a graph by shape")),
+        variables,
+        Settings::of(channel, "en"),
+    )
 }
 
 /// One input, and then every word is heard to its end.
@@ -122,7 +162,8 @@ fn heard_out(conversation: &mut Conversation, input: Input) -> Vec<Output> {
     outputs
 }
 
-/// Texts that an output was to wait for, given how many were said: a warm transfer may ring while its own text sounds.
+/// Texts that an output was to wait for, given how many were said: a warm transfer may ring while its own
+/// text sounds.
 fn waits_for(output: &Output, flow: &Flow, said: u64) -> Option<u64> {
     match output {
         Output::CallTool { .. } => Some(said),
@@ -135,7 +176,11 @@ fn waits_for(output: &Output, flow: &Flow, said: u64) -> Option<u64> {
         Output::End { .. } => Some(said),
         // Words of later nodes may have been said before it.
         Output::SendMessage { .. } => None,
-        Output::Say { .. } | Output::StopSaying | Output::Listen { .. } | Output::AskModel { .. } | Output::AskDocument { .. } => None,
+        Output::Say { .. }
+        | Output::StopSaying
+        | Output::Listen { .. }
+        | Output::AskModel { .. }
+        | Output::AskDocument { .. } => None,
     }
 }
 
@@ -145,7 +190,10 @@ fn in_order(outputs: &[Output]) -> (Vec<String>, Vec<(usize, String)>) {
     for output in outputs {
         match output {
             Output::Say { text, .. } => words.push(text.clone()),
-            Output::SendMessage { .. } | Output::CallTool { .. } | Output::Transfer { .. } | Output::End { .. } => {
+            Output::SendMessage { .. }
+            | Output::CallTool { .. }
+            | Output::Transfer { .. }
+            | Output::End { .. } => {
                 effects.push((words.len(), serde_json::to_string(output).expect("plain data")));
             }
             _ => {}
@@ -176,11 +224,14 @@ fn waits_or_ends(outputs: &[Output]) -> bool {
 
 fn has_no_error(graph: &Value, channel: Channel) -> bool {
     let tools = BTreeSet::from(["t".to_owned()]);
-    !blocks_publishing(&check(&Flow::parse(graph).expect("a graph by shape"), &CheckFacts { channel, tool_ids: &tools, is_indian: is_plus_91 }))
+    !blocks_publishing(&check(
+        &Flow::parse(graph).expect("a graph by shape"),
+        &CheckFacts { channel, tool_ids: &tools, is_indian: is_plus_91 },
+    ))
 }
 
-/// A well-meant answer to the last output: valid answers, tools that work, a model that leaves by the exit `choose` names once it has
-/// been spoken to.
+/// A well-meant answer to the last output: valid answers, tools that work, a model that leaves by the exit
+/// `choose` names once it has been spoken to.
 fn well_meant(flow: &Flow, outputs: &[Output], choose: usize) -> Option<Input> {
     Some(match awaited(outputs)? {
         Output::Listen { expected, node_id } => {
@@ -197,13 +248,24 @@ fn well_meant(flow: &Flow, outputs: &[Output], choose: usize) -> Option<Input> {
         }
         Output::AskModel { request, opening, exits, .. } => {
             let exit = (!opening && !exits.is_empty()).then(|| choose % exits.len());
-            Input::ModelSaid { request: *request, text: "Right.".into(), exit, tool_calls: vec![], end: !opening && exits.is_empty(), outcome: None }
+            Input::ModelSaid {
+                request: *request,
+                text: "Right.".into(),
+                exit,
+                tool_calls: vec![],
+                end: !opening && exits.is_empty(),
+                outcome: None,
+            }
         }
         Output::CallTool { request, .. } => Input::ToolAnswered { request: *request, value: json!("fine") },
-        Output::Transfer { request, .. } if choose.is_multiple_of(2) => Input::TransferFailed { request: *request },
+        Output::Transfer { request, .. } if choose.is_multiple_of(2) => {
+            Input::TransferFailed { request: *request }
+        }
         Output::Transfer { request, .. } => Input::TransferDone { request: *request },
         Output::AskDocument { .. } => Input::DocumentChecked { accepted: true, fields: Map::new() },
-        Output::Say { .. } | Output::StopSaying | Output::SendMessage { .. } | Output::End { .. } => return None,
+        Output::Say { .. } | Output::StopSaying | Output::SendMessage { .. } | Output::End { .. } => {
+            return None;
+        }
     })
 }
 
@@ -277,7 +339,8 @@ proptest! {
         let mut sounded = 0;
         for choose in choices {
             let Some(next) = input.take() else { break };
-            // The quick one has each text sounded before the next node is entered, as far as anybody can tell.
+            // The quick one has each text sounded before the next node is entered, as far as anybody can
+            // tell.
             let quick_out = heard_out(&mut quick, next.clone());
             let mut slow_out = slow.step(next);
             let (words, _) = in_order(&slow_out);

@@ -26,16 +26,21 @@ pub struct Script {
     pub extracted: Map<String, Value>,
 }
 
-/// Plays a flow: every question gets a valid answer (`yes`, `42`, the first choice, a short sentence), every tool and transfer
-/// succeeds, and where a model would talk the agent introduces itself, is answered, and takes the first exit. The same flow and
-/// variables always give the same script.
+/// Plays a flow: every question gets a valid answer (`yes`, `42`, the first choice, a short sentence), every
+/// tool and transfer succeeds, and where a model would talk the agent introduces itself, is answered, and
+/// takes the first exit. The same flow and variables always give the same script.
 pub fn placeholder(flow: &Arc<Flow>, variables: &Map<String, Value>) -> Script {
     placeholder_with(flow, variables, &mut |_| true)
 }
 
 /// The same, where `connects` says whether a transfer to these numbers brings somebody in.
-pub fn placeholder_with(flow: &Arc<Flow>, variables: &Map<String, Value>, connects: &mut dyn FnMut(&[String]) -> bool) -> Script {
-    let mut conversation = Conversation::new(Arc::clone(flow), variables.clone(), Settings::of(Channel::Call, "en"));
+pub fn placeholder_with(
+    flow: &Arc<Flow>,
+    variables: &Map<String, Value>,
+    connects: &mut dyn FnMut(&[String]) -> bool,
+) -> Script {
+    let mut conversation =
+        Conversation::new(Arc::clone(flow), variables.clone(), Settings::of(Channel::Call, "en"));
     let mut opened = false;
     let mut next = Some(Input::Started);
     for _ in 0..MAX_INPUTS {
@@ -49,13 +54,23 @@ pub fn placeholder_with(flow: &Arc<Flow>, variables: &Map<String, Value>, connec
         }
     }
     let ended = conversation.ended().is_some();
-    Script { transcript: shorten(conversation.transcript(), ended), extracted: conversation.extracted().clone() }
+    Script {
+        transcript: shorten(conversation.transcript(), ended),
+        extracted: conversation.extracted().clone(),
+    }
 }
 
 /// What happens next after an output; none when nothing waits on it.
-fn reply(flow: &Flow, output: Output, opened: &mut bool, connects: &mut dyn FnMut(&[String]) -> bool) -> Option<Input> {
+fn reply(
+    flow: &Flow,
+    output: Output,
+    opened: &mut bool,
+    connects: &mut dyn FnMut(&[String]) -> bool,
+) -> Option<Input> {
     match output {
-        Output::Listen { node_id, expected } => Some(Input::Heard { text: answer(flow, &node_id, &expected) }),
+        Output::Listen { node_id, expected } => {
+            Some(Input::Heard { text: answer(flow, &node_id, &expected) })
+        }
         Output::AskModel { request, node_id, prompt, opening, .. } => {
             let text = match (opening, std::mem::replace(opened, true)) {
                 (true, false) => introduction(&prompt),
@@ -66,8 +81,12 @@ fn reply(flow: &Flow, output: Output, opened: &mut bool, connects: &mut dyn FnMu
             let (exit, end) = ((leads_on && !opening).then_some(0), !leads_on && !opening);
             Some(Input::ModelSaid { request, text, exit, tool_calls: Vec::new(), end, outcome: None })
         }
-        Output::CallTool { request, .. } => Some(Input::ToolAnswered { request, value: Value::from("simulated") }),
-        Output::Transfer { request, numbers, .. } if connects(&numbers) => Some(Input::TransferDone { request }),
+        Output::CallTool { request, .. } => {
+            Some(Input::ToolAnswered { request, value: Value::from("simulated") })
+        }
+        Output::Transfer { request, numbers, .. } if connects(&numbers) => {
+            Some(Input::TransferDone { request })
+        }
         Output::Transfer { request, .. } => Some(Input::TransferFailed { request }),
         Output::AskDocument { .. } => Some(Input::DocumentChecked { accepted: true, fields: Map::new() }),
         Output::Say { .. } | Output::StopSaying | Output::SendMessage { .. } | Output::End { .. } => None,
@@ -81,23 +100,36 @@ fn answer(flow: &Flow, node_id: &str, expected: &Expected) -> String {
         FieldKind::Text => "Hello, yes, please go on.".to_owned(),
         FieldKind::Boolean => "Yes".to_owned(),
         FieldKind::Number => "42".to_owned(),
-        FieldKind::Choice => expected.choices.iter().find(|choice| !choice.trim().is_empty()).cloned().unwrap_or_else(|| "Yes".to_owned()),
+        FieldKind::Choice => expected
+            .choices
+            .iter()
+            .find(|choice| !choice.trim().is_empty())
+            .cloned()
+            .unwrap_or_else(|| "Yes".to_owned()),
     }
 }
 
-/// The opening line where a model would speak. Of the prompt only a leading `You are …` is used, turned around and cut to its first
-/// clause: a placeholder does not read an agent's instructions out.
+/// The opening line where a model would speak. Of the prompt only a leading `You are …` is used, turned
+/// around and cut to its first clause: a placeholder does not read an agent's instructions out.
 fn introduction(prompt: &str) -> String {
     let prompt = prompt.trim_start();
     let persona = ["You are ", "You're ", "Act as "].iter().find_map(|start| {
         let (head, rest) = (prompt.get(..start.len())?, prompt.get(start.len()..)?);
         head.eq_ignore_ascii_case(start).then_some(rest)
     });
-    let clause = persona.and_then(|rest| rest.split(['.', ',', ';', ':', '!', '?', '\n', '{']).next()).map(str::trim).unwrap_or_default();
-    if (2..=60).contains(&clause.chars().count()) { format!("{OPENING} I am {clause}.") } else { OPENING.to_owned() }
+    let clause = persona
+        .and_then(|rest| rest.split(['.', ',', ';', ':', '!', '?', '\n', '{']).next())
+        .map(str::trim)
+        .unwrap_or_default();
+    if (2..=60).contains(&clause.chars().count()) {
+        format!("{OPENING} I am {clause}.")
+    } else {
+        OPENING.to_owned()
+    }
 }
 
-/// At most [`MAX_TURNS`] turns, at least one of each side, and a last word of the agent where the flow had none.
+/// At most [`MAX_TURNS`] turns, at least one of each side, and a last word of the agent where the flow had
+/// none.
 fn shorten(mut transcript: Vec<Turn>, ended: bool) -> Vec<Turn> {
     let turn = |role, text: &str| Turn { role, text: text.to_owned() };
     if transcript.iter().all(|turn| turn.role == Role::Customer) {
@@ -126,7 +158,9 @@ mod tests {
         for role in [Role::Agent, Role::Customer] {
             assert!(script.transcript.iter().any(|turn| turn.role == role && !turn.text.trim().is_empty()));
         }
-        let turn = |turn: &Turn| format!("{}: {}", if turn.role == Role::Agent { "agent" } else { "customer" }, turn.text);
+        let turn = |turn: &Turn| {
+            format!("{}: {}", if turn.role == Role::Agent { "agent" } else { "customer" }, turn.text)
+        };
         (script.transcript.iter().map(turn).collect(), Value::Object(script.extracted))
     }
 
@@ -141,7 +175,10 @@ mod tests {
         ];
         assert_eq!((transcript.as_slice(), extracted), (expected.map(str::to_owned).as_slice(), json!({})));
         assert_eq!(played(one_step("", &[], false), json!({})).0.len(), 3);
-        assert_eq!(played(one_step("Remind about the overdue amount.", &[], false), json!({})).0[0], "agent: Hello, this is a simulated call.");
+        assert_eq!(
+            played(one_step("Remind about the overdue amount.", &[], false), json!({})).0[0],
+            "agent: Hello, this is a simulated call."
+        );
     }
 
     #[test]
@@ -157,13 +194,22 @@ mod tests {
         let (transcript, extracted) = played(flow.expect("a flow"), json!({"name": "Ravi"}));
         assert_eq!(transcript.first().map(String::as_str), Some("agent: Hello Ravi"));
         assert_eq!(transcript.last().map(String::as_str), Some("agent: Bye"));
-        assert_eq!(extracted, json!({"plan": "Gold", "age": "42", "agreed": true, "remarks": "Sure, thank you."}));
+        assert_eq!(
+            extracted,
+            json!({"plan": "Gold", "age": "42", "agreed": true, "remarks": "Sure, thank you."})
+        );
     }
 
     #[test]
     fn any_flow_gives_a_script() {
-        let loops = json!({"id": "a", "type": "collect", "text": "Again?", "field": {"key": "k"}, "next": "a"});
-        for nodes in [json!([]), json!([{"id": "a", "type": "end"}]), json!([loops]), json!([{"id": "a", "type": "say", "text": "x", "next": "a"}])] {
+        let loops =
+            json!({"id": "a", "type": "collect", "text": "Again?", "field": {"key": "k"}, "next": "a"});
+        for nodes in [
+            json!([]),
+            json!([{"id": "a", "type": "end"}]),
+            json!([loops]),
+            json!([{"id": "a", "type": "say", "text": "x", "next": "a"}]),
+        ] {
             played(Flow::parse(&json!({"startNodeId": "a", "nodes": nodes})).expect("a flow"), json!({}));
         }
         let long: Vec<Value> =

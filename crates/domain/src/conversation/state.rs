@@ -1,5 +1,5 @@
-//! What goes into a conversation, what comes out of it, and what it keeps between the two. All of it is plain data that serde
-//! writes, so that a chat can sleep in the store between two messages.
+//! What goes into a conversation, what comes out of it, and what it keeps between the two. All of it is plain
+//! data that serde writes, so that a chat can sleep in the store between two messages.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -73,13 +73,15 @@ pub enum Input {
     Started,
     /// The customer began to speak: speech that still plays is stopped where an answer is awaited.
     SpeechBegan,
-    /// What was said has sounded to its end. Whoever carries the words reports it for every text, in order; on a channel where words are written
-    /// nothing is waited for.
+    /// What was said has sounded to its end. Whoever carries the words reports it for every text, in order;
+    /// on a channel where words are written nothing is waited for.
     Sounded {
-        /// Number of the text ([`Output::Say`]); all before it have sounded, too. A number that was not said yet means everything so far.
+        /// Number of the text ([`Output::Say`]); all before it have sounded, too. A number that was not said
+        /// yet means everything so far.
         said: u64,
     },
-    /// The customer said or wrote something. What comes before [`Input::Started`] is kept for the model to see.
+    /// The customer said or wrote something. What comes before [`Input::Started`] is kept for the model to
+    /// see.
     Heard {
         /// The words.
         text: String,
@@ -101,7 +103,8 @@ pub enum Input {
         text: String,
         /// The exit that applies, counted from 0.
         exit: Option<usize>,
-        /// Tools it wants called before it goes on; at most ten are, and `exit` and `end` wait for the answers.
+        /// Tools it wants called before it goes on; at most ten are, and `exit` and `end` wait for the
+        /// answers.
         tool_calls: Vec<ModelToolCall>,
         /// The conversation is over.
         end: bool,
@@ -144,17 +147,19 @@ pub enum Input {
         /// Details read off it; they become extracted fields when it is accepted.
         fields: Map<String, Value>,
     },
-    /// Somebody else said something that belongs to the transcript, such as a teammate who held the chat for a while.
+    /// Somebody else said something that belongs to the transcript, such as a teammate who held the chat for
+    /// a while.
     Noted {
         /// On whose side.
         role: Role,
         /// What was said.
         text: String,
     },
-    /// The agent was interrupted: of what it said last, only a part was heard. Comes before the words that interrupted it. Nothing of what was
-    /// said so far sounds any more, and what waited for it happens now.
+    /// The agent was interrupted: of what it said last, only a part was heard. Comes before the words that
+    /// interrupted it. Nothing of what was said so far sounds any more, and what waited for it happens now.
     CutOff {
-        /// How many of the agent's last turns were not heard to their end; turns before the customer's last words are not touched.
+        /// How many of the agent's last turns were not heard to their end; turns before the customer's last
+        /// words are not touched.
         turns: usize,
         /// What was heard of them, which takes their place; may be empty.
         heard: String,
@@ -269,7 +274,8 @@ pub enum Output {
         /// How.
         mode: TransferMode,
     },
-    /// Send a message on the chat-app channel; nothing waits for it. Words of later nodes may have been said before.
+    /// Send a message on the chat-app channel; nothing waits for it. Words of later nodes may have been said
+    /// before.
     SendMessage {
         /// The node that asks.
         node_id: String,
@@ -348,8 +354,8 @@ pub struct Ended {
     pub cause: EndCause,
 }
 
-/// Everything a conversation keeps between two inputs, apart from its flow. Its JSON is private to this room: store it, do not
-/// read it.
+/// Everything a conversation keeps between two inputs, apart from its flow. Its JSON is private to this room:
+/// store it, do not read it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct State {
     pub(super) settings: Settings,

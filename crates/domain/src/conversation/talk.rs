@@ -25,13 +25,20 @@ pub(super) struct Reply {
 impl<'f> Step<'f, '_> {
     /// Enters a `converse` node: the model speaks first.
     pub(super) fn start_talk(&mut self, node_id: &str) {
-        let talk = Talk { node: node_id.to_owned(), replies: 0, failures: 0, rounds: 0, heard: false, waiting: Waiting::Customer };
+        let talk = Talk {
+            node: node_id.to_owned(),
+            replies: 0,
+            failures: 0,
+            rounds: 0,
+            heard: false,
+            waiting: Waiting::Customer,
+        };
         self.state.phase = Phase::Talk(talk);
         self.ask_model();
     }
 
-    /// The customer said something: the model takes its turn, again if it was about to. While tools are at work their answers come
-    /// first, and the model sees both.
+    /// The customer said something: the model takes its turn, again if it was about to. While tools are at
+    /// work their answers come first, and the model sees both.
     pub(super) fn customer_spoke(&mut self) {
         let Some(talk) = self.talk() else { return };
         talk.heard = true;
@@ -43,7 +50,11 @@ impl<'f> Step<'f, '_> {
     fn talk(&mut self) -> Option<&mut Talk> {
         match &mut self.state.phase {
             Phase::Talk(talk) => Some(talk),
-            Phase::New | Phase::Collect { .. } | Phase::Tool { .. } | Phase::Transfer { .. } | Phase::Document { .. } => None,
+            Phase::New
+            | Phase::Collect { .. }
+            | Phase::Tool { .. }
+            | Phase::Transfer { .. }
+            | Phase::Document { .. } => None,
             Phase::Closing | Phase::Over => None,
         }
     }
@@ -139,12 +150,20 @@ impl<'f> Step<'f, '_> {
         for call in calls.into_iter().take(MAX_CALLS) {
             let Some(request) = self.request() else { return };
             let (tool_id, arguments) = (call.tool_id, call.arguments);
-            self.state.history.push(Exchange::ToolCalled { request, tool_id: tool_id.clone(), arguments: arguments.clone() });
+            self.state.history.push(Exchange::ToolCalled {
+                request,
+                tool_id: tool_id.clone(),
+                arguments: arguments.clone(),
+            });
             if converse.tool_ids.contains(&tool_id) {
                 waiting.push(request);
                 self.after_words(Output::CallTool { request, node_id: node.to_owned(), tool_id, arguments });
             } else {
-                self.state.history.push(Exchange::ToolAnswered { request, ok: false, value: "no such tool".into() });
+                self.state.history.push(Exchange::ToolAnswered {
+                    request,
+                    ok: false,
+                    value: "no such tool".into(),
+                });
             }
         }
         let none = waiting.is_empty();

@@ -1,7 +1,9 @@
-//! `{{name}}` in texts: spaces inside the braces are allowed, a name without a value becomes the empty string, and what a
-//! value itself contains is never read as a template. Braces around anything but a name are left as they stand.
+//! `{{name}}` in texts: spaces inside the braces are allowed, a name without a value becomes the empty
+//! string, and what a value itself contains is never read as a template. Braces around anything but a name
+//! are left as they stand.
 //!
-//! A text of 16000 letters can name a value three thousand times, and an answer of a tool has up to 64 KiB: what all values together may add is bounded.
+//! A text of 16000 letters can name a value three thousand times, and an answer of a tool has up to 64 KiB:
+//! what all values together may add is bounded.
 
 use serde_json::{Map, Value};
 
@@ -17,7 +19,8 @@ pub fn is_name(text: &str) -> bool {
         && text.len() <= MAX_NAME
 }
 
-/// Most bytes that the values in a text, or in all texts of a JSON value together, may add; what goes beyond is left out.
+/// Most bytes that the values in a text, or in all texts of a JSON value together, may add; what goes beyond
+/// is left out.
 pub const MAX_FILLED: usize = 128 * 1024;
 
 /// The text with every `{{name}}` replaced by what `value` returns for it, up to [`MAX_FILLED`].
@@ -59,7 +62,8 @@ pub fn names(text: &str) -> Vec<&str> {
     names
 }
 
-/// Whether double braces stand around something that is not a name, such as `{{first name}}`: it would be said as it stands.
+/// Whether double braces stand around something that is not a name, such as `{{first name}}`: it would be
+/// said as it stands.
 pub fn has_stray_braces(text: &str) -> bool {
     pieces(text).any(|piece| matches!(piece, Piece::Braces))
 }
@@ -73,15 +77,18 @@ pub fn text_of(value: &Value) -> String {
     }
 }
 
-/// The value with every text inside it filled, up to [`MAX_FILLED`] in all. A text that is one placeholder and nothing else becomes the variable's own
-/// value, so that a number stays a number.
+/// The value with every text inside it filled, up to [`MAX_FILLED`] in all. A text that is one placeholder
+/// and nothing else becomes the variable's own value, so that a number stays a number.
 pub fn fill_value(template: &Value, value: &impl Fn(&str) -> Option<Value>) -> Value {
     let mut room = MAX_FILLED;
     fill_value_within(template, value, &mut room)
 }
 
 /// Every text of an object filled, as [`fill_value`] does.
-pub fn fill_object(template: &Map<String, Value>, value: &impl Fn(&str) -> Option<Value>) -> Map<String, Value> {
+pub fn fill_object(
+    template: &Map<String, Value>,
+    value: &impl Fn(&str) -> Option<Value>,
+) -> Map<String, Value> {
     let mut room = MAX_FILLED;
     template.iter().map(|(key, item)| (key.clone(), fill_value_within(item, value, &mut room))).collect()
 }
@@ -108,8 +115,12 @@ fn fill_value_within(template: &Value, value: &impl Fn(&str) -> Option<Value>, r
             }
             None => Value::String(fill_within(text, |name| value(name).as_ref().map(text_of), room)),
         },
-        Value::Array(items) => Value::Array(items.iter().map(|item| fill_value_within(item, value, room)).collect()),
-        Value::Object(map) => Value::Object(map.iter().map(|(key, item)| (key.clone(), fill_value_within(item, value, room))).collect()),
+        Value::Array(items) => {
+            Value::Array(items.iter().map(|item| fill_value_within(item, value, room)).collect())
+        }
+        Value::Object(map) => Value::Object(
+            map.iter().map(|(key, item)| (key.clone(), fill_value_within(item, value, room))).collect(),
+        ),
         Value::Null | Value::Bool(_) | Value::Number(_) => template.clone(),
     }
 }
@@ -169,7 +180,8 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
 /// Reads `{{ name }}` at the start of the text and returns the name and what follows.
 fn placeholder(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix("{{")?.trim_start();
-    let end = inner.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_')).unwrap_or(inner.len());
+    let end =
+        inner.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_')).unwrap_or(inner.len());
     let (name, after) = inner.split_at(end);
     let after = after.trim_start().strip_prefix("}}")?;
     is_name(name).then_some((name, after))
@@ -214,7 +226,9 @@ mod tests {
 
     #[test]
     fn a_name_is_a_letter_then_letters_digits_and_underscores() {
-        for (name, ok) in [("a", true), ("_a1", true), ("1a", false), ("", false), ("a-b", false), ("नाम", false)] {
+        for (name, ok) in
+            [("a", true), ("_a1", true), ("1a", false), ("", false), ("a-b", false), ("नाम", false)]
+        {
             assert_eq!(is_name(name), ok, "{name}");
         }
         assert!(is_name(&"a".repeat(64)) && !is_name(&"a".repeat(65)));
@@ -228,8 +242,14 @@ mod tests {
         let most = MAX_FILLED + text.len();
         let filled = fill(&text, |name| value(name).as_ref().map(text_of));
         assert!((MAX_FILLED - 2..=MAX_FILLED).contains(&filled.len()), "{} bytes", filled.len());
-        assert_eq!(fill("{{s}}!", |_| Some(answer.clone())).len(), answer.len() + 1, "an answer of a tool fits");
-        let many: Vec<Value> = (0..1000).map(|index| if index % 2 == 0 { json!("{{s}}") } else { json!({"a": "x {{s}}"}) }).collect();
+        assert_eq!(
+            fill("{{s}}!", |_| Some(answer.clone())).len(),
+            answer.len() + 1,
+            "an answer of a tool fits"
+        );
+        let many: Vec<Value> = (0..1000)
+            .map(|index| if index % 2 == 0 { json!("{{s}}") } else { json!({"a": "x {{s}}"}) })
+            .collect();
         assert!(fill_value(&Value::Array(many.clone()), &value).to_string().len() < most);
         let object = many.into_iter().enumerate().map(|(index, value)| (index.to_string(), value)).collect();
         assert!(Value::Object(fill_object(&object, &value)).to_string().len() < most + 20_000);

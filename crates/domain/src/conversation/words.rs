@@ -1,4 +1,5 @@
-//! Spoken or typed text as plain words: lower case, one form for each letter, no punctuation, Indian digits as 0-9.
+//! Spoken or typed text as plain words: lower case, one form for each letter, no punctuation, Indian digits
+//! as 0-9.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -9,10 +10,15 @@ const SEPARATORS: &str = "।॥“”„…–—−₹«»•·¿¡，。？�
 /// What is dropped inside words: apostrophes and joiners.
 const DROPPED: &str = "'’‘`\u{200b}\u{200c}\u{200d}\u{feff}";
 
-/// The words of a text. A point between two digits stays (`4.5`), a comma between two digits goes (`1,200` is `1200`), and a
-/// minus before a number becomes the word `minus`.
+/// The words of a text. A point between two digits stays (`4.5`), a comma between two digits goes (`1,200` is
+/// `1200`), and a minus before a number becomes the word `minus`.
 pub fn words(text: &str) -> Vec<String> {
-    let letters: Vec<char> = text.nfkc().flat_map(char::to_lowercase).map(plain_digit).filter(|letter| !DROPPED.contains(*letter)).collect();
+    let letters: Vec<char> = text
+        .nfkc()
+        .flat_map(char::to_lowercase)
+        .map(plain_digit)
+        .filter(|letter| !DROPPED.contains(*letter))
+        .collect();
     let digit = |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(char::is_ascii_digit);
     let mut folded = String::with_capacity(text.len());
     for (at, &letter) in letters.iter().enumerate() {
@@ -20,8 +26,14 @@ pub fn words(text: &str) -> Vec<String> {
         match letter {
             '.' if before && after => folded.push('.'),
             ',' if before && after => {}
-            '-' | '−' if after && (at == 0 || letters[at - 1].is_whitespace()) => folded.push_str(" minus "),
-            letter if letter.is_ascii_punctuation() || letter.is_whitespace() || SEPARATORS.contains(letter) => folded.push(' '),
+            '-' | '−' if after && (at == 0 || letters[at - 1].is_whitespace()) => {
+                folded.push_str(" minus ")
+            }
+            letter
+                if letter.is_ascii_punctuation() || letter.is_whitespace() || SEPARATORS.contains(letter) =>
+            {
+                folded.push(' ')
+            }
             letter => folded.push(letter),
         }
     }

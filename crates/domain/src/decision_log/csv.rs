@@ -1,6 +1,7 @@
-//! The decision log as a CSV file (RFC 4180: quoted where needed, lines end in CRLF): a byte-order mark and the header, one line a row,
-//! and as the last line, starting with `#`, the result of the verification at the time of the export. The reader takes the
-//! file in pieces of any size, so that a large export is checked in constant memory.
+//! The decision log as a CSV file (RFC 4180: quoted where needed, lines end in CRLF): a byte-order mark and
+//! the header, one line a row, and as the last line, starting with `#`, the result of the verification at the
+//! time of the export. The reader takes the file in pieces of any size, so that a large export is checked in
+//! constant memory.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -50,7 +51,8 @@ pub struct Statement {
     pub records: u64,
     /// `seq` of the last of them.
     pub last_seq: u64,
-    /// Hash before the first row; 64 zeros when the file starts with the chain, otherwise the file is a slice.
+    /// Hash before the first row; 64 zeros when the file starts with the chain, otherwise the file is a
+    /// slice.
     pub before: String,
     /// Hash of the last row.
     pub head: String,
@@ -76,9 +78,15 @@ pub struct Signing {
 impl fmt::Display for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Statement { verified, records, last_seq, before, head, signing } = self;
-        write!(f, "# verified={verified} records={records} last_seq={last_seq} before={before} head={head} algorithm=sha256")?;
+        write!(
+            f,
+            "# verified={verified} records={records} last_seq={last_seq} before={before} head={head} algorithm=sha256"
+        )?;
         if let Some(Signing { workspace, chain, signed_at, public_key, signature }) = signing {
-            write!(f, " workspace={workspace} chain={chain} signed_at={signed_at} public_key={public_key} signature={signature}")?;
+            write!(
+                f,
+                " workspace={workspace} chain={chain} signed_at={signed_at} public_key={public_key} signature={signature}"
+            )?;
         }
         Ok(())
     }
@@ -88,12 +96,15 @@ impl Statement {
     /// The text that is signed.
     pub fn signed_text(&self, workspace: &str, chain: &str, signed_at: &str) -> String {
         let Statement { verified, records, last_seq, before, head, .. } = self;
-        format!("decision-log-export/1\n{workspace}\n{chain}\n{verified}\n{records}\n{last_seq}\n{before}\n{head}\n{signed_at}")
+        format!(
+            "decision-log-export/1\n{workspace}\n{chain}\n{verified}\n{records}\n{last_seq}\n{before}\n{head}\n{signed_at}"
+        )
     }
 
     /// Reads the last line; `None` when it is not of that form. Words that it does not know are ignored.
     pub fn parse(line: &str) -> Option<Self> {
-        let words: Vec<(&str, &str)> = line.strip_prefix('#')?.split_whitespace().filter_map(|word| word.split_once('=')).collect();
+        let words: Vec<(&str, &str)> =
+            line.strip_prefix('#')?.split_whitespace().filter_map(|word| word.split_once('=')).collect();
         let word = |name: &str| words.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
         let owned = |name: &str| word(name).map(str::to_owned);
         let signing = || {
@@ -129,7 +140,9 @@ impl fmt::Display for NotAnExport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NotAnExport::Header => f.write_str("the first line is not the header of a decision log"),
-            NotAnExport::Line(line) => write!(f, "record {line} of the file is not a record of a decision log"),
+            NotAnExport::Line(line) => {
+                write!(f, "record {line} of the file is not a record of a decision log")
+            }
         }
     }
 }
@@ -183,8 +196,8 @@ impl ExportVerifier {
         }
     }
 
-    /// The same, for a file that must hold the rows of heads that were kept elsewhere. Two heads with one number contradict each other,
-    /// so no file holds both.
+    /// The same, for a file that must hold the rows of heads that were kept elsewhere. Two heads with one
+    /// number contradict each other, so no file holds both.
     pub fn expecting(heads: impl IntoIterator<Item = Head>) -> Self {
         let mut verifier = Self::new();
         for head in heads.into_iter().filter(|head| head.seq > 0) {
@@ -199,7 +212,8 @@ impl ExportVerifier {
     /// Takes the next piece of the file.
     ///
     /// # Errors
-    /// [`NotAnExport`] when the bytes are not such a file. A broken chain is no error here; see [`Report::broken`].
+    /// [`NotAnExport`] when the bytes are not such a file. A broken chain is no error here; see
+    /// [`Report::broken`].
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), NotAnExport> {
         for byte in bytes {
             match self.reader.push(*byte) {
@@ -226,7 +240,11 @@ impl ExportVerifier {
         }
         let broken = self.chain.broken().cloned().or_else(|| self.contradiction()).or_else(|| {
             let last = self.chain.head().seq;
-            let cut = self.kept.last_key_value().filter(|(newest, _)| **newest > last).map(|_| last.saturating_add(1));
+            let cut = self
+                .kept
+                .last_key_value()
+                .filter(|(newest, _)| **newest > last)
+                .map(|_| last.saturating_add(1));
             // A part that starts later says nothing of what stands before it; of one head at least it must.
             let none = (!self.kept.is_empty() && self.kept_found == 0).then(|| last.saturating_add(1));
             self.contradicted.or(cut).or(none).map(|seq| Broken { seq, why: Why::Head })
@@ -253,7 +271,9 @@ impl ExportVerifier {
             Record::Fields(fields) => {
                 self.lines += 1;
                 let row = Row::from_columns(fields).ok_or(NotAnExport::Line(self.lines))?;
-                if let Some((seq, hash)) = row.seq.parse().ok().and_then(|seq: u64| self.kept.get_key_value(&seq)) {
+                if let Some((seq, hash)) =
+                    row.seq.parse().ok().and_then(|seq: u64| self.kept.get_key_value(&seq))
+                {
                     self.kept_found += 1;
                     if *hash != row.integrity_hash {
                         self.contradicted = Some(self.contradicted.map_or(*seq, |known| known.min(*seq)));
@@ -295,7 +315,8 @@ enum Record {
 #[derive(Debug, PartialEq, Eq)]
 struct Malformed;
 
-/// RFC 4180, a byte at a time; lines may end in LF alone, empty lines are skipped, a line that starts with `#` is a comment.
+/// RFC 4180, a byte at a time; lines may end in LF alone, empty lines are skipped, a line that starts with
+/// `#` is a comment.
 #[derive(Debug, Default)]
 struct Reader {
     state: State,
@@ -340,8 +361,12 @@ impl Reader {
                 self.state = State::FieldStart;
             }
             (State::FieldStart | State::Plain | State::QuoteSeen, b'\r') => self.state = State::Return,
-            (State::FieldStart | State::Plain | State::QuoteSeen | State::Return, b'\n') => return self.end_record().map(Some),
-            (State::RecordStart | State::FieldStart | State::Plain, _) => return self.keep(byte, State::Plain),
+            (State::FieldStart | State::Plain | State::QuoteSeen | State::Return, b'\n') => {
+                return self.end_record().map(Some);
+            }
+            (State::RecordStart | State::FieldStart | State::Plain, _) => {
+                return self.keep(byte, State::Plain);
+            }
             (State::Quoted, b'"') => self.state = State::QuoteSeen,
             (State::Quoted, _) => return self.keep(byte, State::Quoted),
             (State::QuoteSeen, b'"') => return self.keep(byte, State::Quoted),
@@ -356,7 +381,9 @@ impl Reader {
         match self.state {
             State::RecordStart => Ok(None),
             State::Comment => self.end_comment().map(Some),
-            State::FieldStart | State::Plain | State::QuoteSeen | State::Return => self.end_record().map(Some),
+            State::FieldStart | State::Plain | State::QuoteSeen | State::Return => {
+                self.end_record().map(Some)
+            }
             State::Quoted => Err(Malformed),
         }
     }
@@ -435,7 +462,13 @@ mod tests {
             lines[0],
             "\u{FEFF}seq,timestamp,interaction_id,decision,blocked_by,gate_results,outcome,recording_ref,consent_ref,integrity_hash,prev_hash,is_test,channel,agent_id"
         );
-        assert!(lines[1].starts_with(r#"1,2025-11-21T04:40:00.001Z,call_1,allowed,,"{""pack"":""generic-safe@1"",""gates"":"#), "{}", lines[1]);
+        assert!(
+            lines[1].starts_with(
+                r#"1,2025-11-21T04:40:00.001Z,call_1,allowed,,"{""pack"":""generic-safe@1"",""gates"":"#
+            ),
+            "{}",
+            lines[1]
+        );
         assert!(lines[1].ends_with(",false,voice,agt_1"));
         assert!(lines[2].starts_with("# verified=true records=1 last_seq=1 before=0000"));
         assert_eq!(lines[3..], [""]);
@@ -461,9 +494,17 @@ mod tests {
         let rows = chain(6);
         let lines: Vec<String> = export(&rows).split_inclusive("\r\n").map(str::to_owned).collect();
         let without = |gone: std::ops::Range<usize>| {
-            lines.iter().enumerate().filter(|(index, _)| !gone.contains(index)).map(|(_, line)| line.as_str()).collect::<String>()
+            lines
+                .iter()
+                .enumerate()
+                .filter(|(index, _)| !gone.contains(index))
+                .map(|(_, line)| line.as_str())
+                .collect::<String>()
         };
-        assert_eq!(broken(&export(&rows).replacen("blocked,dnd", "allowed,", 1)), Some(Broken { seq: 3, why: Why::Changed }));
+        assert_eq!(
+            broken(&export(&rows).replacen("blocked,dnd", "allowed,", 1)),
+            Some(Broken { seq: 3, why: Why::Changed })
+        );
         assert_eq!(broken(&without(3..4)), Some(Broken { seq: 3, why: Why::Order }));
         assert_eq!(broken(&without(1..3)), Some(Broken { seq: 7, why: Why::Count }));
         assert_eq!(broken(&without(5..7)), Some(Broken { seq: 5, why: Why::Count }));
@@ -519,11 +560,22 @@ mod tests {
         let report = check(&rows, &all);
         assert_eq!((report.broken, report.heads_found, report.heads_outside), (None, 6, 0));
         let other = Head { seq: 2, hash: "f".repeat(64) };
-        assert_eq!(check(&rows, &[all[5].clone(), other.clone()]).broken, Some(Broken { seq: 2, why: Why::Head }));
-        assert_eq!(check(&rows, &[all[1].clone(), other]).broken, Some(Broken { seq: 2, why: Why::Head }), "two heads with one number");
+        assert_eq!(
+            check(&rows, &[all[5].clone(), other.clone()]).broken,
+            Some(Broken { seq: 2, why: Why::Head })
+        );
+        assert_eq!(
+            check(&rows, &[all[1].clone(), other]).broken,
+            Some(Broken { seq: 2, why: Why::Head }),
+            "two heads with one number"
+        );
         let part = check(&rows[3..], &all);
         assert_eq!((part.broken, part.heads_found, part.heads_outside), (None, 3, 3));
-        assert_eq!(check(&rows[3..], &all[..3]).broken, Some(Broken { seq: 7, why: Why::Head }), "nothing to compare");
+        assert_eq!(
+            check(&rows[3..], &all[..3]).broken,
+            Some(Broken { seq: 7, why: Why::Head }),
+            "nothing to compare"
+        );
         assert_eq!(check(&rows[..3], &all).broken, Some(Broken { seq: 4, why: Why::Head }));
     }
 

@@ -1,5 +1,6 @@
-//! Marks: how far each chain is known to have come, kept where the store is not. Whoever has the store but not that place can put back
-//! an older state of a chain with its sealed head; the mark then names a record that the chain lacks.
+//! Marks: how far each chain is known to have come, kept where the store is not. Whoever has the store but
+//! not that place can put back an older state of a chain with its sealed head; the mark then names a record
+//! that the chain lacks.
 
 use super::{Broken, Head, Strand, Why};
 use crate::tenant::Tenant;
@@ -9,8 +10,8 @@ use crate::tenant::Tenant;
 pub struct Mark {
     /// The newest record that was witnessed.
     pub head: Head,
-    /// How often the operator has accepted an older state of this chain (a backup that was restored). An acceptance makes void what was
-    /// witnessed before it.
+    /// How often the operator has accepted an older state of this chain (a backup that was restored). An
+    /// acceptance makes void what was witnessed before it.
     pub generation: u64,
 }
 
@@ -26,7 +27,13 @@ pub struct Acceptance {
 impl Acceptance {
     /// The text that is sealed, so that nobody without the master key can accept anything.
     pub fn sealed_text(&self, tenant: Tenant, strand: Strand) -> String {
-        format!("log-accepted:{tenant}:{}:{}:{}:{}", strand.as_str(), self.generation, self.head.seq, self.head.hash)
+        format!(
+            "log-accepted:{tenant}:{}:{}:{}:{}",
+            strand.as_str(),
+            self.generation,
+            self.head.seq,
+            self.head.hash
+        )
     }
 }
 
@@ -34,12 +41,15 @@ impl Mark {
     /// The mark that holds when an older state was accepted.
     pub fn under(self, accepted: Option<&Acceptance>) -> Mark {
         match accepted {
-            Some(accepted) if accepted.generation > self.generation => Mark { head: accepted.head.clone(), generation: accepted.generation },
+            Some(accepted) if accepted.generation > self.generation => {
+                Mark { head: accepted.head.clone(), generation: accepted.generation }
+            }
             _ => self,
         }
     }
 
-    /// What is wrong with a chain that ends at `last` and has a record with the hash `found` in the place of the mark.
+    /// What is wrong with a chain that ends at `last` and has a record with the hash `found` in the place of
+    /// the mark.
     pub fn contradiction(&self, last: u64, found: Option<&str>) -> Option<Broken> {
         let at = self.head.seq;
         match found {
@@ -93,7 +103,11 @@ mod tests {
         let accepted = Acceptance { generation: 2, head: Head { seq: 4, hash: "x".into() } };
         assert_eq!(mark(10, "a", 1).under(Some(&accepted)), mark(4, "x", 2));
         assert_eq!(mark(10, "a", 2).under(Some(&accepted)), mark(10, "a", 2));
-        assert_eq!(mark(10, "a", 3).under(Some(&accepted)), mark(10, "a", 3), "an older acceptance that was put back");
+        assert_eq!(
+            mark(10, "a", 3).under(Some(&accepted)),
+            mark(10, "a", 3),
+            "an older acceptance that was put back"
+        );
         assert_eq!(mark(10, "a", 1).under(None), mark(10, "a", 1));
     }
 
@@ -104,7 +118,13 @@ mod tests {
             let mark = mark(7, "abc", 3);
             assert_eq!(Mark::parse(&mark.line(tenant, strand)), Some((tenant, strand, mark)));
         }
-        for strange in ["", "x", "ws_1 audit 0 1 a", "ws_01jdxyz0000000000000000000 audit 0 1 a b", "ws_01jdxyz0000000000000000000 other 0 1 a"] {
+        for strange in [
+            "",
+            "x",
+            "ws_1 audit 0 1 a",
+            "ws_01jdxyz0000000000000000000 audit 0 1 a b",
+            "ws_01jdxyz0000000000000000000 other 0 1 a",
+        ] {
             assert_eq!(Mark::parse(strange), None, "{strange}");
         }
     }

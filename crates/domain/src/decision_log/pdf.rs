@@ -1,5 +1,6 @@
-//! The decision log as a PDF for people: A4 landscape, one record of three lines each, the verification on the first and the last page.
-//! It is written as it is made: bytes leave with [`Pdf::take`], only the place of each page is remembered.
+//! The decision log as a PDF for people: A4 landscape, one record of three lines each, the verification on
+//! the first and the last page. It is written as it is made: bytes leave with [`Pdf::take`], only the place
+//! of each page is remembered.
 
 use std::fmt::Write;
 
@@ -19,7 +20,8 @@ const RECORD: u32 = 27;
 /// Objects with fixed numbers.
 const CATALOG: usize = 1;
 const PAGES: usize = 2;
-const FONTS: [(usize, &str, &str); 3] = [(3, "F1", "Helvetica"), (4, "F2", "Helvetica-Bold"), (5, "F3", "Courier")];
+const FONTS: [(usize, &str, &str); 3] =
+    [(3, "F1", "Helvetica"), (4, "F2", "Helvetica-Bold"), (5, "F3", "Courier")];
 
 /// Title, left edge and width of each column.
 const COLUMNS: [(&str, u32, u32); 10] = [
@@ -63,13 +65,23 @@ pub struct Pdf {
 impl Pdf {
     /// Starts a file.
     pub fn new(heading: &Heading) -> Self {
-        let mut pdf =
-            Self { out: Vec::new(), taken: 0, places: vec![0; 5], pages: Vec::new(), page: String::new(), y: 0, footer: heading.footer.clone() };
+        let mut pdf = Self {
+            out: Vec::new(),
+            taken: 0,
+            places: vec![0; 5],
+            pages: Vec::new(),
+            page: String::new(),
+            y: 0,
+            footer: heading.footer.clone(),
+        };
         // The bytes after the version tell transports that the file is not text.
         pdf.out.extend_from_slice(b"%PDF-1.4\n%\xE2\xE3\xCF\xD3\n");
         pdf.object(CATALOG, &format!("<< /Type /Catalog /Pages {PAGES} 0 R >>"));
         for (number, _, name) in FONTS {
-            pdf.object(number, &format!("<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>"));
+            pdf.object(
+                number,
+                &format!("<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>"),
+            );
         }
         pdf.y = HEIGHT - 50;
         pdf.text("F2", 14, LEFT, pdf.y, &heading.title);
@@ -90,7 +102,11 @@ impl Pdf {
             self.columns();
         }
         let y = self.y;
-        let references: Vec<&str> = [&row.recording_ref, &row.consent_ref].into_iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+        let references: Vec<&str> = [&row.recording_ref, &row.consent_ref]
+            .into_iter()
+            .map(String::as_str)
+            .filter(|text| !text.is_empty())
+            .collect();
         let references = references.join(" / ");
         let test = if row.is_test == "true" { "yes" } else { "no" };
         let refused = row.decision == "blocked";
@@ -118,7 +134,13 @@ impl Pdf {
         }
         self.page.push_str("0.35 g ");
         self.text("F1", 6, COLUMNS[1].1, y - 8, &clipped(&gates(&row.gate_results), RIGHT - COLUMNS[1].1, 6));
-        self.text("F3", 5, COLUMNS[1].1, y - 15, &format!("hash {}   previous {}", row.integrity_hash, row.prev_hash));
+        self.text(
+            "F3",
+            5,
+            COLUMNS[1].1,
+            y - 15,
+            &format!("hash {}   previous {}", row.integrity_hash, row.prev_hash),
+        );
         let _ = writeln!(self.page, "0.85 G 0.4 w {LEFT} {} m {RIGHT} {} l S 0 g 0 G", y - 19, y - 19);
         self.y -= RECORD;
     }
@@ -142,7 +164,11 @@ impl Pdf {
         for place in &self.places {
             let _ = writeln!(end, "{place:010} 00000 n ");
         }
-        let _ = writeln!(end, "trailer\n<< /Size {} /Root {CATALOG} 0 R >>\nstartxref\n{table}\n%%EOF", self.places.len() + 1);
+        let _ = writeln!(
+            end,
+            "trailer\n<< /Size {} /Root {CATALOG} 0 R >>\nstartxref\n{table}\n%%EOF",
+            self.places.len() + 1
+        );
         self.out.extend_from_slice(end.as_bytes());
     }
 
@@ -187,8 +213,10 @@ impl Pdf {
         self.text("F1", 7, LEFT, 26, &footer);
         self.text("F1", 7, RIGHT - 40, 26, &format!("Page {number}"));
         let content = std::mem::take(&mut self.page);
-        let content = self.next_object(&format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len() + 1));
-        let fonts: Vec<String> = FONTS.iter().map(|(number, name, _)| format!("/{name} {number} 0 R")).collect();
+        let content =
+            self.next_object(&format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len() + 1));
+        let fonts: Vec<String> =
+            FONTS.iter().map(|(number, name, _)| format!("/{name} {number} 0 R")).collect();
         let page = self.next_object(&format!(
             "<< /Type /Page /Parent {PAGES} 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] /Contents {content} 0 R /Resources << /Font << {} >> >> >>",
             fonts.join(" ")
@@ -226,9 +254,15 @@ fn clipped(text: &str, width: u32, size: u32) -> String {
 /// The gates' verdicts in a line; anything else as it is.
 fn gates(json: &str) -> String {
     let Ok(parsed) = serde_json::from_str::<serde_json::Value>(json) else { return json.to_owned() };
-    let (Some(pack), Some(gates)) = (parsed["pack"].as_str(), parsed["gates"].as_array()) else { return json.to_owned() };
-    let verdicts: Vec<String> =
-        gates.iter().map(|gate| format!("{}: {}", gate["gate"].as_str().unwrap_or("?"), gate["verdict"].as_str().unwrap_or("?"))).collect();
+    let (Some(pack), Some(gates)) = (parsed["pack"].as_str(), parsed["gates"].as_array()) else {
+        return json.to_owned();
+    };
+    let verdicts: Vec<String> = gates
+        .iter()
+        .map(|gate| {
+            format!("{}: {}", gate["gate"].as_str().unwrap_or("?"), gate["verdict"].as_str().unwrap_or("?"))
+        })
+        .collect();
     format!("pack {pack}   {}", verdicts.join(", "))
 }
 
@@ -238,7 +272,11 @@ mod tests {
     use super::*;
 
     fn made(rows: &[Row]) -> Vec<u8> {
-        let heading = Heading { title: "Log (1\\2)".into(), lines: vec!["verified: yes".into()], footer: "ws_1".into() };
+        let heading = Heading {
+            title: "Log (1\\2)".into(),
+            lines: vec!["verified: yes".into()],
+            footer: "ws_1".into(),
+        };
         let mut pdf = Pdf::new(&heading);
         let mut bytes = Vec::new();
         for row in rows {
@@ -255,13 +293,17 @@ mod tests {
         for rows in [0, 1, 17, 18, 19, 200] {
             let bytes = made(&chain(rows));
             let text = String::from_utf8_lossy(&bytes).replace('\u{FFFD}', "");
-            let table: usize = text.rsplit("startxref\n").next().unwrap().split('\n').next().unwrap().parse().unwrap();
+            let table: usize =
+                text.rsplit("startxref\n").next().unwrap().split('\n').next().unwrap().parse().unwrap();
             assert!(bytes[table..].starts_with(b"xref\n"));
             let lines: Vec<&str> = std::str::from_utf8(&bytes[table..]).unwrap().lines().collect();
             let count: usize = lines[1].split(' ').nth(1).unwrap().parse().unwrap();
             for number in 1..count {
                 let place: usize = lines[2 + number].split(' ').next().unwrap().parse().unwrap();
-                assert!(bytes[place..].starts_with(format!("{number} 0 obj\n").as_bytes()), "object {number} of {rows} rows");
+                assert!(
+                    bytes[place..].starts_with(format!("{number} 0 obj\n").as_bytes()),
+                    "object {number} of {rows} rows"
+                );
             }
             assert_eq!(text.matches("hash ").count(), rows as usize);
             assert_eq!(text.matches("/Type /Page ").count(), text.matches("(Page ").count());
@@ -272,7 +314,10 @@ mod tests {
     fn texts_cannot_break_out() {
         assert_eq!(escaped("a(b)\\é\n"), "a\\(b\\)\\\\??");
         assert_eq!(clipped("abcdefghij", 20, 7), "abc..");
-        assert_eq!(gates(r#"{"pack":"p@1","gates":[{"gate":"dnd","verdict":"pass"}]}"#), "pack p@1   dnd: pass");
+        assert_eq!(
+            gates(r#"{"pack":"p@1","gates":[{"gate":"dnd","verdict":"pass"}]}"#),
+            "pack p@1   dnd: pass"
+        );
         assert_eq!(gates("no json"), "no json");
     }
 }

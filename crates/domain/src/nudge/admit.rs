@@ -14,7 +14,8 @@ pub const MAX_LIFE: i64 = 72 * HOUR;
 /// `expiresAt` when the client gives none, milliseconds from now.
 const DEFAULT_LIFE: i64 = DAY;
 
-/// A `scheduledAt` this little in the past still means now: the client's clock and the way here take their time. Milliseconds.
+/// A `scheduledAt` this little in the past still means now: the client's clock and the way here take their
+/// time. Milliseconds.
 pub const SKEW: i64 = 5 * SECOND;
 
 /// What the client asks for, as far as the rules of time go.
@@ -68,8 +69,9 @@ impl std::error::Error for Refused {}
 
 /// Decides what a new nudge starts as.
 ///
-/// The window is asked at the time of the dial: now, or a future `scheduledAt`. A future nudge whose time is outside the window is
-/// scheduled for its own time when it may queue (the hold follows at that time), and refused or expired like one due now otherwise.
+/// The window is asked at the time of the dial: now, or a future `scheduledAt`. A future nudge whose time is
+/// outside the window is scheduled for its own time when it may queue (the hold follows at that time), and
+/// refused or expired like one due now otherwise.
 ///
 /// # Errors
 /// [`Refused`]; nothing is stored then.
@@ -89,16 +91,24 @@ pub fn admit(request: &Request<'_>, now: Timestamp) -> Result<Admitted, Refused>
             }
         }
         (release, OutsideWindow::Reject) => {
-            return Err(Refused::OutsideCallingWindow { next_window_at: release.map(|release| release.opening) });
+            return Err(Refused::OutsideCallingWindow {
+                next_window_at: release.map(|release| release.opening),
+            });
         }
         (Some(release), OutsideWindow::Queue) if release.opening <= expires_at => {
             if due > now {
                 nudge.hold(None, due, &mut actions);
             } else {
-                nudge.hold(Some(StatusReason::OutsideCallingWindow), release.at(request.key, expires_at), &mut actions);
+                nudge.hold(
+                    Some(StatusReason::OutsideCallingWindow),
+                    release.at(request.key, expires_at),
+                    &mut actions,
+                );
             }
         }
-        (Some(_) | None, OutsideWindow::Queue) => nudge.finish(ResultCode::Expired, Some(StatusReason::Expired), now, &mut actions),
+        (Some(_) | None, OutsideWindow::Queue) => {
+            nudge.finish(ResultCode::Expired, Some(StatusReason::Expired), now, &mut actions)
+        }
     }
     Ok(Admitted { nudge, actions })
 }
@@ -112,7 +122,9 @@ fn lifetime(request: &Request<'_>, now: Timestamp) -> Result<Timestamp, Refused>
         return Err(Refused::InvalidSchedule("expiresAt must be at most 72 hours from now"));
     }
     match request.scheduled_at {
-        Some(at) if at < now.plus(-SKEW) => Err(Refused::InvalidSchedule("scheduledAt must not be in the past")),
+        Some(at) if at < now.plus(-SKEW) => {
+            Err(Refused::InvalidSchedule("scheduledAt must not be in the past"))
+        }
         Some(at) if at >= expires_at && request.expires_at.is_none() => {
             Err(Refused::InvalidSchedule("scheduledAt more than 24 hours ahead needs an expiresAt after it"))
         }

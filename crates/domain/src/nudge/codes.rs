@@ -235,13 +235,18 @@ impl StatusReason {
             return status.parse().ok().map(StatusReason::Sip);
         }
         let plain = Self::PLAIN.into_iter().find(|reason| reason.as_str() == text);
-        plain.or_else(|| EndCause::parse(text).map(StatusReason::Ended)).or_else(|| Refusal::parse(text).map(StatusReason::Refused))
+        plain
+            .or_else(|| EndCause::parse(text).map(StatusReason::Ended))
+            .or_else(|| Refusal::parse(text).map(StatusReason::Refused))
     }
 
-    /// Whether the hold waits for something that may come early (money, a line, the provider), so that looking again sooner is right.
+    /// Whether the hold waits for something that may come early (money, a line, the provider), so that
+    /// looking again sooner is right.
     pub fn waits_for_resources(self) -> bool {
         match self {
-            StatusReason::InsufficientBalance | StatusReason::ConcurrencyFull | StatusReason::ProviderError => true,
+            StatusReason::InsufficientBalance
+            | StatusReason::ConcurrencyFull
+            | StatusReason::ProviderError => true,
             StatusReason::OutsideCallingWindow
             | StatusReason::Retry
             | StatusReason::NotConnected
@@ -276,7 +281,14 @@ mod tests {
 
     #[test]
     fn every_code_of_the_spec_is_read_and_written() {
-        let held = ["outside_calling_window", "insufficient_balance", "concurrency_full", "provider_error", "retry", "not_connected"];
+        let held = [
+            "outside_calling_window",
+            "insufficient_balance",
+            "concurrency_full",
+            "provider_error",
+            "retry",
+            "not_connected",
+        ];
         let finished = [
             "agent_ended",
             "caller_hangup",
@@ -323,9 +335,25 @@ mod tests {
     #[test]
     fn results_and_statuses_are_those_of_the_spec() {
         let results: Vec<&str> = ResultCode::ALL.iter().map(|code| code.as_str()).collect();
-        assert_eq!(results, ["connected", "voicemail", "opted_out", "no_answer", "busy", "failed", "blocked", "expired", "cancelled"]);
+        assert_eq!(
+            results,
+            [
+                "connected",
+                "voicemail",
+                "opted_out",
+                "no_answer",
+                "busy",
+                "failed",
+                "blocked",
+                "expired",
+                "cancelled"
+            ]
+        );
         let statuses: Vec<&str> = Status::ALL.iter().map(|code| code.as_str()).collect();
         assert_eq!(statuses, ["queued", "scheduled", "dialing", "in_progress", "finished"]);
-        assert!(results.iter().all(|word| ResultCode::parse(word).is_some()) && statuses.iter().all(|word| Status::parse(word).is_some()));
+        assert!(
+            results.iter().all(|word| ResultCode::parse(word).is_some())
+                && statuses.iter().all(|word| Status::parse(word).is_some())
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! A nudge: one on-demand call to one number, with a life of its own and a single final result
 //! (docs/contract/nudges.md).
 //!
-//! [`admit`] decides what a new one starts as, [`step`] what every later event does to it. Both only decide: the caller stores
-//! [`Nudge`] against its version together with the events of the [`Action`]s, and performs the rest of them after the commit.
+//! [`admit`] decides what a new one starts as, [`step`] what every later event does to it. Both only decide:
+//! the caller stores [`Nudge`] against its version together with the events of the [`Action`]s, and performs
+//! the rest of them after the commit.
 
 mod admit;
 mod codes;
@@ -15,8 +16,13 @@ mod variables;
 pub use admit::{Admitted, MAX_LIFE, Refused, Request, SKEW, admit};
 pub use codes::{EndCause, OutsideWindow, Refusal, ResultCode, Status, StatusReason};
 pub use retry::{Retry, RetryError, RetryOn};
-pub use step::{BALANCE_RECHECK, DueFacts, Event, LINES_RECHECK, PROVIDER_RECHECK, PlacementFailure, Step, Verdict, WhyIgnored, step};
-pub use variables::{InvalidVariable, MAX_COUNT as MAX_VARIABLES, MAX_TOTAL as MAX_VARIABLES_BYTES, accept_variables};
+pub use step::{
+    BALANCE_RECHECK, DueFacts, Event, LINES_RECHECK, PROVIDER_RECHECK, PlacementFailure, Step, Verdict,
+    WhyIgnored, step,
+};
+pub use variables::{
+    InvalidVariable, MAX_COUNT as MAX_VARIABLES, MAX_TOTAL as MAX_VARIABLES_BYTES, accept_variables,
+};
 
 use crate::compliance::Gate;
 use crate::time::{HOUR, Timestamp};
@@ -113,11 +119,14 @@ impl Nudge {
         }
     }
 
-    /// Holds it until `at`. The actions say whether clients hear of it: when a hold starts, its reason changes or its time has moved
-    /// by more than an hour from the time that they know (docs/contract/nudges.md#holds).
+    /// Holds it until `at`. The actions say whether clients hear of it: when a hold starts, its reason
+    /// changes or its time has moved by more than an hour from the time that they know
+    /// (docs/contract/nudges.md#holds).
     fn hold(&mut self, reason: Option<StatusReason>, at: Timestamp, actions: &mut Vec<Action>) {
         self.wait(reason, at);
-        let news = self.announced.is_none_or(|known| known.reason != reason || at.0.saturating_sub(known.at.0).saturating_abs() > HOUR);
+        let news = self.announced.is_none_or(|known| {
+            known.reason != reason || at.0.saturating_sub(known.at.0).saturating_abs() > HOUR
+        });
         if news {
             self.announced = Some(Announced { reason, at });
             actions.push(Action::Emit(Notice::Scheduled));
@@ -133,7 +142,13 @@ impl Nudge {
         self.shows_call = false;
     }
 
-    fn finish(&mut self, result: ResultCode, reason: Option<StatusReason>, now: Timestamp, actions: &mut Vec<Action>) {
+    fn finish(
+        &mut self,
+        result: ResultCode,
+        reason: Option<StatusReason>,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
         self.status = Status::Finished;
         self.result = Some(result);
         self.status_reason = reason;
@@ -169,7 +184,8 @@ impl Notice {
     }
 }
 
-/// What the caller owes after a decision. Events go into the outbox in the same transaction; the rest follows the commit.
+/// What the caller owes after a decision. Events go into the outbox in the same transaction; the rest follows
+/// the commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Write a webhook event with the new nudge.

@@ -76,7 +76,11 @@ impl RetryOn {
 
     /// The words, `no_answer` first.
     pub fn words(self) -> Vec<&'static str> {
-        [(self.no_answer, "no_answer"), (self.busy, "busy")].into_iter().filter(|(on, _)| *on).map(|(_, word)| word).collect()
+        [(self.no_answer, "no_answer"), (self.busy, "busy")]
+            .into_iter()
+            .filter(|(on, _)| *on)
+            .map(|(_, word)| word)
+            .collect()
     }
 }
 
@@ -92,11 +96,15 @@ impl Retry {
     /// # Errors
     /// The first part that is not.
     pub fn new(max_retries: i64, on: RetryOn, delay_minutes: i64) -> Result<Self, RetryError> {
-        let max_retries = u8::try_from(max_retries).ok().filter(|retries| *retries <= 2).ok_or(RetryError::MaxRetries)?;
+        let max_retries =
+            u8::try_from(max_retries).ok().filter(|retries| *retries <= 2).ok_or(RetryError::MaxRetries)?;
         if !on.no_answer && !on.busy {
             return Err(RetryError::On);
         }
-        let delay_minutes = u16::try_from(delay_minutes).ok().filter(|minutes| (10..=240).contains(minutes)).ok_or(RetryError::DelayMinutes)?;
+        let delay_minutes = u16::try_from(delay_minutes)
+            .ok()
+            .filter(|minutes| (10..=240).contains(minutes))
+            .ok_or(RetryError::DelayMinutes)?;
         Ok(Self { max_retries, on, delay_minutes })
     }
 
@@ -117,7 +125,13 @@ impl Retry {
 
     /// When to dial again after this result of a dial, `attempts` being those made; `None` when not again.
     /// Of `failed` results only the agent that failed to start comes here, and it does not depend on `on`.
-    pub(super) fn next(self, result: ResultCode, attempts: u8, now: Timestamp, expires_at: Timestamp) -> Option<Timestamp> {
+    pub(super) fn next(
+        self,
+        result: ResultCode,
+        attempts: u8,
+        now: Timestamp,
+        expires_at: Timestamp,
+    ) -> Option<Timestamp> {
         let wanted = match result {
             ResultCode::NoAnswer => self.on.no_answer,
             ResultCode::Busy => self.on.busy,
@@ -160,12 +174,18 @@ mod tests {
             assert_eq!(Retry::new(max, both, delay), Err(error));
         }
         assert_eq!(Retry::new(1, RetryOn { no_answer: false, busy: false }, 30), Err(RetryError::On));
-        assert_eq!(RetryError::DelayMinutes.to_string(), "retry.delayMinutes must be a whole number from 10 to 240");
+        assert_eq!(
+            RetryError::DelayMinutes.to_string(),
+            "retry.delayMinutes must be a whole number from 10 to 240"
+        );
     }
 
     #[test]
     fn words_of_on() {
-        assert_eq!(RetryOn::parse(["busy", "no_answer", "busy"]).map(RetryOn::words), Ok(vec!["no_answer", "busy"]));
+        assert_eq!(
+            RetryOn::parse(["busy", "no_answer", "busy"]).map(RetryOn::words),
+            Ok(vec!["no_answer", "busy"])
+        );
         assert_eq!(RetryOn::parse(["busy"]).map(RetryOn::words), Ok(vec!["busy"]));
         assert_eq!(RetryOn::parse([]), Err(RetryError::On));
         assert_eq!(RetryOn::parse(["failed"]), Err(RetryError::On));

@@ -1,5 +1,5 @@
-//! What an event does to a nudge. Every state answers every event: it moves, says why it ignores it (carriers repeat themselves
-//! and answer late), or refuses it.
+//! What an event does to a nudge. Every state answers every event: it moves, says why it ignores it (carriers
+//! repeat themselves and answer late), or refuses it.
 
 use super::codes::{EndCause, OutsideWindow, Refusal, ResultCode, Status, StatusReason};
 use super::{Action, Flight, Notice, Nudge};
@@ -31,7 +31,8 @@ pub struct DueFacts {
     pub providers_ok: bool,
     /// The first gate that refuses ([`crate::compliance::Judgement::block`]).
     pub block: Option<Gate>,
-    /// The window's next opening ([`crate::window::NudgeWindow::release`]); read when the window is what blocks.
+    /// The window's next opening ([`crate::window::NudgeWindow::release`]); read when the window is what
+    /// blocks.
     pub opening: Option<Release>,
     /// The wallet covers the call, calls in flight counted.
     pub balance_ok: bool,
@@ -241,7 +242,9 @@ impl Turn {
         match facts.block {
             None => self.dial_or_wait(facts),
             Some(Gate::CallingWindow) => self.window_closed(facts.opening),
-            Some(gate @ (Gate::Dnd | Gate::OptOut | Gate::FrequencyCap | Gate::Consent)) => self.blocked(gate, None),
+            Some(gate @ (Gate::Dnd | Gate::OptOut | Gate::FrequencyCap | Gate::Consent)) => {
+                self.blocked(gate, None)
+            }
         }
     }
 
@@ -292,7 +295,8 @@ impl Turn {
         Verdict::Applied
     }
 
-    /// The next dial will never come: `expired` when none ever went out, else the last dial's result and why no other follows.
+    /// The next dial will never come: `expired` when none ever went out, else the last dial's result and why
+    /// no other follows.
     fn cannot_happen(&mut self, why: StatusReason) -> Verdict {
         if self.next.ever_dialled() {
             self.finish(self.next.last_result.unwrap_or(ResultCode::Failed), why)
@@ -301,9 +305,13 @@ impl Turn {
         }
     }
 
-    /// Its time is over while it waited: a hold says what it waited for, a retry that nobody picked up says `expired`.
+    /// Its time is over while it waited: a hold says what it waited for, a retry that nobody picked up says
+    /// `expired`.
     fn give_up(&mut self) -> Verdict {
-        let held_for = self.next.status_reason.filter(|reason| reason.waits_for_resources() || *reason == StatusReason::OutsideCallingWindow);
+        let held_for = self
+            .next
+            .status_reason
+            .filter(|reason| reason.waits_for_resources() || *reason == StatusReason::OutsideCallingWindow);
         self.cannot_happen(held_for.unwrap_or(StatusReason::Expired))
     }
 
@@ -311,7 +319,11 @@ impl Turn {
         match phase(&self.next) {
             Phase::Waiting if self.now < self.next.expires_at => Verdict::Ignored(WhyIgnored::NotDue),
             // A dial that is due at this very moment is still in time.
-            Phase::Waiting if self.now == self.next.expires_at && self.next.next_attempt_at == Some(self.now) => Verdict::Ignored(WhyIgnored::NotDue),
+            Phase::Waiting
+                if self.now == self.next.expires_at && self.next.next_attempt_at == Some(self.now) =>
+            {
+                Verdict::Ignored(WhyIgnored::NotDue)
+            }
             Phase::Waiting => self.give_up(),
             Phase::Calling | Phase::Answered | Phase::Live => Verdict::Ignored(WhyIgnored::InFlight),
             Phase::Finished => Verdict::Ignored(WhyIgnored::Finished),
@@ -379,7 +391,9 @@ impl Turn {
                 self.dial_went_out();
                 self.over_now(ResultCode::Failed, StatusReason::PossiblyPlaced)
             }
-            PlacementFailure::Refused(refusal) => self.finish(ResultCode::Failed, StatusReason::Refused(refusal)),
+            PlacementFailure::Refused(refusal) => {
+                self.finish(ResultCode::Failed, StatusReason::Refused(refusal))
+            }
         }
     }
 
@@ -496,13 +510,21 @@ impl Turn {
             (Phase::Calling, EndCause::NoAnswer) => self.unanswered(ResultCode::NoAnswer),
             (Phase::Calling, EndCause::Busy) => self.unanswered(ResultCode::Busy),
             // Ended before anybody answered.
-            (Phase::Calling, EndCause::ApiHangup | EndCause::Error) => self.not_connectable(StatusReason::Ended(cause)),
+            (Phase::Calling, EndCause::ApiHangup | EndCause::Error) => {
+                self.not_connectable(StatusReason::Ended(cause))
+            }
             // Only an answered call ends like this; the answer itself was lost.
             (
                 Phase::Calling,
-                EndCause::AgentEnded | EndCause::CallerHangup | EndCause::SilenceTimeout | EndCause::MaxDuration | EndCause::TransferHandoff,
+                EndCause::AgentEnded
+                | EndCause::CallerHangup
+                | EndCause::SilenceTimeout
+                | EndCause::MaxDuration
+                | EndCause::TransferHandoff,
             )
-            | (Phase::Answered | Phase::Live | Phase::Waiting | Phase::Finished, _) => self.over(ResultCode::Connected, StatusReason::Ended(cause)),
+            | (Phase::Answered | Phase::Live | Phase::Waiting | Phase::Finished, _) => {
+                self.over(ResultCode::Connected, StatusReason::Ended(cause))
+            }
         }
     }
 
@@ -523,14 +545,17 @@ impl Turn {
         self.finish(if self.next.opted_out { ResultCode::OptedOut } else { result }, reason)
     }
 
-    /// The list is served at once and the result at the end of the call, whose end cause and length belong to it. A wish that is found
-    /// after the call (in its transcript) is kept too; it does not rewrite the result.
+    /// The list is served at once and the result at the end of the call, whose end cause and length belong to
+    /// it. A wish that is found after the call (in its transcript) is kept too; it does not rewrite the
+    /// result.
     fn opted_out(&mut self) -> Verdict {
         if self.next.opted_out {
             return Verdict::Ignored(WhyIgnored::AlreadyPast);
         }
         match phase(&self.next) {
-            Phase::Waiting | Phase::Finished if !self.next.ever_dialled() => return Verdict::Ignored(WhyIgnored::NotInFlight),
+            Phase::Waiting | Phase::Finished if !self.next.ever_dialled() => {
+                return Verdict::Ignored(WhyIgnored::NotInFlight);
+            }
             Phase::Calling | Phase::Answered | Phase::Live | Phase::Finished => {
                 self.next.opted_out = true;
                 self.actions.push(Action::AddToDoNotCall);
@@ -547,7 +572,9 @@ impl Turn {
     fn unsettled(&mut self) -> Verdict {
         match phase(&self.next) {
             Phase::Answered | Phase::Live => self.over(ResultCode::Connected, StatusReason::Unsettled),
-            Phase::Calling | Phase::Waiting | Phase::Finished => self.over(ResultCode::Failed, StatusReason::Unsettled),
+            Phase::Calling | Phase::Waiting | Phase::Finished => {
+                self.over(ResultCode::Failed, StatusReason::Unsettled)
+            }
         }
     }
 

@@ -85,12 +85,16 @@ mod tests {
             assert_eq!(accept(body).map_err(|refused| refused.key), Err(key.to_owned()));
         }
         assert!(accept(json!({"a": "न".repeat(120)})).is_ok());
-        let many = |count: usize| (0..count).map(|number| (format!("v{number:02}"), json!("x"))).collect::<Map<_, _>>();
+        let many = |count: usize| {
+            (0..count).map(|number| (format!("v{number:02}"), json!("x"))).collect::<Map<_, _>>()
+        };
         assert!(accept_variables(many(50)).is_ok());
         assert_eq!(accept_variables(many(51)).map_err(|refused| refused.key), Err("v50".to_owned()));
-        let large: Map<String, Value> = (0..40).map(|number| (format!("v{number:02}"), json!("न".repeat(120)))).collect();
+        let large: Map<String, Value> =
+            (0..40).map(|number| (format!("v{number:02}"), json!("न".repeat(120)))).collect();
         assert!(accept_variables(large.clone()).is_ok());
-        let larger: Map<String, Value> = (0..50).map(|number| (format!("v{number:02}"), json!("न".repeat(110)))).collect();
+        let larger: Map<String, Value> =
+            (0..50).map(|number| (format!("v{number:02}"), json!("न".repeat(110)))).collect();
         assert!(accept_variables(larger).map_err(|refused| refused.key).is_err());
     }
 }

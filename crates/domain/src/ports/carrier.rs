@@ -45,43 +45,46 @@ pub enum Standing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HangUpFailed;
 
-/// Who places calls. What becomes of a call after [`Carrier::dial`] is reported as [`crate::call::Fact`]s, but not before
-/// [`Carrier::settled`].
+/// Who places calls. What becomes of a call after [`Carrier::dial`] is reported as [`crate::call::Fact`]s,
+/// but not before [`Carrier::settled`].
 pub trait Carrier: Send + Sync {
     /// Whether it rings nobody: the magic numbers hold (docs/contract/sandbox.md#magic-numbers).
     fn simulated(&self) -> bool {
         false
     }
 
-    /// The table that would play a call placed now to this number; then the store itself plays what the phone does.
+    /// The table that would play a call placed now to this number; then the store itself plays what the phone
+    /// does.
     fn network(&self, to: Phone) -> Option<Network> {
         let _ = to;
         None
     }
 
-    /// For how long a call on a real line counts as held after the node that holds it last said so, in milliseconds. After that the node has
-    /// died and the call with it. `None` when nobody says so.
+    /// For how long a call on a real line counts as held after the node that holds it last said so, in
+    /// milliseconds. After that the node has died and the call with it. `None` when nobody says so.
     fn lease(&self) -> Option<i64> {
         None
     }
 
-    /// Starts a dial and gives the carrier's id of it. Never called twice for one order unless the carrier said [`Standing::Unheard`].
+    /// Starts a dial and gives the carrier's id of it. Never called twice for one order unless the carrier
+    /// said [`Standing::Unheard`].
     fn dial(&self, order: DialOrder) -> Answer<'_, Result<String, DialError>>;
 
     /// What became of a dial whose answer was lost.
     fn ask(&self, order: DialOrder) -> Answer<'_, Standing>;
 
-    /// The outcome of a dial is stored: what becomes of the call may be reported now. When it is not `kept`, somebody else has ended the
-    /// call meanwhile and the line is to be dropped.
+    /// The outcome of a dial is stored: what becomes of the call may be reported now. When it is not `kept`,
+    /// somebody else has ended the call meanwhile and the line is to be dropped.
     fn settled(&self, call: Id<Call>, kept: bool) {
         let _ = (call, kept);
     }
 
-    /// Ends a call that rings or is connected. Its end is reported as a fact. A call that another node holds is ended by that node, which
-    /// finds the wish in the store.
+    /// Ends a call that rings or is connected. Its end is reported as a fact. A call that another node holds
+    /// is ended by that node, which finds the wish in the store.
     fn hang_up(&self, provider_call: &str) -> Answer<'_, Result<(), HangUpFailed>>;
 
-    /// Somebody wants a call on a real line ended. Every node is told, and again until the call is over; the one that holds it ends it.
+    /// Somebody wants a call on a real line ended. Every node is told, and again until the call is over; the
+    /// one that holds it ends it.
     fn carry_out(&self, call: Id<Call>, wish: Wish) {
         let _ = (call, wish);
     }

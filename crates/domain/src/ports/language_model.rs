@@ -39,7 +39,8 @@ pub struct TalkOrder {
     pub spoken: bool,
 }
 
-/// A piece of the model's turn. Text may come before anything else; after an exit, a tool or the end there is no more text.
+/// A piece of the model's turn. Text may come before anything else; after an exit, a tool or the end there is
+/// no more text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Said {
     /// More words.
@@ -57,7 +58,8 @@ pub enum Said {
 pub struct AnalysisOrder {
     /// What was said.
     pub transcript: Vec<Turn>,
-    /// The agent's `extractionSchema`: a list of `{key, label, type, …}` as the client gave it; null for none.
+    /// The agent's `extractionSchema`: a list of `{key, label, type, …}` as the client gave it; null for
+    /// none.
     pub schema: Value,
     /// What the flow captured already.
     pub extracted: Map<String, Value>,

@@ -1,4 +1,5 @@
-//! The outside world as traits: what the service needs of it, and how it can fail. Implementations wait; the rules never do.
+//! The outside world as traits: what the service needs of it, and how it can fail. Implementations wait; the
+//! rules never do.
 //!
 //! | file | the outside |
 //! |---|---|
@@ -19,7 +20,9 @@ use std::pin::Pin;
 pub use carrier::{Carrier, DialError, DialOrder, HangUpFailed, Scripted, Standing};
 pub use language_model::{Analysis, AnalysisOrder, LanguageModel, Said, TalkOrder, Talking, ToolOffer};
 pub use object_store::{ObjectStore, Pieces};
-pub use speech::{Heard, Hints, ListenOrder, Listening, Recogniser, SAMPLE_RATE, SpeakOrder, Speaking, Synthesiser};
+pub use speech::{
+    Heard, Hints, ListenOrder, Listening, Recogniser, SAMPLE_RATE, SpeakOrder, Speaking, Synthesiser,
+};
 
 /// An answer that takes time.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -8,13 +8,25 @@ pub trait Pieces: Send {
     fn next(&mut self) -> Answer<'_, Result<Option<Vec<u8>>, ProviderError>>;
 }
 
-/// Objects by key. A key is a path such as `recordings/rec_….wav`: lower-case letters, digits, `_`, `-`, `.` and `/`.
+/// Objects by key. A key is a path such as `recordings/rec_….wav`: lower-case letters, digits, `_`, `-`, `.`
+/// and `/`.
 pub trait ObjectStore: Send + Sync {
     /// Keeps an object; one of the same key is replaced. It is durable when this answers.
-    fn put<'a>(&'a self, key: &'a str, content_type: &'a str, body: Vec<u8>) -> Answer<'a, Result<(), ProviderError>>;
+    fn put<'a>(
+        &'a self,
+        key: &'a str,
+        content_type: &'a str,
+        body: Vec<u8>,
+    ) -> Answer<'a, Result<(), ProviderError>>;
 
-    /// The object from its byte `first` on, up to `length` bytes of it, read as they are taken; if there is one.
-    fn open<'a>(&'a self, key: &'a str, first: u64, length: u64) -> Answer<'a, Result<Option<Box<dyn Pieces>>, ProviderError>>;
+    /// The object from its byte `first` on, up to `length` bytes of it, read as they are taken; if there is
+    /// one.
+    fn open<'a>(
+        &'a self,
+        key: &'a str,
+        first: u64,
+        length: u64,
+    ) -> Answer<'a, Result<Option<Box<dyn Pieces>>, ProviderError>>;
 
     /// The whole object, if there is one.
     fn get<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<Vec<u8>>, ProviderError>> {

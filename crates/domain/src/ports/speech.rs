@@ -1,4 +1,5 @@
-//! Words out of sound and sound out of words. Sound is 16-bit mono at [`SAMPLE_RATE`] everywhere; adapters convert.
+//! Words out of sound and sound out of words. Sound is 16-bit mono at [`SAMPLE_RATE`] everywhere; adapters
+//! convert.
 
 use super::{Answer, ProviderError};
 use crate::conversation::Expected;
@@ -13,7 +14,8 @@ pub struct ListenOrder {
     pub language: String,
 }
 
-/// What may well be said next. A recogniser that can, listens for it; the offline one makes its grammar of it.
+/// What may well be said next. A recogniser that can, listens for it; the offline one makes its grammar of
+/// it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Hints {
     /// The question's kind of answer, when a question was asked.
@@ -27,7 +29,8 @@ pub struct Hints {
 pub enum Heard {
     /// The turn so far, which may still change.
     Partial(String),
-    /// All that was said between the last of these and [`Listening::turn_ended`]; empty when there were no words.
+    /// All that was said between the last of these and [`Listening::turn_ended`]; empty when there were no
+    /// words.
     Turn(String),
 }
 
@@ -51,7 +54,8 @@ pub trait Recogniser: Send + Sync {
 
 /// One side of a conversation being listened to. Dropping it ends it.
 pub trait Listening: Send + Sync {
-    /// Takes what was heard, in order, any number of samples. Called on the thread that carries the sound: it never waits.
+    /// Takes what was heard, in order, any number of samples. Called on the thread that carries the sound: it
+    /// never waits.
     fn feed(&self, samples: &[i16]);
 
     /// What may be said in the next turn.
@@ -60,7 +64,8 @@ pub trait Listening: Send + Sync {
     /// The customer fell silent: every call of this is answered by one [`Heard::Turn`].
     fn turn_ended(&self);
 
-    /// The next report. It may be dropped and asked for again without loss. An error ends the listening: open another.
+    /// The next report. It may be dropped and asked for again without loss. An error ends the listening: open
+    /// another.
     fn next(&self) -> Answer<'_, Result<Heard, ProviderError>>;
 }
 

@@ -26,26 +26,39 @@ fn play(call: ScheduledCall, events: &[(Event, Timestamp)]) -> Step {
 #[track_caller]
 fn assert_is(step: &Step, status: Status, reason: Option<&str>, attempts: u8, next: Option<Timestamp>) {
     let call = &step.next;
-    assert_eq!((call.status, call.reason.map(Reason::as_str), call.attempts, call.next_attempt_at), (status, reason, attempts, next));
+    assert_eq!(
+        (call.status, call.reason.map(Reason::as_str), call.attempts, call.next_attempt_at),
+        (status, reason, attempts, next)
+    );
     assert_eq!(step.action, next.map(Action::WakeAt));
 }
 
 #[test]
 fn a_time_from_now_to_30_days_ahead_is_scheduled() {
-    for (ms, expected) in
-        [(0, Ok(0)), (-5_000, Ok(0)), (-5_001, Err(ScheduleError::InPast)), (MAX_AHEAD, Ok(MAX_AHEAD)), (MAX_AHEAD + 1, Err(ScheduleError::TooFar))]
-    {
+    for (ms, expected) in [
+        (0, Ok(0)),
+        (-5_000, Ok(0)),
+        (-5_001, Err(ScheduleError::InPast)),
+        (MAX_AHEAD, Ok(MAX_AHEAD)),
+        (MAX_AHEAD + 1, Err(ScheduleError::TooFar)),
+    ] {
         let call = schedule(NOON.plus(ms), NOON);
         assert_eq!(call.map(|call| call.next_attempt_at), expected.map(|ms| Some(NOON.plus(ms))), "{ms}");
     }
-    assert_eq!((ScheduleError::InPast.code(), ScheduleError::TooFar.code()), ("scheduled_at_in_past", "scheduled_at_too_far"));
+    assert_eq!(
+        (ScheduleError::InPast.code(), ScheduleError::TooFar.code()),
+        ("scheduled_at_in_past", "scheduled_at_too_far")
+    );
     assert_eq!((new().status, new().attempts, new().reason), (Status::Scheduled, 0, None));
 }
 
 #[test]
 fn due_with_all_checks_passed_is_placed() {
     let placing = play(new(), &[(CLEAR, NOON)]);
-    assert_eq!((placing.action, placing.next.dialling, placing.next.status), (Some(Action::Place), true, Status::Scheduled));
+    assert_eq!(
+        (placing.action, placing.next.dialling, placing.next.status),
+        (Some(Action::Place), true, Status::Scheduled)
+    );
     assert_is(&play(placing.next, &[(Event::Placed, NOON)]), Status::Placed, None, 1, None);
 }
 
@@ -63,7 +76,13 @@ fn outside_the_hours_it_moves_to_the_opening_without_a_try() {
     assert_is(&moved, Status::Scheduled, Some("outside_calling_window"), 0, Some(opening));
     assert_eq!(play(moved.next, &[(CLEAR, opening)]).action, Some(Action::Place));
     let never = DueFacts { opening: None, ..facts };
-    assert_is(&play(new(), &[(Event::Due(never), NOON)]), Status::Failed, Some("outside_calling_window"), 0, None);
+    assert_is(
+        &play(new(), &[(Event::Due(never), NOON)]),
+        Status::Failed,
+        Some("outside_calling_window"),
+        0,
+        None,
+    );
 }
 
 #[test]
@@ -91,7 +110,13 @@ fn low_wallet_full_lines_and_provider_errors_are_retried_after_15_minutes_and_fa
 fn a_number_that_must_not_be_called_is_cancelled() {
     for gate in [Gate::Dnd, Gate::OptOut] {
         let facts = DueFacts { block: Some(gate), ..DueFacts::CLEAR };
-        assert_is(&play(new(), &[(Event::Due(facts), NOON)]), Status::Cancelled, Some(gate.as_str()), 1, None);
+        assert_is(
+            &play(new(), &[(Event::Due(facts), NOON)]),
+            Status::Cancelled,
+            Some(gate.as_str()),
+            1,
+            None,
+        );
     }
 }
 
@@ -99,9 +124,21 @@ fn a_number_that_must_not_be_called_is_cancelled() {
 fn anything_else_fails_with_its_reason() {
     for refusal in Refusal::ALL {
         let facts = DueFacts { refusal: Some(*refusal), ..DueFacts::CLEAR };
-        assert_is(&play(new(), &[(Event::Due(facts), NOON)]), Status::Failed, Some(refusal.as_str()), 1, None);
+        assert_is(
+            &play(new(), &[(Event::Due(facts), NOON)]),
+            Status::Failed,
+            Some(refusal.as_str()),
+            1,
+            None,
+        );
         let late = Event::PlacementFailed(PlacementFailure::Refused(*refusal));
-        assert_is(&play(new(), &[(CLEAR, NOON), (late, NOON)]), Status::Failed, Some(refusal.as_str()), 1, None);
+        assert_is(
+            &play(new(), &[(CLEAR, NOON), (late, NOON)]),
+            Status::Failed,
+            Some(refusal.as_str()),
+            1,
+            None,
+        );
     }
     for (facts, reason) in [
         (DueFacts { block: Some(Gate::FrequencyCap), ..DueFacts::CLEAR }, "frequency_cap"),
@@ -150,13 +187,25 @@ fn erasure_cancels_and_stops_further_tries() {
 
 #[test]
 fn a_revoked_key_cancels_what_waits_and_stops_no_dial_under_way() {
-    assert_is(&play(new(), &[(Event::KeyRevoked, NOON)]), Status::Cancelled, Some("api_key_revoked"), 0, None);
+    assert_is(
+        &play(new(), &[(Event::KeyRevoked, NOON)]),
+        Status::Cancelled,
+        Some("api_key_revoked"),
+        0,
+        None,
+    );
     let revoked = Event::Due(DueFacts { key_revoked: true, block: Some(Gate::Dnd), ..DueFacts::CLEAR });
     assert_is(&play(new(), &[(revoked, NOON)]), Status::Cancelled, Some("api_key_revoked"), 0, None);
     let dialling = play(new(), &[(CLEAR, NOON)]).next;
     assert_eq!(step(&dialling, Event::KeyRevoked, NOON).verdict, Verdict::Ignored(WhyIgnored::Dialling));
     let refused = play(dialling, &[(REFUSED_BY_PROVIDER, NOON)]).next;
-    assert_is(&play(refused, &[(revoked, NOON.plus(RETRY_AFTER))]), Status::Cancelled, Some("api_key_revoked"), 1, None);
+    assert_is(
+        &play(refused, &[(revoked, NOON.plus(RETRY_AFTER))]),
+        Status::Cancelled,
+        Some("api_key_revoked"),
+        1,
+        None,
+    );
 }
 
 #[test]
@@ -166,7 +215,8 @@ fn a_full_minute_moves_it_to_the_next_without_a_try() {
     let next = Timestamp((late.0 / MINUTE + 1) * MINUTE);
     assert_is(&play(new(), &[(full, late)]), Status::Scheduled, Some("rate_limited"), 0, Some(next));
     // What stands in the way for good is said at once.
-    let gone = Event::Due(DueFacts { minute_free: false, refusal: Some(Refusal::AgentNotFound), ..DueFacts::CLEAR });
+    let gone =
+        Event::Due(DueFacts { minute_free: false, refusal: Some(Refusal::AgentNotFound), ..DueFacts::CLEAR });
     assert_is(&play(new(), &[(gone, NOON)]), Status::Failed, Some("agent_not_found"), 1, None);
 }
 
@@ -187,7 +237,10 @@ fn words_come_and_go() {
     for status in Status::ALL {
         assert_eq!(Status::parse(status.as_str()), Some(status));
     }
-    let reasons = Reason::PLAIN.into_iter().chain(Gate::ALL.map(Reason::Blocked)).chain(Refusal::ALL.iter().copied().map(Reason::Refused));
+    let reasons = Reason::PLAIN
+        .into_iter()
+        .chain(Gate::ALL.map(Reason::Blocked))
+        .chain(Refusal::ALL.iter().copied().map(Reason::Refused));
     for reason in reasons {
         assert_eq!(Reason::parse(reason.as_str()), Some(reason));
     }

@@ -25,10 +25,12 @@ const SOUNDS: &str = "
 
 static LISTENING: LazyLock<Patterns> = LazyLock::new(|| Patterns::read(SOUNDS, &[]));
 
-/// Whether the words are only a sign of listening (or a cough written out, or nothing at all): the agent goes on speaking. `language` is that of the agent; signs of every
-/// language are known, because people mix. `yes` and `haan` are signs while the agent speaks and answers when it has asked: the caller decides which it is.
+/// Whether the words are only a sign of listening (or a cough written out, or nothing at all): the agent goes
+/// on speaking. `language` is that of the agent; signs of every language are known, because people mix. `yes`
+/// and `haan` are signs while the agent speaks and answers when it has asked: the caller decides which it is.
 pub fn backchannel(text: &str, language: &str) -> bool {
-    // A single `ho` or `aa` is a sign in one language and nothing elsewhere: never a reason to stop speaking, so the language makes no difference here.
+    // A single `ho` or `aa` is a sign in one language and nothing elsewhere: never a reason to stop speaking,
+    // so the language makes no difference here.
     let _ = language;
     let words = fold(text);
     words.len() <= MOST && words.iter().all(|word| LISTENING.is(std::slice::from_ref(word)))

@@ -1,15 +1,17 @@
-//! Words as they sound, and phrases to look for in them. Transliteration has no spelling: `fone mat karo`, `phone math karoo` and
-//! `फ़ोन मत करो`, `फोन मत करो` differ for the eye only. Both the text and the phrases go through the same folding, so that a table needs one spelling.
+//! Words as they sound, and phrases to look for in them. Transliteration has no spelling: `fone mat karo`,
+//! `phone math karoo` and `फ़ोन मत करो`, `फोन मत करो` differ for the eye only. Both the text and the phrases
+//! go through the same folding, so that a table needs one spelling.
 
 use crate::conversation::words::words;
 
 /// Most words that a gap (`*`) stands for.
 const GAP: usize = 2;
-/// Words looked at in one text: what is said in a turn is short, and a chat message of any length costs no more than this.
+/// Words looked at in one text: what is said in a turn is short, and a chat message of any length costs no
+/// more than this.
 const MOST_WORDS: usize = 400;
 
-/// The words of a text, each in its folded spelling: lower case, no punctuation, doubled letters once, aspirates without `h`, `w` as `v`, `z` as `j`; Indic
-/// vowels short, nukta and nasal signs dropped.
+/// The words of a text, each in its folded spelling: lower case, no punctuation, doubled letters once,
+/// aspirates without `h`, `w` as `v`, `z` as `j`; Indic vowels short, nukta and nasal signs dropped.
 pub fn fold(text: &str) -> Vec<String> {
     words(text).iter().take(MOST_WORDS).map(|word| fold_word(word)).filter(|word| !word.is_empty()).collect()
 }
@@ -57,7 +59,8 @@ fn plain(letter: char) -> Option<char> {
             other => other,
         });
     }
-    // The nine blocks are laid out alike: nukta at 3C, nasal signs at 01 and 02, long i and u after the short ones.
+    // The nine blocks are laid out alike: nukta at 3C, nasal signs at 01 and 02, long i and u after the short
+    // ones.
     let place = code & 0x7F;
     let nasal_is_weak = matches!(code & !0x7F, 0x0900 | 0x0A00 | 0x0A80 | 0x0B00) || code == 0x0981;
     match place {
@@ -78,8 +81,8 @@ enum Place {
     Gap,
 }
 
-/// A phrase with alternatives: words in order, `a|b` for either, `a?` (or `a|b?`) for one that may be missing, `stem~` for any ending, `*` for up to two words of
-/// any kind.
+/// A phrase with alternatives: words in order, `a|b` for either, `a?` (or `a|b?`) for one that may be
+/// missing, `stem~` for any ending, `*` for up to two words of any kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern(Vec<Place>);
 
@@ -119,14 +122,19 @@ fn alternative(written: &str) -> (String, bool) {
     (fold(stem).concat(), open)
 }
 
-/// The end of a phrase that begins here. Phrases are a handful of places long, so trying every way costs nothing.
+/// The end of a phrase that begins here. Phrases are a handful of places long, so trying every way costs
+/// nothing.
 fn end(places: &[Place], words: &[String], at: usize) -> Option<usize> {
     let Some((place, rest)) = places.split_first() else { return Some(at) };
     match place {
         Place::Gap => (0..=GAP).find_map(|skipped| end(rest, words, at + skipped)),
         Place::Word { any, optional } => {
-            let here = words.get(at).is_some_and(|word| any.iter().any(|(other, open)| word == other || *open && word.starts_with(other)));
-            here.then(|| end(rest, words, at + 1)).flatten().or_else(|| if *optional { end(rest, words, at) } else { None })
+            let here = words.get(at).is_some_and(|word| {
+                any.iter().any(|(other, open)| word == other || *open && word.starts_with(other))
+            });
+            here.then(|| end(rest, words, at + 1))
+                .flatten()
+                .or_else(|| if *optional { end(rest, words, at) } else { None })
         }
     }
 }
@@ -138,7 +146,14 @@ pub struct Patterns(Vec<Pattern>);
 impl Patterns {
     /// Reads a table: a phrase a line.
     pub fn read(table: &str, sets: &[(&str, &str)]) -> Self {
-        Self(table.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| Pattern::read(line, sets)).collect())
+        Self(
+            table
+                .lines()
+                .map(str::trim)
+                .filter(|line| !line.is_empty())
+                .map(|line| Pattern::read(line, sets))
+                .collect(),
+        )
     }
 
     /// Where the first of the phrases that occurs stands.
@@ -163,9 +178,16 @@ mod tests {
 
     #[test]
     fn spellings_fold_to_one() {
-        for (one, other) in
-            [("phone", "fone"), ("theek", "tik"), ("naa", "na"), ("DOOBARA", "dubara"), ("फ़ोन", "फोन"), ("नहीं", "नही"), ("हूँ", "हु"), ("ਨਹੀਂ", "ਨਹਿ")]
-        {
+        for (one, other) in [
+            ("phone", "fone"),
+            ("theek", "tik"),
+            ("naa", "na"),
+            ("DOOBARA", "dubara"),
+            ("फ़ोन", "फोन"),
+            ("नहीं", "नही"),
+            ("हूँ", "हु"),
+            ("ਨਹੀਂ", "ਨਹਿ"),
+        ] {
             assert_eq!(fold(one), fold(other), "{one} {other}");
         }
         assert_ne!(fold("karo"), fold("koro"));
@@ -174,7 +196,8 @@ mod tests {
 
     #[test]
     fn phrases_have_alternatives_gaps_and_endings() {
-        let find = |phrase: &str, text: &str| Pattern::read(phrase, &[("$C", "call|phone")]).find(&fold(text));
+        let find =
+            |phrase: &str, text: &str| Pattern::read(phrase, &[("$C", "call|phone")]).find(&fold(text));
         assert_eq!(find("never $C", "please never phone me"), Some((1, 3)));
         assert_eq!(find("stop * $C", "stop this bad call"), Some((0, 4)));
         assert_eq!(find("stop * $C", "stop this very bad call"), None);

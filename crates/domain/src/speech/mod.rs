@@ -1,4 +1,5 @@
-//! Rules about spoken words, pure: what a person means by a few of them, and where a text may be cut for a voice.
+//! Rules about spoken words, pure: what a person means by a few of them, and where a text may be cut for a
+//! voice.
 //!
 //! | file | holds |
 //! |---|---|
@@ -10,7 +11,8 @@
 //! | `voicemail` | what answering machines and operators' announcements say |
 //! | `sentences` | a text in pieces that a voice can speak, whole or as it is written |
 //!
-//! Text may be in native script, in Latin letters, or mixed, as recognisers and people write it. Nothing here fails: what is not understood is not found.
+//! Text may be in native script, in Latin letters, or mixed, as recognisers and people write it. Nothing here
+//! fails: what is not understood is not found.
 
 mod backchannel;
 mod intents;

@@ -1,6 +1,8 @@
-//! A text in pieces that a voice can speak. A voice that gets a sentence at a time begins sooner and breathes where a person would.
+//! A text in pieces that a voice can speak. A voice that gets a sentence at a time begins sooner and breathes
+//! where a person would.
 
-/// Characters after which the first piece of a text may end at a clause already: about two seconds of speech are enough to hide the making of the next.
+/// Characters after which the first piece of a text may end at a clause already: about two seconds of speech
+/// are enough to hide the making of the next.
 const FIRST_CLAUSE: usize = 60;
 /// Longest piece, in characters: what is longer is cut at a clause, or at a space.
 const LONGEST: usize = 240;
@@ -8,12 +10,14 @@ const LONGEST: usize = 240;
 const AFTER: usize = 16;
 /// Words with a full stop that ends no sentence.
 const ABBREVIATIONS: [&str; 34] = [
-    "mr", "mrs", "ms", "dr", "prof", "sri", "shri", "smt", "st", "no", "rs", "re", "vs", "etc", "eg", "ie", "e.g", "i.e", "pvt", "ltd", "co", "inc",
-    "dept", "approx", "govt", "km", "ext", "jan", "feb", "aug", "sept", "oct", "nov", "dec",
+    "mr", "mrs", "ms", "dr", "prof", "sri", "shri", "smt", "st", "no", "rs", "re", "vs", "etc", "eg", "ie",
+    "e.g", "i.e", "pvt", "ltd", "co", "inc", "dept", "approx", "govt", "km", "ext", "jan", "feb", "aug",
+    "sept", "oct", "nov", "dec",
 ];
 const CLOSERS: &str = "\"'”’)]»";
 
-/// The speakable pieces of a text, in order: sentences by `.`, `?`, `!`, `।`, `॥` and line ends, trimmed, none blank; `4.5`, `Dr. Rao`, `e.g.` and addresses stay whole.
+/// The speakable pieces of a text, in order: sentences by `.`, `?`, `!`, `।`, `॥` and line ends, trimmed,
+/// none blank; `4.5`, `Dr. Rao`, `e.g.` and addresses stay whole.
 pub fn sentences(text: &str) -> impl Iterator<Item = String> {
     let mut splitter = SentenceSplitter { first: false, ..SentenceSplitter::default() };
     let mut pieces = splitter.push(text);
@@ -21,7 +25,8 @@ pub fn sentences(text: &str) -> impl Iterator<Item = String> {
     pieces.into_iter()
 }
 
-/// Cuts a text that is still being written: push what comes, speak what is returned. The first piece may end at a comma when it is long, so that the voice can begin.
+/// Cuts a text that is still being written: push what comes, speak what is returned. The first piece may end
+/// at a comma when it is long, so that the voice can begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentenceSplitter {
     waiting: String,
@@ -71,7 +76,8 @@ impl SentenceSplitter {
 
     /// Where the next whole piece ends, in bytes.
     fn cut(&self) -> Option<usize> {
-        // No piece is longer, so no more is looked at: a page of text is not read again for each of its sentences.
+        // No piece is longer, so no more is looked at: a page of text is not read again for each of its
+        // sentences.
         let letters: Vec<(usize, char)> = self.waiting.char_indices().take(LONGEST + AFTER).collect();
         let mut clause = None;
         let mut space = None;
@@ -96,7 +102,8 @@ impl SentenceSplitter {
         None
     }
 
-    /// The end of a sentence whose last mark stands here, closing quotes included. A mark at the very end of what is there may be followed by more, so it waits.
+    /// The end of a sentence whose last mark stands here, closing quotes included. A mark at the very end of
+    /// what is there may be followed by more, so it waits.
     fn sentence_end(&self, letters: &[(usize, char)], at: usize) -> Option<usize> {
         let &(byte, letter) = letters.get(at)?;
         if letter == '\n' {
@@ -122,15 +129,32 @@ impl SentenceSplitter {
     /// Whether the full stop at this byte belongs to an abbreviation, an initial or a list number.
     fn abbreviated(&self, dot: usize) -> bool {
         let before = &self.waiting[..dot];
-        let word = before.rsplit(|letter: char| letter.is_whitespace() || letter == '(').next().unwrap_or_default();
+        let word =
+            before.rsplit(|letter: char| letter.is_whitespace() || letter == '(').next().unwrap_or_default();
         let lower = word.to_lowercase();
         let initial = word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I";
-        let list_number =
-            word.len() <= 2 && !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()) && before.trim_end_matches(word).trim().is_empty();
+        let list_number = word.len() <= 2
+            && !word.is_empty()
+            && word.bytes().all(|byte| byte.is_ascii_digit())
+            && before.trim_end_matches(word).trim().is_empty();
         initial
             || list_number
             || ABBREVIATIONS.contains(&lower.as_str())
-            || matches!(word, "श्री" | "डॉ" | "डा" | "सौ" | "रु" | "ডা" | "ডঃ" | "ડૉ" | "ரூ" | "రూ" | "ರೂ" | "രൂ")
+            || matches!(
+                word,
+                "श्री"
+                    | "डॉ"
+                    | "डा"
+                    | "सौ"
+                    | "रु"
+                    | "ডা"
+                    | "ডঃ"
+                    | "ડૉ"
+                    | "ரூ"
+                    | "రూ"
+                    | "ರೂ"
+                    | "രൂ"
+            )
     }
 }
 
@@ -190,7 +214,10 @@ mod tests {
         let text = "Good morning, this is the reminder service of the bank about your savings account, which was opened, as you know, in June. Bye.";
         let mut splitter = SentenceSplitter::new();
         let pieces = splitter.push(text);
-        assert_eq!(pieces.first().map(String::as_str), Some("Good morning, this is the reminder service of the bank about your savings account,"));
+        assert_eq!(
+            pieces.first().map(String::as_str),
+            Some("Good morning, this is the reminder service of the bank about your savings account,")
+        );
         assert_eq!(pieces.get(1).map(String::as_str), Some("which was opened, as you know, in June."));
     }
 
@@ -200,7 +227,10 @@ mod tests {
         for size in 1..12 {
             let mut splitter = SentenceSplitter::new();
             let letters: Vec<char> = text.chars().collect();
-            let mut pieces: Vec<String> = letters.chunks(size).flat_map(|piece| splitter.push(&piece.iter().collect::<String>())).collect();
+            let mut pieces: Vec<String> = letters
+                .chunks(size)
+                .flat_map(|piece| splitter.push(&piece.iter().collect::<String>()))
+                .collect();
             pieces.extend(splitter.finish());
             assert_eq!(pieces, cut(text), "{size}");
         }

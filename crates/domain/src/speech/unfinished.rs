@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use super::matching::{Patterns, fold};
 
-/// Last words after which more comes, in every language: conjunctions, prepositions, articles, fillers, the beginning of an answer.
+/// Last words after which more comes, in every language: conjunctions, prepositions, articles, fillers, the
+/// beginning of an answer.
 const HANGING: &str = "
     and|but|or|so|because|cause|if|when|then|than|that|which|who|whose|with|without|to|of|for|from|at|in|on|by|about|into|as|like|also|plus|actually|basically|until|till|unless|while|although|though|since
     the|a|an|my|your|his|her|our|their|its|is|are|was|were|am|im|will|would|can|could|should|do|does|did|have|has|i|we|they|he|she|not|very|more|some|any|every|each
@@ -46,8 +47,9 @@ const DIGIT_WORDS: &str = "
 ";
 static SPOKEN_DIGITS: LazyLock<Patterns> = LazyLock::new(|| Patterns::read(DIGIT_WORDS, &[]));
 
-/// Whether more is likely to come: the turn ends in a conjunction, a filler, an honorific without its name, `my number is`, or a stretch of digits that is part of a number.
-/// End-pointing waits longer then. `language` is the agent's; every language is looked at.
+/// Whether more is likely to come: the turn ends in a conjunction, a filler, an honorific without its name,
+/// `my number is`, or a stretch of digits that is part of a number. End-pointing waits longer then.
+/// `language` is the agent's; every language is looked at.
 pub fn unfinished(text: &str, language: &str) -> bool {
     let trimmed = text.trim_end();
     if trimmed.ends_with("...") || trimmed.ends_with(['…', ',', '-', ':']) {
@@ -66,16 +68,23 @@ pub fn unfinished(text: &str, language: &str) -> bool {
         || part_of_a_number(&words)
 }
 
-/// Words that hang at the end of a sentence and are an answer alone: `to` is not, `par` is not, but a bare filler of agreement is.
+/// Words that hang at the end of a sentence and are an answer alone: `to` is not, `par` is not, but a bare
+/// filler of agreement is.
 fn complete_alone(word: &str, language: &str) -> bool {
     matches!(word, "hm" | "ha" | "hu") || language == "mr" && word == "pan"
 }
 
-/// Ends in digits said one after the other, three to five or seven to nine of them: neither an amount nor whole.
+/// Ends in digits said one after the other, three to five or seven to nine of them: neither an amount nor
+/// whole.
 fn part_of_a_number(words: &[String]) -> bool {
-    let spoken = |word: &&String| SPOKEN_DIGITS.is(std::slice::from_ref(*word)) || word.chars().all(|letter| letter.is_ascii_digit());
+    let spoken = |word: &&String| {
+        SPOKEN_DIGITS.is(std::slice::from_ref(*word)) || word.chars().all(|letter| letter.is_ascii_digit())
+    };
     let run: Vec<&String> = words.iter().rev().take_while(spoken).collect();
-    let digits: usize = run.iter().map(|word| if word.starts_with(|letter: char| letter.is_ascii_digit()) { word.len() } else { 1 }).sum();
+    let digits: usize = run
+        .iter()
+        .map(|word| if word.starts_with(|letter: char| letter.is_ascii_digit()) { word.len() } else { 1 })
+        .sum();
     run.len() >= 3 && digits < PHONE_DIGITS && digits != PINCODE_DIGITS && digits != 4
 }
 

@@ -72,7 +72,8 @@ const PHRASES: &str = "
 ";
 
 static MACHINES: LazyLock<Patterns> = LazyLock::new(|| Patterns::read(PHRASES, &[]));
-/// What only a person says, however much of the rest sounds like a machine: `I am busy, please call again later`.
+/// What only a person says, however much of the rest sounds like a machine: `I am busy, please call again
+/// later`.
 const PEOPLE: &str = "
     i am|was|have|need|want
     im driving|busy|in|at|not
@@ -95,7 +96,8 @@ const CERTAIN: &str = "
 ";
 static CERTAINLY: LazyLock<Patterns> = LazyLock::new(|| Patterns::read(CERTAIN, &[]));
 
-/// Whether these are the words of an answering machine or of an operator's announcement (English, Hindi, and the usual openings in the other languages).
+/// Whether these are the words of an answering machine or of an operator's announcement (English, Hindi, and
+/// the usual openings in the other languages).
 pub fn voicemail(text: &str) -> bool {
     let words = fold(text);
     CERTAINLY.find(&words).is_some() || MACHINES.find(&words).is_some() && PERSONS.find(&words).is_none()

@@ -9,7 +9,8 @@ use crate::http::Monotonic;
 /// When a breaker opens and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BreakerLimits {
-    /// So many failures open it, at least 1, among four times as many of the newest outcomes: a provider that fails now and then under load stays in use.
+    /// So many failures open it, at least 1, among four times as many of the newest outcomes: a provider that
+    /// fails now and then under load stays in use.
     pub failures: usize,
     /// Outcomes longer ago than this do not count.
     pub window: Duration,
@@ -40,10 +41,15 @@ struct State {
 
 impl Breaker {
     pub(super) fn new(limits: BreakerLimits, clock: Monotonic) -> Self {
-        Self { limits: BreakerLimits { failures: limits.failures.max(1), ..limits }, clock, state: Mutex::default() }
+        Self {
+            limits: BreakerLimits { failures: limits.failures.max(1), ..limits },
+            clock,
+            state: Mutex::default(),
+        }
     }
 
-    /// Whether the provider may be asked now. An open breaker whose pause is over says yes once a pause, for a probe.
+    /// Whether the provider may be asked now. An open breaker whose pause is over says yes once a pause, for
+    /// a probe.
     pub(super) fn admits(&self) -> bool {
         let now = (self.clock)();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,7 +111,8 @@ mod tests {
     fn breaker(failures: usize) -> (Breaker, impl Fn(u64)) {
         let seconds = Arc::new(AtomicU64::new(0));
         let read = seconds.clone();
-        let limits = BreakerLimits { failures, window: Duration::from_secs(60), pause: Duration::from_secs(30) };
+        let limits =
+            BreakerLimits { failures, window: Duration::from_secs(60), pause: Duration::from_secs(30) };
         let clock: Monotonic = Arc::new(move || Duration::from_secs(read.load(Ordering::SeqCst)));
         (Breaker::new(limits, clock), move |to| seconds.store(to, Ordering::SeqCst))
     }

@@ -53,7 +53,8 @@ pub struct Offline<'a> {
     pub model: Make<'a, settings::LanguageModel, dyn LanguageModel>,
 }
 
-/// Makes the providers that the settings name. With `residency` those that are not resident are left out; see [`Set::complete`].
+/// Makes the providers that the settings name. With `residency` those that are not resident are left out; see
+/// [`Set::complete`].
 ///
 /// # Errors
 /// The setting that is wrong and why, for the person who wrote it; never a secret.

@@ -36,14 +36,16 @@ impl<T: ?Sized> Member<T> {
         if let Some(at) = FAULTS.iter().position(|fault| *fault == error.fault) {
             self.faults[at].fetch_add(1, Ordering::Relaxed);
         }
-        // A request that is refused says nothing of the provider: the same request fails everywhere, the next one may not.
+        // A request that is refused says nothing of the provider: the same request fails everywhere, the next
+        // one may not.
         if error.fault != ProviderFault::Refused {
             self.breaker.failed();
         }
     }
 
     fn figure(&self, role: Role) -> Figure {
-        let count = |(fault, counter): (&ProviderFault, &AtomicU64)| (*fault, counter.load(Ordering::Relaxed));
+        let count =
+            |(fault, counter): (&ProviderFault, &AtomicU64)| (*fault, counter.load(Ordering::Relaxed));
         Figure {
             role,
             provider: self.name.clone(),
@@ -62,10 +64,22 @@ pub(super) struct Members<T: ?Sized> {
 }
 
 impl<T: ?Sized> Members<T> {
-    pub(super) fn new(role: Role, providers: Vec<(String, Arc<T>)>, limits: BreakerLimits, clock: &Monotonic) -> Self {
+    pub(super) fn new(
+        role: Role,
+        providers: Vec<(String, Arc<T>)>,
+        limits: BreakerLimits,
+        clock: &Monotonic,
+    ) -> Self {
         let member = |(name, provider)| {
             let breaker = Breaker::new(limits, clock.clone());
-            Arc::new(Member { provider, name, breaker, asked: AtomicU64::new(0), answered: AtomicU64::new(0), faults: Default::default() })
+            Arc::new(Member {
+                provider,
+                name,
+                breaker,
+                asked: AtomicU64::new(0),
+                answered: AtomicU64::new(0),
+                faults: Default::default(),
+            })
         };
         Self { role, list: providers.into_iter().map(member).collect() }
     }
@@ -93,9 +107,14 @@ impl<T: ?Sized> Members<T> {
 
     /// The same, beginning behind `last` and coming round to it at the end.
     pub(super) fn tries_after(&self, last: Option<&Member<T>>, fits: impl Fn(&T) -> bool) -> Tries<T> {
-        let from = last.and_then(|last| self.list.iter().position(|member| std::ptr::eq(member.as_ref(), last))).map_or(0, |at| at + 1);
+        let from = last
+            .and_then(|last| self.list.iter().position(|member| std::ptr::eq(member.as_ref(), last)))
+            .map_or(0, |at| at + 1);
         let turned = self.list[from..].iter().chain(&self.list[..from]);
-        Tries { waiting: turned.filter(|member| fits(&member.provider)).cloned().collect(), passed_over: VecDeque::new() }
+        Tries {
+            waiting: turned.filter(|member| fits(&member.provider)).cloned().collect(),
+            passed_over: VecDeque::new(),
+        }
     }
 
     /// What is said when nobody is left to ask.
@@ -104,7 +123,8 @@ impl<T: ?Sized> Members<T> {
     }
 }
 
-/// Whom to ask next. Providers whose breaker is open come last: a caller on the line is better served by a try than by silence.
+/// Whom to ask next. Providers whose breaker is open come last: a caller on the line is better served by a
+/// try than by silence.
 pub(super) struct Tries<T: ?Sized> {
     waiting: VecDeque<Arc<Member<T>>>,
     passed_over: VecDeque<Arc<Member<T>>>,

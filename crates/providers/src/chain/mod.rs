@@ -1,4 +1,5 @@
-//! Several providers of a kind behind one port: order of preference, circuit breaking, fallback in mid-call, health and figures.
+//! Several providers of a kind behind one port: order of preference, circuit breaking, fallback in mid-call,
+//! health and figures.
 //!
 //! | file | holds |
 //! |---|---|
@@ -8,7 +9,8 @@
 //! | `breaker` | when a provider is passed over |
 //! | `figures` | counters and checks as values |
 //!
-//! A provider whose breaker is open moves behind the others; it is asked before its pause is over only if all others have failed.
+//! A provider whose breaker is open moves behind the others; it is asked before its pause is over only if all
+//! others have failed.
 
 mod breaker;
 mod build;
@@ -76,22 +78,28 @@ impl Set {
 
     /// Asks every provider whether it can be used, all at once (`dastak doctor`).
     pub async fn checks(&self) -> Vec<Check> {
-        let to_text =
-            self.to_text.members().iter().map(|one| async { Check { name: one.name().to_owned(), role: Role::ToText, outcome: one.check().await } });
-        let from_text = self
-            .from_text
-            .members()
-            .iter()
-            .map(|one| async { Check { name: one.name().to_owned(), role: Role::FromText, outcome: one.check().await } });
-        let model =
-            self.model.members().iter().map(|one| async { Check { name: one.name().to_owned(), role: Role::Model, outcome: one.check().await } });
-        let (to_text, from_text, model) = tokio::join!(join_all(to_text), join_all(from_text), join_all(model));
+        let to_text = self.to_text.members().iter().map(|one| async {
+            Check { name: one.name().to_owned(), role: Role::ToText, outcome: one.check().await }
+        });
+        let from_text = self.from_text.members().iter().map(|one| async {
+            Check { name: one.name().to_owned(), role: Role::FromText, outcome: one.check().await }
+        });
+        let model = self.model.members().iter().map(|one| async {
+            Check { name: one.name().to_owned(), role: Role::Model, outcome: one.check().await }
+        });
+        let (to_text, from_text, model) =
+            tokio::join!(join_all(to_text), join_all(from_text), join_all(model));
         to_text.into_iter().chain(from_text).chain(model).collect()
     }
 
     /// Counters of every provider in every role.
     pub fn figures(&self) -> Vec<Figure> {
-        self.to_text.members().figures().chain(self.from_text.members().figures()).chain(self.model.members().figures()).collect()
+        self.to_text
+            .members()
+            .figures()
+            .chain(self.from_text.members().figures())
+            .chain(self.model.members().figures())
+            .collect()
     }
 
     /// Samples that recognisers did not get because their connections were too slow, since the start.

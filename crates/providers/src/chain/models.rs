@@ -1,8 +1,11 @@
-//! Language models in order: one that fails or stalls before its first word is replaced; after a word the turn ends with what was said.
+//! Language models in order: one that fails or stalls before its first word is replaced; after a word the
+//! turn ends with what was said.
 
 use std::sync::Arc;
 
-use domain::ports::{Analysis, AnalysisOrder, Answer, LanguageModel, ProviderError, ProviderFault, Said, TalkOrder, Talking};
+use domain::ports::{
+    Analysis, AnalysisOrder, Answer, LanguageModel, ProviderError, ProviderFault, Said, TalkOrder, Talking,
+};
 
 use super::breaker::BreakerLimits;
 use super::figures::Role;
@@ -39,9 +42,17 @@ impl LanguageModel for LanguageModels {
 
     fn talk(&self, order: TalkOrder) -> Answer<'_, Result<Box<dyn Talking>, ProviderError>> {
         Box::pin(async move {
-            let mut talking = ChainTalking { tries: self.members.tries(|_| true), order, current: None, failure: None, said: false };
+            let mut talking = ChainTalking {
+                tries: self.members.tries(|_| true),
+                order,
+                current: None,
+                failure: None,
+                said: false,
+            };
             if !talking.open().await {
-                return Err(talking.failure.unwrap_or_else(|| self.members.nobody("no language model is set up")));
+                return Err(talking
+                    .failure
+                    .unwrap_or_else(|| self.members.nobody("no language model is set up")));
             }
             Ok(Box::new(talking) as Box<dyn Talking>)
         })
@@ -125,7 +136,9 @@ impl Talking for ChainTalking {
                         self.current = None;
                         return None;
                     }
-                    None => ProviderError::new(&asked.member.name, ProviderFault::Broken, "a turn without a word"),
+                    None => {
+                        ProviderError::new(&asked.member.name, ProviderFault::Broken, "a turn without a word")
+                    }
                 };
                 asked.failed(&error);
                 self.current = None;

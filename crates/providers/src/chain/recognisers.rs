@@ -1,9 +1,12 @@
-//! Recognisers in order: one that breaks in mid-call is replaced, and the next hears what the customer has said since the last answered turn.
+//! Recognisers in order: one that breaks in mid-call is replaced, and the next hears what the customer has
+//! said since the last answered turn.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::ports::{Answer, Heard, Hints, ListenOrder, Listening, ProviderError, ProviderFault, Recogniser, SAMPLE_RATE};
+use domain::ports::{
+    Answer, Heard, Hints, ListenOrder, Listening, ProviderError, ProviderFault, Recogniser, SAMPLE_RATE,
+};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 use tokio::task::JoinHandle;
 
@@ -59,7 +62,8 @@ impl Recogniser for Recognisers {
             line.install(to.clone());
             let (reports, answers) = mpsc::channel(REPORTS);
             let pump = tokio::spawn(Pump { members, order, line: line.clone(), reports }.run(to, asked));
-            Ok(Box::new(ChainListening { line, answers: AsyncMutex::new(answers), pump }) as Box<dyn Listening>)
+            Ok(Box::new(ChainListening { line, answers: AsyncMutex::new(answers), pump })
+                as Box<dyn Listening>)
         })
     }
 
@@ -80,7 +84,10 @@ impl Recogniser for Recognisers {
 type Opened = (Arc<dyn Listening>, Asked<dyn Recogniser>);
 
 /// The first that listens; otherwise the last failure, if anybody was asked.
-async fn first(mut tries: Tries<dyn Recogniser>, order: &ListenOrder) -> Result<Opened, Option<ProviderError>> {
+async fn first(
+    mut tries: Tries<dyn Recogniser>,
+    order: &ListenOrder,
+) -> Result<Opened, Option<ProviderError>> {
     let mut failure = None;
     while let Some(asked) = tries.next() {
         match asked.member.provider.listen(order.clone()).await {
@@ -100,8 +107,9 @@ enum Item {
     TurnEnded,
 }
 
-/// The customer's side of the conversation: what must be heard again by the next provider, and who listens now. Sound is written down and passed on under one
-/// lock, so a new listener gets every sample once and in order.
+/// The customer's side of the conversation: what must be heard again by the next provider, and who listens
+/// now. Sound is written down and passed on under one lock, so a new listener gets every sample once and in
+/// order.
 #[derive(Default)]
 struct Line(Mutex<Kept>);
 
@@ -153,7 +161,11 @@ impl Line {
         let Some(mark) = kept.items.iter().position(|item| matches!(item, Item::TurnEnded)) else {
             return false;
         };
-        let gone: usize = kept.items.drain(..=mark).map(|item| if let Item::Sound(sound) = item { sound.len() } else { 0 }).sum();
+        let gone: usize = kept
+            .items
+            .drain(..=mark)
+            .map(|item| if let Item::Sound(sound) = item { sound.len() } else { 0 })
+            .sum();
         kept.samples -= gone;
         true
     }
@@ -179,7 +191,8 @@ impl Line {
 }
 
 impl Kept {
-    /// Drops the oldest sound beyond what is kept, but no mark of a turn. A second at once, so that this is rare.
+    /// Drops the oldest sound beyond what is kept, but no mark of a turn. A second at once, so that this is
+    /// rare.
     fn trim(&mut self) {
         if self.samples <= KEPT + SAMPLE_RATE as usize {
             return;
@@ -242,12 +255,18 @@ impl Pump {
         }
     }
 
-    async fn replace(&self, broken: &Asked<dyn Recogniser>, error: ProviderError, left: &mut usize) -> Result<Opened, ProviderError> {
+    async fn replace(
+        &self,
+        broken: &Asked<dyn Recogniser>,
+        error: ProviderError,
+        left: &mut usize,
+    ) -> Result<Opened, ProviderError> {
         if *left == 0 {
             return Err(error);
         }
         *left -= 1;
-        let tries = self.members.tries_after(Some(&broken.member), |provider| provider.speaks(&self.order.language));
+        let tries =
+            self.members.tries_after(Some(&broken.member), |provider| provider.speaks(&self.order.language));
         let opened = first(tries, &self.order).await.map_err(|newer| newer.unwrap_or(error))?;
         self.line.install(opened.0.clone());
         Ok(opened)
@@ -282,7 +301,13 @@ impl Listening for ChainListening {
 
     fn next(&self) -> Answer<'_, Result<Heard, ProviderError>> {
         Box::pin(async move {
-            let ended = || ProviderError::new(Role::ToText.setting(), ProviderFault::Unreachable, "the listening has ended");
+            let ended = || {
+                ProviderError::new(
+                    Role::ToText.setting(),
+                    ProviderFault::Unreachable,
+                    "the listening has ended",
+                )
+            };
             self.answers.lock().await.recv().await.unwrap_or_else(|| Err(ended()))
         })
     }

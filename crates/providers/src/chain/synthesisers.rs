@@ -1,4 +1,5 @@
-//! Synthesisers in order: one that fails before its first sample is replaced for the whole text, one that fails later for what comes after the sentence it broke.
+//! Synthesisers in order: one that fails before its first sample is replaced for the whole text, one that
+//! fails later for what comes after the sentence it broke.
 
 use std::sync::Arc;
 
@@ -50,7 +51,8 @@ impl Synthesiser for Synthesisers {
 
     fn speak(&self, order: SpeakOrder) -> Answer<'_, Result<Box<dyn Speaking>, ProviderError>> {
         Box::pin(async move {
-            let owner = |provider: &dyn Synthesiser| provider.voices().iter().any(|(id, _, _)| *id == order.voice);
+            let owner =
+                |provider: &dyn Synthesiser| provider.voices().iter().any(|(id, _, _)| *id == order.voice);
             // Whoever has the voice comes first; the others speak with their own.
             let mine = self.members.tries(|provider| provider.speaks(&order.language) && owner(provider));
             let others = self.members.tries(|provider| provider.speaks(&order.language) && !owner(provider));
@@ -60,7 +62,9 @@ impl Synthesiser for Synthesisers {
                 return Ok(Box::new(Nothing) as Box<dyn Speaking>);
             }
             if !speaking.open().await {
-                return Err(speaking.failure.unwrap_or_else(|| self.members.nobody("no synthesiser is set up for this language")));
+                return Err(speaking
+                    .failure
+                    .unwrap_or_else(|| self.members.nobody("no synthesiser is set up for this language")));
             }
             Ok(Box::new(speaking) as Box<dyn Speaking>)
         })
@@ -149,7 +153,9 @@ impl Speaking for ChainSpeaking {
                         self.current = None;
                         return None;
                     }
-                    None => ProviderError::new(&asked.member.name, ProviderFault::Broken, "ended without a sound"),
+                    None => {
+                        ProviderError::new(&asked.member.name, ProviderFault::Broken, "ended without a sound")
+                    }
                 };
                 match self.go_on(error).await {
                     Some(Ok(())) => {}

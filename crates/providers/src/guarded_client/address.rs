@@ -1,7 +1,8 @@
 //! Which addresses a request may reach.
 //!
-//! From the IANA special-purpose address registries (IPv4 and IPv6): what is not globally reachable is refused. IPv6 is read the other way round, because most of
-//! it is unassigned: only `2000::/3` is accepted, minus the blocks below, plus NAT64, which is how an IPv6-only host reaches an IPv4 address.
+//! From the IANA special-purpose address registries (IPv4 and IPv6): what is not globally reachable is
+//! refused. IPv6 is read the other way round, because most of it is unassigned: only `2000::/3` is accepted,
+//! minus the blocks below, plus NAT64, which is how an IPv6-only host reaches an IPv4 address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -10,8 +11,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub(super) enum Reach {
     /// Public addresses only.
     Public,
-    /// Also loopback and private networks (a receiver beside the service, or in the next container); link-local addresses, where clouds keep their
-    /// metadata services, stay refused.
+    /// Also loopback and private networks (a receiver beside the service, or in the next container);
+    /// link-local addresses, where clouds keep their metadata services, stay refused.
     Development,
 }
 
@@ -24,8 +25,8 @@ impl Reach {
     }
 }
 
-/// Whether the address is one of the public Internet. An IPv6 address that carries an IPv4 address (mapped, NAT64, ISATAP) is judged by that one; the retired
-/// tunnels (6to4, Teredo) are refused whatever they carry.
+/// Whether the address is one of the public Internet. An IPv6 address that carries an IPv4 address (mapped,
+/// NAT64, ISATAP) is judged by that one; the retired tunnels (6to4, Teredo) are refused whatever they carry.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_public_v4(v4),
@@ -121,7 +122,8 @@ mod tests {
         "64:ff9b::8.8.8.8",
         "2001:4860:4860::8888",
     ];
-    const NEAR: [&str; 7] = ["127.0.0.1", "127.9.9.9", "10.1.2.3", "192.168.1.1", "::1", "fd00:ec2::254", "::ffff:127.0.0.1"];
+    const NEAR: [&str; 7] =
+        ["127.0.0.1", "127.9.9.9", "10.1.2.3", "192.168.1.1", "::1", "fd00:ec2::254", "::ffff:127.0.0.1"];
     const NEVER: [&str; 24] = [
         "0.0.0.0",
         "0.1.2.3",

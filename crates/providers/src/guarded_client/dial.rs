@@ -22,12 +22,19 @@ const ADDRESSES_TRIED: usize = 8;
 const NEXT_ADDRESS_AFTER: Duration = Duration::from_millis(250);
 
 /// Opens a connection to the target. Stores in `phase` how far it has come, for whoever gives up waiting.
-pub(super) async fn dial(target: &Target, resolver: &dyn Resolver, reach: Reach, tls: &TlsConnector, phase: &mut Phase) -> Result<Io, SendError> {
+pub(super) async fn dial(
+    target: &Target,
+    resolver: &dyn Resolver,
+    reach: Reach,
+    tls: &TlsConnector,
+    phase: &mut Phase,
+) -> Result<Io, SendError> {
     *phase = Phase::Dns;
     let addresses = addresses(target.origin(), resolver, reach).await?;
     *phase = Phase::Connect;
     let stream = connect(&addresses).await.map_err(|error| SendError::ConnectFailed(error.kind()))?;
-    // Without it small requests may wait for an acknowledgement; a socket that refuses the option still works.
+    // Without it small requests may wait for an acknowledgement; a socket that refuses the option still
+    // works.
     let _ = stream.set_nodelay(true);
     if !target.is_https() {
         return Ok(Io::plain(stream));
@@ -39,8 +46,13 @@ pub(super) async fn dial(target: &Target, resolver: &dyn Resolver, reach: Reach,
     }
 }
 
-/// The addresses of the origin. One address out of reach refuses the host: a mixed answer is a misconfiguration at best, and an attempt to slip past at worst.
-pub(super) async fn addresses(origin: &Origin, resolver: &dyn Resolver, reach: Reach) -> Result<Vec<SocketAddr>, SendError> {
+/// The addresses of the origin. One address out of reach refuses the host: a mixed answer is a
+/// misconfiguration at best, and an attempt to slip past at worst.
+pub(super) async fn addresses(
+    origin: &Origin,
+    resolver: &dyn Resolver,
+    reach: Reach,
+) -> Result<Vec<SocketAddr>, SendError> {
     let found = match &origin.host {
         Host::Address(address) => vec![*address],
         Host::Name(name) => resolver.resolve(name).await.map_err(|_| SendError::DnsFailed)?,

@@ -33,7 +33,8 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Why an exchange failed. `Display` is a sentence that may be shown to the owner of the address: it names no internal address.
+/// Why an exchange failed. `Display` is a sentence that may be shown to the owner of the address: it names no
+/// internal address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SendError {
     /// The host name has no address, or its name server failed.
@@ -78,9 +79,9 @@ impl SendError {
     /// The status that had arrived before the exchange failed, if any.
     pub fn status(&self) -> Option<StatusCode> {
         match self {
-            SendError::Timeout(Phase::Body(status)) | SendError::Closed(Phase::Body(status)) | SendError::BadAnswer(Phase::Body(status)) => {
-                Some(*status)
-            }
+            SendError::Timeout(Phase::Body(status))
+            | SendError::Closed(Phase::Body(status))
+            | SendError::BadAnswer(Phase::Body(status)) => Some(*status),
             _ => None,
         }
     }
@@ -103,7 +104,9 @@ impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SendError::DnsFailed => f.write_str("the host name could not be resolved"),
-            SendError::AddressRefused(_) => f.write_str("the host name leads to an address that is not public"),
+            SendError::AddressRefused(_) => {
+                f.write_str("the host name leads to an address that is not public")
+            }
             SendError::ConnectFailed(kind) => write!(f, "the connection failed: {kind}"),
             SendError::TlsFailed(reason) => write!(f, "TLS failed: {reason}"),
             SendError::Timeout(phase) => write!(f, "the time was up while {phase}"),

@@ -35,7 +35,8 @@ pub struct Request {
     pub method: Method,
     /// Where to.
     pub target: Target,
-    /// Headers; those of the connection (`Host`, `Content-Length`, `Connection`, …) are replaced, `User-Agent` is added if missing.
+    /// Headers; those of the connection (`Host`, `Content-Length`, `Connection`, …) are replaced,
+    /// `User-Agent` is added if missing.
     pub headers: HeaderMap,
     /// The body, sent with its length.
     pub body: Bytes,
@@ -51,7 +52,8 @@ impl Request {
 /// What an exchange may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Real time for the whole exchange: look-up, connection, TLS, request, answer, body, and a second attempt if there is one.
+    /// Real time for the whole exchange: look-up, connection, TLS, request, answer, body, and a second
+    /// attempt if there is one.
     pub deadline: Duration,
     /// Bytes of the answer's body that are kept; what follows is not read.
     pub max_response_bytes: usize,
@@ -102,10 +104,12 @@ impl BodyStream {
         BodyStream { open: Some(open), idle_timeout }
     }
 
-    /// The next piece, of at most 64 KiB; none at the end. Cancel-safe: a piece is lost only together with the stream.
+    /// The next piece, of at most 64 KiB; none at the end. Cancel-safe: a piece is lost only together with
+    /// the stream.
     ///
     /// # Errors
-    /// `Timeout` when no piece came in time and `Closed` when the peer stopped in the middle; the stream has then ended.
+    /// `Timeout` when no piece came in time and `Closed` when the peer stopped in the middle; the stream has
+    /// then ended.
     pub async fn next(&mut self) -> Result<Option<Bytes>, SendError> {
         let Some(open) = &mut self.open else { return Ok(None) };
         let outcome = match timeout(self.idle_timeout, open.chunk()).await {
@@ -133,7 +137,12 @@ pub(super) struct Open {
 }
 
 impl Open {
-    pub(super) fn new(answer: http::Response<Incoming>, link: Box<Link>, pool: Arc<Pool>, target: Target) -> Open {
+    pub(super) fn new(
+        answer: http::Response<Incoming>,
+        link: Box<Link>,
+        pool: Arc<Pool>,
+        target: Target,
+    ) -> Open {
         let (head, body) = answer.into_parts();
         Open { status: head.status, headers: head.headers, body, link, pool, target }
     }
@@ -147,7 +156,8 @@ impl Open {
         piece.map_err(|error| SendError::from_hyper(&error, self.phase()))
     }
 
-    /// Reads the body up to `cap` bytes. Says whether there was more; then the connection cannot be used again.
+    /// Reads the body up to `cap` bytes. Says whether there was more; then the connection cannot be used
+    /// again.
     pub(super) async fn read(&mut self, cap: usize) -> Result<(Bytes, bool), SendError> {
         let mut whole = Bytes::new();
         let mut pieces = Vec::new();

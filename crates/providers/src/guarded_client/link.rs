@@ -1,7 +1,8 @@
 //! One connection: HTTP/1 over TCP or TLS.
 //!
-//! The connection is driven by the task that uses it, not by a task of its own: no hand-over between tasks a request, and dropping the request drops the socket.
-//! Between requests nobody drives it; that the peer has closed it is noticed when it is next taken.
+//! The connection is driven by the task that uses it, not by a task of its own: no hand-over between tasks a
+//! request, and dropping the request drops the socket. Between requests nobody drives it; that the peer has
+//! closed it is noticed when it is next taken.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -67,7 +68,10 @@ impl Link {
     }
 
     /// Sends a request and waits for the head of its answer.
-    pub(super) async fn request(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, hyper::Error> {
+    pub(super) async fn request(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, hyper::Error> {
         self.heard.store(false, Ordering::Relaxed);
         let mut answer = pin!(self.sender.send_request(request));
         poll_fn(|cx| {
@@ -104,7 +108,8 @@ impl Link {
         .await
     }
 
-    /// Lets the connection read and write what it can. Its errors also reach the answer or the body, which is where they are handled.
+    /// Lets the connection read and write what it can. Its errors also reach the answer or the body, which is
+    /// where they are handled.
     fn drive(&mut self, cx: &mut Context<'_>) {
         if !self.finished {
             self.finished = Pin::new(&mut self.connection).poll(cx).is_ready();
@@ -134,14 +139,21 @@ impl Io {
 }
 
 impl AsyncRead for Io {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let outcome = match &mut self.stream {
             Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
-            // Many servers close without the TLS goodbye. A body of known length is still checked against its length; one that ends with the connection
-            // may have been cut, which for an answer that is only logged is the lesser harm.
+            // Many servers close without the TLS goodbye. A body of known length is still checked against its
+            // length; one that ends with the connection may have been cut, which for an answer that is only
+            // logged is the lesser harm.
             Stream::Tls(stream) => match Pin::new(stream).poll_read(cx, buffer) {
-                Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
+                Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    Poll::Ready(Ok(()))
+                }
                 outcome => outcome,
             },
         };
@@ -174,7 +186,11 @@ impl AsyncWrite for Io {
         }
     }
 
-    fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, slices: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
         match &mut self.stream {
             Stream::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
             Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, slices),

@@ -1,16 +1,19 @@
 //! The one way out to addresses that users give: webhook receivers, tools, their own systems.
 //!
 //! What it promises:
-//! - **Only public addresses.** [`GuardedClient::check_url`] refuses what can be refused by reading; when a connection is opened, every address of the host is
-//!   judged, one that is not public refuses the host, and the connection goes to an address of that very list. There is no second look-up for an attacker's name
+//! - **Only public addresses.** [`GuardedClient::check_url`] refuses what can be refused by reading; when a
+//!   connection is opened, every address of the host is judged, one that is not public refuses the host, and
+//!   the connection goes to an address of that very list. There is no second look-up for an attacker's name
 //!   server to answer differently.
-//! - **One deadline** for the whole exchange, however the peer spends it: silent, or dripping a byte at a time.
+//! - **One deadline** for the whole exchange, however the peer spends it: silent, or dripping a byte at a
+//!   time.
 //! - **Bounded answers**: 64 KiB of headers, and as much body as the caller asked for; the rest is not read.
 //! - **No redirects, no proxies**: a 3xx is returned as it is, and the environment is not consulted.
 //! - **TLS** 1.2 or 1.3, verified against the host name with Mozilla's roots and those of the policy.
 //!
-//! Connections are kept and used again for the same scheme, host and port. A kept connection may turn out to be closed by the peer; if it closes before a byte of the
-//! answer arrives, the request is sent once more, on a new connection. The peer may then have seen it twice, so send through here only what may arrive twice
+//! Connections are kept and used again for the same scheme, host and port. A kept connection may turn out to
+//! be closed by the peer; if it closes before a byte of the answer arrives, the request is sent once more, on
+//! a new connection. The peer may then have seen it twice, so send through here only what may arrive twice
 //! (webhook deliveries do, and carry an id to tell), or make it recognisable.
 //!
 //! Deadlines here are network deadlines and run in real time, not on the service's clock.
@@ -80,7 +83,8 @@ impl Policy {
 pub enum PolicyError {
     /// The user agent is not a valid header value.
     UserAgent,
-    /// One of the extra roots is not a certificate, or the TLS library refuses the settings; the reason is the library's.
+    /// One of the extra roots is not a certificate, or the TLS library refuses the settings; the reason is
+    /// the library's.
     Tls(String),
 }
 
@@ -120,8 +124,9 @@ impl GuardedClient {
         Ok(GuardedClient(Arc::new(Inner { reach, user_agent, resolver, tls, pool })))
     }
 
-    /// The static check, for the moment a user gives a URL: no packet is sent. Passing it says nothing about where the host name leads; that is judged with every
-    /// new connection, and on request by [`check_host`](Self::check_host).
+    /// The static check, for the moment a user gives a URL: no packet is sent. Passing it says nothing about
+    /// where the host name leads; that is judged with every new connection, and on request by
+    /// [`check_host`](Self::check_host).
     ///
     /// # Errors
     /// What is wrong with the URL.
@@ -129,7 +134,8 @@ impl GuardedClient {
         target::check(url, self.0.reach)
     }
 
-    /// Looks the host up and judges its addresses without connecting: an early word to the user, not a protection.
+    /// Looks the host up and judges its addresses without connecting: an early word to the user, not a
+    /// protection.
     ///
     /// # Errors
     /// `DnsFailed`, `AddressRefused` or `Timeout`.
@@ -138,7 +144,8 @@ impl GuardedClient {
         timeout(deadline, looked_up).await.unwrap_or(Err(SendError::Timeout(Phase::Dns))).map(drop)
     }
 
-    /// Sends a request and reads its answer, within the limits. Any status is an answer. Dropping the future closes the connection.
+    /// Sends a request and reads its answer, within the limits. Any status is an answer. Dropping the future
+    /// closes the connection.
     ///
     /// # Errors
     /// See [`SendError`].
@@ -162,21 +169,31 @@ impl GuardedClient {
         }
     }
 
-    /// Sends a request and hands over its answer's body as it arrives, for answers that are long by design. The caller bounds their number and length.
+    /// Sends a request and hands over its answer's body as it arrives, for answers that are long by design.
+    /// The caller bounds their number and length.
     ///
     /// # Errors
     /// See [`SendError`].
-    pub async fn send_streaming(&self, request: Request, limits: StreamLimits) -> Result<StreamingResponse, SendError> {
+    pub async fn send_streaming(
+        &self,
+        request: Request,
+        limits: StreamLimits,
+    ) -> Result<StreamingResponse, SendError> {
         let mut phase = Phase::Dns;
         let mut open = match timeout(limits.head_deadline, self.open(request, &mut phase)).await {
             Ok(outcome) => outcome?,
             Err(_) => return Err(SendError::Timeout(phase)),
         };
         let headers = std::mem::take(&mut open.headers);
-        Ok(StreamingResponse { status: open.status, headers, body: BodyStream::new(open, limits.idle_timeout) })
+        Ok(StreamingResponse {
+            status: open.status,
+            headers,
+            body: BodyStream::new(open, limits.idle_timeout),
+        })
     }
 
-    /// Up to the head of the answer: on a kept connection if there is one, and once more on a new one if that was dead.
+    /// Up to the head of the answer: on a kept connection if there is one, and once more on a new one if that
+    /// was dead.
     async fn open(&self, request: Request, phase: &mut Phase) -> Result<Open, SendError> {
         let Request { method, target, mut headers, body } = request;
         if method == Method::CONNECT {
@@ -190,7 +207,9 @@ impl GuardedClient {
             *phase = Phase::Head;
             match link.request(build(method.clone(), &target, headers.clone(), body.clone())).await {
                 Ok(answer) => return Ok(Open::new(answer, link, self.0.pool.clone(), target)),
-                Err(error) if link.heard() || error.is_user() => return Err(SendError::from_hyper(&error, Phase::Head)),
+                Err(error) if link.heard() || error.is_user() => {
+                    return Err(SendError::from_hyper(&error, Phase::Head));
+                }
                 Err(_) => {}
             }
         }
@@ -224,12 +243,18 @@ impl GuardedClient {
     async fn fresh(&self, target: &Target, phase: &mut Phase) -> Result<Box<Link>, SendError> {
         let permit = self.0.pool.permit().ok_or(SendError::Overloaded)?;
         let io = dial::dial(target, &*self.0.resolver, self.0.reach, &self.0.tls, phase).await?;
-        let link = Link::new(io, permit).await.map_err(|error| SendError::from_hyper(&error, Phase::Connect))?;
+        let link =
+            Link::new(io, permit).await.map_err(|error| SendError::from_hyper(&error, Phase::Connect))?;
         Ok(Box::new(link))
     }
 }
 
-fn build(method: Method, target: &Target, headers: HeaderMap, body: bytes::Bytes) -> http::Request<Full<bytes::Bytes>> {
+fn build(
+    method: Method,
+    target: &Target,
+    headers: HeaderMap,
+    body: bytes::Bytes,
+) -> http::Request<Full<bytes::Bytes>> {
     let mut request = http::Request::new(Full::new(body));
     *request.method_mut() = method;
     *request.uri_mut() = target.uri().clone();
@@ -244,7 +269,9 @@ fn tls(extra_roots: Vec<CertificateDer<'static>>) -> Result<TlsConnector, Policy
         roots.add(root).map_err(refused)?;
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(refused)?;
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(refused)?;
     let mut config = builder.with_root_certificates(roots).with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(TlsConnector::from(Arc::new(config)))

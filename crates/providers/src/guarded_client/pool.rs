@@ -1,4 +1,5 @@
-//! Connections at rest, by origin. Every one of them was opened to an address that had been judged, so taking one needs no new judgement.
+//! Connections at rest, by origin. Every one of them was opened to an address that had been judged, so taking
+//! one needs no new judgement.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -17,7 +18,8 @@ pub struct PoolLimits {
     pub idle_per_origin: usize,
     /// Resting connections in all; beyond it the longest resting one is closed. Default 1024.
     pub idle_total: usize,
-    /// Open connections in all, resting or in use; beyond it [`Overloaded`](super::SendError::Overloaded). Default 8192.
+    /// Open connections in all, resting or in use; beyond it [`Overloaded`](super::SendError::Overloaded).
+    /// Default 8192.
     pub open_total: usize,
     /// A connection that has rested this long is closed. Default 30 s.
     pub idle_timeout: Duration,
@@ -85,7 +87,10 @@ impl Pool {
     /// Keeps a connection whose exchange is complete.
     pub(super) fn put(self: &Arc<Self>, origin: &Arc<Origin>, link: Box<Link>) {
         let idle = Idle { link, since: Instant::now() };
-        if self.limits.idle_per_origin == 0 || self.limits.idle_total == 0 || !self.is_fresh(&idle, idle.since) {
+        if self.limits.idle_per_origin == 0
+            || self.limits.idle_total == 0
+            || !self.is_fresh(&idle, idle.since)
+        {
             return;
         }
         let mut resting = self.lock();
@@ -107,7 +112,8 @@ impl Pool {
     }
 
     fn is_fresh(&self, idle: &Idle, now: Instant) -> bool {
-        now.duration_since(idle.since) < self.limits.idle_timeout && now.duration_since(idle.link.opened()) < self.limits.max_age
+        now.duration_since(idle.since) < self.limits.idle_timeout
+            && now.duration_since(idle.link.opened()) < self.limits.max_age
     }
 
     /// Closes what has rested too long. Returns whether nothing is left to watch.
@@ -151,7 +157,8 @@ impl Drop for Pool {
     }
 }
 
-/// Sweeps while connections rest; ends with the last of them, or with the pool. Network time is real time, so this does not wait on the service's clock.
+/// Sweeps while connections rest; ends with the last of them, or with the pool. Network time is real time, so
+/// this does not wait on the service's clock.
 async fn reap(pool: Weak<Pool>, closing: Arc<Notify>, pause: Duration) {
     while timeout(pause.max(Duration::from_millis(1)), closing.notified()).await.is_err() {
         match pool.upgrade() {

@@ -14,11 +14,13 @@ pub type Resolving<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + 
 
 /// Looks host names up. A trait, so that tests can answer as a hostile name server would.
 pub trait Resolver: Send + Sync + 'static {
-    /// All addresses of a lower-case host name, best first. An error or an empty list means that the name has none.
+    /// All addresses of a lower-case host name, best first. An error or an empty list means that the name has
+    /// none.
     fn resolve<'a>(&'a self, host: &'a str) -> Resolving<'a>;
 }
 
-/// Name look-ups of the system that may run at the same time; each occupies a thread for as long as the name server takes.
+/// Name look-ups of the system that may run at the same time; each occupies a thread for as long as the name
+/// server takes.
 const LOOKUPS_AT_ONCE: usize = 128;
 
 type Answer = Result<Vec<IpAddr>, io::ErrorKind>;
@@ -26,8 +28,8 @@ type Running = Arc<Mutex<HashMap<String, watch::Receiver<Option<Answer>>>>>;
 
 /// The operating system's resolver.
 ///
-/// A system look-up cannot be cancelled, so requests for one name share one look-up: a name server that never answers holds one thread a name, not one a request.
-/// Nothing is cached beyond that.
+/// A system look-up cannot be cancelled, so requests for one name share one look-up: a name server that never
+/// answers holds one thread a name, not one a request. Nothing is cached beyond that.
 pub struct SystemResolver {
     running: Running,
     slots: Arc<Semaphore>,
@@ -52,7 +54,8 @@ impl SystemResolver {
         tokio::spawn(async move {
             let _slot = slots.acquire_owned().await;
             let answer = tokio::net::lookup_host((entry.host.as_str(), 0)).await;
-            let answer = answer.map(|found| found.map(|address| address.ip()).collect()).map_err(|error| error.kind());
+            let answer =
+                answer.map(|found| found.map(|address| address.ip()).collect()).map_err(|error| error.kind());
             drop(entry);
             sender.send_replace(Some(answer));
         });

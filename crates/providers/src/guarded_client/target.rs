@@ -13,15 +13,19 @@ use super::address::Reach;
 /// Longest accepted URL, in bytes.
 pub const MAX_URL_LENGTH: usize = 2048;
 
-/// Ports from 1024 up that belong to databases, caches, control planes, mail and chat relays. A signed POST must not become a way to speak to them, even where they
-/// are exposed to the Internet; nobody receives webhooks there. Below 1024 only 443 is accepted (and 80 in development).
+/// Ports from 1024 up that belong to databases, caches, control planes, mail and chat relays. A signed POST
+/// must not become a way to speak to them, even where they are exposed to the Internet; nobody receives
+/// webhooks there. Below 1024 only 443 is accepted (and 80 in development).
 const REFUSED_PORTS: [u16; 40] = [
-    1080, 1433, 1434, 1521, 1723, 1883, 2049, 2181, 2375, 2376, 2379, 2380, 3128, 3306, 3389, 4369, 5060, 5061, 5432, 5433, 5672, 5900, 5984, 5985,
-    5986, 6379, 6443, 6667, 6697, 8086, 8500, 9042, 9092, 9200, 9300, 10250, 11211, 11434, 27017, 50051,
+    1080, 1433, 1434, 1521, 1723, 1883, 2049, 2181, 2375, 2376, 2379, 2380, 3128, 3306, 3389, 4369, 5060,
+    5061, 5432, 5433, 5672, 5900, 5984, 5985, 5986, 6379, 6443, 6667, 6697, 8086, 8500, 9042, 9092, 9200,
+    9300, 10250, 11211, 11434, 27017, 50051,
 ];
 
-/// Name endings that never mean a public host (RFC 6761, RFC 6762, RFC 8375, and the internal zone of clouds).
-const LOCAL_SUFFIXES: [&str; 8] = ["localhost", "localdomain", "local", "internal", "intranet", "home.arpa", "lan", "corp"];
+/// Name endings that never mean a public host (RFC 6761, RFC 6762, RFC 8375, and the internal zone of
+/// clouds).
+const LOCAL_SUFFIXES: [&str; 8] =
+    ["localhost", "localdomain", "local", "internal", "intranet", "home.arpa", "lan", "corp"];
 
 /// Why a URL was refused. `Display` is a sentence for the person who typed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +40,8 @@ pub enum UrlRefused {
     UserInfo,
     /// A part after `#`, which would never be sent.
     Fragment,
-    /// No host, or one that is not a domain name or an address in its usual spelling (`0x7f.1`, `2130706433` and the like).
+    /// No host, or one that is not a domain name or an address in its usual spelling (`0x7f.1`, `2130706433`
+    /// and the like).
     Host,
     /// A host name that is local by definition, such as `localhost` or `printer.local`.
     LocalName,
@@ -64,7 +69,8 @@ impl fmt::Display for UrlRefused {
 
 impl std::error::Error for UrlRefused {}
 
-/// A URL that passed the static check, in the form requests need. Cheap to clone; its `Display` and `Debug` show the origin only, since paths may hold secrets.
+/// A URL that passed the static check, in the form requests need. Cheap to clone; its `Display` and `Debug`
+/// show the origin only, since paths may hold secrets.
 #[derive(Clone)]
 pub struct Target(Arc<Parts>);
 
@@ -190,7 +196,9 @@ fn split_port(authority: &str) -> Result<(&str, Option<&str>), UrlRefused> {
 fn parse_port(text: Option<&str>, default_port: u16) -> Result<u16, UrlRefused> {
     match text {
         None => Ok(default_port),
-        Some(text) if text.starts_with('0') || !text.bytes().all(|b| b.is_ascii_digit()) => Err(UrlRefused::Port),
+        Some(text) if text.starts_with('0') || !text.bytes().all(|b| b.is_ascii_digit()) => {
+            Err(UrlRefused::Port)
+        }
         Some(text) => text.parse().map_err(|_| UrlRefused::Port),
     }
 }
@@ -213,7 +221,8 @@ fn parse_host(text: &str, reach: Reach) -> Result<Host, UrlRefused> {
     }
     let last_label = text.rsplit('.').next().unwrap_or(text);
     if looks_like_a_number(last_label) {
-        // Browsers and the C library read 2130706433, 0x7f.1 and 0177.0.0.1 as 127.0.0.1: only the plain dotted form is one here.
+        // Browsers and the C library read 2130706433, 0x7f.1 and 0177.0.0.1 as 127.0.0.1: only the plain
+        // dotted form is one here.
         let address: Ipv4Addr = text.parse().map_err(|_| UrlRefused::Host)?;
         return public_host(address.into(), reach);
     }
@@ -239,13 +248,15 @@ fn is_domain_name(text: &str) -> bool {
 }
 
 fn looks_like_a_number(label: &str) -> bool {
-    let hexadecimal = label.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
+    let hexadecimal =
+        label.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
     hexadecimal || label.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// A name without a dot is completed by the resolver's search list, so it is local too.
 fn is_local_name(name: &str) -> bool {
-    let under = |suffix: &str| name.strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    let under =
+        |suffix: &str| name.strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
     !name.contains('.') || LOCAL_SUFFIXES.iter().any(|suffix| under(suffix))
 }
 
@@ -259,7 +270,12 @@ fn assemble(https: bool, host: Host, port: u16, show_port: bool, path: &str) -> 
     };
     let header_text = if show_port { format!("{text}:{port}") } else { text };
     let host_header = header_text.try_into().map_err(|_| UrlRefused::Host)?;
-    Ok(Target(Arc::new(Parts { origin: Arc::new(Origin { https, host, port }), uri: Uri::from(path), host_header, server_name })))
+    Ok(Target(Arc::new(Parts {
+        origin: Arc::new(Origin { https, host, port }),
+        uri: Uri::from(path),
+        host_header,
+        server_name,
+    })))
 }
 
 #[cfg(test)]
@@ -267,7 +283,9 @@ mod tests {
     use super::*;
 
     fn strict(url: &str) -> Result<String, UrlRefused> {
-        check(url, Reach::Public).map(|target| format!("{target} {} {}", target.uri(), target.host_header().to_str().unwrap_or("?")))
+        check(url, Reach::Public).map(|target| {
+            format!("{target} {} {}", target.uri(), target.host_header().to_str().unwrap_or("?"))
+        })
     }
 
     #[test]

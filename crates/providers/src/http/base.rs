@@ -23,9 +23,11 @@ impl Base {
     /// Reads an address. `wss` and `ws` are taken for `https` and `http`.
     ///
     /// # Errors
-    /// What is wrong with it, for whoever wrote the settings; the address itself is not repeated, since it may hold a secret.
+    /// What is wrong with it, for whoever wrote the settings; the address itself is not repeated, since it
+    /// may hold a secret.
     pub fn parse(text: &str) -> Result<Base, String> {
-        let uri: Uri = text.trim().parse().map_err(|_| "not an address such as https://host/path".to_owned())?;
+        let uri: Uri =
+            text.trim().parse().map_err(|_| "not an address such as https://host/path".to_owned())?;
         let tls = match uri.scheme().map(Scheme::as_str) {
             Some("https" | "wss") => true,
             Some("http" | "ws") => false,
@@ -76,7 +78,8 @@ impl Base {
         &self.path
     }
 
-    /// Path and query of a request: `path` begins with a slash and is taken as it is, the parameters are percent-encoded.
+    /// Path and query of a request: `path` begins with a slash and is taken as it is, the parameters are
+    /// percent-encoded.
     pub fn path_and_query(&self, path: &str, query: &[(&str, &str)]) -> String {
         let mut whole = format!("{}{path}", self.path);
         for (at, (name, value)) in query.iter().enumerate() {
@@ -117,7 +120,10 @@ pub fn is_resident(host: &str) -> bool {
 pub(crate) fn encode(text: &str, slashes: bool, to: &mut String) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') || (slashes && byte == b'/') {
+        if byte.is_ascii_alphanumeric()
+            || matches!(byte, b'-' | b'.' | b'_' | b'~')
+            || (slashes && byte == b'/')
+        {
             to.push(char::from(byte));
         } else {
             to.push('%');
@@ -134,15 +140,31 @@ mod tests {
     #[test]
     fn an_address_is_read_into_its_parts() {
         let base = Base::parse("https://API.example.com/v1/").unwrap();
-        assert_eq!((base.host(), base.port(), base.is_tls(), base.path()), ("api.example.com", 443, true, "/v1"));
-        assert_eq!(base.path_and_query("/chat", &[("a", "b c"), ("d", "é/")]), "/v1/chat?a=b%20c&d=%C3%A9%2F");
+        assert_eq!(
+            (base.host(), base.port(), base.is_tls(), base.path()),
+            ("api.example.com", 443, true, "/v1")
+        );
+        assert_eq!(
+            base.path_and_query("/chat", &[("a", "b c"), ("d", "é/")]),
+            "/v1/chat?a=b%20c&d=%C3%A9%2F"
+        );
         let near = Base::parse("ws://[::1]:8080").unwrap();
-        assert_eq!((near.host(), near.port(), near.is_tls(), near.authority()), ("::1", 8080, false, "[::1]:8080"));
+        assert_eq!(
+            (near.host(), near.port(), near.is_tls(), near.authority()),
+            ("::1", 8080, false, "[::1]:8080")
+        );
     }
 
     #[test]
     fn what_is_no_address_is_refused_without_repeating_it() {
-        for text in ["", "api.example.com", "ftp://x", "https://user:hunter2@host/", "https://host/?key=hunter2", "https://"] {
+        for text in [
+            "",
+            "api.example.com",
+            "ftp://x",
+            "https://user:hunter2@host/",
+            "https://host/?key=hunter2",
+            "https://",
+        ] {
             let refused = Base::parse(text).unwrap_err();
             assert!(!refused.contains("hunter2"), "{refused}");
         }

@@ -30,7 +30,8 @@ const IDLE_CONNECTIONS: usize = 32;
 /// How long they are kept.
 const IDLE_FOR: Duration = Duration::from_secs(50);
 
-/// What all adapters share: TLS settings and kept HTTP connections. Clones share them; one a process is meant.
+/// What all adapters share: TLS settings and kept HTTP connections. Clones share them; one a process is
+/// meant.
 #[derive(Clone)]
 pub struct Net(Arc<Inner>);
 
@@ -99,7 +100,8 @@ impl Connector {
     async fn open(&self, tls: bool, host: &str, port: u16) -> io::Result<Stream> {
         let opening = async {
             let stream = TcpStream::connect((host, port)).await?;
-            // Without it small frames may wait for an acknowledgement; a socket that refuses the option still works.
+            // Without it small frames may wait for an acknowledgement; a socket that refuses the option still
+            // works.
             let _ = stream.set_nodelay(true);
             if !tls {
                 return Ok(Stream::Plain(stream));
@@ -124,7 +126,8 @@ impl tower_service::Service<Uri> for Connector {
         let connector = self.clone();
         Box::pin(async move {
             let tls = uri.scheme_str() == Some("https");
-            let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']').to_owned();
+            let host =
+                uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']').to_owned();
             let port = uri.port_u16().unwrap_or(if tls { 443 } else { 80 });
             connector.open(tls, &host, port).await.map(TokioIo::new)
         })

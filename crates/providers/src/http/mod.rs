@@ -1,4 +1,5 @@
-//! The way to the providers that an operator names: HTTP over connections that are kept, and the sockets under WebSockets.
+//! The way to the providers that an operator names: HTTP over connections that are kept, and the sockets
+//! under WebSockets.
 //!
 //! | file | holds |
 //! |---|---|
@@ -7,8 +8,8 @@
 //! | `peer` | a service with its credentials and time-outs: requests and their failures |
 //! | `time` | the wall clock for signatures, and a monotonic one |
 //!
-//! The addresses are the operator's own, so private ones and any port are fine here; addresses that users give go through [`crate::GuardedClient`]. Deadlines are
-//! network deadlines and run in real time.
+//! The addresses are the operator's own, so private ones and any port are fine here; addresses that users
+//! give go through [`crate::GuardedClient`]. Deadlines are network deadlines and run in real time.
 
 mod base;
 mod connect;

@@ -32,18 +32,29 @@ pub(crate) struct Peer {
 
 impl fmt::Debug for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Peer").field("name", &self.name).field("base", &self.base).field("timeout", &self.timeout).finish()
+        f.debug_struct("Peer")
+            .field("name", &self.name)
+            .field("base", &self.base)
+            .field("timeout", &self.timeout)
+            .finish()
     }
 }
 
 impl Peer {
     /// A service at `base`; `headers` are sent with every request, those with credentials among them.
-    pub(crate) fn new(net: &Net, name: &str, base: &str, timeout: Duration, headers: &[(&'static str, String)]) -> Result<Peer, String> {
+    pub(crate) fn new(
+        net: &Net,
+        name: &str,
+        base: &str,
+        timeout: Duration,
+        headers: &[(&'static str, String)],
+    ) -> Result<Peer, String> {
         let base = Base::parse(base).map_err(|reason| format!("{name}: base_url: {reason}"))?;
         let mut map = HeaderMap::new();
         map.insert(USER_AGENT, HeaderValue::from_static("dastak"));
         for (header, value) in headers {
-            let mut value = HeaderValue::from_str(value).map_err(|_| format!("{name}: api_key: has characters that no header may have"))?;
+            let mut value = HeaderValue::from_str(value)
+                .map_err(|_| format!("{name}: api_key: has characters that no header may have"))?;
             value.set_sensitive(true);
             map.insert(HeaderName::from_static(header), value);
         }
@@ -68,7 +79,10 @@ impl Peer {
 
     /// No answer in time.
     pub(crate) fn timed_out(&self, what: &str) -> ProviderError {
-        self.error(ProviderFault::TimedOut, format!("{what}: no answer within {} ms", self.timeout.as_millis()))
+        self.error(
+            ProviderFault::TimedOut,
+            format!("{what}: no answer within {} ms", self.timeout.as_millis()),
+        )
     }
 
     /// A new connection to it.
@@ -76,7 +90,9 @@ impl Peer {
         let opening = self.net.connect(self.base.is_tls(), self.base.host(), self.base.port());
         match timeout(self.timeout, opening).await {
             Err(_) => Err(self.timed_out("connection")),
-            Ok(Err(error)) => Err(self.error(ProviderFault::Unreachable, format!("no connection: {}", error.kind()))),
+            Ok(Err(error)) => {
+                Err(self.error(ProviderFault::Unreachable, format!("no connection: {}", error.kind())))
+            }
             Ok(Ok(stream)) => Ok(stream),
         }
     }
@@ -90,15 +106,20 @@ impl Peer {
         body: Bytes,
     ) -> Result<Body, ProviderError> {
         let scheme = if self.base.is_tls() { "https" } else { "http" };
-        let mut request = http::Request::builder().method(method).uri(format!("{scheme}://{}{path_and_query}", self.base.authority()));
+        let mut request = http::Request::builder()
+            .method(method)
+            .uri(format!("{scheme}://{}{path_and_query}", self.base.authority()));
         if let Some(map) = request.headers_mut() {
             map.extend(self.headers.clone());
             for (name, value) in headers {
-                let value = HeaderValue::from_str(value).map_err(|_| self.error(ProviderFault::Refused, "a header value that cannot be sent"))?;
+                let value = HeaderValue::from_str(value)
+                    .map_err(|_| self.error(ProviderFault::Refused, "a header value that cannot be sent"))?;
                 map.insert(name, value);
             }
         }
-        let request = request.body(Full::new(body)).map_err(|_| self.error(ProviderFault::Refused, "a request that cannot be sent"))?;
+        let request = request
+            .body(Full::new(body))
+            .map_err(|_| self.error(ProviderFault::Refused, "a request that cannot be sent"))?;
         match timeout(self.timeout, self.net.http().request(request)).await {
             Err(_) => Err(self.timed_out("request")),
             Ok(Err(error)) => {
@@ -134,7 +155,11 @@ impl Body {
 
     /// Content type in lower case, without parameters being cut off.
     pub(crate) fn content_type(&self) -> String {
-        self.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_ascii_lowercase()
+        self.headers()
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+            .to_ascii_lowercase()
     }
 
     /// The next piece; none at the end. Cancel-safe.
@@ -146,7 +171,13 @@ impl Body {
                     return Err(ProviderError::new(&self.name, ProviderFault::TimedOut, detail));
                 }
                 Ok(None) => return Ok(None),
-                Ok(Some(Err(_))) => return Err(ProviderError::new(&self.name, ProviderFault::Unreachable, "the answer broke off")),
+                Ok(Some(Err(_))) => {
+                    return Err(ProviderError::new(
+                        &self.name,
+                        ProviderFault::Unreachable,
+                        "the answer broke off",
+                    ));
+                }
                 Ok(Some(Ok(frame))) => frame,
             };
             if let Ok(data) = frame.into_data()
@@ -162,7 +193,11 @@ impl Body {
         let mut whole = Vec::new();
         while let Some(piece) = self.next().await? {
             if whole.len() + piece.len() > limit {
-                return Err(ProviderError::new(&self.name, ProviderFault::Broken, format!("an answer of more than {limit} bytes")));
+                return Err(ProviderError::new(
+                    &self.name,
+                    ProviderFault::Broken,
+                    format!("an answer of more than {limit} bytes"),
+                ));
             }
             whole.extend_from_slice(&piece);
         }
@@ -181,7 +216,8 @@ impl Body {
     }
 }
 
-/// The failure that a status stands for. Of the body only a short code is repeated: services echo what they were given in their messages.
+/// The failure that a status stands for. Of the body only a short code is repeated: services echo what they
+/// were given in their messages.
 pub(crate) fn status_error(name: &str, status: StatusCode, body: &[u8]) -> ProviderError {
     let fault = match status.as_u16() {
         401..=403 => ProviderFault::Forbidden,
@@ -191,9 +227,16 @@ pub(crate) fn status_error(name: &str, status: StatusCode, body: &[u8]) -> Provi
         400..=499 => ProviderFault::Refused,
         _ => ProviderFault::Broken,
     };
-    let code = serde_json::from_slice::<Value>(body).ok().and_then(|body| error_code(&body)).map_or(String::new(), |code| format!(" ({code})"));
+    let code = serde_json::from_slice::<Value>(body)
+        .ok()
+        .and_then(|body| error_code(&body))
+        .map_or(String::new(), |code| format!(" ({code})"));
     // An exhausted quota answers 429 or 403 by provider; both are limits.
-    let fault = if fault == ProviderFault::Forbidden && code.contains("quota") { ProviderFault::Limited } else { fault };
+    let fault = if fault == ProviderFault::Forbidden && code.contains("quota") {
+        ProviderFault::Limited
+    } else {
+        fault
+    };
     ProviderError::new(name, fault, format!("answered {}{code}", status.as_u16()))
 }
 
@@ -205,14 +248,18 @@ pub fn fuzzed_failure(status: u16, body: &[u8]) -> Option<ProviderError> {
 /// `error.code` or `error.type` and the like, if it is a word.
 pub(crate) fn error_code(body: &Value) -> Option<String> {
     let inner = body.get("error").filter(|inner| inner.is_object()).unwrap_or(body);
-    ["code", "type", "err_code", "error_code", "status"].iter().filter_map(|key| inner.get(key)).find_map(|code| match code {
-        Value::String(word) => Some(word.clone()).filter(|word| is_word(word)),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    })
+    ["code", "type", "err_code", "error_code", "status"].iter().filter_map(|key| inner.get(key)).find_map(
+        |code| match code {
+            Value::String(word) => Some(word.clone()).filter(|word| is_word(word)),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        },
+    )
 }
 
 /// Whether a text of the peer's is a mere code that may be repeated in a log.
 fn is_word(text: &str) -> bool {
-    !text.is_empty() && text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+    !text.is_empty()
+        && text.len() <= 64
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
 }

@@ -1,4 +1,5 @@
-//! Time as networks see it: a monotonic clock for time-outs and breakers, and the wall clock that signed requests must carry.
+//! Time as networks see it: a monotonic clock for time-outs and breakers, and the wall clock that signed
+//! requests must carry.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,8 +13,8 @@ pub fn monotonic() -> Monotonic {
     Arc::new(move || started.elapsed())
 }
 
-/// Seconds since 1970 by the wall clock. Signed requests carry it, and the service that is asked compares it with its own: the service's manual clock would be
-/// refused there.
+/// Seconds since 1970 by the wall clock. Signed requests carry it, and the service that is asked compares it
+/// with its own: the service's manual clock would be refused there.
 #[allow(clippy::disallowed_methods)]
 pub fn unix_seconds() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())

@@ -27,13 +27,19 @@ fn fields(order: &AnalysisOrder) -> Vec<Field<'_>> {
                 key: field["key"].as_str()?,
                 label: field["label"].as_str().unwrap_or_default(),
                 kind: field["type"].as_str().unwrap_or("text"),
-                choices: field["choices"].as_array().into_iter().flatten().filter_map(Value::as_str).collect(),
+                choices: field["choices"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Value::as_str)
+                    .collect(),
             })
         })
         .collect()
 }
 
-/// JSON Schema of the answer. Everything that may be unknown may be null, since strict servers want every key present.
+/// JSON Schema of the answer. Everything that may be unknown may be null, since strict servers want every key
+/// present.
 pub(super) fn schema(order: &AnalysisOrder) -> Value {
     let mut extracted = Map::new();
     for field in fields(order) {
@@ -50,7 +56,8 @@ pub(super) fn schema(order: &AnalysisOrder) -> Value {
         extracted.insert(field.key.to_owned(), property);
     }
     let keys: Vec<&String> = extracted.keys().collect();
-    let extracted = json!({"type": "object", "properties": extracted, "required": keys, "additionalProperties": false});
+    let extracted =
+        json!({"type": "object", "properties": extracted, "required": keys, "additionalProperties": false});
     let properties = json!({
         "summary": {"type": "string", "description": "Two or three sentences"},
         "sentiment": {"type": "string", "enum": SENTIMENTS, "description": "The customer's"},
@@ -70,26 +77,42 @@ pub(super) fn messages(order: &AnalysisOrder) -> Vec<Value> {
         language_name(&order.language),
         order.prompt.trim()
     );
-    let turns: Vec<String> =
-        order.transcript.iter().map(|turn| format!("{}: {}", if turn.role == Role::Agent { "Agent" } else { "Customer" }, turn.text)).collect();
+    let turns: Vec<String> = order
+        .transcript
+        .iter()
+        .map(|turn| format!("{}: {}", if turn.role == Role::Agent { "Agent" } else { "Customer" }, turn.text))
+        .collect();
     vec![
         json!({"role": "system", "content": system}),
         json!({"role": "user", "content": format!("<conversation>\n{}\n</conversation>", turns.join("\n"))}),
     ]
 }
 
-/// The answer, checked against the schema's types: what does not fit is left out, and what the flow captured stays as it is. None when there is no JSON object in it.
+/// The answer, checked against the schema's types: what does not fit is left out, and what the flow captured
+/// stays as it is. None when there is no JSON object in it.
 pub(super) fn read(text: &str, order: &AnalysisOrder) -> Option<Analysis> {
     let value = object_in(text)?;
     let mut extracted = Map::new();
     for field in fields(order) {
-        let found = order.extracted.get(field.key).cloned().or_else(|| fitting(&field, &value["extracted"][field.key]));
+        let found = order
+            .extracted
+            .get(field.key)
+            .cloned()
+            .or_else(|| fitting(&field, &value["extracted"][field.key]));
         if let Some(found) = found {
             extracted.insert(field.key.to_owned(), found);
         }
     }
-    let sentiment = value["sentiment"].as_str().map(|word| word.trim().to_lowercase()).filter(|word| SENTIMENTS.contains(&word.as_str()));
-    Some(Analysis { summary: short(value["summary"].as_str().unwrap_or_default()), extracted, outcome: outcome(&value["outcome"]), sentiment })
+    let sentiment = value["sentiment"]
+        .as_str()
+        .map(|word| word.trim().to_lowercase())
+        .filter(|word| SENTIMENTS.contains(&word.as_str()));
+    Some(Analysis {
+        summary: short(value["summary"].as_str().unwrap_or_default()),
+        extracted,
+        outcome: outcome(&value["outcome"]),
+        sentiment,
+    })
 }
 
 fn short(text: &str) -> String {
@@ -151,7 +174,13 @@ mod tests {
             {"key": "city", "label": "City", "type": "text"},
             {"key": "plan", "label": "Plan", "type": "choice", "choices": ["Gold", "Silver"]},
         ]);
-        AnalysisOrder { transcript: vec![], schema, extracted: Map::new(), prompt: "Ask.".into(), language: "hi".into() }
+        AnalysisOrder {
+            transcript: vec![],
+            schema,
+            extracted: Map::new(),
+            prompt: "Ask.".into(),
+            language: "hi".into(),
+        }
     }
 
     fn extracted(given: Value) -> Value {
@@ -168,8 +197,14 @@ mod tests {
     fn values_are_held_against_the_types() {
         let good = json!({"amount": 12.5, "paid": true, "city": "पुणे", "plan": "gold", "other": 1});
         assert_eq!(extracted(good), json!({"amount": 12.5, "paid": true, "city": "पुणे", "plan": "Gold"}));
-        assert_eq!(extracted(json!({"amount": "₹ 1,200", "paid": "no", "city": 411001})), json!({"amount": 1200, "paid": false, "city": "411001"}));
-        assert_eq!(extracted(json!({"amount": "a lot", "paid": 1, "city": ["x"], "plan": "Bronze"})), json!({}));
+        assert_eq!(
+            extracted(json!({"amount": "₹ 1,200", "paid": "no", "city": 411001})),
+            json!({"amount": 1200, "paid": false, "city": "411001"})
+        );
+        assert_eq!(
+            extracted(json!({"amount": "a lot", "paid": 1, "city": ["x"], "plan": "Bronze"})),
+            json!({})
+        );
         assert_eq!(extracted(json!({"amount": null, "city": " "})), json!({}));
         assert_eq!(extracted(json!("nonsense")), json!({}));
     }
@@ -178,7 +213,11 @@ mod tests {
     fn what_the_flow_captured_stays() {
         let mut order = order();
         order.extracted.insert("city".into(), json!("Pune"));
-        let analysis = read(r#"{"summary":"","sentiment":"angry","outcome":null,"extracted":{"city":"Mumbai"}}"#, &order).unwrap();
+        let analysis = read(
+            r#"{"summary":"","sentiment":"angry","outcome":null,"extracted":{"city":"Mumbai"}}"#,
+            &order,
+        )
+        .unwrap();
         assert_eq!(Value::Object(analysis.extracted), json!({"city": "Pune"}));
         assert_eq!((analysis.sentiment, analysis.outcome), (None, None));
         assert!(read("I cannot do that.", &order).is_none());

@@ -3,8 +3,8 @@
 /// Longest line, bytes.
 const LONGEST: usize = 1 << 20;
 
-/// Collects the data lines of a stream. Every line of a chat completion is one JSON value, so lines are not joined: servers that forget the blank line between two
-/// events are understood, too.
+/// Collects the data lines of a stream. Every line of a chat completion is one JSON value, so lines are not
+/// joined: servers that forget the blank line between two events are understood, too.
 #[derive(Default)]
 pub(super) struct Events {
     held: Vec<u8>,

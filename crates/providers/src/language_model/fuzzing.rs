@@ -1,4 +1,5 @@
-//! Answers of a language model, read as a conversation reads them: what a fuzz target calls. Nothing else does.
+//! Answers of a language model, read as a conversation reads them: what a fuzz target calls. Nothing else
+//! does.
 
 use std::time::Duration;
 

@@ -21,7 +21,8 @@ const MOST_ANSWER: usize = 1 << 20;
 /// A conversation is read after the call, when nobody waits.
 const ANALYSIS_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A service that speaks OpenAI-compatible chat completions: hosted, or vLLM, llama.cpp, SGLang, Ollama and the like.
+/// A service that speaks OpenAI-compatible chat completions: hosted, or vLLM, llama.cpp, SGLang, Ollama and
+/// the like.
 pub struct OpenAi(Arc<Inner>);
 
 struct Inner {
@@ -46,7 +47,10 @@ struct Learned {
 
 impl fmt::Debug for OpenAi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenAi").field("peer", &self.0.peer).field("model", &self.0.model).finish_non_exhaustive()
+        f.debug_struct("OpenAi")
+            .field("peer", &self.0.peer)
+            .field("model", &self.0.model)
+            .finish_non_exhaustive()
     }
 }
 
@@ -63,8 +67,16 @@ impl OpenAi {
         let credentials = (!key.is_empty()).then(|| ("authorization", format!("Bearer {key}")));
         let peer = Peer::new(net, &section.name, &section.base_url, section.timeout, credentials.as_slice())?;
         let resident = section.resident.unwrap_or_else(|| peer.base.is_resident());
-        let (model, temperature, max_tokens) = (section.model.clone(), section.temperature, section.max_tokens);
-        Ok(Self(Arc::new(Inner { peer, model, temperature, max_tokens, resident, learned: Learned::default() })))
+        let (model, temperature, max_tokens) =
+            (section.model.clone(), section.temperature, section.max_tokens);
+        Ok(Self(Arc::new(Inner {
+            peer,
+            model,
+            temperature,
+            max_tokens,
+            resident,
+            learned: Learned::default(),
+        })))
     }
 }
 
@@ -96,9 +108,11 @@ impl LanguageModel for OpenAi {
             let mut body = json!({"messages": analysis::messages(&order), "stream": false});
             body["response_format"] = json!({"type": "json_schema", "json_schema": {"name": "analysis", "schema": analysis::schema(&order)}});
             let answer = self.0.complete(&peer, body).await?.whole(MOST_ANSWER).await?;
-            let answer: Value = serde_json::from_slice(&answer).map_err(|_| peer.broken("an answer that is not JSON"))?;
+            let answer: Value =
+                serde_json::from_slice(&answer).map_err(|_| peer.broken("an answer that is not JSON"))?;
             let text = answer["choices"][0]["message"]["content"].as_str().unwrap_or_default();
-            analysis::read(text, &order).ok_or_else(|| peer.broken("an analysis that is not the JSON that was asked for"))
+            analysis::read(text, &order)
+                .ok_or_else(|| peer.broken("an analysis that is not the JSON that was asked for"))
         })
     }
 
@@ -121,7 +135,10 @@ impl Inner {
                 return Ok(answer);
             }
             let refusal = answer.whole(64 * 1024).await.unwrap_or_default();
-            let curable = matches!(status, StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY | StatusCode::NOT_IMPLEMENTED);
+            let curable = matches!(
+                status,
+                StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY | StatusCode::NOT_IMPLEMENTED
+            );
             if !(curable && self.learned.learn(&sent, &String::from_utf8_lossy(&refusal))) {
                 return Err(status_error(&peer.name, status, &refusal));
             }
@@ -155,7 +172,8 @@ impl Learned {
         body
     }
 
-    /// Whether the refusal names a field that was sent and can be done without. Each answer is yes at most once a field, so asking again ends.
+    /// Whether the refusal names a field that was sent and can be done without. Each answer is yes at most
+    /// once a field, so asking again ends.
     fn learn(&self, sent: &Value, refusal: &str) -> bool {
         if sent.get("max_tokens").is_some() && refusal.contains("max_tokens") {
             return !self.completion_tokens.swap(true, Ordering::Relaxed);

@@ -49,11 +49,19 @@ impl Names {
 
     /// The exit that the arguments mean: a number, a number as text, or the condition itself.
     pub(super) fn exit(&self, arguments: &Value) -> Option<usize> {
-        let given = ["exit", "index", "exit_index"].iter().find_map(|key| arguments.get(key)).unwrap_or(arguments);
-        let number = given.as_u64().or_else(|| given.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0).map(|number| number as u64));
+        let given =
+            ["exit", "index", "exit_index"].iter().find_map(|key| arguments.get(key)).unwrap_or(arguments);
+        let number = given.as_u64().or_else(|| {
+            given
+                .as_f64()
+                .filter(|number| number.fract() == 0.0 && *number >= 0.0)
+                .map(|number| number as u64)
+        });
         let text = given.as_str().map(str::trim).unwrap_or_default();
         let number = number.or_else(|| text.parse().ok()).and_then(|number| usize::try_from(number).ok());
-        let index = number.or_else(|| self.exits.iter().position(|exit| !text.is_empty() && exit.trim().eq_ignore_ascii_case(text)));
+        let index = number.or_else(|| {
+            self.exits.iter().position(|exit| !text.is_empty() && exit.trim().eq_ignore_ascii_case(text))
+        });
         index.or((self.exits.len() == 1).then_some(0)).filter(|index| *index < self.exits.len())
     }
 }
@@ -63,7 +71,9 @@ fn plain_name(name: &str) -> String {
     let plain: String = name
         .chars()
         .take(LONGEST_NAME)
-        .map(|letter| if letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-') { letter } else { '_' })
+        .map(
+            |letter| if letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-') { letter } else { '_' },
+        )
         .collect();
     if plain.chars().any(|letter| letter.is_ascii_alphanumeric()) { plain } else { "tool".to_owned() }
 }
@@ -74,13 +84,20 @@ pub(super) fn functions(order: &TalkOrder, names: &Names) -> Vec<Value> {
     let mut functions = Vec::new();
     if !order.exits.is_empty() {
         let last = order.exits.len() - 1;
-        let list: Vec<String> = order.exits.iter().enumerate().map(|(at, when)| format!("{at}: {when}")).collect();
-        let description = format!("Call this as soon as one of these conditions is met, with its number.\n{}", list.join("\n"));
+        let list: Vec<String> =
+            order.exits.iter().enumerate().map(|(at, when)| format!("{at}: {when}")).collect();
+        let description = format!(
+            "Call this as soon as one of these conditions is met, with its number.\n{}",
+            list.join("\n")
+        );
         let number = json!({"type": "integer", "minimum": 0, "maximum": last, "description": "Number of the condition"});
-        functions.push(function(TAKE_EXIT, &description, &json!({"type": "object", "properties": {"exit": number}, "required": ["exit"]})));
+        functions.push(function(
+            TAKE_EXIT,
+            &description,
+            &json!({"type": "object", "properties": {"exit": number}, "required": ["exit"]}),
+        ));
     }
-    let outcome =
-        json!({"type": "string", "description": "Result in a word, such as interested, not_interested, callback_requested, wrong_number, completed"});
+    let outcome = json!({"type": "string", "description": "Result in a word, such as interested, not_interested, callback_requested, wrong_number, completed"});
     functions.push(function(
         END_CALL,
         "Ends the conversation. Say goodbye in the same turn before you call it.",
@@ -106,15 +123,21 @@ fn parameters(tool: &ToolOffer) -> Value {
     }
 }
 
-/// All messages of a turn. Roles alternate, which the chat templates of many self-hosted models insist on, and every tool call is followed by its answer.
+/// All messages of a turn. Roles alternate, which the chat templates of many self-hosted models insist on,
+/// and every tool call is followed by its answer.
 pub(super) fn messages(order: &TalkOrder, names: &Names) -> Vec<Value> {
     let mut messages = vec![json!({"role": "system", "content": instructions(order)})];
     let mut at = 0;
     while let Some(exchange) = order.history.get(at) {
         match exchange {
-            Exchange::Said { role, text } => say(&mut messages, if *role == Role::Agent { "assistant" } else { "user" }, text),
+            Exchange::Said { role, text } => {
+                say(&mut messages, if *role == Role::Agent { "assistant" } else { "user" }, text)
+            }
             Exchange::ToolCalled { .. } => {
-                let calls: Vec<&Exchange> = order.history[at..].iter().take_while(|next| matches!(next, Exchange::ToolCalled { .. })).collect();
+                let calls: Vec<&Exchange> = order.history[at..]
+                    .iter()
+                    .take_while(|next| matches!(next, Exchange::ToolCalled { .. }))
+                    .collect();
                 at += calls.len() - 1;
                 call(&mut messages, &calls, order, names);
             }
@@ -167,7 +190,8 @@ fn call(messages: &mut Vec<Value>, calls: &[&Exchange], order: &TalkOrder, names
         };
         answers.push(json!({"role": "tool", "tool_call_id": format!("call_{request}"), "content": content}));
     }
-    let spoke_before = messages.last().is_some_and(|last| last["role"] == "assistant" && last.get("tool_calls").is_none());
+    let spoke_before =
+        messages.last().is_some_and(|last| last["role"] == "assistant" && last.get("tool_calls").is_none());
     match messages.last_mut() {
         Some(last) if spoke_before => last["tool_calls"] = Value::Array(list),
         _ => messages.push(json!({"role": "assistant", "content": null, "tool_calls": list})),
@@ -233,7 +257,12 @@ mod tests {
             prompt: "You are Asha.".into(),
             history,
             exits: vec!["wants a person".into(), "is done".into()],
-            tools: vec![offer("tool_1", "look up"), offer("tool_2", "look up"), offer("tool_3", "take_exit"), offer("tool_4", "खोज")],
+            tools: vec![
+                offer("tool_1", "look up"),
+                offer("tool_2", "look up"),
+                offer("tool_3", "take_exit"),
+                offer("tool_4", "खोज"),
+            ],
             knowledge: vec!["Open from nine.".into()],
             opening: true,
             language: "hi".into(),
@@ -257,7 +286,10 @@ mod tests {
     fn functions_have_names_that_servers_accept_and_lead_back() {
         let order = order(vec![]);
         let names = Names::of(&order);
-        let offered: Vec<String> = functions(&order, &names).iter().map(|one| one["function"]["name"].as_str().unwrap().to_owned()).collect();
+        let offered: Vec<String> = functions(&order, &names)
+            .iter()
+            .map(|one| one["function"]["name"].as_str().unwrap().to_owned())
+            .collect();
         assert_eq!(offered, ["take_exit", "end_call", "look_up", "look_up_2", "take_exit_2", "tool"]);
         assert_eq!(names.id("look_up_2"), Some("tool_2"));
         assert_eq!(names.id("take_exit_2"), Some("tool_3"));
@@ -295,8 +327,12 @@ mod tests {
         ];
         let order = order(history);
         let messages = messages(&order, &Names::of(&order));
-        let shown: Vec<(String, String)> =
-            messages[1..].iter().map(|one| (one["role"].as_str().unwrap().to_owned(), one["content"].as_str().unwrap_or("-").to_owned())).collect();
+        let shown: Vec<(String, String)> = messages[1..]
+            .iter()
+            .map(|one| {
+                (one["role"].as_str().unwrap().to_owned(), one["content"].as_str().unwrap_or("-").to_owned())
+            })
+            .collect();
         let expected = [
             ("assistant", "Hello.\nI am Asha."),
             ("user", "hi"),
@@ -316,7 +352,9 @@ mod tests {
         assert_eq!(list.last().unwrap()["content"], "(The call has just been answered. Speak first.)");
         let system = list[0]["content"].as_str().unwrap();
         assert!(
-            system.starts_with("You are Asha.") && system.contains("Speak Hindi") && system.contains("<passage>\nOpen from nine.\n</passage>"),
+            system.starts_with("You are Asha.")
+                && system.contains("Speak Hindi")
+                && system.contains("<passage>\nOpen from nine.\n</passage>"),
             "{system}"
         );
     }

@@ -56,7 +56,8 @@ impl Speakable {
         text
     }
 
-    /// Emphasis is always a pair of asterisks or more: a single one may be a key of the telephone. One that ends a piece waits for the next.
+    /// Emphasis is always a pair of asterisks or more: a single one may be a key of the telephone. One that
+    /// ends a piece waits for the next.
     fn plain(&mut self, text: String) -> String {
         if !self.spoken || !(self.star || text.contains(['*', '`'])) {
             return text;
@@ -93,7 +94,10 @@ mod tests {
     #[test]
     fn thoughts_and_marks_are_left_out_however_the_text_is_cut() {
         for size in 1..60 {
-            assert_eq!(said(true, "<think>the user is < 3</think>Hello **there**, 2 < 3, press *.", size), "Hello there, 2 < 3, press *.");
+            assert_eq!(
+                said(true, "<think>the user is < 3</think>Hello **there**, 2 < 3, press *.", size),
+                "Hello there, 2 < 3, press *."
+            );
             assert_eq!(said(false, "**Hello** <thin", size), "**Hello** <thin");
             assert_eq!(said(true, "Hi <think>never closed", size), "Hi ");
             assert_eq!(said(true, "*`*a*`*`* b*<think>x</think>* *", size), "a* b *");

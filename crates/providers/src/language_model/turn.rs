@@ -75,7 +75,8 @@ impl Turn {
 
     /// A turn whose bytes are handed to it.
     pub(super) fn without_body(peer: Peer, names: Names, spoken: bool) -> Turn {
-        let reading = Reading { names, text: Speakable::new(spoken), given: 0, calls: Vec::new(), filtered: false };
+        let reading =
+            Reading { names, text: Speakable::new(spoken), given: 0, calls: Vec::new(), filtered: false };
         let (events, ready, progress) = (Events::default(), VecDeque::new(), Instant::now());
         Turn { peer, body: None, over: false, whole: false, events, ready, failure: None, reading, progress }
     }
@@ -87,7 +88,8 @@ impl Turn {
             if self.whole {
                 let Some(body) = self.body.take() else { return Ok(()) };
                 let body = body.whole(1 << 20).await?;
-                let value = serde_json::from_slice(&body).map_err(|_| self.peer.broken("an answer that is not JSON"))?;
+                let value = serde_json::from_slice(&body)
+                    .map_err(|_| self.peer.broken("an answer that is not JSON"))?;
                 return self.whole(&value);
             }
             // Comments and thoughts keep a connection alive, but not a caller who waits.
@@ -137,7 +139,8 @@ impl Turn {
         if line == "[DONE]" {
             return self.finish();
         }
-        let value: Value = serde_json::from_str(line).map_err(|_| self.peer.broken("an event that is not JSON"))?;
+        let value: Value =
+            serde_json::from_str(line).map_err(|_| self.peer.broken("an event that is not JSON"))?;
         self.read(&value)
     }
 
@@ -195,7 +198,9 @@ impl Turn {
             return Ok(());
         }
         Err(match (self.reading.filtered, damaged) {
-            (true, _) => self.peer.error(ProviderFault::Refused, "the server's filter left nothing of the turn"),
+            (true, _) => {
+                self.peer.error(ProviderFault::Refused, "the server's filter left nothing of the turn")
+            }
             (false, true) => self.peer.broken("calls that cannot be understood"),
             (false, false) => self.peer.broken("a turn without a word"),
         })
@@ -205,7 +210,11 @@ impl Turn {
 /// What an error in the stream stands for; its words are not repeated.
 fn refused(peer: &Peer, value: &Value) -> ProviderError {
     let code = error_code(value).unwrap_or_else(|| "no code".to_owned());
-    let fault = if code.contains("rate_limit") || code.contains("quota") || code == "429" { ProviderFault::Limited } else { ProviderFault::Broken };
+    let fault = if code.contains("rate_limit") || code.contains("quota") || code == "429" {
+        ProviderFault::Limited
+    } else {
+        ProviderFault::Broken
+    };
     peer.error(fault, format!("an error in the stream: {code}"))
 }
 
@@ -238,7 +247,10 @@ impl Reading {
     fn place(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
         if let Some(index) = index {
             // Some servers count every call 0; then the id tells them apart.
-            let same = |call: &Call| call.index == Some(index) && (id.is_empty() || call.id.is_empty() || call.id == id || name.is_empty());
+            let same = |call: &Call| {
+                call.index == Some(index)
+                    && (id.is_empty() || call.id.is_empty() || call.id == id || name.is_empty())
+            };
             return self.calls.iter().rposition(same);
         }
         if !id.is_empty() {
@@ -267,7 +279,9 @@ impl Reading {
                 },
                 END_CALL => end = end.or(Some(Said::End(outcome(&arguments["outcome"])))),
                 name => match (self.names.id(name), arguments) {
-                    (Some(id), Value::Object(arguments)) => tools.push(Said::Tool(ModelToolCall { tool_id: id.to_owned(), arguments })),
+                    (Some(id), Value::Object(arguments)) => {
+                        tools.push(Said::Tool(ModelToolCall { tool_id: id.to_owned(), arguments }))
+                    }
                     _ => damaged = true,
                 },
             }
@@ -285,7 +299,8 @@ fn arguments_text(arguments: &Value) -> String {
     }
 }
 
-/// The arguments of a whole call; an empty text is an empty object, and JSON wrapped in a JSON text is unwrapped.
+/// The arguments of a whole call; an empty text is an empty object, and JSON wrapped in a JSON text is
+/// unwrapped.
 fn parsed(text: &str) -> Option<Value> {
     if text.trim().is_empty() {
         return Some(Value::Object(Map::new()));
@@ -300,7 +315,8 @@ fn parsed(text: &str) -> Option<Value> {
 /// A disposition as the service writes them: lower-case words joined by `_`.
 pub(super) fn outcome(value: &Value) -> Option<String> {
     let text = value.as_str()?.trim().to_lowercase();
-    let words: Vec<&str> = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let joined: String = words.join("_").chars().take(LONGEST_OUTCOME).collect();
     (!joined.is_empty() && joined != "null" && joined != "none").then_some(joined)
 }
@@ -334,7 +350,8 @@ mod tests {
     use crate::http::Net;
 
     fn turn() -> Turn {
-        let peer = Peer::new(&Net::new(vec![]).unwrap(), "m", "http://127.0.0.1:9", Duration::ZERO, &[]).unwrap();
+        let peer =
+            Peer::new(&Net::new(vec![]).unwrap(), "m", "http://127.0.0.1:9", Duration::ZERO, &[]).unwrap();
         let order = TalkOrder {
             prompt: String::new(),
             history: vec![],

@@ -46,8 +46,16 @@ pub(super) fn recogniser(section: &settings::Speech, net: &Net) -> Result<WireRe
     let languages = if model.contains("whisper") { languages::WHISPER } else { languages::ENGLISH };
     let of = peer.clone();
     let begin = move |language: &str| {
-        let query = [("model", model.as_str()), ("language", language), ("encoding", "pcm_s16le"), ("sample_rate", "8000")];
-        (of.base.path_and_query("/stt/websocket", &query), Box::new(Ink { peer: of.clone() }) as Box<dyn Boxed>)
+        let query = [
+            ("model", model.as_str()),
+            ("language", language),
+            ("encoding", "pcm_s16le"),
+            ("sample_rate", "8000"),
+        ];
+        (
+            of.base.path_and_query("/stt/websocket", &query),
+            Box::new(Ink { peer: of.clone() }) as Box<dyn Boxed>,
+        )
     };
     Ok(WireRecogniser { peer, resident, languages, begin: Box::new(begin) })
 }
@@ -84,7 +92,11 @@ impl listening::Dialect for Ink {
         match message["type"].as_str() {
             Some("transcript") => {
                 let words = message["text"].as_str().unwrap_or_default().to_owned();
-                out.push(if message["is_final"] == Value::Bool(true) { Report::Final(words) } else { Report::Partial(words) });
+                out.push(if message["is_final"] == Value::Bool(true) {
+                    Report::Final(words)
+                } else {
+                    Report::Partial(words)
+                });
             }
             Some("flush_done") => out.push(Report::Flushed),
             Some("done") => return Err(self.peer.error(ProviderFault::Unreachable, "the session was ended")),
@@ -99,8 +111,14 @@ pub(super) fn synthesiser(section: &settings::Speech, net: &Net) -> Result<WireS
     let peer = peer(section, net)?;
     let resident = resident(section, &peer.base);
     let model = section.tts_model.clone().unwrap_or_else(|| USUAL_TTS.to_owned());
-    let voice = section.voice.clone().ok_or_else(|| format!("{}: voice: must be the id of a voice", section.name))?;
-    Ok(WireSynthesiser { pool: Pool::new(Voices { peer, model, voice }), resident, languages: languages::ALL, voices: &[] })
+    let voice =
+        section.voice.clone().ok_or_else(|| format!("{}: voice: must be the id of a voice", section.name))?;
+    Ok(WireSynthesiser {
+        pool: Pool::new(Voices { peer, model, voice }),
+        resident,
+        languages: languages::ALL,
+        voices: &[],
+    })
 }
 
 /// The synthesiser.

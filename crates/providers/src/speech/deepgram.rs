@@ -21,13 +21,20 @@ const USUAL_VOICE: &str = "aura-2-thalia-en";
 const MOST_TEXT: usize = 1800;
 /// A flush without anything to flush is not answered.
 const SETTLED: Duration = Duration::from_millis(1000);
-/// Flux ends turns by its own judgement. When ours has ended and Flux has not agreed by then, its newest words are taken.
+/// Flux ends turns by its own judgement. When ours has ended and Flux has not agreed by then, its newest
+/// words are taken.
 const FLUX_SETTLED: Duration = Duration::from_millis(700);
 /// Warm connections are used again within this time.
 const IDLE: Duration = Duration::from_secs(45);
 
 fn peer(section: &settings::Speech, net: &Net) -> Result<Peer, String> {
-    Peer::new(net, &section.name, address(section, HOST), section.timeout, &[("authorization", format!("Token {}", section.api_key))])
+    Peer::new(
+        net,
+        &section.name,
+        address(section, HOST),
+        section.timeout,
+        &[("authorization", format!("Token {}", section.api_key))],
+    )
 }
 
 pub(super) fn recogniser(section: &settings::Speech, net: &Net) -> Result<WireRecogniser, String> {
@@ -46,13 +53,22 @@ pub(super) fn recogniser(section: &settings::Speech, net: &Net) -> Result<WireRe
             }
             (
                 of.base.path_and_query("/v2/listen", &query),
-                Box::new(Flux { peer: of.clone(), in_turn: false, ended: false, taken: None }) as Box<dyn Boxed>,
+                Box::new(Flux { peer: of.clone(), in_turn: false, ended: false, taken: None })
+                    as Box<dyn Boxed>,
             )
         } else {
             let mut query = common.to_vec();
-            query.extend([("language", language), ("channels", "1"), ("interim_results", "true"), ("endpointing", "false")]);
+            query.extend([
+                ("language", language),
+                ("channels", "1"),
+                ("interim_results", "true"),
+                ("endpointing", "false"),
+            ]);
             query.extend([("smart_format", "true"), ("punctuate", "true")]);
-            (of.base.path_and_query("/v1/listen", &query), Box::new(Nova { peer: of.clone() }) as Box<dyn Boxed>)
+            (
+                of.base.path_and_query("/v1/listen", &query),
+                Box::new(Nova { peer: of.clone() }) as Box<dyn Boxed>,
+            )
         }
     };
     Ok(WireRecogniser { peer, resident, languages, begin: Box::new(begin) })
@@ -67,13 +83,19 @@ fn read_json(peer: &Peer, frame: &Frame) -> Result<Option<Value>, ProviderError>
 
 /// What an error message stands for; its words are not repeated.
 fn refused(peer: &Peer, message: &Value) -> ProviderError {
-    let code = message["code"].as_str().map(str::to_owned).or_else(|| error_code(message)).unwrap_or_else(|| "no code".to_owned());
+    let code = message["code"]
+        .as_str()
+        .map(str::to_owned)
+        .or_else(|| error_code(message))
+        .unwrap_or_else(|| "no code".to_owned());
     let fault = match code.as_str() {
         "INVALID_AUTH" | "INSUFFICIENT_PERMISSIONS" => ProviderFault::Forbidden,
         "TOO_MANY_REQUESTS" | "RATE_LIMIT" => ProviderFault::Limited,
         _ => ProviderFault::Broken,
     };
-    let shown = if code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
+    let shown = if code.len() <= 64
+        && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    {
         code
     } else {
         "no code".to_owned()
@@ -116,7 +138,10 @@ impl listening::Dialect for Nova {
         let Some(message) = read_json(&self.peer, &frame)? else { return Ok(()) };
         match message["type"].as_str() {
             Some("Results") => {
-                let words = message["channel"]["alternatives"][0]["transcript"].as_str().unwrap_or_default().to_owned();
+                let words = message["channel"]["alternatives"][0]["transcript"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned();
                 if message["is_final"] == Value::Bool(true) {
                     out.push(Report::Final(words));
                     if message["from_finalize"] == Value::Bool(true) {
@@ -154,7 +179,9 @@ impl Flux {
     /// The words of a turn without those that were taken before.
     fn new_words(&mut self, turn: i64, words: &str) -> String {
         match &self.taken {
-            Some(taken) if taken.turn == turn && taken.used => words.strip_prefix(taken.words.as_str()).unwrap_or_default().trim().to_owned(),
+            Some(taken) if taken.turn == turn && taken.used => {
+                words.strip_prefix(taken.words.as_str()).unwrap_or_default().trim().to_owned()
+            }
             _ => words.to_owned(),
         }
     }
@@ -222,7 +249,12 @@ pub(super) fn synthesiser(section: &settings::Speech, net: &Net) -> Result<WireS
     // A voice is a model here.
     let voice = section.voice.clone().or_else(|| section.tts_model.clone());
     let dialect = Voices { peer, voice };
-    Ok(WireSynthesiser { pool: Pool::new(dialect), resident, languages: languages::ENGLISH, voices: &[("aura-2-thalia-en", "Thalia", "female")] })
+    Ok(WireSynthesiser {
+        pool: Pool::new(dialect),
+        resident,
+        languages: languages::ENGLISH,
+        voices: &[("aura-2-thalia-en", "Thalia", "female")],
+    })
 }
 
 /// The synthesiser.
@@ -238,7 +270,10 @@ impl speaking::Dialect for Voices {
 
     fn path(&self, order: &SpeakOrder) -> String {
         let model = voice(order, &self.peer.name, self.voice.as_deref(), USUAL_VOICE);
-        self.peer.base.path_and_query("/v1/speak", &[("model", model), ("encoding", "linear16"), ("sample_rate", "8000")])
+        self.peer.base.path_and_query(
+            "/v1/speak",
+            &[("model", model), ("encoding", "linear16"), ("sample_rate", "8000")],
+        )
     }
 
     fn key(&self, order: &SpeakOrder) -> String {

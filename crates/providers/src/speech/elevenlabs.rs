@@ -24,7 +24,13 @@ const MOST_TEXT: usize = 1000;
 const IDLE: Duration = Duration::from_secs(120);
 
 fn peer(section: &settings::Speech, net: &Net) -> Result<Peer, String> {
-    Peer::new(net, &section.name, address(section, HOST), section.timeout, &[("xi-api-key", section.api_key.clone())])
+    Peer::new(
+        net,
+        &section.name,
+        address(section, HOST),
+        section.timeout,
+        &[("xi-api-key", section.api_key.clone())],
+    )
 }
 
 pub(super) fn recogniser(section: &settings::Speech, net: &Net) -> Result<WireRecogniser, String> {
@@ -33,8 +39,16 @@ pub(super) fn recogniser(section: &settings::Speech, net: &Net) -> Result<WireRe
     let model = section.stt_model.clone().unwrap_or_else(|| USUAL_STT.to_owned());
     let of = peer.clone();
     let begin = move |language: &str| {
-        let query = [("model_id", model.as_str()), ("audio_format", "pcm_8000"), ("commit_strategy", "manual"), ("language_code", language)];
-        (of.base.path_and_query("/v1/speech-to-text/realtime", &query), Box::new(Scribe { peer: of.clone() }) as Box<dyn Boxed>)
+        let query = [
+            ("model_id", model.as_str()),
+            ("audio_format", "pcm_8000"),
+            ("commit_strategy", "manual"),
+            ("language_code", language),
+        ];
+        (
+            of.base.path_and_query("/v1/speech-to-text/realtime", &query),
+            Box::new(Scribe { peer: of.clone() }) as Box<dyn Boxed>,
+        )
     };
     Ok(WireRecogniser { peer, resident, languages: languages::ALL, begin: Box::new(begin) })
 }
@@ -48,7 +62,11 @@ impl Scribe {
     fn fault(kind: &str) -> Option<ProviderFault> {
         Some(match kind {
             "auth_error" | "unaccepted_terms" | "unaccepted_terms_error" => ProviderFault::Forbidden,
-            "quota_exceeded" | "quota_exceeded_error" | "rate_limited" | "queue_overflow" | "resource_exhausted" => ProviderFault::Limited,
+            "quota_exceeded"
+            | "quota_exceeded_error"
+            | "rate_limited"
+            | "queue_overflow"
+            | "resource_exhausted" => ProviderFault::Limited,
             "session_time_limit_exceeded" => ProviderFault::Unreachable,
             "chunk_size_exceeded" | "input_error" => ProviderFault::Refused,
             "transcriber_error" | "error" => ProviderFault::Broken,
@@ -103,8 +121,12 @@ pub(super) fn synthesiser(section: &settings::Speech, net: &Net) -> Result<WireS
     let peer = peer(section, net)?;
     let resident = resident(section, &peer.base);
     let model = section.tts_model.clone().unwrap_or_else(|| USUAL_TTS.to_owned());
-    let voice = section.voice.clone().ok_or_else(|| format!("{}: voice: must be the id of one of the account's voices", section.name))?;
-    let languages = if model.starts_with("eleven_v3") { languages::ALL } else { languages::ENGLISH_HINDI_TAMIL };
+    let voice = section
+        .voice
+        .clone()
+        .ok_or_else(|| format!("{}: voice: must be the id of one of the account's voices", section.name))?;
+    let languages =
+        if model.starts_with("eleven_v3") { languages::ALL } else { languages::ENGLISH_HINDI_TAMIL };
     Ok(WireSynthesiser { pool: Pool::new(Voices { peer, model, voice }), resident, languages, voices: &[] })
 }
 
@@ -146,7 +168,8 @@ impl speaking::Dialect for Voices {
     fn begin(&self, order: &SpeakOrder, id: u64, _: bool) -> Vec<Send> {
         let context = context(id);
         let settings = json!({"stability": 0.5, "similarity_boost": 0.8, "speed": 1.0});
-        let mut messages = vec![Send::json(&json!({"text": " ", "context_id": context, "voice_settings": settings}))];
+        let mut messages =
+            vec![Send::json(&json!({"text": " ", "context_id": context, "voice_settings": settings}))];
         for piece in pieces(&order.text, MOST_TEXT) {
             messages.push(Send::json(&json!({"text": format!("{piece} "), "context_id": context})));
         }
@@ -159,7 +182,11 @@ impl speaking::Dialect for Voices {
         let Frame::Text(text) = frame else { return Ok(Said::Other) };
         let message = websocket::json(&self.peer, &text)?;
         if let Some(error) = message["error"].as_str() {
-            let fault = if error.contains("quota") || error.contains("limit") { ProviderFault::Limited } else { ProviderFault::Broken };
+            let fault = if error.contains("quota") || error.contains("limit") {
+                ProviderFault::Limited
+            } else {
+                ProviderFault::Broken
+            };
             let code = message["code"].as_i64().map_or(String::new(), |code| format!(": {code}"));
             return Err(self.peer.error(fault, format!("error message{code}")));
         }
@@ -169,7 +196,10 @@ impl speaking::Dialect for Voices {
             return Ok(Said::Other);
         }
         if let Some(audio) = message["audio"].as_str().filter(|audio| !audio.is_empty()) {
-            return STANDARD.decode(audio).map(Said::Sound).map_err(|_| self.peer.broken("sound that is not base64"));
+            return STANDARD
+                .decode(audio)
+                .map(Said::Sound)
+                .map_err(|_| self.peer.broken("sound that is not base64"));
         }
         let last = message["isFinal"] == Value::Bool(true) || message["is_final"] == Value::Bool(true);
         Ok(if last { Said::Done } else { Said::Other })

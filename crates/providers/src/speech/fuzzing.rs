@@ -50,7 +50,11 @@ fn section(way: usize) -> settings::Speech {
 }
 
 fn frame(text: bool, bytes: &[u8]) -> Frame {
-    if text { Frame::Text(String::from_utf8_lossy(bytes).into_owned()) } else { Frame::Binary(bytes.to_vec().into()) }
+    if text {
+        Frame::Text(String::from_utf8_lossy(bytes).into_owned())
+    } else {
+        Frame::Binary(bytes.to_vec().into())
+    }
 }
 
 /// Messages of a recogniser, until one is an error.
@@ -95,10 +99,14 @@ pub fn speak(net: &Net, way: usize, messages: &[(bool, &[u8])]) -> Result<Vec<To
     let section = section(way);
     let nothing = |_| Vec::new();
     match section.name.as_str() {
-        "sarvam" => sarvam::synthesiser(&section, net).map_or_else(|why| Ok(nothing(why)), |voice| all(&voice.pool.dialect, messages)),
-        "deepgram" => deepgram::synthesiser(&section, net).map_or_else(|why| Ok(nothing(why)), |voice| all(&voice.pool.dialect, messages)),
-        "elevenlabs" => elevenlabs::synthesiser(&section, net).map_or_else(|why| Ok(nothing(why)), |voice| all(&voice.pool.dialect, messages)),
-        _ => cartesia::synthesiser(&section, net).map_or_else(|why| Ok(nothing(why)), |voice| all(&voice.pool.dialect, messages)),
+        "sarvam" => sarvam::synthesiser(&section, net)
+            .map_or_else(|why| Ok(nothing(why)), |voice| all(&voice.pool.dialect, messages)),
+        "deepgram" => deepgram::synthesiser(&section, net)
+            .map_or_else(|why| Ok(nothing(why)), |voice| all(&voice.pool.dialect, messages)),
+        "elevenlabs" => elevenlabs::synthesiser(&section, net)
+            .map_or_else(|why| Ok(nothing(why)), |voice| all(&voice.pool.dialect, messages)),
+        _ => cartesia::synthesiser(&section, net)
+            .map_or_else(|why| Ok(nothing(why)), |voice| all(&voice.pool.dialect, messages)),
     }
 }
 

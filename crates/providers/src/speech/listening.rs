@@ -1,5 +1,5 @@
-//! What all recognisers over sockets share: a queue that never waits, a task that carries sound one way and words the other, and the rule that every end of a turn
-//! is answered once.
+//! What all recognisers over sockets share: a queue that never waits, a task that carries sound one way and
+//! words the other, and the rule that every end of a turn is answered once.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,8 @@ use tokio::time::{Instant, sleep_until};
 use crate::http::{Net, Peer};
 use crate::websocket::{Frame, Send, Socket};
 
-/// Most sound that waits to be sent, samples: 40 s, more than a chain tells a new listener at once. The oldest is dropped beyond it, and counted.
+/// Most sound that waits to be sent, samples: 40 s, more than a chain tells a new listener at once. The
+/// oldest is dropped beyond it, and counted.
 const QUEUED: usize = 40 * SAMPLE_RATE as usize;
 /// Samples that are kept in one stretch, about: what is taken from its beginning moves the rest.
 const LUMP: usize = SAMPLE_RATE as usize;
@@ -41,7 +42,8 @@ pub(crate) enum Flush {
     Always,
     /// Not when there was nothing to answer: after this long a turn without unfinished words is over.
     Mostly(Duration),
-    /// Only where it noticed speech, and it is silent otherwise: after this long a turn in which it noticed none is over.
+    /// Only where it noticed speech, and it is silent otherwise: after this long a turn in which it noticed
+    /// none is over.
     Noticed(Duration),
     /// Never: after this long the turn is what is known by then.
     Never(Duration),
@@ -218,8 +220,23 @@ impl Stream {
     pub(crate) fn start(peer: Peer, socket: Socket, dialect: impl Dialect) -> Stream {
         let queue = Arc::new(Queue::new(dialect.piece(), &peer.net));
         let (reports, answers) = mpsc::channel(REPORTS);
-        let turns = Turns { text: String::new(), partial: String::new(), due: false, ended: VecDeque::new(), sounded: false, heard: false };
-        let carrier = Carrier { peer: peer.clone(), socket, dialect, queue: queue.clone(), reports, turns, last_sent: Instant::now() };
+        let turns = Turns {
+            text: String::new(),
+            partial: String::new(),
+            due: false,
+            ended: VecDeque::new(),
+            sounded: false,
+            heard: false,
+        };
+        let carrier = Carrier {
+            peer: peer.clone(),
+            socket,
+            dialect,
+            queue: queue.clone(),
+            reports,
+            turns,
+            last_sent: Instant::now(),
+        };
         tokio::spawn(carrier.run());
         Stream { queue, answers: AsyncMutex::new(answers), peer }
     }

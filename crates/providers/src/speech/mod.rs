@@ -9,8 +9,9 @@
 //! | `languages` | which provider speaks what |
 //! | `pcm` | bytes, WAV, sampling rates |
 //!
-//! All that go over the wire send and ask for 16-bit linear samples at 8000 a second where the provider has that rate: it is what the line carries, and nothing is encoded twice. The
-//! end of a turn is decided by the caller, so providers are told not to end turns by themselves where they can be told.
+//! All that go over the wire send and ask for 16-bit linear samples at 8000 a second where the provider has
+//! that rate: it is what the line carries, and nothing is encoded twice. The end of a turn is decided by the
+//! caller, so providers are told not to end turns by themselves where they can be told.
 
 mod cartesia;
 mod deepgram;

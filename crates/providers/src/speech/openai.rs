@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use domain::ports::{
-    Answer, Heard, Hints, ListenOrder, Listening, ProviderError, ProviderFault, Recogniser, SAMPLE_RATE, SpeakOrder, Speaking, Synthesiser,
+    Answer, Heard, Hints, ListenOrder, Listening, ProviderError, ProviderFault, Recogniser, SAMPLE_RATE,
+    SpeakOrder, Speaking, Synthesiser,
 };
 use http::header::CONTENT_TYPE;
 use http::{Method, StatusCode};
@@ -53,7 +54,8 @@ pub(crate) async fn list_models(peer: &Peer) -> Result<String, ProviderError> {
         return Ok("reached; it has no list of models".to_owned());
     }
     let body = answer.accepted().await?.whole(MOST_ANSWER).await?;
-    let count = serde_json::from_slice::<Value>(&body).ok().and_then(|body| body["data"].as_array().map(Vec::len));
+    let count =
+        serde_json::from_slice::<Value>(&body).ok().and_then(|body| body["data"].as_array().map(Vec::len));
     Ok(count.map_or("reached".to_owned(), |count| format!("reached; {count} models")))
 }
 
@@ -80,7 +82,12 @@ impl Transcriptions {
     pub fn new(section: &settings::Speech, net: &Net) -> Result<Self, String> {
         let peer = peer(section, net)?;
         let model = section.stt_model.clone().unwrap_or_else(|| USUAL_STT.to_owned());
-        Ok(Self(Arc::new(Transcriber { resident: resident(section, &peer.base), peer, model, plain: AtomicBool::new(false) })))
+        Ok(Self(Arc::new(Transcriber {
+            resident: resident(section, &peer.base),
+            peer,
+            model,
+            plain: AtomicBool::new(false),
+        })))
     }
 }
 
@@ -101,7 +108,13 @@ impl Recogniser for Transcriptions {
         let (turns, waiting) = mpsc::unbounded_channel();
         let (reports, answers) = mpsc::channel(8);
         let worker = tokio::spawn(transcribe(self.0.clone(), order.language, waiting, reports));
-        let listening = Turnwise { sound: Mutex::default(), turns, answers: AsyncMutex::new(answers), worker, peer: self.0.peer.clone() };
+        let listening = Turnwise {
+            sound: Mutex::default(),
+            turns,
+            answers: AsyncMutex::new(answers),
+            worker,
+            peer: self.0.peer.clone(),
+        };
         Box::pin(std::future::ready(Ok(Box::new(listening) as Box<dyn Listening>)))
     }
 
@@ -192,10 +205,20 @@ impl Transcriber {
         const BOUNDARY: &str = "dastak-form-7d0f2c1b9a";
         let format = if plain { "json" } else { "verbose_json" };
         let mut body = Vec::with_capacity(file.len() + 1024);
-        for (name, value) in [("model", self.model.as_str()), ("language", language), ("response_format", format), ("temperature", "0")] {
-            body.extend_from_slice(format!("--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").as_bytes());
+        for (name, value) in [
+            ("model", self.model.as_str()),
+            ("language", language),
+            ("response_format", format),
+            ("temperature", "0"),
+        ] {
+            body.extend_from_slice(
+                format!("--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+                    .as_bytes(),
+            );
         }
-        let head = format!("--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"file\"; filename=\"turn.wav\"\r\ncontent-type: audio/wav\r\n\r\n");
+        let head = format!(
+            "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"file\"; filename=\"turn.wav\"\r\ncontent-type: audio/wav\r\n\r\n"
+        );
         body.extend_from_slice(head.as_bytes());
         body.extend_from_slice(file);
         body.extend_from_slice(format!("\r\n--{BOUNDARY}--\r\n").as_bytes());
@@ -211,17 +234,23 @@ impl Transcriber {
 
 /// The words in an answer, without those that the service invented for silence.
 pub(super) fn words_in(peer: &Peer, answer: &[u8]) -> Result<String, ProviderError> {
-    let body: Value = serde_json::from_slice(answer).map_err(|_| peer.broken("an answer that is not JSON"))?;
+    let body: Value =
+        serde_json::from_slice(answer).map_err(|_| peer.broken("an answer that is not JSON"))?;
     let Some(segments) = body["segments"].as_array().filter(|segments| !segments.is_empty()) else {
         let text = body["text"].as_str().ok_or_else(|| peer.broken("an answer without text"))?;
         return Ok(text.trim().to_owned());
     };
     let invented = |segment: &&Value| {
         let number = |key: &str| segment[key].as_f64();
-        number("no_speech_prob").is_some_and(|probability| probability > NO_SPEECH) && number("avg_logprob").is_some_and(|sure| sure < IMPROBABLE)
+        number("no_speech_prob").is_some_and(|probability| probability > NO_SPEECH)
+            && number("avg_logprob").is_some_and(|sure| sure < IMPROBABLE)
     };
-    let words: Vec<&str> =
-        segments.iter().filter(|segment| !invented(segment)).filter_map(|segment| segment["text"].as_str()).map(str::trim).collect();
+    let words: Vec<&str> = segments
+        .iter()
+        .filter(|segment| !invented(segment))
+        .filter_map(|segment| segment["text"].as_str())
+        .map(str::trim)
+        .collect();
     Ok(words.join(" ").trim().to_owned())
 }
 
@@ -236,7 +265,10 @@ pub struct Speech {
 
 impl fmt::Debug for Speech {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Speech").field("peer", &self.peer).field("resident", &self.resident).finish_non_exhaustive()
+        f.debug_struct("Speech")
+            .field("peer", &self.peer)
+            .field("resident", &self.resident)
+            .finish_non_exhaustive()
     }
 }
 
@@ -279,14 +311,22 @@ impl Synthesiser for Speech {
     fn speak(&self, order: SpeakOrder) -> Answer<'_, Result<Box<dyn Speaking>, ProviderError>> {
         Box::pin(async move {
             let voice = voice(&order, &self.peer.name, self.voice.as_deref(), USUAL_VOICE).to_owned();
-            let mut texts: Vec<String> = pieces(&order.text, MOST_TEXT).into_iter().map(str::to_owned).collect();
+            let mut texts: Vec<String> =
+                pieces(&order.text, MOST_TEXT).into_iter().map(str::to_owned).collect();
             texts.reverse();
             let Some(first) = texts.pop() else {
-                return Ok(Box::new(Reading { of: self.clone(), voice, texts, body: None, sound: Reader::new(PCM_RATE) }) as Box<dyn Speaking>);
+                return Ok(Box::new(Reading {
+                    of: self.clone(),
+                    voice,
+                    texts,
+                    body: None,
+                    sound: Reader::new(PCM_RATE),
+                }) as Box<dyn Speaking>);
             };
             let body = self.ask(&first, &voice).await?;
             let sound = Reader::new(rate(&body));
-            Ok(Box::new(Reading { of: self.clone(), voice, texts, body: Some(body), sound }) as Box<dyn Speaking>)
+            Ok(Box::new(Reading { of: self.clone(), voice, texts, body: Some(body), sound })
+                as Box<dyn Speaking>)
         })
     }
 
@@ -298,7 +338,10 @@ impl Synthesiser for Speech {
 /// The rate that the content type names, such as `audio/pcm;rate=24000`.
 fn rate(body: &Body) -> u32 {
     let kind = body.content_type();
-    let named = kind.split(';').filter_map(|part| part.trim().strip_prefix("rate=")).find_map(|rate| rate.trim().parse().ok());
+    let named = kind
+        .split(';')
+        .filter_map(|part| part.trim().strip_prefix("rate="))
+        .find_map(|rate| rate.trim().parse().ok());
     named.filter(|rate| pcm::is_usual(*rate)).unwrap_or(PCM_RATE)
 }
 

@@ -24,7 +24,8 @@ pub(crate) fn wav(samples: &[i16], rate: u32) -> Vec<u8> {
     file
 }
 
-/// Reads 16-bit mono sound as it arrives, cut anywhere, with a WAV header before it or without, and gives samples at [`SAMPLE_RATE`].
+/// Reads 16-bit mono sound as it arrives, cut anywhere, with a WAV header before it or without, and gives
+/// samples at [`SAMPLE_RATE`].
 pub(crate) struct Reader {
     /// Bytes that are not yet a sample, or not yet a whole header.
     held: Vec<u8>,
@@ -33,8 +34,8 @@ pub(crate) struct Reader {
     resampler: Option<Resampler>,
 }
 
-/// Most steps in which a rate and [`SAMPLE_RATE`] meet: 441 for the rates of music. A rate that has no large divisor in common with ours would need a filter
-/// of megabytes.
+/// Most steps in which a rate and [`SAMPLE_RATE`] meet: 441 for the rates of music. A rate that has no large
+/// divisor in common with ours would need a filter of megabytes.
 const MOST_STEPS: u32 = 2048;
 
 /// Whether a service may speak at this rate.
@@ -58,7 +59,8 @@ impl Reader {
             return Vec::new();
         }
         let even = self.held.len() & !1;
-        let samples: Vec<i16> = self.held[..even].chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect();
+        let samples: Vec<i16> =
+            self.held[..even].chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect();
         self.held.drain(..even);
         match &mut self.resampler {
             Some(resampler) => resampler.push(&samples),
@@ -110,7 +112,8 @@ impl Reader {
     }
 }
 
-/// Where the sound of a WAV file begins, and its rate. Lengths of the chunks before it count, the length of the sound does not: streams leave it open.
+/// Where the sound of a WAV file begins, and its rate. Lengths of the chunks before it count, the length of
+/// the sound does not: streams leave it open.
 fn header(file: &[u8]) -> Option<(usize, Option<u32>)> {
     let mut at = 12;
     let mut rate = None;
@@ -130,7 +133,8 @@ fn header(file: &[u8]) -> Option<(usize, Option<u32>)> {
     }
 }
 
-/// From one sampling rate to another, in a stream: a windowed sinc in phases, flat to 90 % of the lower rate's band.
+/// From one sampling rate to another, in a stream: a windowed sinc in phases, flat to 90 % of the lower
+/// rate's band.
 pub(crate) struct Resampler {
     /// Filter, `phases` taps apart for one output.
     filter: Vec<f32>,
@@ -173,7 +177,9 @@ impl Resampler {
         let mut out = Vec::with_capacity(samples.len() * self.phases / self.step + 1);
         while self.at / self.phases < self.held.len() {
             let (newest, phase) = (self.at / self.phases, self.at % self.phases);
-            let sum: f32 = (0..self.taps).map(|tap| self.held[newest - tap] * self.filter[tap * self.phases + phase]).sum();
+            let sum: f32 = (0..self.taps)
+                .map(|tap| self.held[newest - tap] * self.filter[tap * self.phases + phase])
+                .sum();
             out.push(sum.round().clamp(f32::from(i16::MIN), f32::from(i16::MAX)) as i16);
             self.at += self.step;
         }
@@ -193,16 +199,19 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The part of `samples` in which somebody may be speaking, with 300 ms on both sides; empty when there is none. Services that transcribe files invent words for
-/// silence.
+/// The part of `samples` in which somebody may be speaking, with 300 ms on both sides; empty when there is
+/// none. Services that transcribe files invent words for silence.
 pub(crate) fn spoken_part(samples: &[i16]) -> &[i16] {
     const FRAME: usize = SAMPLE_RATE as usize / 50;
     const MARGIN: usize = 15;
-    let loudness = |frame: &[i16]| (frame.iter().map(|sample| f64::from(*sample).powi(2)).sum::<f64>() / frame.len() as f64).sqrt();
+    let loudness = |frame: &[i16]| {
+        (frame.iter().map(|sample| f64::from(*sample).powi(2)).sum::<f64>() / frame.len() as f64).sqrt()
+    };
     let loud: Vec<f64> = samples.chunks(FRAME).map(loudness).collect();
     let mut sorted = loud.clone();
     sorted.sort_by(f64::total_cmp);
-    // The floor is what a tenth of the time stays below, but never so high that steady speech counts as noise.
+    // The floor is what a tenth of the time stays below, but never so high that steady speech counts as
+    // noise.
     let floor = sorted.get(sorted.len() / 10).copied().unwrap_or_default().min(300.0);
     let threshold = (floor * 3.0).max(120.0);
     let Some(first) = loud.iter().position(|frame| *frame > threshold) else { return &[] };
@@ -217,7 +226,9 @@ mod tests {
     use super::*;
 
     fn tone(rate: u32, hertz: f64, samples: usize) -> Vec<i16> {
-        (0..samples).map(|at| (8000.0 * (2.0 * PI * hertz * at as f64 / f64::from(rate)).sin()) as i16).collect()
+        (0..samples)
+            .map(|at| (8000.0 * (2.0 * PI * hertz * at as f64 / f64::from(rate)).sin()) as i16)
+            .collect()
     }
 
     fn strength(samples: &[i16]) -> f64 {
@@ -236,9 +247,14 @@ mod tests {
             out.extend(resampler.finish());
             assert!(out.len().abs_diff(8000) <= 2, "{from}: {}", out.len());
             let expected = tone(8000, 1000.0, 8000);
-            let difference: Vec<i16> = out[200..7800].iter().zip(&expected[200..7800]).map(|(a, b)| a - b).collect();
+            let difference: Vec<i16> =
+                out[200..7800].iter().zip(&expected[200..7800]).map(|(a, b)| a - b).collect();
             assert!(strength(&difference) < 100.0, "{from}: delayed or bent: {}", strength(&difference));
-            assert!((strength(&out[200..7800]) - 5657.0).abs() < 200.0, "{from}: {}", strength(&out[200..7800]));
+            assert!(
+                (strength(&out[200..7800]) - 5657.0).abs() < 200.0,
+                "{from}: {}",
+                strength(&out[200..7800])
+            );
             if from > 8000 {
                 let high = Resampler::new(from, 8000).push(&tone(from, 6000.0, second));
                 assert!(strength(&high[200..7000]) < 60.0, "{from}: {}", strength(&high[200..7000]));
@@ -269,7 +285,10 @@ mod tests {
 
     #[test]
     fn a_rate_that_would_need_a_large_filter_is_a_damaged_header() {
-        for usual in [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000] {
+        for usual in [
+            8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400,
+            192_000,
+        ] {
             assert!(is_usual(usual), "{usual}");
         }
         let samples = tone(8000, 440.0, 800);

@@ -24,7 +24,8 @@ const USUAL_VOICE: &str = "shubh";
 const MOST_TEXT: usize = 2000;
 /// The socket is closed after 60 s without a message.
 const IDLE: Duration = Duration::from_secs(50);
-/// When nothing comes after the end of a turn for this long, there were no words: well over the 1.2 s that an answer takes at P99.
+/// When nothing comes after the end of a turn for this long, there were no words: well over the 1.2 s that an
+/// answer takes at P99.
 const SETTLED: Duration = Duration::from_millis(2500);
 
 /// Voices of the third generation: id, name, gender.
@@ -47,7 +48,13 @@ const VOICES: &[(&str, &str, &str)] = &[
 ];
 
 fn peer(section: &settings::Speech, net: &Net) -> Result<Peer, String> {
-    Peer::new(net, &section.name, address(section, HOST), section.timeout, &[("api-subscription-key", section.api_key.clone())])
+    Peer::new(
+        net,
+        &section.name,
+        address(section, HOST),
+        section.timeout,
+        &[("api-subscription-key", section.api_key.clone())],
+    )
 }
 
 /// Language code of the provider. The realtime recogniser alone writes Odia `or`.
@@ -64,8 +71,13 @@ pub(super) fn recogniser(section: &settings::Speech, net: &Net) -> Result<WireRe
     let model = section.stt_model.clone().unwrap_or_else(|| USUAL_STT.to_owned());
     let of = peer.clone();
     let begin = move |language: &str| match model.strip_prefix("legacy:") {
-        Some(model) => (legacy_path(&of, model, language), Box::new(Legacy { peer: of.clone() }) as Box<dyn Boxed>),
-        None => (realtime_path(&of, &model, language), Box::new(Realtime { peer: of.clone(), speaking: false }) as Box<dyn Boxed>),
+        Some(model) => {
+            (legacy_path(&of, model, language), Box::new(Legacy { peer: of.clone() }) as Box<dyn Boxed>)
+        }
+        None => (
+            realtime_path(&of, &model, language),
+            Box::new(Realtime { peer: of.clone(), speaking: false }) as Box<dyn Boxed>,
+        ),
     };
     Ok(WireRecogniser { peer, resident, languages: languages::ALL, begin: Box::new(begin) })
 }
@@ -117,7 +129,13 @@ fn refused(peer: &Peer, error: &Value) -> ProviderError {
     let fault = match code.as_str() {
         "invalid_api_key_error" | "401" | "403" => ProviderFault::Forbidden,
         "rate_limit_exceeded_error" | "insufficient_quota_error" | "429" => ProviderFault::Limited,
-        "invalid_request_error" | "unprocessable_entity_error" | "not_found_error" | "400" | "404" | "413" | "422" => ProviderFault::Refused,
+        "invalid_request_error"
+        | "unprocessable_entity_error"
+        | "not_found_error"
+        | "400"
+        | "404"
+        | "413"
+        | "422" => ProviderFault::Refused,
         _ => ProviderFault::Broken,
     };
     peer.error(fault, format!("error message: {code}"))
@@ -169,8 +187,12 @@ impl listening::Dialect for Realtime {
                 // One final follows each `speech_end`; none comes before it with manual end-pointing.
                 out.push(Report::Flushed);
             }
-            Some("error") if message["is_fatal"] != Value::Bool(false) => return Err(refused(&self.peer, &message)),
-            Some("session.end") => return Err(self.peer.error(ProviderFault::Unreachable, "the session was ended")),
+            Some("error") if message["is_fatal"] != Value::Bool(false) => {
+                return Err(refused(&self.peer, &message));
+            }
+            Some("session.end") => {
+                return Err(self.peer.error(ProviderFault::Unreachable, "the session was ended"));
+            }
             _ => {}
         }
         Ok(())
@@ -245,7 +267,10 @@ impl speaking::Dialect for Voices {
     }
 
     fn path(&self, _: &SpeakOrder) -> String {
-        self.peer.base.path_and_query("/text-to-speech/ws", &[("model", &self.model), ("send_completion_event", "true")])
+        self.peer.base.path_and_query(
+            "/text-to-speech/ws",
+            &[("model", &self.model), ("send_completion_event", "true")],
+        )
     }
 
     fn key(&self, order: &SpeakOrder) -> String {

@@ -1,4 +1,5 @@
-//! What all synthesisers over sockets share: a small pool of warm connections, one utterance at a time on each, and an end for those that nobody listens to.
+//! What all synthesisers over sockets share: a small pool of warm connections, one utterance at a time on
+//! each, and an end for those that nobody listens to.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -100,7 +101,10 @@ impl<D: Dialect> Pool<D> {
     }
 
     /// Starts to speak.
-    pub(crate) async fn speak(self: &Arc<Self>, order: SpeakOrder) -> Result<Box<dyn Speaking>, ProviderError> {
+    pub(crate) async fn speak(
+        self: &Arc<Self>,
+        order: SpeakOrder,
+    ) -> Result<Box<dyn Speaking>, ProviderError> {
         let mut utterance = Utterance {
             pool: self.clone(),
             key: self.dialect.key(&order),
@@ -186,7 +190,8 @@ impl<D: Dialect> Speaking for Utterance<D> {
                     Err(error) => error,
                 };
                 self.socket = None;
-                // A kept connection may have died unnoticed; nothing was heard yet, so the words are said again on a new one.
+                // A kept connection may have died unnoticed; nothing was heard yet, so the words are said
+                // again on a new one.
                 let stale = !self.fresh && !self.spoken && error.fault == ProviderFault::Unreachable;
                 if !stale {
                     return Some(Err(error));

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use domain::ports::{Answer, ListenOrder, Listening, ProviderError, Recogniser, SpeakOrder, Speaking, Synthesiser};
+use domain::ports::{
+    Answer, ListenOrder, Listening, ProviderError, Recogniser, SpeakOrder, Speaking, Synthesiser,
+};
 use tokio::time::Instant;
 
 use super::listening::{self, Report, Stream};
@@ -42,7 +44,10 @@ pub struct WireRecogniser {
 
 impl fmt::Debug for WireRecogniser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WireRecogniser").field("peer", &self.peer).field("resident", &self.resident).finish_non_exhaustive()
+        f.debug_struct("WireRecogniser")
+            .field("peer", &self.peer)
+            .field("resident", &self.resident)
+            .finish_non_exhaustive()
     }
 }
 
@@ -85,7 +90,10 @@ pub struct WireSynthesiser<D> {
 
 impl<D: speaking::Dialect> fmt::Debug for WireSynthesiser<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WireSynthesiser").field("peer", self.pool.dialect.peer()).field("resident", &self.resident).finish_non_exhaustive()
+        f.debug_struct("WireSynthesiser")
+            .field("peer", self.pool.dialect.peer())
+            .field("resident", &self.resident)
+            .finish_non_exhaustive()
     }
 }
 
@@ -104,7 +112,10 @@ impl<D: speaking::Dialect> Synthesiser for WireSynthesiser<D> {
 
     fn voices(&self) -> Vec<(String, String, String)> {
         let name = self.name();
-        self.voices.iter().map(|(id, shown, gender)| (format!("{name}-{id}"), (*shown).to_owned(), (*gender).to_owned())).collect()
+        self.voices
+            .iter()
+            .map(|(id, shown, gender)| (format!("{name}-{id}"), (*shown).to_owned(), (*gender).to_owned()))
+            .collect()
     }
 
     fn speak(&self, order: SpeakOrder) -> Answer<'_, Result<Box<dyn Speaking>, ProviderError>> {
@@ -129,8 +140,14 @@ async fn reach(peer: &Peer, path: &str) -> Result<String, ProviderError> {
     Ok(format!("connected in {took} ms"))
 }
 
-/// The provider's own name of a voice: the part of `sarvam-ritu` after the provider, the section's voice for all others, or the usual one.
-pub(super) fn voice<'a>(order: &'a SpeakOrder, provider: &str, section: Option<&'a str>, usual: &'a str) -> &'a str {
+/// The provider's own name of a voice: the part of `sarvam-ritu` after the provider, the section's voice for
+/// all others, or the usual one.
+pub(super) fn voice<'a>(
+    order: &'a SpeakOrder,
+    provider: &str,
+    section: Option<&'a str>,
+    usual: &'a str,
+) -> &'a str {
     let own = order.voice.strip_prefix(provider).and_then(|rest| rest.strip_prefix('-'));
     own.filter(|name| !name.is_empty()).or(section).unwrap_or(usual)
 }

@@ -35,7 +35,12 @@ impl Files {
         fs::create_dir_all(&unfinished)?;
         for entry in fs::read_dir(&unfinished)? {
             let entry = entry?;
-            let old = entry.metadata().and_then(|data| data.modified()).ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > LEFT_OVER);
+            let old = entry
+                .metadata()
+                .and_then(|data| data.modified())
+                .ok()
+                .and_then(|at| at.elapsed().ok())
+                .is_some_and(|age| age > LEFT_OVER);
             if old {
                 // Left for the next start if it cannot be removed.
                 let _ = fs::remove_file(entry.path());
@@ -70,7 +75,8 @@ impl Files {
         outcome
     }
 
-    /// Creates a folder so that it survives a power cut: each new name is made durable in the folder above it.
+    /// Creates a folder so that it survives a power cut: each new name is made durable in the folder above
+    /// it.
     fn create_durably(&self, folder: &Path) -> io::Result<()> {
         let missing: Vec<&Path> = folder.ancestors().take_while(|at| !at.exists()).collect();
         for new in missing.into_iter().rev() {
@@ -86,14 +92,21 @@ impl Files {
     }
 
     /// Runs something that blocks, on a thread that may.
-    async fn blocking<T: Send + 'static>(&self, what: &str, work: impl FnOnce(&Files) -> io::Result<T> + Send + 'static) -> Result<T, ProviderError> {
+    async fn blocking<T: Send + 'static>(
+        &self,
+        what: &str,
+        work: impl FnOnce(&Files) -> io::Result<T> + Send + 'static,
+    ) -> Result<T, ProviderError> {
         let files = self.clone();
         blocking(what, move || work(&files)).await
     }
 }
 
 /// Runs something that blocks, on a thread that may.
-async fn blocking<T: Send + 'static>(what: &str, work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, ProviderError> {
+async fn blocking<T: Send + 'static>(
+    what: &str,
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T, ProviderError> {
     let failed = |fault, detail: String| ProviderError::new(super::NAME, fault, format!("{what}: {detail}"));
     match tokio::task::spawn_blocking(work).await {
         Ok(Ok(done)) => Ok(done),
@@ -145,13 +158,20 @@ impl ObjectStore for Files {
         })
     }
 
-    fn open<'a>(&'a self, key: &'a str, first: u64, length: u64) -> Answer<'a, Result<Option<Box<dyn Pieces>>, ProviderError>> {
+    fn open<'a>(
+        &'a self,
+        key: &'a str,
+        first: u64,
+        length: u64,
+    ) -> Answer<'a, Result<Option<Box<dyn Pieces>>, ProviderError>> {
         Box::pin(async move {
             key::check(key)?;
             let key = key.to_owned();
             let open = move |files: &Files| {
                 let mut file = match File::open(files.folder.join(key)) {
-                    Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+                    Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                        return Ok(None);
+                    }
                     other => other?,
                 };
                 file.seek(SeekFrom::Start(first))?;
@@ -168,7 +188,9 @@ impl ObjectStore for Files {
             let remove = move |files: &Files| {
                 let path = files.folder.join(key);
                 match fs::remove_file(&path) {
-                    Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
+                    Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                        Ok(())
+                    }
                     Err(error) => Err(error),
                     // An erased recording must not come back after a power cut.
                     Ok(()) => File::open(path.parent().unwrap_or(&files.folder))?.sync_all(),
@@ -187,7 +209,11 @@ impl ObjectStore for Files {
             if back.as_deref() == Some(b"probe") {
                 Ok(format!("{} can be written and read", self.folder.display()))
             } else {
-                Err(ProviderError::new(super::NAME, ProviderFault::Broken, "what was written could not be read"))
+                Err(ProviderError::new(
+                    super::NAME,
+                    ProviderFault::Broken,
+                    "what was written could not be read",
+                ))
             }
         })
     }
@@ -244,8 +270,11 @@ mod tests {
         assert_eq!(files.get("a/b").await, Ok(None));
         let long: Vec<u8> = (0..200_000_u32).map(|at| at as u8).collect();
         files.put("a/long", "audio/wav", long.clone()).await.unwrap();
-        for (first, length) in [(0, 1), (70_000, 65_536), (70_000, 100_000), (199_999, 10), (300_000, 5), (5, 0)] {
-            let (mut part, mut read) = (files.open("a/long", first, length).await.unwrap().unwrap(), Vec::new());
+        for (first, length) in
+            [(0, 1), (70_000, 65_536), (70_000, 100_000), (199_999, 10), (300_000, 5), (5, 0)]
+        {
+            let (mut part, mut read) =
+                (files.open("a/long", first, length).await.unwrap().unwrap(), Vec::new());
             while let Some(piece) = part.next().await.unwrap() {
                 assert!(piece.len() <= PIECE);
                 read.extend(piece);
@@ -254,7 +283,11 @@ mod tests {
             assert_eq!(read, long[from..to], "{first} {length}");
         }
         for key in ["../x", "/etc/passwd", ".unfinished/x"] {
-            assert_eq!(files.put(key, "text/plain", vec![]).await.unwrap_err().fault, ProviderFault::Refused, "{key}");
+            assert_eq!(
+                files.put(key, "text/plain", vec![]).await.unwrap_err().fault,
+                ProviderFault::Refused,
+                "{key}"
+            );
             assert_eq!(files.get(key).await.unwrap_err().fault, ProviderFault::Refused, "{key}");
         }
         assert!(files.check().await.unwrap().contains("can be written and read"));

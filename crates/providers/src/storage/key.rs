@@ -5,16 +5,23 @@ use domain::ports::{ProviderError, ProviderFault};
 /// Longest key, bytes.
 const LONGEST: usize = 512;
 
-/// Whether a text is a key: a path of lower-case letters, digits, `_`, `-`, `.` and `/`, without empty parts and without parts that begin with a dot, so that no key
-/// leaves its folder or meets the store's own files.
+/// Whether a text is a key: a path of lower-case letters, digits, `_`, `-`, `.` and `/`, without empty parts
+/// and without parts that begin with a dot, so that no key leaves its folder or meets the store's own files.
 pub fn is_key(key: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-' | b'.');
-    !key.is_empty() && key.len() <= LONGEST && key.split('/').all(|part| !part.is_empty() && !part.starts_with('.') && part.bytes().all(plain))
+    let plain =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-' | b'.');
+    !key.is_empty()
+        && key.len() <= LONGEST
+        && key.split('/').all(|part| !part.is_empty() && !part.starts_with('.') && part.bytes().all(plain))
 }
 
 /// Refuses what is no key.
 pub(super) fn check(key: &str) -> Result<(), ProviderError> {
-    if is_key(key) { Ok(()) } else { Err(ProviderError::new(super::NAME, ProviderFault::Refused, "not a key of an object")) }
+    if is_key(key) {
+        Ok(())
+    } else {
+        Err(ProviderError::new(super::NAME, ProviderFault::Refused, "not a key of an object"))
+    }
 }
 
 #[cfg(test)]
@@ -27,7 +34,24 @@ mod tests {
             assert!(is_key(key), "{key}");
         }
         let long = "a".repeat(513);
-        for key in ["", "/", "/etc/passwd", "a//b", "a/", "../a", "a/../b", "a/./b", ".hidden", "a/.tmp", "A", "a b", "a\\b", "a\0", "ä", &long] {
+        for key in [
+            "",
+            "/",
+            "/etc/passwd",
+            "a//b",
+            "a/",
+            "../a",
+            "a/../b",
+            "a/./b",
+            ".hidden",
+            "a/.tmp",
+            "A",
+            "a b",
+            "a\\b",
+            "a\0",
+            "ä",
+            &long,
+        ] {
             assert!(!is_key(key), "{key}");
         }
     }

@@ -35,9 +35,10 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// The setting that is wrong and why; never a secret.
 pub fn build(settings: &settings::Storage, net: &Net) -> Result<Arc<dyn ObjectStore>, String> {
     Ok(match settings {
-        settings::Storage::Files(folder) => {
-            Arc::new(Files::open(folder).map_err(|error| format!("storage: {}: {}", folder.display(), error.kind()))?)
-        }
+        settings::Storage::Files(folder) => Arc::new(
+            Files::open(folder)
+                .map_err(|error| format!("storage: {}: {}", folder.display(), error.kind()))?,
+        ),
         settings::Storage::S3 { endpoint, region, bucket, access_key, secret_key } => {
             Arc::new(S3::new(net, endpoint, region, bucket, access_key, secret_key, TIMEOUT)?)
         }

@@ -22,7 +22,11 @@ pub struct S3 {
 
 impl fmt::Debug for S3 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("S3").field("peer", &self.peer).field("bucket", &self.bucket).field("signer", &self.signer).finish()
+        f.debug_struct("S3")
+            .field("peer", &self.peer)
+            .field("bucket", &self.bucket)
+            .field("signer", &self.signer)
+            .finish()
     }
 }
 
@@ -31,19 +35,39 @@ impl S3 {
     ///
     /// # Errors
     /// The setting that is wrong and why; never a secret.
-    pub fn new(net: &Net, endpoint: &str, region: &str, bucket: &str, access_key: &str, secret_key: &str, timeout: Duration) -> Result<S3, String> {
-        for (name, value) in [("region", region), ("bucket", bucket), ("access_key", access_key), ("secret_key", secret_key)] {
+    pub fn new(
+        net: &Net,
+        endpoint: &str,
+        region: &str,
+        bucket: &str,
+        access_key: &str,
+        secret_key: &str,
+        timeout: Duration,
+    ) -> Result<S3, String> {
+        for (name, value) in
+            [("region", region), ("bucket", bucket), ("access_key", access_key), ("secret_key", secret_key)]
+        {
             if value.is_empty() || value.chars().any(|letter| letter.is_whitespace() || letter.is_control()) {
                 return Err(format!("storage: {name}: must be set, without spaces"));
             }
         }
         let peer = Peer::new(net, super::NAME, endpoint, timeout, &[])?;
-        let signer = Signer { access_key: access_key.to_owned(), secret_key: secret_key.to_owned(), region: region.to_owned() };
+        let signer = Signer {
+            access_key: access_key.to_owned(),
+            secret_key: secret_key.to_owned(),
+            region: region.to_owned(),
+        };
         Ok(S3 { peer, bucket: bucket.to_owned(), signer })
     }
 
     /// Sends a signed request for an object, or for the bucket itself.
-    async fn ask(&self, method: Method, key: Option<&str>, more: Option<(HeaderName, String)>, body: Vec<u8>) -> Result<Body, ProviderError> {
+    async fn ask(
+        &self,
+        method: Method,
+        key: Option<&str>,
+        more: Option<(HeaderName, String)>,
+        body: Vec<u8>,
+    ) -> Result<Body, ProviderError> {
         let mut path = format!("{}/", self.peer.base.path());
         encode(&self.bucket, false, &mut path);
         if let Some(key) = key {
@@ -53,9 +77,16 @@ impl S3 {
         let payload = sha256(&body);
         let at = basic_time(unix_seconds());
         let host = self.peer.base.authority();
-        let signed = [("host", host), ("x-amz-content-sha256", payload.as_str()), ("x-amz-date", at.as_str())];
-        let authorization =
-            self.signer.authorization(&Signed { method: method.as_str(), path: &path, query: &[], headers: &signed, payload: &payload, at: &at });
+        let signed =
+            [("host", host), ("x-amz-content-sha256", payload.as_str()), ("x-amz-date", at.as_str())];
+        let authorization = self.signer.authorization(&Signed {
+            method: method.as_str(),
+            path: &path,
+            query: &[],
+            headers: &signed,
+            payload: &payload,
+            at: &at,
+        });
         let mut headers = vec![
             (HeaderName::from_static("x-amz-content-sha256"), payload.clone()),
             (HeaderName::from_static("x-amz-date"), at.clone()),
@@ -65,14 +96,18 @@ impl S3 {
         self.peer.ask(method, &path, &headers, Bytes::from(body)).await
     }
 
-    /// The failure behind an answer. The body is XML; its code names no secret and helps whoever sets this up.
+    /// The failure behind an answer. The body is XML; its code names no secret and helps whoever sets this
+    /// up.
     async fn failure(&self, answer: Body) -> ProviderError {
         let status = answer.status();
         let body = answer.whole(64 * 1024).await.unwrap_or_default();
         let body = String::from_utf8_lossy(&body);
-        let code = body.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>")).map(|(code, _)| code);
+        let code =
+            body.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>")).map(|(code, _)| code);
         let mut error = status_error(&self.peer.name, status, &[]);
-        if let Some(code) = code.filter(|code| code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
+        if let Some(code) =
+            code.filter(|code| code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        {
             error.detail.push_str(&format!(" ({code})"));
             if matches!(code, "SlowDown" | "QuotaExceeded" | "XMinioStorageFull") {
                 error.fault = ProviderFault::Limited;
@@ -107,19 +142,31 @@ impl Pieces for Part {
 }
 
 impl ObjectStore for S3 {
-    fn put<'a>(&'a self, key: &'a str, content_type: &'a str, body: Vec<u8>) -> Answer<'a, Result<(), ProviderError>> {
+    fn put<'a>(
+        &'a self,
+        key: &'a str,
+        content_type: &'a str,
+        body: Vec<u8>,
+    ) -> Answer<'a, Result<(), ProviderError>> {
         Box::pin(async move {
             key::check(key)?;
-            let answer = self.ask(Method::PUT, Some(key), Some((CONTENT_TYPE, content_type.to_owned())), body).await?;
+            let answer =
+                self.ask(Method::PUT, Some(key), Some((CONTENT_TYPE, content_type.to_owned())), body).await?;
             if answer.status().is_success() { Ok(()) } else { Err(self.failure(answer).await) }
         })
     }
 
-    fn open<'a>(&'a self, key: &'a str, first: u64, length: u64) -> Answer<'a, Result<Option<Box<dyn Pieces>>, ProviderError>> {
+    fn open<'a>(
+        &'a self,
+        key: &'a str,
+        first: u64,
+        length: u64,
+    ) -> Answer<'a, Result<Option<Box<dyn Pieces>>, ProviderError>> {
         Box::pin(async move {
             key::check(key)?;
             let whole = first == 0 && length == u64::MAX;
-            let range = (!whole).then(|| (RANGE, format!("bytes={first}-{}", first.saturating_add(length.max(1)) - 1)));
+            let range = (!whole)
+                .then(|| (RANGE, format!("bytes={first}-{}", first.saturating_add(length.max(1)) - 1)));
             let answer = self.ask(Method::GET, Some(key), range, Vec::new()).await?;
             match answer.status() {
                 StatusCode::PARTIAL_CONTENT if !whole => Ok(Some(part(answer, length))),
@@ -150,7 +197,11 @@ impl ObjectStore for S3 {
     fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
         Box::pin(async move {
             let answer = self.ask(Method::HEAD, None, None, Vec::new()).await?;
-            if answer.status().is_success() { Ok(format!("bucket {} reached", self.bucket)) } else { Err(self.failure(answer).await) }
+            if answer.status().is_success() {
+                Ok(format!("bucket {} reached", self.bucket))
+            } else {
+                Err(self.failure(answer).await)
+            }
         })
     }
 }

@@ -28,7 +28,8 @@ pub(super) struct Signed<'a> {
     pub(super) path: &'a str,
     /// Sorted by name.
     pub(super) query: &'a [(&'a str, &'a str)],
-    /// Lower-case names with their values, sorted by name; `host`, `x-amz-content-sha256` and `x-amz-date` among them.
+    /// Lower-case names with their values, sorted by name; `host`, `x-amz-content-sha256` and `x-amz-date`
+    /// among them.
     pub(super) headers: &'a [(&'a str, &'a str)],
     /// Hash of the body, as in `x-amz-content-sha256`.
     pub(super) payload: &'a str,
@@ -76,9 +77,11 @@ impl Signer {
             query.push('=');
             encode(value, false, &mut query);
         }
-        let headers: String = signed.headers.iter().map(|(name, value)| format!("{name}:{}\n", value.trim())).collect();
+        let headers: String =
+            signed.headers.iter().map(|(name, value)| format!("{name}:{}\n", value.trim())).collect();
         let names = signed.headers.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(";");
-        let canonical = format!("{}\n{}\n{query}\n{headers}\n{names}\n{}", signed.method, signed.path, signed.payload);
+        let canonical =
+            format!("{}\n{}\n{query}\n{headers}\n{names}\n{}", signed.method, signed.path, signed.payload);
         let date = signed.at.get(..8).unwrap_or_default();
         let scope = format!("{date}/{}/s3/aws4_request", self.region);
         let to_sign = format!("AWS4-HMAC-SHA256\n{}\n{scope}\n{}", signed.at, sha256(canonical.as_bytes()));
@@ -87,7 +90,10 @@ impl Signer {
             key = mac(key.as_ref(), part);
         }
         let signature = hex(mac(key.as_ref(), &to_sign).as_ref());
-        format!("AWS4-HMAC-SHA256 Credential={}/{scope},SignedHeaders={names},Signature={signature}", self.access_key)
+        format!(
+            "AWS4-HMAC-SHA256 Credential={}/{scope},SignedHeaders={names},Signature={signature}",
+            self.access_key
+        )
     }
 }
 
@@ -99,7 +105,13 @@ mod tests {
     const AT: &str = "20130524T000000Z";
     const HOST: (&str, &str) = ("host", "examplebucket.s3.amazonaws.com");
 
-    fn signature(method: &str, path: &str, query: &[(&str, &str)], headers: &[(&str, &str)], payload: &str) -> String {
+    fn signature(
+        method: &str,
+        path: &str,
+        query: &[(&str, &str)],
+        headers: &[(&str, &str)],
+        payload: &str,
+    ) -> String {
         let signer = Signer {
             access_key: "AKIAIOSFODNN7EXAMPLE".into(),
             secret_key: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".into(),
@@ -114,8 +126,14 @@ mod tests {
     fn the_documented_examples_come_out() {
         let plain = [HOST, ("x-amz-content-sha256", EMPTY), ("x-amz-date", AT)];
         let ranged = [HOST, ("range", "bytes=0-9"), ("x-amz-content-sha256", EMPTY), ("x-amz-date", AT)];
-        assert_eq!(signature("GET", "/test.txt", &[], &ranged, EMPTY), "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
-        assert_eq!(signature("GET", "/", &[("lifecycle", "")], &plain, EMPTY), "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543");
+        assert_eq!(
+            signature("GET", "/test.txt", &[], &ranged, EMPTY),
+            "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"
+        );
+        assert_eq!(
+            signature("GET", "/", &[("lifecycle", "")], &plain, EMPTY),
+            "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"
+        );
         assert_eq!(
             signature("GET", "/", &[("max-keys", "2"), ("prefix", "J")], &plain, EMPTY),
             "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"
@@ -128,7 +146,10 @@ mod tests {
             ("x-amz-date", AT),
             ("x-amz-storage-class", "REDUCED_REDUNDANCY"),
         ];
-        assert_eq!(signature("PUT", "/test%24file.text", &[], &put, &payload), "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd");
+        assert_eq!(
+            signature("PUT", "/test%24file.text", &[], &put, &payload),
+            "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! WebSocket connections to providers.
 //!
-//! `tokio-tungstenite` without its own TLS and look-up: it is the implementation that most of the ecosystem runs on, its reads may be dropped without loss, and the
-//! stream under it is ours.
+//! `tokio-tungstenite` without its own TLS and look-up: it is the implementation that most of the ecosystem
+//! runs on, its reads may be dropped without loss, and the stream under it is ours.
 
 use std::time::Duration;
 
@@ -57,11 +57,19 @@ impl Socket {
     pub(crate) async fn open(peer: &Peer, path_and_query: &str) -> Result<Socket, ProviderError> {
         let scheme = if peer.base.is_tls() { "wss" } else { "ws" };
         let refused = |_| peer.error(ProviderFault::Refused, "an address that cannot be asked");
-        let mut request = format!("{scheme}://{}{path_and_query}", peer.base.authority()).into_client_request().map_err(refused)?;
+        let mut request = format!("{scheme}://{}{path_and_query}", peer.base.authority())
+            .into_client_request()
+            .map_err(refused)?;
         request.headers_mut().extend(peer.headers().clone());
         let stream = peer.connect().await?;
-        let config = WebSocketConfig::default().max_message_size(Some(MAX_MESSAGE)).max_frame_size(Some(MAX_MESSAGE));
-        match timeout(peer.timeout, tokio_tungstenite::client_async_with_config(request, stream, Some(config))).await {
+        let config =
+            WebSocketConfig::default().max_message_size(Some(MAX_MESSAGE)).max_frame_size(Some(MAX_MESSAGE));
+        match timeout(
+            peer.timeout,
+            tokio_tungstenite::client_async_with_config(request, stream, Some(config)),
+        )
+        .await
+        {
             Err(_) => Err(peer.timed_out("handshake")),
             Ok(Err(error)) => Err(failure(peer, error)),
             Ok(Ok((stream, _))) => Ok(Socket { stream, peer: peer.clone() }),
@@ -106,7 +114,8 @@ impl Socket {
         }
     }
 
-    /// Whether nothing has arrived that ends it, as far as can be told without waiting. Messages that have arrived are passed over.
+    /// Whether nothing has arrived that ends it, as far as can be told without waiting. Messages that have
+    /// arrived are passed over.
     pub(crate) fn is_alive(&mut self) -> bool {
         loop {
             match self.next().now_or_never() {
@@ -150,13 +159,19 @@ fn closed(peer: &Peer, frame: Option<CloseFrame>) -> ProviderError {
 
 fn failure(peer: &Peer, error: Error) -> ProviderError {
     match error {
-        Error::Http(answer) => status_error(&peer.name, answer.status(), answer.body().as_deref().unwrap_or_default()),
-        Error::ConnectionClosed | Error::AlreadyClosed => peer.error(ProviderFault::Unreachable, "the connection was closed"),
-        Error::Io(error) => peer.error(ProviderFault::Unreachable, format!("the connection broke: {}", error.kind())),
-        Error::Capacity(_) => peer.broken("a message that is too large"),
-        Error::Protocol(tokio_tungstenite::tungstenite::error::ProtocolError::ResetWithoutClosingHandshake) => {
-            peer.error(ProviderFault::Unreachable, "the connection broke")
+        Error::Http(answer) => {
+            status_error(&peer.name, answer.status(), answer.body().as_deref().unwrap_or_default())
         }
+        Error::ConnectionClosed | Error::AlreadyClosed => {
+            peer.error(ProviderFault::Unreachable, "the connection was closed")
+        }
+        Error::Io(error) => {
+            peer.error(ProviderFault::Unreachable, format!("the connection broke: {}", error.kind()))
+        }
+        Error::Capacity(_) => peer.broken("a message that is too large"),
+        Error::Protocol(
+            tokio_tungstenite::tungstenite::error::ProtocolError::ResetWithoutClosingHandshake,
+        ) => peer.error(ProviderFault::Unreachable, "the connection broke"),
         _ => peer.broken("not a WebSocket as it should be"),
     }
 }

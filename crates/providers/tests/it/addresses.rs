@@ -4,7 +4,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use providers::guarded_client::{GuardedClient, Limits, Phase, Policy, Resolver, Resolving, SendError, SystemResolver, UrlRefused};
+use providers::guarded_client::{
+    GuardedClient, Limits, Phase, Policy, Resolver, Resolving, SendError, SystemResolver, UrlRefused,
+};
 use tokio::net::TcpListener;
 
 use crate::peer::{LIMITS, Names, OK, PATIENCE, Peer, near_client, post, read_request, said, send, whole};
@@ -20,7 +22,16 @@ fn near_client_asking(names: Arc<dyn Resolver>) -> GuardedClient {
 
 #[tokio::test]
 async fn a_name_that_leads_inside_is_refused() {
-    let refused = ["127.0.0.1", "10.0.0.7", "169.254.169.254", "::1", "fd00::1", "fe80::1", "::ffff:192.168.0.1", "64:ff9b::7f00:1"];
+    let refused = [
+        "127.0.0.1",
+        "10.0.0.7",
+        "169.254.169.254",
+        "::1",
+        "fd00::1",
+        "fe80::1",
+        "::ffff:192.168.0.1",
+        "64:ff9b::7f00:1",
+    ];
     for address in refused {
         let names = Names::new(&[("sneaky.example", &[&[address]])]);
         let outcome = send(&public_client(names), "https://sneaky.example/").await;
@@ -32,9 +43,15 @@ async fn a_name_that_leads_inside_is_refused() {
 async fn one_private_address_among_public_ones_refuses_the_host() {
     let names = Names::new(&[("mixed.example", &[&["8.8.8.8", "2606:4700::1111", "10.0.0.7"]])]);
     let client = public_client(names);
-    assert_eq!(said(send(&client, "https://mixed.example/").await), Err(SendError::AddressRefused("10.0.0.7".parse().unwrap())));
+    assert_eq!(
+        said(send(&client, "https://mixed.example/").await),
+        Err(SendError::AddressRefused("10.0.0.7".parse().unwrap()))
+    );
     let target = client.check_url("https://mixed.example/").unwrap();
-    assert_eq!(client.check_host(&target, PATIENCE).await, Err(SendError::AddressRefused("10.0.0.7".parse().unwrap())));
+    assert_eq!(
+        client.check_host(&target, PATIENCE).await,
+        Err(SendError::AddressRefused("10.0.0.7".parse().unwrap()))
+    );
 }
 
 #[tokio::test]
@@ -43,7 +60,10 @@ async fn a_name_that_turns_inside_after_the_check_is_refused() {
     let client = public_client(names.clone());
     let target = client.check_url("https://rebind.example/").unwrap();
     assert_eq!(client.check_host(&target, PATIENCE).await, Ok(()));
-    assert_eq!(said(send(&client, "https://rebind.example/").await), Err(SendError::AddressRefused("169.254.169.254".parse().unwrap())));
+    assert_eq!(
+        said(send(&client, "https://rebind.example/").await),
+        Err(SendError::AddressRefused("169.254.169.254".parse().unwrap()))
+    );
     assert_eq!(names.asked("rebind.example"), 2);
 }
 
@@ -56,7 +76,11 @@ async fn a_connection_goes_to_the_judged_address_with_one_look_up() {
     for _ in 0..3 {
         assert_eq!(said(send(&client, &url).await), whole(200, "ok"));
     }
-    assert_eq!((names.asked("rebind.example"), peer.accepted()), (1, 1), "one look-up for one connection, which is kept");
+    assert_eq!(
+        (names.asked("rebind.example"), peer.accepted()),
+        (1, 1),
+        "one look-up for one connection, which is kept"
+    );
 }
 
 #[tokio::test]
@@ -71,7 +95,10 @@ async fn a_retry_on_a_new_connection_is_judged_again() {
     let client = near_client_asking(names);
     let url = format!("http://rebind.example:{}/", peer.address.port());
     assert_eq!(said(send(&client, &url).await), whole(200, "ok"));
-    assert_eq!(said(send(&client, &url).await), Err(SendError::AddressRefused("169.254.169.254".parse().unwrap())));
+    assert_eq!(
+        said(send(&client, &url).await),
+        Err(SendError::AddressRefused("169.254.169.254".parse().unwrap()))
+    );
 }
 
 #[tokio::test]
@@ -104,7 +131,10 @@ async fn a_refused_connection_says_so_and_the_next_address_is_tried() {
     assert_eq!(said(send(&near_client(), &format!("http://{free}/")).await), refused);
 
     let peer = Peer::answering(OK).await;
-    let names = Names::new(&[("two.example", &[&["127.0.0.9", "127.0.0.1"]]), ("none.example", &[&["127.0.0.9", "127.0.0.8"]])]);
+    let names = Names::new(&[
+        ("two.example", &[&["127.0.0.9", "127.0.0.1"]]),
+        ("none.example", &[&["127.0.0.9", "127.0.0.8"]]),
+    ]);
     let client = near_client_asking(names);
     let url = |name: &str| format!("http://{name}:{}/", peer.address.port());
     assert_eq!(said(send(&client, &url("two.example")).await), whole(200, "ok"));
@@ -116,10 +146,15 @@ async fn a_strict_client_does_not_send_what_a_development_client_checked() {
     let peer = Peer::answering(OK).await;
     let target = near_client().check_url(&peer.url()).unwrap();
     let strict = public_client(Names::new(&[]));
-    let request = |target| providers::guarded_client::Request::post(target, http::HeaderMap::new(), bytes::Bytes::new());
+    let request = |target| {
+        providers::guarded_client::Request::post(target, http::HeaderMap::new(), bytes::Bytes::new())
+    };
     assert_eq!(said(strict.send(request(target), LIMITS).await), Err(SendError::RequestRefused("not https")));
     let target = near_client().check_url(&format!("https://{}/", peer.address)).unwrap();
-    assert_eq!(said(strict.send(request(target), LIMITS).await), Err(SendError::AddressRefused(peer.address.ip())));
+    assert_eq!(
+        said(strict.send(request(target), LIMITS).await),
+        Err(SendError::AddressRefused(peer.address.ip()))
+    );
     assert_eq!(peer.accepted(), 0);
     assert_eq!(strict.check_url(&peer.url()).err(), Some(UrlRefused::Scheme));
 }

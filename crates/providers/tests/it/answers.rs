@@ -51,7 +51,17 @@ async fn the_request_arrives_as_written() {
     let mut lines: Vec<&str> = rest.split("\r\n").collect();
     lines.sort();
     assert_eq!(first, "POST /hook?a=b HTTP/1.1");
-    assert_eq!(lines, ["", "content-length: 2", &format!("host: {}", peer.address), "user-agent: tester/1", "x-event: a.b", "{}"]);
+    assert_eq!(
+        lines,
+        [
+            "",
+            "content-length: 2",
+            &format!("host: {}", peer.address),
+            "user-agent: tester/1",
+            "x-event: a.b",
+            "{}"
+        ]
+    );
 }
 
 #[tokio::test]
@@ -60,7 +70,11 @@ async fn any_status_is_an_answer() {
         ("HTTP/1.1 500 Oops\r\ncontent-length: 4\r\n\r\noops", 500, "oops"),
         ("HTTP/1.1 204 No Content\r\n\r\n", 204, ""),
         ("HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n", 410, ""),
-        ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nx-trailer: y\r\n\r\n", 200, "abcde"),
+        (
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nx-trailer: y\r\n\r\n",
+            200,
+            "abcde",
+        ),
         ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nz", 200, "z"),
     ];
     for (answer, status, body) in cases {
@@ -78,7 +92,11 @@ async fn a_body_that_ends_with_the_connection_is_whole() {
 #[tokio::test]
 async fn a_redirect_is_returned_and_not_followed() {
     let elsewhere = Peer::answering(OK).await;
-    let peer = Peer::answering(format!("HTTP/1.1 307 Temporary Redirect\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n", elsewhere.url())).await;
+    let peer = Peer::answering(format!(
+        "HTTP/1.1 307 Temporary Redirect\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n",
+        elsewhere.url()
+    ))
+    .await;
     assert_eq!(said(send(&near_client(), &peer.url()).await), whole(307, ""));
     assert_eq!(elsewhere.accepted(), 0);
 }
@@ -156,8 +174,15 @@ async fn an_endless_body_is_cut_at_the_cap() {
 #[tokio::test]
 async fn a_body_as_long_as_the_cap_is_whole() {
     for (length, cut) in [(999, false), (1000, false), (1001, true)] {
-        let peer = Peer::answering(format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{}", "y".repeat(length))).await;
-        assert_eq!(said(send(&near_client(), &peer.url()).await), Ok((200, "y".repeat(length.min(1000)), cut)));
+        let peer = Peer::answering(format!(
+            "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{}",
+            "y".repeat(length)
+        ))
+        .await;
+        assert_eq!(
+            said(send(&near_client(), &peer.url()).await),
+            Ok((200, "y".repeat(length.min(1000)), cut))
+        );
     }
 }
 
@@ -191,7 +216,11 @@ async fn what_is_not_http_is_a_bad_answer() {
         "-ERR unknown command 'POST'\r\n\r\n",
     ] {
         let peer = Peer::answering_once(answer).await;
-        assert_eq!(said(send(&near_client(), &peer.url()).await), Err(SendError::BadAnswer(Phase::Head)), "{answer}");
+        assert_eq!(
+            said(send(&near_client(), &peer.url()).await),
+            Err(SendError::BadAnswer(Phase::Head)),
+            "{answer}"
+        );
     }
 }
 
@@ -234,7 +263,9 @@ async fn an_answer_before_the_request_is_read_counts() {
 
 #[tokio::test]
 async fn a_switch_of_protocols_is_an_answer_and_ends_the_connection() {
-    let peer = Peer::answering("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n").await;
+    let peer =
+        Peer::answering("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n")
+            .await;
     let client = near_client();
     assert_eq!(said(send(&client, &peer.url()).await), whole(101, ""));
     peer.closed(1).await;
@@ -244,9 +275,17 @@ async fn a_switch_of_protocols_is_an_answer_and_ends_the_connection() {
 async fn other_methods() {
     let peer = Peer::answering("HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n").await;
     let client = near_client();
-    let request = |method| Request { method, target: client.check_url(&peer.url()).unwrap(), headers: HeaderMap::new(), body: Bytes::new() };
+    let request = |method| Request {
+        method,
+        target: client.check_url(&peer.url()).unwrap(),
+        headers: HeaderMap::new(),
+        body: Bytes::new(),
+    };
     assert_eq!(said(client.send(request(Method::HEAD), LIMITS).await), whole(200, ""));
-    assert_eq!(said(client.send(request(Method::CONNECT), LIMITS).await), Err(SendError::RequestRefused("CONNECT")));
+    assert_eq!(
+        said(client.send(request(Method::CONNECT), LIMITS).await),
+        Err(SendError::RequestRefused("CONNECT"))
+    );
 }
 
 #[tokio::test]
@@ -257,7 +296,10 @@ async fn a_stream_arrives_piece_by_piece() {
         let step = step.clone();
         async move {
             read_request(&mut stream).await;
-            stream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n").await.unwrap();
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n")
+                .await
+                .unwrap();
             step.notified().await;
             stream.write_all(b"3\r\ntwo\r\n0\r\n\r\n").await.unwrap();
             read_request(&mut stream).await;

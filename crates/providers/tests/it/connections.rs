@@ -8,10 +8,15 @@ use providers::guarded_client::{Limits, Phase, PoolLimits, SendError};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Barrier;
 
-use crate::peer::{LIMITS, OK, PATIENCE, Peer, near_client, near_client_with, post, read_request, said, send, whole};
+use crate::peer::{
+    LIMITS, OK, PATIENCE, Peer, near_client, near_client_with, post, read_request, said, send, whole,
+};
 
 /// A peer that answers `answers` requests a connection and then, having read one more, leaves with `last`.
-async fn leaving(answers: impl Fn(usize) -> usize + Send + Sync + 'static, last: &'static [u8]) -> (Peer, Arc<AtomicUsize>) {
+async fn leaving(
+    answers: impl Fn(usize) -> usize + Send + Sync + 'static,
+    last: &'static [u8],
+) -> (Peer, Arc<AtomicUsize>) {
     let requests = Arc::new(AtomicUsize::new(0));
     let (count, answers) = (requests.clone(), Arc::new(answers));
     let peer = Peer::start(move |connection, mut stream| {
@@ -72,7 +77,11 @@ async fn a_kept_connection_that_dies_under_the_request_is_replaced_once() {
     let client = near_client();
     assert_eq!(said(send(&client, &peer.url()).await), whole(200, "ok"));
     assert_eq!(said(send(&client, &peer.url()).await), whole(200, "ok"));
-    assert_eq!((peer.accepted(), requests.load(Ordering::SeqCst)), (2, 3), "the second request went out twice");
+    assert_eq!(
+        (peer.accepted(), requests.load(Ordering::SeqCst)),
+        (2, 3),
+        "the second request went out twice"
+    );
 
     let (peer, requests) = leaving(|connection| if connection == 0 { 1 } else { 0 }, b"").await;
     assert_eq!(said(send(&client, &peer.url()).await), whole(200, "ok"));
@@ -102,7 +111,8 @@ async fn bytes_nobody_asked_for_end_a_kept_connection() {
 #[tokio::test]
 async fn a_connection_that_rests_too_long_is_closed() {
     let peer = Peer::answering(OK).await;
-    let client = near_client_with(PoolLimits { idle_timeout: Duration::from_millis(40), ..PoolLimits::default() });
+    let client =
+        near_client_with(PoolLimits { idle_timeout: Duration::from_millis(40), ..PoolLimits::default() });
     assert_eq!(said(send(&client, &peer.url()).await), whole(200, "ok"));
     peer.closed(1).await;
     assert_eq!(said(send(&client, &peer.url()).await), whole(200, "ok"));
@@ -184,7 +194,8 @@ async fn few_connections_rest_for_one_origin() {
 
 #[tokio::test]
 async fn few_connections_rest_in_all_and_the_oldest_gives_way() {
-    let (first, second, third) = (Peer::answering(OK).await, Peer::answering(OK).await, Peer::answering(OK).await);
+    let (first, second, third) =
+        (Peer::answering(OK).await, Peer::answering(OK).await, Peer::answering(OK).await);
     let client = near_client_with(PoolLimits { idle_total: 2, ..PoolLimits::default() });
     for peer in [&first, &second, &third] {
         assert_eq!(said(send(&client, &peer.url()).await), whole(200, "ok"));
@@ -202,7 +213,9 @@ async fn open_connections_are_bounded_and_resting_ones_give_way() {
     let client = near_client_with(PoolLimits { open_total: 1, ..PoolLimits::default() });
     assert_eq!(said(send(&client, &other.url()).await), whole(200, "ok"));
     let (held_client, url) = (client.clone(), busy.url());
-    let held = tokio::spawn(async move { held_client.send(post(&held_client, &url, ""), Limits { deadline: PATIENCE, ..LIMITS }).await });
+    let held = tokio::spawn(async move {
+        held_client.send(post(&held_client, &url, ""), Limits { deadline: PATIENCE, ..LIMITS }).await
+    });
     other.closed(1).await;
     while busy.accepted() == 0 {
         tokio::task::yield_now().await;

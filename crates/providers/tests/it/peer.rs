@@ -10,7 +10,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use providers::guarded_client::{GuardedClient, Limits, Policy, PoolLimits, Request, Resolver, Resolving, Response, SendError, SystemResolver};
+use providers::guarded_client::{
+    GuardedClient, Limits, Policy, PoolLimits, Request, Resolver, Resolving, Response, SendError,
+    SystemResolver,
+};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -62,7 +65,9 @@ impl Peer {
         let answer: Arc<[u8]> = answer.into().into();
         Peer::start(move |_, mut stream| {
             let answer = answer.clone();
-            async move { while read_request(&mut stream).await.is_some() && stream.write_all(&answer).await.is_ok() {} }
+            async move {
+                while read_request(&mut stream).await.is_some() && stream.write_all(&answer).await.is_ok() {}
+            }
         })
         .await
     }
@@ -91,7 +96,10 @@ impl Peer {
     /// Waits until so many connections have ended, as the peer sees it.
     pub async fn closed(&self, connections: usize) {
         let mut closed = self.closed.clone();
-        timeout(PATIENCE, closed.wait_for(|n| *n >= connections)).await.expect("the client keeps the connection open").unwrap();
+        timeout(PATIENCE, closed.wait_for(|n| *n >= connections))
+            .await
+            .expect("the client keeps the connection open")
+            .unwrap();
     }
 }
 
@@ -101,7 +109,10 @@ pub async fn read_request(stream: &mut (impl AsyncRead + Unpin)) -> Option<Strin
     loop {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok()).unwrap_or(0);
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: ")?.parse().ok())
+                .unwrap_or(0);
             if body.len() >= length {
                 return Some(text);
             }
@@ -173,7 +184,9 @@ pub async fn send(client: &GuardedClient, url: &str) -> Result<Response, SendErr
 
 /// What a test compares: status, body and whether it was cut, or the error.
 pub fn said(outcome: Result<Response, SendError>) -> Result<(u16, String, bool), SendError> {
-    outcome.map(|response| (response.status.as_u16(), String::from_utf8_lossy(&response.body).into_owned(), response.truncated))
+    outcome.map(|response| {
+        (response.status.as_u16(), String::from_utf8_lossy(&response.body).into_owned(), response.truncated)
+    })
 }
 
 pub fn whole(status: u16, body: &str) -> Result<(u16, String, bool), SendError> {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use providers::guarded_client::{CertificateDer, GuardedClient, Limits, Phase, Policy, PolicyError, SendError};
+use providers::guarded_client::{
+    CertificateDer, GuardedClient, Limits, Phase, Policy, PolicyError, SendError,
+};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -17,18 +19,24 @@ fn certificate(name: &str) -> (CertificateDer<'static>, TlsAcceptor) {
     let certificate = made.cert.der().clone();
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let builder =
+        ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
     let config = builder.with_no_client_auth().with_single_cert(vec![certificate.clone()], key).unwrap();
     (certificate, TlsAcceptor::from(Arc::new(config)))
 }
 
-/// A peer that speaks TLS and answers every request with `answer`, or only `once` and then closes without the TLS goodbye.
+/// A peer that speaks TLS and answers every request with `answer`, or only `once` and then closes without the
+/// TLS goodbye.
 async fn tls_peer(acceptor: TlsAcceptor, answer: &'static [u8], once: bool) -> Peer {
     Peer::start(move |_, stream| {
         let acceptor = acceptor.clone();
         async move {
             let Ok(mut stream) = acceptor.accept(stream).await else { return };
-            while read_request(&mut stream).await.is_some() && stream.write_all(answer).await.is_ok() && stream.flush().await.is_ok() && !once {}
+            while read_request(&mut stream).await.is_some()
+                && stream.write_all(answer).await.is_ok()
+                && stream.flush().await.is_ok()
+                && !once
+            {}
         }
     })
     .await
@@ -38,7 +46,8 @@ async fn tls_peer(acceptor: TlsAcceptor, answer: &'static [u8], once: bool) -> P
 fn client(roots: Vec<CertificateDer<'static>>) -> GuardedClient {
     let here: &[&[&str]] = &[&["127.0.0.1"]];
     let names = Names::new(&[("right.example", here), ("wrong.example", here)]);
-    GuardedClient::new(Policy { allow_insecure: true, extra_roots: roots, ..Policy::default() }, names).unwrap()
+    GuardedClient::new(Policy { allow_insecure: true, extra_roots: roots, ..Policy::default() }, names)
+        .unwrap()
 }
 
 #[tokio::test]
@@ -72,7 +81,10 @@ async fn the_wrong_host_and_the_unknown_issuer_are_refused() {
 async fn an_address_in_the_url_needs_a_certificate_for_it() {
     let (root, acceptor) = certificate("127.0.0.1");
     let peer = tls_peer(acceptor, OK, false).await;
-    assert_eq!(said(send(&client(vec![root]), &format!("https://{}/", peer.address)).await), whole(200, "ok"));
+    assert_eq!(
+        said(send(&client(vec![root]), &format!("https://{}/", peer.address)).await),
+        whole(200, "ok")
+    );
 }
 
 #[tokio::test]
@@ -105,7 +117,10 @@ async fn a_close_without_goodbye_ends_a_body_unless_its_length_says_otherwise() 
     let (root, acceptor) = certificate("right.example");
     let cases = [
         (&b"HTTP/1.1 200 OK\r\n\r\nto the end"[..], whole(200, "to the end")),
-        (b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\nhalf", Err(SendError::Closed(Phase::Body(http::StatusCode::OK)))),
+        (
+            b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\nhalf",
+            Err(SendError::Closed(Phase::Body(http::StatusCode::OK))),
+        ),
     ];
     for (answer, expected) in cases {
         let peer = tls_peer(acceptor.clone(), answer, true).await;
@@ -117,6 +132,12 @@ async fn a_close_without_goodbye_ends_a_body_unless_its_length_says_otherwise() 
 #[test]
 fn an_unusable_policy_is_refused() {
     let build = |policy| GuardedClient::new(policy, Names::new(&[])).err();
-    assert_eq!(build(Policy { user_agent: "a\nb".into(), ..Policy::default() }), Some(PolicyError::UserAgent));
-    assert!(matches!(build(Policy { extra_roots: vec![vec![1, 2, 3].into()], ..Policy::default() }), Some(PolicyError::Tls(_))));
+    assert_eq!(
+        build(Policy { user_agent: "a\nb".into(), ..Policy::default() }),
+        Some(PolicyError::UserAgent)
+    );
+    assert!(matches!(
+        build(Policy { extra_roots: vec![vec![1, 2, 3].into()], ..Policy::default() }),
+        Some(PolicyError::Tls(_))
+    ));
 }

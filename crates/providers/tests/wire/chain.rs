@@ -24,7 +24,15 @@ fn no_model(_: &ModelSection) -> Result<Arc<dyn LanguageModel>, String> {
 }
 
 fn set(settings: &Settings) -> Set {
-    build(settings, Offline { to_text: &no_speech::<dyn Recogniser>, from_text: &no_speech::<dyn Synthesiser>, model: &no_model }).unwrap()
+    build(
+        settings,
+        Offline {
+            to_text: &no_speech::<dyn Recogniser>,
+            from_text: &no_speech::<dyn Synthesiser>,
+            model: &no_model,
+        },
+    )
+    .unwrap()
 }
 
 fn figure(set: &Set, role: Role, provider: &str) -> Figure {
@@ -56,10 +64,18 @@ async fn a_recogniser_that_breaks_in_a_turn_is_replaced_and_no_sample_is_lost() 
         listening.turn_ended();
         feed(&*listening, 500);
         listening.turn_ended();
-        assert_eq!(turn(&*listening).await.as_deref(), Ok("heard 7333"), "{first:?} to {second:?}: all of the turn, and nothing of the one before");
+        assert_eq!(
+            turn(&*listening).await.as_deref(),
+            Ok("heard 7333"),
+            "{first:?} to {second:?}: all of the turn, and nothing of the one before"
+        );
         assert_eq!(turn(&*listening).await.as_deref(), Ok("heard 500"));
-        let (broken, good) = (figure(&set, Role::ToText, first.name()), figure(&set, Role::ToText, second.name()));
-        assert_eq!((broken.asked, broken.answered, broken.faults), (1, 1, vec![(ProviderFault::Unreachable, 1)]));
+        let (broken, good) =
+            (figure(&set, Role::ToText, first.name()), figure(&set, Role::ToText, second.name()));
+        assert_eq!(
+            (broken.asked, broken.answered, broken.faults),
+            (1, 1, vec![(ProviderFault::Unreachable, 1)])
+        );
         assert_eq!((good.asked, good.answered, good.faults), (1, 1, vec![]));
         assert_eq!(set.dropped_samples(), 0);
     }
@@ -78,7 +94,8 @@ async fn an_unanswered_end_of_a_turn_is_answered_by_the_next_recogniser() {
     })
     .await;
     let standing = Fake::ElevenLabs.start(usize::MAX, Log::new()).await;
-    let set = set(&to_text(vec![Fake::Cartesia.section(&server.url), Fake::ElevenLabs.section(&standing.url)]));
+    let set =
+        set(&to_text(vec![Fake::Cartesia.section(&server.url), Fake::ElevenLabs.section(&standing.url)]));
     let listening = listen(&*set.to_text).await.unwrap();
     feed(&*listening, 2000);
     listening.turn_ended();
@@ -113,7 +130,8 @@ async fn a_recogniser_that_stands_alone_is_opened_again_but_not_for_ever() {
 
 /// Two synthesisers at these addresses.
 fn from_text(first: &str, second: &str) -> Set {
-    let sections = vec![synthesisers::section(Fake::Cartesia, first), synthesisers::section(Fake::ElevenLabs, second)];
+    let sections =
+        vec![synthesisers::section(Fake::Cartesia, first), synthesisers::section(Fake::ElevenLabs, second)];
     set(&Settings { from_text: sections, ..Settings::default() })
 }
 
@@ -142,7 +160,8 @@ async fn a_voice_that_breaks_off_is_followed_by_the_rest_from_the_next_sentence(
     let (header, value) = Fake::Cartesia.credentials();
     let breaking = Server::ws(header, value, |mut conn| async move {
         let Some(asked) = conn.json().await else { return };
-        let chunk = json!({"type": "chunk", "data": "AQACAAMA", "done": false, "context_id": asked["context_id"]});
+        let chunk =
+            json!({"type": "chunk", "data": "AQACAAMA", "done": false, "context_id": asked["context_id"]});
         conn.send(chunk).await;
     })
     .await;
@@ -160,9 +179,13 @@ async fn the_owner_of_a_voice_is_asked_first() {
     let (one, two) = (Log::new(), Log::new());
     let deepgram = synthesisers::start(Fake::Deepgram, one.clone()).await;
     let elevenlabs = synthesisers::start(Fake::ElevenLabs, two.clone()).await;
-    let sections = vec![synthesisers::section(Fake::ElevenLabs, &elevenlabs.url), synthesisers::section(Fake::Deepgram, &deepgram.url)];
+    let sections = vec![
+        synthesisers::section(Fake::ElevenLabs, &elevenlabs.url),
+        synthesisers::section(Fake::Deepgram, &deepgram.url),
+    ];
     let set = set(&Settings { from_text: sections, ..Settings::default() });
-    let order = |voice: &str| SpeakOrder { text: "Hello.".into(), voice: voice.into(), language: "en".into() };
+    let order =
+        |voice: &str| SpeakOrder { text: "Hello.".into(), voice: voice.into(), language: "en".into() };
     hear(&mut *soon(set.from_text.speak(order("deepgram-aura-2-thalia-en"))).await.unwrap()).await.unwrap();
     assert_eq!((one.lines().len(), two.lines().len()), (2, 0));
     hear(&mut *soon(set.from_text.speak(order("offline-female"))).await.unwrap()).await.unwrap();
@@ -195,7 +218,8 @@ async fn a_model_is_replaced_before_its_first_word_and_not_after() {
         assert_eq!(figure(&set, Role::Model, "first").answered, 0);
     }
     // After a word the turn ends with what was said.
-    let breaking = streaming(&(text("From the first,") + "data: {\"error\":{\"code\":\"x\"}}\n\n"), usize::MAX).await;
+    let breaking =
+        streaming(&(text("From the first,") + "data: {\"error\":{\"code\":\"x\"}}\n\n"), usize::MAX).await;
     let set = set(&models(vec![named("first", &breaking.url), named("second", &good.url)]));
     assert_eq!(talk(&*set.model).await, Ok(("From the first,".into(), vec![])));
     let first = figure(&set, Role::Model, "first");
@@ -225,8 +249,13 @@ async fn a_provider_that_keeps_failing_is_passed_over_until_a_probe_succeeds() {
     let seconds = Arc::new(AtomicU64::new(0));
     let read = seconds.clone();
     let clock: Monotonic = Arc::new(move || Duration::from_secs(read.load(Ordering::SeqCst)));
-    let breaker = BreakerLimits { failures: 3, window: Duration::from_secs(60), pause: Duration::from_secs(30) };
-    let set = set(&Settings { breaker, clock, ..models(vec![named("first", &first.url), named("second", &second.url)]) });
+    let breaker =
+        BreakerLimits { failures: 3, window: Duration::from_secs(60), pause: Duration::from_secs(30) };
+    let set = set(&Settings {
+        breaker,
+        clock,
+        ..models(vec![named("first", &first.url), named("second", &second.url)])
+    });
     let says = async |expected: &str, asked: usize, open: bool| {
         assert_eq!(talk(&*set.model).await, Ok((expected.into(), vec![])));
         assert_eq!((log.lines().len(), figure(&set, Role::Model, "first").open), (asked, open));
@@ -268,9 +297,20 @@ async fn a_provider_is_asked_in_its_pause_when_all_others_have_failed() {
 
 #[tokio::test]
 async fn residency_leaves_out_what_is_not_resident() {
-    let section = |name: &str| Speech { name: name.into(), api_key: "k".into(), voice: Some("v".into()), ..Speech::default() };
-    let model = ModelSection { model: "m".into(), base_url: "https://llm.example.com/v1".into(), name: "far".into(), ..ModelSection::default() };
-    let near = ModelSection { base_url: "http://10.0.0.7:8000/v1".into(), name: "near".into(), ..model.clone() };
+    let section = |name: &str| Speech {
+        name: name.into(),
+        api_key: "k".into(),
+        voice: Some("v".into()),
+        ..Speech::default()
+    };
+    let model = ModelSection {
+        model: "m".into(),
+        base_url: "https://llm.example.com/v1".into(),
+        name: "far".into(),
+        ..ModelSection::default()
+    };
+    let near =
+        ModelSection { base_url: "http://10.0.0.7:8000/v1".into(), name: "near".into(), ..model.clone() };
     let mut settings = Settings {
         to_text: vec![section("deepgram"), section("sarvam")],
         from_text: vec![section("cartesia"), section("sarvam")],
@@ -279,24 +319,35 @@ async fn residency_leaves_out_what_is_not_resident() {
         ..Settings::default()
     };
     let resident = set(&settings);
-    assert_eq!((resident.to_text.name(), resident.from_text.name(), resident.model.name()), ("sarvam", "sarvam", "near"));
+    assert_eq!(
+        (resident.to_text.name(), resident.from_text.name(), resident.model.name()),
+        ("sarvam", "sarvam", "near")
+    );
     assert!(resident.to_text.resident() && resident.complete().is_ok());
     settings.language_models = vec![model];
     let short = set(&settings);
     assert_eq!(short.complete(), Err(Role::Model));
     assert_eq!(
         talk(&*short.model).await.unwrap_err(),
-        ProviderError::new("language_model.providers", ProviderFault::NotInstalled, "no language model is set up")
+        ProviderError::new(
+            "language_model.providers",
+            ProviderFault::NotInstalled,
+            "no language model is set up"
+        )
     );
     settings.residency = false;
     let all = set(&settings);
-    assert_eq!((all.to_text.name(), all.model.name(), all.to_text.resident()), ("deepgram,sarvam", "far", false));
+    assert_eq!(
+        (all.to_text.name(), all.model.name(), all.to_text.resident()),
+        ("deepgram,sarvam", "far", false)
+    );
 }
 
 #[tokio::test]
 async fn every_provider_has_a_line_for_the_doctor() {
     let (header, value) = Fake::Deepgram.credentials();
-    let well = Server::ws(header, value, |mut conn| async move { while conn.next().await.is_some() {} }).await;
+    let well =
+        Server::ws(header, value, |mut conn| async move { while conn.next().await.is_some() {} }).await;
     let refusing = Server::answering(answer(401, "{}")).await;
     let settings = Settings {
         to_text: vec![Fake::Deepgram.section(&well.url), Fake::Sarvam.section(&refusing.url)],
@@ -305,8 +356,10 @@ async fn every_provider_has_a_line_for_the_doctor() {
         ..Settings::default()
     };
     let checks = soon(set(&settings).checks()).await;
-    let lines: Vec<(&str, Role, Option<ProviderFault>)> =
-        checks.iter().map(|check| (check.name.as_str(), check.role, check.outcome.as_ref().err().map(|error| error.fault))).collect();
+    let lines: Vec<(&str, Role, Option<ProviderFault>)> = checks
+        .iter()
+        .map(|check| (check.name.as_str(), check.role, check.outcome.as_ref().err().map(|error| error.fault)))
+        .collect();
     assert_eq!(
         lines,
         [
@@ -316,9 +369,21 @@ async fn every_provider_has_a_line_for_the_doctor() {
             ("main", Role::Model, Some(ProviderFault::Forbidden)),
         ]
     );
-    let wrong = Settings { from_text: vec![Speech { name: "nobody".into(), ..Speech::default() }], ..Settings::default() };
-    let offline = Offline { to_text: &no_speech::<dyn Recogniser>, from_text: &no_speech::<dyn Synthesiser>, model: &no_model };
-    assert!(build(&wrong, offline).unwrap_err().starts_with("speech.from_text: there is no provider \"nobody\""));
-    let offline_wanted = Settings { to_text: vec![Speech { name: "offline".into(), ..Speech::default() }], ..Settings::default() };
+    let wrong = Settings {
+        from_text: vec![Speech { name: "nobody".into(), ..Speech::default() }],
+        ..Settings::default()
+    };
+    let offline = Offline {
+        to_text: &no_speech::<dyn Recogniser>,
+        from_text: &no_speech::<dyn Synthesiser>,
+        model: &no_model,
+    };
+    assert!(
+        build(&wrong, offline).unwrap_err().starts_with("speech.from_text: there is no provider \"nobody\"")
+    );
+    let offline_wanted = Settings {
+        to_text: vec![Speech { name: "offline".into(), ..Speech::default() }],
+        ..Settings::default()
+    };
     assert_eq!(build(&offline_wanted, offline).unwrap_err(), "speech.to_text: offline is not set up here");
 }

@@ -18,9 +18,19 @@ fn adapters_do_not_show_their_secrets() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let _inside = runtime.enter();
     let net = net();
-    let speech = Speech { name: "openai".into(), api_key: KEY.into(), base_url: Some("https://host/v1".into()), ..Speech::default() };
-    let model =
-        LanguageModel { name: "main".into(), api_key: KEY.into(), base_url: "https://host/v1".into(), model: "m".into(), ..LanguageModel::default() };
+    let speech = Speech {
+        name: "openai".into(),
+        api_key: KEY.into(),
+        base_url: Some("https://host/v1".into()),
+        ..Speech::default()
+    };
+    let model = LanguageModel {
+        name: "main".into(),
+        api_key: KEY.into(),
+        base_url: "https://host/v1".into(),
+        model: "m".into(),
+        ..LanguageModel::default()
+    };
     let shown = format!(
         "{:?} {:?} {:?} {:?} {net:?}",
         OpenAiSpeech::new(&speech, &net).unwrap(),
@@ -32,7 +42,8 @@ fn adapters_do_not_show_their_secrets() {
     let unsendable = Speech { api_key: "hush\nhush".into(), ..speech };
     let refused = OpenAiSpeech::new(&unsendable, &net).unwrap_err();
     assert!(refused.contains("api_key") && !refused.contains("hush"), "{refused}");
-    let wrong = OpenAi::new(&LanguageModel { base_url: "https://a:hush@host/".into(), ..model }, &net).unwrap_err();
+    let wrong =
+        OpenAi::new(&LanguageModel { base_url: "https://a:hush@host/".into(), ..model }, &net).unwrap_err();
     assert!(wrong.contains("base_url") && !wrong.contains("hush"), "{wrong}");
 }
 
@@ -41,12 +52,13 @@ async fn certificates_are_verified() {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let certificate: CertificateDer<'static> = made.cert.der().clone();
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
-    let config = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate.clone()], key)
-        .unwrap();
+    let config =
+        rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.clone()], key)
+            .unwrap();
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let server = Server::tcp(move |_, stream| {
         let acceptor = acceptor.clone();

@@ -1,5 +1,5 @@
-//! The providers' recognisers as servers that count: a turn is answered with «heard» and the number of samples that arrived. A message that the protocol does not know, or one out
-//! of order, ends the connection.
+//! The providers' recognisers as servers that count: a turn is answered with «heard» and the number of
+//! samples that arrived. A message that the protocol does not know, or one out of order, ends the connection.
 
 use std::time::Duration;
 
@@ -63,7 +63,9 @@ impl Fake {
             Fake::ElevenLabs => {
                 "/v1/speech-to-text/realtime?model_id=scribe_v2_realtime&audio_format=pcm_8000&commit_strategy=manual&language_code=hi"
             }
-            Fake::Cartesia => "/stt/websocket?model=ink-whisper&language=hi&encoding=pcm_s16le&sample_rate=8000",
+            Fake::Cartesia => {
+                "/stt/websocket?model=ink-whisper&language=hi&encoding=pcm_s16le&sample_rate=8000"
+            }
         }
     }
 
@@ -82,7 +84,8 @@ impl Fake {
         }
     }
 
-    /// A server that answers for as long as `lives` allows: it hangs up in the midst of that turn (counted from 0). The log tells every sample count.
+    /// A server that answers for as long as `lives` allows: it hangs up in the midst of that turn (counted
+    /// from 0). The log tells every sample count.
     pub async fn start(self, lives: usize, log: Log) -> Server {
         let (header, value) = self.credentials();
         Server::ws(header, value, move |conn| {
@@ -154,7 +157,10 @@ impl Fake {
                 if json["type"] == "flush" {
                     return true;
                 }
-                assert_eq!((&json["audio"]["encoding"], &json["audio"]["sample_rate"]), (&json!("audio/wav"), &json!("8000")));
+                assert_eq!(
+                    (&json["audio"]["encoding"], &json["audio"]["sample_rate"]),
+                    (&json!("audio/wav"), &json!("8000"))
+                );
                 ear.samples += count(&json["audio"]["data"]);
             }
             Fake::Deepgram => match json["type"].as_str().unwrap() {
@@ -164,7 +170,10 @@ impl Fake {
                 other => panic!("{other}"),
             },
             Fake::ElevenLabs => {
-                assert_eq!((&json["message_type"], &json["sample_rate"]), (&json!("input_audio_chunk"), &json!(8000)));
+                assert_eq!(
+                    (&json["message_type"], &json["sample_rate"]),
+                    (&json!("input_audio_chunk"), &json!(8000))
+                );
                 ear.samples += count(&json["audio_base_64"]);
                 return json["commit"] == true;
             }
@@ -208,9 +217,15 @@ impl Fake {
     /// An error message of this provider.
     pub fn error(self) -> Value {
         match self {
-            Fake::Sarvam => json!({"event": "error", "code": "rate_limit_exceeded_error", "message": "you said my secret", "is_fatal": true}),
-            Fake::Legacy => json!({"type": "error", "data": {"error": "you said my secret", "code": "rate_limit_exceeded_error"}}),
-            Fake::Deepgram => json!({"type": "Error", "code": "RATE_LIMIT", "description": "you said my secret"}),
+            Fake::Sarvam => {
+                json!({"event": "error", "code": "rate_limit_exceeded_error", "message": "you said my secret", "is_fatal": true})
+            }
+            Fake::Legacy => {
+                json!({"type": "error", "data": {"error": "you said my secret", "code": "rate_limit_exceeded_error"}})
+            }
+            Fake::Deepgram => {
+                json!({"type": "Error", "code": "RATE_LIMIT", "description": "you said my secret"})
+            }
             Fake::ElevenLabs => json!({"message_type": "rate_limited", "error": "you said my secret"}),
             Fake::Cartesia => json!({"type": "error", "status_code": 429, "error": "you said my secret"}),
         }

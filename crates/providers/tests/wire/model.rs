@@ -67,7 +67,10 @@ pub async fn talk(model: &dyn LanguageModel) -> Result<(String, Vec<Said>), Prov
 
 /// An event with this delta.
 pub fn delta(delta: Value) -> String {
-    format!("data: {}\n\n", json!({"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]}))
+    format!(
+        "data: {}\n\n",
+        json!({"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
+    )
 }
 
 pub fn text(words: &str) -> String {
@@ -105,15 +108,24 @@ const DONE: &str = "data: [DONE]\n\n";
 async fn a_turn_is_asked_for_and_read_however_it_is_cut() {
     let server = Server::http(|request, mut to| async move {
         assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/v1/chat/completions"));
-        assert_eq!((request.header("authorization"), request.header("content-type")), ("Bearer hush-hush", "application/json"));
+        assert_eq!(
+            (request.header("authorization"), request.header("content-type")),
+            ("Bearer hush-hush", "application/json")
+        );
         let body = request.json();
         assert_eq!(
             (&body["model"], &body["stream"], &body["temperature"], &body["max_tokens"]),
             (&json!("m"), &json!(true), &json!(0.3), &json!(300))
         );
-        let roles: Vec<&str> = body["messages"].as_array().unwrap().iter().map(|one| one["role"].as_str().unwrap()).collect();
+        let roles: Vec<&str> =
+            body["messages"].as_array().unwrap().iter().map(|one| one["role"].as_str().unwrap()).collect();
         assert_eq!(roles, ["system", "assistant", "user"]);
-        let names: Vec<&str> = body["tools"].as_array().unwrap().iter().map(|one| one["function"]["name"].as_str().unwrap()).collect();
+        let names: Vec<&str> = body["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["function"]["name"].as_str().unwrap())
+            .collect();
         assert_eq!(names, ["take_exit", "end_call", "track_parcel"]);
         assert_eq!(body["tools"][2]["function"]["parameters"]["properties"]["number"]["type"], "string");
         to.begin("text/event-stream").await;
@@ -139,40 +151,65 @@ async fn a_turn_is_asked_for_and_read_however_it_is_cut() {
     .concat();
     for size in [1, 2, 3, 5, 17, 64, 1000] {
         let server = streaming(&stream, size).await;
-        assert_eq!(talk(&model(&server.url)).await, Ok(("नमस्ते, wait.".into(), vec![tool(json!({"number": "7"}))])), "pieces of {size}");
+        assert_eq!(
+            talk(&model(&server.url)).await,
+            Ok(("नमस्ते, wait.".into(), vec![tool(json!({"number": "7"}))])),
+            "pieces of {size}"
+        );
     }
 }
 
 #[tokio::test]
 async fn liberties_of_servers_are_understood() {
     let whole_call = |arguments: Value| {
-        delta(json!({"tool_calls": [{"id": "a", "type": "function", "function": {"name": "track_parcel", "arguments": arguments}}]}))
+        delta(
+            json!({"tool_calls": [{"id": "a", "type": "function", "function": {"name": "track_parcel", "arguments": arguments}}]}),
+        )
     };
     // The whole call at once and no index; arguments as JSON; no [DONE].
-    assert_eq!(streamed(&whole_call(json!("{\"number\":\"1\"}"))).await, Ok((String::new(), vec![tool(json!({"number": "1"}))])));
-    assert_eq!(streamed(&whole_call(json!({"number": "1"}))).await, Ok((String::new(), vec![tool(json!({"number": "1"}))])));
+    assert_eq!(
+        streamed(&whole_call(json!("{\"number\":\"1\"}"))).await,
+        Ok((String::new(), vec![tool(json!({"number": "1"}))]))
+    );
+    assert_eq!(
+        streamed(&whole_call(json!({"number": "1"}))).await,
+        Ok((String::new(), vec![tool(json!({"number": "1"}))]))
+    );
     assert_eq!(streamed(&whole_call(json!(""))).await, Ok((String::new(), vec![tool(json!({}))])));
     // No index, in pieces.
     let pieces = [
-        delta(json!({"tool_calls": [{"id": "a", "function": {"name": "track_parcel", "arguments": "{\"number\":"}}]})),
+        delta(
+            json!({"tool_calls": [{"id": "a", "function": {"name": "track_parcel", "arguments": "{\"number\":"}}]}),
+        ),
         delta(json!({"tool_calls": [{"function": {"arguments": "\"2\"}"}}]})),
         DONE.to_owned(),
     ];
     assert_eq!(streamed(&pieces.concat()).await, Ok((String::new(), vec![tool(json!({"number": "2"}))])));
     // Two calls, both counted 0.
     let twins = [
-        delta(json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "track_parcel", "arguments": "{\"number\":\"1\"}"}}]})),
-        delta(json!({"tool_calls": [{"index": 0, "id": "b", "function": {"name": "track_parcel", "arguments": "{\"number\":\"2\"}"}}]})),
+        delta(
+            json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "track_parcel", "arguments": "{\"number\":\"1\"}"}}]}),
+        ),
+        delta(
+            json!({"tool_calls": [{"index": 0, "id": "b", "function": {"name": "track_parcel", "arguments": "{\"number\":\"2\"}"}}]}),
+        ),
     ];
-    assert_eq!(streamed(&twins.concat()).await, Ok((String::new(), vec![tool(json!({"number": "1"})), tool(json!({"number": "2"}))])));
+    assert_eq!(
+        streamed(&twins.concat()).await,
+        Ok((String::new(), vec![tool(json!({"number": "1"})), tool(json!({"number": "2"}))]))
+    );
     // Exits and the end, after tools whatever their order.
     let all = [
         text("Bye."),
         delta(
             json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "end_call", "arguments": "{\"outcome\":\"Call back requested\"}"}}]}),
         ),
-        delta(json!({"tool_calls": [{"index": 1, "id": "b", "function": {"name": "take_exit", "arguments": "{\"exit\":\"1\"}"}}]})),
-        delta(json!({"tool_calls": [{"index": 2, "id": "c", "function": {"name": "track_parcel", "arguments": "{}"}}]})),
+        delta(
+            json!({"tool_calls": [{"index": 1, "id": "b", "function": {"name": "take_exit", "arguments": "{\"exit\":\"1\"}"}}]}),
+        ),
+        delta(
+            json!({"tool_calls": [{"index": 2, "id": "c", "function": {"name": "track_parcel", "arguments": "{}"}}]}),
+        ),
         DONE.to_owned(),
     ];
     let expected = vec![tool(json!({})), Said::Exit(1), Said::End(Some("call_back_requested".into()))];
@@ -185,15 +222,22 @@ async fn liberties_of_servers_are_understood() {
     let server = Server::answering(answer(200, &plain.to_string())).await;
     assert_eq!(talk(&model(&server.url)).await, Ok(("Whole.".into(), vec![])));
     // A damaged call beside words is left out.
-    let damaged =
-        [text("One moment."), delta(json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "track_parcel", "arguments": "{\"nu"}}]}))];
+    let damaged = [
+        text("One moment."),
+        delta(
+            json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "track_parcel", "arguments": "{\"nu"}}]}),
+        ),
+    ];
     assert_eq!(streamed(&damaged.concat()).await, Ok(("One moment.".into(), vec![])));
 }
 
 #[tokio::test]
 async fn turns_that_are_none_are_failures() {
-    let call =
-        |name: &str, arguments: &str| delta(json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": name, "arguments": arguments}}]}));
+    let call = |name: &str, arguments: &str| {
+        delta(
+            json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": name, "arguments": arguments}}]}),
+        )
+    };
     for stream in [
         DONE.to_owned(),
         String::new(),
@@ -204,7 +248,8 @@ async fn turns_that_are_none_are_failures() {
     ] {
         assert_eq!(streamed(&stream).await.unwrap_err().fault, ProviderFault::Broken, "{stream}");
     }
-    let limited = "data: {\"error\":{\"message\":\"you said my secret\",\"code\":\"rate_limit_exceeded\"}}\n\n";
+    let limited =
+        "data: {\"error\":{\"message\":\"you said my secret\",\"code\":\"rate_limit_exceeded\"}}\n\n";
     let error = streamed(limited).await.unwrap_err();
     assert!(error.fault == ProviderFault::Limited && !error.to_string().contains("secret"), "{error}");
     let filtered = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"content_filter\"}]}\n\n";
@@ -216,9 +261,18 @@ async fn turns_that_are_none_are_failures() {
         (500, ProviderFault::Broken),
         (503, ProviderFault::Unreachable),
     ] {
-        let server = Server::answering(answer(status, r#"{"error":{"message":"you said my secret","type":"some_error"}}"#)).await;
+        let server = Server::answering(answer(
+            status,
+            r#"{"error":{"message":"you said my secret","type":"some_error"}}"#,
+        ))
+        .await;
         let error = talk(&model(&server.url)).await.unwrap_err();
-        assert!(error.fault == fault && !error.to_string().contains("secret") && error.to_string().contains("some_error"), "{error}");
+        assert!(
+            error.fault == fault
+                && !error.to_string().contains("secret")
+                && error.to_string().contains("some_error"),
+            "{error}"
+        );
     }
     assert_eq!(talk(&model("http://127.0.0.1:1")).await.unwrap_err().fault, ProviderFault::Unreachable);
 }
@@ -277,7 +331,12 @@ async fn fields_that_a_server_refuses_are_left_out_from_then_on() {
             log.add(refused.unwrap_or("taken"));
             match refused {
                 Some(field) => {
-                    to.whole(400, "application/json", json!({"error": {"message": format!("unsupported: {field}")}}).to_string().as_bytes()).await
+                    to.whole(
+                        400,
+                        "application/json",
+                        json!({"error": {"message": format!("unsupported: {field}")}}).to_string().as_bytes(),
+                    )
+                    .await
                 }
                 None => {
                     assert_eq!(body["max_completion_tokens"], 300);
@@ -337,7 +396,10 @@ async fn analyses_are_asked_for_by_schema_or_in_words() {
         for _ in 0..2 {
             let analysis = soon(model.analyse(analysis_order())).await.unwrap();
             assert_eq!((analysis.summary.as_str(), &analysis.extracted["amount"]), ("Paid.", &json!(500)));
-            assert_eq!((analysis.outcome.as_deref(), analysis.sentiment.as_deref()), (Some("paid"), Some("neutral")));
+            assert_eq!(
+                (analysis.outcome.as_deref(), analysis.sentiment.as_deref()),
+                (Some("paid"), Some("neutral"))
+            );
         }
         let expected: &[&str] = match takes {
             "json_schema" => &["json_schema", "json_schema"],
@@ -348,5 +410,8 @@ async fn analyses_are_asked_for_by_schema_or_in_words() {
     }
     let prose = json!({"choices": [{"message": {"content": "I cannot."}}]}).to_string();
     let server = Server::answering(answer(200, &prose)).await;
-    assert_eq!(soon(model(&server.url).analyse(analysis_order())).await.unwrap_err().fault, ProviderFault::Broken);
+    assert_eq!(
+        soon(model(&server.url).analyse(analysis_order())).await.unwrap_err().fault,
+        ProviderFault::Broken
+    );
 }

@@ -14,7 +14,13 @@ use crate::server::{Log, Request, Server, answer, soon};
 use crate::synthesisers::{hear, speak, synthesiser};
 
 fn section(url: &str) -> Speech {
-    Speech { name: "openai".into(), base_url: Some(format!("{url}/v1")), api_key: KEY.into(), timeout: Duration::from_secs(10), ..Speech::default() }
+    Speech {
+        name: "openai".into(),
+        base_url: Some(format!("{url}/v1")),
+        api_key: KEY.into(),
+        timeout: Duration::from_secs(10),
+        ..Speech::default()
+    }
 }
 
 fn tone(samples: usize) -> Vec<i16> {
@@ -25,12 +31,15 @@ fn tone(samples: usize) -> Vec<i16> {
 fn posted_ms(request: &Request) -> usize {
     assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/v1/audio/transcriptions"));
     assert_eq!(request.header("authorization"), "Bearer hush-hush");
-    let boundary = request.header("content-type").strip_prefix("multipart/form-data; boundary=").unwrap().to_owned();
+    let boundary =
+        request.header("content-type").strip_prefix("multipart/form-data; boundary=").unwrap().to_owned();
     let text = String::from_utf8_lossy(&request.body);
     assert!(text.ends_with(&format!("\r\n--{boundary}--\r\n")));
-    for field in
-        ["name=\"model\"\r\n\r\nwhisper-1\r\n", "name=\"language\"\r\n\r\nhi\r\n", "filename=\"turn.wav\"\r\ncontent-type: audio/wav\r\n\r\nRIFF"]
-    {
+    for field in [
+        "name=\"model\"\r\n\r\nwhisper-1\r\n",
+        "name=\"language\"\r\n\r\nhi\r\n",
+        "filename=\"turn.wav\"\r\ncontent-type: audio/wav\r\n\r\nRIFF",
+    ] {
         assert!(text.contains(field), "{field}");
     }
     let at = request.body.windows(4).position(|four| four == b"RIFF").unwrap();
@@ -52,7 +61,12 @@ async fn turns_are_posted_without_their_silence_and_answered_in_order() {
                 {"text": " Thank you for watching!", "no_speech_prob": 0.9, "avg_logprob": -1.4},
             ]);
             assert!(String::from_utf8_lossy(&request.body).contains("verbose_json"));
-            to.whole(200, "application/json", json!({"text": "…", "segments": segments}).to_string().as_bytes()).await;
+            to.whole(
+                200,
+                "application/json",
+                json!({"text": "…", "segments": segments}).to_string().as_bytes(),
+            )
+            .await;
             assert!(number < 2, "silence is not posted");
         }
     })
@@ -82,7 +96,12 @@ async fn a_server_without_verbose_answers_is_asked_for_plain_ones() {
             let verbose = String::from_utf8_lossy(&request.body).contains("verbose_json");
             log.add(if verbose { "verbose" } else { "plain" });
             if verbose {
-                to.whole(400, "application/json", br#"{"error":{"message":"response_format","code":"unsupported_value"}}"#).await;
+                to.whole(
+                    400,
+                    "application/json",
+                    br#"{"error":{"message":"response_format","code":"unsupported_value"}}"#,
+                )
+                .await;
             } else {
                 to.whole(200, "application/json", br#"{"text":" haan "}"#).await;
             }
@@ -100,7 +119,9 @@ async fn a_server_without_verbose_answers_is_asked_for_plain_ones() {
 
 #[tokio::test]
 async fn a_transcription_that_fails_ends_the_listening() {
-    for (status, fault) in [(401, ProviderFault::Forbidden), (429, ProviderFault::Limited), (500, ProviderFault::Broken)] {
+    for (status, fault) in
+        [(401, ProviderFault::Forbidden), (429, ProviderFault::Limited), (500, ProviderFault::Broken)]
+    {
         let server = Server::answering(answer(status, r#"{"error":{"message":"you said my secret"}}"#)).await;
         let listening = listen(&*recogniser(&section(&server.url))).await.unwrap();
         listening.feed(&tone(4000));
@@ -120,15 +141,21 @@ async fn a_transcription_that_fails_ends_the_listening() {
 #[tokio::test]
 async fn speech_is_streamed_and_brought_to_the_lines_rate() {
     // A second of 500 Hz at 24 kHz, in chunks that cut samples.
-    let samples: Vec<u8> =
-        (0..24_000).flat_map(|at| (((f64::from(at) * 500.0 * std::f64::consts::TAU / 24_000.0).sin() * 8000.0) as i16).to_le_bytes()).collect();
+    let samples: Vec<u8> = (0..24_000)
+        .flat_map(|at| {
+            (((f64::from(at) * 500.0 * std::f64::consts::TAU / 24_000.0).sin() * 8000.0) as i16).to_le_bytes()
+        })
+        .collect();
     let log = Log::new();
     let told = log.clone();
     let server = Server::http(move |request, mut to| {
         let (samples, log) = (samples.clone(), told.clone());
         async move {
             assert_eq!(request.path, "/v1/audio/speech");
-            assert_eq!(request.json(), json!({"model": "tts-1", "input": "Hello.", "voice": "alloy", "response_format": "pcm"}));
+            assert_eq!(
+                request.json(),
+                json!({"model": "tts-1", "input": "Hello.", "voice": "alloy", "response_format": "pcm"})
+            );
             to.begin("audio/pcm").await;
             for piece in samples.chunks(1001) {
                 to.raw(piece).await;
@@ -184,5 +211,8 @@ async fn the_list_of_models_is_the_check() {
     let bare = Server::answering(answer(404, "{}")).await;
     assert!(soon(synthesiser(&section(&bare.url)).check()).await.is_ok());
     let refusing = Server::answering(answer(401, "{}")).await;
-    assert_eq!(soon(synthesiser(&section(&refusing.url)).check()).await.unwrap_err().fault, ProviderFault::Forbidden);
+    assert_eq!(
+        soon(synthesiser(&section(&refusing.url)).check()).await.unwrap_err().fault,
+        ProviderFault::Forbidden
+    );
 }

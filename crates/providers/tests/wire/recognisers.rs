@@ -74,10 +74,17 @@ async fn a_provider_that_refuses_is_told_by_its_status() {
         let refused = listen(&*recogniser(&section)).await.err().unwrap();
         assert_eq!((refused.fault, refused.provider.as_str()), (ProviderFault::Forbidden, fake.name()));
         assert!(!refused.to_string().contains("wrong-key"));
-        for (status, fault) in
-            [(401, ProviderFault::Forbidden), (429, ProviderFault::Limited), (500, ProviderFault::Broken), (400, ProviderFault::Refused)]
-        {
-            let server = Server::answering(answer(status, r#"{"error":{"message":"you said my secret","code":"some_code"}}"#)).await;
+        for (status, fault) in [
+            (401, ProviderFault::Forbidden),
+            (429, ProviderFault::Limited),
+            (500, ProviderFault::Broken),
+            (400, ProviderFault::Refused),
+        ] {
+            let server = Server::answering(answer(
+                status,
+                r#"{"error":{"message":"you said my secret","code":"some_code"}}"#,
+            ))
+            .await;
             section.base_url = Some(server.url.clone());
             let refused = listen(&*recogniser(&section)).await.err().unwrap();
             assert_eq!(refused.fault, fault, "{fake:?} {status}");
@@ -234,21 +241,39 @@ async fn a_queue_that_nobody_empties_stays_small_and_counts_what_it_dropped() {
 #[tokio::test]
 async fn languages_residency_and_checks() {
     let of = |name: &str, url: Option<&str>| {
-        let section = Speech { name: name.into(), base_url: url.map(str::to_owned), api_key: KEY.into(), ..Speech::default() };
+        let section = Speech {
+            name: name.into(),
+            base_url: url.map(str::to_owned),
+            api_key: KEY.into(),
+            ..Speech::default()
+        };
         recogniser(&section)
     };
     assert!(of("sarvam", None).resident() && of("sarvam", None).speaks("or"));
-    assert!(!of("deepgram", None).resident() && of("deepgram", None).speaks("hi") && !of("deepgram", None).speaks("ta"));
+    assert!(
+        !of("deepgram", None).resident()
+            && of("deepgram", None).speaks("hi")
+            && !of("deepgram", None).speaks("ta")
+    );
     assert!(of("deepgram", Some("https://api.in.deepgram.com")).resident());
     assert!(!of("cartesia", None).speaks("hi") && of("elevenlabs", None).speaks("te"));
     let settled = Speech { name: "elevenlabs".into(), resident: Some(true), ..Speech::default() };
     assert!(recogniser(&settled).resident());
-    let unknown = providers::speech::recogniser(&Speech { name: "nobody".into(), ..Speech::default() }, &net()).err().unwrap();
+    let unknown =
+        providers::speech::recogniser(&Speech { name: "nobody".into(), ..Speech::default() }, &net())
+            .err()
+            .unwrap();
     assert!(unknown.contains("nobody") && unknown.contains("deepgram"), "{unknown}");
 
     let (header, value) = Fake::Deepgram.credentials();
-    let server = Server::ws(header, value, |mut conn| async move { while conn.next().await.is_some() {} }).await;
-    assert!(soon(recogniser(&Fake::Deepgram.section(&server.url)).check()).await.unwrap().starts_with("connected in"));
+    let server =
+        Server::ws(header, value, |mut conn| async move { while conn.next().await.is_some() {} }).await;
+    assert!(
+        soon(recogniser(&Fake::Deepgram.section(&server.url)).check())
+            .await
+            .unwrap()
+            .starts_with("connected in")
+    );
     let nobody = recogniser(&Fake::Deepgram.section("http://127.0.0.1:1"));
     assert_eq!(soon(nobody.check()).await.unwrap_err().fault, ProviderFault::Unreachable);
     let order = ListenOrder { language: "hi".into() };

@@ -14,7 +14,9 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request as Handshake, Response as Accepted};
+use tokio_tungstenite::tungstenite::handshake::server::{
+    ErrorResponse, Request as Handshake, Response as Accepted,
+};
 
 /// Longer than any test takes; what runs into it has hung.
 pub const PATIENCE: Duration = Duration::from_secs(20);
@@ -95,7 +97,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Answers WebSocket handshakes with `header: value` and refuses others with 401; then `serve` has the connection.
+    /// Answers WebSocket handshakes with `header: value` and refuses others with 401; then `serve` has the
+    /// connection.
     pub async fn ws<F, S>(header: &'static str, value: &'static str, serve: S) -> Server
     where
         S: Fn(Conn) -> F + Send + Sync + 'static,
@@ -208,8 +211,10 @@ async fn read_request(stream: &mut TcpStream) -> Option<Request> {
     let mut lines = head.lines();
     let mut first = lines.next()?.split(' ');
     let (method, path) = (first.next()?.to_owned(), first.next()?.to_owned());
-    let headers: HashMap<String, String> =
-        lines.filter_map(|line| line.split_once(':')).map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).collect();
+    let headers: HashMap<String, String> = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
     let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
     let mut body = bytes.split_off(end + 4);
     while body.len() < length {
@@ -240,7 +245,8 @@ impl Answer {
 
     /// The head of an answer that ends with the connection.
     pub async fn begin(&mut self, kind: &str) {
-        self.raw(format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n").as_bytes()).await;
+        self.raw(format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n").as_bytes())
+            .await;
     }
 
     /// Waits until the client has hung up.
@@ -252,5 +258,8 @@ impl Answer {
 
 /// A whole answer as bytes.
 pub fn answer(status: u16, body: &str) -> String {
-    format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
+    format!(
+        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
 }

@@ -28,13 +28,20 @@ fn signature(request: &Request, names: &str, scope: &str) -> String {
     let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
     let payload = hex(digest(&SHA256, &request.body).as_ref());
     let canonical = format!("{}\n{path}\n{query}\n{headers}\n{names}\n{payload}", request.method);
-    let to_sign = format!("AWS4-HMAC-SHA256\n{}\n{scope}\n{}", request.header("x-amz-date"), hex(digest(&SHA256, canonical.as_bytes()).as_ref()));
+    let to_sign = format!(
+        "AWS4-HMAC-SHA256\n{}\n{scope}\n{}",
+        request.header("x-amz-date"),
+        hex(digest(&SHA256, canonical.as_bytes()).as_ref())
+    );
     let key = scope.split('/').fold(format!("AWS4{SECRET}").into_bytes(), |key, part| mac(&key, part));
     hex(&mac(&key, &to_sign))
 }
 
 fn is_signed(request: &Request) -> bool {
-    let Some(rest) = request.header("authorization").strip_prefix("AWS4-HMAC-SHA256 Credential=key-id/") else { return false };
+    let Some(rest) = request.header("authorization").strip_prefix("AWS4-HMAC-SHA256 Credential=key-id/")
+    else {
+        return false;
+    };
     let mut parts = rest.split(',');
     let scope = parts.next().unwrap();
     let names = parts.next().unwrap().strip_prefix("SignedHeaders=").unwrap();
@@ -46,7 +53,8 @@ fn is_signed(request: &Request) -> bool {
 type Objects = Arc<Mutex<HashMap<String, (String, Vec<u8>)>>>;
 
 async fn serve(objects: Objects, request: Request, mut to: Answer) {
-    let xml = |code: &str| format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>m</Message></Error>");
+    let xml =
+        |code: &str| format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>m</Message></Error>");
     if !is_signed(&request) {
         return to.whole(403, "application/xml", xml("SignatureDoesNotMatch").as_bytes()).await;
     }
@@ -57,7 +65,10 @@ async fn serve(objects: Objects, request: Request, mut to: Answer) {
     match request.method.as_str() {
         "HEAD" => to.whole(200, "application/xml", b"").await,
         "PUT" => {
-            objects.lock().unwrap().insert(request.path.clone(), (request.header("content-type").to_owned(), request.body.clone()));
+            objects.lock().unwrap().insert(
+                request.path.clone(),
+                (request.header("content-type").to_owned(), request.body.clone()),
+            );
             to.whole(200, "application/xml", b"").await;
         }
         "DELETE" => {
@@ -65,13 +76,15 @@ async fn serve(objects: Objects, request: Request, mut to: Answer) {
             to.whole(204, "application/xml", b"").await;
         }
         _ => match found {
-            Some((kind, body)) => match request.header("range").strip_prefix("bytes=").and_then(|range| range.split_once('-')) {
-                Some((first, last)) => {
-                    let (first, last) = (first.parse::<usize>().unwrap(), last.parse::<usize>().unwrap());
-                    to.whole(206, &kind, &body[first..body.len().min(last + 1)]).await;
+            Some((kind, body)) => {
+                match request.header("range").strip_prefix("bytes=").and_then(|range| range.split_once('-')) {
+                    Some((first, last)) => {
+                        let (first, last) = (first.parse::<usize>().unwrap(), last.parse::<usize>().unwrap());
+                        to.whole(206, &kind, &body[first..body.len().min(last + 1)]).await;
+                    }
+                    None => to.whole(200, &kind, &body).await,
                 }
-                None => to.whole(200, &kind, &body).await,
-            },
+            }
             None => to.whole(404, "application/xml", xml("NoSuchKey").as_bytes()).await,
         },
     }
@@ -91,7 +104,10 @@ async fn objects_travel_under_signatures_that_the_bucket_verifies() {
     assert_eq!(soon(store.get(key)).await, Ok(None));
     let body: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
     soon(store.put(key, "audio/wav", body.clone())).await.unwrap();
-    assert_eq!(objects.lock().unwrap()["/bucket/recordings/rec_01-a.wav"], ("audio/wav".to_owned(), body.clone()));
+    assert_eq!(
+        objects.lock().unwrap()["/bucket/recordings/rec_01-a.wav"],
+        ("audio/wav".to_owned(), body.clone())
+    );
     assert_eq!(soon(store.get(key)).await, Ok(Some(body.clone())));
     let (mut part, mut read) = (soon(store.open(key, 70_001, 200_000)).await.unwrap().unwrap(), Vec::new());
     while let Some(piece) = part.next().await.unwrap() {
@@ -104,9 +120,12 @@ async fn objects_travel_under_signatures_that_the_bucket_verifies() {
     assert_eq!(soon(store.check()).await.as_deref(), Ok("bucket bucket reached"));
     assert_eq!(soon(store.get("../other")).await.unwrap_err().fault, ProviderFault::Refused);
 
-    let wrong = soon(bucket(&server.url, "bucket", "wrong-secret").put(key, "audio/wav", vec![1])).await.unwrap_err();
+    let wrong =
+        soon(bucket(&server.url, "bucket", "wrong-secret").put(key, "audio/wav", vec![1])).await.unwrap_err();
     assert!(
-        wrong.fault == ProviderFault::Forbidden && wrong.detail.contains("SignatureDoesNotMatch") && !wrong.detail.contains("wrong-secret"),
+        wrong.fault == ProviderFault::Forbidden
+            && wrong.detail.contains("SignatureDoesNotMatch")
+            && !wrong.detail.contains("wrong-secret"),
         "{wrong}"
     );
     let missing = bucket(&server.url, "elsewhere", SECRET);
@@ -116,17 +135,36 @@ async fn objects_travel_under_signatures_that_the_bucket_verifies() {
 
 #[tokio::test]
 async fn failures_of_the_service_are_failures() {
-    for (status, fault) in [(429, ProviderFault::Limited), (500, ProviderFault::Broken), (503, ProviderFault::Unreachable)] {
+    for (status, fault) in
+        [(429, ProviderFault::Limited), (500, ProviderFault::Broken), (503, ProviderFault::Unreachable)]
+    {
         let server = Server::answering(answer(status, "")).await;
-        assert_eq!(soon(bucket(&server.url, "bucket", SECRET).put("a", "text/plain", vec![])).await.unwrap_err().fault, fault);
+        assert_eq!(
+            soon(bucket(&server.url, "bucket", SECRET).put("a", "text/plain", vec![]))
+                .await
+                .unwrap_err()
+                .fault,
+            fault
+        );
     }
     let slow = Server::answering(answer(503, "<Error><Code>SlowDown</Code></Error>")).await;
-    assert_eq!(soon(bucket(&slow.url, "bucket", SECRET).get("a")).await.unwrap_err().fault, ProviderFault::Limited);
+    assert_eq!(
+        soon(bucket(&slow.url, "bucket", SECRET).get("a")).await.unwrap_err().fault,
+        ProviderFault::Limited
+    );
     // The answer breaks off: half a recording is none.
     let half = Server::answering("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf").await;
-    assert_eq!(soon(bucket(&half.url, "bucket", SECRET).get("a")).await.unwrap_err().fault, ProviderFault::Unreachable);
+    assert_eq!(
+        soon(bucket(&half.url, "bucket", SECRET).get("a")).await.unwrap_err().fault,
+        ProviderFault::Unreachable
+    );
     let silent = Server::http(|_, mut to| async move { to.hung_up().await }).await;
-    let store = S3::new(&net(), &silent.url, "r", "bucket", "key-id", SECRET, Duration::from_millis(200)).unwrap();
+    let store =
+        S3::new(&net(), &silent.url, "r", "bucket", "key-id", SECRET, Duration::from_millis(200)).unwrap();
     assert_eq!(soon(store.get("a")).await.unwrap_err().fault, ProviderFault::TimedOut);
-    assert!(S3::new(&net(), &silent.url, "", "bucket", "key-id", SECRET, Duration::ZERO).unwrap_err().contains("region"));
+    assert!(
+        S3::new(&net(), &silent.url, "", "bucket", "key-id", SECRET, Duration::ZERO)
+            .unwrap_err()
+            .contains("region")
+    );
 }

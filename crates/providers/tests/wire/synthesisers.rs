@@ -66,7 +66,8 @@ struct Asked {
     text: String,
 }
 
-/// Reads an utterance and checks every message of it; none when the client has gone. Whatever ends an earlier one is written to the log.
+/// Reads an utterance and checks every message of it; none when the client has gone. Whatever ends an earlier
+/// one is written to the log.
 async fn asked(fake: Fake, conn: &mut Conn, first: bool, log: &Log) -> Option<Asked> {
     let mut asked = Asked { id: String::new(), text: String::new() };
     if fake == Fake::Sarvam && first {
@@ -74,7 +75,10 @@ async fn asked(fake: Fake, conn: &mut Conn, first: bool, log: &Log) -> Option<As
         assert_eq!(config["type"], "config");
         let data = &config["data"];
         assert_eq!((&data["target_language_code"], &data["speaker"]), (&json!("en-IN"), &json!("shubh")));
-        assert_eq!((&data["output_audio_codec"], &data["speech_sample_rate"]), (&json!("linear16"), &json!(8000)));
+        assert_eq!(
+            (&data["output_audio_codec"], &data["speech_sample_rate"]),
+            (&json!("linear16"), &json!(8000))
+        );
     }
     loop {
         let message = conn.json().await?;
@@ -105,7 +109,10 @@ async fn asked(fake: Fake, conn: &mut Conn, first: bool, log: &Log) -> Option<As
                     continue;
                 }
                 if asked.id.is_empty() {
-                    assert!(message["voice_settings"].is_object() && message["text"] == " ", "the first of a context: {message}");
+                    assert!(
+                        message["voice_settings"].is_object() && message["text"] == " ",
+                        "the first of a context: {message}"
+                    );
                     asked.id = id;
                 } else {
                     assert_eq!(id, asked.id);
@@ -120,7 +127,10 @@ async fn asked(fake: Fake, conn: &mut Conn, first: bool, log: &Log) -> Option<As
                     continue;
                 }
                 assert_eq!(message["voice"], json!({"mode": "id", "id": "v 1"}));
-                assert_eq!(message["output_format"], json!({"container": "raw", "encoding": "pcm_s16le", "sample_rate": 8000}));
+                assert_eq!(
+                    message["output_format"],
+                    json!({"container": "raw", "encoding": "pcm_s16le", "sample_rate": 8000})
+                );
                 assert_eq!((&message["continue"], &message["language"]), (&json!(false), &json!("en")));
                 asked = Asked { id: text(&message["context_id"]), text: text(&message["transcript"]) };
                 break;
@@ -151,7 +161,8 @@ async fn done(fake: Fake, conn: &mut Conn, id: &str) {
     }
 }
 
-/// A server that says every text, in pieces cut through samples; a text with `…` is never finished, and one that begins with `!` is answered by hanging up.
+/// A server that says every text, in pieces cut through samples; a text with `…` is never finished, and one
+/// that begins with `!` is answered by hanging up.
 pub async fn start(fake: Fake, log: Log) -> Server {
     let (header, value) = fake.credentials();
     Server::ws(header, value, move |mut conn| {
@@ -200,7 +211,11 @@ async fn texts_are_said_one_after_the_other_over_one_warm_connection() {
         // Two at once need two.
         let mut one = speak(&*synthesiser, "One.").await.unwrap();
         let mut two = speak(&*synthesiser, "Two.").await.unwrap();
-        assert_eq!((hear(&mut *two).await, hear(&mut *one).await), (Ok(sound("Two.")), Ok(sound("One."))), "{fake:?}");
+        assert_eq!(
+            (hear(&mut *two).await, hear(&mut *one).await),
+            (Ok(sound("Two.")), Ok(sound("One."))),
+            "{fake:?}"
+        );
         assert_eq!(server.accepted(), 2, "{fake:?}");
     }
 }
@@ -261,9 +276,14 @@ async fn a_warm_connection_that_has_died_is_replaced() {
 #[tokio::test]
 async fn refusals_errors_silence_and_hanging_up_are_failures() {
     for fake in ALL {
-        for (status, fault) in [(401, ProviderFault::Forbidden), (429, ProviderFault::Limited), (500, ProviderFault::Broken)] {
+        for (status, fault) in
+            [(401, ProviderFault::Forbidden), (429, ProviderFault::Limited), (500, ProviderFault::Broken)]
+        {
             let server = Server::answering(answer(status, "{}")).await;
-            assert_eq!(speak(&*synthesiser(&section(fake, &server.url)), "Hi.").await.err().unwrap().fault, fault);
+            assert_eq!(
+                speak(&*synthesiser(&section(fake, &server.url)), "Hi.").await.err().unwrap().fault,
+                fault
+            );
         }
         let server = start(fake, Log::new()).await;
         let mut wrong = section(fake, &server.url);
@@ -283,8 +303,12 @@ async fn refusals_errors_silence_and_hanging_up_are_failures() {
         let (header, value) = fake.credentials();
         let error = match fake {
             Fake::Sarvam => json!({"type": "error", "data": {"message": "you said my secret", "code": 429}}),
-            Fake::Deepgram => json!({"type": "Error", "code": "RATE_LIMIT", "description": "you said my secret"}),
-            Fake::ElevenLabs => json!({"error": "quota_exceeded", "message": "you said my secret", "code": 1008}),
+            Fake::Deepgram => {
+                json!({"type": "Error", "code": "RATE_LIMIT", "description": "you said my secret"})
+            }
+            Fake::ElevenLabs => {
+                json!({"error": "quota_exceeded", "message": "you said my secret", "code": 1008})
+            }
             _ => json!({"type": "error", "status_code": 429, "error": "you said my secret"}),
         };
         let server = Server::ws(header, value, move |mut conn| {
@@ -311,7 +335,11 @@ async fn voices_are_the_providers_own_or_the_sections() {
         let log = told.clone();
         async move {
             let config = conn.json().await.unwrap();
-            log.add(format!("{} {}", config["data"]["speaker"].as_str().unwrap(), config["data"]["target_language_code"].as_str().unwrap()));
+            log.add(format!(
+                "{} {}",
+                config["data"]["speaker"].as_str().unwrap(),
+                config["data"]["target_language_code"].as_str().unwrap()
+            ));
             while conn.next().await.is_some() {}
         }
     })
@@ -321,11 +349,18 @@ async fn voices_are_the_providers_own_or_the_sections() {
     let synthesiser = synthesiser(&section);
     assert!(synthesiser.voices().contains(&("sarvam-ritu".into(), "Ritu".into(), "female".into())));
     let mut kept = Vec::new();
-    for (voice, language, expected) in [("", "hi", "kavya hi-IN"), ("sarvam-ritu", "or", "ritu od-IN"), ("offline-male", "ta", "kavya ta-IN")] {
+    for (voice, language, expected) in [
+        ("", "hi", "kavya hi-IN"),
+        ("sarvam-ritu", "or", "ritu od-IN"),
+        ("offline-male", "ta", "kavya ta-IN"),
+    ] {
         let order = SpeakOrder { text: "x".into(), voice: voice.into(), language: language.into() };
         kept.push(soon(synthesiser.speak(order)).await.unwrap());
         log.seen(|line| line == expected).await;
     }
-    let missing = providers::speech::synthesiser(&Speech { name: "cartesia".into(), ..Speech::default() }, &net()).err().unwrap();
+    let missing =
+        providers::speech::synthesiser(&Speech { name: "cartesia".into(), ..Speech::default() }, &net())
+            .err()
+            .unwrap();
     assert!(missing.contains("cartesia: voice"), "{missing}");
 }

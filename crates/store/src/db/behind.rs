@@ -1,6 +1,7 @@
-//! Statements of a very large transaction on SQLite that are carried out on a thread of their own, while the closure goes on to decide what comes next.
-//! They run in the order in which they were given. Whoever reads waits until all of them are done, and so does the end of the transaction; one that
-//! fails, fails the transaction.
+//! Statements of a very large transaction on SQLite that are carried out on a thread of their own, while the
+//! closure goes on to decide what comes next. They run in the order in which they were given. Whoever reads
+//! waits until all of them are done, and so does the end of the transaction; one that fails, fails the
+//! transaction.
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -11,7 +12,8 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use super::{DbError, Must, Value, check, sqlite};
 
-/// Size of texts and values at which what was given so far is handed over; it stays within the caches of a processor.
+/// Size of texts and values at which what was given so far is handed over; it stays within the caches of a
+/// processor.
 const PARCEL: usize = 32 * 1024;
 /// Parcels that may be under way; the closure waits for the oldest one then.
 const UNDER_WAY: usize = 8;
@@ -96,9 +98,13 @@ impl Parcel {
                 outcome = Err(DbError::Unavailable("the disk refused a write".into()));
                 break;
             }
-            let sql = std::str::from_utf8(&self.bytes[statement.sql.clone()]).map_err(|why| DbError::Internal(why.to_string()))?;
-            let values = self.slots[statement.slots.clone()].iter().map(|slot| ToSqlOutput::Borrowed(self.value(slot)));
-            outcome = sqlite::exec(conn, sql, values).and_then(|changed| check(changed, statement.must.as_ref()));
+            let sql = std::str::from_utf8(&self.bytes[statement.sql.clone()])
+                .map_err(|why| DbError::Internal(why.to_string()))?;
+            let values = self.slots[statement.slots.clone()]
+                .iter()
+                .map(|slot| ToSqlOutput::Borrowed(self.value(slot)));
+            outcome =
+                sqlite::exec(conn, sql, values).and_then(|changed| check(changed, statement.must.as_ref()));
             if outcome.is_err() {
                 break;
             }
@@ -149,7 +155,12 @@ impl<'a> Behind<'a> {
     }
 
     /// Leaves a statement behind.
-    pub(super) fn later(&mut self, sql: &str, params: &[Value<'_>], must: Option<Must>) -> Result<(), DbError> {
+    pub(super) fn later(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        must: Option<Must>,
+    ) -> Result<(), DbError> {
         self.parcel.add(sql, params, must);
         if self.parcel.is_full() {
             if self.under_way >= UNDER_WAY {

@@ -1,7 +1,9 @@
-//! One SQL text for both engines. It is written for SQLite with `?1` placeholders; the words that PostgreSQL alone needs stand in a
-//! comment `/*pg …*/` and are opened there; those that SQLite alone needs stand between `/*sqlite*/` and `/*end*/` and are left out there.
+//! One SQL text for both engines. It is written for SQLite with `?1` placeholders; the words that PostgreSQL
+//! alone needs stand in a comment `/*pg …*/` and are opened there; those that SQLite alone needs stand
+//! between `/*sqlite*/` and `/*end*/` and are left out there.
 
-/// The statement as PostgreSQL reads it: `?1` becomes `$1` outside string literals, `/*pg …*/` is opened, `/*sqlite*/…/*end*/` left out.
+/// The statement as PostgreSQL reads it: `?1` becomes `$1` outside string literals, `/*pg …*/` is opened,
+/// `/*sqlite*/…/*end*/` left out.
 pub fn for_postgres(sql: &str) -> String {
     let mut out = String::with_capacity(sql.len() + 16);
     let bytes = sql.as_bytes();
@@ -48,6 +50,9 @@ mod tests {
             "select a from t where b = $1 and c = '?2é' for update skip locked limit $2"
         );
         assert_eq!(for_postgres("select 1 /* plain */"), "select 1 /* plain */");
-        assert_eq!(for_postgres("create table t (a text)/*sqlite*/ without rowid/*end*/"), "create table t (a text)");
+        assert_eq!(
+            for_postgres("create table t (a text)/*sqlite*/ without rowid/*end*/"),
+            "create table t (a text)"
+        );
     }
 }

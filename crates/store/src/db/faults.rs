@@ -1,4 +1,5 @@
-//! A store that fails on purpose. The simulation (`docs/simulation.md`) puts it between the service and its transactions; nothing else makes one.
+//! A store that fails on purpose. The simulation (`docs/simulation.md`) puts it between the service and its
+//! transactions; nothing else makes one.
 
 use std::future::Future;
 use std::panic::Location;

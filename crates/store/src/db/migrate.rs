@@ -58,7 +58,10 @@ pub(super) fn version(tx: &mut Tx<'_>) -> Result<i64, DbError> {
 /// The steps that the database lacks. Also makes the version table.
 pub(super) fn pending(tx: &mut Tx<'_>) -> Result<Vec<Migration>, DbError> {
     lock(tx)?;
-    tx.exec("create table if not exists schema_version (version bigint primary key, name text not null)", &[])?;
+    tx.exec(
+        "create table if not exists schema_version (version bigint primary key, name text not null)",
+        &[],
+    )?;
     let version = version(tx)?;
     if version > newest() {
         return Err(DbError::Unavailable(format!(
@@ -83,21 +86,30 @@ pub(super) fn apply(tx: &mut Tx<'_>, migration: Migration) -> Result<(), DbError
             tx.exec(statement, &[])?;
         }
     }
-    tx.exec("insert into schema_version (version, name) values (?1, ?2)", params![migration.version, migration.name])?;
+    tx.exec(
+        "insert into schema_version (version, name) values (?1, ?2)",
+        params![migration.version, migration.name],
+    )?;
     Ok(())
 }
 
 /// On PostgreSQL only one node migrates at a time; SQLite has one writer anyway.
 fn lock(tx: &mut Tx<'_>) -> Result<(), DbError> {
     if tx.shared() {
-        tx.all("select 1 from (select pg_advisory_xact_lock(?1)) as locked", &[Value::Int(0x6461_7374_616b)], |_| Ok(()))?;
+        tx.all(
+            "select 1 from (select pg_advisory_xact_lock(?1)) as locked",
+            &[Value::Int(0x6461_7374_616b)],
+            |_| Ok(()),
+        )?;
     }
     Ok(())
 }
 
 /// The statements of a step: they end with `;` at the end of a line; lines that start with `--` are comments.
 fn statements(sql: &str) -> impl Iterator<Item = &str> {
-    sql.split(";\n").map(str::trim).filter(|statement| statement.lines().any(|line| !line.trim().is_empty() && !line.trim().starts_with("--")))
+    sql.split(";\n").map(str::trim).filter(|statement| {
+        statement.lines().any(|line| !line.trim().is_empty() && !line.trim().starts_with("--"))
+    })
 }
 
 #[cfg(test)]
@@ -107,7 +119,8 @@ mod tests {
     use super::*;
     use crate::db::{Settings, Store};
 
-    /// Events and deliveries of a store from before worlds were kept apart find theirs; a test that was sent to an endpoint is its owner's.
+    /// Events and deliveries of a store from before worlds were kept apart find theirs; a test that was sent
+    /// to an endpoint is its owner's.
     #[test]
     fn an_older_store_learns_its_worlds() {
         let file = std::env::temp_dir().join(format!("dastak-older-{}.db", std::process::id()));
@@ -116,7 +129,9 @@ mod tests {
         let older = |tx: &mut Tx<'_>| {
             let steps = pending(tx)?;
             steps.into_iter().filter(|step| step.version <= 13).try_for_each(|step| apply(tx, step))?;
-            for (event, kind, mode) in [("a", "call.started", "live"), ("b", "call.started", "test"), ("c", "webhook.test", "test")] {
+            for (event, kind, mode) in
+                [("a", "call.started", "live"), ("b", "call.started", "test"), ("c", "webhook.test", "test")]
+            {
                 tx.exec(
                     "insert into events (workspace, id, type, mode, envelope, created_at) values ('ws', ?1, ?2, ?3, '{}', 0)",
                     params![event, kind, mode],
@@ -132,7 +147,9 @@ mod tests {
         runtime.block_on(store.tx_alone(older)).unwrap();
         runtime.block_on(store.migrate(|_, _, _| ())).unwrap();
         for table in ["events", "deliveries"] {
-            let read = move |tx: &mut Tx<'_>| tx.all(&format!("select mode from {table} order by id"), &[], |row| row.text(0));
+            let read = move |tx: &mut Tx<'_>| {
+                tx.all(&format!("select mode from {table} order by id"), &[], |row| row.text(0))
+            };
             assert_eq!(runtime.block_on(store.read(read)).unwrap(), ["live", "test", "live"], "{table}");
         }
         drop(store);

@@ -1,9 +1,10 @@
 //! The engine behind every statement.
 //!
-//! `store.tx(|tx| …).await` runs a synchronous closure in a transaction. On SQLite one writer thread runs many closures in one
-//! transaction, a savepoint each, and answers after the commit; a very large one has the transaction to itself, and a second thread that carries out
-//! its statements; on PostgreSQL a few threads own a connection each and run a closure again
-//! after a serialization failure or a deadlock, so a closure has no side effects: those go through [`Tx::after_commit`] and [`Tx::wake`].
+//! `store.tx(|tx| …).await` runs a synchronous closure in a transaction. On SQLite one writer thread runs
+//! many closures in one transaction, a savepoint each, and answers after the commit; a very large one has the
+//! transaction to itself, and a second thread that carries out its statements; on PostgreSQL a few threads
+//! own a connection each and run a closure again after a serialization failure or a deadlock, so a closure
+//! has no side effects: those go through [`Tx::after_commit`] and [`Tx::wake`].
 
 mod behind;
 mod dialect;
@@ -50,7 +51,8 @@ pub enum DbError {
     Unique(String),
     /// The transaction lost against another one and has to run again (handled inside the engine).
     Retry(String),
-    /// The store cannot be reached or cannot write (lost connection, full disk): nothing was stored, try later.
+    /// The store cannot be reached or cannot write (lost connection, full disk): nothing was stored, try
+    /// later.
     Unavailable(String),
     /// The connection was lost while a commit was under way: it may or may not have been stored.
     Uncertain(String),
@@ -76,7 +78,8 @@ impl std::error::Error for DbError {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WakeSet(pub u32);
 
-/// Called with the jobs to wake after every commit that asked for it, from this node or (on PostgreSQL) from another one.
+/// Called with the jobs to wake after every commit that asked for it, from this node or (on PostgreSQL) from
+/// another one.
 pub type OnWake = Arc<dyn Fn(WakeSet) + Send + Sync>;
 
 /// Buckets of times from 10 µs to 10 s.
@@ -112,7 +115,8 @@ impl StoreMetrics {
     }
 }
 
-/// Rows that one statement of [`Tx::insert_all`] inserts at most. Who writes very many does so by as many at a time, so that memory stays small and warm.
+/// Rows that one statement of [`Tx::insert_all`] inserts at most. Who writes very many does so by as many at
+/// a time, so that memory stays small and warm.
 pub const ROWS: usize = 32;
 
 /// `(?1, ?2), (?3, ?4)`, for rows of values. There are few of them, long ones.
@@ -120,7 +124,8 @@ pub(crate) fn places(rows: usize, width: usize) -> Arc<str> {
     static KNOWN: Mutex<BTreeMap<(usize, usize), Arc<str>>> = Mutex::new(BTreeMap::new());
     let make = || {
         let row = |row: usize| {
-            let places: Vec<String> = (row * width + 1..=(row + 1) * width).map(|place| format!("?{place}")).collect();
+            let places: Vec<String> =
+                (row * width + 1..=(row + 1) * width).map(|place| format!("?{place}")).collect();
             format!("({})", places.join(", "))
         };
         (0..rows).map(row).collect::<Vec<_>>().join(", ").into()
@@ -203,9 +208,10 @@ impl Tx<'_> {
         }
     }
 
-    /// Runs a statement whose row count nobody needs. On PostgreSQL it travels with the next read or the commit; on SQLite, in a transaction that is
-    /// [alone](Store::tx_alone), another thread runs it while the closure goes on, at the latest before the next read or the commit. Its error may show
-    /// in a later statement or at the end.
+    /// Runs a statement whose row count nobody needs. On PostgreSQL it travels with the next read or the
+    /// commit; on SQLite, in a transaction that is [alone](Store::tx_alone), another thread runs it while the
+    /// closure goes on, at the latest before the next read or the commit. Its error may show in a later
+    /// statement or at the end.
     pub fn later(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), DbError> {
         match &mut self.session {
             Session::Sqlite(conn) => sqlite::exec(conn, sql, params).map(|_| ()),
@@ -214,11 +220,14 @@ impl Tx<'_> {
         }
     }
 
-    /// Runs a statement that must change so many rows; if it does not, the transaction fails. On SQLite the same as [`Tx::later`].
+    /// Runs a statement that must change so many rows; if it does not, the transaction fails. On SQLite the
+    /// same as [`Tx::later`].
     pub fn must(&mut self, sql: &str, params: &[Value<'_>], must: Must) -> Result<(), DbError> {
         match &mut self.session {
             Session::Behind(behind) => behind.later(sql, params, Some(must)),
-            Session::Sqlite(_) | Session::Postgres(_) => self.exec(sql, params).and_then(|changed| check(changed, Some(&must))),
+            Session::Sqlite(_) | Session::Postgres(_) => {
+                self.exec(sql, params).and_then(|changed| check(changed, Some(&must)))
+            }
         }
     }
 
@@ -231,9 +240,13 @@ impl Tx<'_> {
         }
     }
 
-    /// Inserts rows of so many values each as [`Tx::later`], many with one statement; `into` is the statement up to its values. Rows in the order of the
-    /// table's keys are the cheapest.
-    pub fn insert_all<'v, const WIDTH: usize>(&mut self, into: &str, rows: impl IntoIterator<Item = [Value<'v>; WIDTH]>) -> Result<(), DbError> {
+    /// Inserts rows of so many values each as [`Tx::later`], many with one statement; `into` is the statement
+    /// up to its values. Rows in the order of the table's keys are the cheapest.
+    pub fn insert_all<'v, const WIDTH: usize>(
+        &mut self,
+        into: &str,
+        rows: impl IntoIterator<Item = [Value<'v>; WIDTH]>,
+    ) -> Result<(), DbError> {
         self.in_chunks(into, rows, "", |tx, sql, values, _| tx.later(sql, values))
     }
 
@@ -266,7 +279,10 @@ impl Tx<'_> {
             let mut rest = &values[..];
             while !rest.is_empty() {
                 // Few sizes, so that there are few different statements to keep prepared.
-                let count = [ROWS, ROWS / 4, ROWS / 16, 1].into_iter().find(|count| count * WIDTH <= rest.len()).unwrap_or(1);
+                let count = [ROWS, ROWS / 4, ROWS / 16, 1]
+                    .into_iter()
+                    .find(|count| count * WIDTH <= rest.len())
+                    .unwrap_or(1);
                 let (now, later) = rest.split_at(count * WIDTH);
                 run(self, &format!("{into} values {}{after}", places(count, WIDTH)), now, count)?;
                 rest = later;
@@ -276,7 +292,12 @@ impl Tx<'_> {
     }
 
     /// All rows of a query, each through `map`.
-    pub fn all<T>(&mut self, sql: &str, params: &[Value<'_>], map: impl FnMut(&Row<'_>) -> Result<T, DbError>) -> Result<Vec<T>, DbError> {
+    pub fn all<T>(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        map: impl FnMut(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Vec<T>, DbError> {
         match &mut self.session {
             Session::Sqlite(conn) => sqlite::all(conn, sql, params, map),
             Session::Behind(behind) => sqlite::all(&*behind.settled()?, sql, params, map),
@@ -285,12 +306,23 @@ impl Tx<'_> {
     }
 
     /// The first row of a query through `map`, or `None` without one.
-    pub fn one<T>(&mut self, sql: &str, params: &[Value<'_>], map: impl FnMut(&Row<'_>) -> Result<T, DbError>) -> Result<Option<T>, DbError> {
+    pub fn one<T>(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        map: impl FnMut(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Option<T>, DbError> {
         Ok(self.all(sql, params, map)?.into_iter().next())
     }
 
-    /// Calls `visit` with every row without holding them all in memory on SQLite; on PostgreSQL page by key instead.
-    pub fn each(&mut self, sql: &str, params: &[Value<'_>], mut visit: impl FnMut(&Row<'_>) -> Result<(), DbError>) -> Result<(), DbError> {
+    /// Calls `visit` with every row without holding them all in memory on SQLite; on PostgreSQL page by key
+    /// instead.
+    pub fn each(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        mut visit: impl FnMut(&Row<'_>) -> Result<(), DbError>,
+    ) -> Result<(), DbError> {
         self.all(sql, params, |row| visit(row)).map(|_| ())
     }
 
@@ -299,7 +331,8 @@ impl Tx<'_> {
         self.wakes |= topics.0;
     }
 
-    /// Runs `effect` on this node once the transaction is committed, before its caller is answered, even if that caller has gone.
+    /// Runs `effect` on this node once the transaction is committed, before its caller is answered, even if
+    /// that caller has gone.
     pub fn after_commit(&mut self, effect: impl FnOnce() + Send + 'static) {
         self.after.push(Box::new(effect));
     }
@@ -311,11 +344,14 @@ impl Tx<'_> {
 }
 
 impl Store {
-    /// Opens the store, waits for nothing: an unreachable PostgreSQL shows in the first use. `on_wake` is called after commits.
+    /// Opens the store, waits for nothing: an unreachable PostgreSQL shows in the first use. `on_wake` is
+    /// called after commits.
     pub fn open(settings: &Settings, on_wake: OnWake) -> Result<Self, DbError> {
         let metrics = StoreMetrics::new();
         let engine = match settings {
-            Settings::Sqlite { file } => Engine::Sqlite(sqlite::Sqlite::open(file, on_wake, metrics.clone())?),
+            Settings::Sqlite { file } => {
+                Engine::Sqlite(sqlite::Sqlite::open(file, on_wake, metrics.clone())?)
+            }
             Settings::Postgres { url, connections, ca } => {
                 let server = postgres::Server::new(url, ca.as_deref())?;
                 Engine::Postgres(postgres::Postgres::open(&server, *connections, on_wake, metrics.clone())?)
@@ -340,10 +376,13 @@ impl Store {
         matches!(*self.engine, Engine::Postgres(_))
     }
 
-    /// Runs `work` in a transaction that is durable when this returns. An `Err` of the closure rolls back and is handed on.
-    /// The closure may run more than once.
+    /// Runs `work` in a transaction that is durable when this returns. An `Err` of the closure rolls back and
+    /// is handed on. The closure may run more than once.
     #[track_caller]
-    pub fn tx<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> impl Future<Output = Result<T, E>> + Send
+    pub fn tx<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> impl Future<Output = Result<T, E>> + Send
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
@@ -353,7 +392,10 @@ impl Store {
 
     /// Like [`Store::tx`] for a very large closure: on SQLite no other closure shares its transaction.
     #[track_caller]
-    pub fn tx_alone<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> impl Future<Output = Result<T, E>> + Send
+    pub fn tx_alone<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> impl Future<Output = Result<T, E>> + Send
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
@@ -361,7 +403,12 @@ impl Store {
         self.write(work, true, Location::caller())
     }
 
-    async fn write<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static, alone: bool, place: Place) -> Result<T, E>
+    async fn write<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        alone: bool,
+        place: Place,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
@@ -371,12 +418,18 @@ impl Store {
         let answer = self.run(faults::under(fate.clone(), work), alone).await;
         faults.after(place, answer.is_ok()).await;
         match fate {
-            Fate::Unheard => answer.and(Err(DbError::Uncertain("the answer to the commit was lost".into()).into())),
+            Fate::Unheard => {
+                answer.and(Err(DbError::Uncertain("the answer to the commit was lost".into()).into()))
+            }
             Fate::Untouched | Fate::Refused(_) => answer,
         }
     }
 
-    async fn run<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static, alone: bool) -> Result<T, E>
+    async fn run<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        alone: bool,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
@@ -389,7 +442,10 @@ impl Store {
 
     /// Runs a short read on a snapshot of what is committed. On SQLite it runs on the calling thread.
     #[track_caller]
-    pub fn read<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> impl Future<Output = Result<T, E>> + Send
+    pub fn read<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> impl Future<Output = Result<T, E>> + Send
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
@@ -407,8 +463,12 @@ impl Store {
         }
     }
 
-    /// Like [`Store::read`] for a query that may take long (analytics, exports): it does not hold up the calling thread.
-    pub async fn read_long<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    /// Like [`Store::read`] for a query that may take long (analytics, exports): it does not hold up the
+    /// calling thread.
+    pub async fn read_long<T, E>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
@@ -427,7 +487,8 @@ impl Store {
         }
     }
 
-    /// Brings the schema to the newest version of this binary. Refuses a schema that is newer than the binary.
+    /// Brings the schema to the newest version of this binary. Refuses a schema that is newer than the
+    /// binary.
     pub async fn migrate(&self, progress: Progress) -> Result<Vec<Migration>, DbError> {
         let pending = self.tx_alone(migrate::pending).await?;
         for (step, migration) in pending.iter().enumerate() {
@@ -443,19 +504,24 @@ impl Store {
         let version = self.read(migrate::version).await?;
         let newest = migrate::newest();
         if version != newest {
-            return Err(DbError::Unavailable(format!("schema version {version}, this program needs {newest}: run `dastak migrate`")));
+            return Err(DbError::Unavailable(format!(
+                "schema version {version}, this program needs {newest}: run `dastak migrate`"
+            )));
         }
         Ok(())
     }
 
-    /// Makes sure that what was deleted or overwritten stands in no file of the embedded store any more. PostgreSQL sees to it by itself, later.
+    /// Makes sure that what was deleted or overwritten stands in no file of the embedded store any more.
+    /// PostgreSQL sees to it by itself, later.
     pub async fn leave_no_trace(&self) -> Result<(), DbError> {
         let store = self.clone();
         let work = move || match &*store.engine {
             Engine::Sqlite(engine) => engine.empty_log(),
             Engine::Postgres(_) => Ok(()),
         };
-        tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(DbError::Internal("emptying the write-ahead log panicked".into())))
+        tokio::task::spawn_blocking(work)
+            .await
+            .unwrap_or_else(|_| Err(DbError::Internal("emptying the write-ahead log panicked".into())))
     }
 
     /// Writes nothing, yet takes the way of a write: tells whether the store can write at all.

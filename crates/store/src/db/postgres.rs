@@ -1,5 +1,5 @@
-//! PostgreSQL: threads that own a connection each, pipelined writes, transactions that run again after a conflict, and one connection
-//! that listens for the wake-ups of other nodes.
+//! PostgreSQL: threads that own a connection each, pipelined writes, transactions that run again after a
+//! conflict, and one connection that listens for the wake-ups of other nodes.
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
@@ -43,7 +43,8 @@ pub(super) struct Postgres {
     closing: Arc<AtomicBool>,
 }
 
-/// Where the server is and how to talk to it: in the clear, or with TLS that verifies its certificate when the URL says `sslmode=require`.
+/// Where the server is and how to talk to it: in the clear, or with TLS that verifies its certificate when
+/// the URL says `sslmode=require`.
 #[derive(Clone)]
 pub(super) struct Server {
     config: Config,
@@ -53,8 +54,12 @@ pub(super) struct Server {
 impl Server {
     pub(super) fn new(url: &str, ca: Option<&Path>) -> Result<Self, DbError> {
         let wrong = |why: String| DbError::Unavailable(why);
-        let mut config: Config = url.parse().map_err(|_| wrong("database_url is not a PostgreSQL connection string".into()))?;
-        config.connect_timeout(CONNECT).keepalives_idle(Duration::from_secs(20)).tcp_user_timeout(Duration::from_secs(20));
+        let mut config: Config =
+            url.parse().map_err(|_| wrong("database_url is not a PostgreSQL connection string".into()))?;
+        config
+            .connect_timeout(CONNECT)
+            .keepalives_idle(Duration::from_secs(20))
+            .tcp_user_timeout(Duration::from_secs(20));
         if config.get_application_name().is_none() {
             config.application_name("dastak");
         }
@@ -65,16 +70,19 @@ impl Server {
         let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
         if let Some(file) = ca {
             let unreadable = |why: String| wrong(format!("database_ca: {}: {why}", file.display()));
-            for certificate in CertificateDer::pem_file_iter(file).map_err(|why| unreadable(why.to_string()))? {
+            for certificate in
+                CertificateDer::pem_file_iter(file).map_err(|why| unreadable(why.to_string()))?
+            {
                 let certificate = certificate.map_err(|why| unreadable(why.to_string()))?;
                 roots.add(certificate).map_err(|why| unreadable(why.to_string()))?;
             }
         }
-        let tls = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(|why| wrong(why.to_string()))?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
+        let tls =
+            rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+                .with_safe_default_protocol_versions()
+                .map_err(|why| wrong(why.to_string()))?
+                .with_root_certificates(roots)
+                .with_no_client_auth();
         Ok(Self { config, tls: MakeRustlsConnect::new(tls) })
     }
 }
@@ -86,7 +94,12 @@ impl Drop for Postgres {
 }
 
 impl Postgres {
-    pub(super) fn open(server: &Server, connections: usize, on_wake: OnWake, metrics: StoreMetrics) -> Result<Self, DbError> {
+    pub(super) fn open(
+        server: &Server,
+        connections: usize,
+        on_wake: OnWake,
+        metrics: StoreMetrics,
+    ) -> Result<Self, DbError> {
         let closing = Arc::new(AtomicBool::new(false));
         let writers = pool("store-write", connections, server, &metrics)?;
         let readers = pool("store-read", connections, server, &metrics)?;
@@ -98,7 +111,10 @@ impl Postgres {
         Ok(Self { writers, readers, metrics, on_wake, closing })
     }
 
-    pub(super) async fn tx<T, E>(&self, mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    pub(super) async fn tx<T, E>(
+        &self,
+        mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
@@ -116,7 +132,10 @@ impl Postgres {
         answer.await.unwrap_or_else(|_| Err(DbError::Internal("a store thread is gone".into()).into()))
     }
 
-    pub(super) async fn read<T, E>(&self, mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    pub(super) async fn read<T, E>(
+        &self,
+        mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
@@ -136,7 +155,12 @@ impl Postgres {
     }
 }
 
-fn pool(name: &str, size: usize, server: &Server, metrics: &StoreMetrics) -> Result<SyncSender<Job>, DbError> {
+fn pool(
+    name: &str,
+    size: usize,
+    server: &Server,
+    metrics: &StoreMetrics,
+) -> Result<SyncSender<Job>, DbError> {
     let (orders, inbox) = sync_channel::<Job>(QUEUE);
     let inbox = Arc::new(Mutex::new(inbox));
     for number in 0..size.max(1) {
@@ -151,7 +175,8 @@ fn pool(name: &str, size: usize, server: &Server, metrics: &StoreMetrics) -> Res
 
 fn serve(inbox: &Mutex<Receiver<Job>>, server: Server, metrics: &StoreMetrics) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-    let mut session = PgSession { runtime: Arc::new(runtime), server, client: None, statements: HashMap::new() };
+    let mut session =
+        PgSession { runtime: Arc::new(runtime), server, client: None, statements: HashMap::new() };
     loop {
         let job = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { return };
@@ -191,7 +216,14 @@ impl PgSession {
     fn open(&mut self, begin: &'static str) -> Result<PgTx, DbError> {
         let client = self.connect()?;
         let statements = std::mem::take(&mut self.statements);
-        Ok(PgTx { runtime: self.runtime.clone(), client, statements, begin: Some(begin), queue: Vec::new(), error: None })
+        Ok(PgTx {
+            runtime: self.runtime.clone(),
+            client,
+            statements,
+            begin: Some(begin),
+            queue: Vec::new(),
+            error: None,
+        })
     }
 
     fn write<T, E: From<DbError>>(
@@ -236,7 +268,10 @@ impl PgSession {
         }
     }
 
-    fn read<T, E: From<DbError>>(&mut self, work: &mut impl FnMut(&mut Tx<'_>) -> Result<T, E>) -> Result<T, E> {
+    fn read<T, E: From<DbError>>(
+        &mut self,
+        work: &mut impl FnMut(&mut Tx<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         let mut tx = self.open("begin isolation level repeatable read read only")?;
         let mut outcome = run(&mut tx, work);
         if matches!(tx.error, Some(DbError::Unavailable(_))) {
@@ -289,7 +324,11 @@ impl PgTx {
             return Ok(statement.clone());
         }
         let text = dialect::for_postgres(sql);
-        let statement = self.runtime.block_on(self.client.prepare(&text)).map_err(classify).map_err(|why| self.fail(why))?;
+        let statement = self
+            .runtime
+            .block_on(self.client.prepare(&text))
+            .map_err(classify)
+            .map_err(|why| self.fail(why))?;
         self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
@@ -310,13 +349,17 @@ impl PgTx {
                 sent.push(Box::pin(async { client.batch_execute(begin).await.map(|()| Vec::new()) }));
             }
             for (statement, params) in &queue {
-                sent.push(Box::pin(async { client.execute_raw(statement, borrow(params)).await.map(|_| Vec::new()) }));
+                sent.push(Box::pin(async {
+                    client.execute_raw(statement, borrow(params)).await.map(|_| Vec::new())
+                }));
             }
             let changed = &mut changed;
             sent.push(match last {
                 Last::Rows(statement, params) => {
                     let client = &client;
-                    Box::pin(async move { client.query(&statement, &borrow(params).collect::<Vec<_>>()).await })
+                    Box::pin(
+                        async move { client.query(&statement, &borrow(params).collect::<Vec<_>>()).await },
+                    )
                 }
                 Last::Exec(statement, params) => {
                     let client = &client;
@@ -343,7 +386,12 @@ impl PgTx {
         Ok(())
     }
 
-    pub(super) fn all<T>(&mut self, sql: &str, params: &[Value<'_>], mut map: impl FnMut(&Row<'_>) -> Result<T, DbError>) -> Result<Vec<T>, DbError> {
+    pub(super) fn all<T>(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        mut map: impl FnMut(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Vec<T>, DbError> {
         let statement = self.prepare(sql)?;
         let (_, rows) = self.flush(Last::Rows(statement, params))?;
         rows.iter().map(|row| map(&Row::Postgres(row))).collect()
@@ -391,10 +439,11 @@ fn borrow<'a>(params: &'a [Value<'a>]) -> impl ExactSizeIterator<Item = &'a (dyn
     params.iter().map(|value| value as &(dyn ToSql + Sync))
 }
 
-/// Polls all messages in their order, so that they leave in it, and waits for all. A COMMIT after an error answers ROLLBACK without
-/// an error, so the first error of any of them is the outcome.
+/// Polls all messages in their order, so that they leave in it, and waits for all. A COMMIT after an error
+/// answers ROLLBACK without an error, so the first error of any of them is the outcome.
 async fn in_order(mut sent: Vec<Sent<'_>>) -> Result<Vec<tokio_postgres::Row>, tokio_postgres::Error> {
-    let mut answers: Vec<Option<Result<Vec<tokio_postgres::Row>, tokio_postgres::Error>>> = sent.iter().map(|_| None).collect();
+    let mut answers: Vec<Option<Result<Vec<tokio_postgres::Row>, tokio_postgres::Error>>> =
+        sent.iter().map(|_| None).collect();
     poll_fn(|context| {
         let mut waiting = false;
         for (message, answer) in sent.iter_mut().zip(&mut answers) {
@@ -434,7 +483,8 @@ fn classify(error: tokio_postgres::Error) -> DbError {
     }
 }
 
-/// Hands the wake-ups of other nodes (and our own) to `on_wake` until the store closes; connects again after a loss.
+/// Hands the wake-ups of other nodes (and our own) to `on_wake` until the store closes; connects again after
+/// a loss.
 fn listen(server: &Server, on_wake: &OnWake, closing: &AtomicBool) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
     while !closing.load(Ordering::Relaxed) {
@@ -458,7 +508,8 @@ fn listen(server: &Server, on_wake: &OnWake, closing: &AtomicBool) {
             let pump = std::pin::pin!(pump);
             let (subscribed, outcome) = tokio::join!(client.batch_execute(LISTEN), async {
                 let closed = async {
-                    let mut tick = tokio::time::interval_at(tokio::time::Instant::now(), Duration::from_millis(500));
+                    let mut tick =
+                        tokio::time::interval_at(tokio::time::Instant::now(), Duration::from_millis(500));
                     while !closing.load(Ordering::Relaxed) {
                         tick.tick().await;
                     }

@@ -25,7 +25,8 @@ const PREPARED: usize = 400;
 /// A lock may outlive its holder for a moment: in a program that it was about to start, or while it ends.
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Pages that are added to the write-ahead log before they are copied into the database, and pages at which the writer sees to it itself (64 MiB).
+/// Pages that are added to the write-ahead log before they are copied into the database, and pages at which
+/// the writer sees to it itself (64 MiB).
 const COPIED_AT_ONCE: i32 = 8_000;
 const LONG_LOG: i32 = 16_000;
 /// Nobody writes when the log has not grown for so long; pages that are worth to be copied then.
@@ -55,11 +56,15 @@ pub(super) struct Sqlite {
 impl Sqlite {
     pub(super) fn open(file: &Path, on_wake: OnWake, metrics: StoreMetrics) -> Result<Self, DbError> {
         let lock_file = file.with_extension("lock");
-        let lock = std::fs::File::create(&lock_file).map_err(|why| DbError::Unavailable(format!("{}: {why}", lock_file.display())))?;
+        let lock = std::fs::File::create(&lock_file)
+            .map_err(|why| DbError::Unavailable(format!("{}: {why}", lock_file.display())))?;
         let patience = Instant::now() + LOCK_PATIENCE;
         while lock.try_lock().is_err() {
             if Instant::now() >= patience {
-                let why = format!("{} is in use by another dastak process: stop it first, or choose another --data folder", file.display());
+                let why = format!(
+                    "{} is in use by another dastak process: stop it first, or choose another --data folder",
+                    file.display()
+                );
                 return Err(DbError::Unavailable(why));
             }
             std::thread::sleep(LOCK_PATIENCE / 50);
@@ -80,7 +85,11 @@ impl Sqlite {
         Ok(Self { orders, readers: Mutex::new(Vec::new()), file: file.to_owned(), metrics, _lock: lock })
     }
 
-    pub(super) async fn tx<T, E>(&self, mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static, alone: bool) -> Result<T, E>
+    pub(super) async fn tx<T, E>(
+        &self,
+        mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        alone: bool,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
@@ -108,7 +117,10 @@ impl Sqlite {
         answer.await.unwrap_or_else(|_| Err(DbError::Internal("the writer is gone".into()).into()))
     }
 
-    pub(super) fn read<T, E: From<DbError>>(&self, mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E>) -> Result<T, E> {
+    pub(super) fn read<T, E: From<DbError>>(
+        &self,
+        mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         let conn = self.reader()?;
         self.metrics.in_use.inc();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -134,8 +146,14 @@ impl Sqlite {
     pub(super) fn empty_log(&self) -> Result<(), DbError> {
         let conn = Connection::open(&self.file).map_err(classify)?;
         conn.busy_timeout(Duration::from_secs(5)).map_err(classify)?;
-        let busy = conn.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get::<_, i64>(0)).map_err(classify)?;
-        if busy == 0 { Ok(()) } else { Err(DbError::Unavailable("long reads hold the write-ahead log".into())) }
+        let busy = conn
+            .query_row("pragma wal_checkpoint(truncate)", [], |row| row.get::<_, i64>(0))
+            .map_err(classify)?;
+        if busy == 0 {
+            Ok(())
+        } else {
+            Err(DbError::Unavailable("long reads hold the write-ahead log".into()))
+        }
     }
 
     fn reader(&self) -> Result<Connection, DbError> {
@@ -149,10 +167,14 @@ impl Sqlite {
     }
 }
 
-/// What happens after each commit, given how many pages the write-ahead log has: a thread of its own copies them into the database, now and then, while
-/// the writer goes on, and what is left when nobody writes, so that the log begins anew with what comes next. It does not get to the end of a log that
-/// grows, so the writer does it when the log is long: most of it is copied then. What fails is tried again later: the log has it all.
-fn checkpoints(file: &Path) -> Result<impl FnMut(&mut Wal, i32) -> rusqlite::Result<()> + Send + 'static, DbError> {
+/// What happens after each commit, given how many pages the write-ahead log has: a thread of its own copies
+/// them into the database, now and then, while the writer goes on, and what is left when nobody writes, so
+/// that the log begins anew with what comes next. It does not get to the end of a log that grows, so the
+/// writer does it when the log is long: most of it is copied then. What fails is tried again later: the log
+/// has it all.
+fn checkpoints(
+    file: &Path,
+) -> Result<impl FnMut(&mut Wal, i32) -> rusqlite::Result<()> + Send + 'static, DbError> {
     let conn = Connection::open(file).map_err(classify)?;
     prepare_connection(&conn)?;
     conn.pragma_update(None, "synchronous", "FULL").map_err(classify)?;
@@ -176,11 +198,16 @@ fn checkpoints(file: &Path) -> Result<impl FnMut(&mut Wal, i32) -> rusqlite::Res
             }
             match conn.query_row("pragma wal_checkpoint(passive)", [], |_| Ok(())) {
                 Ok(()) => copied = now,
-                Err(why) => tracing::warn!(%why, "the write-ahead log could not be copied into the database; it is tried again"),
+                Err(why) => {
+                    tracing::warn!(%why, "the write-ahead log could not be copied into the database; it is tried again")
+                }
             }
         }
     };
-    std::thread::Builder::new().name("store-checkpoint".into()).spawn(copy).map_err(|why| DbError::Unavailable(why.to_string()))?;
+    std::thread::Builder::new()
+        .name("store-checkpoint".into())
+        .spawn(copy)
+        .map_err(|why| DbError::Unavailable(why.to_string()))?;
     let mut before = 0;
     Ok(move |log: &mut Wal, pages: i32| {
         length.store(pages, Ordering::Relaxed);
@@ -200,7 +227,8 @@ fn checkpoints(file: &Path) -> Result<impl FnMut(&mut Wal, i32) -> rusqlite::Res
 fn prepare_connection(conn: &Connection) -> Result<(), DbError> {
     conn.busy_timeout(Duration::from_secs(10)).map_err(classify)?;
     conn.set_prepared_statement_cache_capacity(PREPARED);
-    // A statement is planned once, whatever values it is given: otherwise some are planned anew with each value, which takes longer than to run them.
+    // A statement is planned once, whatever values it is given: otherwise some are planned anew with each
+    // value, which takes longer than to run them.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(classify)?;
     conn.pragma_update(None, "foreign_keys", true).map_err(classify)?;
     conn.pragma_update(None, "temp_store", "memory").map_err(classify)?;
@@ -210,7 +238,11 @@ fn prepare_connection(conn: &Connection) -> Result<(), DbError> {
     conn.pragma_update(None, "mmap_size", 1_i64 << 30).map_err(classify)
 }
 
-fn finish<T, E>(outcome: std::thread::Result<Result<T, E>>, aftermath: Aftermath, send: oneshot::Sender<Result<T, E>>) -> (bool, Answer)
+fn finish<T, E>(
+    outcome: std::thread::Result<Result<T, E>>,
+    aftermath: Aftermath,
+    send: oneshot::Sender<Result<T, E>>,
+) -> (bool, Answer)
 where
     T: Send + 'static,
     E: From<DbError> + Send + 'static,
@@ -231,10 +263,16 @@ where
         }
         Ok(Err(error)) => {
             // What the closure saw of its neighbours' writes is void when the commit fails.
-            let answer: Answer = Box::new(move |committed, _| drop(send.send(Err(committed.err().map_or(error, E::from)))));
+            let answer: Answer =
+                Box::new(move |committed, _| drop(send.send(Err(committed.err().map_or(error, E::from)))));
             (false, answer)
         }
-        Err(_) => (false, Box::new(move |_, _| drop(send.send(Err(DbError::Internal("a transaction panicked".into()).into()))))),
+        Err(_) => (
+            false,
+            Box::new(move |_, _| {
+                drop(send.send(Err(DbError::Internal("a transaction panicked".into()).into())))
+            }),
+        ),
     }
 }
 
@@ -284,8 +322,8 @@ fn write_loop(conn: &Shared, hand: &Hand, inbox: &Receiver<Order>, on_wake: &OnW
     }
 }
 
-/// Runs a closure that has the transaction to itself: there is nobody whose writes a savepoint would keep apart from its own, and with one, SQLite
-/// copies every page before it changes it.
+/// Runs a closure that has the transaction to itself: there is nobody whose writes a savepoint would keep
+/// apart from its own, and with one, SQLite copies every page before it changes it.
 fn run_alone(conn: &Shared, hand: &Hand, job: Job, answers: &mut Vec<Answer>) -> Result<(), DbError> {
     let (keep, answer) = job(Ok(Session::Behind(Behind::new(conn, hand))));
     answers.push(answer);
@@ -309,12 +347,21 @@ fn run_in_savepoint(conn: &Connection, job: Job, answers: &mut Vec<Answer>) -> R
         return Err(DbError::Unavailable("the disk refused a write".into()));
     }
     if !keep {
-        conn.prepare_cached("rollback to job").and_then(|mut statement| statement.execute([])).map_err(classify)?;
+        conn.prepare_cached("rollback to job")
+            .and_then(|mut statement| statement.execute([]))
+            .map_err(classify)?;
     }
-    conn.prepare_cached("release job").and_then(|mut statement| statement.execute([])).map(|_| ()).map_err(classify)
+    conn.prepare_cached("release job")
+        .and_then(|mut statement| statement.execute([]))
+        .map(|_| ())
+        .map_err(classify)
 }
 
-pub(super) fn exec(conn: &Connection, sql: &str, params: impl IntoIterator<Item = impl ToSql>) -> Result<u64, DbError> {
+pub(super) fn exec(
+    conn: &Connection,
+    sql: &str,
+    params: impl IntoIterator<Item = impl ToSql>,
+) -> Result<u64, DbError> {
     let mut statement = conn.prepare_cached(sql).map_err(classify)?;
     if statement.column_count() > 0 {
         let mut rows = statement.query(rusqlite::params_from_iter(params)).map_err(classify)?;
@@ -381,7 +428,8 @@ mod tests {
             tx.exec("create table texts (text text not null)", &[])?;
             let text = "x".repeat(1_000);
             // Too little for the copy that is asked for after so many pages.
-            (0..2 * i64::from(WORTH_IT) * 4).try_for_each(|_| tx.later("insert into texts (text) values (?1)", &[Value::from(&text)]))
+            (0..2 * i64::from(WORTH_IT) * 4)
+                .try_for_each(|_| tx.later("insert into texts (text) values (?1)", &[Value::from(&text)]))
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(store.tx::<(), DbError>(write, true)).unwrap();

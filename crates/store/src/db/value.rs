@@ -105,8 +105,8 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     }
 }
 
-/// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is repeated up to the next power of two, so
-/// that there are few different statements to keep prepared.
+/// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is
+/// repeated up to the next power of two, so that there are few different statements to keep prepared.
 pub fn any_of<'a>(params: &mut Vec<Value<'a>>, values: impl IntoIterator<Item = Value<'a>>) -> String {
     let first = params.len();
     params.extend(values);
@@ -240,20 +240,26 @@ impl Row<'_> {
     pub fn opt_id<K: Kind>(&self, column: usize) -> Result<Option<Id<K>>, DbError> {
         match self.opt_text(column)? {
             None => Ok(None),
-            Some(text) => text.parse().map(Some).map_err(|_| DbError::Internal(format!("column {column} holds no {} id", K::PREFIX))),
+            Some(text) => text
+                .parse()
+                .map(Some)
+                .map_err(|_| DbError::Internal(format!("column {column} holds no {} id", K::PREFIX))),
         }
     }
 
     /// A JSON column that is never null.
     pub fn json(&self, column: usize) -> Result<serde_json::Value, DbError> {
-        serde_json::from_str(&self.text(column)?).map_err(|why| DbError::Internal(format!("column {column} holds no JSON: {why}")))
+        serde_json::from_str(&self.text(column)?)
+            .map_err(|why| DbError::Internal(format!("column {column} holds no JSON: {why}")))
     }
 
     /// A JSON column.
     pub fn opt_json(&self, column: usize) -> Result<Option<serde_json::Value>, DbError> {
         match self.opt_text(column)? {
             None => Ok(None),
-            Some(text) => serde_json::from_str(&text).map(Some).map_err(|why| DbError::Internal(format!("column {column} holds no JSON: {why}"))),
+            Some(text) => serde_json::from_str(&text)
+                .map(Some)
+                .map_err(|why| DbError::Internal(format!("column {column} holds no JSON: {why}"))),
         }
     }
 }

@@ -5,14 +5,20 @@ mod read;
 mod timeline;
 
 pub use queues::{
-    Change, Queue, Revocation, add_revocation, due_queues, end_revocation, next_look, revocations, serve, touch, touch_within, waiting_queues,
+    Change, Queue, Revocation, add_revocation, due_queues, end_revocation, next_look, revocations, serve,
+    touch, touch_within, waiting_queues,
 };
-pub use read::{Filter, find_live, get, get_any, get_for_update, list, of_key, of_person, pending, to_look_at, without_line};
+pub use read::{
+    Filter, find_live, get, get_any, get_for_update, list, of_key, of_person, pending, to_look_at,
+    without_line,
+};
 pub use timeline::{Entry, Line, append, last_again, timeline};
 
 use domain::compliance::Gate;
 use domain::ids::{Agent, ApiKey, Call, Id, Nudge as NudgeKind};
-use domain::nudge::{Announced, Flight, Nudge, OutsideWindow, ResultCode, Retry, RetryOn, Status, StatusReason};
+use domain::nudge::{
+    Announced, Flight, Nudge, OutsideWindow, ResultCode, Retry, RetryOn, Status, StatusReason,
+};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::Value as Json;
@@ -73,7 +79,12 @@ pub struct Before {
 impl NudgeRow {
     /// See [`save`]: to be asked before anything is changed.
     pub fn before(&self) -> Before {
-        Before { status: self.state.status, result: self.state.result, status_reason: self.state.status_reason, look_at: self.look_at }
+        Before {
+            status: self.state.status,
+            result: self.state.result,
+            status_reason: self.state.status_reason,
+            look_at: self.look_at,
+        }
     }
 }
 
@@ -85,7 +96,11 @@ fn word<T>(what: &str, text: &str, parse: impl Fn(&str) -> Option<T>) -> Result<
     parse(text).ok_or_else(|| DbError::Internal(format!("unknown {what} of a nudge: {text}")))
 }
 
-fn opt_word<T>(what: &str, text: Option<String>, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>, DbError> {
+fn opt_word<T>(
+    what: &str,
+    text: Option<String>,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, DbError> {
     text.map(|text| word(what, &text, parse)).transpose()
 }
 
@@ -194,7 +209,8 @@ pub fn insert(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
     Ok(added > 0)
 }
 
-/// 1 until it is finished: what indexes of those that are not name, so that no other change of its status moves their entries.
+/// 1 until it is finished: what indexes of those that are not name, so that no other change of its status
+/// moves their entries.
 fn open(state: &Nudge) -> Option<i64> {
     (state.status != Status::Finished).then_some(1)
 }
@@ -211,13 +227,15 @@ macro_rules! save_with {
     };
 }
 
-/// Writes what changes in the life of a nudge; the transaction fails if somebody else has since it was read. `before` is what it was then: a status, a reason or a
-/// time to look that stayed is left alone, and with it the indexes that name it; so is what is personal, of which only an erasure changes anything.
+/// Writes what changes in the life of a nudge; the transaction fails if somebody else has since it was read.
+/// `before` is what it was then: a status, a reason or a time to look that stayed is left alone, and with it
+/// the indexes that name it; so is what is personal, of which only an erasure changes anything.
 pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<(), DbError> {
     const STAYS: &str = save_with!("");
     const MOVES: &str = save_with!("look_at = ?18, ");
     const TURNS: &str = save_with!("look_at = ?18, status = ?19, ");
-    const CHANGES: &str = save_with!("look_at = ?18, status = ?19, result = ?20, status_reason = ?21, open = ?22, ");
+    const CHANGES: &str =
+        save_with!("look_at = ?18, status = ?19, result = ?20, status_reason = ?21, open = ?22, ");
     let state = &row.state;
     let values: [Value<'_>; 22] = [
         row.workspace.into(),
@@ -244,7 +262,9 @@ pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<(), DbEr
         open(state).into(),
     ];
     let ended = state.status == Status::Finished;
-    let (sql, count) = if (before.result, before.status_reason) != (state.result, state.status_reason) || ended && before.status != state.status {
+    let (sql, count) = if (before.result, before.status_reason) != (state.result, state.status_reason)
+        || ended && before.status != state.status
+    {
         (CHANGES, 22)
     } else if before.status != state.status {
         (TURNS, 19)
@@ -264,7 +284,8 @@ pub fn save(tx: &mut Tx<'_>, before: &Before, row: &NudgeRow) -> Result<(), DbEr
     Ok(())
 }
 
-/// The calls of a nudge, first dial first; those that a gate refused are none, and of a dial that never went out there is no call.
+/// The calls of a nudge, first dial first; those that a gate refused are none, and of a dial that never went
+/// out there is no call.
 pub fn attempts(tx: &mut Tx<'_>, tenant: Tenant, nudge: Id<NudgeKind>) -> Result<Vec<Id<Call>>, DbError> {
     let sql = "select id from calls where workspace = ?1 and nudge = ?2 and block_reason is null order by id";
     tx.all(sql, params![tenant, nudge], |row| row.id(0))

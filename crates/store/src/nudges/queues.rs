@@ -1,7 +1,8 @@
 //! One queue for each workspace and mode: how much waits, and when the dialler must look.
 //!
-//! A queue's `next_look` is never later than the earliest `look_at` of its nudges. Whoever writes a `look_at` touches the queue after it, in
-//! the same transaction; the dialler moves `next_look` forward only if nobody touched the queue since it read its version.
+//! A queue's `next_look` is never later than the earliest `look_at` of its nudges. Whoever writes a `look_at`
+//! touches the queue after it, in the same transaction; the dialler moves `next_look` forward only if nobody
+//! touched the queue since it read its version.
 
 use domain::ids::{ApiKey, Id};
 use domain::tenant::{Mode, Tenant};
@@ -38,7 +39,8 @@ pub struct Change {
 
 const APPLY: &str = "pending = pending + cast(?3 as bigint), without_line = without_line + cast(?4 as bigint), version = version + 1";
 
-/// Applies a change, the last statement of its transaction if possible: other writers of this workspace wait for it.
+/// Applies a change, the last statement of its transaction if possible: other writers of this workspace wait
+/// for it.
 pub fn touch(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, change: Change) -> Result<(), DbError> {
     tx.later(
         &format!(
@@ -49,8 +51,15 @@ pub fn touch(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, change: Change) -> Res
     )
 }
 
-/// Adds a pending nudge, unless there are `limit` of them; whether it did. Makes the queue when there is none.
-pub fn touch_within(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, look_at: Option<Timestamp>, limit: i64) -> Result<bool, DbError> {
+/// Adds a pending nudge, unless there are `limit` of them; whether it did. Makes the queue when there is
+/// none.
+pub fn touch_within(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    look_at: Option<Timestamp>,
+    limit: i64,
+) -> Result<bool, DbError> {
     let add = |tx: &mut Tx<'_>| {
         tx.exec(
             "update nudge_queues set pending = pending + 1, version = version + 1, next_look = case when cast(?3 as bigint) is null then next_look \
@@ -72,9 +81,11 @@ pub fn touch_within(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, look_at: Option
     Ok(add(tx)? > 0)
 }
 
-/// Queues to serve now, the one that was served longest ago first. `lines` asks for those that wait for a line, too.
+/// Queues to serve now, the one that was served longest ago first. `lines` asks for those that wait for a
+/// line, too.
 pub fn due_queues(tx: &mut Tx<'_>, now: Timestamp, lines: bool, limit: i64) -> Result<Vec<Queue>, DbError> {
-    let waiting = if lines { " union select workspace, mode from nudge_queues where without_line > 0" } else { "" };
+    let waiting =
+        if lines { " union select workspace, mode from nudge_queues where without_line > 0" } else { "" };
     let sql = format!(
         "select q.workspace, q.mode, q.next_look, q.without_line, q.version from nudge_queues q \
          join (select workspace, mode from nudge_queues where next_look is not null and next_look <= ?1{waiting}) due \
@@ -83,7 +94,8 @@ pub fn due_queues(tx: &mut Tx<'_>, now: Timestamp, lines: bool, limit: i64) -> R
     tx.all(&sql, params![now, limit], |row| {
         Ok(Queue {
             workspace: row.id(0)?,
-            mode: Mode::parse(&row.text(1)?).ok_or_else(|| DbError::Internal("unknown mode of a queue".into()))?,
+            mode: Mode::parse(&row.text(1)?)
+                .ok_or_else(|| DbError::Internal("unknown mode of a queue".into()))?,
             due: row.opt_time(2)?.is_some_and(|at| at <= now),
             without_line: row.int(3)?,
             version: row.int(4)?,
@@ -93,10 +105,13 @@ pub fn due_queues(tx: &mut Tx<'_>, now: Timestamp, lines: bool, limit: i64) -> R
 
 /// How many queues have nudges that wait for a line.
 pub fn waiting_queues(tx: &mut Tx<'_>) -> Result<i64, DbError> {
-    Ok(tx.one("select count(*) from nudge_queues where without_line > 0", &[], |row| row.int(0))?.unwrap_or(0))
+    Ok(tx
+        .one("select count(*) from nudge_queues where without_line > 0", &[], |row| row.int(0))?
+        .unwrap_or(0))
 }
 
-/// Ends the dialler's turn at a queue: applies its changes, puts it last in turn, and moves `next_look` forward if nobody else touched it.
+/// Ends the dialler's turn at a queue: applies its changes, puts it last in turn, and moves `next_look`
+/// forward if nobody else touched it.
 pub fn serve(tx: &mut Tx<'_>, queue: &Queue, change: Change) -> Result<(), DbError> {
     tx.later(
         &format!(
@@ -111,7 +126,11 @@ pub fn serve(tx: &mut Tx<'_>, queue: &Queue, change: Change) -> Result<(), DbErr
 
 /// When the dialler must look again.
 pub fn next_look(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx.one("select min(next_look) from nudge_queues where next_look is not null", &[], |row| row.opt_time(0))?.flatten())
+    Ok(tx
+        .one("select min(next_look) from nudge_queues where next_look is not null", &[], |row| {
+            row.opt_time(0)
+        })?
+        .flatten())
 }
 
 /// A revoked key with nudges that still wait to be cancelled.
@@ -125,14 +144,19 @@ pub struct Revocation {
 
 /// Notes that nudges of a key wait to be cancelled.
 pub fn add_revocation(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>) -> Result<(), DbError> {
-    tx.later("insert into nudge_revocations (api_key, workspace) values (?1, ?2) on conflict (api_key) do nothing", params![key, tenant])
+    tx.later(
+        "insert into nudge_revocations (api_key, workspace) values (?1, ?2) on conflict (api_key) do nothing",
+        params![key, tenant],
+    )
 }
 
 /// Keys whose nudges wait to be cancelled.
 pub fn revocations(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Revocation>, DbError> {
-    tx.all("select api_key, workspace from nudge_revocations order by api_key limit ?1", params![limit], |row| {
-        Ok(Revocation { key: row.id(0)?, workspace: row.id(1)? })
-    })
+    tx.all(
+        "select api_key, workspace from nudge_revocations order by api_key limit ?1",
+        params![limit],
+        |row| Ok(Revocation { key: row.id(0)?, workspace: row.id(1)? }),
+    )
 }
 
 /// All nudges of a key are cancelled.

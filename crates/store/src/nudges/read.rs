@@ -10,23 +10,45 @@ use crate::db::{DbError, Row, Tx, Value};
 use crate::params;
 
 /// One nudge of one world.
-pub fn get(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, id: Id<NudgeKind>) -> Result<Option<NudgeRow>, DbError> {
+pub fn get(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    id: Id<NudgeKind>,
+) -> Result<Option<NudgeRow>, DbError> {
     let sql = format!("select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and id = ?3");
     tx.one(&sql, params![tenant, mode.as_str(), id], read)
 }
 
 /// One nudge, of whichever world.
 pub fn get_any(tx: &mut Tx<'_>, tenant: Tenant, id: Id<NudgeKind>) -> Result<Option<NudgeRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2"), params![tenant, id], read)
+    tx.one(
+        &format!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2"),
+        params![tenant, id],
+        read,
+    )
 }
 
 /// One nudge, held against other writers until the transaction ends.
-pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<NudgeKind>) -> Result<Option<NudgeRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2 /*pg for update*/"), params![tenant, id], read)
+pub fn get_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<NudgeKind>,
+) -> Result<Option<NudgeRow>, DbError> {
+    tx.one(
+        &format!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2 /*pg for update*/"),
+        params![tenant, id],
+        read,
+    )
 }
 
 /// The live nudge to a number.
-pub fn find_live(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, to_number: &str) -> Result<Option<Id<NudgeKind>>, DbError> {
+pub fn find_live(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    to_number: &str,
+) -> Result<Option<Id<NudgeKind>>, DbError> {
     tx.one(
         "select id from nudges where workspace = ?1 and mode = ?2 and to_number = ?3 and open = 1",
         params![tenant, mode.as_str(), to_number],
@@ -39,8 +61,15 @@ fn boxed(row: &Row<'_>) -> Result<Box<NudgeRow>, DbError> {
     read(row).map(Box::new)
 }
 
-/// Nudges of one queue whose time has come, those that wait longest first, held against other nodes until the transaction ends.
-pub fn to_look_at(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, now: Timestamp, limit: i64) -> Result<Vec<Box<NudgeRow>>, DbError> {
+/// Nudges of one queue whose time has come, those that wait longest first, held against other nodes until the
+/// transaction ends.
+pub fn to_look_at(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<Box<NudgeRow>>, DbError> {
     let sql = format!(
         "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and look_at is not null and look_at <= ?3 \
          order by look_at, id limit ?4 /*pg for update skip locked*/"
@@ -48,9 +77,15 @@ pub fn to_look_at(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, now: Timestamp, l
     tx.all(&sql, params![tenant, mode.as_str(), now, limit], boxed)
 }
 
-/// Nudges of one queue that wait for a line, the oldest first, held against other nodes until the transaction ends. The reason says it all: asked for
-/// the status, too, the engine would go through everything that is scheduled.
-pub fn without_line(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, limit: i64) -> Result<Vec<Box<NudgeRow>>, DbError> {
+/// Nudges of one queue that wait for a line, the oldest first, held against other nodes until the transaction
+/// ends. The reason says it all: asked for the status, too, the engine would go through everything that is
+/// scheduled.
+pub fn without_line(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    limit: i64,
+) -> Result<Vec<Box<NudgeRow>>, DbError> {
     let sql = format!(
         "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and status_reason = 'concurrency_full' and open = 1 \
          order by id limit ?3 /*pg for update skip locked*/"
@@ -58,8 +93,14 @@ pub fn without_line(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, limit: i64) -> 
     tx.all(&sql, params![tenant, mode.as_str(), limit], boxed)
 }
 
-/// Waiting nudges of a key, the oldest first, held against other nodes until the transaction ends. Those in flight are left out.
-pub fn of_key(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>, limit: i64) -> Result<Vec<NudgeRow>, DbError> {
+/// Waiting nudges of a key, the oldest first, held against other nodes until the transaction ends. Those in
+/// flight are left out.
+pub fn of_key(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    key: Id<ApiKey>,
+    limit: i64,
+) -> Result<Vec<NudgeRow>, DbError> {
     let sql = format!(
         "select {COLUMNS} from nudges where api_key = ?2 and workspace = ?1 and open = 1 and status in ('queued', 'scheduled') and flight = 'none' \
          order by id limit ?3 /*pg for update*/"
@@ -69,12 +110,20 @@ pub fn of_key(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>, limit: i64) -> R
 
 /// Every nudge to a number, of both worlds, held against other nodes until the transaction ends.
 pub fn of_person(tx: &mut Tx<'_>, tenant: Tenant, phone_hash: &str) -> Result<Vec<NudgeRow>, DbError> {
-    let sql = format!("select {COLUMNS} from nudges where workspace = ?1 and phone_hash = ?2 order by id /*pg for update*/");
+    let sql = format!(
+        "select {COLUMNS} from nudges where workspace = ?1 and phone_hash = ?2 order by id /*pg for update*/"
+    );
     tx.all(&sql, params![tenant, phone_hash], read)
 }
 
 /// Waiting nudges of one world after `after`, the oldest first; those in flight are left out.
-pub fn pending(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, after: &str, limit: i64) -> Result<Vec<NudgeRow>, DbError> {
+pub fn pending(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<NudgeRow>, DbError> {
     let sql = format!(
         "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and open = 1 and status in ('queued', 'scheduled') and flight = 'none' and id > ?3 \
          order by id limit ?4 /*pg for update*/"
@@ -104,12 +153,19 @@ pub struct Filter {
 }
 
 /// Nudges of one world, newest first. Every filter has an index that ends in the id.
-pub fn list(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, filter: &Filter, limit: i64) -> Result<Vec<NudgeRow>, DbError> {
+pub fn list(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    filter: &Filter,
+    limit: i64,
+) -> Result<Vec<NudgeRow>, DbError> {
     let at = |moment: Timestamp| Id::<NudgeKind>::new(moment.0, 0).to_string();
     let top = filter.created_before.map_or_else(|| "ndg_~".to_owned(), at);
     let high = filter.before.clone().map_or(top.clone(), |before| before.min(top));
     let low = filter.created_after.map_or_else(String::new, at);
-    let mut params: Vec<Value<'static>> = vec![tenant.into(), mode.as_str().into(), low.into(), high.into(), limit.into()];
+    let mut params: Vec<Value<'static>> =
+        vec![tenant.into(), mode.as_str().into(), low.into(), high.into(), limit.into()];
     let mut narrow = String::new();
     let wanted = [
         ("status", filter.status.map(|status| status.as_str().to_owned())),
@@ -124,6 +180,8 @@ pub fn list(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, filter: &Filter, limit:
             narrow.push_str(&format!(" and {column} = ?{}", params.len()));
         }
     }
-    let sql = format!("select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and id >= ?3 and id < ?4{narrow} order by id desc limit ?5");
+    let sql = format!(
+        "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and id >= ?3 and id < ?4{narrow} order by id desc limit ?5"
+    );
     tx.all(&sql, &params, read)
 }

@@ -69,7 +69,12 @@ pub fn append<'r>(tx: &mut Tx<'_>, lines: &'r [Line]) -> Result<(), DbError> {
 }
 
 /// Renews the last decision: the same hold for the same reason, until later.
-pub fn last_again(tx: &mut Tx<'_>, tenant: Tenant, nudge: Id<NudgeKind>, entry: &Entry) -> Result<(), DbError> {
+pub fn last_again(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    nudge: Id<NudgeKind>,
+    entry: &Entry,
+) -> Result<(), DbError> {
     tx.later(
         "update nudge_timeline set times = times + 1, last_at = ?3, until = ?4, checks = ?5 where workspace = ?1 and nudge = ?2 \
          and seq = (select max(seq) from nudge_timeline where nudge = ?2)",

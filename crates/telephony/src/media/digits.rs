@@ -38,7 +38,10 @@ impl Receiver {
             return None;
         };
         let key = *KEYS.get(usize::from(*event))?;
-        let known = self.seen.iter().any(|(at, code)| code == event && (*at == timestamp || at.wrapping_add(SEGMENT) == timestamp));
+        let known = self
+            .seen
+            .iter()
+            .any(|(at, code)| code == event && (*at == timestamp || at.wrapping_add(SEGMENT) == timestamp));
         if self.seen.iter().all(|(at, _)| *at != timestamp) {
             if self.seen.len() == 8 {
                 self.seen.pop_front();
@@ -81,7 +84,8 @@ impl Sender {
         }
     }
 
-    /// What this tick sends instead of speech; none when no key is pressed. `events`: whether the other side takes telephone events.
+    /// What this tick sends instead of speech; none when no key is pressed. `events`: whether the other side
+    /// takes telephone events.
     pub(super) fn tick(&mut self, events: bool) -> Option<Press> {
         if self.pressed.is_none() {
             let key = self.waiting.pop_front()?;

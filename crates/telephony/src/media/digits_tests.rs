@@ -27,7 +27,8 @@ fn packets(keys: &str) -> Vec<(u32, u32, [u8; 4])> {
 #[test]
 fn a_key_is_pressed_for_100_ms_and_its_end_said_three_times() {
     let sent = packets("5x");
-    let durations: Vec<u16> = sent.iter().map(|(.., payload)| u16::from_be_bytes([payload[2], payload[3]])).collect();
+    let durations: Vec<u16> =
+        sent.iter().map(|(.., payload)| u16::from_be_bytes([payload[2], payload[3]])).collect();
     assert_eq!(durations, [160, 320, 480, 640, 800, 800, 800]);
     let ends: Vec<bool> = sent.iter().map(|(.., payload)| payload[1] & 0x80 != 0).collect();
     assert_eq!(ends, [false, false, false, false, true, true, true]);

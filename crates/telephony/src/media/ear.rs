@@ -25,7 +25,8 @@ pub trait Ear: Send {
     /// A key was pressed: `0`-`9`, `*`, `#`, `A`-`D`. Once a press, however many packets carried it.
     fn digit(&mut self, key: char);
 
-    /// No packet has arrived for this long, in milliseconds; told once a second from the fifth on while the line is not on hold.
+    /// No packet has arrived for this long, in milliseconds; told once a second from the fifth on while the
+    /// line is not on hold.
     fn starved(&mut self, ms: u32);
 
     /// The last word: there will be no more ticks.

@@ -85,13 +85,15 @@ impl Engine {
         for number in 0..settings.threads.max(1) {
             let desk = Arc::new(Desk::default());
             let theirs = desk.clone();
-            let handle = thread::Builder::new().name(format!("sound-{number}")).spawn(move || run(&theirs))?;
+            let handle =
+                thread::Builder::new().name(format!("sound-{number}")).spawn(move || run(&theirs))?;
             running.lock().push(Thread { desk, handle: Some(handle) });
         }
         Ok(Engine { pool, running })
     }
 
-    /// Binds the next free RTP port of `ip`. It is free again when the socket, or the line that it is connected to, is gone.
+    /// Binds the next free RTP port of `ip`. It is free again when the socket, or the line that it is
+    /// connected to, is gone.
     ///
     /// # Errors
     /// When every port is taken, or `ip` is no address of this machine.
@@ -99,8 +101,8 @@ impl Engine {
         self.pool.open(ip)
     }
 
-    /// Starts a call's sound on the thread that has the fewest lines. Packets are taken from the address that is agreed on and from `sources`; what came
-    /// before now is thrown away.
+    /// Starts a call's sound on the thread that has the fewest lines. Packets are taken from the address that
+    /// is agreed on and from `sources`; what came before now is thrown away.
     pub fn connect(&self, socket: Socket, agreed: Agreed, sources: Sources, ear: Box<dyn Ear>) -> Line {
         let shared = Arc::new(Shared::default());
         let flow = Flow::new(socket, agreed, sources, ear, shared.clone());

@@ -114,7 +114,20 @@ macro_rules! totals {
     };
 }
 
-totals!(ticks, late_ticks, packets_in, packets_out, packets_unsent, lost, duplicate, reordered, late_packets, unreadable, foreign, early);
+totals!(
+    ticks,
+    late_ticks,
+    packets_in,
+    packets_out,
+    packets_unsent,
+    lost,
+    duplicate,
+    reordered,
+    late_packets,
+    unreadable,
+    foreign,
+    early
+);
 
 impl Totals {
     /// Counts a tick that was worked `ms` after its time.

@@ -20,7 +20,8 @@ use crate::settings::Codec;
 
 /// Packets of the call read in one tick; a flood waits in the system's buffer and is dropped there.
 const MOST_PACKETS: usize = 64;
-/// Packets of strangers read in one tick beside them. They cost a look at their address, and must not take the place of the call's.
+/// Packets of strangers read in one tick beside them. They cost a look at their address, and must not take
+/// the place of the call's.
 const MOST_FOREIGN: usize = 256;
 /// Packets that are thrown away when the sound starts: more than the system's buffer holds.
 const MOST_EARLY: usize = 8192;
@@ -39,7 +40,11 @@ pub(super) struct Scratch {
 
 impl Scratch {
     pub(super) fn new() -> Scratch {
-        Scratch { packet: Box::new([0; 2048]), sound: Vec::with_capacity(2048), out: Vec::with_capacity(2048) }
+        Scratch {
+            packet: Box::new([0; 2048]),
+            sound: Vec::with_capacity(2048),
+            out: Vec::with_capacity(2048),
+        }
     }
 }
 
@@ -62,7 +67,8 @@ pub(super) struct Flow {
     mark: bool,
     keys_in: digits::Receiver,
     keys_out: digits::Sender,
-    /// When the key that is sent was pressed. Not what has passed since: ticks may be given up meanwhile, and another timestamp is another press.
+    /// When the key that is sent was pressed. Not what has passed since: ticks may be given up meanwhile, and
+    /// another timestamp is another press.
     pressed_at: u32,
     silent: u32,
     failed: bool,
@@ -71,14 +77,26 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub(super) fn new(socket: Socket, agreed: Agreed, sources: Sources, ear: Box<dyn Ear>, shared: Arc<Shared>) -> Flow {
-        // What came while the phone rang is nobody's: whoever sprays ports would be the first to be heard otherwise.
+    pub(super) fn new(
+        socket: Socket,
+        agreed: Agreed,
+        sources: Sources,
+        ear: Box<dyn Ear>,
+        shared: Arc<Shared>,
+    ) -> Flow {
+        // What came while the phone rang is nobody's: whoever sprays ports would be the first to be heard
+        // otherwise.
         let figures = LineFigures { early: drain(&socket), ..LineFigures::default() };
         Flow { socket: Some(socket), figures, ..Flow::unplugged(agreed, sources, ear, shared) }
     }
 
     /// A call without a port: its packets are handed to it.
-    pub(super) fn unplugged(agreed: Agreed, sources: Sources, ear: Box<dyn Ear>, shared: Arc<Shared>) -> Flow {
+    pub(super) fn unplugged(
+        agreed: Agreed,
+        sources: Sources,
+        ear: Box<dyn Ear>,
+        shared: Arc<Shared>,
+    ) -> Flow {
         let mut random = [0u8; 10];
         super::srtp::random(&mut random);
         Flow {
@@ -151,9 +169,10 @@ impl Flow {
         true
     }
 
-    /// Passes over ticks that nobody had time for. The ear hears as many empty ones, so that its own time goes on; of a gap longer than a minute (a
-    /// machine that slept) only the first minute. False: the line is closed, which a thread without time has to see here as well, or lines that are over
-    /// would take the time of the others.
+    /// Passes over ticks that nobody had time for. The ear hears as many empty ones, so that its own time
+    /// goes on; of a gap longer than a minute (a machine that slept) only the first minute. False: the line
+    /// is closed, which a thread without time has to see here as well, or lines that are over would take the
+    /// time of the others.
     pub(super) fn skip(&mut self, ticks: u32, late_ms: u32, totals: &Totals) -> bool {
         if self.shared.lock().close {
             self.close(totals);
@@ -206,8 +225,9 @@ impl Flow {
         self.latch.signal(agreed.remote);
         let (before, after) = (self.agreed.srtp.as_ref(), agreed.srtp.as_ref());
         // The same key goes on counting where it was: a packet index must not be used twice.
-        let same =
-            |one: fn(&super::Keys) -> &super::MasterKey| before.map(|keys| (keys.suite, one(keys))) == after.map(|keys| (keys.suite, one(keys)));
+        let same = |one: fn(&super::Keys) -> &super::MasterKey| {
+            before.map(|keys| (keys.suite, one(keys))) == after.map(|keys| (keys.suite, one(keys)))
+        };
         if !same(|keys| &keys.local) {
             self.protect = after.map(Protect::new);
         }
@@ -256,15 +276,23 @@ impl Flow {
         }
     }
 
-    /// Counts a packet from an address that is not the call's. A second of nothing else is told: sound may come from a network that nobody has named.
+    /// Counts a packet from an address that is not the call's. A second of nothing else is told: sound may
+    /// come from a network that nobody has named.
     fn stranger(&mut self) {
         self.figures.foreign += 1;
         if self.figures.foreign == u64::from(SECOND) && self.figures.packets_in == 0 {
-            tracing::warn!("sound comes from other addresses than the call's only, and is dropped: is the trunk's media_from complete?");
+            tracing::warn!(
+                "sound comes from other addresses than the call's only, and is dropped: is the trunk's media_from complete?"
+            );
         }
     }
 
-    pub(super) fn packet(&mut self, from: SocketAddr, mut length: usize, scratch: &mut Scratch) -> Option<char> {
+    pub(super) fn packet(
+        &mut self,
+        from: SocketAddr,
+        mut length: usize,
+        scratch: &mut Scratch,
+    ) -> Option<char> {
         if let Some(unprotect) = &mut self.unprotect {
             let Some(plain) = unprotect.packet(&mut scratch.packet[..length]) else {
                 self.figures.unreadable += 1;
@@ -308,7 +336,8 @@ impl Flow {
             8 => Some(Meaning::Sound(Codec::Pcma)),
             // Comfort noise (RFC 3389), under its old number too.
             13 | 19 => Some(Meaning::Silence),
-            // A peer may answer with a number of its own for events and still send them with the one that we offered.
+            // A peer may answer with a number of its own for events and still send them with the one that we
+            // offered.
             OFFERED_EVENT if self.agreed.telephone_event.is_some() => Some(Meaning::Key),
             _ => None,
         }
@@ -414,7 +443,13 @@ enum Meaning {
     Silence,
 }
 
-fn put(socket: &Option<Socket>, latch: &Latch, protect: &mut Option<Protect>, out: &mut Vec<u8>, figures: &mut LineFigures) {
+fn put(
+    socket: &Option<Socket>,
+    latch: &Latch,
+    protect: &mut Option<Protect>,
+    out: &mut Vec<u8>,
+    figures: &mut LineFigures,
+) {
     let (Some(socket), Some(target)) = (socket, latch.target()) else {
         return;
     };

@@ -38,7 +38,8 @@ pub fn rtp(bytes: &[u8]) {
     assert!(rtp::identity(bytes).is_some(), "a packet without an identity");
 }
 
-/// Packets one after the other, each with its length before it, through the jitter buffer and the reader of keys.
+/// Packets one after the other, each with its length before it, through the jitter buffer and the reader of
+/// keys.
 pub fn stream(mut bytes: &[u8]) {
     let (mut jitter, mut keys, mut sound) = (Jitter::new(), digits::Receiver::default(), Vec::new());
     let mut out = [0i16; FRAME];

@@ -1,8 +1,10 @@
 //! The jitter buffer: packets come when they come, ticks take 20 ms of sound each.
 //!
-//! Samples lie in a ring at their timestamps, so the packets' length does not matter. What is ready ahead of the reader is the delay; it is not computed
-//! from arrival times but found: a tick that finds nothing makes up sound and does not move the reader, which adds 20 ms of delay; when for some seconds
-//! more was ready than needed, 10 ms are cut out, joined so that it is not heard. The same two moves keep a peer with a faster or slower clock in step.
+//! Samples lie in a ring at their timestamps, so the packets' length does not matter. What is ready ahead of
+//! the reader is the delay; it is not computed from arrival times but found: a tick that finds nothing makes
+//! up sound and does not move the reader, which adds 20 ms of delay; when for some seconds more was ready
+//! than needed, 10 ms are cut out, joined so that it is not heard. The same two moves keep a peer with a
+//! faster or slower clock in step.
 
 use super::ear::{FRAME, Frame};
 
@@ -294,7 +296,8 @@ impl Jitter {
         self.low = (self.low.0.saturating_sub(samples), self.low.1.saturating_sub(samples));
     }
 
-    /// Sound that is missing although later sound is there: passed over as far as its time was made up for already, or there is too much delay.
+    /// Sound that is missing although later sound is there: passed over as far as its time was made up for
+    /// already, or there is too much delay.
     fn close_hole(&mut self) {
         let ready = self.ready().max(0) as usize;
         let hole = (0..ready.min(RING)).take_while(|index| !self.has(*index)).count();

@@ -54,7 +54,8 @@ fn run(network: Network, seconds: u64, seed: u64) -> Outcome {
     let mut packets = Vec::new();
     let length = network.ptime_ms * 8;
     for number in 0..seconds * 1000 / network.ptime_ms {
-        let sent = number as i64 * (network.ptime_ms as i64 * 1000 + network.drift_us * network.ptime_ms as i64 / 20);
+        let sent = number as i64
+            * (network.ptime_ms as i64 * 1000 + network.drift_us * network.ptime_ms as i64 / 20);
         let copies = 1 + u64::from(random.next(1000) < network.twice);
         for _ in 0..copies {
             let way = 3000 + i64::from(random.next(network.jitter_ms * 1000 + 1));
@@ -96,7 +97,9 @@ fn intact(outcome: &Outcome) -> Vec<i64> {
         let Some(frame) = frame else { continue };
         let now = tick as i64 * FRAME as i64;
         let fits = |behind: &i64| {
-            u64::try_from(now - behind).is_ok_and(|first| (0..FRAME as u64).all(|index| sample(first + index) == frame[index as usize]))
+            u64::try_from(now - behind).is_ok_and(|first| {
+                (0..FRAME as u64).all(|index| sample(first + index) == frame[index as usize])
+            })
         };
         // A faster sender is ahead of our time.
         let behind = Some(last).filter(fits).or_else(|| (-1500..4000).find(fits));
@@ -210,8 +213,10 @@ fn another_sender_and_another_time_line_are_followed() {
     let mut jitter = Jitter::new();
     let mut frame = [0; FRAME];
     let mut heard = 0;
-    for (number, ssrc, jump) in
-        (0..50).map(|number| (number, 1, 0)).chain((50..100).map(|number| (number, 1, 1_000_000))).chain((100..150).map(|number| (number, 2, 77)))
+    for (number, ssrc, jump) in (0..50)
+        .map(|number| (number, 1, 0))
+        .chain((50..100).map(|number| (number, 1, 1_000_000)))
+        .chain((100..150).map(|number| (number, 2, 77)))
     {
         assert!(jitter.count(ssrc, number));
         jitter.push(u32::from(number) * 160 + jump, &[1000; 160]);

@@ -1,16 +1,19 @@
 //! Which address a call's packets come from (symmetric RTP, RFC 4961; the risk, RFC 7362).
 //!
-//! The port in the SDP is wrong behind a NAT, and sometimes the address is, so packets are sent to where packets come from. A stranger who guesses our
-//! port could use this to take the call over, so:
-//! - packets are taken from the signalled address and from the trunk's networks only ([`Sources`]), whatever they hold and however they are encrypted;
-//! - among those, the signalled address and port are followed from their first packet, another port only after [`FIRST`] packets of one sender in a row,
-//!   each the successor of the one before, at the pace of speech ([`RUN`]); an authentic packet (SRTP) settles it at once, and again whenever the other
-//!   side moves;
-//! - once followed, an address is followed until it has been silent for [`SILENCE`] ticks: other packets in the middle of a call change nothing and
-//!   are not heard;
+//! The port in the SDP is wrong behind a NAT, and sometimes the address is, so packets are sent to where
+//! packets come from. A stranger who guesses our port could use this to take the call over, so:
+//! - packets are taken from the signalled address and from the trunk's networks only ([`Sources`]), whatever
+//!   they hold and however they are encrypted;
+//! - among those, the signalled address and port are followed from their first packet, another port only
+//!   after [`FIRST`] packets of one sender in a row, each the successor of the one before, at the pace of
+//!   speech ([`RUN`]); an authentic packet (SRTP) settles it at once, and again whenever the other side
+//!   moves;
+//! - once followed, an address is followed until it has been silent for [`SILENCE`] ticks: other packets in
+//!   the middle of a call change nothing and are not heard;
 //! - a re-INVITE that names another address starts afresh.
 //!
-//! What is left is somebody at an address that the operator or the call itself names: against that only encryption helps.
+//! What is left is somebody at an address that the operator or the call itself names: against that only
+//! encryption helps.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -72,7 +75,9 @@ impl Latch {
 
     /// Where to send; none while nobody is there (hold by address).
     pub(super) fn target(&self) -> Option<SocketAddr> {
-        self.followed.or_else(|| (!self.signalled.ip().is_unspecified() && self.signalled.port() != 0).then_some(self.signalled))
+        self.followed.or_else(|| {
+            (!self.signalled.ip().is_unspecified() && self.signalled.port() != 0).then_some(self.signalled)
+        })
     }
 
     /// A tick has passed.
@@ -174,7 +179,10 @@ mod tests {
         let mut latch = latch();
         for sequence in 0..50 {
             assert!(!latch.accept(at(2), false, 7, sequence));
-            assert!(!latch.accept(at(2), true, 7, sequence), "whoever plays an authentic packet again from elsewhere");
+            assert!(
+                !latch.accept(at(2), true, 7, sequence),
+                "whoever plays an authentic packet again from elsewhere"
+            );
         }
         assert_eq!(latch.target(), Some(port(1)));
     }

@@ -62,8 +62,8 @@ impl Drop for Handle {
     }
 }
 
-/// Speaks into a call. Cheap to clone; the call's sound ends with [`Line::close`] or when the last clone is dropped. An [`super::Ear`] that holds a clone
-/// of its own line keeps it open.
+/// Speaks into a call. Cheap to clone; the call's sound ends with [`Line::close`] or when the last clone is
+/// dropped. An [`super::Ear`] that holds a clone of its own line keeps it open.
 #[derive(Clone)]
 pub struct Line(Arc<Handle>);
 
@@ -82,7 +82,8 @@ impl Line {
         self.0.shared.lock()
     }
 
-    /// Adds 16-bit mono samples, 8000 a second, to what is to be said. Returns how many were taken: all, until five minutes of sound wait.
+    /// Adds 16-bit mono samples, 8000 a second, to what is to be said. Returns how many were taken: all,
+    /// until five minutes of sound wait.
     pub fn play(&self, samples: &[i16]) -> usize {
         let mut wishes = self.lock();
         let taken = samples.len().min(MOST.saturating_sub(wishes.queue.len()));
@@ -108,8 +109,8 @@ impl Line {
         self.lock().played / 8
     }
 
-    /// Presses keys (`0`-`9`, `*`, `#`, `A`-`D`; anything else is left out), 100 ms each with 100 ms between, as telephone events, or as tones when the other
-    /// side takes none. Speech waits meanwhile.
+    /// Presses keys (`0`-`9`, `*`, `#`, `A`-`D`; anything else is left out), 100 ms each with 100 ms between,
+    /// as telephone events, or as tones when the other side takes none. Speech waits meanwhile.
     pub fn send_digits(&self, keys: &str) {
         let mut wishes = self.lock();
         if wishes.digits.len() + keys.len() <= 1024 {
@@ -122,7 +123,8 @@ impl Line {
         self.lock().agreed = Some(agreed);
     }
 
-    /// Puts the other side on hold, or ends that: nothing is sent or heard, what is to be said waits. The other side must be told with an offer of its own.
+    /// Puts the other side on hold, or ends that: nothing is sent or heard, what is to be said waits. The
+    /// other side must be told with an offer of its own.
     pub fn hold(&self, hold: bool) {
         self.lock().hold = hold;
     }

@@ -1,8 +1,8 @@
 //! Sound of calls.
 //!
-//! An [`Engine`] owns the RTP ports and a few operating system threads that do nothing but carry sound. [`sdp`] finds out with the other side how a
-//! call's sound travels, [`Engine::connect`] starts it: from then on the [`Ear`] hears every 20 ms tick, and the [`Line`] speaks, stops speaking,
-//! presses keys and holds.
+//! An [`Engine`] owns the RTP ports and a few operating system threads that do nothing but carry sound.
+//! [`sdp`] finds out with the other side how a call's sound travels, [`Engine::connect`] starts it: from then
+//! on the [`Ear`] hears every 20 ms tick, and the [`Line`] speaks, stops speaking, presses keys and holds.
 //!
 //! | file | holds |
 //! |---|---|
@@ -13,8 +13,9 @@
 //! | `sdp` | offers and answers |
 //! | `resample` | other sample rates |
 //!
-//! RTCP is neither sent nor read: the port above each RTP port is kept free of other calls but not opened, and `rtcp-mux` is not offered. Carriers
-//! judge a call by its RTP; the peer's loss reports would have no reader here.
+//! RTCP is neither sent nor read: the port above each RTP port is kept free of other calls but not opened,
+//! and `rtcp-mux` is not offered. Carriers judge a call by its RTP; the peer's loss reports would have no
+//! reader here.
 
 mod codec;
 mod digits;

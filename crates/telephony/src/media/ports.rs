@@ -85,9 +85,13 @@ impl Pool {
     /// Ports `first..=last`; an empty range is an error.
     pub(super) fn new((first, last): (u16, u16)) -> io::Result<Arc<Pool>> {
         let even = first.checked_add(first % 2);
-        let ports = even.filter(|even| *even > 0 && *even <= last).map_or(0, |even| usize::from(last - even) / 2 + 1);
+        let ports =
+            even.filter(|even| *even > 0 && *even <= last).map_or(0, |even| usize::from(last - even) / 2 + 1);
         let (Some(first), true) = (even, ports > 0) else {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("no even port from {first} to {last}")));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("no even port from {first} to {last}"),
+            ));
         };
         let slots = Slots { taken: vec![false; ports], count: 0, next: 0 };
         Ok(Arc::new(Pool { first, slots: Mutex::new(slots) }))
@@ -103,7 +107,8 @@ impl Pool {
         (slots.count, slots.taken.len())
     }
 
-    /// The next free port in turn: a port just freed is used last, so that stray packets of the former call find nobody.
+    /// The next free port in turn: a port just freed is used last, so that stray packets of the former call
+    /// find nobody.
     fn lease(self: &Arc<Pool>) -> Option<Lease> {
         let mut slots = self.lock();
         let ports = slots.taken.len();
@@ -130,7 +135,9 @@ impl Pool {
                 Ok(udp) => {
                     return Ok(Socket { udp, address, _lease: lease });
                 }
-                Err(why) if matches!(why.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied) => {
+                Err(why)
+                    if matches!(why.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied) =>
+                {
                     skipped.push(lease);
                 }
                 Err(why) => return Err(OpenError::Address(why)),

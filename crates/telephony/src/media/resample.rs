@@ -22,10 +22,11 @@ impl fmt::Display for BadRate {
 
 impl std::error::Error for BadRate {}
 
-/// Converts a stream of 16-bit mono samples from one rate to another, piece by piece: the pieces' edges cannot be heard, and n samples in give exactly
-/// n · to / from out, rounded up over the whole stream.
+/// Converts a stream of 16-bit mono samples from one rate to another, piece by piece: the pieces' edges
+/// cannot be heard, and n samples in give exactly n · to / from out, rounded up over the whole stream.
 pub struct Resampler {
-    // None: both rates are the same. Two: a filter of 24 taps is too short for a long way, so that goes by twice the target.
+    // None: both rates are the same. Two: a filter of 24 taps is too short for a long way, so that goes by
+    // twice the target.
     stages: Vec<BoxedResampler>,
     between: Vec<i16>,
     out: Vec<i16>,
@@ -90,7 +91,11 @@ mod tests {
     use super::*;
 
     fn wave(rate: u32, hertz: f64, ms: u32) -> Vec<i16> {
-        (0..rate * ms / 1000).map(|index| ((std::f64::consts::TAU * hertz * f64::from(index) / f64::from(rate)).sin() * 8000.0) as i16).collect()
+        (0..rate * ms / 1000)
+            .map(|index| {
+                ((std::f64::consts::TAU * hertz * f64::from(index) / f64::from(rate)).sin() * 8000.0) as i16
+            })
+            .collect()
     }
 
     fn level(sound: &[i16]) -> f64 {
@@ -103,7 +108,11 @@ mod tests {
             for to in [8000, 16_000] {
                 let mut resampler = Resampler::new(from, to).expect("common rates");
                 let kept = resampler.push(&wave(from, 1000.0, 500)).to_vec();
-                assert_eq!(kept.len(), (u64::from(from / 2) * u64::from(to)).div_ceil(u64::from(from)) as usize, "{from} {to}");
+                assert_eq!(
+                    kept.len(),
+                    (u64::from(from / 2) * u64::from(to)).div_ceil(u64::from(from)) as usize,
+                    "{from} {to}"
+                );
                 let level_kept = level(&kept[kept.len() / 4..]);
                 assert!((5400.0..5900.0).contains(&level_kept), "{from} {to}: {level_kept}");
                 let (half, fits) = (f64::from(to) / 2.0, f64::from(from) / 2.0);
@@ -122,7 +131,8 @@ mod tests {
         let whole = Resampler::to_line(22_050).expect("a common rate").push(&sound).to_vec();
         for size in [1, 7, 160, 441, 1000] {
             let mut resampler = Resampler::to_line(22_050).expect("a common rate");
-            let pieces: Vec<i16> = sound.chunks(size).flat_map(|piece| resampler.push(piece).to_vec()).collect();
+            let pieces: Vec<i16> =
+                sound.chunks(size).flat_map(|piece| resampler.push(piece).to_vec()).collect();
             assert_eq!(pieces, whole, "{size}");
         }
     }

@@ -17,7 +17,8 @@ fn be32(bytes: &[u8]) -> u32 {
     bytes.iter().take(4).fold(0, |sum, byte| sum << 8 | u32::from(*byte))
 }
 
-/// Length of the header with its contributors and extension; none when this is not RTP (RTCP included, RFC 5761 section 4).
+/// Length of the header with its contributors and extension; none when this is not RTP (RTCP included, RFC
+/// 5761 section 4).
 pub(super) fn header_length(bytes: &[u8]) -> Option<usize> {
     if bytes.len() < HEADER || bytes[0] >> 6 != 2 || (192..=223).contains(&bytes[1]) {
         return None;
@@ -67,14 +68,22 @@ impl Sender {
     pub(super) fn new(random: [u8; 10]) -> Sender {
         Sender {
             ssrc: be32(&random),
-            // A start in the lower half: the roll-over counter of SRTP is the same for both sides although the first packets may be lost.
+            // A start in the lower half: the roll-over counter of SRTP is the same for both sides although
+            // the first packets may be lost.
             sequence: u16::from_be_bytes([random[4], random[5]]) & 0x7fff,
             timestamp: be32(&random[6..]),
         }
     }
 
     /// Writes a header and `payload` to `out`.
-    pub(super) fn write(&mut self, out: &mut Vec<u8>, marker: bool, payload_type: u8, timestamp: u32, payload: &[u8]) {
+    pub(super) fn write(
+        &mut self,
+        out: &mut Vec<u8>,
+        marker: bool,
+        payload_type: u8,
+        timestamp: u32,
+        payload: &[u8],
+    ) {
         out.clear();
         out.push(0x80);
         out.push(u8::from(marker) << 7 | payload_type);

@@ -1,7 +1,8 @@
 //! Encrypted sound: SRTP (RFC 3711) with AES-128 in counter mode and HMAC-SHA1, keys from the SDP (RFC 4568).
 //!
-//! Written here on `aes` and `ring`: the published SRTP crates bring DTLS, whole media stacks or C code along, or are a few months old. What is done
-//! is the default transform only, no key derivation rate, no master key index.
+//! Written here on `aes` and `ring`: the published SRTP crates bring DTLS, whole media stacks or C code
+//! along, or are a few months old. What is done is the default transform only, no key derivation rate, no
+//! master key index.
 
 use aes::Aes128;
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
@@ -21,7 +22,8 @@ const WINDOW: u64 = 64;
 
 /// Fills `bytes` from the system's generator.
 pub(crate) fn random(bytes: &mut [u8]) {
-    // The generator is open since the start of the machine; what would be left on failure are zeros, which break nothing but secrecy, so it is said.
+    // The generator is open since the start of the machine; what would be left on failure are zeros, which
+    // break nothing but secrecy, so it is said.
     if SystemRandom::new().fill(bytes).is_err() {
         tracing::error!("the system gives no random numbers");
     }
@@ -45,7 +47,9 @@ impl Suite {
     }
 
     pub(super) fn from_name(name: &str) -> Option<Suite> {
-        [Suite::AesCm128HmacSha1_80, Suite::AesCm128HmacSha1_32].into_iter().find(|suite| name.eq_ignore_ascii_case(suite.name()))
+        [Suite::AesCm128HmacSha1_80, Suite::AesCm128HmacSha1_32]
+            .into_iter()
+            .find(|suite| name.eq_ignore_ascii_case(suite.name()))
     }
 
     fn tag(self) -> usize {
@@ -242,7 +246,8 @@ impl Unprotect {
         Unprotect { session: Session::new(&keys.remote, keys.suite), sources: Vec::new() }
     }
 
-    /// Decrypts a packet in place and returns its length; none when it is not from the holder of the key, or a repetition.
+    /// Decrypts a packet in place and returns its length; none when it is not from the holder of the key, or
+    /// a repetition.
     pub(super) fn packet(&mut self, bytes: &mut [u8]) -> Option<usize> {
         let (sequence, ssrc) = rtp::identity(bytes)?;
         let known = self.sources.iter().position(|source| source.ssrc == ssrc);
@@ -253,7 +258,8 @@ impl Unprotect {
         let end = bytes.len().checked_sub(self.session.tag)?;
         let start = rtp::header_length(&bytes[..end])?;
         let tag = self.session.tag(&bytes[..end], index);
-        let different = tag.as_ref().iter().zip(&bytes[end..]).fold(0, |sum, (one, other)| sum | (one ^ other));
+        let different =
+            tag.as_ref().iter().zip(&bytes[end..]).fold(0, |sum, (one, other)| sum | (one ^ other));
         if different != 0 {
             return None;
         }
@@ -304,7 +310,9 @@ mod tests {
     #[test]
     fn the_key_stream_is_that_of_the_rfc() {
         // Appendix B.2.
-        let cipher = Aes128::new(&Array::from(<[u8; 16]>::try_from(hex("2B7E151628AED2A6ABF7158809CF4F3C")).expect("16 bytes")));
+        let cipher = Aes128::new(&Array::from(
+            <[u8; 16]>::try_from(hex("2B7E151628AED2A6ABF7158809CF4F3C")).expect("16 bytes"),
+        ));
         let mut counter = [0u8; 16];
         counter[..14].copy_from_slice(&hex("F0F1F2F3F4F5F6F7F8F9FAFBFCFD"));
         let mut stream = [0u8; 48];
@@ -315,10 +323,13 @@ mod tests {
 
     #[test]
     fn derived_keys_are_those_of_the_rfc() {
-        // Appendix B.3: the cipher key shows in what it encrypts, the salt is kept, the authentication key shows in a tag.
+        // Appendix B.3: the cipher key shows in what it encrypts, the salt is kept, the authentication key
+        // shows in a tag.
         let session = Session::new(&master(), Suite::AesCm128HmacSha1_80);
         assert_eq!(session.salt.to_vec(), hex("30CBBC08863D8C85D49DB34A9AE1"));
-        let expected = Aes128::new(&Array::from(<[u8; 16]>::try_from(hex("C61E7A93744F39EE10734AFE3FF7A087")).expect("16 bytes")));
+        let expected = Aes128::new(&Array::from(
+            <[u8; 16]>::try_from(hex("C61E7A93744F39EE10734AFE3FF7A087")).expect("16 bytes"),
+        ));
         let (mut ours, mut theirs) = ([0u8; 32], [0u8; 32]);
         key_stream(&session.cipher, [7; 16], &mut ours);
         key_stream(&expected, [7; 16], &mut theirs);
@@ -331,7 +342,8 @@ mod tests {
 
     #[test]
     fn a_packet_of_another_implementation_is_understood_and_made() {
-        // The validation packet of libsrtp's test driver (AES-128-ICM, HMAC-SHA1-80), which has the RFC's master key.
+        // The validation packet of libsrtp's test driver (AES-128-ICM, HMAC-SHA1-80), which has the RFC's
+        // master key.
         let plain = hex("800F1234DECAFBADCAFEBABEABABABABABABABABABABABABABABABAB");
         let cipher = hex("800F1234DECAFBADCAFEBABE4E55DC4CE79978D88CA4D215949D2402B78D6ACC99EA179B8DBB");
         let mut made = plain.clone();

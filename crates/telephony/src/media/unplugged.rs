@@ -1,4 +1,5 @@
-//! A call's sound without ports, for fuzz targets: the same ticks and packets as a line's, handed over one by one. Nothing else uses it.
+//! A call's sound without ports, for fuzz targets: the same ticks and packets as a line's, handed over one by
+//! one. Nothing else uses it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -50,7 +51,12 @@ impl Call {
     /// A call that this was agreed on for.
     pub fn new(agreed: Agreed, sources: Sources, ear: Box<dyn Ear>) -> Call {
         let shared = Arc::new(Shared::default());
-        Call { flow: Flow::unplugged(agreed, sources, ear, shared.clone()), shared, scratch: Scratch::new(), totals: Totals::default() }
+        Call {
+            flow: Flow::unplugged(agreed, sources, ear, shared.clone()),
+            shared,
+            scratch: Scratch::new(),
+            totals: Totals::default(),
+        }
     }
 
     /// A datagram arrives. The key that it presses.

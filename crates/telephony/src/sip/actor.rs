@@ -16,7 +16,9 @@ use super::address::Hop;
 use super::dialog::Dialog;
 use super::door::Registered;
 use super::leg::{Command, EndedBy, LegEnd, LegEvent};
-use super::message::{ALLOW, SUPPORTED, header, lists, made_up, parameter, safe_uri, sdp_body, sdp_of, value};
+use super::message::{
+    ALLOW, SUPPORTED, header, lists, made_up, parameter, safe_uri, sdp_body, sdp_of, value,
+};
 use super::net::{Ask, REQUEST_LIMIT};
 use super::phone::Core;
 use super::sound::{Settled, Sound};
@@ -25,7 +27,8 @@ use super::trunk::{Knock, Slot, Trunk};
 
 /// How long news of a transfer is waited for.
 const TRANSFER_LIMIT: Duration = Duration::from_secs(60);
-/// How long after a clash of two re-INVITEs ours is tried again (RFC 3261 section 14.1: 2.1 to 4 s for the side that began the call).
+/// How long after a clash of two re-INVITEs ours is tried again (RFC 3261 section 14.1: 2.1 to 4 s for the
+/// side that began the call).
 const CLASH_PAUSE: Duration = Duration::from_millis(2_500);
 
 /// What reaches the task of a leg.
@@ -68,7 +71,8 @@ pub(super) struct Actor {
     pub core: Arc<Core>,
     pub trunk: Option<Arc<Trunk>>,
     pub slot: Option<Slot>,
-    /// The INVITE came in, and its answer is not acknowledged: nothing is sent but to where it came from, whatever it names.
+    /// The INVITE came in, and its answer is not acknowledged: nothing is sent but to where it came from,
+    /// whatever it names.
     pub knock: Option<Knock>,
     pub sound: Arc<Sound>,
     pub dialog: Dialog,
@@ -134,14 +138,22 @@ impl Actor {
 
     /// Sends a request inside of the dialog from a task of its own; the answer comes as [`Mail::Reply`].
     pub fn send(&mut self, sent: Sent, ask: Ask) {
-        let (core, seq, flow, first, mail) = (self.core.clone(), self.seq.clone(), self.flow.clone(), self.hop.clone(), self.mail.clone());
+        let (core, seq, flow, first, mail) =
+            (self.core.clone(), self.seq.clone(), self.flow.clone(), self.hop.clone(), self.mail.clone());
         let login = self.trunk.as_ref().and_then(|trunk| trunk.login.clone());
         let (dialog, proven) = (self.dialog.clone(), self.knock.is_none());
         self.work.spawn(async move {
             let sending = async {
-                // A stream that carried the INVITE carries the rest, too: the other side's Contact is often not one that can be connected to.
-                let open = flow.as_ref().is_some_and(|flow| !flow.cancel_token().is_some_and(|token| token.is_cancelled()));
-                let hop = if open || !proven { first } else { dialog.hop(&core.net, &first).await.unwrap_or(first) };
+                // A stream that carried the INVITE carries the rest, too: the other side's Contact is often
+                // not one that can be connected to.
+                let open = flow
+                    .as_ref()
+                    .is_some_and(|flow| !flow.cancel_token().is_some_and(|token| token.is_cancelled()));
+                let hop = if open || !proven {
+                    first
+                } else {
+                    dialog.hop(&core.net, &first).await.unwrap_or(first)
+                };
                 core.net.ask(&ask, &hop, flow, &seq, login.as_ref(), REQUEST_LIMIT).await
             };
             let answer = sending.await.map(Box::new);
@@ -154,7 +166,8 @@ impl Actor {
         if let Some(ip) = self.dialog.next_ip() {
             return self.registered.allow(ip);
         }
-        let (core, dialog, first, allow) = (self.core.clone(), self.dialog.clone(), self.hop.clone(), self.registered.allower());
+        let (core, dialog, first, allow) =
+            (self.core.clone(), self.dialog.clone(), self.hop.clone(), self.registered.allower());
         self.work.spawn(async move {
             if let Ok(hop) = dialog.hop(&core.net, &first).await {
                 allow(hop.address.ip());
@@ -164,7 +177,14 @@ impl Actor {
 
     /// Answers a request. A connection that takes nothing is not waited for.
     pub async fn reply(&self, transaction: &mut Transaction, status: u16, more: Vec<Header>, body: Vec<u8>) {
-        let answer = super::message::response(&transaction.original, status, &self.dialog.local_tag, &self.core.agent, more, body);
+        let answer = super::message::response(
+            &transaction.original,
+            status,
+            &self.dialog.local_tag,
+            &self.core.agent,
+            more,
+            body,
+        );
         drop(tokio::time::timeout(Duration::from_secs(5), transaction.respond(answer)).await);
     }
 
@@ -202,7 +222,10 @@ impl Actor {
     /// The call is answered: everything until its end. The caller has told [`LegEvent::Answered`].
     pub async fn talk(&mut self) {
         loop {
-            let due = [self.session_at, self.again_at, self.transfer_at, self.ack_by, self.leave_by].into_iter().flatten().min();
+            let due = [self.session_at, self.again_at, self.transfer_at, self.ack_by, self.leave_by]
+                .into_iter()
+                .flatten()
+                .min();
             let turn = tokio::select! {
                 mail = self.mailbox.recv() => match mail {
                     Some(mail) => self.on_mail(mail).await,
@@ -249,7 +272,11 @@ impl Actor {
             Some(Command::Hold(hold)) if !self.ended => {
                 self.sound.set_hold(hold);
                 self.holding = hold;
-                if self.inviting { self.again_at = Some(Instant::now() + CLASH_PAUSE) } else { self.reinvite() }
+                if self.inviting {
+                    self.again_at = Some(Instant::now() + CLASH_PAUSE)
+                } else {
+                    self.reinvite()
+                }
             }
             Some(Command::Refer(_) | Command::Hold(_) | Command::Decide(_)) => {}
         }
@@ -278,7 +305,8 @@ impl Actor {
         self.transfer = true;
         self.transfer_at = Some(Instant::now() + TRANSFER_LIMIT);
         let by = super::message::uri_of(&self.dialog.local).unwrap_or_default().to_owned();
-        let headers = vec![header("Refer-To", format!("<{target}>")), header("Referred-By", format!("<{by}>"))];
+        let headers =
+            vec![header("Refer-To", format!("<{target}>")), header("Referred-By", format!("<{by}>"))];
         let ask = self.dialog.ask(Method::Refer, headers, vec![]);
         self.send(Sent::Refer, ask);
     }
@@ -317,7 +345,8 @@ impl Actor {
                     self.inviting = false;
                 }
                 if gone {
-                    // The other side does not know the call any more, or cannot be reached (RFC 3261 section 12.2.1.2).
+                    // The other side does not know the call any more, or cannot be reached (RFC 3261 section
+                    // 12.2.1.2).
                     self.bye(EndedBy::Timeout, None, Fact::Ended(EndCause::Error));
                 } else if let Ok(answer) = &answer {
                     self.on_refreshed(sent, code, answer);
@@ -370,8 +399,8 @@ impl Actor {
         }
     }
 
-    /// A further answer to our INVITE after the first 2xx: another phone of a forked call picked up as well, and is hung up. A repeated 2xx has been
-    /// acknowledged by the transaction.
+    /// A further answer to our INVITE after the first 2xx: another phone of a forked call picked up as well,
+    /// and is hung up. A repeated 2xx has been acknowledged by the transaction.
     fn on_late_answer(&mut self, response: &Response) {
         let tag = value(response, "To").and_then(|to| parameter(to, "tag"));
         if response.status_code.kind() == StatusCodeKind::Successful && !self.dialog.is_of(tag) {
@@ -456,7 +485,8 @@ pub(super) async fn pump(mut transaction: Transaction, attempt: u32, mail: mpsc:
     drop(mail.send(Mail::Gone(attempt)).await);
 }
 
-/// Carries the ACK or CANCEL of a server transaction to the task of the leg, and lets the transaction repeat what was answered.
+/// Carries the ACK or CANCEL of a server transaction to the task of the leg, and lets the transaction repeat
+/// what was answered.
 pub(super) async fn serve(mut transaction: Transaction, mail: mpsc::Sender<Mail>) {
     while let Some(message) = transaction.receive().await {
         let rsipstack::sip::SipMessage::Request(request) = message else { continue };

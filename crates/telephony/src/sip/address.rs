@@ -68,11 +68,16 @@ pub(super) fn split_host(text: &str) -> Option<(String, Option<u16>)> {
     }
 }
 
-/// Addresses of a host in the order in which they should be tried: SRV records for a name without a port (RFC 3263, RFC 2782), else A and AAAA.
+/// Addresses of a host in the order in which they should be tried: SRV records for a name without a port (RFC
+/// 3263, RFC 2782), else A and AAAA.
 ///
 /// # Errors
 /// A text for people: the name does not resolve.
-pub(super) async fn resolve(resolver: &SipResolver, text: &str, transport: Transport) -> Result<Vec<Hop>, String> {
+pub(super) async fn resolve(
+    resolver: &SipResolver,
+    text: &str,
+    transport: Transport,
+) -> Result<Vec<Hop>, String> {
     let (host, port) = split_host(text).ok_or_else(|| format!("{text} is not a host"))?;
     let hop = |address: SocketAddr| Hop { transport, address, host: host.clone() };
     if let Ok(ip) = host.parse::<IpAddr>() {
@@ -80,7 +85,12 @@ pub(super) async fn resolve(resolver: &SipResolver, text: &str, transport: Trans
         return Ok(vec![hop(SocketAddr::new(ip, port.unwrap_or(default)))]);
     }
     let found = resolver
-        .lookup(&Domain::from(host.as_str()), port.map(Into::into), Some(transport.carried()), transport == Transport::Tls)
+        .lookup(
+            &Domain::from(host.as_str()),
+            port.map(Into::into),
+            Some(transport.carried()),
+            transport == Transport::Tls,
+        )
         .await
         .map_err(|error| format!("cannot resolve {host}: {error}"))?;
     Ok(found.into_iter().map(|target| hop(target.addr)).collect())
@@ -112,9 +122,12 @@ pub(super) fn host_port(ip: IpAddr, port: u16) -> String {
     HostWithPort { host: Host::IpAddr(ip), port: Some(port.into()) }.to_string()
 }
 
-/// The user part for a number. What is not an Indian number in E.164 (a short code, a SIP user) is left as it is.
+/// The user part for a number. What is not an Indian number in E.164 (a short code, a SIP user) is left as it
+/// is.
 pub(super) fn number(format: NumberFormat, number: &str) -> String {
-    let national = number.strip_prefix("+91").filter(|rest| rest.len() == 10 && rest.bytes().all(|byte| byte.is_ascii_digit()));
+    let national = number
+        .strip_prefix("+91")
+        .filter(|rest| rest.len() == 10 && rest.bytes().all(|byte| byte.is_ascii_digit()));
     match (format, national) {
         (NumberFormat::National, Some(rest)) => format!("0{rest}"),
         (NumberFormat::Plain, _) => number.strip_prefix('+').unwrap_or(number).to_owned(),
@@ -122,9 +135,13 @@ pub(super) fn number(format: NumberFormat, number: &str) -> String {
     }
 }
 
-/// What may stand in the user part of an address as it is; other letters are dropped, so that no text of a client becomes part of the syntax.
+/// What may stand in the user part of an address as it is; other letters are dropped, so that no text of a
+/// client becomes part of the syntax.
 pub(super) fn safe_user(text: &str) -> String {
-    text.chars().filter(|letter| letter.is_ascii_alphanumeric() || "+-_.*#".contains(*letter)).take(64).collect()
+    text.chars()
+        .filter(|letter| letter.is_ascii_alphanumeric() || "+-_.*#".contains(*letter))
+        .take(64)
+        .collect()
 }
 
 #[cfg(test)]
@@ -147,9 +164,11 @@ mod tests {
 
     #[test]
     fn forms_of_numbers() {
-        for (format, expected) in
-            [(NumberFormat::E164, "+919812345678"), (NumberFormat::Plain, "919812345678"), (NumberFormat::National, "09812345678")]
-        {
+        for (format, expected) in [
+            (NumberFormat::E164, "+919812345678"),
+            (NumberFormat::Plain, "919812345678"),
+            (NumberFormat::National, "09812345678"),
+        ] {
             assert_eq!(number(format, "+919812345678"), expected);
         }
         assert_eq!(number(NumberFormat::National, "1800123"), "1800123");
@@ -162,7 +181,10 @@ mod tests {
         assert_eq!(of("sip:a@10.0.0.1:5070;transport=tcp"), ("10.0.0.1:5070".into(), Transport::Tcp));
         assert_eq!(of("sips:a@h"), ("h".into(), Transport::Tls));
         assert_eq!(of("sip:a@h;lr"), ("h".into(), Transport::Udp));
-        assert_eq!(local_toward("127.0.0.1:9".parse().expect("an address")), Some("127.0.0.1".parse().expect("an address")));
+        assert_eq!(
+            local_toward("127.0.0.1:9".parse().expect("an address")),
+            Some("127.0.0.1".parse().expect("an address"))
+        );
     }
 
     struct Zone;
@@ -171,7 +193,8 @@ mod tests {
     impl LookupSource for Zone {
         async fn lookup_srv(&self, name: &str) -> Result<Vec<SrvRecord>, String> {
             assert_eq!(name, "_sip._tcp.carrier.example");
-            let record = |target: &str, priority| SrvRecord { target: target.into(), port: 5080, priority, weight: 1 };
+            let record =
+                |target: &str, priority| SrvRecord { target: target.into(), port: 5080, priority, weight: 1 };
             Ok(vec![record("second", 20), record("first", 10)])
         }
 
@@ -186,7 +209,9 @@ mod tests {
 
     #[tokio::test]
     async fn srv_records_by_priority() {
-        let found = resolve_logic(&Zone, &Domain::from("carrier.example"), None, Some(Carried::Tcp), false).await.expect("two targets");
+        let found = resolve_logic(&Zone, &Domain::from("carrier.example"), None, Some(Carried::Tcp), false)
+            .await
+            .expect("two targets");
         let addresses: Vec<String> = found.iter().map(|target| target.addr.to_string()).collect();
         assert_eq!(addresses, ["10.0.0.1:5080", "10.0.0.2:5080"]);
     }

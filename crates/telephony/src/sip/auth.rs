@@ -1,6 +1,7 @@
 //! Digest credentials (RFC 3261 section 22, RFC 7616, RFC 8760).
 //!
-//! Written here because the stack's own misses `SHA-256` by its registered name and quotes the address differently from the request line.
+//! Written here because the stack's own misses `SHA-256` by its registered name and quotes the address
+//! differently from the request line.
 
 use std::fmt::Write as _;
 
@@ -43,7 +44,8 @@ struct Challenge {
 }
 
 impl Challenge {
-    /// `None` for another scheme, an unknown algorithm or a protection that covers bodies only: those cannot be answered.
+    /// `None` for another scheme, an unknown algorithm or a protection that covers bodies only: those cannot
+    /// be answered.
     fn parse(value: &str) -> Option<Self> {
         let value = value.trim();
         let (scheme, rest) = value.split_once(char::is_whitespace)?;
@@ -154,8 +156,14 @@ impl Proof {
         let (_, rest) = value.trim().split_once(char::is_whitespace)?;
         // An answer names what it answers with the words of the challenge.
         let challenge = Challenge::parse(value)?;
-        let mut proof =
-            Self { challenge, user: String::new(), uri: String::new(), cnonce: String::new(), count: String::new(), response: String::new() };
+        let mut proof = Self {
+            challenge,
+            user: String::new(),
+            uri: String::new(),
+            cnonce: String::new(),
+            count: String::new(),
+            response: String::new(),
+        };
         for (name, value) in parameters(rest) {
             match name.to_ascii_lowercase().as_str() {
                 "username" => proof.user = value,
@@ -190,10 +198,17 @@ pub(super) fn same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
 }
 
-/// The headers that answer the challenges of a 401 or 407; none when it asks for nothing that can be answered.
+/// The headers that answer the challenges of a 401 or 407; none when it asks for nothing that can be
+/// answered.
 ///
-/// `retried` says that credentials were already sent: then only a `stale` challenge, the same password with a new nonce, is worth an answer.
-pub(super) fn answer(challenged: &Response, request: &Request, credentials: &Credentials, retried: bool) -> Vec<Header> {
+/// `retried` says that credentials were already sent: then only a `stale` challenge, the same password with a
+/// new nonce, is worth an answer.
+pub(super) fn answer(
+    challenged: &Response,
+    request: &Request,
+    credentials: &Credentials,
+    retried: bool,
+) -> Vec<Header> {
     let method = request.method.to_string();
     let uri = request.uri.to_string();
     let mut answers: Vec<(bool, String, Header)> = Vec::new();
@@ -205,11 +220,14 @@ pub(super) fn answer(challenged: &Response, request: &Request, credentials: &Cre
         };
         let Some(challenge) = Challenge::parse(header.value()) else { continue };
         // Several challenges of one realm are alternatives, the best first (RFC 8760).
-        if answers.iter().any(|(other, realm, _)| *other == proxy && *realm == challenge.realm) || (retried && !challenge.stale) {
+        if answers.iter().any(|(other, realm, _)| *other == proxy && *realm == challenge.realm)
+            || (retried && !challenge.stale)
+        {
             continue;
         }
         let text = challenge.answer(credentials, &method, &uri, &random_text(16));
-        let header = if proxy { Header::ProxyAuthorization(text.into()) } else { Header::Authorization(text.into()) };
+        let header =
+            if proxy { Header::ProxyAuthorization(text.into()) } else { Header::Authorization(text.into()) };
         answers.push((proxy, challenge.realm, header));
     }
     answers.into_iter().map(|(_, _, header)| header).collect()
@@ -218,8 +236,14 @@ pub(super) fn answer(challenged: &Response, request: &Request, credentials: &Cre
 /// What [`super::fuzzing`] reads of an answer.
 pub(super) fn fuzzed(response: &Response) {
     for header in response.headers().iter() {
-        let _ = Challenge::parse(header.value())
-            .map(|challenge| challenge.answer(&Credentials { user: "user".into(), password: "password".into() }, "INVITE", "sip:a@b", "cnonce"));
+        let _ = Challenge::parse(header.value()).map(|challenge| {
+            challenge.answer(
+                &Credentials { user: "user".into(), password: "password".into() },
+                "INVITE",
+                "sip:a@b",
+                "cnonce",
+            )
+        });
     }
 }
 
@@ -288,16 +312,20 @@ mod tests {
         // RFC 7616 section 3.9.1, both algorithms.
         let base = "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\"";
         let cnonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ";
-        for (algorithm, response) in
-            [("MD5", "8ca523f5e9506fed4657c9700eebdbec"), ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1")]
-        {
+        for (algorithm, response) in [
+            ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
+            ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
+        ] {
             let challenge = Challenge::parse(&format!("{base}, algorithm={algorithm}")).expect("a challenge");
             let answer = challenge.answer(&credentials(), "GET", "/dir/index.html", cnonce);
             assert!(answer.contains(&format!("response=\"{response}\"")), "{answer}");
             assert!(answer.contains(&format!("algorithm={algorithm}")), "{answer}");
         }
         // RFC 2069 form: no qop.
-        let challenge = Challenge::parse("Digest realm=\"testrealm@host.com\",nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\"").expect("a challenge");
+        let challenge = Challenge::parse(
+            "Digest realm=\"testrealm@host.com\",nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\"",
+        )
+        .expect("a challenge");
         let answer = challenge.answer(&credentials(), "GET", "/dir/index.html", "x");
         assert!(!answer.contains("cnonce") && !answer.contains("qop"), "{answer}");
     }
@@ -320,7 +348,11 @@ mod tests {
     fn quotes_and_commas_in_values() {
         assert_eq!(
             parameters(r#"realm="a, \"b\"", nonce=plain , qop="auth"#),
-            [("realm".into(), "a, \"b\"".into()), ("nonce".into(), "plain".into()), ("qop".into(), "auth".into())]
+            [
+                ("realm".into(), "a, \"b\"".into()),
+                ("nonce".into(), "plain".into()),
+                ("qop".into(), "auth".into())
+            ]
         );
         // Nonsense ends, whatever comes out.
         for text in ["=", "==\"", "\"=,==\"\\", "a=\"\\", ",,,=,"] {

@@ -18,7 +18,8 @@ use super::outbound::First;
 use super::outcome;
 use super::timers::{ASKED, SHORTEST, Session, min_se};
 
-/// A request may overtake the 2xx before it, which takes the longer way through its transaction: it waits this long for it.
+/// A request may overtake the 2xx before it, which takes the longer way through its transaction: it waits
+/// this long for it.
 const OVERTAKEN: Duration = Duration::from_millis(150);
 /// A trunk that has said 100 and nothing since counts as having taken the call after this.
 const TAKEN_AFTER: Duration = Duration::from_secs(20);
@@ -93,7 +94,10 @@ impl Calling {
             return;
         }
         loop {
-            let due = [self.response_by, self.taken_by, self.ring_by, self.end_by, self.waiting_by].into_iter().flatten().min();
+            let due = [self.response_by, self.taken_by, self.ring_by, self.end_by, self.waiting_by]
+                .into_iter()
+                .flatten()
+                .min();
             let step = tokio::select! {
                 mail = self.actor.mailbox.recv() => match mail {
                     Some(mail) => self.on_mail(mail).await,
@@ -187,7 +191,12 @@ impl Calling {
     /// The stack gave up: no answer, or a connection that broke while the INVITE was written.
     fn on_silence(&mut self, code: u16) -> Step {
         if self.given_up.is_some() || self.heard {
-            return self.over(None, self.given_up.unwrap_or(EndedBy::Timeout), None, self.fact_given_up().unwrap_or(Fact::Sip(code)));
+            return self.over(
+                None,
+                self.given_up.unwrap_or(EndedBy::Timeout),
+                None,
+                self.fact_given_up().unwrap_or(Fact::Sip(code)),
+            );
         }
         let outcome = match code {
             // What could not be written whole was not read by anybody.
@@ -245,7 +254,8 @@ impl Calling {
         }
         self.answered_reliably = Some(number);
         let invite = value(response, "CSeq").unwrap_or_default().to_owned();
-        let ask = self.actor.dialog.ask(Method::PRack, vec![header("RAck", format!("{number} {invite}"))], vec![]);
+        let ask =
+            self.actor.dialog.ask(Method::PRack, vec![header("RAck", format!("{number} {invite}"))], vec![]);
         self.actor.send(Sent::Other, ask);
     }
 
@@ -311,14 +321,17 @@ impl Calling {
         self.over(Some(code), EndedBy::Them, cause, fact)
     }
 
-    /// Whether the refusal only asked for something that we have sent now: credentials, or a longer session interval.
+    /// Whether the refusal only asked for something that we have sent now: credentials, or a longer session
+    /// interval.
     async fn try_again(&mut self, response: &Response, code: u16) -> bool {
         let Some(invite) = &self.invite else { return false };
         let mut credentials: Vec<Header> = Vec::new();
         match code {
             401 | 407 if self.attempt < 4 => {
                 let login = self.actor.trunk.as_ref().and_then(|trunk| trunk.login.clone());
-                credentials = login.map(|login| auth::answer(response, invite, &login, self.challenged)).unwrap_or_default();
+                credentials = login
+                    .map(|login| auth::answer(response, invite, &login, self.challenged))
+                    .unwrap_or_default();
                 if credentials.is_empty() {
                     return false;
                 }
@@ -331,8 +344,12 @@ impl Calling {
             _ => return false,
         }
         if code == 422 {
-            credentials =
-                invite.headers.iter().filter(|one| matches!(one, Header::Authorization(_) | Header::ProxyAuthorization(_))).cloned().collect();
+            credentials = invite
+                .headers
+                .iter()
+                .filter(|one| matches!(one, Header::Authorization(_) | Header::ProxyAuthorization(_)))
+                .cloned()
+                .collect();
         }
         self.invite(&credentials).await.is_ok()
     }
@@ -380,7 +397,8 @@ impl Calling {
         }
     }
 
-    /// CANCEL of the INVITE: same branch, same number, no tag. Waits for a first word of the other side (RFC 3261 section 9.1).
+    /// CANCEL of the INVITE: same branch, same number, no tag. Waits for a first word of the other side (RFC
+    /// 3261 section 9.1).
     async fn cancel(&mut self) {
         if self.cancelled {
             return;
@@ -390,11 +408,15 @@ impl Calling {
         let mut headers: Vec<Header> = Vec::new();
         for one in invite.headers.iter() {
             match one {
-                Header::Via(_) | Header::From(_) | Header::To(_) | Header::CallId(_) | Header::Route(_) | Header::MaxForwards(_) => {
-                    headers.push(one.clone())
-                }
+                Header::Via(_)
+                | Header::From(_)
+                | Header::To(_)
+                | Header::CallId(_)
+                | Header::Route(_)
+                | Header::MaxForwards(_) => headers.push(one.clone()),
                 Header::CSeq(_) => {
-                    let number = value(invite, "CSeq").and_then(|text| text.split_whitespace().next()).unwrap_or("1");
+                    let number =
+                        value(invite, "CSeq").and_then(|text| text.split_whitespace().next()).unwrap_or("1");
                     headers.push(header("CSeq", format!("{number} CANCEL")));
                 }
                 _ => {}
@@ -449,11 +471,19 @@ impl Calling {
         Step::On
     }
 
-    /// Stops repeating an INVITE that nobody answers, but keeps listening: the transaction is told of a 100 that never came.
+    /// Stops repeating an INVITE that nobody answers, but keeps listening: the transaction is told of a 100
+    /// that never came.
     fn fall_silent(&mut self) {
         let (Some(invite), Some(events)) = (&self.invite, &self.events) else { return };
         let agent = self.actor.core.agent.clone();
-        let quiet = super::message::response(invite, 100, "", &agent, vec![header(super::message::MADE_UP, "1")], vec![]);
+        let quiet = super::message::response(
+            invite,
+            100,
+            "",
+            &agent,
+            vec![header(super::message::MADE_UP, "1")],
+            vec![],
+        );
         drop(events.send(TransactionEvent::Received(quiet.into(), None)));
     }
 }

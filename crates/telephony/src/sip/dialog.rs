@@ -43,7 +43,9 @@ impl Dialog {
 
     /// Takes over the Contact of a message that refreshes the target.
     pub fn retarget(&mut self, message: &impl HasHeaders) {
-        if let Some(uri) = value(message, "Contact").and_then(uri_of).filter(|uri| Uri::try_from(*uri).is_ok()) {
+        if let Some(uri) =
+            value(message, "Contact").and_then(uri_of).filter(|uri| Uri::try_from(*uri).is_ok())
+        {
             uri.clone_into(&mut self.target);
         }
     }
@@ -83,7 +85,11 @@ impl Dialog {
         let next = self.routes.first().and_then(|route| uri_of(route)).unwrap_or(&self.target);
         let uri = Uri::try_from(next).map_err(|error| error.to_string())?;
         let (host, transport) = hop_of(&uri, first.transport);
-        resolve(&net.resolver, &host, transport).await?.into_iter().next().ok_or_else(|| format!("{host} has no address"))
+        resolve(&net.resolver, &host, transport)
+            .await?
+            .into_iter()
+            .next()
+            .ok_or_else(|| format!("{host} has no address"))
     }
 }
 
@@ -122,7 +128,10 @@ mod tests {
     #[test]
     fn a_contact_that_is_no_address_changes_nothing() {
         let mut dialog = dialog();
-        dialog.learn(&Response::try_from("SIP/2.0 200 OK\r\nTo: <sip:them@t>;tag=9\r\nContact: <nonsense:::>\r\n\r\n").expect("a response"));
+        dialog.learn(
+            &Response::try_from("SIP/2.0 200 OK\r\nTo: <sip:them@t>;tag=9\r\nContact: <nonsense:::>\r\n\r\n")
+                .expect("a response"),
+        );
         assert_eq!(dialog.target, "sip:them@t");
     }
 }

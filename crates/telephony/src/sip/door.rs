@@ -1,7 +1,8 @@
 //! Who may speak to us: trunks by address, dialogs by name.
 //!
-//! A stranger is never answered: not with a refusal, not with a sign of life. Datagrams are judged before they are read ([`super::net::Gate`]),
-//! connections when they are accepted ([`super::stream`]). What passes is queued for the stack, a bounded number of messages for each peer ([`Queues`]).
+//! A stranger is never answered: not with a refusal, not with a sign of life. Datagrams are judged before
+//! they are read ([`super::net::Gate`]), connections when they are accepted ([`super::stream`]). What passes
+//! is queued for the stack, a bounded number of messages for each peer ([`Queues`]).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -17,7 +18,8 @@ use super::message::{parameter, value};
 use super::trunk::Trunk;
 use crate::settings::Transport;
 
-/// Messages of one peer that wait for the stack. Of a datagram's sender more are dropped, of a connection no more are read meanwhile.
+/// Messages of one peer that wait for the stack. Of a datagram's sender more are dropped, of a connection no
+/// more are read meanwhile.
 pub(super) const QUEUED: usize = 256;
 /// Addresses that a dialog may be spoken to from.
 const MOST_PEERS: usize = 8;
@@ -116,7 +118,13 @@ impl Dialogs {
         self.lock().dialogs.get(&(call.to_owned(), tag.to_owned())).map(|entry| entry.mailbox.clone())
     }
 
-    pub fn add(self: &Arc<Self>, call: &str, tag: &str, mailbox: mpsc::Sender<Mail>, peer: IpAddr) -> Registered {
+    pub fn add(
+        self: &Arc<Self>,
+        call: &str,
+        tag: &str,
+        mailbox: mpsc::Sender<Mail>,
+        peer: IpAddr,
+    ) -> Registered {
         let key = (call.to_owned(), tag.to_owned());
         let peer = peer.to_canonical();
         let mut book = self.lock();
@@ -174,7 +182,8 @@ impl Door for Doorman {
     }
 
     fn speaks(&self, call_id: &str, tag: &str, ip: IpAddr) -> bool {
-        // Nobody but the two sides knows the tag. A carrier may end a call from another of its machines than the one that began it.
+        // Nobody but the two sides knows the tag. A carrier may end a call from another of its machines than
+        // the one that began it.
         self.dialogs.allows(call_id, tag, ip).is_some_and(|named| named || self.knows(ip))
     }
 }
@@ -212,7 +221,8 @@ impl Queues {
     }
 }
 
-/// Gives a message's place back when the stack takes it up. It runs on the loop that all peers share, so it waits for nothing.
+/// Gives a message's place back when the stack takes it up. It runs on the loop that all peers share, so it
+/// waits for nothing.
 pub(super) struct Turnstile(pub Arc<Queues>);
 
 #[async_trait::async_trait]
@@ -243,13 +253,20 @@ mod tests {
         let other = dialogs.add("d", "t", mailbox, ip(1));
         one.allow(ip(2));
         assert_eq!(
-            (dialogs.allows("c", "t", ip(2)), dialogs.allows("d", "t", ip(2)), dialogs.allows("x", "t", ip(1))),
+            (
+                dialogs.allows("c", "t", ip(2)),
+                dialogs.allows("d", "t", ip(2)),
+                dialogs.allows("x", "t", ip(1))
+            ),
             (Some(true), Some(false), None)
         );
         for last in 3..40 {
             one.allow(ip(last));
         }
-        assert_eq!((dialogs.allows("c", "t", ip(1)), dialogs.named(ip(2)), dialogs.named(ip(39))), (Some(true), false, true));
+        assert_eq!(
+            (dialogs.allows("c", "t", ip(1)), dialogs.named(ip(2)), dialogs.named(ip(39))),
+            (Some(true), false, true)
+        );
         drop(one);
         assert!(dialogs.named(ip(1)) && !dialogs.named(ip(39)));
         drop(other);

@@ -7,7 +7,8 @@ use super::stream::{Frame, Incoming, LARGEST};
 use super::timers::{Session, min_se};
 use crate::settings::Transport;
 
-/// A datagram: the message with everything that is read of it. A panic of the stack's reader counts, although the phone survives it.
+/// A datagram: the message with everything that is read of it. A panic of the stack's reader counts, although
+/// the phone survives it.
 pub fn message(bytes: &[u8]) {
     let from = std::net::SocketAddr::from(([127, 0, 0, 1], 5060));
     let Some(message) = super::net::readable(bytes, from, Transport::Udp) else { return };

@@ -15,7 +15,9 @@ use super::actor::{Actor, Mail, serve, until};
 use super::address::Hop;
 use super::dialog::Dialog;
 use super::leg::{Command, Decision, EndedBy, Leg, LegControl, LegEvent};
-use super::message::{cseq, header, lists, new_tag, parameter, plain_uri, sdp_body, sdp_of, uri_of, user_of, value, values};
+use super::message::{
+    cseq, header, lists, new_tag, parameter, plain_uri, sdp_body, sdp_of, uri_of, user_of, value, values,
+};
 use super::net::{REQUEST_LIMIT, carried_by};
 use super::nonces::Denied;
 use super::phone::Core;
@@ -30,7 +32,8 @@ const TRYING_AFTER: Duration = Duration::from_millis(200);
 
 /// Takes calls that come in.
 pub trait Inbound: Send + Sync {
-    /// A trunk sends a call. Called on the task that reads messages: take it over and return. A call that is dropped without a decision is answered 480.
+    /// A trunk sends a call. Called on the task that reads messages: take it over and return. A call that is
+    /// dropped without a decision is answered 480.
     fn invite(&self, call: IncomingCall);
 }
 
@@ -60,7 +63,8 @@ impl IncomingCall {
         &self.from
     }
 
-    /// The number that was called, as the trunk writes it: of the request line, or of `To` when the trunk calls the name we registered.
+    /// The number that was called, as the trunk writes it: of the request line, or of `To` when the trunk
+    /// calls the name we registered.
     pub fn to(&self) -> &str {
         &self.to
     }
@@ -94,8 +98,9 @@ impl IncomingCall {
         self.control.decide(Decision::Reject(status));
     }
 
-    /// Picks up. Returns when the caller has acknowledged the answer, which takes it half a minute at most: until then nobody knows whether the address
-    /// that the call came from is the caller's, so there is no sound and the first event of the leg, [`LegEvent::Answered`], has not come.
+    /// Picks up. Returns when the caller has acknowledged the answer, which takes it half a minute at most:
+    /// until then nobody knows whether the address that the call came from is the caller's, so there is no
+    /// sound and the first event of the leg, [`LegEvent::Answered`], has not come.
     ///
     /// # Errors
     /// [`AnswerFailed`]: there is no call any more.
@@ -107,14 +112,20 @@ impl IncomingCall {
         Ok(Leg { control: self.control, events: self.events })
     }
 
-    /// Never answers anything, as a carrier that lost it. To be called within [`Inbound::invite`]: later the caller has been told that it arrived.
+    /// Never answers anything, as a carrier that lost it. To be called within [`Inbound::invite`]: later the
+    /// caller has been told that it arrived.
     pub fn ignore(self) {
         self.control.decide(Decision::Ignore);
     }
 }
 
-/// A new INVITE from a trunk. One that is refused on its face is answered without being remembered: its sender may be forged.
-pub(super) fn invite(core: &Arc<Core>, trunk: &Arc<Trunk>, mut transaction: Transaction) -> Option<(Transaction, Refusal)> {
+/// A new INVITE from a trunk. One that is refused on its face is answered without being remembered: its
+/// sender may be forged.
+pub(super) fn invite(
+    core: &Arc<Core>,
+    trunk: &Arc<Trunk>,
+    mut transaction: Transaction,
+) -> Option<(Transaction, Refusal)> {
     let request = transaction.original.clone();
     let begun = check(core, trunk, &request).and_then(|()| {
         let busy = || (503, vec![header("Retry-After", "5")]);
@@ -148,7 +159,10 @@ fn check(core: &Core, trunk: &Trunk, request: &Request) -> Result<(), Refusal> {
     if trunk.settings.inbound_auth {
         let now = std::time::Instant::now();
         // Without a password nobody can prove anything.
-        let proven = trunk.login.as_ref().map_or(Err(Denied::Unproven), |login| core.nonces.check(request, login, now));
+        let proven = trunk
+            .login
+            .as_ref()
+            .map_or(Err(Denied::Unproven), |login| core.nonces.check(request, login, now));
         match proven {
             Ok(()) => {}
             Err(Denied::Crowded) => return Err((503, vec![header("Retry-After", "5")])),
@@ -165,7 +179,8 @@ fn check(core: &Core, trunk: &Trunk, request: &Request) -> Result<(), Refusal> {
     if let Err(least) = Session::answer(request) {
         return Err((422, vec![header("Min-SE", least.to_string())]));
     }
-    let complete = value(request, "Contact").and_then(uri_of).is_some() && value(request, "From").and_then(|from| parameter(from, "tag")).is_some();
+    let complete = value(request, "Contact").and_then(uri_of).is_some()
+        && value(request, "From").and_then(|from| parameter(from, "tag")).is_some();
     if complete { Ok(()) } else { Err((400, vec![])) }
 }
 
@@ -184,15 +199,22 @@ fn begin(
     let (bind, shown_ip) = (core.net.local_ip(address), core.net.shown_ip(address));
     let codecs: &[Codec] = &trunk.settings.codecs;
     // Encryption is taken where it is offered; a trunk that demands it is refused without.
-    let encryption = if trunk.settings.encryption == Encryption::Required { Encryption::Required } else { Encryption::WhenOffered };
-    let sound = Sound::open(&core.engine, bind, shown_ip, trunk.sources(address.ip()), codecs, encryption).map_err(|error| {
-        tracing::warn!(trunk = %trunk.settings.name, %error, "no port for a call that comes in");
-        503u16
-    })?;
+    let encryption = if trunk.settings.encryption == Encryption::Required {
+        Encryption::Required
+    } else {
+        Encryption::WhenOffered
+    };
+    let sound = Sound::open(&core.engine, bind, shown_ip, trunk.sources(address.ip()), codecs, encryption)
+        .map_err(|error| {
+            tracing::warn!(trunk = %trunk.settings.name, %error, "no port for a call that comes in");
+            503u16
+        })?;
     let sound = Arc::new(sound);
     let dialog = dialog_of(request, &core.net.shown(&hop), transport).ok_or(400u16)?;
-    let (control, commands) = LegControl::new(dialog.call_id.clone(), Some(trunk.settings.name.clone()), sound.clone());
-    let (mut actor, events) = Actor::start(core, Some(trunk.clone()), Some(slot), sound, dialog, hop, commands);
+    let (control, commands) =
+        LegControl::new(dialog.call_id.clone(), Some(trunk.settings.name.clone()), sound.clone());
+    let (mut actor, events) =
+        Actor::start(core, Some(trunk.clone()), Some(slot), sound, dialog, hop, commands);
     actor.flow = connection.is_reliable().then_some(connection);
     actor.knock = Some(knock);
     actor.hear_peer();
@@ -219,7 +241,12 @@ pub(super) fn dialog_of(request: &Request, shown: &str, transport: Transport) ->
 }
 
 pub(super) fn caller(request: &Request) -> String {
-    let of = |name| value(request, name).and_then(uri_of).and_then(user_of).filter(|user| !user.eq_ignore_ascii_case("anonymous"));
+    let of = |name| {
+        value(request, name)
+            .and_then(uri_of)
+            .and_then(user_of)
+            .filter(|user| !user.eq_ignore_ascii_case("anonymous"))
+    };
     plain_uri(of("P-Asserted-Identity").or_else(|| of("From")).unwrap_or_default())
 }
 
@@ -274,7 +301,14 @@ impl Coming {
     }
 
     fn respond(&self, status: u16, more: Vec<Header>, body: Vec<u8>) {
-        let answer: Response = super::message::response(&self.request, status, &self.actor.dialog.local_tag, &self.actor.core.agent, more, body);
+        let answer: Response = super::message::response(
+            &self.request,
+            status,
+            &self.actor.dialog.local_tag,
+            &self.actor.core.agent,
+            more,
+            body,
+        );
         drop(self.transaction.send(TransactionEvent::Respond(answer)));
     }
 
@@ -297,7 +331,8 @@ impl Coming {
             // It crossed our 200; whoever gave up ends the call with a BYE.
             Mail::Cancelled if self.answering.is_some() => {}
             Mail::Cancelled => self.refuse(487, EndedBy::Them, Fact::Ended(EndCause::CallerHangup)),
-            // Whoever forges an ACK to a refusal knows its branch, and not the tag that our answer carries (RFC 3261 section 17.1.1.3).
+            // Whoever forges an ACK to a refusal knows its branch, and not the tag that our answer carries
+            // (RFC 3261 section 17.1.1.3).
             Mail::Acked(ack) if !self.is_ours(&ack) => {}
             Mail::Acked(_) if self.over_by.is_some() => return Step::Over,
             Mail::Acked(ack) => {
@@ -360,7 +395,8 @@ impl Coming {
         match decision {
             Decision::Answer(answered) if open => self.answer(answered),
             Decision::Answer(answered) => drop(answered.send(Err(AnswerFailed::Gone)).ok()),
-            // A caller that demands that provisional answers be acknowledged gets none; the final one is allowed at once (RFC 3262 section 3).
+            // A caller that demands that provisional answers be acknowledged gets none; the final one is
+            // allowed at once (RFC 3262 section 3).
             Decision::Ring if open && !lists(&self.request, "Require", "100rel") => {
                 self.trying_at = None;
                 self.respond(180, vec![], vec![]);
@@ -402,11 +438,20 @@ impl Coming {
         self.respond(200, headers, body);
     }
 
-    /// The ACK: the caller is where the INVITE came from. It carries the caller's answer when the offer was ours.
-    fn on_acknowledged(&mut self, ack: &Request, answered: oneshot::Sender<Result<(), AnswerFailed>>) -> Step {
+    /// The ACK: the caller is where the INVITE came from. It carries the caller's answer when the offer was
+    /// ours.
+    fn on_acknowledged(
+        &mut self,
+        ack: &Request,
+        answered: oneshot::Sender<Result<(), AnswerFailed>>,
+    ) -> Step {
         self.actor.ack_by = None;
         self.actor.knock = None;
-        let agreed = || sdp_of(ack, &ack.body).and_then(|sdp| self.actor.sound.on_answer(&sdp).ok()).map(|settled| settled.connection);
+        let agreed = || {
+            sdp_of(ack, &ack.body)
+                .and_then(|sdp| self.actor.sound.on_answer(&sdp).ok())
+                .map(|settled| settled.connection)
+        };
         match self.actor.sound.connection().or_else(agreed) {
             Some(connection) => {
                 self.actor.tell(LegEvent::Answered(connection));

@@ -13,7 +13,8 @@ use crate::media::{Ear, Line};
 pub enum LegEvent {
     /// The callee's phone rings (a 18x; at most once).
     Ringing,
-    /// Sound flows before the answer (a 183 with SDP: an announcement or the ringing tone). Nobody has picked up, nothing is billed.
+    /// Sound flows before the answer (a 183 with SDP: an announcement or the ringing tone). Nobody has picked
+    /// up, nothing is billed.
     EarlyMedia(Connection),
     /// Somebody picked up. Comes only with sound: a 2xx without usable SDP ends the leg instead.
     Answered(Connection),
@@ -23,7 +24,8 @@ pub enum LegEvent {
     Digit(char),
     /// What the other side says of the transfer it was asked for: a status below 200.
     TransferProgress(u16),
-    /// The transfer is over: the third party answered, or the final status (408 when nothing was heard of it).
+    /// The transfer is over: the third party answered, or the final status (408 when nothing was heard of
+    /// it).
     TransferDone(Result<(), u16>),
     /// The leg is over.
     Ended(LegEnd),
@@ -51,8 +53,8 @@ pub struct LegEnd {
     pub q850: Option<u16>,
     /// Who ended it.
     pub by: EndedBy,
-    /// What it means for the call ([`super::outcome`]). [`Fact::AgentFailed`]: somebody picked up, and there was no sound to talk with. When this side
-    /// hung up it says `api_hangup`, and the caller knows better.
+    /// What it means for the call ([`super::outcome`]). [`Fact::AgentFailed`]: somebody picked up, and there
+    /// was no sound to talk with. When this side hung up it says `api_hangup`, and the caller knows better.
     pub fact: Fact,
 }
 
@@ -100,7 +102,11 @@ pub(super) enum Decision {
 }
 
 impl LegControl {
-    pub(super) fn new(call_id: String, trunk: Option<String>, sound: Arc<Sound>) -> (Self, mpsc::UnboundedReceiver<Command>) {
+    pub(super) fn new(
+        call_id: String,
+        trunk: Option<String>,
+        sound: Arc<Sound>,
+    ) -> (Self, mpsc::UnboundedReceiver<Command>) {
         let (commands, receiver) = mpsc::unbounded_channel();
         (Self(Arc::new(Shared { call_id, trunk, sound, commands })), receiver)
     }
@@ -115,8 +121,9 @@ impl LegControl {
         self.0.trunk.as_deref()
     }
 
-    /// Ends the leg: CANCEL before the answer, BYE after it. Returns when that is on its way (or put off until the trunk says its first word, as
-    /// RFC 3261 section 9.1 demands); [`LegEvent::Ended`] tells when it is over. An answer that crosses the CANCEL is acknowledged and ended.
+    /// Ends the leg: CANCEL before the answer, BYE after it. Returns when that is on its way (or put off
+    /// until the trunk says its first word, as RFC 3261 section 9.1 demands); [`LegEvent::Ended`] tells when
+    /// it is over. An answer that crosses the CANCEL is acknowledged and ended.
     pub async fn hang_up(&self) {
         let (done, sent) = oneshot::channel();
         if self.0.commands.send(Command::HangUp(done)).is_ok() {
@@ -124,8 +131,8 @@ impl LegControl {
         }
     }
 
-    /// Asks the other side to call `to` instead (REFER): a number, or a SIP address. [`LegEvent::TransferDone`] tells how it went; the leg stays until
-    /// one side hangs up.
+    /// Asks the other side to call `to` instead (REFER): a number, or a SIP address.
+    /// [`LegEvent::TransferDone`] tells how it went; the leg stays until one side hangs up.
     pub async fn refer(&self, to: &str) {
         drop(self.0.commands.send(Command::Refer(to.to_owned())));
     }
@@ -135,7 +142,8 @@ impl LegControl {
         drop(self.0.commands.send(Command::Hold(hold)));
     }
 
-    /// Starts the sound: `ear` hears every tick from here on. `None` before the answer or early media, after the end, and the second time.
+    /// Starts the sound: `ear` hears every tick from here on. `None` before the answer or early media, after
+    /// the end, and the second time.
     pub fn connect(&self, ear: Box<dyn Ear>) -> Option<Line> {
         self.0.sound.connect(ear)
     }

@@ -18,7 +18,11 @@ pub(super) fn header(name: &str, value: impl Into<String>) -> Header {
 
 /// First value of a header; its full name, in any case.
 pub(super) fn value<'a>(message: &'a impl HasHeaders, name: &str) -> Option<&'a str> {
-    message.headers().iter().find(|header| header.name().eq_ignore_ascii_case(name)).map(|header| header.value().trim())
+    message
+        .headers()
+        .iter()
+        .find(|header| header.name().eq_ignore_ascii_case(name))
+        .map(|header| header.value().trim())
 }
 
 /// All values of a header that is a list, split at commas outside quotes and angle brackets.
@@ -91,7 +95,8 @@ pub(super) fn q850(message: &impl HasHeaders) -> Option<u16> {
 
 /// Seconds of a `Retry-After`, at most an hour.
 pub(super) fn retry_after(message: &impl HasHeaders) -> Option<u64> {
-    let digits: String = value(message, "Retry-After")?.chars().take_while(char::is_ascii_digit).take(9).collect();
+    let digits: String =
+        value(message, "Retry-After")?.chars().take_while(char::is_ascii_digit).take(9).collect();
     digits.parse::<u64>().ok().map(|seconds| seconds.min(3600))
 }
 
@@ -110,7 +115,8 @@ pub(super) fn made_up(response: &Response) -> bool {
 pub(super) fn sdp_of(message: &impl HasHeaders, body: &[u8]) -> Option<String> {
     let kind = value(message, "Content-Type").unwrap_or("application/sdp");
     let kind = kind.split(';').next().unwrap_or_default().trim();
-    (!body.is_empty() && kind.eq_ignore_ascii_case("application/sdp")).then(|| String::from_utf8_lossy(body).into_owned())
+    (!body.is_empty() && kind.eq_ignore_ascii_case("application/sdp"))
+        .then(|| String::from_utf8_lossy(body).into_owned())
 }
 
 /// Headers of a body of SDP.
@@ -118,8 +124,9 @@ pub(super) fn sdp_body(sdp: String) -> (Header, Vec<u8>) {
     (header("Content-Type", "application/sdp"), sdp.into_bytes())
 }
 
-/// An address that is written as it was read. The stack takes a user as it stands and percent-encodes what it writes, `%` too, so that `sip:%2B91…` would
-/// become `sip:%252B91…`, another address: what is encoded is decoded for it.
+/// An address that is written as it was read. The stack takes a user as it stands and percent-encodes what it
+/// writes, `%` too, so that `sip:%2B91…` would become `sip:%252B91…`, another address: what is encoded is
+/// decoded for it.
 pub(super) fn read_uri(text: &str) -> Option<Uri> {
     let mut uri = Uri::try_from(text).ok()?;
     if let Some(auth) = &mut uri.auth {
@@ -139,8 +146,13 @@ fn decoded(text: &str, which: impl Fn(u8) -> bool) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
-        let digits = (*first == b'%').then(|| after.get(..2)).flatten().filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
-        let byte = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()).filter(|byte| which(*byte));
+        let digits = (*first == b'%')
+            .then(|| after.get(..2))
+            .flatten()
+            .filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        let byte = digits
+            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok())
+            .filter(|byte| which(*byte));
         bytes.push(byte.unwrap_or(*first));
         rest = if byte.is_some() { &after[2..] } else { after };
     }
@@ -169,11 +181,20 @@ pub(super) fn request(method: Method, uri: Uri, headers: Vec<Header>, body: Vec<
 }
 
 /// An answer to a request: what must be repeated is repeated, `To` gets our tag where it has none.
-pub(super) fn response(to: &Request, status: u16, tag: &str, agent: &str, more: Vec<Header>, body: Vec<u8>) -> Response {
+pub(super) fn response(
+    to: &Request,
+    status: u16,
+    tag: &str,
+    agent: &str,
+    more: Vec<Header>,
+    body: Vec<u8>,
+) -> Response {
     let mut headers: Vec<Header> = Vec::new();
     for one in to.headers.iter() {
         match one {
-            Header::Via(_) | Header::From(_) | Header::CallId(_) | Header::CSeq(_) => headers.push(one.clone()),
+            Header::Via(_) | Header::From(_) | Header::CallId(_) | Header::CSeq(_) => {
+                headers.push(one.clone())
+            }
             Header::RecordRoute(_) if (101..300).contains(&status) => headers.push(one.clone()),
             Header::To(to) => {
                 let text = to.value();
@@ -189,7 +210,13 @@ pub(super) fn response(to: &Request, status: u16, tag: &str, agent: &str, more: 
     headers.push(header("Server", agent));
     headers.extend(more);
     headers.push(header("Content-Length", body.len().to_string()));
-    Response { status_code: StatusCode::from(status), wire_reason: None, version: Version::V2, headers: headers.into(), body }
+    Response {
+        status_code: StatusCode::from(status),
+        wire_reason: None,
+        version: Version::V2,
+        headers: headers.into(),
+        body,
+    }
 }
 
 #[cfg(test)]
@@ -197,7 +224,8 @@ mod tests {
     use super::*;
 
     fn message(lines: &str) -> Request {
-        Request::try_from(format!("BYE sip:a@b SIP/2.0\r\n{}\r\n\r\n", lines.replace('\n', "\r\n")).as_str()).expect("a request")
+        Request::try_from(format!("BYE sip:a@b SIP/2.0\r\n{}\r\n\r\n", lines.replace('\n', "\r\n")).as_str())
+            .expect("a request")
     }
 
     #[test]
@@ -251,7 +279,13 @@ mod tests {
         );
         let answer = response(&invite, 200, "t", "ua", vec![], b"x".to_vec());
         let text = answer.to_string();
-        for line in ["Via: SIP/2.0/UDP a;branch=z", "Record-Route: <sip:p;lr>", "To: <sip:z@y>;tag=t", "Server: ua", "Content-Length: 1"] {
+        for line in [
+            "Via: SIP/2.0/UDP a;branch=z",
+            "Record-Route: <sip:p;lr>",
+            "To: <sip:z@y>;tag=t",
+            "Server: ua",
+            "Content-Length: 1",
+        ] {
             assert!(text.contains(line), "{text}");
         }
         assert!(!text.contains("Subject"));

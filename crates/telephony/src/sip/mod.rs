@@ -1,8 +1,10 @@
-//! Signalling: our SIP user agent (RFC 3261) with trunks, calls out and in, hold, transfer and session timers.
+//! Signalling: our SIP user agent (RFC 3261) with trunks, calls out and in, hold, transfer and session
+//! timers.
 //!
-//! Messages, transactions and transports are those of `rsipstack`. Dialogs are our own: the races of a call that is given up while it is answered, the
-//! odd answers of carriers (a 202, no Contact, no SDP) and the promise never to call twice need every message in one place, in order. So each leg is one
-//! task (`actor`) with a mailbox; nobody else touches its dialog.
+//! Messages, transactions and transports are those of `rsipstack`. Dialogs are our own: the races of a call
+//! that is given up while it is answered, the odd answers of carriers (a 202, no Contact, no SDP) and the
+//! promise never to call twice need every message in one place, in order. So each leg is one task (`actor`)
+//! with a mailbox; nobody else touches its dialog.
 //!
 //! | file | holds |
 //! |---|---|
@@ -16,7 +18,8 @@
 //! | `outcome` | what a final answer means |
 //! | `auth`, `address`, `dialog`, `message`, `timers`, `tls` | the rules that these rest on |
 //!
-//! What the stack logs at `info` are whole messages, with numbers: its target `rsipstack` must be kept out of logs below `warn`, and is never needed.
+//! What the stack logs at `info` are whole messages, with numbers: its target `rsipstack` must be kept out of
+//! logs below `warn`, and is never needed.
 
 mod actor;
 mod address;

@@ -30,8 +30,8 @@ pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long a request is repeated and its answer waited for (RFC 3261: 64 times T1).
 pub(super) const REQUEST_LIMIT: Duration = Duration::from_secs(32);
 
-/// The datagram socket. What strangers send, what cannot be read and what there is no room for never reaches the stack: it costs neither memory nor a
-/// panic, and nobody is answered.
+/// The datagram socket. What strangers send, what cannot be read and what there is no room for never reaches
+/// the stack: it costs neither memory nor a panic, and nobody is answered.
 pub(super) struct Gate {
     socket: RwLock<Option<Arc<Socket>>>,
     local: SocketAddr,
@@ -48,7 +48,8 @@ pub(super) struct Gate {
 /// One socket, twice.
 struct Socket {
     reads: UdpSocket,
-    /// Does not wait, and asks the system each time: what the runtime believes about room in its buffer is too careful, above all in the beginning.
+    /// Does not wait, and asks the system each time: what the runtime believes about room in its buffer is
+    /// too careful, above all in the beginning.
     writes: std::net::UdpSocket,
 }
 
@@ -106,14 +107,19 @@ enum Verdict {
     KeepAlive,
 }
 
-/// Reads a message and what the stack will read of it, so that whatever goes wrong goes wrong here. Its `Via` says where it came from.
+/// Reads a message and what the stack will read of it, so that whatever goes wrong goes wrong here. Its `Via`
+/// says where it came from.
 pub(super) fn readable(bytes: &[u8], from: SocketAddr, transport: Transport) -> Option<SipMessage> {
     let read = AssertUnwindSafe(|| {
         let message = SipMessage::try_from(bytes).ok()?;
         let message = SipConnection::update_msg_received(message, from, transport.carried()).ok()?;
         match &message {
-            SipMessage::Request(request) => TransactionKey::from_request(request, TransactionRole::Server).ok()?,
-            SipMessage::Response(response) => TransactionKey::from_response(response, TransactionRole::Client).ok()?,
+            SipMessage::Request(request) => {
+                TransactionKey::from_request(request, TransactionRole::Server).ok()?
+            }
+            SipMessage::Response(response) => {
+                TransactionKey::from_response(response, TransactionRole::Client).ok()?
+            }
         };
         let _ = message.to_bytes();
         Some(message)
@@ -162,8 +168,9 @@ pub(super) fn carried_by(connection: &SipConnection) -> Transport {
     }
 }
 
-/// Resolves no name. The stack asks on the loop that all peers share, where nobody may wait for a name server; what has to be resolved is resolved by the
-/// task of the call ([`Locator`], [`super::dialog::Dialog::hop`]).
+/// Resolves no name. The stack asks on the loop that all peers share, where nobody may wait for a name
+/// server; what has to be resolved is resolved by the task of the call ([`Locator`],
+/// [`super::dialog::Dialog::hop`]).
 pub(super) struct Unresolved;
 
 #[async_trait::async_trait]
@@ -173,8 +180,9 @@ impl DomainResolver for Unresolved {
     }
 }
 
-/// Mends what the stack stumbles over. A 2xx to an INVITE that names no usable Contact gets the address it came from: it can be acknowledged and
-/// ended then. An answer that nobody sent is marked, so that a time-out is told from a real 408.
+/// Mends what the stack stumbles over. A 2xx to an INVITE that names no usable Contact gets the address it
+/// came from: it can be acknowledged and ended then. An answer that nobody sent is marked, so that a time-out
+/// is told from a real 408.
 pub(super) struct Mender;
 
 impl MessageInspector for Mender {
@@ -188,7 +196,8 @@ impl MessageInspector for Mender {
         match from {
             None => response.headers_mut().push(header(MADE_UP, "1")),
             Some(from) if response.status_code.kind() == StatusCodeKind::Successful => {
-                let contact = value(&response, "Contact").and_then(uri_of).filter(|uri| Uri::try_from(*uri).is_ok());
+                let contact =
+                    value(&response, "Contact").and_then(uri_of).filter(|uri| Uri::try_from(*uri).is_ok());
                 let mended = match contact {
                     None => Some(Uri::from(from).to_string()),
                     // Its ACK is made by the stack, which would encode it once more.
@@ -213,7 +222,10 @@ impl TargetLocator for Locator {
     async fn locate(&self, uri: &Uri) -> Result<SipAddr, rsipstack::Error> {
         let (host, transport) = hop_of(uri, Transport::Udp);
         let found = resolve(&self.0, &host, transport).await.map_err(rsipstack::Error::Error)?;
-        found.first().map(Hop::sip_addr).ok_or_else(|| rsipstack::Error::Error(format!("{host} has no address")))
+        found
+            .first()
+            .map(Hop::sip_addr)
+            .ok_or_else(|| rsipstack::Error::Error(format!("{host} has no address")))
     }
 }
 
@@ -259,7 +271,18 @@ impl Net {
     ) -> Self {
         let listen = gate.local();
         let tls_port = settings.tls.as_ref().map(|(address, ..)| address.port());
-        Self { endpoint, gate, resolver, streams, udp, opened: Mutex::default(), connector, listen, tls_port, public: settings.public_address }
+        Self {
+            endpoint,
+            gate,
+            resolver,
+            streams,
+            udp,
+            opened: Mutex::default(),
+            connector,
+            listen,
+            tls_port,
+            public: settings.public_address,
+        }
     }
 
     pub fn listen(&self) -> SocketAddr {
@@ -305,7 +328,9 @@ impl Net {
             return Ok(connection);
         }
         let opening = self.streams.connect(hop, self.connector.as_ref());
-        let opened = tokio::time::timeout(CONNECT_LIMIT, opening).await.map_err(|_| "no connection in time".to_owned())?;
+        let opened = tokio::time::timeout(CONNECT_LIMIT, opening)
+            .await
+            .map_err(|_| "no connection in time".to_owned())?;
         let connection = opened.map_err(|error| format!("no connection: {error}"))?;
         self.opened.lock().unwrap_or_else(PoisonError::into_inner).insert(key, connection.clone());
         Ok(connection)
@@ -314,7 +339,8 @@ impl Net {
     /// A request that is ready to go, with a `Via` of its own and this CSeq.
     pub fn build(&self, ask: &Ask, hop: &Hop, seq: u32, credentials: &[Header]) -> Result<Request, String> {
         let uri = read_uri(&ask.uri).ok_or("not an address")?;
-        let via = format!("SIP/2.0/{} {};branch={};rport", hop.transport.word(), self.shown(hop), new_branch());
+        let via =
+            format!("SIP/2.0/{} {};branch={};rport", hop.transport.word(), self.shown(hop), new_branch());
         let mut headers = vec![header("Via", via), header("Max-Forwards", "70")];
         headers.extend(ask.headers.iter().cloned());
         headers.push(header("CSeq", format!("{seq} {}", ask.method)));
@@ -324,8 +350,14 @@ impl Net {
     }
 
     /// The transaction of a request, not yet sent.
-    pub fn transaction(&self, request: Request, hop: &Hop, connection: SipConnection) -> Result<Transaction, String> {
-        let key = TransactionKey::from_request(&request, TransactionRole::Client).map_err(|error| error.to_string())?;
+    pub fn transaction(
+        &self,
+        request: Request,
+        hop: &Hop,
+        connection: SipConnection,
+    ) -> Result<Transaction, String> {
+        let key = TransactionKey::from_request(&request, TransactionRole::Client)
+            .map_err(|error| error.to_string())?;
         let mut transaction = Transaction::new_client(key, request, self.endpoint.clone(), Some(connection));
         transaction.destination = Some(hop.sip_addr());
         Ok(transaction)
@@ -335,7 +367,13 @@ impl Net {
     ///
     /// # Errors
     /// It could not be sent, or nothing came within the limit.
-    pub async fn exchange(&self, request: Request, hop: &Hop, connection: SipConnection, limit: Duration) -> Result<Response, String> {
+    pub async fn exchange(
+        &self,
+        request: Request,
+        hop: &Hop,
+        connection: SipConnection,
+        limit: Duration,
+    ) -> Result<Response, String> {
         // A connection that breaks brings no answer any more; a datagram's socket breaks with the phone.
         let token = connection.cancel_token();
         let broken = async {
@@ -349,7 +387,11 @@ impl Net {
             transaction.send().await.map_err(|error| error.to_string())?;
             while let Some(message) = transaction.receive().await {
                 match message {
-                    SipMessage::Response(response) if response.status_code.kind() != StatusCodeKind::Provisional => return Ok(response),
+                    SipMessage::Response(response)
+                        if response.status_code.kind() != StatusCodeKind::Provisional =>
+                    {
+                        return Ok(response);
+                    }
                     _ => {}
                 }
             }
@@ -375,7 +417,10 @@ impl Net {
     ) -> Result<Response, String> {
         let mut credentials = Vec::new();
         for round in 0..3 {
-            let connection = match flow.clone().filter(|flow| !flow.cancel_token().is_some_and(|token| token.is_cancelled())) {
+            let connection = match flow
+                .clone()
+                .filter(|flow| !flow.cancel_token().is_some_and(|token| token.is_cancelled()))
+            {
                 Some(flow) => flow,
                 None => self.connection(hop).await?,
             };
@@ -384,7 +429,8 @@ impl Net {
             if !matches!(response.status_code.code(), 401 | 407) {
                 return Ok(response);
             }
-            credentials = login.map(|login| auth::answer(&response, &request, login, round > 0)).unwrap_or_default();
+            credentials =
+                login.map(|login| auth::answer(&response, &request, login, round > 0)).unwrap_or_default();
             if credentials.is_empty() {
                 return Ok(response);
             }
@@ -405,8 +451,12 @@ mod tests {
             ("Contact: <sip:a@h>;q=1\r\n", "<sip:a@h>;q=1"),
             ("", "<sip:192.0.2.1:5060>"),
         ] {
-            let answer = Response::try_from(format!("SIP/2.0 200 OK\r\nCSeq: 1 INVITE\r\n{contact}\r\n").as_str()).expect("an answer");
-            let SipMessage::Response(mended) = Mender.after_received(answer.into(), Some(&from)) else { panic!("an answer") };
+            let answer =
+                Response::try_from(format!("SIP/2.0 200 OK\r\nCSeq: 1 INVITE\r\n{contact}\r\n").as_str())
+                    .expect("an answer");
+            let SipMessage::Response(mended) = Mender.after_received(answer.into(), Some(&from)) else {
+                panic!("an answer")
+            };
             assert_eq!(value(&mended, "Contact"), Some(expected), "{contact}");
         }
     }

@@ -1,7 +1,8 @@
 //! Digest for calls that come in (RFC 3261 section 22): the trunk proves that it knows its password.
 //!
-//! A challenge costs no memory: its nonce carries when it was made, bound to the call, under a key of this process. It is good for one INVITE within
-//! [`LASTS`]. Only those that were used with the right password are remembered, [`MOST_USED`] at most, until they have run out anyway.
+//! A challenge costs no memory: its nonce carries when it was made, bound to the call, under a key of this
+//! process. It is good for one INVITE within [`LASTS`]. Only those that were used with the right password are
+//! remembered, [`MOST_USED`] at most, until they have run out anyway.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -51,11 +52,18 @@ impl Nonces {
     pub fn new(realm: &str) -> Result<Self, String> {
         let mut secret = [0u8; 32];
         SystemRandom::new().fill(&mut secret).map_err(|_| "the system gives no random numbers")?;
-        let realm = realm.chars().filter(|letter| !letter.is_control() && !"\"\\".contains(*letter)).collect();
-        Ok(Self { realm, key: hmac::Key::new(hmac::HMAC_SHA256, &secret), began: Instant::now(), used: Mutex::default() })
+        let realm =
+            realm.chars().filter(|letter| !letter.is_control() && !"\"\\".contains(*letter)).collect();
+        Ok(Self {
+            realm,
+            key: hmac::Key::new(hmac::HMAC_SHA256, &secret),
+            began: Instant::now(),
+            used: Mutex::default(),
+        })
     }
 
-    /// A tag of ours that is the same each time the request comes: it is answered without being remembered (RFC 3261 section 8.2.7).
+    /// A tag of ours that is the same each time the request comes: it is answered without being remembered
+    /// (RFC 3261 section 8.2.7).
     pub fn tag(&self, request: &Request) -> String {
         let mut sealed = hmac::Context::with_key(&self.key);
         for name in ["Via", "From", "Call-ID", "CSeq"] {
@@ -94,15 +102,22 @@ impl Nonces {
         Some((made, chance.try_into().ok()?))
     }
 
-    /// The challenges of a 401. MD5 comes first: gateways that know nothing else read the first challenge only. Whoever refuses it finds the better hash
-    /// behind it (RFC 8760).
+    /// The challenges of a 401. MD5 comes first: gateways that know nothing else read the first challenge
+    /// only. Whoever refuses it finds the better hash behind it (RFC 8760).
     pub fn challenge(&self, request: &Request, stale: bool, now: Instant) -> Vec<Header> {
         let nonce = self.nonce(value(request, "Call-ID").unwrap_or_default(), now);
         let stale = if stale { ", stale=true" } else { "" };
         let realm = &self.realm;
         ["MD5", "SHA-256"]
             .into_iter()
-            .map(|hash| header("WWW-Authenticate", format!("Digest realm=\"{realm}\", nonce=\"{nonce}\", algorithm={hash}, qop=\"auth\"{stale}")))
+            .map(|hash| {
+                header(
+                    "WWW-Authenticate",
+                    format!(
+                        "Digest realm=\"{realm}\", nonce=\"{nonce}\", algorithm={hash}, qop=\"auth\"{stale}"
+                    ),
+                )
+            })
             .collect()
     }
 
@@ -147,7 +162,9 @@ mod tests {
     }
 
     fn invite(call: &str) -> Request {
-        let text = format!("INVITE sip:1@h SIP/2.0\r\nVia: SIP/2.0/UDP h;branch=z\r\nCall-ID: {call}\r\nCSeq: 1 INVITE\r\n\r\n");
+        let text = format!(
+            "INVITE sip:1@h SIP/2.0\r\nVia: SIP/2.0/UDP h;branch=z\r\nCall-ID: {call}\r\nCSeq: 1 INVITE\r\n\r\n"
+        );
         Request::try_from(text.as_str()).expect("a request")
     }
 

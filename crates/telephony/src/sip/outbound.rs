@@ -20,7 +20,8 @@ use super::trunk::Trunk;
 /// A call to make.
 #[derive(Debug, Clone)]
 pub struct Dial {
-    /// Becomes the user part of the Call-ID: `id` on the first trunk that is tried, `id.2` on the second, so that every try can be told apart and found.
+    /// Becomes the user part of the Call-ID: `id` on the first trunk that is tried, `id.2` on the second, so
+    /// that every try can be told apart and found.
     pub id: String,
     /// The number that is called.
     pub to: Number,
@@ -43,7 +44,8 @@ pub enum DialFailed {
         /// For logs: every trunk that was tried, and why it did not take the call.
         reason: String,
     },
-    /// An INVITE went out and nothing came back: it cannot be known whether a phone rings. No other trunk was tried, and whatever still comes is ended.
+    /// An INVITE went out and nothing came back: it cannot be known whether a phone rings. No other trunk was
+    /// tried, and whatever still comes is ended.
     Uncertain {
         /// For logs.
         reason: String,
@@ -98,12 +100,19 @@ pub(super) async fn dial(core: &Arc<Core>, order: Dial) -> Result<Leg, DialFaile
 }
 
 /// One INVITE on one trunk. An error is a trunk that was never asked.
-async fn attempt(core: &Arc<Core>, trunk: &Arc<Trunk>, order: &Dial, number: u32) -> Result<(Leg, First), String> {
+async fn attempt(
+    core: &Arc<Core>,
+    trunk: &Arc<Trunk>,
+    order: &Dial,
+    number: u32,
+) -> Result<(Leg, First), String> {
     if core.stopping() {
         return Err("shutting down".into());
     }
     let slot = trunk.slot().ok_or("all channels in use")?;
-    let hops = tokio::time::timeout(REQUEST_LIMIT, trunk.hops(&core.net.resolver)).await.map_err(|_| "name not resolved in time")??;
+    let hops = tokio::time::timeout(REQUEST_LIMIT, trunk.hops(&core.net.resolver))
+        .await
+        .map_err(|_| "name not resolved in time")??;
     let mut reached = Err("no address".to_owned());
     for hop in hops.into_iter().take(4) {
         reached = core.net.connection(&hop).await.map(|connection| (hop, connection));
@@ -114,21 +123,30 @@ async fn attempt(core: &Arc<Core>, trunk: &Arc<Trunk>, order: &Dial, number: u32
     let (hop, connection) = reached?;
     let bind = core.net.local_ip(hop.address);
     let shown_ip = core.net.shown_ip(hop.address);
-    let sound =
-        Arc::new(Sound::open(&core.engine, bind, shown_ip, trunk.sources(hop.address.ip()), &trunk.settings.codecs, trunk.settings.encryption)?);
+    let sound = Arc::new(Sound::open(
+        &core.engine,
+        bind,
+        shown_ip,
+        trunk.sources(hop.address.ip()),
+        &trunk.settings.codecs,
+        trunk.settings.encryption,
+    )?);
 
     let shown = core.net.shown(&hop);
     let user = if number == 1 { order.id.clone() } else { format!("{}.{number}", order.id) };
     let dialog = dialog_for(trunk, order, &format!("{user}@{shown_ip}"), &shown);
-    let (control, commands) = LegControl::new(dialog.call_id.clone(), Some(trunk.settings.name.clone()), sound.clone());
+    let (control, commands) =
+        LegControl::new(dialog.call_id.clone(), Some(trunk.settings.name.clone()), sound.clone());
     let identity = identity_headers(trunk, order, &dialog);
-    let (mut actor, events) = Actor::start(core, Some(trunk.clone()), Some(slot), sound, dialog, hop, commands);
+    let (mut actor, events) =
+        Actor::start(core, Some(trunk.clone()), Some(slot), sound, dialog, hop, commands);
     actor.client = true;
     actor.flow = connection.is_reliable().then(|| connection.clone());
     let (first, outcome) = oneshot::channel();
     let ring = order.ring_timeout.unwrap_or(core.settings.ring_timeout);
     core.clone().spawn_leg(Calling::new(actor, identity, first, ring).run());
-    let outcome = outcome.await.unwrap_or(First::Refused { status: None, reason: "shutting down".into(), after: None });
+    let outcome =
+        outcome.await.unwrap_or(First::Refused { status: None, reason: "shutting down".into(), after: None });
     Ok((Leg { control, events }, outcome))
 }
 
@@ -137,7 +155,11 @@ fn dialog_for(trunk: &Trunk, order: &Dial, call_id: &str, shown: &str) -> Dialog
     let from = trunk.user(own.unwrap_or(&order.from));
     let from = if from.is_empty() { "anonymous".to_owned() } else { from };
     // A trunk that knows us by name expects its own domain; a static one our address.
-    let host = if trunk.login.is_some() { trunk.realm() } else { shown.rsplit_once(':').map_or(shown, |(ip, _)| ip).to_owned() };
+    let host = if trunk.login.is_some() {
+        trunk.realm()
+    } else {
+        shown.rsplit_once(':').map_or(shown, |(ip, _)| ip).to_owned()
+    };
     let (tag, target) = (new_tag(), format!("sip:{}@{}", trunk.user(&order.to.to_string()), trunk.domain()));
     Dialog {
         call_id: call_id.to_owned(),
@@ -154,7 +176,8 @@ fn dialog_for(trunk: &Trunk, order: &Dial, call_id: &str, shown: &str) -> Dialog
 
 fn identity_headers(trunk: &Trunk, order: &Dial, dialog: &Dialog) -> Vec<Header> {
     let user = trunk.user(&order.from);
-    let host = super::message::uri_of(&dialog.local).and_then(|uri| uri.rsplit_once('@')).map(|(_, host)| host);
+    let host =
+        super::message::uri_of(&dialog.local).and_then(|uri| uri.rsplit_once('@')).map(|(_, host)| host);
     match host {
         Some(host) if !user.is_empty() => vec![header("P-Asserted-Identity", format!("<sip:{user}@{host}>"))],
         _ => vec![],

@@ -5,11 +5,13 @@ use domain::call::{EndCause, Fact};
 /// What the trunk's final answer to an INVITE says about the call
 /// (docs/contract/telephony.md#answers-of-a-carrier).
 ///
-/// `status` is the final SIP status (300 to 699), `q850` the cause of a `Reason: Q.850` header in it, `rang` whether the callee's phone was heard
-/// to ring (a 18x) before. [`Fact::NotPlaced`] is the provider's own refusal: nobody was called, and another trunk may be tried.
+/// `status` is the final SIP status (300 to 699), `q850` the cause of a `Reason: Q.850` header in it, `rang`
+/// whether the callee's phone was heard to ring (a 18x) before. [`Fact::NotPlaced`] is the provider's own
+/// refusal: nobody was called, and another trunk may be tried.
 ///
-/// The status decides. The cause is used where the status has no row of its own, and with a 5xx, where a gateway sends its switch's verdict
-/// under a general status. Nothing is ever read out of a 486: some Indian operators send it for a phone that is switched off.
+/// The status decides. The cause is used where the status has no row of its own, and with a 5xx, where a
+/// gateway sends its switch's verdict under a general status. Nothing is ever read out of a 486: some Indian
+/// operators send it for a phone that is switched off.
 pub fn of_final(status: u16, q850: Option<u16>, rang: bool) -> Fact {
     match status {
         486 | 600 => Fact::Busy,
@@ -30,7 +32,8 @@ fn refused(status: u16, rang: bool) -> Fact {
     if rang { Fact::Sip(status) } else { Fact::NotPlaced }
 }
 
-/// Causes that speak of the callee. 21 does not: it is the callee's only when the location is the user, and that is seldom told.
+/// Causes that speak of the callee. 21 does not: it is the callee's only when the location is the user, and
+/// that is seldom told.
 fn of_cause(q850: u16) -> Option<Fact> {
     match q850 {
         1 | 2 | 3 | 22 | 28 => Some(Fact::InvalidNumber),
@@ -40,7 +43,8 @@ fn of_cause(q850: u16) -> Option<Fact> {
     }
 }
 
-/// What the peer's BYE says about an answered call: the callee hung up, or (with a cause of the network) the line broke.
+/// What the peer's BYE says about an answered call: the callee hung up, or (with a cause of the network) the
+/// line broke.
 pub fn of_bye(q850: Option<u16>) -> Fact {
     match q850 {
         Some(27 | 34 | 38 | 41 | 42 | 44 | 47 | 58 | 102 | 111 | 127) => Fact::Ended(EndCause::Error),

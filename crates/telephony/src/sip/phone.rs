@@ -54,7 +54,8 @@ pub struct Figures {
     pub streams: usize,
     /// Bytes that wait for connections to take them.
     pub queued: usize,
-    /// What strangers tried since the start: datagrams, connections, and requests that may not come this way. None was answered.
+    /// What strangers tried since the start: datagrams, connections, and requests that may not come this way.
+    /// None was answered.
     pub refused: u64,
     /// Messages since the start that could not be read, or were too large or too slow.
     pub junk: u64,
@@ -73,24 +74,34 @@ impl std::fmt::Debug for Phone {
 }
 
 impl Phone {
-    /// Binds, registers, and starts asking trunks whether they live. Calls that come in from a trunk go to `inbound`; strangers get no answer.
+    /// Binds, registers, and starts asking trunks whether they live. Calls that come in from a trunk go to
+    /// `inbound`; strangers get no answer.
     ///
     /// # Errors
     /// A text for the operator: an address cannot be bound, a certificate not be read.
-    pub async fn start(settings: Settings, engine: Engine, inbound: Arc<dyn Inbound>) -> Result<Phone, String> {
+    pub async fn start(
+        settings: Settings,
+        engine: Engine,
+        inbound: Arc<dyn Inbound>,
+    ) -> Result<Phone, String> {
         let trunks: Vec<Arc<Trunk>> = settings.trunks.iter().cloned().map(Trunk::new).collect();
         let dialogs = Arc::new(Dialogs::default());
         let door: Arc<dyn Door> = Arc::new(Doorman { trunks: trunks.clone(), dialogs: dialogs.clone() });
         let agent = settings.user_agent.clone();
         let queues = Arc::new(Queues::default());
-        let gate = Gate::bind(settings.listen, door.clone(), queues.clone()).map_err(|error| format!("{}: {error}", settings.listen))?;
+        let gate = Gate::bind(settings.listen, door.clone(), queues.clone())
+            .map_err(|error| format!("{}: {error}", settings.listen))?;
         let token = CancellationToken::new();
         let layer = TransportLayer::new_with_domain_resolver(token.clone(), Box::new(Unresolved));
-        let udp = UdpConnection::from_socket(gate.clone(), None, Some(token.child_token())).await.map_err(|error| error.to_string())?;
+        let udp = UdpConnection::from_socket(gate.clone(), None, Some(token.child_token()))
+            .await
+            .map_err(|error| error.to_string())?;
         let udp = SipConnection::Udp(udp);
         layer.add_transport(udp.clone());
         let streams = Streams::new(&layer, door, queues.clone(), &agent, &token).await?;
-        let bind = |address: SocketAddr| async move { TcpListener::bind(address).await.map_err(|error| format!("{address}: {error}")) };
+        let bind = |address: SocketAddr| async move {
+            TcpListener::bind(address).await.map_err(|error| format!("{address}: {error}"))
+        };
         let mut listeners = vec![(bind(gate.local()).await?, None)];
         if let Some((address, chain, key)) = &settings.tls {
             listeners.push((bind(*address).await?, Some(super::tls::acceptor(chain, key)?)));
@@ -105,7 +116,11 @@ impl Phone {
             .with_transport_layer(layer)
             .with_cancel_token(token.clone())
             .with_user_agent(&agent)
-            .with_option(EndpointOption { callid_suffix: Some("dastak".into()), timerc: Duration::from_secs(24 * 3600), ..EndpointOption::default() })
+            .with_option(EndpointOption {
+                callid_suffix: Some("dastak".into()),
+                timerc: Duration::from_secs(24 * 3600),
+                ..EndpointOption::default()
+            })
             .with_inspector(Box::new(Mender))
             .with_target_locator(Box::new(Locator(resolver.clone())))
             .with_transport_inspector(Box::new(Turnstile(queues)));
@@ -114,8 +129,10 @@ impl Phone {
         let incoming = endpoint.incoming_transactions().map_err(|error| error.to_string())?;
 
         let needs_tls = settings.trunks.iter().any(|trunk| trunk.transport == Transport::Tls);
-        let connector = if needs_tls { Some(super::tls::connector(settings.tls_ca.as_deref())?) } else { None };
-        let net = Net::new(&settings, endpoint.inner.clone(), gate, streams.clone(), udp, resolver, connector);
+        let connector =
+            if needs_tls { Some(super::tls::connector(settings.tls_ca.as_deref())?) } else { None };
+        let net =
+            Net::new(&settings, endpoint.inner.clone(), gate, streams.clone(), udp, resolver, connector);
         let nonces = Nonces::new(&agent)?;
         let core = Arc::new(Core {
             net: Arc::new(net),
@@ -140,8 +157,9 @@ impl Phone {
         Ok(Phone(core))
     }
 
-    /// Calls: tries the trunks in order, and answers when one took the call (a 180 or 183, a final answer other than a provider error, or 20 s after a
-    /// 100). A trunk that refuses before any ring, is down, cannot be reached or has no channel left is passed over. One that says nothing at all within
+    /// Calls: tries the trunks in order, and answers when one took the call (a 180 or 183, a final answer
+    /// other than a provider error, or 20 s after a 100). A trunk that refuses before any ring, is down,
+    /// cannot be reached or has no channel left is passed over. One that says nothing at all within
     /// `response_timeout` ends it: the INVITE may have arrived. Dropping the future hangs up.
     ///
     /// # Errors
@@ -164,8 +182,9 @@ impl Phone {
     pub fn figures(&self) -> Figures {
         let core = &self.0;
         let stats = core.net.endpoint.get_stats();
-        let sum =
-            |one: &std::sync::atomic::AtomicU64, other: &std::sync::atomic::AtomicU64| one.load(Ordering::Relaxed) + other.load(Ordering::Relaxed);
+        let sum = |one: &std::sync::atomic::AtomicU64, other: &std::sync::atomic::AtomicU64| {
+            one.load(Ordering::Relaxed) + other.load(Ordering::Relaxed)
+        };
         Figures {
             legs: core.legs.load(Ordering::Relaxed),
             dialogs: core.dialogs.len(),
@@ -179,7 +198,8 @@ impl Phone {
         }
     }
 
-    /// Ends every call with BYE, CANCEL or a refusal, unregisters and closes the sockets. Takes at most some seconds. May be called again.
+    /// Ends every call with BYE, CANCEL or a refusal, unregisters and closes the sockets. Takes at most some
+    /// seconds. May be called again.
     pub async fn stop(&self) {
         let core = &self.0;
         if core.stopping.swap(true, Ordering::SeqCst) {
@@ -244,7 +264,11 @@ impl Core {
         });
     }
 
-    fn run(self: Arc<Self>, endpoint: rsipstack::transaction::Endpoint, mut incoming: rsipstack::transaction::TransactionReceiver) {
+    fn run(
+        self: Arc<Self>,
+        endpoint: rsipstack::transaction::Endpoint,
+        mut incoming: rsipstack::transaction::TransactionReceiver,
+    ) {
         let token = self.token.clone();
         tokio::spawn(async move {
             endpoint.serve().await;
@@ -307,15 +331,22 @@ impl Core {
                 }
             }
             Method::Options => {
-                let headers = vec![header("Allow", ALLOW), header("Supported", SUPPORTED), header("Accept", "application/sdp")];
+                let headers = vec![
+                    header("Allow", ALLOW),
+                    header("Supported", SUPPORTED),
+                    header("Accept", "application/sdp"),
+                ];
                 self.answer_outside(transaction, 200, headers).await;
             }
-            Method::Bye | Method::Update | Method::PRack | Method::Info | Method::Notify => self.answer_outside(transaction, 481, vec![]).await,
+            Method::Bye | Method::Update | Method::PRack | Method::Info | Method::Notify => {
+                self.answer_outside(transaction, 481, vec![]).await
+            }
             _ => self.answer_outside(transaction, 405, vec![header("Allow", ALLOW)]).await,
         }
     }
 
-    /// The trunk that a request comes from: by address and port, else by address alone; one that takes calls this way.
+    /// The trunk that a request comes from: by address and port, else by address alone; one that takes calls
+    /// this way.
     fn trunk_of(&self, transaction: &Transaction) -> Option<Arc<Trunk>> {
         let connection = transaction.connection.as_ref()?;
         let transport = carried_by(connection);
@@ -323,15 +354,18 @@ impl Core {
         let ip = from.ip().to_canonical();
         let takes = |trunk: &&Arc<Trunk>| trunk.settings.inbound_transport.takes(transport);
         let mut owners = self.trunks.iter().filter(takes).filter(|trunk| trunk.owns(ip));
-        let exact = self.trunks.iter().filter(takes).find(|trunk| trunk.is_at(SocketAddr::new(ip, from.port())));
+        let exact =
+            self.trunks.iter().filter(takes).find(|trunk| trunk.is_at(SocketAddr::new(ip, from.port())));
         exact.or_else(|| owners.next()).cloned()
     }
 
-    /// Answers a request that belongs to no call, once, and forgets it (RFC 3261 section 8.2.7): it may come again and is answered the same. So
-    /// whoever forges the sender of a datagram makes us keep nothing, and makes us send no more than he sends.
+    /// Answers a request that belongs to no call, once, and forgets it (RFC 3261 section 8.2.7): it may come
+    /// again and is answered the same. So whoever forges the sender of a datagram makes us keep nothing, and
+    /// makes us send no more than he sends.
     async fn answer_outside(&self, transaction: Transaction, status: u16, more: Vec<Header>) {
         let request = &transaction.original;
-        let answer = super::message::response(request, status, &self.nonces.tag(request), &self.agent, more, vec![]);
+        let answer =
+            super::message::response(request, status, &self.nonces.tag(request), &self.agent, more, vec![]);
         if let Some(connection) = &transaction.connection {
             // Neither a datagram nor a connection is waited for ([`Gate`], [`super::stream`]).
             drop(connection.send(answer.into(), None).await);

@@ -58,7 +58,11 @@ impl Actor {
         }
         let timer = match Session::answer(request) {
             Ok(timer) => timer,
-            Err(least) => return self.reply(&mut transaction, 422, vec![header("Min-SE", least.to_string())], vec![]).await,
+            Err(least) => {
+                return self
+                    .reply(&mut transaction, 422, vec![header("Min-SE", least.to_string())], vec![])
+                    .await;
+            }
         };
         let (text, settled) = match sdp_of(request, &request.body) {
             Some(offer) => match self.sound.on_offer(&offer) {
@@ -92,7 +96,11 @@ impl Actor {
     async fn on_update(&mut self, mut transaction: Transaction, request: &Request) {
         let timer = match Session::answer(request) {
             Ok(timer) => timer,
-            Err(least) => return self.reply(&mut transaction, 422, vec![header("Min-SE", least.to_string())], vec![]).await,
+            Err(least) => {
+                return self
+                    .reply(&mut transaction, 422, vec![header("Min-SE", least.to_string())], vec![])
+                    .await;
+            }
         };
         let mut headers = self.session_headers();
         headers.push(header("Contact", &self.dialog.contact));
@@ -141,7 +149,8 @@ impl Actor {
         if !ours || !self.transfer {
             return;
         }
-        let over = value(request, "Subscription-State").is_some_and(|state| state.trim_start().to_ascii_lowercase().starts_with("terminated"));
+        let over = value(request, "Subscription-State")
+            .is_some_and(|state| state.trim_start().to_ascii_lowercase().starts_with("terminated"));
         match fragment_status(&request.body) {
             Some(code) if code < 200 => {
                 self.tell(LegEvent::TransferProgress(code));

@@ -50,11 +50,19 @@ struct State {
 }
 
 impl Sound {
-    /// Takes an RTP port at `bind`; `shown` is the address the other side is told, `sources` where its sound may come from beside the one it names.
+    /// Takes an RTP port at `bind`; `shown` is the address the other side is told, `sources` where its sound
+    /// may come from beside the one it names.
     ///
     /// # Errors
     /// No port is free, or the address is not of this machine.
-    pub fn open(engine: &Engine, bind: IpAddr, shown: IpAddr, sources: Sources, codecs: &[Codec], encryption: Encryption) -> Result<Self, String> {
+    pub fn open(
+        engine: &Engine,
+        bind: IpAddr,
+        shown: IpAddr,
+        sources: Sources,
+        codecs: &[Codec],
+        encryption: Encryption,
+    ) -> Result<Self, String> {
         let socket = engine.open(bind).map_err(|error| error.to_string())?;
         let ours = OfferSettings::new(shown, socket.port(), codecs.to_vec(), encryption);
         let state = State { ours, socket: Some(socket), agreed: None, line: None, closed: false };
@@ -78,7 +86,8 @@ impl Sound {
         sdp::offer(&state.ours)
     }
 
-    /// The other side's answer to our offer. Answers whether what the other side wants to hear has changed, as [`Sound::on_offer`] does.
+    /// The other side's answer to our offer. Answers whether what the other side wants to hear has changed,
+    /// as [`Sound::on_offer`] does.
     pub fn on_answer(&self, answer: &str) -> Result<Settled, SdpError> {
         let mut state = self.state();
         let agreed = sdp::agree(&state.ours, answer)?;

@@ -1,11 +1,13 @@
 //! Connections: TCP and TLS, those that trunks open and those that we open to them.
 //!
-//! The stack reads and writes streams itself, but it waits for a peer that takes nothing, on the loop that all peers share, and it has no bounds for
-//! what waits. So connections are carried here, each by a task of its own, and the stack sees them as channels: what it sends is queued at once, and
-//! what was read comes in through one channel for all ([`Streams::new`]).
+//! The stack reads and writes streams itself, but it waits for a peer that takes nothing, on the loop that
+//! all peers share, and it has no bounds for what waits. So connections are carried here, each by a task of
+//! its own, and the stack sees them as channels: what it sends is queued at once, and what was read comes in
+//! through one channel for all ([`Streams::new`]).
 //!
-//! A connection ends when its peer takes nothing for [`STALLED`], when more than [`MOST_MESSAGES`] or [`MOST_BYTES`] wait for it, when a message is
-//! larger than [`LARGEST`], cannot be read or is not whole after [`WHOLE_WITHIN`], and when nothing has come for [`IDLE`].
+//! A connection ends when its peer takes nothing for [`STALLED`], when more than [`MOST_MESSAGES`] or
+//! [`MOST_BYTES`] wait for it, when a message is larger than [`LARGEST`], cannot be read or is not whole
+//! after [`WHOLE_WITHIN`], and when nothing has come for [`IDLE`].
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -121,9 +123,11 @@ impl Streams {
         let (nowhere, _) = mpsc::unbounded_channel();
         // A name that no message is ever sent to.
         let host = Host::Domain(Domain::from("streams.invalid"));
-        let name = SipAddr { r#type: Some(Transport::Tcp.carried()), addr: HostWithPort { host, port: None } };
-        let channel =
-            ChannelConnection::create_connection(events, nowhere, name, Some(token.child_token())).await.map_err(|error| error.to_string())?;
+        let name =
+            SipAddr { r#type: Some(Transport::Tcp.carried()), addr: HostWithPort { host, port: None } };
+        let channel = ChannelConnection::create_connection(events, nowhere, name, Some(token.child_token()))
+            .await
+            .map_err(|error| error.to_string())?;
         layer.add_connection(SipConnection::Channel(channel));
         Ok(Arc::new(Self {
             door,
@@ -216,7 +220,11 @@ impl Streams {
     ///
     /// # Errors
     /// It is refused, or has no valid certificate.
-    pub async fn connect(self: &Arc<Self>, hop: &Hop, tls: Option<&TlsConnector>) -> Result<SipConnection, String> {
+    pub async fn connect(
+        self: &Arc<Self>,
+        hop: &Hop,
+        tls: Option<&TlsConnector>,
+    ) -> Result<SipConnection, String> {
         let socket = TcpStream::connect(hop.address).await.map_err(|error| error.to_string())?;
         drop(socket.set_nodelay(true));
         let peer = Peer { address: hop.address, transport: hop.transport };
@@ -224,13 +232,19 @@ impl Streams {
             return self.start(socket, peer, None).await;
         }
         let tls = tls.ok_or("no trunk is set up for TLS")?;
-        let name = ServerName::try_from(hop.host.clone()).map_err(|_| format!("{} is no name of a certificate", hop.host))?;
+        let name = ServerName::try_from(hop.host.clone())
+            .map_err(|_| format!("{} is no name of a certificate", hop.host))?;
         let socket = tls.connect(name, socket).await.map_err(|error| error.to_string())?;
         self.start(socket, peer, None).await
     }
 
     /// Carries a connection from now on.
-    async fn start<S>(self: &Arc<Self>, socket: S, peer: Peer, place: Option<Place>) -> Result<SipConnection, String>
+    async fn start<S>(
+        self: &Arc<Self>,
+        socket: S,
+        peer: Peer,
+        place: Option<Place>,
+    ) -> Result<SipConnection, String>
     where
         S: AsyncRead + AsyncWrite + Send + 'static,
     {
@@ -239,9 +253,19 @@ impl Streams {
         let (sender, orders) = mpsc::unbounded_channel();
         let token = self.token.child_token();
         let channel =
-            ChannelConnection::create_connection(nothing, sender, peer.sip_addr(), Some(token.clone())).await.map_err(|error| error.to_string())?;
+            ChannelConnection::create_connection(nothing, sender, peer.sip_addr(), Some(token.clone()))
+                .await
+                .map_err(|error| error.to_string())?;
         let connection = SipConnection::Channel(channel);
-        let carried = Carried { streams: self.clone(), peer, connection: connection.clone(), token, orders, out: Outgoing::default(), _place: place };
+        let carried = Carried {
+            streams: self.clone(),
+            peer,
+            connection: connection.clone(),
+            token,
+            orders,
+            out: Outgoing::default(),
+            _place: place,
+        };
         self.open.fetch_add(1, Ordering::Relaxed);
         tokio::spawn(carried.run(socket));
         Ok(connection)
@@ -346,7 +370,8 @@ impl Carried {
         }
     }
 
-    /// A message that may pass; none when it is dropped. An error ends the connection: where the next message begins is not known any more.
+    /// A message that may pass; none when it is dropped. An error ends the connection: where the next message
+    /// begins is not known any more.
     fn read(&self, bytes: &[u8]) -> Result<Option<SipMessage>, ()> {
         let Some(message) = readable(bytes, self.peer.address, self.peer.transport) else {
             self.streams.junk.fetch_add(1, Ordering::Relaxed);
@@ -362,7 +387,8 @@ impl Carried {
 
 impl Drop for Carried {
     fn drop(&mut self) {
-        // In this order: whoever asks whether the connection is open is told no, then nothing can be sent any more, then what was is told off.
+        // In this order: whoever asks whether the connection is open is told no, then nothing can be sent any
+        // more, then what was is told off.
         self.token.cancel();
         self.orders.close();
         while let Ok(order) = self.orders.try_recv() {
@@ -425,11 +451,20 @@ impl Outgoing {
     }
 
     /// Writes what waits. Nothing is lost when it is given up half-way.
-    async fn write(&mut self, writer: &mut (impl AsyncWrite + Unpin), total: &AtomicUsize) -> std::io::Result<()> {
+    async fn write(
+        &mut self,
+        writer: &mut (impl AsyncWrite + Unpin),
+        total: &AtomicUsize,
+    ) -> std::io::Result<()> {
         std::future::poll_fn(|cx| self.poll(cx, Pin::new(&mut *writer), total)).await
     }
 
-    fn poll<W: AsyncWrite>(&mut self, cx: &mut Context<'_>, mut writer: Pin<&mut W>, total: &AtomicUsize) -> Poll<std::io::Result<()>> {
+    fn poll<W: AsyncWrite>(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut writer: Pin<&mut W>,
+        total: &AtomicUsize,
+    ) -> Poll<std::io::Result<()>> {
         while let Some(first) = self.queue.front() {
             let written = ready!(writer.as_mut().poll_write(cx, &first.bytes[self.sent..]))?;
             if written == 0 {
@@ -503,7 +538,8 @@ impl Incoming {
     /// Length of the headers with the empty line behind them.
     fn headers(&mut self) -> Option<usize> {
         let from = self.searched.saturating_sub(3);
-        let found = self.bytes[from..].windows(4).position(|four| four == b"\r\n\r\n").map(|at| from + at + 4);
+        let found =
+            self.bytes[from..].windows(4).position(|four| four == b"\r\n\r\n").map(|at| from + at + 4);
         self.searched = found.map_or(self.bytes.len(), |end| end - 4);
         found
     }
@@ -554,7 +590,11 @@ mod tests {
                 }
             }
             found.retain(|frame| *frame != Frame::KeepAlive);
-            assert_eq!(found, [Frame::Message(one.clone()), Frame::Message(two.clone()), Frame::Message(one.clone())], "{step}");
+            assert_eq!(
+                found,
+                [Frame::Message(one.clone()), Frame::Message(two.clone()), Frame::Message(one.clone())],
+                "{step}"
+            );
             assert!(incoming.bytes.is_empty() && incoming.began.is_none());
         }
     }

@@ -21,7 +21,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// What a 2xx to our request settled; none when the peer wants no timer. `as_client` says that our side sent the request.
+    /// What a 2xx to our request settled; none when the peer wants no timer. `as_client` says that our side
+    /// sent the request.
     pub fn settled(response: &Response, as_client: bool) -> Option<Self> {
         let (seconds, refresher) = read(response)?;
         let client_refreshes = !refresher.is_some_and(|who| who.eq_ignore_ascii_case("uas"));
@@ -40,22 +41,33 @@ impl Session {
         let seconds = seconds.min(86_400);
         let theirs = lists(request, "Supported", "timer") || lists(request, "Require", "timer");
         let client = theirs && !refresher.is_some_and(|who| who.eq_ignore_ascii_case("uas"));
-        let mut headers = vec![header("Session-Expires", format!("{seconds};refresher={}", if client { "uac" } else { "uas" }))];
+        let mut headers = vec![header(
+            "Session-Expires",
+            format!("{seconds};refresher={}", if client { "uac" } else { "uas" }),
+        )];
         if client {
             headers.push(header("Require", "timer"));
         }
         Ok(Some((Self { seconds, ours: !client }, headers)))
     }
 
-    /// How long after the last refresh something is due: ours is sent at half the interval, theirs is given up on shortly before its end.
+    /// How long after the last refresh something is due: ours is sent at half the interval, theirs is given
+    /// up on shortly before its end.
     pub fn due_after(self) -> Duration {
         let seconds = u64::from(self.seconds);
-        if self.ours { Duration::from_millis(seconds * 500) } else { Duration::from_secs(seconds - (seconds / 3).min(32)) }
+        if self.ours {
+            Duration::from_millis(seconds * 500)
+        } else {
+            Duration::from_secs(seconds - (seconds / 3).min(32))
+        }
     }
 
     /// The header in our refresh.
     pub fn header(self) -> Header {
-        header("Session-Expires", format!("{};refresher={}", self.seconds, if self.ours { "uac" } else { "uas" }))
+        header(
+            "Session-Expires",
+            format!("{};refresher={}", self.seconds, if self.ours { "uac" } else { "uas" }),
+        )
     }
 }
 
@@ -101,11 +113,18 @@ mod tests {
     fn what_a_request_is_answered() {
         assert_eq!(Session::answer(&request("CSeq: 1 INVITE")), Ok(None));
         assert_eq!(Session::answer(&request("Session-Expires: 60")), Err(90));
-        let (session, headers) = Session::answer(&request("Session-Expires: 600\r\nSupported: timer")).expect("long enough").expect("a timer");
+        let (session, headers) = Session::answer(&request("Session-Expires: 600\r\nSupported: timer"))
+            .expect("long enough")
+            .expect("a timer");
         assert_eq!(session, Session { seconds: 600, ours: false });
         assert_eq!(headers.len(), 2);
-        let (session, headers) = Session::answer(&request("Session-Expires: 600")).expect("long enough").expect("a timer");
-        assert_eq!(session, Session { seconds: 600, ours: true }, "a caller that does not know the timer does not refresh");
+        let (session, headers) =
+            Session::answer(&request("Session-Expires: 600")).expect("long enough").expect("a timer");
+        assert_eq!(
+            session,
+            Session { seconds: 600, ours: true },
+            "a caller that does not know the timer does not refresh"
+        );
         assert_eq!(headers.len(), 1);
     }
 

@@ -17,8 +17,9 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 /// A file cannot be read, holds no certificate or key, or they do not belong together.
 pub(super) fn acceptor(chain: &Path, key: &Path) -> Result<TlsAcceptor, String> {
     let (chain_name, key_name) = (chain.display(), key.display());
-    let certificates: Vec<CertificateDer<'static>> =
-        CertificateDer::pem_file_iter(chain).and_then(Iterator::collect).map_err(|error| format!("{chain_name}: {error}"))?;
+    let certificates: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(chain)
+        .and_then(Iterator::collect)
+        .map_err(|error| format!("{chain_name}: {error}"))?;
     let key = PrivateKeyDer::from_pem_file(key).map_err(|error| format!("{key_name}: {error}"))?;
     let config = ServerConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()
@@ -53,7 +54,8 @@ fn verifier(extra: Option<&Path>) -> Result<Arc<dyn ServerCertVerifier>, String>
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     if let Some(path) = extra {
         let name = path.display();
-        let certificates = CertificateDer::pem_file_iter(path).map_err(|error| format!("tls_ca {name}: {error}"))?;
+        let certificates =
+            CertificateDer::pem_file_iter(path).map_err(|error| format!("tls_ca {name}: {error}"))?;
         let mut any = false;
         for certificate in certificates {
             let certificate = certificate.map_err(|error| format!("tls_ca {name}: {error}"))?;
@@ -64,6 +66,8 @@ fn verifier(extra: Option<&Path>) -> Result<Arc<dyn ServerCertVerifier>, String>
             return Err(format!("tls_ca {name} holds no certificate"));
         }
     }
-    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider()).build().map_err(|error| error.to_string())?;
+    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider())
+        .build()
+        .map_err(|error| error.to_string())?;
     Ok(verifier)
 }

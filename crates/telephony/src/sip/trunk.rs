@@ -27,7 +27,8 @@ const REGISTER_FOR: u64 = 3600;
 pub struct TrunkHealth {
     /// Its name.
     pub name: String,
-    /// Whether it answers OPTIONS; none before the first answer or the second miss. Always `true` when none are sent.
+    /// Whether it answers OPTIONS; none before the first answer or the second miss. Always `true` when none
+    /// are sent.
     pub healthy: Option<bool>,
     /// Whether we are registered; none when the trunk wants no registration.
     pub registered: Option<bool>,
@@ -74,7 +75,8 @@ impl Drop for Slot {
     }
 }
 
-/// An INVITE that came in and whose answer is not acknowledged yet: whoever forged its sender never sees the answer. Given back when dropped.
+/// An INVITE that came in and whose answer is not acknowledged yet: whoever forged its sender never sees the
+/// answer. Given back when dropped.
 #[derive(Debug)]
 pub(super) struct Knock(Arc<Trunk>);
 
@@ -86,11 +88,29 @@ impl Drop for Knock {
 
 impl Trunk {
     pub fn new(settings: settings::Trunk) -> Arc<Self> {
-        let login = settings.username.clone().map(|user| Credentials { user, password: settings.password.clone().unwrap_or_default() });
+        let login = settings
+            .username
+            .clone()
+            .map(|user| Credentials { user, password: settings.password.clone().unwrap_or_default() });
         let healthy = settings.options_interval.is_zero().then_some(true);
-        let state =
-            State { healthy, since: Instant::now(), missed: 0, registered: false, error: None, hops: Vec::new(), resolved: None, closed_until: None };
-        Arc::new(Self { settings, login, calls: AtomicU32::new(0), knocking: AtomicU32::new(0), pick: AtomicUsize::new(0), state: Mutex::new(state) })
+        let state = State {
+            healthy,
+            since: Instant::now(),
+            missed: 0,
+            registered: false,
+            error: None,
+            hops: Vec::new(),
+            resolved: None,
+            closed_until: None,
+        };
+        Arc::new(Self {
+            settings,
+            login,
+            calls: AtomicU32::new(0),
+            knocking: AtomicU32::new(0),
+            pick: AtomicUsize::new(0),
+            state: Mutex::new(state),
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -115,7 +135,10 @@ impl Trunk {
         if state.healthy == Some(false) {
             return Some("down");
         }
-        state.closed_until.is_some_and(|until| Instant::now() < until).then_some("asked to be left alone (Retry-After)")
+        state
+            .closed_until
+            .is_some_and(|until| Instant::now() < until)
+            .then_some("asked to be left alone (Retry-After)")
     }
 
     /// Takes a place for a call; none when all channels are in use.
@@ -124,11 +147,15 @@ impl Trunk {
         self.calls.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).ok().map(|_| Slot(self.clone()))
     }
 
-    /// Lets an INVITE knock; none when three quarters of the channels are taken by INVITEs that nobody has acknowledged. The rest is left to calls out.
+    /// Lets an INVITE knock; none when three quarters of the channels are taken by INVITEs that nobody has
+    /// acknowledged. The rest is left to calls out.
     pub fn knock(self: &Arc<Self>) -> Option<Knock> {
         let most = self.settings.channels - self.settings.channels / 4;
         let room = |knocking| (knocking < most).then_some(knocking + 1);
-        self.knocking.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).ok().map(|_| Knock(self.clone()))
+        self.knocking
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, room)
+            .ok()
+            .map(|_| Knock(self.clone()))
     }
 
     pub fn calls(&self) -> u32 {
@@ -194,7 +221,8 @@ impl Trunk {
         self.state().hops.iter().any(|hop| hop.address == address)
     }
 
-    /// Addresses to try, the best first. Names are asked for again when they are old or the trunk fell silent.
+    /// Addresses to try, the best first. Names are asked for again when they are old or the trunk fell
+    /// silent.
     pub async fn hops(&self, resolver: &SipResolver) -> Result<Vec<Hop>, String> {
         let known = {
             let state = self.state();
@@ -227,12 +255,14 @@ impl Trunk {
         safe_user(&number(self.settings.number_format, text))
     }
 
-    /// Where its sound may come from beside the address that the SDP names: from where it signals, and from the networks of the settings.
+    /// Where its sound may come from beside the address that the SDP names: from where it signals, and from
+    /// the networks of the settings.
     pub fn sources(&self, signals_from: IpAddr) -> Sources {
         Sources(self.settings.media_from.iter().copied().chain([signals_from.into()]).collect())
     }
 
-    /// Knows its address from the first moment when no name has to be resolved for it: what it sends then is not taken for a stranger's.
+    /// Knows its address from the first moment when no name has to be resolved for it: what it sends then is
+    /// not taken for a stranger's.
     pub async fn settle(&self, resolver: &SipResolver) {
         let via = self.settings.outbound_proxy.as_deref().unwrap_or(&self.settings.address);
         if split_host(via).is_some_and(|(host, _)| host.parse::<IpAddr>().is_ok()) {
@@ -240,7 +270,8 @@ impl Trunk {
         }
     }
 
-    /// Keeps its addresses fresh when no OPTIONS does, for as long as the phone lives: calls that come in are known by them.
+    /// Keeps its addresses fresh when no OPTIONS does, for as long as the phone lives: calls that come in are
+    /// known by them.
     pub async fn keep_resolved(self: Arc<Self>, net: Arc<Net>) {
         loop {
             drop(self.hops(&net.resolver).await);
@@ -265,7 +296,9 @@ impl Trunk {
 
     /// One OPTIONS. Any final answer will do.
     async fn options(&self, net: &Net, limit: Duration) -> Result<(), String> {
-        let hops = tokio::time::timeout(REQUEST_LIMIT, self.hops(&net.resolver)).await.map_err(|_| "name not resolved in time")??;
+        let hops = tokio::time::timeout(REQUEST_LIMIT, self.hops(&net.resolver))
+            .await
+            .map_err(|_| "name not resolved in time")??;
         let hop = hops.first().ok_or("no address")?;
         let connection = net.connection(hop).await?;
         let uri = format!("sip:{}", self.domain());
@@ -273,7 +306,11 @@ impl Trunk {
         headers.push(header("Accept", "application/sdp"));
         let request = net.build(&Ask { method: Method::Options, uri, headers, body: vec![] }, hop, 1, &[])?;
         let answer = net.exchange(request, hop, connection, limit).await?;
-        if made_up(&answer) { Err(format!("no answer to OPTIONS ({})", answer.status_code.code())) } else { Ok(()) }
+        if made_up(&answer) {
+            Err(format!("no answer to OPTIONS ({})", answer.status_code.code()))
+        } else {
+            Ok(())
+        }
     }
 
     /// `From`, `To`, `Call-ID`, `Contact` and `Route` of a request outside of calls.
@@ -290,7 +327,11 @@ impl Trunk {
     }
 
     /// Keeps us registered, for as long as the phone lives; unregisters when `stop` fires.
-    pub async fn keep_registered(self: Arc<Self>, net: Arc<Net>, stop: rsipstack::platform::CancellationToken) {
+    pub async fn keep_registered(
+        self: Arc<Self>,
+        net: Arc<Net>,
+        stop: rsipstack::platform::CancellationToken,
+    ) {
         let seq = AtomicU32::new(0);
         let (call, tag) = (new_tag(), new_tag());
         let mut wanted = REGISTER_FOR;
@@ -339,7 +380,14 @@ impl Trunk {
         }
     }
 
-    async fn register(&self, net: &Net, seq: &AtomicU32, (call, tag): (&str, &str), seconds: u64, limit: Duration) -> Result<Registered, String> {
+    async fn register(
+        &self,
+        net: &Net,
+        seq: &AtomicU32,
+        (call, tag): (&str, &str),
+        seconds: u64,
+        limit: Duration,
+    ) -> Result<Registered, String> {
         let hops = self.hops(&net.resolver).await?;
         let hop = hops.first().ok_or("no address")?;
         let user = self.settings.username.as_deref().map_or_else(|| "dastak".to_owned(), safe_user);
@@ -353,7 +401,8 @@ impl Trunk {
             header("Expires", seconds.to_string()),
         ];
         headers.extend(self.route().map(|route| header("Route", route)));
-        let ask = Ask { method: Method::Register, uri: format!("sip:{}", self.domain()), headers, body: vec![] };
+        let ask =
+            Ask { method: Method::Register, uri: format!("sip:{}", self.domain()), headers, body: vec![] };
         let answer = net.ask(&ask, hop, None, seq, self.login.as_ref(), limit).await?;
         let code = answer.status_code.code();
         match code {
@@ -387,7 +436,9 @@ enum Registered {
 
 /// Extensions that a request demands and we do not have.
 pub(super) fn unknown_demands(request: &rsipstack::sip::Request) -> Option<String> {
-    let unknown: Vec<String> =
-        values(request, "Require").into_iter().filter(|one| !one.eq_ignore_ascii_case("100rel") && !one.eq_ignore_ascii_case("timer")).collect();
+    let unknown: Vec<String> = values(request, "Require")
+        .into_iter()
+        .filter(|one| !one.eq_ignore_ascii_case("100rel") && !one.eq_ignore_ascii_case("timer"))
+        .collect();
     (!unknown.is_empty()).then(|| unknown.join(", "))
 }

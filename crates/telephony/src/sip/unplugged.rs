@@ -1,4 +1,5 @@
-//! Messages without sockets, for fuzz targets: what a call makes of them and what it writes back. Nothing else uses it.
+//! Messages without sockets, for fuzz targets: what a call makes of them and what it writes back. Nothing
+//! else uses it.
 
 use rsipstack::sip::{HasHeaders, Header, Method, Request, Response, SipMessage, Uri};
 
@@ -43,7 +44,8 @@ pub fn messages(pieces: &[&[u8]]) -> Vec<Vec<u8>> {
 
 /// Reads a datagram as the phone does and answers it.
 ///
-/// What is written back is read again with the same headers and no other ones: nothing that the other side wrote becomes a line of its own.
+/// What is written back is read again with the same headers and no other ones: nothing that the other side
+/// wrote becomes a line of its own.
 pub fn exchange(bytes: &[u8]) {
     match read(bytes) {
         Some(SipMessage::Request(request)) => {
@@ -63,7 +65,9 @@ fn refuse(request: &Request, length: usize) {
     let answer = response(request, 420, "tag", "agent", more, vec![]);
     let bytes = answer.to_bytes();
     assert!(bytes.len() <= 2 * length + 512, "{} bytes answer {length}", bytes.len());
-    let Ok(SipMessage::Response(read)) = SipMessage::try_from(&bytes[..]) else { panic!("our answer is not read: {answer}") };
+    let Ok(SipMessage::Response(read)) = SipMessage::try_from(&bytes[..]) else {
+        panic!("our answer is not read: {answer}")
+    };
     same(answer.headers().iter(), read.headers().iter());
     assert_eq!(read.status_code.code(), 420);
     assert_eq!((value(&read, "Call-ID"), cseq(&read)), (value(request, "Call-ID"), cseq(request)));
@@ -77,11 +81,14 @@ fn speak(mut dialog: Dialog, message: &impl HasHeaders) {
     assert_eq!(read_uri(&uri.to_string()), Some(uri.clone()), "the address of {}", ask.uri);
     let (host, _) = hop_of(&uri, Transport::Udp);
     let _ = split_host(&host);
-    let mut headers = vec![header("Via", "SIP/2.0/UDP 192.0.2.9:5060;branch=z9hG4bKx;rport"), header("CSeq", "1 BYE")];
+    let mut headers =
+        vec![header("Via", "SIP/2.0/UDP 192.0.2.9:5060;branch=z9hG4bKx;rport"), header("CSeq", "1 BYE")];
     headers.extend(ask.headers);
     let bye = request(ask.method, uri, headers, ask.body);
     let bytes = bye.to_bytes();
-    let Ok(SipMessage::Request(read)) = SipMessage::try_from(&bytes[..]) else { panic!("our request is not read: {bye}") };
+    let Ok(SipMessage::Request(read)) = SipMessage::try_from(&bytes[..]) else {
+        panic!("our request is not read: {bye}")
+    };
     assert_eq!(read.method, Method::Bye);
     same(bye.headers.iter(), read.headers().iter());
 }

@@ -40,10 +40,11 @@ struct Sounding {
     after: u32,
 }
 
-/// Hears an answering machine's beep: a single steady tone of 400 to 2000 Hz, 120 ms to 2.4 s long, after at least 300 ms of speech, and followed by silence.
+/// Hears an answering machine's beep: a single steady tone of 400 to 2000 Hz, 120 ms to 2.4 s long, after at
+/// least 300 ms of speech, and followed by silence.
 ///
-/// Speech is not as pure for as long; a melody has other tones near; ringing and busy tones come again, so a tone of their pitch is told only 0.9 s
-/// after its end.
+/// Speech is not as pure for as long; a melody has other tones near; ringing and busy tones come again, so a
+/// tone of their pitch is told only 0.9 s after its end.
 #[derive(Debug, Default)]
 pub struct Beep {
     speech: u32,
@@ -76,7 +77,9 @@ impl Beep {
         let mut heard = self.settle();
         match (&mut self.sounding, pitch) {
             (Some(tone), Some(hertz))
-                if (tone.hertz - hertz).abs() <= STEADY_HERTZ && level < tone.level * STEADY_LEVEL && level > tone.level / STEADY_LEVEL =>
+                if (tone.hertz - hertz).abs() <= STEADY_HERTZ
+                    && level < tone.level * STEADY_LEVEL
+                    && level > tone.level / STEADY_LEVEL =>
             {
                 tone.ticks += 1;
                 tone.after = 0;
@@ -103,9 +106,12 @@ impl Beep {
         if tone.ticks < 3 {
             return None;
         }
-        let melody = self.former.is_some_and(|(hertz, ticks)| ticks.saturating_sub(tone.ticks) < MELODY && (hertz - tone.hertz).abs() > STEADY_HERTZ);
+        let melody = self.former.is_some_and(|(hertz, ticks)| {
+            ticks.saturating_sub(tone.ticks) < MELODY && (hertz - tone.hertz).abs() > STEADY_HERTZ
+        });
         self.former = Some((tone.hertz, 0));
-        let repeated = self.doubtful.take().is_some_and(|(beep, _)| (beep.hertz - tone.hertz).abs() <= STEADY_HERTZ);
+        let repeated =
+            self.doubtful.take().is_some_and(|(beep, _)| (beep.hertz - tone.hertz).abs() <= STEADY_HERTZ);
         let long_enough = (SHORTEST..=LONGEST).contains(&tone.ticks);
         if !silent || melody || repeated || !long_enough || self.speech < SPEECH {
             return None;
@@ -160,7 +166,10 @@ mod tests {
                     (1..16)
                         .map(|harmonic| {
                             let hertz = pitch * harmonic as f32;
-                            let gain: f32 = formants.iter().map(|formant| 1.0 / (1.0 + ((hertz - formant) / 90.0).powi(2))).sum();
+                            let gain: f32 = formants
+                                .iter()
+                                .map(|formant| 1.0 / (1.0 + ((hertz - formant) / 90.0).powi(2)))
+                                .sum();
                             gain * (std::f32::consts::TAU * phase * harmonic as f32).sin()
                         })
                         .sum::<f32>()
@@ -245,7 +254,10 @@ mod tests {
 
     #[test]
     fn a_melody_is_no_beep() {
-        let notes: Vec<i16> = [523.0, 587.0, 659.0, 698.0, 784.0, 880.0, 784.0, 659.0].into_iter().flat_map(|hertz| tone(hertz, 300)).collect();
+        let notes: Vec<i16> = [523.0, 587.0, 659.0, 698.0, 784.0, 880.0, 784.0, 659.0]
+            .into_iter()
+            .flat_map(|hertz| tone(hertz, 300))
+            .collect();
         assert_eq!(hear(&greeting(&[&notes])), []);
     }
 

@@ -10,7 +10,8 @@ const SILENCE: f32 = 10_000.0;
 const PURE: f32 = 0.7;
 const TWIST: f32 = 6.3;
 
-/// Hears keys in the sound (DTMF, ITU-T Q.24): a key counts from its second tick on, and once until it is let go.
+/// Hears keys in the sound (DTMF, ITU-T Q.24): a key counts from its second tick on, and once until it is let
+/// go.
 #[derive(Debug, Default)]
 pub struct Keys {
     last: Option<char>,
@@ -51,7 +52,12 @@ impl Keys {
 }
 
 fn strongest(frame: &Frame, tones: &[f32; 4]) -> (usize, f32) {
-    tones.iter().map(|hertz| at(frame, *hertz)).enumerate().max_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((0, 0.0))
+    tones
+        .iter()
+        .map(|hertz| at(frame, *hertz))
+        .enumerate()
+        .max_by(|one, other| one.1.total_cmp(&other.1))
+        .unwrap_or((0, 0.0))
 }
 
 fn key(frame: &Frame) -> Option<char> {

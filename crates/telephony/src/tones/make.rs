@@ -12,7 +12,8 @@ const EDGE: usize = 16;
 pub(super) const ROWS: [f32; 4] = [697.0, 770.0, 852.0, 941.0];
 pub(super) const COLUMNS: [f32; 4] = [1209.0, 1336.0, 1477.0, 1633.0];
 /// Keys by row and column.
-pub(super) const PAD: [[char; 4]; 4] = [['1', '2', '3', 'A'], ['4', '5', '6', 'B'], ['7', '8', '9', 'C'], ['*', '0', '#', 'D']];
+pub(super) const PAD: [[char; 4]; 4] =
+    [['1', '2', '3', 'A'], ['4', '5', '6', 'B'], ['7', '8', '9', 'C'], ['*', '0', '#', 'D']];
 
 fn mix(frequencies: &[f32], ms: u32) -> Vec<i16> {
     let samples = ms as usize * 8;
@@ -20,7 +21,8 @@ fn mix(frequencies: &[f32], ms: u32) -> Vec<i16> {
     (0..samples)
         .map(|index| {
             let edge = (index + 1).min(samples - index).min(EDGE) as f32 / EDGE as f32;
-            let sum: f32 = frequencies.iter().map(|hertz| (TAU * (hertz * index as f32 / RATE).fract()).sin()).sum();
+            let sum: f32 =
+                frequencies.iter().map(|hertz| (TAU * (hertz * index as f32 / RATE).fract()).sin()).sum();
             (sum * level * edge) as i16
         })
         .collect()
@@ -42,7 +44,8 @@ pub fn dtmf(key: char, ms: u32) -> Vec<i16> {
     vec![0; ms as usize * 8]
 }
 
-/// What a caller in India hears while the other telephone rings: 400 and 450 Hz, 0.4 s, 0.2 s of silence, 0.4 s, 2 s of silence; `ms` of it.
+/// What a caller in India hears while the other telephone rings: 400 and 450 Hz, 0.4 s, 0.2 s of silence, 0.4
+/// s, 2 s of silence; `ms` of it.
 pub fn ringback(ms: u32) -> Vec<i16> {
     let ring = mix(&[400.0, 450.0], 400);
     let mut sound = Vec::new();

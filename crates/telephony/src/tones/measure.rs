@@ -12,7 +12,8 @@ pub(super) fn energy(frame: &Frame) -> f32 {
     sum / FRAME as f32
 }
 
-/// The part of the mean square that lies at `hertz` (Goertzel); for a pure tone of that frequency it is all of it.
+/// The part of the mean square that lies at `hertz` (Goertzel); for a pure tone of that frequency it is all
+/// of it.
 pub(super) fn at(frame: &Frame, hertz: f32) -> f32 {
     let turn = 2.0 * (TAU * hertz / RATE).cos();
     let (mut one, mut two) = (0.0f32, 0.0f32);
@@ -28,7 +29,8 @@ pub(super) fn at(frame: &Frame, hertz: f32) -> f32 {
 
 /// The frequency of a tick that is nothing but one tone between 400 and 2000 Hz, within some 10 Hz.
 pub(super) fn single(frame: &Frame, energy: f32) -> Option<f32> {
-    // For a tone of angular frequency w, x[n-2] + x[n+2] = 2 cos(2w) x[n]: the least squares say w. Lag 2 has no second reading below 2 kHz.
+    // For a tone of angular frequency w, x[n-2] + x[n+2] = 2 cos(2w) x[n]: the least squares say w. Lag 2 has
+    // no second reading below 2 kHz.
     let (mut above, mut below) = (0.0f32, 0.0f32);
     for window in frame.windows(5) {
         let middle = f32::from(window[2]);

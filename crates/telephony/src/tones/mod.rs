@@ -1,5 +1,5 @@
-//! Tones: made, and told from speech. Everything here takes 16-bit mono sound at 8000 samples a second, a tick of 20 ms at a time, and needs a few
-//! microseconds for it.
+//! Tones: made, and told from speech. Everything here takes 16-bit mono sound at 8000 samples a second, a
+//! tick of 20 ms at a time, and needs a few microseconds for it.
 
 mod beep;
 mod keys;

@@ -5,14 +5,17 @@ use crate::media::Frame;
 
 /// Mean square below which a tick is silence.
 const SILENCE: f32 = 10_000.0;
-/// Part of the sound that must lie about 400 Hz; the pauses between and the edges of bursts are allowed for by the length.
+/// Part of the sound that must lie about 400 Hz; the pauses between and the edges of bursts are allowed for
+/// by the length.
 const PURE: f32 = 0.75;
-/// Ticks of a burst (0.4 s) and of the pause between the two bursts of a ring (0.2 s), with what the edges blur.
+/// Ticks of a burst (0.4 s) and of the pause between the two bursts of a ring (0.2 s), with what the edges
+/// blur.
 const BURST: std::ops::RangeInclusive<u32> = 17..=23;
 const PAUSE: std::ops::RangeInclusive<u32> = 7..=13;
 
-/// Hears the ringing tone of India: two bursts of 0.4 s with 0.2 s between, of 400 Hz, of 400 Hz modulated with 25, or of 400 and 450 Hz. In early
-/// media it says that the telephone rings; after an answer, that somebody's switch answered before them.
+/// Hears the ringing tone of India: two bursts of 0.4 s with 0.2 s between, of 400 Hz, of 400 Hz modulated
+/// with 25, or of 400 and 450 Hz. In early media it says that the telephone rings; after an answer, that
+/// somebody's switch answered before them.
 #[derive(Debug, Default)]
 pub struct Ringback {
     burst: u32,
@@ -64,7 +67,10 @@ mod tests {
 
     fn rings(sound: &[i16]) -> usize {
         let mut ringback = Ringback::new();
-        sound.chunks_exact(FRAME).filter(|frame| (*frame).try_into().is_ok_and(|frame| ringback.push(frame))).count()
+        sound
+            .chunks_exact(FRAME)
+            .filter(|frame| (*frame).try_into().is_ok_and(|frame| ringback.push(frame)))
+            .count()
     }
 
     #[test]

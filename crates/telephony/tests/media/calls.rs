@@ -16,8 +16,10 @@ fn pair(one: &Engine, other: &Engine, change: impl Fn(&mut Agreed, bool)) -> (Ca
     change(&mut at_left, true);
     change(&mut at_right, false);
     let (left_notes, right_notes) = (Notebook::default(), Notebook::default());
-    let call =
-        |engine: &Engine, socket, agreed, notes: Notebook| Call { line: engine.connect(socket, agreed, Sources::default(), notes.ear()), notes };
+    let call = |engine: &Engine, socket, agreed, notes: Notebook| Call {
+        line: engine.connect(socket, agreed, Sources::default(), notes.ear()),
+        notes,
+    };
     (call(one, left, at_left, left_notes), call(other, right, at_right, right_notes))
 }
 
@@ -99,7 +101,10 @@ fn keys_arrive_once_both_ways() {
     let (left, right) = pair(&one, &other, |agreed, _| agreed.telephone_event = Some(96));
     left.line.send_digits("0123456789*#");
     right.line.send_digits("ABCD11");
-    until("keys", || right.notes.read(|notes| notes.digits == "0123456789*#") && left.notes.read(|notes| notes.digits == "ABCD11"));
+    until("keys", || {
+        right.notes.read(|notes| notes.digits == "0123456789*#")
+            && left.notes.read(|notes| notes.digits == "ABCD11")
+    });
     // Speech goes on afterwards.
     talk("after keys", Codec::Pcmu, &left, &right);
     assert!(right.notes.read(|notes| notes.digits == "0123456789*#"));
@@ -254,7 +259,12 @@ fn an_ear_that_panics_closes_its_line_only() {
     let (left, right) = pair(&one, &other, |_, _| {});
     let notes = Notebook::default();
     let socket = one.open(HERE).expect("a port");
-    let bad = one.connect(socket, agreed(([127, 0, 0, 1], 9).into()), Sources::default(), Box::new(Bad(notes.clone())));
+    let bad = one.connect(
+        socket,
+        agreed(([127, 0, 0, 1], 9).into()),
+        Sources::default(),
+        Box::new(Bad(notes.clone())),
+    );
     until("closed", || bad.is_closed());
     until("told", || notes.read(|notes| notes.closed) == 1);
     assert_eq!(one.figures().failed_ears, 1);
@@ -262,7 +272,8 @@ fn an_ear_that_panics_closes_its_line_only() {
     assert_eq!(one.figures().lines, 1);
 }
 
-/// Lines that are over take no time from those that go on, least of all when there is none: their ears are not asked again, and their ports are free.
+/// Lines that are over take no time from those that go on, least of all when there is none: their ears are
+/// not asked again, and their ports are free.
 #[test]
 fn a_thread_that_never_catches_up_still_closes_lines() {
     struct Slow(std::sync::mpsc::SyncSender<()>);
@@ -280,7 +291,12 @@ fn a_thread_that_never_catches_up_still_closes_lines() {
     let lines: Vec<_> = (0..8)
         .map(|_| {
             let socket = engine.open(HERE).expect("a port");
-            engine.connect(socket, agreed(([127, 0, 0, 1], 9).into()), Sources::default(), Box::new(Slow(begun.clone())))
+            engine.connect(
+                socket,
+                agreed(([127, 0, 0, 1], 9).into()),
+                Sources::default(),
+                Box::new(Slow(begun.clone())),
+            )
         })
         .collect();
     began.recv().expect("a tick");

@@ -67,7 +67,8 @@ fn a_key_is_what_the_rfc_says() {
     let after = peer.receive();
     let pressed_at = events[0].timestamp;
     // More only where a busy machine gave ticks up.
-    let (passed, took) = (pressed_at.wrapping_sub(before.timestamp), after.timestamp.wrapping_sub(pressed_at));
+    let (passed, took) =
+        (pressed_at.wrapping_sub(before.timestamp), after.timestamp.wrapping_sub(pressed_at));
     assert!(passed > 0 && passed.is_multiple_of(160), "{passed}");
     assert!(took >= 7 * 160 && took.is_multiple_of(160), "{took}");
     for (index, event) in events.iter().enumerate() {
@@ -195,5 +196,8 @@ fn silence_of_the_network_is_told_each_second_from_the_fifth() {
     until("told twice", || call.notes.read(|notes| notes.starved.len()) >= 2);
     // A busy machine may tell one of them a second later.
     let told = call.notes.read(|notes| notes.starved.clone());
-    assert!(told[0] >= 5000 && told[1] > told[0] && told.iter().all(|ms| ms.is_multiple_of(1000)), "{told:?}");
+    assert!(
+        told[0] >= 5000 && told[1] > told[0] && told.iter().all(|ms| ms.is_multiple_of(1000)),
+        "{told:?}"
+    );
 }

@@ -76,12 +76,21 @@ pub fn until(what: &str, mut so: impl FnMut() -> bool) {
 }
 
 pub fn agreed(remote: SocketAddr) -> Agreed {
-    Agreed { remote, codec: Codec::Pcmu, payload_type: 0, telephone_event: Some(101), ptime_ms: 20, direction: Direction::SendRecv, srtp: None }
+    Agreed {
+        remote,
+        codec: Codec::Pcmu,
+        payload_type: 0,
+        telephone_event: Some(101),
+        ptime_ms: 20,
+        direction: Direction::SendRecv,
+        srtp: None,
+    }
 }
 
 pub fn keys(suite: Suite) -> (Keys, Keys) {
     let (one, other) = (MasterKey::random(), MasterKey::random());
-    let keys = |local: &MasterKey, remote: &MasterKey| Keys { suite, local: local.clone(), remote: remote.clone() };
+    let keys =
+        |local: &MasterKey, remote: &MasterKey| Keys { suite, local: local.clone(), remote: remote.clone() };
     (keys(&one, &other), keys(&other, &one))
 }
 
@@ -97,7 +106,8 @@ pub fn sound(ms: usize, seed: u64) -> Vec<i16> {
         .collect()
 }
 
-/// The part of `said` that is found in `heard`, in pieces of 10 ms that came over a line with this codec unchanged and in order: 1 is all of it.
+/// The part of `said` that is found in `heard`, in pieces of 10 ms that came over a line with this codec
+/// unchanged and in order: 1 is all of it.
 pub fn share(codec: Codec, said: &[i16], heard: &[i16]) -> f64 {
     use audio_codec::{Decoder, Encoder, pcma, pcmu};
     let expected = match codec {

@@ -107,7 +107,12 @@ fn a_hundred_lines_leave_nothing_behind() {
     }
     let line = {
         let socket = engine.open(HERE).expect("a port");
-        engine.connect(socket, agreed(([127, 0, 0, 1], 9).into()), Sources::default(), Notebook::default().ear())
+        engine.connect(
+            socket,
+            agreed(([127, 0, 0, 1], 9).into()),
+            Sources::default(),
+            Notebook::default().ear(),
+        )
     };
     drop(engine);
     let ticks = line.figures().ticks;

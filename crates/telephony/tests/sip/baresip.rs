@@ -26,7 +26,9 @@ impl Baresip {
         std::fs::create_dir_all(&folder).expect("a folder");
         wav(&folder.join("callee.wav"), &tone(seconds * 1000));
         std::fs::write(folder.join("contacts"), "").expect("written");
-        let account = format!("<sip:+919812345678@127.0.0.1:{port}>;regint=0;answermode={mode};audio_codecs=PCMU/8000/1,PCMA/8000/1\n");
+        let account = format!(
+            "<sip:+919812345678@127.0.0.1:{port}>;regint=0;answermode={mode};audio_codecs=PCMU/8000/1,PCMA/8000/1\n"
+        );
         std::fs::write(folder.join("accounts"), account).expect("written");
         let here = folder.display();
         let config = format!(
@@ -51,7 +53,9 @@ impl Baresip {
         until("baresip listens", || {
             let sip = std::net::UdpSocket::bind(("127.0.0.1", port)).is_err();
             let commands = TcpStream::connect(("127.0.0.1", control)).is_ok();
-            (sip && commands).then_some(()).ok_or_else(|| std::fs::read_to_string(peer.folder.join("log")).unwrap_or_default())
+            (sip && commands)
+                .then_some(())
+                .ok_or_else(|| std::fs::read_to_string(peer.folder.join("log")).unwrap_or_default())
         })
         .await;
         peer
@@ -77,10 +81,17 @@ impl Baresip {
     /// Loudness of what it heard.
     fn heard(&self) -> f64 {
         let files = std::fs::read_dir(&self.folder).expect("the folder");
-        let dump = files.flatten().map(|entry| entry.path()).find(|path| path.to_string_lossy().ends_with("-dec.wav"));
+        let dump = files
+            .flatten()
+            .map(|entry| entry.path())
+            .find(|path| path.to_string_lossy().ends_with("-dec.wav"));
         let bytes = dump.and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
-        let samples: Vec<f64> =
-            bytes.get(44..).unwrap_or_default().chunks_exact(2).map(|pair| f64::from(i16::from_le_bytes([pair[0], pair[1]]))).collect();
+        let samples: Vec<f64> = bytes
+            .get(44..)
+            .unwrap_or_default()
+            .chunks_exact(2)
+            .map(|pair| f64::from(i16::from_le_bytes([pair[0], pair[1]])))
+            .collect();
         (samples.iter().map(|sample| sample * sample).sum::<f64>() / samples.len().max(1) as f64).sqrt()
     }
 }
@@ -126,14 +137,20 @@ async fn sound_keys_and_hold() {
     let ear = Recorder::default();
     let line = leg.control.connect(Box::new(ear.clone())).expect("sound");
     line.play(&tone(1500));
-    until("we hear baresip", || (ear.loudness(400) > 3000.0).then_some(()).ok_or(ear.loudness(400).to_string())).await;
+    until("we hear baresip", || {
+        (ear.loudness(400) > 3000.0).then_some(()).ok_or(ear.loudness(400).to_string())
+    })
+    .await;
     peer.command("sndcode", "7");
     until("its key arrives", || (ear.digits() == "7").then_some(()).ok_or(ear.digits())).await;
     peer.command("hold", "");
     assert_eq!(event(&mut leg).await, LegEvent::Held(true));
     peer.command("resume", "");
     assert_eq!(event(&mut leg).await, LegEvent::Held(false));
-    until("our sound was sent", || (line.played_ms() >= 1400).then_some(()).ok_or(line.played_ms().to_string())).await;
+    until("our sound was sent", || {
+        (line.played_ms() >= 1400).then_some(()).ok_or(line.played_ms().to_string())
+    })
+    .await;
     leg.control.hang_up().await;
     let (_, end) = rest(&mut leg).await;
     assert_eq!(end.by, EndedBy::Us);
@@ -161,7 +178,10 @@ async fn it_hangs_up_or_declines() {
         // 486 or 487: it depends on what baresip thinks of the call.
         let status = end.status.expect("a final answer");
         assert!(matches!(status, 486 | 487), "{status}");
-        assert_eq!((end.by, end.fact), (EndedBy::Them, telephony::sip::outcome::of_final(status, None, true)));
+        assert_eq!(
+            (end.by, end.fact),
+            (EndedBy::Them, telephony::sip::outcome::of_final(status, None, true))
+        );
         kit.finish().await;
     };
     let held = async {

@@ -43,8 +43,13 @@ async fn over_tcp() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn digests() {
-    let challenged = |scenario: &'static str, status: &'static str, challenge: &'static str, algorithm: &'static str| async move {
-        let peer = sipp::callee(scenario, &[("status", status), ("challenge", challenge), ("algorithm", algorithm)]).await;
+    let challenged = |scenario: &'static str,
+                      status: &'static str,
+                      challenge: &'static str,
+                      algorithm: &'static str| async move {
+        let peer =
+            sipp::callee(scenario, &[("status", status), ("challenge", challenge), ("algorithm", algorithm)])
+                .await;
         let mut with = trunk(peer.port);
         with.username = Some("us".into());
         with.password = Some("secret".into());
@@ -66,7 +71,8 @@ async fn digests() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wrong_password_is_the_providers_refusal() {
-    let peer = sipp::callee("auth_wrong", &[("status", "407"), ("challenge", "Proxy"), ("algorithm", "MD5")]).await;
+    let peer =
+        sipp::callee("auth_wrong", &[("status", "407"), ("challenge", "Proxy"), ("algorithm", "MD5")]).await;
     let mut with = trunk(peer.port);
     with.username = Some("us".into());
     with.password = Some("wrong".into());
@@ -131,7 +137,10 @@ async fn every_kind_of_request() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transfers() {
-    let asked = |scenario: &'static str, status: &'static str, expected: &'static [&'static str], hang_up: bool| async move {
+    let asked = |scenario: &'static str,
+                 status: &'static str,
+                 expected: &'static [&'static str],
+                 hang_up: bool| async move {
         let peer = sipp::callee(scenario, &[("status", status)]).await;
         let kit = Kit::start(vec![trunk(peer.port)]).await;
         let mut leg = kit.dial().await;
@@ -174,5 +183,9 @@ async fn session_timers() {
         peer.succeeds().await;
         kit.finish().await;
     };
-    tokio::join!(timed("timer_update", EndedBy::Them), timed("timer_reinvite", EndedBy::Timeout), timed("timer_expires", EndedBy::Timeout));
+    tokio::join!(
+        timed("timer_update", EndedBy::Them),
+        timed("timer_reinvite", EndedBy::Timeout),
+        timed("timer_expires", EndedBy::Timeout)
+    );
 }

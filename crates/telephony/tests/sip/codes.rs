@@ -12,11 +12,16 @@ const NONE: &str = "X-Nothing: 1";
 async fn ends(scenario: &str, status: u16, extra: &str, expected: Fact, cause: Option<u16>) {
     let peer = sipp::callee(scenario, &[("status", &status.to_string()), ("extra", extra)]).await;
     let kit = Kit::start(vec![trunk(peer.port)]).await;
-    let mut leg = kit.phone.dial(order("code")).await.unwrap_or_else(|error| panic!("{status} {extra}: {error:?}"));
+    let mut leg =
+        kit.phone.dial(order("code")).await.unwrap_or_else(|error| panic!("{status} {extra}: {error:?}"));
     let (events, end) = rest(&mut leg).await;
     let rang: &[&str] = if scenario == "ring_final" { &["ringing"] } else { &[] };
     assert_eq!(kinds(&events), rang, "{status}");
-    assert_eq!((end.status, end.q850, end.by, end.fact), (Some(status), cause, EndedBy::Them, expected), "{scenario} {status}");
+    assert_eq!(
+        (end.status, end.q850, end.by, end.fact),
+        (Some(status), cause, EndedBy::Them, expected),
+        "{scenario} {status}"
+    );
     peer.succeeds().await;
     kit.finish().await;
 }

@@ -16,17 +16,29 @@ async fn kit() -> (Kit, u16) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answered() {
     let (mut kit, from) = kit().await;
-    let peer =
-        sipp::caller_from("call", from, kit.port(), &[("called", "08040000000"), ("extra", "P-Asserted-Identity: <sip:+919800000009@x>")], &[]).await;
+    let peer = sipp::caller_from(
+        "call",
+        from,
+        kit.port(),
+        &[("called", "08040000000"), ("extra", "P-Asserted-Identity: <sip:+919800000009@x>")],
+        &[],
+    )
+    .await;
     let call = kit.call().await;
-    assert_eq!((call.from(), call.to(), call.trunk()), ("+919800000009", "08040000000", Some(format!("t{from}").as_str())));
+    assert_eq!(
+        (call.from(), call.to(), call.trunk()),
+        ("+919800000009", "08040000000", Some(format!("t{from}").as_str()))
+    );
     assert!(!call.id().is_empty());
     call.ring().await;
     let mut leg = call.answer(Box::new(Recorder::default())).await.expect("answered");
     assert!(leg.control.line().is_some());
     let (events, end) = rest(&mut leg).await;
     assert_eq!(kinds(&events), ["answered"]);
-    assert_eq!((end.status, end.by, end.fact), (Some(200), EndedBy::Them, Fact::Ended(EndCause::CallerHangup)));
+    assert_eq!(
+        (end.status, end.by, end.fact),
+        (Some(200), EndedBy::Them, Fact::Ended(EndCause::CallerHangup))
+    );
     let messages = peer.succeeds().await;
     assert!(messages.contains("SIP/2.0 180") && messages.contains("Server: test-phone/1"), "{messages}");
     kit.finish().await;
@@ -36,7 +48,14 @@ async fn answered() {
 async fn answered_in_other_ways() {
     let timed = async {
         let (mut kit, from) = kit().await;
-        let peer = sipp::caller_from("call", from, kit.port(), &[("called", "1"), ("extra", "Session-Expires: 600")], &[]).await;
+        let peer = sipp::caller_from(
+            "call",
+            from,
+            kit.port(),
+            &[("called", "1"), ("extra", "Session-Expires: 600")],
+            &[],
+        )
+        .await;
         let mut leg = kit.call().await.answer(Box::new(Recorder::default())).await.expect("answered");
         rest(&mut leg).await;
         assert!(peer.succeeds().await.contains("Session-Expires: 600;refresher=uas"));
@@ -53,7 +72,14 @@ async fn answered_in_other_ways() {
     };
     let reliable = async {
         let (mut kit, from) = kit().await;
-        let peer = sipp::caller_from("call", from, kit.port(), &[("called", "1"), ("extra", "Require: 100rel")], &[]).await;
+        let peer = sipp::caller_from(
+            "call",
+            from,
+            kit.port(),
+            &[("called", "1"), ("extra", "Require: 100rel")],
+            &[],
+        )
+        .await;
         let call = kit.call().await;
         call.ring().await;
         let mut leg = call.answer(Box::new(Recorder::default())).await.expect("answered");
@@ -101,21 +127,42 @@ async fn given_up_by_the_caller() {
 async fn refused() {
     let rejected = |status: u16, wire: &'static str| async move {
         let (mut kit, from) = kit().await;
-        let peer = sipp::caller_from("call_refused", from, kit.port(), &[("called", "1"), ("status", wire), ("extra", "X-Nothing: 1")], &[]).await;
+        let peer = sipp::caller_from(
+            "call_refused",
+            from,
+            kit.port(),
+            &[("called", "1"), ("status", wire), ("extra", "X-Nothing: 1")],
+            &[],
+        )
+        .await;
         kit.call().await.reject(status).await;
         peer.succeeds().await;
         kit.finish().await;
     };
     let unasked = |wire: &'static str, extra: &'static str| async move {
         let (mut kit, from) = kit().await;
-        let peer = sipp::caller_from("call_refused", from, kit.port(), &[("called", "1"), ("status", wire), ("extra", extra)], &[]).await;
+        let peer = sipp::caller_from(
+            "call_refused",
+            from,
+            kit.port(),
+            &[("called", "1"), ("status", wire), ("extra", extra)],
+            &[],
+        )
+        .await;
         peer.succeeds().await;
         assert!(kit.incoming.try_recv().is_err());
         kit.finish().await;
     };
     let dropped = async {
         let (mut kit, from) = kit().await;
-        let peer = sipp::caller_from("call_refused", from, kit.port(), &[("called", "1"), ("status", "480"), ("extra", "X-Nothing: 1")], &[]).await;
+        let peer = sipp::caller_from(
+            "call_refused",
+            from,
+            kit.port(),
+            &[("called", "1"), ("status", "480"), ("extra", "X-Nothing: 1")],
+            &[],
+        )
+        .await;
         drop(kit.call().await);
         peer.succeeds().await;
         kit.finish().await;
@@ -125,7 +172,14 @@ async fn refused() {
         let mut one = trunk(port);
         one.channels = 0;
         let kit = Kit::start(vec![one]).await;
-        let peer = sipp::caller_from("call_refused", port, kit.port(), &[("called", "1"), ("status", "503"), ("extra", "X-Nothing: 1")], &[]).await;
+        let peer = sipp::caller_from(
+            "call_refused",
+            port,
+            kit.port(),
+            &[("called", "1"), ("status", "503"), ("extra", "X-Nothing: 1")],
+            &[],
+        )
+        .await;
         peer.succeeds().await;
         kit.finish().await;
     };
@@ -167,5 +221,10 @@ async fn stopping_ends_every_call_and_frees_the_ports() {
         Ok(())
     })
     .await;
-    assert!(tokio::time::timeout(Duration::from_secs(5), kit.phone.dial(super::support::order("late"))).await.expect("refused at once").is_err());
+    assert!(
+        tokio::time::timeout(Duration::from_secs(5), kit.phone.dial(super::support::order("late")))
+            .await
+            .expect("refused at once")
+            .is_err()
+    );
 }

@@ -82,10 +82,14 @@ pub async fn ten_thousand_datagrams_and_then_a_call() {
             // At the pace at which they are read: what overflows in the system's buffer tries nothing.
             let before = kit.phone.figures().junk;
             drop(socket.send_to(b"nonsense", kit.phone.local_address()));
-            super::support::until("they are read", || (kit.phone.figures().junk > before).then_some(()).ok_or(before.to_string())).await;
+            super::support::until("they are read", || {
+                (kit.phone.figures().junk > before).then_some(()).ok_or(before.to_string())
+            })
+            .await;
         }
     }
-    let mut leg = kit.phone.dial(order("after")).await.unwrap_or_else(|error| panic!("seed {seed:#x}: {error:?}"));
+    let mut leg =
+        kit.phone.dial(order("after")).await.unwrap_or_else(|error| panic!("seed {seed:#x}: {error:?}"));
     answered(&mut leg).await;
     leg.control.hang_up().await;
     rest(&mut leg).await;

@@ -99,7 +99,8 @@ async fn conversation(transport: Transport, encryption: Encryption) {
     called.control.hang_up().await;
     let (_, end) = rest(&mut calling).await;
     assert_eq!(end.by, EndedBy::Them);
-    until("the ear is told", || ours.0.lock().expect("heard").closed.then_some(()).ok_or(String::new())).await;
+    until("the ear is told", || ours.0.lock().expect("heard").closed.then_some(()).ok_or(String::new()))
+        .await;
     rest(&mut called).await;
     near.settled().await;
     far.settled().await;
@@ -122,7 +123,9 @@ async fn a_certificate_that_nobody_vouches_for() {
     near.tls_ca = None;
     let (near, far) = (Kit::with(near).await, Kit::with(far).await);
     match near.phone.dial(order("tls")).await {
-        Err(DialFailed::ProviderErrorBeforeRing { reason, .. }) => assert!(reason.contains("certificate"), "{reason}"),
+        Err(DialFailed::ProviderErrorBeforeRing { reason, .. }) => {
+            assert!(reason.contains("certificate"), "{reason}")
+        }
         other => panic!("{other:?}"),
     }
     near.finish().await;

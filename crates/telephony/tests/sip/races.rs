@@ -27,14 +27,22 @@ async fn cancelled(scenario: &str, status: Option<u16>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hang_up_while_it_rings() {
-    tokio::join!(cancelled("cancel", Some(487)), cancelled("cancel_race", Some(200)), cancelled("cancel_busy", Some(486)));
+    tokio::join!(
+        cancelled("cancel", Some(487)),
+        cancelled("cancel_race", Some(200)),
+        cancelled("cancel_busy", Some(486))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_picks_up_in_time() {
     let peer = sipp::callee("cancel", &[]).await;
     let kit = Kit::start(vec![trunk(peer.port)]).await;
-    let mut leg = kit.phone.dial(telephony::sip::Dial { ring_timeout: Some(Duration::from_millis(600)), ..order("ring") }).await.expect("it rings");
+    let mut leg = kit
+        .phone
+        .dial(telephony::sip::Dial { ring_timeout: Some(Duration::from_millis(600)), ..order("ring") })
+        .await
+        .expect("it rings");
     let (events, end) = rest(&mut leg).await;
     assert_eq!(kinds(&events), ["ringing"]);
     assert_eq!((end.status, end.by, end.fact), (Some(487), EndedBy::Timeout, Fact::NoAnswer));
@@ -47,7 +55,10 @@ async fn dropping_the_dial_or_the_leg_hangs_up() {
     let (first, second) = tokio::join!(sipp::callee("trying", &[]), sipp::callee("cancel", &[]));
     let kit = Kit::start(vec![trunk(first.port), trunk(second.port)]).await;
     let dialling = kit.phone.dial(order("dropped"));
-    assert!(tokio::time::timeout(Duration::from_millis(1500), dialling).await.is_err(), "100 alone is not taken yet");
+    assert!(
+        tokio::time::timeout(Duration::from_millis(1500), dialling).await.is_err(),
+        "100 alone is not taken yet"
+    );
     first.succeeds().await;
     let only_second = telephony::sip::Dial { trunk: Some(format!("t{}", second.port)), ..order("leg") };
     drop(kit.phone.dial(only_second).await.expect("it rings"));
@@ -144,7 +155,8 @@ async fn two_phones_pick_up() {
     kit.finish().await;
 }
 
-/// Answers an INVITE, says its 200 again as if the ACK had been lost, and takes the BYE. Gives the requests that came, by method.
+/// Answers an INVITE, says its 200 again as if the ACK had been lost, and takes the BYE. Gives the requests
+/// that came, by method.
 fn answers_twice(socket: UdpSocket) -> Vec<String> {
     let mut seen: Vec<String> = Vec::new();
     let mut buffer = [0; 4096];
@@ -156,13 +168,20 @@ fn answers_twice(socket: UdpSocket) -> Vec<String> {
         let method = text.split(' ').next().unwrap_or_default().to_owned();
         let port = socket.local_addr().expect("bound").port();
         if method != "ACK" {
-            let kept = text.lines().filter(|line| ["Via:", "From:", "Call-ID:", "CSeq:"].iter().any(|name| line.starts_with(name)));
-            let mut lines: Vec<String> = std::iter::once("SIP/2.0 200 OK").chain(kept).map(str::to_owned).collect();
+            let kept = text.lines().filter(|line| {
+                ["Via:", "From:", "Call-ID:", "CSeq:"].iter().any(|name| line.starts_with(name))
+            });
+            let mut lines: Vec<String> =
+                std::iter::once("SIP/2.0 200 OK").chain(kept).map(str::to_owned).collect();
             let to = text.lines().find(|line| line.starts_with("To:")).expect("a To");
             lines.push(if to.contains("tag=") { to.to_owned() } else { format!("{to};tag=twice") });
             lines.push(format!("Contact: <sip:127.0.0.1:{port}>"));
             let sdp = "v=0\r\nc=IN IP4 127.0.0.1\r\nm=audio 9 RTP/AVP 0\r\n";
-            answer = format!("{}\r\nContent-Type: application/sdp\r\nContent-Length: {}\r\n\r\n{sdp}", lines.join("\r\n"), sdp.len());
+            answer = format!(
+                "{}\r\nContent-Type: application/sdp\r\nContent-Length: {}\r\n\r\n{sdp}",
+                lines.join("\r\n"),
+                sdp.len()
+            );
         }
         if method != "ACK" || !seen.contains(&method) {
             socket.send_to(answer.as_bytes(), from).expect("sent");
@@ -201,5 +220,9 @@ async fn an_announcement_before_the_final_answer() {
         peer.succeeds().await;
         kit.finish().await;
     };
-    tokio::join!(announced("480", Fact::NoAnswer), announced("486", Fact::Busy), announced("408", Fact::NoAnswer));
+    tokio::join!(
+        announced("480", Fact::NoAnswer),
+        announced("486", Fact::Busy),
+        announced("408", Fact::NoAnswer)
+    );
 }

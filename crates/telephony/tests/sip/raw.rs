@@ -100,13 +100,17 @@ impl Call {
         if answer.starts_with("SIP/2.0 200") {
             self.learn(&answer);
         } else {
-            let tag =
-                answer.split_once(";tag=theirs").and_then(|(_, rest)| rest.split_once(";tag=")).map(|(_, tag)| tag.lines().next().unwrap_or(""));
+            let tag = answer
+                .split_once(";tag=theirs")
+                .and_then(|(_, rest)| rest.split_once(";tag="))
+                .map(|(_, tag)| tag.lines().next().unwrap_or(""));
             let ack = self.request("ACK", "UDP", "", "");
             let ack = match tag {
-                Some(tag) if !self.forges => {
-                    ack.replacen(&format!("@{}>\r\nCall-ID", self.phone), &format!("@{}>;tag={tag}\r\nCall-ID", self.phone), 1)
-                }
+                Some(tag) if !self.forges => ack.replacen(
+                    &format!("@{}>\r\nCall-ID", self.phone),
+                    &format!("@{}>;tag={tag}\r\nCall-ID", self.phone),
+                    1,
+                ),
                 _ => ack,
             };
             from.send_to(ack.as_bytes(), self.phone).await.expect("sent");
@@ -117,7 +121,8 @@ impl Call {
 
     /// The next answer from 200 on to the INVITE sent last.
     pub async fn answer(&self, to: &UdpSocket) -> String {
-        let (call, number) = (format!("Call-ID: {}\r\n", self.name), format!("CSeq: {} INVITE\r\n", self.sequence));
+        let (call, number) =
+            (format!("Call-ID: {}\r\n", self.name), format!("CSeq: {} INVITE\r\n", self.sequence));
         loop {
             let message = message(to).await;
             let is_final = message.starts_with("SIP/2.0 ") && !message.starts_with("SIP/2.0 1");
@@ -146,13 +151,16 @@ impl Call {
 /// The next message to this socket.
 pub async fn message(socket: &UdpSocket) -> String {
     let mut bytes = vec![0; 65_535];
-    let (length, _) = timeout(PATIENCE, socket.recv_from(&mut bytes)).await.expect("a message in time").expect("a message");
+    let (length, _) =
+        timeout(PATIENCE, socket.recv_from(&mut bytes)).await.expect("a message in time").expect("a message");
     String::from_utf8_lossy(&bytes[..length]).into_owned()
 }
 
 /// Where an answer says that sound goes.
 pub fn sound_of(answer: &str) -> SocketAddr {
-    let of = |start: &str| answer.lines().find_map(|line| line.strip_prefix(start)).expect("a line of SDP").trim().to_owned();
+    let of = |start: &str| {
+        answer.lines().find_map(|line| line.strip_prefix(start)).expect("a line of SDP").trim().to_owned()
+    };
     let port: u16 = of("m=audio ").split(' ').next().and_then(|port| port.parse().ok()).expect("a port");
     SocketAddr::new(of("c=IN IP4 ").parse().expect("an address"), port)
 }

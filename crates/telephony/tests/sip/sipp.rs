@@ -41,7 +41,8 @@ async fn start(name: &str, keys: &[(&str, &str)], more: &[&str], wait: bool) -> 
     launch(name, free_port(), keys, more, wait).await
 }
 
-/// Whether somebody has this port of the loopback. The kernel's table says so: who tries to bind it would have it when SIPp wants it.
+/// Whether somebody has this port of the loopback. The kernel's table says so: who tries to bind it would
+/// have it when SIPp wants it.
 fn listens(port: u16, tcp: bool) -> bool {
     let table = if tcp { "/proc/net/tcp" } else { "/proc/net/udp" };
     let local = format!("{:08X}:{port:04X}", u32::from_ne_bytes([127, 0, 0, 1]));
@@ -55,17 +56,37 @@ async fn launch(name: &str, port: u16, keys: &[(&str, &str)], more: &[&str], wai
     std::fs::create_dir_all(&folder).expect("a folder");
     let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sipp").join(format!("{name}.xml"));
     // SIPp checks statuses when it loads the file, before its own `-key` values are filled in.
-    let mut text = std::fs::read_to_string(&scenario).unwrap_or_else(|error| panic!("{}: {error}", scenario.display()));
+    let mut text =
+        std::fs::read_to_string(&scenario).unwrap_or_else(|error| panic!("{}: {error}", scenario.display()));
     for (key, value) in keys {
         text = text.replace(&format!("[{key}]"), value);
     }
     std::fs::write(folder.join("scenario.xml"), text).expect("a file");
     let screen = std::fs::File::create(folder.join("screen")).expect("a file");
     let mut command = Command::new("sipp");
-    command.args(["-sf", "scenario.xml", "-i", "127.0.0.1", "-mi", "127.0.0.1", "-m", "1", "-nostdin", "-timeout", "40s", "-timeout_error"]);
+    command.args([
+        "-sf",
+        "scenario.xml",
+        "-i",
+        "127.0.0.1",
+        "-mi",
+        "127.0.0.1",
+        "-m",
+        "1",
+        "-nostdin",
+        "-timeout",
+        "40s",
+        "-timeout_error",
+    ]);
     command.args(["-p", &port.to_string(), "-mp", &ports().0.to_string()]);
     command.args(["-trace_err", "-error_file", "errors", "-trace_msg", "-message_file", "messages"]);
-    command.args(more).current_dir(&folder).stdin(Stdio::null()).stdout(screen).stderr(Stdio::null()).kill_on_drop(true);
+    command
+        .args(more)
+        .current_dir(&folder)
+        .stdin(Stdio::null())
+        .stdout(screen)
+        .stderr(Stdio::null())
+        .kill_on_drop(true);
     let child = command.spawn().expect("sipp is needed for these tests (Debian package sip-tester)");
     let sipp = Sipp { port, child, name: name.to_owned(), folder };
     if wait {
@@ -85,7 +106,12 @@ impl Sipp {
             rest.rsplit('|').next()?.trim().parse::<u32>().ok()
         });
         let fine = matches!(&ended, Ok(Ok(status)) if status.success()) && successes == Some(1);
-        assert!(fine, "SIPp scenario {} did not succeed: {ended:?}, {successes:?} calls\n{}", self.name, self.story());
+        assert!(
+            fine,
+            "SIPp scenario {} did not succeed: {ended:?}, {successes:?} calls\n{}",
+            self.name,
+            self.story()
+        );
         std::fs::read_to_string(self.folder.join("messages")).unwrap_or_default()
     }
 

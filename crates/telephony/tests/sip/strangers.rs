@@ -52,7 +52,8 @@ async fn strangers_get_no_answer_by_any_transport() {
     let phone = kit.phone.local_address();
     let stranger = socket(9).await;
     let call = call_from(&stranger, &kit, "strange", address(&stranger)).await;
-    let requests = ["INVITE", "OPTIONS", "REGISTER", "CANCEL", "BYE", "ACK"].map(|method| call.request(method, "UDP", "", ""));
+    let requests = ["INVITE", "OPTIONS", "REGISTER", "CANCEL", "BYE", "ACK"]
+        .map(|method| call.request(method, "UDP", "", ""));
     let others = ["SIP/2.0 200 OK\r\nVia: x\r\n\r\n", "nonsense", "\r\n\r\n", "\r\n"].map(str::to_owned);
     let tries: Vec<String> = requests.into_iter().chain(others).collect();
     for text in tries.iter().chain([&tries[0]]) {
@@ -84,10 +85,16 @@ async fn a_connection_that_takes_nothing_holds_nobody_up() {
     let (counted, ended) = (cuts.clone(), over.clone());
     let attack = tokio::spawn(async move {
         while !ended.load(Ordering::Relaxed) {
-            // From the trunk's own address: a stranger's is not even accepted. Nothing of the answers, which are as long as their Call-ID, is read.
+            // From the trunk's own address: a stranger's is not even accepted. Nothing of the answers, which
+            // are as long as their Call-ID, is read.
             let mut stream = connection(1, phone).await.expect("connected");
             for number in 0.. {
-                let call = Call::new(&format!("{number}{}", "x".repeat(4000)), phone, address_of(&stream), address_of(&stream));
+                let call = Call::new(
+                    &format!("{number}{}", "x".repeat(4000)),
+                    phone,
+                    address_of(&stream),
+                    address_of(&stream),
+                );
                 if stream.write_all(call.request("OPTIONS", "TCP", "", "").as_bytes()).await.is_err() {
                     break;
                 }
@@ -151,7 +158,10 @@ async fn connections_are_bounded() {
     rest(&mut leg).await;
     peer.succeeds().await;
     drop(held);
-    until("nothing is held", || (kit.phone.figures().streams == 0).then_some(()).ok_or(format!("{:?}", kit.phone.figures()))).await;
+    until("nothing is held", || {
+        (kit.phone.figures().streams == 0).then_some(()).ok_or(format!("{:?}", kit.phone.figures()))
+    })
+    .await;
     assert_eq!(connection(1, phone).await.map(|_| ()), Some(()), "there is room again");
     kit.finish().await;
 }
@@ -199,7 +209,10 @@ pub async fn a_forged_call_brings_no_sound_and_ends() {
     let coming = async {
         let call = kit.call().await;
         call.ring().await;
-        assert_eq!(call.answer(Box::new(Recorder::default())).await.err(), Some(AnswerFailed::NotAcknowledged));
+        assert_eq!(
+            call.answer(Box::new(Recorder::default())).await.err(),
+            Some(AnswerFailed::NotAcknowledged)
+        );
     };
     let asking = async {
         assert!(forged.ask(&carrier, "").await.starts_with("SIP/2.0 200"));
@@ -207,9 +220,16 @@ pub async fn a_forged_call_brings_no_sound_and_ends() {
         while !message(&carrier).await.starts_with("BYE ") {}
     };
     tokio::join!(coming, asking);
-    until("the channel is free", || (kit.phone.figures().channels == 0).then_some(()).ok_or(format!("{:?}", kit.phone.figures()))).await;
+    until("the channel is free", || {
+        (kit.phone.figures().channels == 0).then_some(()).ok_or(format!("{:?}", kit.phone.figures()))
+    })
+    .await;
     assert_eq!(kit.engine.figures().packets_out, 0);
-    assert_eq!((received(&sound), received(&contact)), (0, 0), "packets to the addresses that the INVITE names");
+    assert_eq!(
+        (received(&sound), received(&contact)),
+        (0, 0),
+        "packets to the addresses that the INVITE names"
+    );
     kit.phone.stop().await;
 }
 
@@ -297,10 +317,18 @@ async fn nobody_else_speaks_in_a_call() {
     theirs.tag.clone_from(&call.tag);
     let sdp = theirs.sdp();
     let before = kit.phone.figures().refused;
-    for text in [theirs.next("INVITE", &sdp), theirs.next("UPDATE", &sdp), theirs.next("REFER", ""), theirs.next("BYE", "")] {
+    for text in [
+        theirs.next("INVITE", &sdp),
+        theirs.next("UPDATE", &sdp),
+        theirs.next("REFER", ""),
+        theirs.next("BYE", ""),
+    ] {
         stranger.send_to(text.as_bytes(), call.phone).await.expect("sent");
     }
-    until("they are dropped", || (kit.phone.figures().refused == before + 4).then_some(()).ok_or(format!("{:?}", kit.phone.figures()))).await;
+    until("they are dropped", || {
+        (kit.phone.figures().refused == before + 4).then_some(()).ok_or(format!("{:?}", kit.phone.figures()))
+    })
+    .await;
     // The call goes on where it was.
     message(&sound).await;
     assert_eq!(received(&stranger), 0);
@@ -321,10 +349,20 @@ async fn a_trunk_can_be_held_to_connections() {
     for text in [call.invite("UDP", ""), call.request("OPTIONS", "UDP", "", "")] {
         carrier.send_to(text.as_bytes(), call.phone).await.expect("sent");
     }
-    until("both are dropped", || (kit.phone.figures().refused == 2).then_some(()).ok_or(format!("{:?}", kit.phone.figures()))).await;
+    until("both are dropped", || {
+        (kit.phone.figures().refused == 2).then_some(()).ok_or(format!("{:?}", kit.phone.figures()))
+    })
+    .await;
     assert_eq!(received(&carrier), 0);
     assert!(kit.incoming.try_recv().is_err());
-    let peer = sipp::caller_from("call", port, kit.port(), &[("called", "1"), ("extra", "X-Nothing: 1")], &["-t", "t1"]).await;
+    let peer = sipp::caller_from(
+        "call",
+        port,
+        kit.port(),
+        &[("called", "1"), ("extra", "X-Nothing: 1")],
+        &["-t", "t1"],
+    )
+    .await;
     let mut leg = kit.call().await.answer(Box::new(Recorder::default())).await.expect("answered");
     rest(&mut leg).await;
     peer.succeeds().await;
@@ -333,9 +371,20 @@ async fn a_trunk_can_be_held_to_connections() {
 
 /// What answers a challenge of ours by MD5.
 fn proof(challenged: &str, password: &str) -> String {
-    let line = challenged.lines().find(|line| line.starts_with("WWW-Authenticate") && line.contains("MD5")).expect("a challenge by MD5");
-    let of = |name: &str| line.split(&format!("{name}=\"")).nth(1).and_then(|rest| rest.split('"').next()).expect("a parameter").to_owned();
-    let hash = |text: String| Md5::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let line = challenged
+        .lines()
+        .find(|line| line.starts_with("WWW-Authenticate") && line.contains("MD5"))
+        .expect("a challenge by MD5");
+    let of = |name: &str| {
+        line.split(&format!("{name}=\""))
+            .nth(1)
+            .and_then(|rest| rest.split('"').next())
+            .expect("a parameter")
+            .to_owned()
+    };
+    let hash = |text: String| {
+        Md5::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+    };
     let (realm, nonce, uri) = (of("realm"), of("nonce"), "sip:x");
     let (secret, what) = (hash(format!("carrier:{realm}:{password}")), hash(format!("INVITE:{uri}")));
     let response = hash(format!("{secret}:{nonce}:00000001:c:auth:{what}"));
@@ -348,7 +397,8 @@ fn proof(challenged: &str, password: &str) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_trunk_can_be_asked_for_its_password() {
     let mut asked = trunk(free_port());
-    (asked.username, asked.password, asked.inbound_auth) = (Some("carrier".into()), Some("secret".into()), true);
+    (asked.username, asked.password, asked.inbound_auth) =
+        (Some("carrier".into()), Some("secret".into()), true);
     let mut kit = Kit::start(vec![asked]).await;
     let carrier = socket(1).await;
     let mut call = call_from(&carrier, &kit, "proven", address(&carrier)).await;
@@ -384,9 +434,17 @@ async fn a_trunk_can_be_asked_for_its_password() {
 async fn other_peoples_phones_answer_the_challenge() {
     let port = free_port();
     let mut asked = trunk(port);
-    (asked.username, asked.password, asked.inbound_auth) = (Some("carrier".into()), Some("secret".into()), true);
+    (asked.username, asked.password, asked.inbound_auth) =
+        (Some("carrier".into()), Some("secret".into()), true);
     let mut kit = Kit::start(vec![asked]).await;
-    let peer = sipp::caller_from("call_auth", port, kit.port(), &[("called", "1")], &["-au", "carrier", "-ap", "secret"]).await;
+    let peer = sipp::caller_from(
+        "call_auth",
+        port,
+        kit.port(),
+        &[("called", "1")],
+        &["-au", "carrier", "-ap", "secret"],
+    )
+    .await;
     let mut leg = kit.call().await.answer(Box::new(Recorder::default())).await.expect("answered");
     rest(&mut leg).await;
     peer.succeeds().await;
@@ -410,13 +468,19 @@ async fn whoever_sprays_ports_while_a_call_comes_in_hears_nothing() {
     call.acknowledge(&carrier).await;
     let mut leg = coming.0.await.expect("a task").expect("answered");
     let line = leg.control.line().expect("sound");
-    until("they are thrown away", || (line.figures().early == 60).then_some(()).ok_or(format!("{:?}", line.figures()))).await;
+    until("they are thrown away", || {
+        (line.figures().early == 60).then_some(()).ok_or(format!("{:?}", line.figures()))
+    })
+    .await;
     // The stranger goes on, as fast as speech; the caller is silent.
     for _ in 0..20 {
         message(&sound).await;
         stranger.send_to(&strange.packet(), port).await.expect("sent");
     }
-    until("they are counted", || (line.figures().foreign == 20).then_some(()).ok_or(format!("{:?}", line.figures()))).await;
+    until("they are counted", || {
+        (line.figures().foreign == 20).then_some(()).ok_or(format!("{:?}", line.figures()))
+    })
+    .await;
     message(&sound).await;
     assert_eq!((received(&stranger), received(&neighbour)), (0, 0), "packets to whoever sprays");
     assert_eq!((line.figures().packets_in, line.figures().early), (0, 60));

@@ -16,7 +16,8 @@ pub const PATIENCE: Duration = Duration::from_secs(40);
 
 static NEXT: AtomicU16 = AtomicU16::new(0);
 
-/// The next `count` ports of this process. Below the system's own range, so that nobody is given one by chance.
+/// The next `count` ports of this process. Below the system's own range, so that nobody is given one by
+/// chance.
 fn next_ports(count: u16) -> u16 {
     let base = 10_000 + (std::process::id() % 10) as u16 * 2_200;
     base + NEXT.fetch_add(count, Ordering::Relaxed) % 2_180
@@ -103,7 +104,11 @@ impl Kit {
         Self::answering(settings, Arc::new(Queue(sender)), incoming).await
     }
 
-    pub async fn answering(settings: Settings, inbound: Arc<dyn Inbound>, incoming: mpsc::UnboundedReceiver<IncomingCall>) -> Self {
+    pub async fn answering(
+        settings: Settings,
+        inbound: Arc<dyn Inbound>,
+        incoming: mpsc::UnboundedReceiver<IncomingCall>,
+    ) -> Self {
         let media = telephony::media::Settings { ports: settings.rtp_ports, threads: settings.media_threads };
         let engine = Engine::start(media).expect("sound threads");
         let phone = Phone::start(settings, engine.clone(), inbound).await.expect("a phone");
@@ -127,8 +132,12 @@ impl Kit {
         until("everything is given back", || {
             let left = self.phone.figures();
             let sound = self.engine.figures();
-            let clean =
-                left.legs == 0 && left.dialogs == 0 && left.transactions == 0 && left.channels == 0 && sound.lines == 0 && sound.ports_in_use == 0;
+            let clean = left.legs == 0
+                && left.dialogs == 0
+                && left.transactions == 0
+                && left.channels == 0
+                && sound.lines == 0
+                && sound.ports_in_use == 0;
             clean.then_some(()).ok_or_else(|| format!("{left:?} {sound:?}"))
         })
         .await;
@@ -254,7 +263,10 @@ impl Ear for Recorder {
 
 /// A tone of 8 kHz samples.
 pub fn tone(ms: usize) -> Vec<i16> {
-    (0..ms * 8).map(|at| (f64::from(at as u32) * 440.0 * std::f64::consts::TAU / 8000.0).sin() * 9000.0).map(|sample| sample as i16).collect()
+    (0..ms * 8)
+        .map(|at| (f64::from(at as u32) * 440.0 * std::f64::consts::TAU / 8000.0).sin() * 9000.0)
+        .map(|sample| sample as i16)
+        .collect()
 }
 
 /// Ports for twice forty calls.

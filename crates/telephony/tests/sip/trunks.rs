@@ -38,9 +38,16 @@ impl Fake {
                 assert!(text.starts_with("OPTIONS sip:127.0.0.1:"), "{text}");
                 asked.fetch_add(1, Ordering::Relaxed);
                 if alive.load(Ordering::Relaxed) {
-                    let kept: Vec<&str> =
-                        text.lines().filter(|line| ["Via:", "From:", "To:", "Call-ID:", "CSeq:"].iter().any(|name| line.starts_with(name))).collect();
-                    let answer = format!("SIP/2.0 {status}\r\n{}\r\nContent-Length: 0\r\n\r\n", kept.join("\r\n"));
+                    let kept: Vec<&str> = text
+                        .lines()
+                        .filter(|line| {
+                            ["Via:", "From:", "To:", "Call-ID:", "CSeq:"]
+                                .iter()
+                                .any(|name| line.starts_with(name))
+                        })
+                        .collect();
+                    let answer =
+                        format!("SIP/2.0 {status}\r\n{}\r\nContent-Length: 0\r\n\r\n", kept.join("\r\n"));
                     drop(socket.send_to(answer.as_bytes(), from));
                 }
             }
@@ -76,7 +83,9 @@ async fn any_answer_to_options_is_life() {
     let health = kit.phone.trunks().remove(0);
     assert!(health.error.is_some_and(|error| error.contains("no answer")));
     match kit.phone.dial(order("down")).await {
-        Err(DialFailed::ProviderErrorBeforeRing { status: None, reason }) => assert!(reason.contains("down"), "{reason}"),
+        Err(DialFailed::ProviderErrorBeforeRing { status: None, reason }) => {
+            assert!(reason.contains("down"), "{reason}")
+        }
         other => panic!("{other:?}"),
     }
     fake.alive.store(true, Ordering::Relaxed);
@@ -126,7 +135,9 @@ async fn the_next_trunk_after_a_refusal() {
     again.succeeds().await;
     let first = Dial { trunk: Some(kit.phone.trunks()[0].name.clone()), ..order("first") };
     match kit.phone.dial(first).await {
-        Err(DialFailed::ProviderErrorBeforeRing { reason, .. }) => assert!(reason.contains("Retry-After"), "{reason}"),
+        Err(DialFailed::ProviderErrorBeforeRing { reason, .. }) => {
+            assert!(reason.contains("Retry-After"), "{reason}")
+        }
         other => panic!("{other:?}"),
     }
     kit.finish().await;
@@ -159,7 +170,9 @@ async fn channels_are_counted_and_given_back() {
     answered(&mut leg).await;
     assert_eq!(kit.phone.trunks()[0].calls, 1);
     match kit.phone.dial(order("second")).await {
-        Err(DialFailed::ProviderErrorBeforeRing { reason, .. }) => assert!(reason.contains("channels"), "{reason}"),
+        Err(DialFailed::ProviderErrorBeforeRing { reason, .. }) => {
+            assert!(reason.contains("channels"), "{reason}")
+        }
         other => panic!("{other:?}"),
     }
     leg.control.hang_up().await;
@@ -184,7 +197,8 @@ async fn registrations() {
     .await;
     until("refreshed", || {
         let story = registrar.story();
-        (story.matches("REGISTER sip:").count() >= 3 && story.matches("Expires: 2\r\n").count() + story.matches("Expires: 2\n").count() >= 2)
+        (story.matches("REGISTER sip:").count() >= 3
+            && story.matches("Expires: 2\r\n").count() + story.matches("Expires: 2\n").count() >= 2)
             .then_some(())
             .ok_or(story)
     })
@@ -210,7 +224,10 @@ async fn numbers_proxies_and_caller_ids() {
         rest(&mut leg).await;
         let messages = peer.succeeds().await;
         assert!(messages.contains(&format!("INVITE sip:{line}@sip.carrier.example SIP/2.0")), "{messages}");
-        assert!(messages.contains(&format!("Route: <sip:127.0.0.1:{};lr>", peer_port(&messages))), "{messages}");
+        assert!(
+            messages.contains(&format!("Route: <sip:127.0.0.1:{};lr>", peer_port(&messages))),
+            "{messages}"
+        );
         assert!(messages.contains(&format!("P-Asserted-Identity: <sip:{identity}@")), "{messages}");
         assert!(messages.contains("8041111111@127.0.0.1>;tag="), "{messages}");
         kit.finish().await;

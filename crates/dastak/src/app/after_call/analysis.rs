@@ -41,19 +41,27 @@ pub(super) async fn give_up(app: &App, row: &StepRow) -> Result<(), Failure> {
 }
 
 /// What the model is given; `None` when nothing is left to read.
-fn order(tx: &mut Tx<'_>, tenant: domain::tenant::Tenant, id: domain::ids::Id<domain::ids::Call>) -> Result<Option<AnalysisOrder>, Failure> {
+fn order(
+    tx: &mut Tx<'_>,
+    tenant: domain::tenant::Tenant,
+    id: domain::ids::Id<domain::ids::Call>,
+) -> Result<Option<AnalysisOrder>, Failure> {
     let Some(call) = calls::find(tx, tenant, id)? else { return Ok(None) };
     let content = calls::content(tx, tenant, id)?;
     let Some(transcript) = content.transcript else { return Ok(None) };
-    let transcript: Vec<Turn> = serde_json::from_value(transcript).map_err(|why| Failure::internal(format!("a stored transcript: {why}")))?;
+    let transcript: Vec<Turn> = serde_json::from_value(transcript)
+        .map_err(|why| Failure::internal(format!("a stored transcript: {why}")))?;
     // A deleted agent has no instructions any more; the conversation can be read all the same.
     let agent = match call.agent {
         Some(agent) => agents::get(tx, tenant, agent)?,
         None => None,
     };
-    let language = call.language.or_else(|| agent.as_ref().map(|agent| agent.language.clone())).unwrap_or_default();
-    let (schema, prompt) = agent.map(|agent| (agent.extraction_schema, agent.system_prompt)).unwrap_or_default();
-    let schema = if schema.as_array().is_some_and(|fields| !fields.is_empty()) { schema } else { Value::Null };
+    let language =
+        call.language.or_else(|| agent.as_ref().map(|agent| agent.language.clone())).unwrap_or_default();
+    let (schema, prompt) =
+        agent.map(|agent| (agent.extraction_schema, agent.system_prompt)).unwrap_or_default();
+    let schema =
+        if schema.as_array().is_some_and(|fields| !fields.is_empty()) { schema } else { Value::Null };
     Ok(Some(AnalysisOrder { transcript, schema, extracted: object(content.extracted), prompt, language }))
 }
 
@@ -65,12 +73,23 @@ fn object(json: Option<Value>) -> Map<String, Value> {
 }
 
 /// Strikes the step out, writes what was found and announces the outcome: all or nothing, and once.
-async fn store_findings(app: &App, row: &StepRow, status: &'static str, analysis: Option<(Analysis, Value)>) -> Result<(), Failure> {
+async fn store_findings(
+    app: &App,
+    row: &StepRow,
+    status: &'static str,
+    analysis: Option<(Analysis, Value)>,
+) -> Result<(), Failure> {
     let (env, row) = (app.call_env(), row.clone());
     app.store.tx(move |tx| write(tx, &env, &row, status, analysis.clone())).await
 }
 
-fn write(tx: &mut Tx<'_>, env: &Env, row: &StepRow, status: &str, analysis: Option<(Analysis, Value)>) -> Result<(), Failure> {
+fn write(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &StepRow,
+    status: &str,
+    analysis: Option<(Analysis, Value)>,
+) -> Result<(), Failure> {
     let Some(mut call) = close(tx, row)? else { return Ok(()) };
     if person_is_erased(tx, &call)? {
         return Ok(());
@@ -81,9 +100,17 @@ fn write(tx: &mut Tx<'_>, env: &Env, row: &StepRow, status: &str, analysis: Opti
     match analysis {
         Some((analysis, schema)) => {
             let captured = object(calls::content(tx, tenant, call.id)?.extracted);
-            let Findings { summary, extracted, outcome, sentiment } = after::judge(analysis, &schema, captured, known);
+            let Findings { summary, extracted, outcome, sentiment } =
+                after::judge(analysis, &schema, captured, known);
             (call.outcome, call.sentiment) = (outcome, sentiment);
-            after_calls::save_analysis(tx, tenant, call.id, status, now, Some((summary.as_deref(), &Value::Object(extracted))))?;
+            after_calls::save_analysis(
+                tx,
+                tenant,
+                call.id,
+                status,
+                now,
+                Some((summary.as_deref(), &Value::Object(extracted))),
+            )?;
         }
         None => {
             call.outcome = known;

@@ -1,7 +1,8 @@
 //! What follows a call that was really held (docs/contract/recordings.md, docs/recordings.md).
 //!
-//! [`concluded`] runs in the transaction that ends the call: what was said is stored, `transcript.ready` is written, and each step that the call owes
-//! becomes a row. The job `after_calls` works the rows. Every step may run again after a crash at any point, and has a last try.
+//! [`concluded`] runs in the transaction that ends the call: what was said is stored, `transcript.ready` is
+//! written, and each step that the call owes becomes a row. The job `after_calls` works the rows. Every step
+//! may run again after a crash at any point, and has a last try.
 //!
 //! | step | does | ends with |
 //! |---|---|---|
@@ -10,7 +11,8 @@
 //! | `full_transcript` | the transcript with times | |
 //! | `discard` | the object of an erased or outdated recording is dropped | |
 //!
-//! Transactions lock in this order: recording, call, contact. An erasure holds the contact first; where the two meet, the engine runs one again.
+//! Transactions lock in this order: recording, call, contact. An erasure holds the contact first; where the
+//! two meet, the engine runs one again.
 
 mod analysis;
 mod full_transcript;
@@ -55,26 +57,31 @@ impl Ports {
     /// The ports that the settings name.
     ///
     /// # Errors
-    /// The name of this node can neither be read nor written in the data folder, or the storage is set up wrongly.
+    /// The name of this node can neither be read nor written in the data folder, or the storage is set up
+    /// wrongly.
     pub fn of(config: &Config, ids: &Ids) -> Result<Self, String> {
-        let node = read_or_create(&config.data.join("node.name"), || Ok(format!("node-{}", ids.random_text(12))))?;
-        let objects = providers::storage::build(&config.providers.storage, &providers::http::Net::new(Vec::new())?)?;
+        let node =
+            read_or_create(&config.data.join("node.name"), || Ok(format!("node-{}", ids.random_text(12))))?;
+        let objects =
+            providers::storage::build(&config.providers.storage, &providers::http::Net::new(Vec::new())?)?;
         Ok(Self { node: node.into(), language_model: None, objects })
     }
 }
 
-/// Stores what a conversation left behind and writes down the steps that it owes. `call` is held by the caller, is over, and is saved after this:
-/// its outcome is set here. Nothing is kept of a person who was erased meanwhile, and nothing but the recording's removal is owed by a call that
-/// nobody answered.
+/// Stores what a conversation left behind and writes down the steps that it owes. `call` is held by the
+/// caller, is over, and is saved after this: its outcome is set here. Nothing is kept of a person who was
+/// erased meanwhile, and nothing but the recording's removal is owed by a call that nobody answered.
 ///
-/// Events: `transcript.ready` when something was said; `outcome.captured` at once when there is an outcome and nothing to analyse.
+/// Events: `transcript.ready` when something was said; `outcome.captured` at once when there is an outcome
+/// and nothing to analyse.
 ///
 /// # Errors
 /// Those of the store.
 pub fn concluded(tx: &mut Tx<'_>, env: &Env, call: &mut CallRow, report: Report) -> Result<(), Failure> {
     call.outcome = after::outcome_at_end(&call.progress, &report);
     let answered = call.progress.answered_at.is_some();
-    let workspace = workspaces::get(tx, call.workspace)?.ok_or_else(|| Failure::internal("a call without a workspace"))?;
+    let workspace = workspaces::get(tx, call.workspace)?
+        .ok_or_else(|| Failure::internal("a call without a workspace"))?;
     let person = answered && !person_is_erased(tx, call)?;
     if let Some(file) = &report.recording {
         let keep = person && access::feature_on(&workspace, "recording");
@@ -87,8 +94,15 @@ pub fn concluded(tx: &mut Tx<'_>, env: &Env, call: &mut CallRow, report: Report)
     let machine = call.progress.end_cause.as_deref() == Some("voicemail");
     let analyse = after::talked(&report) && !machine;
     let full = access::feature_on(&workspace, "fullTranscript") && !report.turns.is_empty();
-    let transcript: Vec<Value> = report.turns.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();
-    calls::save_content(tx, call.workspace, call.id, &Value::Array(transcript), &Value::Object(report.extracted))?;
+    let transcript: Vec<Value> =
+        report.turns.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();
+    calls::save_content(
+        tx,
+        call.workspace,
+        call.id,
+        &Value::Array(transcript),
+        &Value::Object(report.extracted),
+    )?;
     let content = Content {
         turns: Some(json!(report.turns)),
         latency: Some(json!(report.latency)),
@@ -130,8 +144,15 @@ fn owe(tx: &mut Tx<'_>, context: &Context, call: &CallRow, step: Step) -> Result
     Ok(())
 }
 
-/// The step that makes an object of a file on this node, or removes the file when its recording is not known any more.
-pub(super) fn owe_recording(tx: &mut Tx<'_>, env: &Env, call: &CallRow, id: Id<Recording>, file: &str) -> Result<(), Failure> {
+/// The step that makes an object of a file on this node, or removes the file when its recording is not known
+/// any more.
+pub(super) fn owe_recording(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    call: &CallRow,
+    id: Id<Recording>,
+    file: &str,
+) -> Result<(), Failure> {
     let row = StepRow {
         node: Some(env.node.to_string()),
         recording: Some(id),
@@ -142,7 +163,8 @@ pub(super) fn owe_recording(tx: &mut Tx<'_>, env: &Env, call: &CallRow, id: Id<R
     Ok(())
 }
 
-/// Whether the person of a call was erased, as its contact or by its number; holds the contact, so that it is not until the transaction ends.
+/// Whether the person of a call was erased, as its contact or by its number; holds the contact, so that it is
+/// not until the transaction ends.
 pub(super) fn person_is_erased(tx: &mut Tx<'_>, call: &CallRow) -> Result<bool, Failure> {
     if [&call.to_number, &call.from_number].into_iter().any(|number| number == ERASED) {
         return Ok(true);

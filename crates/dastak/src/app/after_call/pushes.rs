@@ -11,17 +11,25 @@ use crate::app::Failure;
 /// Records of a call; older ones make room.
 const MOST: usize = 50;
 
-/// Notes a push of a call to `provider`, newest first. `status` is `success`, `failed` or `skipped`; `error` is for people. The caller holds the
-/// call. Nothing is noted of a person who was erased.
+/// Notes a push of a call to `provider`, newest first. `status` is `success`, `failed` or `skipped`; `error`
+/// is for people. The caller holds the call. Nothing is noted of a person who was erased.
 ///
 /// # Errors
 /// Those of the store.
-pub fn record_push(tx: &mut Tx<'_>, call: &CallRow, provider: &str, status: &str, error: Option<&str>, at: Timestamp) -> Result<(), Failure> {
+pub fn record_push(
+    tx: &mut Tx<'_>,
+    call: &CallRow,
+    provider: &str,
+    status: &str,
+    error: Option<&str>,
+    at: Timestamp,
+) -> Result<(), Failure> {
     if person_is_erased(tx, call)? {
         return Ok(());
     }
     let before = calls::content(tx, call.workspace, call.id)?.connector_pushes;
     let mut pushes = vec![json!({"provider": provider, "status": status, "error": error, "createdAt": at})];
-    pushes.extend(before.iter().flat_map(|list| list.as_array().into_iter().flatten().cloned()).take(MOST - 1));
+    pushes
+        .extend(before.iter().flat_map(|list| list.as_array().into_iter().flatten().cloned()).take(MOST - 1));
     Ok(after_calls::save_pushes(tx, call.workspace, call.id, &Value::Array(pushes))?)
 }

@@ -7,8 +7,9 @@ use store::after_calls::{self, StepRow};
 use super::work::Done;
 use crate::app::{App, Failure, recordings};
 
-/// Makes an object of the file and removes the file. Wherever a crash falls, the next run goes on from what is there:
-/// the file without the note → put again; the note and the file → the file goes; neither → the step goes.
+/// Makes an object of the file and removes the file. Wherever a crash falls, the next run goes on from what
+/// is there: the file without the note → put again; the note and the file → the file goes; neither → the step
+/// goes.
 pub(super) async fn keep(app: &Arc<App>, row: &StepRow) -> Result<Done, Failure> {
     let Some(id) = row.recording else { return Ok(Done::Never) };
     let (tenant, known) = (row.workspace, row.recording);
@@ -21,7 +22,9 @@ pub(super) async fn keep(app: &Arc<App>, row: &StepRow) -> Result<Done, Failure>
             };
             let key = recordings::key(&recording);
             let bytes = i64::try_from(sound.len()).unwrap_or(i64::MAX);
-            if let Err(why) = app.clock.outside(app.ports.objects.put(&key, &recording.content_type, sound)).await {
+            if let Err(why) =
+                app.clock.outside(app.ports.objects.put(&key, &recording.content_type, sound)).await
+            {
                 tracing::warn!(call = %row.call, %why, "a recording could not be kept yet");
                 return Ok(Done::Again);
             }
@@ -67,7 +70,10 @@ async fn finish(app: &App, row: &StepRow) -> Result<Done, Failure> {
 
 async fn drop_object(app: &App, key: &str) -> Result<(), Failure> {
     let dropped = app.clock.outside(app.ports.objects.delete(key)).await;
-    dropped.map_err(|why| Failure { cause: Some(why.to_string()), ..Failure::plain(api::error_codes::UNAVAILABLE) })
+    dropped.map_err(|why| Failure {
+        cause: Some(why.to_string()),
+        ..Failure::plain(api::error_codes::UNAVAILABLE)
+    })
 }
 
 /// The sound; `None` when the file is not here.
@@ -82,7 +88,9 @@ async fn read_file(app: &App, row: &StepRow) -> Result<Option<Vec<u8>>, Failure>
 
 /// Removes the file, if this is its node.
 async fn remove_file(app: &App, row: &StepRow) -> Result<(), Failure> {
-    let Some(file) = row.file.as_ref().filter(|_| row.node.as_deref() == Some(&*app.ports.node)) else { return Ok(()) };
+    let Some(file) = row.file.as_ref().filter(|_| row.node.as_deref() == Some(&*app.ports.node)) else {
+        return Ok(());
+    };
     match app.clock.outside(tokio::fs::remove_file(file)).await {
         Ok(()) => Ok(()),
         Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(()),

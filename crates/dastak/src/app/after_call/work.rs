@@ -56,7 +56,12 @@ pub(super) enum Done {
 /// Those of the store.
 pub async fn take(app: &App, lane: Lane, limit: usize) -> Result<Vec<StepRow>, Failure> {
     let (now, node, limit) = (app.clock.now(), app.ports.node.clone(), i64::try_from(limit).unwrap_or(1));
-    Ok(app.store.tx(move |tx| after_calls::take(tx, &node, lane.steps(), now, now.plus(LEASE), now.plus(-NODE_PATIENCE), limit)).await?)
+    Ok(app
+        .store
+        .tx(move |tx| {
+            after_calls::take(tx, &node, lane.steps(), now, now.plus(LEASE), now.plus(-NODE_PATIENCE), limit)
+        })
+        .await?)
 }
 
 /// When the next step of a lane is due here.
@@ -93,7 +98,9 @@ pub async fn work(app: &Arc<App>, row: StepRow) {
 
 async fn again(app: &App, row: &StepRow) -> Result<(), Failure> {
     let now = app.clock.now();
-    let Some(wait) = after::retry_in(row.step, row.attempts, now.0 - row.created_at.0) else { return give_up(app, row).await };
+    let Some(wait) = after::retry_in(row.step, row.attempts, now.0 - row.created_at.0) else {
+        return give_up(app, row).await;
+    };
     let row = row.clone();
     Ok(app.store.tx(move |tx| after_calls::put_off(tx, row.workspace, &row, now.plus(wait))).await?)
 }
@@ -109,7 +116,8 @@ async fn give_up(app: &App, row: &StepRow) -> Result<(), Failure> {
     }
 }
 
-/// Strikes the step out and gives its call, held against other writers; `None` when somebody else has done it, or the call is gone.
+/// Strikes the step out and gives its call, held against other writers; `None` when somebody else has done
+/// it, or the call is gone.
 pub(super) fn close(tx: &mut Tx<'_>, row: &StepRow) -> Result<Option<CallRow>, Failure> {
     if !after_calls::finish(tx, row.workspace, row)? {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! Reading a chain from its first record to its head. There is no shorter way: whoever can write the store can alter any record, and a check that
-//! starts at a later one would not find it.
+//! Reading a chain from its first record to its head. There is no shorter way: whoever can write the store
+//! can alter any record, and a check that starts at a later one would not find it.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,9 @@ async fn ends(app: &App, tenant: Tenant, strand: Strand) -> Result<Ends, Failure
         let stored = decision_log::head(tx, tenant, strand)?;
         let accepted = log_marks::accepted(tx, &keyring, tenant, strand)?;
         let last = decision_log::last_seq(tx, tenant, strand)?;
-        let seal = |row: &decision_log::HeadRow| crate::app::decision_log::seal(&keyring, tenant, strand, &row.head, row.at);
+        let seal = |row: &decision_log::HeadRow| {
+            crate::app::decision_log::seal(&keyring, tenant, strand, &row.head, row.at)
+        };
         let sealed = stored.as_ref().is_none_or(|row| row.head.seq == 0 || row.seal == seal(row));
         let head = stored.map(|row| row.head).unwrap_or_default();
         Ok::<_, Failure>(Ends { sealed, head, last, marks: witnessed.marks(accepted.as_ref()) })
@@ -90,7 +92,9 @@ pub(super) async fn check(app: &App, turn: &Turn, tenant: Tenant, strand: Strand
     let broken = verifier.broken().cloned().or_else(|| {
         let at = |seq, why| Some(Broken { seq, why });
         let contradiction = || {
-            let of = |mark: &Mark| mark.contradiction(end.seq, found.get(&mark.head.seq).and_then(Option::as_deref));
+            let of = |mark: &Mark| {
+                mark.contradiction(end.seq, found.get(&mark.head.seq).and_then(Option::as_deref))
+            };
             marks.iter().filter_map(of).min_by_key(|broken| broken.seq)
         };
         if end.seq != head.seq {
@@ -116,12 +120,23 @@ async fn hash(mut verifier: ChainVerifier, rows: Vec<Row>) -> Result<ChainVerifi
     tokio::task::spawn_blocking(work).await.map_err(|why| Failure::internal(why.to_string()))
 }
 
-pub(super) async fn page(app: &App, tenant: Tenant, strand: Strand, after: u64, last: u64) -> Result<Vec<Row>, Failure> {
+pub(super) async fn page(
+    app: &App,
+    tenant: Tenant,
+    strand: Strand,
+    after: u64,
+    last: u64,
+) -> Result<Vec<Row>, Failure> {
     Ok(app.store.read_long(move |tx| decision_log::page(tx, tenant, strand, after, last, PAGE)).await?)
 }
 
-/// The head of a chain, if neither its seal nor what was witnessed speaks against it. Records before it are not read.
-pub(super) async fn head(app: &App, tenant: Tenant, strand: Strand) -> Result<(Head, Option<Broken>), Failure> {
+/// The head of a chain, if neither its seal nor what was witnessed speaks against it. Records before it are
+/// not read.
+pub(super) async fn head(
+    app: &App,
+    tenant: Tenant,
+    strand: Strand,
+) -> Result<(Head, Option<Broken>), Failure> {
     let Ends { sealed, head, last, marks } = ends(app, tenant, strand).await?;
     if !sealed {
         return Ok((head.clone(), Some(Broken { seq: head.seq, why: Why::Head })));

@@ -62,7 +62,13 @@ pub struct Export {
 }
 
 /// Checks the whole chain, then starts the file with the records of the range.
-pub async fn export(app: Arc<App>, tenant: Tenant, strand: Strand, format: Format, range: Range) -> Result<Export, Failure> {
+pub async fn export(
+    app: Arc<App>,
+    tenant: Tenant,
+    strand: Strand,
+    format: Format,
+    range: Range,
+) -> Result<Export, Failure> {
     let leave = app.audits.export(tenant)?;
     let found = {
         let turn = app.audits.check(tenant, &app.clock).await?;
@@ -70,21 +76,38 @@ pub async fn export(app: Arc<App>, tenant: Tenant, strand: Strand, format: Forma
     };
     let rows = match range {
         Range { from: None, to: None } => Some((1, found.head.seq.max(found.records))),
-        Range { from, to } => app.store.read(move |tx| decision_log::range(tx, tenant, strand, from, to)).await?,
+        Range { from, to } => {
+            app.store.read(move |tx| decision_log::range(tx, tenant, strand, from, to)).await?
+        }
     };
     // Records that came after the check are left for the next export.
-    let (first, last) = rows.map_or((1, 0), |(first, last)| (first, last.min(found.head.seq.max(found.records))));
+    let (first, last) =
+        rows.map_or((1, 0), |(first, last)| (first, last.min(found.head.seq.max(found.records))));
     let writer = match format {
         Format::Csv => Writer::Csv(csv::header()),
         Format::Pdf => Writer::Pdf(Box::new(Pdf::new(&heading(&app, tenant, &found, range, first, last)))),
     };
-    Ok(Export { app, tenant, found, writer, _leave: leave, slice: ChainVerifier::slice(), after: first - 1, last, ended: false })
+    Ok(Export {
+        app,
+        tenant,
+        found,
+        writer,
+        _leave: leave,
+        slice: ChainVerifier::slice(),
+        after: first - 1,
+        last,
+        ended: false,
+    })
 }
 
 fn heading(app: &App, tenant: Tenant, found: &Found, range: Range, first: u64, last: u64) -> Heading {
-    let end = |moment: Option<Timestamp>, open: &str| moment.map_or(open.to_owned(), |moment| moment.to_string());
+    let end =
+        |moment: Option<Timestamp>, open: &str| moment.map_or(open.to_owned(), |moment| moment.to_string());
     let verdict = match &found.broken {
-        None => format!("Verification: the chain is whole: {} records, newest hash {}", found.records, found.head.hash),
+        None => format!(
+            "Verification: the chain is whole: {} records, newest hash {}",
+            found.records, found.head.hash
+        ),
         Some(broken) => format!("Verification: THE CHAIN IS BROKEN: {broken}"),
     };
     let records = if last < first { "no records".to_owned() } else { format!("records {first} to {last}") };
@@ -107,7 +130,11 @@ impl Export {
         if self.ended {
             return None;
         }
-        let rows = if self.after < self.last { page(&self.app, self.tenant, self.found.strand, self.after, self.last).await } else { Ok(Vec::new()) };
+        let rows = if self.after < self.last {
+            page(&self.app, self.tenant, self.found.strand, self.after, self.last).await
+        } else {
+            Ok(Vec::new())
+        };
         match rows {
             Ok(rows) if !rows.is_empty() => {
                 for row in &rows {
@@ -134,12 +161,17 @@ impl Export {
             Writer::Pdf(pdf) => {
                 let Statement { verified, records, last_seq, before, head, signing } = statement;
                 let mut lines = vec![
-                    format!("End of the log: {records} records, last number {last_seq}, verified: {verified}."),
+                    format!(
+                        "End of the log: {records} records, last number {last_seq}, verified: {verified}."
+                    ),
                     format!("Hash before the first record: {before}"),
                     format!("Hash of the last record: {head}"),
                 ];
                 if let Some(signing) = signing {
-                    lines.push(format!("Signed {} with the Ed25519 key {}", signing.signed_at, signing.public_key));
+                    lines.push(format!(
+                        "Signed {} with the Ed25519 key {}",
+                        signing.signed_at, signing.public_key
+                    ));
                     lines.push(format!("Signature: {}", signing.signature));
                 }
                 pdf.finish(&lines);
@@ -150,9 +182,16 @@ impl Export {
     fn statement(&self) -> Statement {
         let mut statement = self.slice.statement();
         statement.verified &= self.found.broken.is_none();
-        let (workspace, chain, signed_at) = (self.tenant.to_string(), self.found.strand.as_str(), self.app.clock.now().to_string());
+        let (workspace, chain, signed_at) =
+            (self.tenant.to_string(), self.found.strand.as_str(), self.app.clock.now().to_string());
         let signature = self.app.keyring.witness(&statement.signed_text(&workspace, chain, &signed_at));
-        statement.signing = Some(Signing { workspace, chain: chain.into(), signed_at, public_key: self.app.keyring.public_key(), signature });
+        statement.signing = Some(Signing {
+            workspace,
+            chain: chain.into(),
+            signed_at,
+            public_key: self.app.keyring.public_key(),
+            signature,
+        });
         statement
     }
 }

@@ -41,19 +41,30 @@ pub async fn verify(app: &Arc<App>, tenant: Tenant, world: Mode) -> Result<Verif
     app.audits.shared(tenant, world, start).await
 }
 
-async fn check_all(app: &App, turn: &turns::Turn, tenant: Tenant, world: Mode) -> Result<Verification, Failure> {
+async fn check_all(
+    app: &App,
+    turn: &turns::Turn,
+    tenant: Tenant,
+    world: Mode,
+) -> Result<Verification, Failure> {
     let mut chains = Vec::new();
     for strand in Strand::of(world) {
         chains.push(check::check(app, turn, tenant, strand).await?.view());
     }
-    Ok(Verification { verified: chains.iter().all(|chain| chain.verified), records: chains.iter().map(|chain| chain.records).sum(), chains })
+    Ok(Verification {
+        verified: chains.iter().all(|chain| chain.verified),
+        records: chains.iter().map(|chain| chain.records).sum(),
+        chains,
+    })
 }
 
 /// The newest record of a chain, signed. What contradicts its seal or what was witnessed is not signed.
 pub async fn head(app: &App, tenant: Tenant, strand: Strand) -> Result<SignedHead, Failure> {
     match check::head(app, tenant, strand).await? {
         (head, None) => Ok(signed(app, tenant, strand, head)),
-        (_, Some(broken)) => Err(Failure::conflict(format!("the chain is not whole, so its head is not signed; see GET /v1/audit/verify: {broken}"))),
+        (_, Some(broken)) => Err(Failure::conflict(format!(
+            "the chain is not whole, so its head is not signed; see GET /v1/audit/verify: {broken}"
+        ))),
     }
 }
 
@@ -86,13 +97,14 @@ impl Range {
     /// Reads both ends: date-times, or dates of India, of which the last is included.
     pub fn read(from: Option<&str>, to: Option<&str>) -> Result<Self, Failure> {
         let moment = |text: &str, time_of_day: i64| {
-            Timestamp::parse(text).or_else(|| Some(Timestamp::parse(&format!("{text}T00:00:00+05:30"))?.plus(time_of_day)))
+            Timestamp::parse(text)
+                .or_else(|| Some(Timestamp::parse(&format!("{text}T00:00:00+05:30"))?.plus(time_of_day)))
         };
         let read = |name: &str, text: Option<&str>, time_of_day: i64| match text {
             None => Ok(None),
-            Some(text) => {
-                moment(text, time_of_day).map(Some).ok_or_else(|| Failure::field(name, "must be an ISO 8601 date-time with a time zone, or a date"))
-            }
+            Some(text) => moment(text, time_of_day).map(Some).ok_or_else(|| {
+                Failure::field(name, "must be an ISO 8601 date-time with a time zone, or a date")
+            }),
         };
         let range = Self { from: read("from", from, 0)?, to: read("to", to, DAY)? };
         if range.from.zip(range.to).is_some_and(|(from, to)| from > to) {
@@ -104,7 +116,10 @@ impl Range {
 
 /// Refused dials by rule, day and agent; a test key sees those of its simulated calls.
 pub async fn stats(app: &App, tenant: Tenant, mode: Mode, range: Range) -> Result<BlockedStats, Failure> {
-    let counted = app.store.read_long(move |tx| decision_log::blocked(tx, tenant, mode == Mode::Test, range.from, range.to)).await?;
+    let counted = app
+        .store
+        .read_long(move |tx| decision_log::blocked(tx, tenant, mode == Mode::Test, range.from, range.to))
+        .await?;
     let mut stats = BlockedStats::default();
     for blocked in counted {
         let count = blocked.count;
@@ -120,7 +135,12 @@ pub async fn stats(app: &App, tenant: Tenant, mode: Mode, range: Range) -> Resul
         }
         let agent_id = Some(blocked.agent).filter(|id| !id.is_empty());
         let place = stats.by_agent.iter().position(|known| known.agent_id == agent_id).unwrap_or_else(|| {
-            stats.by_agent.push(BlockedAgent { agent_id, name: blocked.agent_name, count: 0, by_rule: Default::default() });
+            stats.by_agent.push(BlockedAgent {
+                agent_id,
+                name: blocked.agent_name,
+                count: 0,
+                by_rule: Default::default(),
+            });
             stats.by_agent.len() - 1
         });
         if let Some(agent) = stats.by_agent.get_mut(place) {

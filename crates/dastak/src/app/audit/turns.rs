@@ -1,6 +1,7 @@
-//! How often the decision log may be read as a whole. A check hashes every record of a chain: so one runs at a time for a workspace and two
-//! for a node, who asks meanwhile shares the next one, and the records that a workspace has hashed in a minute are counted. An export goes on
-//! for as long as its reader takes it: one at a time for a workspace, sixteen for a node.
+//! How often the decision log may be read as a whole. A check hashes every record of a chain: so one runs at
+//! a time for a workspace and two for a node, who asks meanwhile shares the next one, and the records that a
+//! workspace has hashed in a minute are counted. An export goes on for as long as its reader takes it: one at
+//! a time for a workspace, sixteen for a node.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,7 +35,11 @@ pub struct Turns {
 
 impl Default for Turns {
     fn default() -> Self {
-        Self { checks: Arc::new(Semaphore::new(CHECKS)), exports: Arc::new(Semaphore::new(EXPORTS)), workspaces: Mutex::default() }
+        Self {
+            checks: Arc::new(Semaphore::new(CHECKS)),
+            exports: Arc::new(Semaphore::new(EXPORTS)),
+            workspaces: Mutex::default(),
+        }
     }
 }
 
@@ -54,7 +59,12 @@ struct Workspace {
 
 impl Default for Workspace {
     fn default() -> Self {
-        Self { checking: Arc::default(), exporting: Arc::new(Semaphore::new(1)), waiting: Mutex::default(), hashed: Mutex::default() }
+        Self {
+            checking: Arc::default(),
+            exporting: Arc::new(Semaphore::new(1)),
+            waiting: Mutex::default(),
+            hashed: Mutex::default(),
+        }
     }
 }
 
@@ -100,7 +110,9 @@ impl Turns {
         let mut workspaces = lock(&self.workspaces);
         if workspaces.len() > REMEMBERED {
             // Only who reads now, or has a minute that counts, is in somebody's hands or has hashed much.
-            workspaces.retain(|_, workspace| Arc::strong_count(workspace) > 1 || lock(&workspace.hashed).1 > RECORDS_A_MINUTE);
+            workspaces.retain(|_, workspace| {
+                Arc::strong_count(workspace) > 1 || lock(&workspace.hashed).1 > RECORDS_A_MINUTE
+            });
         }
         workspaces.entry(tenant).or_default().clone()
     }
@@ -120,7 +132,9 @@ impl Turns {
         let (counted, hashed) = *lock(&workspace.hashed);
         if counted == minute && hashed >= RECORDS_A_MINUTE {
             let wait = ((minute + MINUTE - now.0 + SECOND - 1) / SECOND).max(1);
-            let message = format!("{hashed} records of the log were checked in this minute; the next check may begin in {wait} s");
+            let message = format!(
+                "{hashed} records of the log were checked in this minute; the next check may begin in {wait} s"
+            );
             return Err(later(message, wait));
         }
         Ok(Turn { workspace, minute, _alone: alone, _few: few })
@@ -129,15 +143,23 @@ impl Turns {
     /// The turn to export, unless it is taken.
     pub(super) fn export(&self, tenant: Tenant) -> Result<Leave, Failure> {
         let alone = self.of(tenant).exporting.clone().try_acquire_owned();
-        let alone = alone.map_err(|_| later("another export of this workspace is under way; one leaves at a time".into(), EXPORT_AGAIN))?;
+        let alone = alone.map_err(|_| {
+            later("another export of this workspace is under way; one leaves at a time".into(), EXPORT_AGAIN)
+        })?;
         let few = self.exports.clone().try_acquire_owned();
         let few = few.map_err(|_| later(format!("{EXPORTS} exports are under way"), EXPORT_AGAIN))?;
         Ok(Leave { _alone: alone, _few: few })
     }
 
-    /// The outcome of a check that begins after this was asked: of one that waits for its turn already, or of one that `start` starts.
-    /// What `start` is given must be begun with [`Asked::begin`] once the turn has come.
-    pub(super) async fn shared(self: &Arc<Self>, tenant: Tenant, world: Mode, start: impl FnOnce(Asked)) -> Result<Verification, Failure> {
+    /// The outcome of a check that begins after this was asked: of one that waits for its turn already, or of
+    /// one that `start` starts. What `start` is given must be begun with [`Asked::begin`] once the turn has
+    /// come.
+    pub(super) async fn shared(
+        self: &Arc<Self>,
+        tenant: Tenant,
+        world: Mode,
+        start: impl FnOnce(Asked),
+    ) -> Result<Verification, Failure> {
         let mut outcome = {
             let workspace = self.of(tenant);
             let mut waiting = lock(&workspace.waiting);
@@ -228,7 +250,12 @@ mod tests {
         let (send, mut asked) = tokio::sync::mpsc::unbounded_channel();
         let ask = || {
             let (turns, send) = (turns.clone(), send.clone());
-            tokio::spawn(async move { turns.shared(tenant(1), Mode::Live, |asked| drop(send.send(asked))).await.map(|found| found.records) })
+            tokio::spawn(async move {
+                turns
+                    .shared(tenant(1), Mode::Live, |asked| drop(send.send(asked)))
+                    .await
+                    .map(|found| found.records)
+            })
         };
         let verification = |records| Ok(Verification { verified: true, records, chains: Vec::new() });
         let first = ask();

@@ -25,7 +25,8 @@ pub(in crate::app) fn refusal(agent: &AgentRow) -> Option<Refused> {
     })
 }
 
-/// What the flow needs and does not have: variables that neither the call nor the person brings, then things that are gone.
+/// What the flow needs and does not have: variables that neither the call nor the person brings, then things
+/// that are gone.
 pub(in crate::app) fn flow_refusal(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -41,8 +42,14 @@ pub(in crate::app) fn flow_refusal(
 }
 
 /// Those of `required` that neither the call nor the person brings.
-pub(super) fn missing(required: &[String], given: &Map<String, Value>, saved: &Map<String, Value>) -> Vec<String> {
-    let there = |name: &String| [given, saved].iter().any(|values| values.get(name).is_some_and(|value| !value.is_null()));
+pub(super) fn missing(
+    required: &[String],
+    given: &Map<String, Value>,
+    saved: &Map<String, Value>,
+) -> Vec<String> {
+    let there = |name: &String| {
+        [given, saved].iter().any(|values| values.get(name).is_some_and(|value| !value.is_null()))
+    };
     required.iter().filter(|name| !there(name)).cloned().collect()
 }
 
@@ -50,19 +57,23 @@ pub(super) fn missing(required: &[String], given: &Map<String, Value>, saved: &M
 pub(super) fn unready(tx: &mut Tx<'_>, tenant: Tenant, agent: &AgentRow) -> Result<Option<Refused>, Failure> {
     match agents::flow_readiness(tx, tenant, agent) {
         Ok(()) => Ok(None),
-        Err(failure) if failure.error == codes::FLOW_NOT_READY => {
-            Ok(Some(Refused::FlowNotReady(failure.meta.and_then(|mut meta| meta.get_mut("issues").map(Value::take)).unwrap_or_default())))
-        }
+        Err(failure) if failure.error == codes::FLOW_NOT_READY => Ok(Some(Refused::FlowNotReady(
+            failure.meta.and_then(|mut meta| meta.get_mut("issues").map(Value::take)).unwrap_or_default(),
+        ))),
         Err(failure) => Err(failure),
     }
 }
 
 /// The flow that its calls run; of an agent that is gone, one without words of its own.
 pub(super) fn flow(tx: &mut Tx<'_>, tenant: Tenant, agent: Option<&AgentRow>) -> Result<Arc<Flow>, Failure> {
-    agent.map_or_else(|| Ok(Arc::new(one_step("", &[], false))), |agent| flows::published_flow(tx, tenant, agent))
+    agent.map_or_else(
+        || Ok(Arc::new(one_step("", &[], false))),
+        |agent| flows::published_flow(tx, tenant, agent),
+    )
 }
 
 /// The compliance pack that the agent names.
 pub(in crate::app) fn pack(tx: &mut Tx<'_>, tenant: Tenant, agent: &AgentRow) -> Result<Pack, Failure> {
-    compliance_packs::resolve(tx, tenant, &agent.policy_ref)?.ok_or_else(|| Failure::internal(format!("no compliance pack {}", agent.policy_ref)))
+    compliance_packs::resolve(tx, tenant, &agent.policy_ref)?
+        .ok_or_else(|| Failure::internal(format!("no compliance pack {}", agent.policy_ref)))
 }

@@ -14,14 +14,28 @@ use crate::app::do_not_call::{self, Source};
 use crate::app::events::{self, NewEvent};
 use crate::app::{Failure, after_call, topics};
 
-/// Applies a fact that was observed at `at` to a call that the caller holds (read in this transaction, for update): stores the call, settles the
-/// wallet and frees the line when it is over, writes its events, and tells what placed it. A fact that changes nothing leaves all as it was.
-pub fn apply(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Timestamp) -> Result<CallRow, Failure> {
+/// Applies a fact that was observed at `at` to a call that the caller holds (read in this transaction, for
+/// update): stores the call, settles the wallet and frees the line when it is over, writes its events, and
+/// tells what placed it. A fact that changes nothing leaves all as it was.
+pub fn apply(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    call: CallRow,
+    fact: Fact,
+    at: Timestamp,
+) -> Result<CallRow, Failure> {
     apply_with(tx, env, call, fact, at, None)
 }
 
 /// The same, with what a conversation that was really held leaves behind.
-pub fn apply_with(tx: &mut Tx<'_>, env: &Env, call: CallRow, fact: Fact, at: Timestamp, report: Option<Report>) -> Result<CallRow, Failure> {
+pub fn apply_with(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    call: CallRow,
+    fact: Fact,
+    at: Timestamp,
+    report: Option<Report>,
+) -> Result<CallRow, Failure> {
     let Some((progress, notice)) = step(&call.progress, fact, at) else { return Ok(call) };
     let opted_out = progress.opted_out && !call.progress.opted_out;
     let over = progress.status.stage() == Stage::Ended && call.progress.status.stage() != Stage::Ended;
@@ -72,8 +86,8 @@ pub(in crate::app) fn save(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<(), Fai
     Ok(())
 }
 
-/// When somebody has to look at a call again: at the next step of a network that is a table; on a real line when the node that holds the call
-/// has not said for a lease's time that it still does.
+/// When somebody has to look at a call again: at the next step of a network that is a table; on a real line
+/// when the node that holds the call has not said for a lease's time that it still does.
 pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
     match row.progress.status.stage() {
         Stage::Ringing | Stage::InProgress => {}
@@ -83,7 +97,11 @@ pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
         return row.next_step_at;
     }
     let Some(network) = row.network else {
-        return env.carriers.in_mode(row.mode).and_then(|carrier| carrier.lease()).map(|lease| env.context.now.plus(lease));
+        return env
+            .carriers
+            .in_mode(row.mode)
+            .and_then(|carrier| carrier.lease())
+            .map(|lease| env.context.now.plus(lease));
     };
     if let Some(asked) = row.hang_up_at {
         return Some(asked);
@@ -94,9 +112,11 @@ pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
     Some(next.map_or(row.started_at, |next| row.started_at.plus(next.after_ms)))
 }
 
-/// What a conversation of a network that is a table leaves behind: the agent's published flow played with set answers.
+/// What a conversation of a network that is a table leaves behind: the agent's published flow played with set
+/// answers.
 fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<bool, Failure> {
-    let talked = row.progress.status == Status::Completed && row.progress.end_cause.as_deref() == Some(EndCause::AgentEnded.as_str());
+    let talked = row.progress.status == Status::Completed
+        && row.progress.end_cause.as_deref() == Some(EndCause::AgentEnded.as_str());
     if row.network.is_none() || !talked {
         return Ok(false);
     }
@@ -114,19 +134,32 @@ fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<bool, Failu
     });
     if let Some(to) = brought? {
         row.progress.end_cause = Some(EndCause::TransferHandoff.as_str().to_owned());
-        emit_with(tx, env, row, "call.transferred", json!({"transferredTo": to, "transferredAt": row.progress.ended_at}))?;
+        emit_with(
+            tx,
+            env,
+            row,
+            "call.transferred",
+            json!({"transferredTo": to, "transferredAt": row.progress.ended_at}),
+        )?;
     }
-    let mut transcript: Vec<Value> = played.transcript.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();
+    let mut transcript: Vec<Value> =
+        played.transcript.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();
     if row.progress.opted_out {
         transcript.push(json!({"role": "customer", "text": "Please do not call me again."}));
     }
     row.outcome = Some(if row.progress.opted_out { "opted_out" } else { "simulated" }.to_owned());
-    calls::save_content(tx, row.workspace, row.id, &Value::Array(transcript), &Value::Object(played.extracted))?;
+    calls::save_content(
+        tx,
+        row.workspace,
+        row.id,
+        &Value::Array(transcript),
+        &Value::Object(played.extracted),
+    )?;
     Ok(true)
 }
 
-/// The callee asked not to be called again: the number goes on the do-not-call list, and who was called counts as opted out even if the
-/// record has another number.
+/// The callee asked not to be called again: the number goes on the do-not-call list, and who was called
+/// counts as opted out even if the record has another number.
 fn opt_out(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
     let (context, source) = (&env.context, Source::Call(row.id));
     if let Ok(phone) = Phone::normalize(&row.to_number) {
@@ -144,12 +177,23 @@ fn opt_out(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
 }
 
 /// Writes a call event (docs/contract/webhooks.md#call-data).
-pub(in crate::app) fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str) -> Result<(), Failure> {
+pub(in crate::app) fn emit(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &CallRow,
+    kind: &'static str,
+) -> Result<(), Failure> {
     emit_with(tx, env, row, kind, Value::Null)
 }
 
 /// The same, with fields of its own beside the usual ones.
-pub(super) fn emit_with(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str, extra: Value) -> Result<(), Failure> {
+pub(super) fn emit_with(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &CallRow,
+    kind: &'static str,
+    extra: Value,
+) -> Result<(), Failure> {
     let progress = &row.progress;
     let mut data = json!({
         "callId": row.id,

@@ -1,7 +1,8 @@
 //! Many dials that are due at once go first.
 //!
-//! While the dialler works through them, what is learned of the calls that were dialled already waits: each of its transactions would take the place of
-//! a dial whose time has come. It is a matter of seconds: the dialler says when it ends, and bounds it.
+//! While the dialler works through them, what is learned of the calls that were dialled already waits: each
+//! of its transactions would take the place of a dial whose time has come. It is a matter of seconds: the
+//! dialler says when it ends, and bounds it.
 
 use tokio::sync::watch;
 
@@ -22,7 +23,8 @@ impl Burst {
         Begun(self)
     }
 
-    /// Waits for its end, if there is one. For the clock that is waiting outside: the dialler may need its time to pass.
+    /// Waits for its end, if there is one. For the clock that is waiting outside: the dialler may need its
+    /// time to pass.
     pub async fn over(&self) {
         // The sender is `self`: it cannot be gone.
         let _ = self.0.subscribe().wait_for(|begun| !begun).await;

@@ -1,9 +1,10 @@
 //! Who a call is for: the contact that it finds or makes.
 //!
-//! With `externalRef` the contact of that reference is called on whatever number is given: the reference says who it is, and the number
-//! on the contact's record does not change. A reference that is new takes over the number's contact when that one has none; when the number
-//! belongs to a person with another reference, the newcomer is a contact of its own without a number (one number = one contact). A test call uses
-//! real contacts as they are and changes none; the people it makes itself are seen by test keys only.
+//! With `externalRef` the contact of that reference is called on whatever number is given: the reference says
+//! who it is, and the number on the contact's record does not change. A reference that is new takes over the
+//! number's contact when that one has none; when the number belongs to a person with another reference, the
+//! newcomer is a contact of its own without a number (one number = one contact). A test call uses real
+//! contacts as they are and changes none; the people it makes itself are seen by test keys only.
 
 use domain::ids::{Contact, Id};
 use domain::phone::Phone;
@@ -49,7 +50,13 @@ fn worlds(mode: Mode) -> &'static [Mode] {
 }
 
 /// Looks the person up.
-pub(super) fn find(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, reference: Option<&str>, phone: Option<Phone>) -> Result<Who, Failure> {
+pub(super) fn find(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    reference: Option<&str>,
+    phone: Option<Phone>,
+) -> Result<Who, Failure> {
     if let Some(reference) = reference {
         for world in worlds(mode) {
             if let Some(contact) = contacts::find_by_reference(tx, tenant, *world, reference)? {
@@ -62,7 +69,9 @@ pub(super) fn find(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, reference: Optio
     for world in worlds(mode) {
         match contacts::find_by_phone(tx, tenant, *world, &phone)? {
             Some(contact) if reference.is_none() => return Ok(Who::Known(Box::new(contact))),
-            Some(contact) if contact.external_ref.is_none() && contact.mode == mode => return Ok(Who::Adopted(Box::new(contact))),
+            Some(contact) if contact.external_ref.is_none() && contact.mode == mode => {
+                return Ok(Who::Adopted(Box::new(contact)));
+            }
             Some(contact) => taken = contact.mode == mode,
             None => {}
         }
@@ -71,7 +80,12 @@ pub(super) fn find(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, reference: Optio
 }
 
 /// The contact that a call to this number without a reference would be for, if there is one already.
-pub(in crate::app) fn find_known(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, phone: Phone) -> Result<Option<ContactRow>, Failure> {
+pub(in crate::app) fn find_known(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    phone: Phone,
+) -> Result<Option<ContactRow>, Failure> {
     Ok(find(tx, tenant, mode, None, Some(phone))?.contact().cloned())
 }
 
@@ -85,7 +99,8 @@ pub(super) struct Found {
     pub new: Option<ContactRow>,
 }
 
-/// Remembers that the contact is called, and gives the call's reference to one that is adopted. A new one starts with the call's values.
+/// Remembers that the contact is called, and gives the call's reference to one that is adopted. A new one
+/// starts with the call's values.
 pub(super) fn ensure(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -105,10 +120,13 @@ pub(super) fn ensure(
         Who::Adopted(contact) => {
             contacts::touch(tx, tenant, contact.id, context.now)?;
             let adopted = match reference {
-                Some(reference) => contacts::adopt_reference(tx, tenant, mode, contact.id, reference, context.now)?,
+                Some(reference) => {
+                    contacts::adopt_reference(tx, tenant, mode, contact.id, reference, context.now)?
+                }
                 None => false,
             };
-            let external_ref = if adopted { reference.map(str::to_owned) } else { contact.external_ref.clone() };
+            let external_ref =
+                if adopted { reference.map(str::to_owned) } else { contact.external_ref.clone() };
             Ok(Found { id: contact.id, external_ref, new: None })
         }
         Who::New { phone } => {
@@ -118,7 +136,13 @@ pub(super) fn ensure(
     }
 }
 
-fn new(context: &Context, mode: Mode, reference: Option<&str>, phone: Option<String>, variables: &Map<String, Value>) -> ContactRow {
+fn new(
+    context: &Context,
+    mode: Mode,
+    reference: Option<&str>,
+    phone: Option<String>,
+    variables: &Map<String, Value>,
+) -> ContactRow {
     ContactRow {
         id: context.ids.make(),
         mode,

@@ -1,4 +1,5 @@
-//! Calls that are due for a look: the next step of a network that is a table, or a placement whose outcome nobody stored.
+//! Calls that are due for a look: the next step of a network that is a table, or a placement whose outcome
+//! nobody stored.
 
 use std::sync::Arc;
 
@@ -17,7 +18,8 @@ use crate::app::{App, Failure, flows};
 /// Calls looked at in one transaction.
 const BATCH: i64 = 100;
 
-/// Looks at a batch of due calls; whether there may be more. Any node may do so at any time: the rows are held while they change.
+/// Looks at a batch of due calls; whether there may be more. Any node may do so at any time: the rows are
+/// held while they change.
 pub async fn work_due(app: &App) -> Result<bool, Failure> {
     let env = app.call_env();
     let batch = flows::of_due(app, env.context.now, BATCH).await?;
@@ -85,6 +87,7 @@ async fn recover(app: &App, call: CallRow) -> Result<(), Failure> {
         Standing::Unheard => Err(DialError::ProviderErrorBeforeRing),
         Standing::Unknown => Err(DialError::Uncertain),
     };
-    // How the request that placed it would have been answered is kept for its repeat; nobody waits for it here.
+    // How the request that placed it would have been answered is kept for its repeat; nobody waits for it
+    // here.
     store_outcome(app, Arc::new(call), outcome, None).await.map(|_| ())
 }

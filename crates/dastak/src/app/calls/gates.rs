@@ -1,4 +1,5 @@
-//! What the compliance gates are told and what they say, for calls of every origin and for the preflight of nudges: the one place where they are asked.
+//! What the compliance gates are told and what they say, for calls of every origin and for the preflight of
+//! nudges: the one place where they are asked.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -30,7 +31,12 @@ pub(super) struct Person {
 pub(super) type Number = (Phone, String);
 
 /// What is known of these numbers, read at once.
-pub(super) fn read_people(tx: &mut Tx<'_>, tenant: Tenant, numbers: Vec<Number>, now: Timestamp) -> Result<Vec<(Phone, Person)>, DbError> {
+pub(super) fn read_people(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    numbers: Vec<Number>,
+    now: Timestamp,
+) -> Result<Vec<(Phone, Person)>, DbError> {
     if numbers.is_empty() {
         return Ok(Vec::new());
     }
@@ -39,14 +45,20 @@ pub(super) fn read_people(tx: &mut Tx<'_>, tenant: Tenant, numbers: Vec<Number>,
     let registry = dnd::contains_each(tx, &texts)?;
     let mut listed = do_not_call::among(tx, tenant, &hashes)?;
     listed.sort();
-    let mut dials = HashMap::<String, (i64, i64)>::from_iter(calls::dials_to(tx, tenant, &texts, &hashes, now)?);
+    let mut dials =
+        HashMap::<String, (i64, i64)>::from_iter(calls::dials_to(tx, tenant, &texts, &hashes, now)?);
     let found = contacts::find_by_phones(tx, tenant, Mode::Live, &texts)?;
-    let mut contacts = HashMap::<String, Box<ContactRow>>::from_iter(found.into_iter().filter_map(|row| Some((row.phone.clone()?, Box::new(row)))));
+    let mut contacts = HashMap::<String, Box<ContactRow>>::from_iter(
+        found.into_iter().filter_map(|row| Some((row.phone.clone()?, Box::new(row)))),
+    );
     let people = texts.iter().zip(&hashes).zip(&registry).map(|((text, hash), on_registry)| Person {
         contact: contacts.remove(text),
         on_registry: *on_registry,
         on_list: listed.binary_search(hash).is_ok(),
-        dials: [text, hash].into_iter().filter_map(|key| dials.remove(key)).fold((0, 0), |(day, week), more| (day + more.0, week + more.1)),
+        dials: [text, hash]
+            .into_iter()
+            .filter_map(|key| dials.remove(key))
+            .fold((0, 0), |(day, week), more| (day + more.0, week + more.1)),
     });
     Ok(phones.iter().copied().zip(people).collect())
 }
@@ -67,7 +79,12 @@ pub struct Dial<'a> {
 }
 
 /// Gathers what the gates want to know; of `person`, if somebody has read it already in this transaction.
-pub(super) fn facts(tx: &mut Tx<'_>, env: &Env, dial: Dial<'_>, person: Option<&Person>) -> Result<Facts, Failure> {
+pub(super) fn facts(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    dial: Dial<'_>,
+    person: Option<&Person>,
+) -> Result<Facts, Failure> {
     let Dial { tenant, mode, purpose, to, contact } = dial;
     let test = mode == Mode::Test;
     let number = to.to_string();
@@ -102,8 +119,9 @@ pub fn judge_gates(tx: &mut Tx<'_>, env: &Env, pack: &Pack, dial: Dial<'_>) -> R
     Ok(judge(pack, &facts(tx, env, dial, None)?, env.context.now))
 }
 
-/// What the gates said, and the texts that record it: the same for every dial of which they were told the same. Only nudges and scheduled calls ask when
-/// hours open and have a timeline, so that is made when it is asked for.
+/// What the gates said, and the texts that record it: the same for every dial of which they were told the
+/// same. Only nudges and scheduled calls ask when hours open and have a timeline, so that is made when it is
+/// asked for.
 #[derive(Debug)]
 pub struct Judged {
     /// Their verdicts.
@@ -122,7 +140,15 @@ impl Judged {
     pub(super) fn new(pack: &Arc<Pack>, facts: &Facts, now: Timestamp) -> Self {
         let said = judge(pack, facts, now);
         let (release, checks) = (OnceLock::new(), OnceLock::new());
-        Self { gate_results: said.gate_results(), pack: pack.clone(), purpose: facts.purpose, now, release, checks, said }
+        Self {
+            gate_results: said.gate_results(),
+            pack: pack.clone(),
+            purpose: facts.purpose,
+            now,
+            release,
+            checks,
+            said,
+        }
     }
 
     /// When the pack's window for nudges opens, counted from now, and closes again.
@@ -149,7 +175,11 @@ fn checks(said: &Judgement, opens: Option<Timestamp>) -> String {
         }
         let (gate, verdict) = (finding.gate.as_str(), finding.verdict.as_str());
         // Writing to a text does not fail.
-        let _ = write!(text, r#",{{"check":"{gate}","ok":{},"verdict":"{verdict}""#, finding.verdict != Verdict::Refuse);
+        let _ = write!(
+            text,
+            r#",{{"check":"{gate}","ok":{},"verdict":"{verdict}""#,
+            finding.verdict != Verdict::Refuse
+        );
         for (name, value) in &evidence {
             let _ = write!(text, r#","{name}":{value}"#);
         }

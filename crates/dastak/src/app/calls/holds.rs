@@ -34,7 +34,12 @@ pub(super) fn begin(tx: &mut Tx<'_>, row: &mut CallRow) {
 }
 
 /// When the hold of a leg has to grow for the first time, if it pays.
-pub(super) fn first_growth(line: bool, price: i64, answered_at: Option<Timestamp>, minutes: i64) -> Option<Timestamp> {
+pub(super) fn first_growth(
+    line: bool,
+    price: i64,
+    answered_at: Option<Timestamp>,
+    minutes: i64,
+) -> Option<Timestamp> {
     answered_at.filter(|_| line && price > 0).map(|answered| grows_at(answered, minutes))
 }
 
@@ -104,7 +109,8 @@ fn grow(tx: &mut Tx<'_>, now: Timestamp) -> Result<usize, Failure> {
     }
     for (tenant, mut group) in of_workspace {
         group.sort_by_key(|(one, _)| one.grow_at);
-        let amounts: Vec<i64> = group.iter().map(|(one, needed)| one.price.saturating_mul(needed - one.minutes)).collect();
+        let amounts: Vec<i64> =
+            group.iter().map(|(one, needed)| one.price.saturating_mul(needed - one.minutes)).collect();
         let covered = wallets::grow(tx, tenant, &amounts)?;
         for (one, needed) in &group[..covered] {
             call_legs::set_growth(tx, one, *needed, Some(grows_at(one.answered_at, *needed)))?;

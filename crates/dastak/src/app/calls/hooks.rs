@@ -7,8 +7,8 @@ use store::calls::CallRow;
 use super::Env;
 use crate::app::{Failure, nudges, scheduled_calls, topics};
 
-/// Called once for every fact that was applied, after the call is saved and its own events are written. `call` is the call afterwards;
-/// after [`Fact::NotPlaced`] its row is gone.
+/// Called once for every fact that was applied, after the call is saved and its own events are written.
+/// `call` is the call afterwards; after [`Fact::NotPlaced`] its row is gone.
 pub(super) fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
     if call.next_step_at.is_some() {
         tx.wake(topics::CALLS);

@@ -1,5 +1,5 @@
-//! Calls that a request has just ended at once. Asking again is no conflict (docs/contract/calls.md#hanging-up), until somebody has been shown
-//! that the call has ended.
+//! Calls that a request has just ended at once. Asking again is no conflict
+//! (docs/contract/calls.md#hanging-up), until somebody has been shown that the call has ended.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,8 @@ use domain::time::{SECOND, Timestamp};
 
 /// How long a repeat is answered like the first request, milliseconds.
 const REPEATED: i64 = SECOND;
-/// Most calls that are remembered; the oldest are forgotten first. Then a repeat is told that the call has ended.
+/// Most calls that are remembered; the oldest are forgotten first. Then a repeat is told that the call has
+/// ended.
 const MOST: usize = 4_096;
 
 /// Remembers such calls on this node.
@@ -52,7 +53,9 @@ mod tests {
         let (hung_up, first, second) = (HungUp::default(), Id::new(1, 1), Id::new(1, 2));
         hung_up.note(first, Timestamp(0));
         hung_up.note(second, Timestamp(0));
-        assert!(hung_up.repeats(first, Timestamp(REPEATED - 1)) && !hung_up.repeats(first, Timestamp(REPEATED)));
+        assert!(
+            hung_up.repeats(first, Timestamp(REPEATED - 1)) && !hung_up.repeats(first, Timestamp(REPEATED))
+        );
         hung_up.shown(second);
         assert!(!hung_up.repeats(second, Timestamp(0)) && hung_up.repeats(first, Timestamp(0)));
     }

@@ -40,8 +40,12 @@ pub async fn answerable(app: &App, caller: Caller) -> Result<Welcome, Failure> {
 
 fn decide(tx: &mut Tx<'_>, env: &Env, caller: &Caller) -> Result<Welcome, Failure> {
     let number = Phone::normalize(&caller.to).map_or_else(|_| caller.to.clone(), |phone| phone.to_string());
-    let Some((tenant, number)) = numbers::owner(tx, &number)? else { return Ok(Welcome::Decline(404, "nobody owns the number")) };
-    let Some(workspace) = workspaces::get_for_update(tx, tenant)? else { return Ok(Welcome::Decline(404, "nobody owns the number")) };
+    let Some((tenant, number)) = numbers::owner(tx, &number)? else {
+        return Ok(Welcome::Decline(404, "nobody owns the number"));
+    };
+    let Some(workspace) = workspaces::get_for_update(tx, tenant)? else {
+        return Ok(Welcome::Decline(404, "nobody owns the number"));
+    };
     let agent = match number.inbound_agent {
         Some(id) => agents::get(tx, tenant, id)?.filter(|agent| number_rules::check_inbound(agent).is_ok()),
         None => None,
@@ -55,7 +59,9 @@ fn decide(tx: &mut Tx<'_>, env: &Env, caller: &Caller) -> Result<Welcome, Failur
     let why = match () {
         () if workspace.suspended => Some((403, "the workspace is suspended")),
         () if agent.is_none() => Some((480, "no agent answers the number")),
-        () if mine >= access::limit(&workspace, "concurrentCalls") || all >= env.platform_lines => Some((486, "no line is free")),
+        () if mine >= access::limit(&workspace, "concurrentCalls") || all >= env.platform_lines => {
+            Some((486, "no line is free"))
+        }
         () if !wallet::hold(tx, tenant, row.price, 1)? => Some((480, "the wallet is empty")),
         () => None,
     };
@@ -76,7 +82,14 @@ fn decide(tx: &mut Tx<'_>, env: &Env, caller: &Caller) -> Result<Welcome, Failur
     Ok(Welcome::Answer(Box::new(row)))
 }
 
-fn new_call(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, caller: &Caller, to: &str, from: Option<Phone>) -> Result<CallRow, Failure> {
+fn new_call(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    caller: &Caller,
+    to: &str,
+    from: Option<Phone>,
+) -> Result<CallRow, Failure> {
     let (contact, external_ref) = match from {
         Some(phone) => {
             let who = contact::find(tx, tenant, Mode::Live, None, Some(phone))?;

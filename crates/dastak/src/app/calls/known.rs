@@ -1,6 +1,7 @@
-//! What one transaction has learned while it places call after call: read once, then kept in step with what it placed itself. It must not outlive the
-//! transaction. Workspaces whose calls are live are held in it, so that their money and their own lines stand still; what others may change meanwhile
-//! (an agent unpublished, a key revoked) counts for the next transaction, as it would have for one that began a moment earlier.
+//! What one transaction has learned while it places call after call: read once, then kept in step with what
+//! it placed itself. It must not outlive the transaction. Workspaces whose calls are live are held in it, so
+//! that their money and their own lines stand still; what others may change meanwhile (an agent unpublished,
+//! a key revoked) counts for the next transaction, as it would have for one that began a moment earlier.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -25,18 +26,21 @@ use crate::app::decision_log::Chains;
 use crate::app::flows::{self, Needs};
 use crate::app::{Context, Failure, access};
 
-/// When this few lines of the platform are left, placements wait for each other, so that the last one is taken once.
+/// When this few lines of the platform are left, placements wait for each other, so that the last one is
+/// taken once.
 pub(super) const LAST_LINES: i64 = 256;
 
 /// An agent as far as every call of it needs the same.
 struct KnownAgent {
     row: Arc<AgentRow>,
     pack: Arc<Pack>,
-    /// What stands in its way whatever the call brings, and the variables that a call must bring; read with the first call that needs them.
+    /// What stands in its way whatever the call brings, and the variables that a call must bring; read with
+    /// the first call that needs them.
     needs: Option<(Arc<Needs>, Option<Refused>)>,
 }
 
-/// A workspace with the lines that calls of this transaction take and what they hold of its wallet, which is stored at the end ([`Known::finish`]).
+/// A workspace with the lines that calls of this transaction take and what they hold of its wallet, which is
+/// stored at the end ([`Known::finish`]).
 struct KnownWorkspace {
     row: Arc<WorkspaceRow>,
     held: i64,
@@ -57,7 +61,8 @@ pub struct Known {
     lines: HashMap<Tenant, i64>,
     /// Lines in use on the platform, and whether placements of other workspaces wait for this transaction.
     platform: Option<(i64, bool)>,
-    /// People whose numbers were looked up together. Each is used once: after that the transaction may have called them.
+    /// People whose numbers were looked up together. Each is used once: after that the transaction may have
+    /// called them.
     people: HashMap<(Tenant, Phone), Person>,
     judged: Vec<(Arc<Pack>, Facts, Arc<Judged>)>,
     /// A call of each hour whose figures have changed.
@@ -71,12 +76,22 @@ pub struct Known {
 
 impl Known {
     /// The workspace, held against other writers when the call is live.
-    pub(in crate::app) fn workspace(&mut self, tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<Arc<WorkspaceRow>, Failure> {
+    pub(in crate::app) fn workspace(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        mode: Mode,
+    ) -> Result<Arc<WorkspaceRow>, Failure> {
         Ok(self.wallet(tx, tenant, mode)?.0)
     }
 
     /// The workspace, and what of its balance no call holds, minor units.
-    pub(super) fn wallet(&mut self, tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<(Arc<WorkspaceRow>, i64), Failure> {
+    pub(super) fn wallet(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        mode: Mode,
+    ) -> Result<(Arc<WorkspaceRow>, i64), Failure> {
         use std::collections::btree_map::Entry;
         let known = match self.workspaces.entry((tenant, mode)) {
             Entry::Occupied(known) => known.into_mut(),
@@ -93,7 +108,13 @@ impl Known {
     }
 
     /// Looks these people up, who are called one after the other now, live and without a reference.
-    pub(in crate::app) fn meet(&mut self, tx: &mut Tx<'_>, tenant: Tenant, numbers: Vec<Number>, now: Timestamp) -> Result<(), Failure> {
+    pub(in crate::app) fn meet(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        numbers: Vec<Number>,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
         let people = gates::read_people(tx, tenant, numbers, now)?;
         self.people.extend(people.into_iter().map(|(phone, person)| ((tenant, phone), person)));
         Ok(())
@@ -106,7 +127,9 @@ impl Known {
 
     /// What the gates of a pack say to these facts.
     pub(super) fn judged(&mut self, pack: &Arc<Pack>, facts: Facts, now: Timestamp) -> Arc<Judged> {
-        if let Some((.., judged)) = self.judged.iter().find(|(of, told, _)| Arc::ptr_eq(of, pack) && *told == facts) {
+        if let Some((.., judged)) =
+            self.judged.iter().find(|(of, told, _)| Arc::ptr_eq(of, pack) && *told == facts)
+        {
             return judged.clone();
         }
         if self.judged.len() >= JUDGED {
@@ -117,13 +140,22 @@ impl Known {
         judged
     }
 
-    fn known_agent(&mut self, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<&mut KnownAgent>, Failure> {
+    fn known_agent(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        id: Id<Agent>,
+    ) -> Result<Option<&mut KnownAgent>, Failure> {
         use std::collections::hash_map::Entry;
         let slot = match self.agents.entry((tenant, id)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(empty) => {
                 let found = match agents::get(tx, tenant, id)? {
-                    Some(row) => Some(KnownAgent { pack: Arc::new(agent::pack(tx, tenant, &row)?), row: Arc::new(row), needs: None }),
+                    Some(row) => Some(KnownAgent {
+                        pack: Arc::new(agent::pack(tx, tenant, &row)?),
+                        row: Arc::new(row),
+                        needs: None,
+                    }),
                     None => None,
                 };
                 empty.insert(found)
@@ -133,7 +165,12 @@ impl Known {
     }
 
     /// The agent and the pack that it names, if there is one of this id.
-    pub(super) fn agent(&mut self, tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<(Arc<AgentRow>, Arc<Pack>)>, Failure> {
+    pub(super) fn agent(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        id: Id<Agent>,
+    ) -> Result<Option<(Arc<AgentRow>, Arc<Pack>)>, Failure> {
         Ok(self.known_agent(tx, tenant, id)?.map(|known| (known.row.clone(), known.pack.clone())))
     }
 
@@ -148,7 +185,8 @@ impl Known {
     ) -> Result<Option<Refused>, Failure> {
         let Some(known) = self.known_agent(tx, tenant, id)? else { return Ok(Some(Refused::AgentNotFound)) };
         if known.needs.is_none() {
-            known.needs = Some((flows::needs(tx, tenant, &known.row)?, agent::unready(tx, tenant, &known.row)?));
+            known.needs =
+                Some((flows::needs(tx, tenant, &known.row)?, agent::unready(tx, tenant, &known.row)?));
         }
         let Some((needs, unready)) = &known.needs else { return Ok(None) };
         let missing = agent::missing(&needs.required, given, saved);
@@ -160,12 +198,20 @@ impl Known {
         use std::collections::hash_map::Entry;
         Ok(match self.numbers.entry(tenant) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(empty) => empty.insert(numbers::list(tx, tenant)?.into_iter().map(|row| row.number).collect()),
+            Entry::Vacant(empty) => {
+                empty.insert(numbers::list(tx, tenant)?.into_iter().map(|row| row.number).collect())
+            }
         })
     }
 
     /// Whether a key is neither revoked nor expired.
-    pub(in crate::app) fn key_is_valid(&mut self, tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>, now: Timestamp) -> Result<bool, Failure> {
+    pub(in crate::app) fn key_is_valid(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        key: Id<ApiKey>,
+        now: Timestamp,
+    ) -> Result<bool, Failure> {
         if let Some(valid) = self.keys.get(&(tenant, key)) {
             return Ok(*valid);
         }
@@ -175,7 +221,11 @@ impl Known {
     }
 
     /// Lines in use: of the workspace, and of the whole platform.
-    pub(in crate::app) fn lines_in_use(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<(i64, i64), Failure> {
+    pub(in crate::app) fn lines_in_use(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+    ) -> Result<(i64, i64), Failure> {
         if let (Some(mine), Some((all, _))) = (self.lines.get(&tenant), self.platform) {
             return Ok((*mine, all));
         }
@@ -187,8 +237,15 @@ impl Known {
         Ok((mine, known.0))
     }
 
-    /// Lines in use by the workspace, and whose cap leaves none free. The caller holds the workspace, so its own count stands still.
-    pub(super) fn lines(&mut self, tx: &mut Tx<'_>, env: &Env, workspace: &WorkspaceRow, mode: Mode) -> Result<(i64, Option<Refused>), Failure> {
+    /// Lines in use by the workspace, and whose cap leaves none free. The caller holds the workspace, so its
+    /// own count stands still.
+    pub(super) fn lines(
+        &mut self,
+        tx: &mut Tx<'_>,
+        env: &Env,
+        workspace: &WorkspaceRow,
+        mode: Mode,
+    ) -> Result<(i64, Option<Refused>), Failure> {
         if mode == Mode::Test {
             return Ok((0, None));
         }
@@ -248,13 +305,16 @@ impl Known {
     /// Stores what was put off. The last thing that the transaction does with calls.
     ///
     /// # Errors
-    /// When the wallet does not cover what the calls hold, although the workspace was held: nothing may be stored.
+    /// When the wallet does not cover what the calls hold, although the workspace was held: nothing may be
+    /// stored.
     pub fn finish(mut self, tx: &mut Tx<'_>, context: &Context) -> Result<(), Failure> {
         self.write(tx)?;
         for call in self.hours.values() {
             calls::touch_hour(tx, call)?;
         }
-        for ((tenant, _), workspace) in self.workspaces.into_iter().filter(|(_, workspace)| workspace.placed > 0) {
+        for ((tenant, _), workspace) in
+            self.workspaces.into_iter().filter(|(_, workspace)| workspace.placed > 0)
+        {
             if !wallet::hold(tx, tenant, workspace.held, workspace.placed)? {
                 return Err(Failure::internal("a wallet was changed by somebody who did not hold it"));
             }

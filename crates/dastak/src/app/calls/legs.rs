@@ -80,19 +80,35 @@ pub enum LegFact {
 
 /// Decides whether somebody may be brought into a call, and writes the decision down, before anything is
 /// dialled.
-pub async fn begin_leg(app: &App, tenant: Tenant, call: Id<Call>, to: Phone, kind: LegKind) -> Result<Result<Leg, LegRefused>, Failure> {
+pub async fn begin_leg(
+    app: &App,
+    tenant: Tenant,
+    call: Id<Call>,
+    to: Phone,
+    kind: LegKind,
+) -> Result<Result<Leg, LegRefused>, Failure> {
     let env = app.call_env();
     app.store.tx(move |tx| decide(tx, &env, tenant, call, to, kind)).await
 }
 
-fn decide(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, call: Id<Call>, to: Phone, kind: LegKind) -> Result<Result<Leg, LegRefused>, Failure> {
-    let found = calls::get_for_update(tx, tenant, call)?.filter(|row| row.progress.status.is_live() && row.wish().is_none());
+fn decide(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    call: Id<Call>,
+    to: Phone,
+    kind: LegKind,
+) -> Result<Result<Leg, LegRefused>, Failure> {
+    let found = calls::get_for_update(tx, tenant, call)?
+        .filter(|row| row.progress.status.is_live() && row.wish().is_none());
     let Some(row) = found else { return Ok(Err(LegRefused::CallOver)) };
     let workspace = match row.mode {
         Mode::Live => workspaces::get_for_update(tx, tenant)?,
         Mode::Test => workspaces::get(tx, tenant)?,
     };
-    let Some(workspace) = workspace.filter(|workspace| !workspace.suspended) else { return Ok(Err(LegRefused::CallOver)) };
+    let Some(workspace) = workspace.filter(|workspace| !workspace.suspended) else {
+        return Ok(Err(LegRefused::CallOver));
+    };
     if row.upkeep.legs >= MOST_LEGS {
         return Ok(Err(LegRefused::TooMany));
     }
@@ -102,12 +118,18 @@ fn decide(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, call: Id<Call>, to: Phone,
     };
     let Some(agent) = agent else { return Ok(Err(LegRefused::CallOver)) };
     let number = to.to_string();
-    let staff = agent.allowed_transfer_numbers.as_array().into_iter().flatten().any(|allowed| allowed.as_str() == Some(number.as_str()));
+    let staff = agent
+        .allowed_transfer_numbers
+        .as_array()
+        .into_iter()
+        .flatten()
+        .any(|allowed| allowed.as_str() == Some(number.as_str()));
     let released = transfer_numbers::contains(tx, tenant, &number)?;
     let pack = agent::pack(tx, tenant, &agent)?;
     let contact = contacts::find_by_phone(tx, tenant, row.mode, &number)?;
     let purpose = Purpose::Transfer { staff, released };
-    let said = judge_gates(tx, env, &pack, Dial { tenant, mode: row.mode, purpose, to, contact: contact.as_ref() })?;
+    let said =
+        judge_gates(tx, env, &pack, Dial { tenant, mode: row.mode, purpose, to, contact: contact.as_ref() })?;
     let mut leg = LegRow {
         call,
         leg: row.upkeep.legs + 1,
@@ -158,7 +180,12 @@ fn decide(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, call: Id<Call>, to: Phone,
 }
 
 /// Takes a line and holds a minute for a leg of this workspace, which the caller holds; otherwise why not.
-fn take_line(tx: &mut Tx<'_>, env: &Env, workspace: &WorkspaceRow, price: i64) -> Result<Option<LegRefused>, Failure> {
+fn take_line(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    workspace: &WorkspaceRow,
+    price: i64,
+) -> Result<Option<LegRefused>, Failure> {
     let (mine, mut all) = calls::lines(tx, workspace.id)?;
     if mine >= access::limit(workspace, "concurrentCalls") {
         return Ok(Some(LegRefused::NoLine));
@@ -175,20 +202,35 @@ fn take_line(tx: &mut Tx<'_>, env: &Env, workspace: &WorkspaceRow, price: i64) -
 
 /// Stores what became of a leg, observed at `at`. What does not fit (late, repeated, the call is over)
 /// changes nothing.
-pub async fn report_leg(app: &App, tenant: Tenant, call: Id<Call>, leg: i64, fact: LegFact, at: Timestamp) -> Result<(), Failure> {
+pub async fn report_leg(
+    app: &App,
+    tenant: Tenant,
+    call: Id<Call>,
+    leg: i64,
+    fact: LegFact,
+    at: Timestamp,
+) -> Result<(), Failure> {
     let env = app.call_env();
     app.store
         .tx(move |tx| {
             let Some(row) = calls::get_for_update(tx, tenant, call)? else { return Ok(()) };
             let legs = call_legs::of_call_for_update(tx, tenant, call)?;
             let answers = legs.iter().filter(|leg| leg.answered_at.is_some()).count() as i64;
-            let Some(mut leg) = legs.into_iter().find(|known| known.leg == leg && known.ended_at.is_none()) else { return Ok(()) };
+            let Some(mut leg) = legs.into_iter().find(|known| known.leg == leg && known.ended_at.is_none())
+            else {
+                return Ok(());
+            };
             match fact {
                 LegFact::Answered if leg.answered_at.is_some() => Ok(()),
                 LegFact::Answered => {
                     leg.answered_at = Some(at);
                     leg.answer = Some(answers + 1);
-                    leg.grow_at = holds::first_growth(leg.line && row.wish().is_none(), leg.price, leg.answered_at, leg.minutes);
+                    leg.grow_at = holds::first_growth(
+                        leg.line && row.wish().is_none(),
+                        leg.price,
+                        leg.answered_at,
+                        leg.minutes,
+                    );
                     if leg.grow_at.is_some() {
                         tx.wake(topics::HOLDS);
                     }
@@ -208,7 +250,10 @@ pub(super) fn close_all(tx: &mut Tx<'_>, env: &Env, row: &CallRow, fact: Fact) -
         return Ok(());
     }
     let at = row.progress.ended_at.unwrap_or(env.context.now);
-    for leg in call_legs::of_call_for_update(tx, row.workspace, row.id)?.into_iter().filter(|leg| leg.ended_at.is_none()) {
+    for leg in call_legs::of_call_for_update(tx, row.workspace, row.id)?
+        .into_iter()
+        .filter(|leg| leg.ended_at.is_none())
+    {
         close(tx, env, leg, "call_over", at, fact == Fact::Lost)?;
     }
     Ok(())
@@ -217,18 +262,32 @@ pub(super) fn close_all(tx: &mut Tx<'_>, env: &Env, row: &CallRow, fact: Fact) -
 /// Brings somebody in on a network that is a table, which plays the conversation when it is over: the first
 /// of these numbers that may be rung and whose phone answers there. They were with the customer for its last
 /// seconds.
-pub(super) fn play(tx: &mut Tx<'_>, env: &Env, row: &CallRow, agent: Option<&AgentRow>, numbers: &[String]) -> Result<Option<String>, Failure> {
+pub(super) fn play(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &CallRow,
+    agent: Option<&AgentRow>,
+    numbers: &[String],
+) -> Result<Option<String>, Failure> {
     let (Some(network), Some(ended)) = (row.network, row.progress.ended_at) else { return Ok(None) };
-    let allowed: Vec<&str> =
-        agent.and_then(|agent| agent.allowed_transfer_numbers.as_array()).into_iter().flatten().filter_map(|number| number.as_str()).collect();
+    let allowed: Vec<&str> = agent
+        .and_then(|agent| agent.allowed_transfer_numbers.as_array())
+        .into_iter()
+        .flatten()
+        .filter_map(|number| number.as_str())
+        .collect();
     for number in numbers.iter().filter(|number| allowed.is_empty() || allowed.contains(&number.as_str())) {
         let Ok(to) = Phone::normalize(number) else { continue };
         let Ok(leg) = decide(tx, env, row.workspace, row.id, to, LegKind::Beside)? else { continue };
-        let found = call_legs::of_call_for_update(tx, row.workspace, row.id)?.into_iter().find(|known| known.leg == leg.number);
+        let found = call_legs::of_call_for_update(tx, row.workspace, row.id)?
+            .into_iter()
+            .find(|known| known.leg == leg.number);
         let Some(mut leg) = found else { continue };
         if refusal(network, to) == Some(DialError::ProviderErrorBeforeRing) {
             undo(tx, &leg)?;
-        } else if refusal(network, to).is_none() && script(network, to).first().is_some_and(|first| first.fact == Fact::Answered) {
+        } else if refusal(network, to).is_none()
+            && script(network, to).first().is_some_and(|first| first.fact == Fact::Answered)
+        {
             leg.answered_at = Some(ended.plus(-TOGETHER).max(row.progress.answered_at.unwrap_or(ended)));
             leg.answer = Some(1);
             close(tx, env, leg, "hangup", ended, false)?;
@@ -249,7 +308,14 @@ fn undo(tx: &mut Tx<'_>, leg: &LegRow) -> Result<(), Failure> {
     Ok(call_legs::remove(tx, leg)?)
 }
 
-fn close(tx: &mut Tx<'_>, env: &Env, mut leg: LegRow, cause: &str, at: Timestamp, lost: bool) -> Result<(), Failure> {
+fn close(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    mut leg: LegRow,
+    cause: &str,
+    at: Timestamp,
+    lost: bool,
+) -> Result<(), Failure> {
     // A fact that was observed out of order does not end a leg before its answer.
     let at = leg.answered_at.map_or(at, |answered| at.max(answered));
     leg.ended_at = Some(at);
@@ -258,7 +324,18 @@ fn close(tx: &mut Tx<'_>, env: &Env, mut leg: LegRow, cause: &str, at: Timestamp
     if std::mem::take(&mut leg.line) {
         let talk_ms = leg.answered_at.map_or(0, |answered| at.0 - answered.0);
         let reference = holds::leg_reference(leg.call, leg.answer.unwrap_or(1));
-        holds::pay(tx, env, &holds::Bill { tenant: leg.workspace, reference, price: leg.price, minutes: leg.minutes, talk_ms, lost })?;
+        holds::pay(
+            tx,
+            env,
+            &holds::Bill {
+                tenant: leg.workspace,
+                reference,
+                price: leg.price,
+                minutes: leg.minutes,
+                talk_ms,
+                lost,
+            },
+        )?;
         tx.wake(topics::DIALLER);
     }
     Ok(call_legs::save(tx, &leg)?)

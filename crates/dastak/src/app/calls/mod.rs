@@ -4,14 +4,18 @@
 //! The life of a placement, the same for the API, scheduled calls, nudges and campaigns:
 //! 1. [`prepare`] gathers everything that can stand in the way; [`Prepared::refused`] is the first of it in
 //!    the order of docs/contract/calls.md#refusals.
-//! 2. [`place_intent`] writes the call down as `queued` (its placing mark), holds a minute of the wallet and takes a line; [`block`] writes
-//!    down a refused one. Both in the transaction of step 1, which ends with [`Known::finish`]. Commit.
-//! 3. [`start_dial`] asks the carrier and stores its answer. A crash before that answer leaves the mark: [`work_due`] finds it when its
-//!    lease is over and asks the carrier what became of the dial. Nothing is dialled twice.
-//! 4. While somebody talks, the hold grows by a minute before each minute begins ([`grow_due`]). Who is brought in beside a call is a leg of its own
-//!    ([`begin_leg`]): a dial with its gates, its record, its line and its money.
-//! 5. Everything else is a [`domain::call::Fact`], and [`apply`] is the one place where a fact changes a call. Networks that are tables (test
-//!    mode, the sandbox) report their facts through [`work_due`]: the calls table says what is due, so a restart changes nothing.
+//! 2. [`place_intent`] writes the call down as `queued` (its placing mark), holds a minute of the wallet and
+//!    takes a line; [`block`] writes down a refused one. Both in the transaction of step 1, which ends with
+//!    [`Known::finish`]. Commit.
+//! 3. [`start_dial`] asks the carrier and stores its answer. A crash before that answer leaves the mark:
+//!    [`work_due`] finds it when its lease is over and asks the carrier what became of the dial. Nothing is
+//!    dialled twice.
+//! 4. While somebody talks, the hold grows by a minute before each minute begins ([`grow_due`]). Who is
+//!    brought in beside a call is a leg of its own ([`begin_leg`]): a dial with its gates, its record, its
+//!    line and its money.
+//! 5. Everything else is a [`domain::call::Fact`], and [`apply`] is the one place where a fact changes a
+//!    call. Networks that are tables (test mode, the sandbox) report their facts through [`work_due`]: the
+//!    calls table says what is due, so a restart changes nothing.
 
 mod agent;
 mod apply;
@@ -70,10 +74,14 @@ pub struct Carriers {
 }
 
 impl Carriers {
-    /// The carriers that the settings name, without telephone lines: the sandbox is its table then, and SIP trunks are nobody.
+    /// The carriers that the settings name, without telephone lines: the sandbox is its table then, and SIP
+    /// trunks are nobody.
     pub fn of(config: &Config) -> Self {
         let sandbox = || Arc::new(Scripted(Network::Sandbox)) as Arc<dyn Carrier>;
-        Self { test: Arc::new(Scripted(Network::Test)), live: (config.telephony.carrier == Kind::Sandbox).then(sandbox) }
+        Self {
+            test: Arc::new(Scripted(Network::Test)),
+            live: (config.telephony.carrier == Kind::Sandbox).then(sandbox),
+        }
     }
 
     /// The carrier of a world.
@@ -102,6 +110,11 @@ impl App {
     /// What the transactions of calls need, as of now.
     pub fn call_env(&self) -> Env {
         let (carriers, node) = (self.carriers.clone(), self.ports.node.clone());
-        Env { context: self.context(), carriers, platform_lines: self.config.telephony.concurrent_calls, node }
+        Env {
+            context: self.context(),
+            carriers,
+            platform_lines: self.config.telephony.concurrent_calls,
+            node,
+        }
     }
 }

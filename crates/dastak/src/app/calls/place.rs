@@ -22,7 +22,8 @@ use crate::app::{App, Failure, topics};
 
 /// How long a dial may take before somebody asks what became of it.
 pub(super) const PLACING_LEASE: i64 = 30 * SECOND;
-/// The end of the lease in which nothing is dialled any more: a dial that is on its way must have reached the carrier when somebody asks.
+/// The end of the lease in which nothing is dialled any more: a dial that is on its way must have reached the
+/// carrier when somebody asks.
 pub(super) const LEASE_MARGIN: i64 = 15 * SECOND;
 
 /// What the first transaction of a request came to.
@@ -36,7 +37,13 @@ enum Intent {
 }
 
 /// `POST /v1/calls`.
-pub async fn place(app: &Arc<App>, tenant: Tenant, mode: Mode, once: Once, body: NewCall) -> Result<Answer, Failure> {
+pub async fn place(
+    app: &Arc<App>,
+    tenant: Tenant,
+    mode: Mode,
+    once: Once,
+    body: NewCall,
+) -> Result<Answer, Failure> {
     check_metadata(&body.metadata)?;
     let env = app.call_env();
     let order = Order { once: once.key_and_holder(), ..Order::of(body) };
@@ -97,31 +104,37 @@ type Request = Option<(Once, Vec<Warning>)>;
 /// What became of a dial, and what the request is told of it.
 type Settled = (Result<CallRow, DialError>, Result<Answer, Failure>);
 
-/// Asks the carrier to dial a call that [`place_intent`] wrote down, and stores what it says, after all dials that are due at once
-/// ([`Burst`](super::Burst)). For callers that the clock counts (jobs).
-/// What placed the call hears of the outcome as a fact (`hooks`), whoever stores it.
+/// Asks the carrier to dial a call that [`place_intent`] wrote down, and stores what it says, after all dials
+/// that are due at once ([`Burst`](super::Burst)). For callers that the clock counts (jobs). What placed the
+/// call hears of the outcome as a fact (`hooks`), whoever stores it.
 pub async fn start_dial(app: &App, call: Arc<CallRow>) -> Result<Result<CallRow, DialError>, Failure> {
     Ok(dial(app, call, None).await?.0)
 }
 
 async fn dial(app: &App, call: Arc<CallRow>, request: Request) -> Result<Settled, Failure> {
     let outcome = match (app.carriers.in_mode(call.mode), dial_order(&call)) {
-        (Some(carrier), Some(order)) if may_dial(&call, app.clock.now()) => app.clock.outside(carrier.dial(order)).await,
+        (Some(carrier), Some(order)) if may_dial(&call, app.clock.now()) => {
+            app.clock.outside(carrier.dial(order)).await
+        }
         _ => Err(DialError::ProviderErrorBeforeRing),
     };
     if request.is_none() {
         app.clock.outside(app.burst.over()).await;
     }
-    // On the heap, and only now: thousands of dials may wait for the end of a burst, and storing takes many times their room.
+    // On the heap, and only now: thousands of dials may wait for the end of a burst, and storing takes many
+    // times their room.
     Box::pin(store_outcome(app, call, outcome, request)).await
 }
 
-/// Whether what was decided still stands: the store may have been slow, the machine may have slept, its clock may have been set.
+/// Whether what was decided still stands: the store may have been slow, the machine may have slept, its clock
+/// may have been set.
 fn may_dial(call: &CallRow, now: Timestamp) -> bool {
-    call.next_step_at.is_some_and(|lease| lease.plus(-PLACING_LEASE) <= now && now < lease.plus(-LEASE_MARGIN))
+    call.next_step_at
+        .is_some_and(|lease| lease.plus(-PLACING_LEASE) <= now && now < lease.plus(-LEASE_MARGIN))
 }
 
-/// The end of the lease of a call that is placed now. It is early enough that nothing is dialled after the calling hours.
+/// The end of the lease of a call that is placed now. It is early enough that nothing is dialled after the
+/// calling hours.
 fn lease(prepared: &Prepared, now: Timestamp) -> Timestamp {
     let open = |at: Timestamp| {
         prepared.pack.as_ref().is_none_or(|pack| match prepared.order.purpose {
@@ -149,15 +162,29 @@ pub(super) fn dial_order(call: &CallRow) -> Option<DialOrder> {
     })
 }
 
-/// The second transaction of a placement: the carrier's answer, and the answer to the request that waits for it.
-pub(super) async fn store_outcome(app: &App, call: Arc<CallRow>, outcome: Result<String, DialError>, request: Request) -> Result<Settled, Failure> {
-    let (env, id, carrier) = (app.call_env(), call.id, app.carriers.in_mode(call.mode).cloned().filter(|_| call.network.is_none()));
+/// The second transaction of a placement: the carrier's answer, and the answer to the request that waits for
+/// it.
+pub(super) async fn store_outcome(
+    app: &App,
+    call: Arc<CallRow>,
+    outcome: Result<String, DialError>,
+    request: Request,
+) -> Result<Settled, Failure> {
+    let (env, id, carrier) = (
+        app.call_env(),
+        call.id,
+        app.carriers.in_mode(call.mode).cloned().filter(|_| call.network.is_none()),
+    );
     let taken = outcome.is_ok();
     let settled = app
         .store
         .tx(move |tx| {
             let row = calls::get_for_update(tx, call.workspace, call.id)?;
-            let once = request.as_ref().map(|(once, _)| once.clone()).or_else(|| once_of(&call)).unwrap_or_else(Once::unkeyed);
+            let once = request
+                .as_ref()
+                .map(|(once, _)| once.clone())
+                .or_else(|| once_of(&call))
+                .unwrap_or_else(Once::unkeyed);
             let warnings = request.as_ref().map(|(_, warnings)| warnings.clone()).unwrap_or_default();
             let outcome = match row {
                 Some(row) if row.progress.status == Status::Queued => settle(tx, &env, row, &outcome)?,
@@ -182,7 +209,12 @@ fn once_of(call: &CallRow) -> Option<Once> {
     Some(Once::keyed(call.workspace.to_string(), call.mode, "placeCall", key, String::new(), holder))
 }
 
-fn settle(tx: &mut Tx<'_>, env: &Env, mut row: CallRow, outcome: &Result<String, DialError>) -> Result<Result<CallRow, DialError>, Failure> {
+fn settle(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    mut row: CallRow,
+    outcome: &Result<String, DialError>,
+) -> Result<Result<CallRow, DialError>, Failure> {
     let now = env.context.now;
     row.once = None;
     match outcome {
@@ -204,18 +236,31 @@ fn settle(tx: &mut Tx<'_>, env: &Env, mut row: CallRow, outcome: &Result<String,
 }
 
 /// What the request is told, kept with its key.
-fn answer(tx: &mut Tx<'_>, once: &Once, outcome: &Result<CallRow, DialError>, warnings: &[Warning]) -> Result<Result<Answer, Failure>, Failure> {
+fn answer(
+    tx: &mut Tx<'_>,
+    once: &Once,
+    outcome: &Result<CallRow, DialError>,
+    warnings: &[Warning],
+) -> Result<Result<Answer, Failure>, Failure> {
     match outcome {
         Ok(call) => {
             let provider_call_id = call.provider_call.clone().unwrap_or_default();
-            let body = Placed { placed: true, interaction_id: call.id, provider_call_id, warnings: warnings.to_vec() };
+            let body = Placed {
+                placed: true,
+                interaction_id: call.id,
+                provider_call_id,
+                warnings: warnings.to_vec(),
+            };
             let body = serde_json::to_value(body).map_err(|why| Failure::internal(why.to_string()))?;
             let contact = call.contact.map(|contact| contact.to_string());
             Ok(Ok(once.finish(tx, 200, &body, contact.as_deref())?))
         }
         Err(DialError::ProviderErrorBeforeRing) => {
             once.free(tx)?;
-            Ok(Err(Failure::new(codes::CALL_NOT_PLACED, "the call could not be placed: the carrier refused it, nobody was called")))
+            Ok(Err(Failure::new(
+                codes::CALL_NOT_PLACED,
+                "the call could not be placed: the carrier refused it, nobody was called",
+            )))
         }
         Err(DialError::Uncertain) => {
             // A repeat of the request must not dial again: it gets this answer.
@@ -227,12 +272,17 @@ fn answer(tx: &mut Tx<'_>, once: &Once, outcome: &Result<CallRow, DialError>, wa
     }
 }
 
-/// Writes down a call that nothing stands in the way of: `queued`, with a hold on the wallet and a line. [`Known::finish`] must follow in the
-/// transaction; the caller commits and then dials.
+/// Writes down a call that nothing stands in the way of: `queued`, with a hold on the wallet and a line.
+/// [`Known::finish`] must follow in the transaction; the caller commits and then dials.
 ///
 /// # Errors
 /// [`Refused::InsufficientBalance`] when the wallet does not cover it after all.
-pub fn place_intent(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) -> Result<Arc<CallRow>, Failure> {
+pub fn place_intent(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    known: &mut Known,
+    prepared: &Prepared,
+) -> Result<Arc<CallRow>, Failure> {
     let live = prepared.mode == Mode::Live;
     if live && known.wallet(tx, prepared.workspace.id, Mode::Live)?.1 < prepared.price() {
         return Err(Refused::InsufficientBalance.into());
@@ -240,7 +290,8 @@ pub fn place_intent(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Pr
     let mut call = new_call(tx, env, known, prepared)?;
     call.line = live;
     call.concurrent = prepared.lines_in_use + 1;
-    call.network = env.carriers.in_mode(prepared.mode).zip(prepared.to).and_then(|(carrier, to)| carrier.network(to));
+    call.network =
+        env.carriers.in_mode(prepared.mode).zip(prepared.to).and_then(|(carrier, to)| carrier.network(to));
     call.next_step_at = Some(lease(prepared, env.context.now));
     call.once = prepared.order.once.clone();
     let call = write(tx, known, env, prepared, call, None)?;
@@ -251,8 +302,15 @@ pub fn place_intent(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Pr
     Ok(call)
 }
 
-/// Writes down a call that a gate refused: it is listed with `state: blocked` and never dialled. [`Known::finish`] must follow in the transaction.
-pub fn block(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared, gate: Gate) -> Result<Arc<CallRow>, Failure> {
+/// Writes down a call that a gate refused: it is listed with `state: blocked` and never dialled.
+/// [`Known::finish`] must follow in the transaction.
+pub fn block(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    known: &mut Known,
+    prepared: &Prepared,
+    gate: Gate,
+) -> Result<Arc<CallRow>, Failure> {
     let mut call = new_call(tx, env, known, prepared)?;
     call.progress.status = Status::Blocked;
     call.progress.ended_at = Some(call.started_at);
@@ -260,14 +318,26 @@ pub fn block(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared,
     write(tx, known, env, prepared, call, Some(gate))
 }
 
-/// Writes the call, and proves the decision, before anything is dialled: every gate with its verdict and evidence.
-fn write(tx: &mut Tx<'_>, known: &mut Known, env: &Env, prepared: &Prepared, call: CallRow, blocked: Option<Gate>) -> Result<Arc<CallRow>, Failure> {
+/// Writes the call, and proves the decision, before anything is dialled: every gate with its verdict and
+/// evidence.
+fn write(
+    tx: &mut Tx<'_>,
+    known: &mut Known,
+    env: &Env,
+    prepared: &Prepared,
+    call: CallRow,
+    blocked: Option<Gate>,
+) -> Result<Arc<CallRow>, Failure> {
     let entry = Entry {
         timestamp: env.context.now,
         interaction_id: call.id.to_string(),
         decision: if blocked.is_some() { Decision::Blocked } else { Decision::Allowed },
         blocked_by: blocked.map(|gate| gate.as_str().to_owned()),
-        gate_results: prepared.judgement.as_ref().map(|judged| judged.gate_results.clone()).unwrap_or_default(),
+        gate_results: prepared
+            .judgement
+            .as_ref()
+            .map(|judged| judged.gate_results.clone())
+            .unwrap_or_default(),
         outcome: None,
         recording_ref: None,
         consent_ref: None,
@@ -283,7 +353,8 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) 
     let (order, tenant) = (&prepared.order, prepared.workspace.id);
     let to = prepared.to.ok_or(Refused::InvalidNumber)?;
     let reference = order.external_ref.as_deref();
-    let found = contact::ensure(tx, &env.context, tenant, prepared.mode, &prepared.who, reference, &order.variables)?;
+    let found =
+        contact::ensure(tx, &env.context, tenant, prepared.mode, &prepared.who, reference, &order.variables)?;
     if let Some(row) = found.new {
         known.add_contact(tenant, row);
     }

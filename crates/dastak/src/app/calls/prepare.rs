@@ -121,28 +121,50 @@ impl From<Refused> for Failure {
             Refused::AgentNotOutbound => Failure::plain(codes::AGENT_NOT_OUTBOUND),
             Refused::InvalidVariables(key) => {
                 let message = format!("variables.{key} must be a string, a number or a boolean");
-                Failure::new(codes::INVALID_VARIABLES, message).with_meta(json!({"key": key, "field": format!("variables.{key}")}))
+                Failure::new(codes::INVALID_VARIABLES, message)
+                    .with_meta(json!({"key": key, "field": format!("variables.{key}")}))
             }
             Refused::MissingVariables(missing) => {
                 let message = format!("the agent's flow needs values for {}", missing.join(", "));
-                Failure::new(codes::MISSING_REQUIRED_VARIABLES, message).with_meta(json!({"missing": missing}))
+                Failure::new(codes::MISSING_REQUIRED_VARIABLES, message)
+                    .with_meta(json!({"missing": missing}))
             }
-            Refused::FlowNotReady(issues) => Failure::plain(codes::FLOW_NOT_READY).with_meta(json!({"issues": issues})),
+            Refused::FlowNotReady(issues) => {
+                Failure::plain(codes::FLOW_NOT_READY).with_meta(json!({"issues": issues}))
+            }
             Refused::WorkspaceSuspended => Failure::plain(codes::WORKSPACE_SUSPENDED),
-            Refused::KybRequired => Failure::new(codes::KYB_REQUIRED, "the workspace must be verified (KYB) before placing calls"),
-            Refused::InvalidNumber => Failure::field("toNumber", "must be a valid Indian (+91) subscriber number"),
-            Refused::FromNumberNotOwned => Failure::new(codes::FROM_NUMBER_NOT_OWNED, "fromNumber must be an active number of the workspace")
-                .with_meta(json!({"field": "fromNumber"})),
-            Refused::NoNumber => Failure::new(codes::NO_PHONE_NUMBER, "buy a phone number before placing calls"),
-            Refused::InsufficientBalance => Failure::new(codes::INSUFFICIENT_BALANCE, "the wallet balance cannot cover this call"),
-            Refused::Blocked(gate) => Failure::new(codes::CALL_BLOCKED, format!("call blocked by compliance: {}", gate.as_str()))
-                .with_meta(json!({"reason": gate.as_str(), "blockReason": gate.as_str()})),
+            Refused::KybRequired => {
+                Failure::new(codes::KYB_REQUIRED, "the workspace must be verified (KYB) before placing calls")
+            }
+            Refused::InvalidNumber => {
+                Failure::field("toNumber", "must be a valid Indian (+91) subscriber number")
+            }
+            Refused::FromNumberNotOwned => Failure::new(
+                codes::FROM_NUMBER_NOT_OWNED,
+                "fromNumber must be an active number of the workspace",
+            )
+            .with_meta(json!({"field": "fromNumber"})),
+            Refused::NoNumber => {
+                Failure::new(codes::NO_PHONE_NUMBER, "buy a phone number before placing calls")
+            }
+            Refused::InsufficientBalance => {
+                Failure::new(codes::INSUFFICIENT_BALANCE, "the wallet balance cannot cover this call")
+            }
+            Refused::Blocked(gate) => {
+                Failure::new(codes::CALL_BLOCKED, format!("call blocked by compliance: {}", gate.as_str()))
+                    .with_meta(json!({"reason": gate.as_str(), "blockReason": gate.as_str()}))
+            }
             Refused::LinesFull { platform } => {
-                let message =
-                    if platform { "the platform is at capacity; try again shortly" } else { "concurrent-call limit reached; try again shortly" };
+                let message = if platform {
+                    "the platform is at capacity; try again shortly"
+                } else {
+                    "concurrent-call limit reached; try again shortly"
+                };
                 Failure { retry_after: Some(LINES_RETRY), ..Failure::new(codes::CONCURRENCY_LIMIT, message) }
             }
-            Refused::NoCarrier => Failure::new(codes::VOICE_UNAVAILABLE, "India-resident voice providers are not configured"),
+            Refused::NoCarrier => {
+                Failure::new(codes::VOICE_UNAVAILABLE, "India-resident voice providers are not configured")
+            }
         }
     }
 }
@@ -258,18 +280,28 @@ impl Prepared {
     }
 }
 
-/// Gathers what stands in the way of a call. It stores nothing. What the transaction has learned already (`known`) is not read again.
+/// Gathers what stands in the way of a call. It stores nothing. What the transaction has learned already
+/// (`known`) is not read again.
 ///
 /// # Errors
 /// Only what is no answer to the question: the store fails, or the workspace is gone.
-pub fn prepare(tx: &mut Tx<'_>, env: &Env, known: &mut Known, tenant: Tenant, mode: Mode, mut order: Order) -> Result<Prepared, Failure> {
+pub fn prepare(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    known: &mut Known,
+    tenant: Tenant,
+    mode: Mode,
+    mut order: Order,
+) -> Result<Prepared, Failure> {
     let (workspace, available) = known.wallet(tx, tenant, mode)?;
     let (agent, pack) = match order.agent.parse() {
         Ok(id) => known.agent(tx, tenant, id)?.unzip(),
         Err(_) => (None, None),
     };
     let to = Phone::normalize(&order.to_number).ok();
-    let mut person = to.filter(|_| mode == Mode::Live && order.external_ref.is_none()).and_then(|to| known.take_person(tenant, to));
+    let mut person = to
+        .filter(|_| mode == Mode::Live && order.external_ref.is_none())
+        .and_then(|to| known.take_person(tenant, to));
     if person.is_none() {
         // The store is asked about the person: it must know of what this transaction has placed.
         known.write(tx)?;
@@ -339,7 +371,11 @@ fn check(
 }
 
 /// The own number of a call: the one asked for, or the first active one.
-pub(in crate::app) fn own_number(tx: &mut Tx<'_>, tenant: Tenant, asked: Option<&str>) -> Result<OwnNumber, Failure> {
+pub(in crate::app) fn own_number(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    asked: Option<&str>,
+) -> Result<OwnNumber, Failure> {
     Ok(own_number_of(Known::default().numbers(tx, tenant)?, asked))
 }
 
@@ -347,6 +383,7 @@ fn own_number_of(owned: &[String], asked: Option<&str>) -> OwnNumber {
     let Some(asked) = asked else {
         return owned.first().map_or(OwnNumber::Nothing, |first| OwnNumber::Owned(first.clone()));
     };
-    let normalized = Phone::normalize(asked).map_or_else(|_| asked.trim().to_owned(), |phone| phone.to_string());
+    let normalized =
+        Phone::normalize(asked).map_or_else(|_| asked.trim().to_owned(), |phone| phone.to_string());
     if owned.contains(&normalized) { OwnNumber::Owned(normalized) } else { OwnNumber::NotOwned }
 }

@@ -39,7 +39,13 @@ pub fn view(row: CallRow) -> CallView {
 }
 
 /// `GET /v1/calls`: the page, and the key of the next one.
-pub async fn list(app: &App, tenant: Tenant, mode: Mode, filter: Filter, limit: i64) -> Result<(Vec<CallView>, Option<String>), Failure> {
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    filter: Filter,
+    limit: i64,
+) -> Result<(Vec<CallView>, Option<String>), Failure> {
     let mut rows = app.store.read(move |tx| calls::list(tx, tenant, mode, &filter, limit + 1)).await?;
     let more = rows.len() as i64 > limit;
     rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -71,8 +77,8 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
     })
 }
 
-/// `POST /v1/calls/{id}/hangup`: asks the carrier, then writes the wish down; the end itself is a fact that follows. A call that is still being
-/// placed is hung up by whoever stores the carrier's answer.
+/// `POST /v1/calls/{id}/hangup`: asks the carrier, then writes the wish down; the end itself is a fact that
+/// follows. A call that is still being placed is hung up by whoever stores the carrier's answer.
 pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<Value, Failure> {
     let call = app.store.read(move |tx| calls::get(tx, tenant, mode, id)).await?;
     let now = app.clock.now();
@@ -83,7 +89,9 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
     }
     let call = must_be_live(Some(call))?;
     if is_new(&call) {
-        let Some(carrier) = app.carriers.in_mode(mode) else { return Err(Failure::plain(codes::HANGUP_UNAVAILABLE)) };
+        let Some(carrier) = app.carriers.in_mode(mode) else {
+            return Err(Failure::plain(codes::HANGUP_UNAVAILABLE));
+        };
         if let Some(provider_call) = &call.provider_call
             && carrier.hang_up(provider_call).await.is_err()
         {
@@ -95,7 +103,9 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
             .tx(move |tx| {
                 let found = calls::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode);
                 // It was live a moment ago: a request beside this one has ended it meanwhile.
-                if found.as_ref().is_some_and(|row| row.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str())) {
+                if found.as_ref().is_some_and(|row| {
+                    row.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str())
+                }) {
                     return Ok(false);
                 }
                 let mut row = must_be_live(found)?;
@@ -124,7 +134,9 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
 
 /// Whoever has seen that a call is over is told so, too, when they hang up.
 fn shown(app: &App, row: &CallRow) {
-    if row.progress.status.stage() == Stage::Ended && row.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str()) {
+    if row.progress.status.stage() == Stage::Ended
+        && row.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str())
+    {
         app.hung_up.shown(row.id);
     }
 }

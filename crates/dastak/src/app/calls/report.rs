@@ -11,8 +11,16 @@ use store::calls::{self, CallRow};
 use super::apply::{apply_with, emit_with};
 use crate::app::{App, Failure};
 
-/// Stores a fact that was observed at `at`, with what the conversation left behind when it is over. The call afterwards; `None` when it is gone.
-pub async fn report(app: &App, tenant: Tenant, id: Id<Call>, fact: Fact, at: Timestamp, left: Option<Report>) -> Result<Option<CallRow>, Failure> {
+/// Stores a fact that was observed at `at`, with what the conversation left behind when it is over. The call
+/// afterwards; `None` when it is gone.
+pub async fn report(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Call>,
+    fact: Fact,
+    at: Timestamp,
+    left: Option<Report>,
+) -> Result<Option<CallRow>, Failure> {
     let env = app.call_env();
     app.store
         .tx(move |tx| match calls::get_for_update(tx, tenant, id)? {
@@ -44,7 +52,11 @@ pub struct Looked {
 }
 
 /// Says that this node still holds these calls.
-pub async fn keep_holding(app: &App, held: Vec<(Tenant, Id<Call>)>, until: Timestamp) -> Result<Looked, Failure> {
+pub async fn keep_holding(
+    app: &App,
+    held: Vec<(Tenant, Id<Call>)>,
+    until: Timestamp,
+) -> Result<Looked, Failure> {
     app.store
         .tx(move |tx| {
             let mut looked = Looked::default();

@@ -44,7 +44,12 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                 return Ok(None);
             };
             let Some(workspace) = workspaces::get(tx, tenant)? else { return Ok(None) };
-            let numbers = agent.allowed_transfer_numbers.as_array().into_iter().flatten().filter_map(|number| number.as_str().map(str::to_owned));
+            let numbers = agent
+                .allowed_transfer_numbers
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|number| number.as_str().map(str::to_owned));
             Ok::<_, Failure>(Some(Talk {
                 flow: agent::flow(tx, tenant, Some(&agent))?,
                 allowed_numbers: numbers.collect(),

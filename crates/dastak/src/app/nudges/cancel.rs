@@ -15,7 +15,14 @@ use crate::app::{App, Context, Failure, topics};
 const BATCH: i64 = 200;
 
 /// Applies `event` to a waiting nudge that the caller holds; whether it did.
-fn end(tx: &mut Tx<'_>, context: &Context, row: NudgeRow, event: Event, name: &'static str, changes: &mut Changes) -> Result<bool, Failure> {
+fn end(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    row: NudgeRow,
+    event: Event,
+    name: &'static str,
+    changes: &mut Changes,
+) -> Result<bool, Failure> {
     let decided = step(&row.state, event, context.now);
     if decided.verdict != Verdict::Applied {
         return Ok(false);
@@ -29,10 +36,16 @@ pub async fn cancel(app: &App, tenant: Tenant, mode: Mode, id: Id<Nudge>) -> Res
     let context = app.context();
     app.store
         .tx(move |tx| {
-            let row = nudges::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode).ok_or_else(|| Failure::not_found("nudge"))?;
+            let row = nudges::get_for_update(tx, tenant, id)?
+                .filter(|row| row.mode == mode)
+                .ok_or_else(|| Failure::not_found("nudge"))?;
             let decided = step(&row.state, Event::Cancel, context.now);
             if decided.verdict != Verdict::Applied {
-                let message = if row.state.status == Status::Finished { "the nudge has finished" } else { "the nudge is being dialled or live" };
+                let message = if row.state.status == Status::Finished {
+                    "the nudge has finished"
+                } else {
+                    "the nudge is being dialled or live"
+                };
                 return Err(Failure::new(codes::NUDGE_NOT_CANCELLABLE, message));
             }
             let mut changes = Changes::none();
@@ -44,7 +57,12 @@ pub async fn cancel(app: &App, tenant: Tenant, mode: Mode, id: Id<Nudge>) -> Res
 }
 
 /// `POST /v1/nudges/cancel`, in bounded steps; each is durable by itself.
-pub async fn cancel_many(app: &App, tenant: Tenant, mode: Mode, body: BulkCancel) -> Result<Cancelled, Failure> {
+pub async fn cancel_many(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    body: BulkCancel,
+) -> Result<Cancelled, Failure> {
     match (body.ids, body.all) {
         (Some(ids), None) => cancel_these(app, tenant, mode, ids).await,
         (None, Some(true)) => cancel_all(app, tenant, mode).await,
@@ -67,7 +85,10 @@ async fn cancel_these(app: &App, tenant: Tenant, mode: Mode, ids: Vec<String>) -
             .tx(move |tx| {
                 let (mut ended, mut changes) = (Vec::new(), Changes::none());
                 for id in &batch {
-                    let Some(row) = nudges::get_for_update(tx, tenant, *id)?.filter(|row| row.mode == mode) else { continue };
+                    let Some(row) = nudges::get_for_update(tx, tenant, *id)?.filter(|row| row.mode == mode)
+                    else {
+                        continue;
+                    };
                     if end(tx, &context, row, Event::Cancel, "cancel", &mut changes)? {
                         ended.push(*id);
                     }
@@ -125,9 +146,14 @@ fn end_of_key(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, key: Id<ApiKey
     Ok(more)
 }
 
-/// A key was revoked in this transaction: its waiting nudges are cancelled, the first batch now and the rest by the dialler. One that is made or
-/// picked up at this very moment is stopped just before its dial.
-pub fn revoke_key(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, key: Id<ApiKey>) -> Result<(), Failure> {
+/// A key was revoked in this transaction: its waiting nudges are cancelled, the first batch now and the rest
+/// by the dialler. One that is made or picked up at this very moment is stopped just before its dial.
+pub fn revoke_key(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    key: Id<ApiKey>,
+) -> Result<(), Failure> {
     if end_of_key(tx, context, tenant, key)? {
         nudges::add_revocation(tx, tenant, key)?;
         tx.wake(topics::DIALLER);
@@ -153,9 +179,15 @@ pub async fn work_revocations(app: &App) -> Result<bool, Failure> {
         .await
 }
 
-/// Erases what nudges hold of a person: those that wait finish `cancelled`, those in flight are not dialled again, and all lose number, reference,
-/// variables and metadata. How many were cancelled. `phone_hash` is `Keyring::hash_phone` of the number.
-pub fn erase_person(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, phone_hash: &str) -> Result<i64, Failure> {
+/// Erases what nudges hold of a person: those that wait finish `cancelled`, those in flight are not dialled
+/// again, and all lose number, reference, variables and metadata. How many were cancelled. `phone_hash` is
+/// `Keyring::hash_phone` of the number.
+pub fn erase_person(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    phone_hash: &str,
+) -> Result<i64, Failure> {
     let rows = nudges::of_person(tx, tenant, phone_hash)?;
     let mut cancelled = 0;
     for mode in [Mode::Live, Mode::Test] {

@@ -4,7 +4,10 @@ use api::error_codes as codes;
 use api::nudges::{NewNudge, Preflight, PreflightBody};
 use domain::compliance::{Pack, Purpose};
 use domain::ids::{ApiKey, Id};
-use domain::nudge::{Action, Admitted, InvalidVariable, OutsideWindow, Refused, Request, Retry, RetryOn, accept_variables, admit};
+use domain::nudge::{
+    Action, Admitted, InvalidVariable, OutsideWindow, Refused, Request, Retry, RetryOn, accept_variables,
+    admit,
+};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
@@ -39,11 +42,15 @@ struct Wanted {
 }
 
 fn read_number(text: &str) -> Result<Phone, Failure> {
-    Phone::normalize(text).map_err(|_| Failure::field("toNumber", "must be a valid Indian (+91) subscriber number"))
+    Phone::normalize(text)
+        .map_err(|_| Failure::field("toNumber", "must be a valid Indian (+91) subscriber number"))
 }
 
 fn moment(field: &str, text: Option<String>) -> Result<Option<Timestamp>, Failure> {
-    let read = |text: String| Timestamp::parse(&text).ok_or_else(|| Failure::field(field, "must be an ISO 8601 date-time with a time zone"));
+    let read = |text: String| {
+        Timestamp::parse(&text)
+            .ok_or_else(|| Failure::field(field, "must be an ISO 8601 date-time with a time zone"))
+    };
     text.map(read).transpose()
 }
 
@@ -55,8 +62,11 @@ fn check(body: NewNudge) -> Result<Wanted, Failure> {
     calls::check_metadata(&body.metadata)?;
     let retry = RetryOn::parse(body.retry.on.iter().map(String::as_str))
         .and_then(|on| Retry::new(body.retry.max_retries, on, body.retry.delay_minutes))
-        .map_err(|wrong| Failure::new(codes::INVALID_REQUEST, wrong.to_string()).with_meta(json!({"field": wrong.field()})))?;
-    let outside_window = OutsideWindow::parse(&body.outside_window).ok_or_else(|| Failure::field("outsideWindow", "must be one of queue, reject"))?;
+        .map_err(|wrong| {
+            Failure::new(codes::INVALID_REQUEST, wrong.to_string()).with_meta(json!({"field": wrong.field()}))
+        })?;
+    let outside_window = OutsideWindow::parse(&body.outside_window)
+        .ok_or_else(|| Failure::field("outsideWindow", "must be one of queue, reject"))?;
     Ok(Wanted {
         to: read_number(&body.to_number)?,
         agent: body.agent_id,
@@ -75,7 +85,8 @@ fn check(body: NewNudge) -> Result<Wanted, Failure> {
 pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> Result<Answer, Failure> {
     let wanted = check(body)?;
     let env = app.call_env();
-    let (tenant, mode, key, limit) = (caller.tenant(), caller.mode(), caller.key_id(), caller.limit("pendingNudges"));
+    let (tenant, mode, key, limit) =
+        (caller.tenant(), caller.mode(), caller.key_id(), caller.limit("pendingNudges"));
     app.store
         .tx(move |tx| {
             if let Turn::Given(answer) = once.reserve(tx, env.context.now)? {
@@ -89,7 +100,14 @@ pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> R
 }
 
 /// The nudge to be stored, if agent, numbers, variables and times are right.
-fn new(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, mode: Mode, key: Id<ApiKey>, wanted: &Wanted) -> Result<(NudgeRow, Admitted), Failure> {
+fn new(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    mode: Mode,
+    key: Id<ApiKey>,
+    wanted: &Wanted,
+) -> Result<(NudgeRow, Admitted), Failure> {
     let (agent, pack) = callable(tx, tenant, &wanted.agent)?;
     let from = match calls::own_number(tx, tenant, wanted.from.as_deref())? {
         OwnNumber::Owned(number) => Some(number),
@@ -143,7 +161,8 @@ fn refuse(refused: Refused) -> Failure {
     match refused {
         Refused::InvalidSchedule(problem) => Failure::new(codes::INVALID_SCHEDULE, problem),
         Refused::OutsideCallingWindow { next_window_at } => {
-            Failure::new(codes::OUTSIDE_CALLING_WINDOW, refused.to_string()).with_meta(json!({"nextWindowAt": next_window_at}))
+            Failure::new(codes::OUTSIDE_CALLING_WINDOW, refused.to_string())
+                .with_meta(json!({"nextWindowAt": next_window_at}))
         }
     }
 }
@@ -163,10 +182,16 @@ fn callable(tx: &mut Tx<'_>, tenant: Tenant, agent: &str) -> Result<(AgentRow, P
 }
 
 fn in_flight(nudge: Id<domain::ids::Nudge>) -> Failure {
-    Failure::new(codes::NUDGE_IN_FLIGHT, "another nudge to this number is live").with_meta(json!({"nudgeId": nudge}))
+    Failure::new(codes::NUDGE_IN_FLIGHT, "another nudge to this number is live")
+        .with_meta(json!({"nudgeId": nudge}))
 }
 
-fn store(tx: &mut Tx<'_>, env: &Env, (row, admitted): (NudgeRow, Admitted), limit: i64) -> Result<NudgeRow, Failure> {
+fn store(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    (row, admitted): (NudgeRow, Admitted),
+    limit: i64,
+) -> Result<NudgeRow, Failure> {
     let number = row.to_number.as_deref().unwrap_or_default();
     if let Some(live) = nudges::find_live(tx, row.workspace, row.mode, number)? {
         return Err(in_flight(live));
@@ -178,8 +203,7 @@ fn store(tx: &mut Tx<'_>, env: &Env, (row, admitted): (NudgeRow, Admitted), limi
             None => store::DbError::Retry("a nudge to the number was live a moment ago".into()).into(),
         });
     }
-    let window =
-        json!([{"check": "calling_window", "ok": admitted.nudge.status_reason.is_none(), "at": row.state.scheduled_at.unwrap_or(env.context.now)}]);
+    let window = json!([{"check": "calling_window", "ok": admitted.nudge.status_reason.is_none(), "at": row.state.scheduled_at.unwrap_or(env.context.now)}]);
     let mut changes = Changes::none();
     note(tx, &env.context, &row, None, Why { event: "created", checks: window.to_string() }, &mut changes)?;
     changes.write(tx)?;
@@ -194,14 +218,22 @@ fn store(tx: &mut Tx<'_>, env: &Env, (row, admitted): (NudgeRow, Admitted), limi
     }
     if !nudges::touch_within(tx, row.workspace, row.mode, row.look_at, limit)? {
         let message = format!("{limit} nudges are queued or scheduled already");
-        return Err(Failure { retry_after: Some(PENDING_RETRY), ..Failure::new(codes::PENDING_LIMIT, message) });
+        return Err(Failure {
+            retry_after: Some(PENDING_RETRY),
+            ..Failure::new(codes::PENDING_LIMIT, message)
+        });
     }
     tx.wake(topics::DIALLER);
     Ok(row)
 }
 
 /// `POST /v1/nudges/preflight`: what a dial would meet now. Stores nothing.
-pub async fn preflight(app: &App, tenant: Tenant, mode: Mode, body: PreflightBody) -> Result<Preflight, Failure> {
+pub async fn preflight(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    body: PreflightBody,
+) -> Result<Preflight, Failure> {
     let to = read_number(&body.to_number)?;
     let env = app.call_env();
     app.store

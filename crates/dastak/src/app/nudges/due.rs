@@ -1,7 +1,8 @@
 //! Looking at due nudges: facts, decision, and the intent to dial (docs/contract/nudges.md#when-it-is-due).
 //!
-//! One round serves several queues (workspace and mode), each with its share, in the order in which they were served last: a workspace with
-//! 10,000 due nudges does not delay one with one, and its nudges take turns. All of a round is one transaction; the dials follow its commit.
+//! One round serves several queues (workspace and mode), each with its share, in the order in which they were
+//! served last: a workspace with 10,000 due nudges does not delay one with one, and its nudges take turns.
+//! All of a round is one transaction; the dials follow its commit.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +25,8 @@ use crate::app::{App, Failure, access};
 
 /// Queues that one round serves.
 const QUEUES: i64 = 16;
-/// Nudges that one round looks at. On a shared store the workspaces of the round are held for many statements over the network: fewer.
+/// Nudges that one round looks at. On a shared store the workspaces of the round are held for many statements
+/// over the network: fewer.
 pub const BATCH: i64 = 512;
 const BATCH_SHARED: i64 = 64;
 
@@ -45,7 +47,8 @@ enum Allowance {
     Nothing,
 }
 
-/// Leaves a carrier alone that refuses call after call: nudges are held `provider_error`, nobody is dialled, no attempt is counted.
+/// Leaves a carrier alone that refuses call after call: nudges are held `provider_error`, nobody is dialled,
+/// no attempt is counted.
 #[derive(Debug, Default)]
 pub struct Breaker(Mutex<Refusals>);
 
@@ -118,7 +121,8 @@ pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, F
             let share = (batch / i64::try_from(queues.len()).unwrap_or(batch).max(1)).max(1);
             // Every node takes its locks in the same order.
             queues.sort_by_key(|queue| (queue.workspace, queue.mode));
-            let mut turns = queues.into_iter().map(|queue| desk.take(tx, queue, share)).collect::<Result<Vec<_>, _>>()?;
+            let mut turns =
+                queues.into_iter().map(|queue| desk.take(tx, queue, share)).collect::<Result<Vec<_>, _>>()?;
             let looked: usize = turns.iter().map(|turn| turn.rows.len()).sum();
             // One of each queue, then the second of each: nobody's first waits behind somebody's hundredth.
             while turns.iter().any(|turn| !turn.rows.is_empty()) {
@@ -137,12 +141,16 @@ pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, F
 }
 
 impl Desk {
-    /// Takes the share of one queue: first those that wait for a line, as many as there are lines, then what is due.
+    /// Takes the share of one queue: first those that wait for a line, as many as there are lines, then what
+    /// is due.
     fn take(&mut self, tx: &mut Tx<'_>, queue: Queue, share: i64) -> Result<Turn, Failure> {
         let now = self.env.context.now;
         let free = if queue.mode == Mode::Live { self.free_lines(tx, queue.workspace)? } else { i64::MAX };
-        let mut rows =
-            if queue.without_line > 0 && free > 0 { nudges::without_line(tx, queue.workspace, queue.mode, share.min(free))? } else { Vec::new() };
+        let mut rows = if queue.without_line > 0 && free > 0 {
+            nudges::without_line(tx, queue.workspace, queue.mode, share.min(free))?
+        } else {
+            Vec::new()
+        };
         let waiting = rows.len();
         if queue.due {
             for row in nudges::to_look_at(tx, queue.workspace, queue.mode, now, share)? {
@@ -152,7 +160,12 @@ impl Desk {
             }
         }
         if queue.mode == Mode::Live {
-            self.known.meet(tx, queue.workspace, rows.iter().filter(|row| row.state.is_pending()).filter_map(|row| number(row)).collect(), now)?;
+            self.known.meet(
+                tx,
+                queue.workspace,
+                rows.iter().filter(|row| row.state.is_pending()).filter_map(|row| number(row)).collect(),
+                now,
+            )?;
         }
         Ok(Turn { queue, free, rows: rows.into(), changes: Changes::none() })
     }
@@ -160,7 +173,10 @@ impl Desk {
     /// Looks at the next nudge of a queue, if there is one left.
     fn next(&mut self, tx: &mut Tx<'_>, turn: &mut Turn) -> Result<(), Failure> {
         let Some(row) = turn.rows.pop_front() else { return Ok(()) };
-        if turn.free <= 0 && row.state.status_reason == Some(StatusReason::ConcurrencyFull) && row.state.is_pending() {
+        if turn.free <= 0
+            && row.state.status_reason == Some(StatusReason::ConcurrencyFull)
+            && row.state.is_pending()
+        {
             return self.still_full(tx, *row, &mut turn.changes);
         }
         self.look(tx, *row, &mut turn.changes)
@@ -188,14 +204,18 @@ impl Desk {
         if !row.state.is_pending() {
             return self.look_in_flight(tx, row, changes);
         }
-        let prepared = match calls::prepare(tx, &self.env, &mut self.known, row.workspace, row.mode, order(&row)) {
-            Ok(prepared) => prepared,
-            // A defect in what this one nudge needs must not hold up all others.
-            Err(failure) if failure.error == error_codes::INTERNAL => return self.set_aside(tx, row, &failure, changes),
-            Err(failure) => return Err(failure),
-        };
+        let prepared =
+            match calls::prepare(tx, &self.env, &mut self.known, row.workspace, row.mode, order(&row)) {
+                Ok(prepared) => prepared,
+                // A defect in what this one nudge needs must not hold up all others.
+                Err(failure) if failure.error == error_codes::INTERNAL => {
+                    return self.set_aside(tx, row, &failure, changes);
+                }
+                Err(failure) => return Err(failure),
+            };
         let key_ok = self.known.key_is_valid(tx, row.workspace, row.api_key, self.env.context.now)?;
-        let owns_none = prepared.from == OwnNumber::NotOwned && self.known.numbers(tx, row.workspace)?.is_empty();
+        let owns_none =
+            prepared.from == OwnNumber::NotOwned && self.known.numbers(tx, row.workspace)?.is_empty();
         let (facts, mut checks) = facts(&row, &prepared, key_ok, owns_none);
         let mut decided = step(&row.state, Event::Due(facts), self.env.context.now);
         if decided.verdict != Verdict::Applied {
@@ -204,7 +224,14 @@ impl Desk {
         }
         if decided.actions.contains(&Action::Place) {
             if self.may_dial(&row) {
-                return self.place(tx, row, decided, &prepared, Why { event: "due", checks: checks.text() }, changes);
+                return self.place(
+                    tx,
+                    row,
+                    decided,
+                    &prepared,
+                    Why { event: "due", checks: checks.text() },
+                    changes,
+                );
             }
             decided = paused(decided, self.env.context.now);
             checks.add(format_args!(r#"{{"check":"carrier","ok":false,"paused":true}}"#));
@@ -226,7 +253,13 @@ impl Desk {
         Ok(())
     }
 
-    fn set_aside(&self, tx: &mut Tx<'_>, mut row: NudgeRow, failure: &Failure, changes: &mut Changes) -> Result<(), Failure> {
+    fn set_aside(
+        &self,
+        tx: &mut Tx<'_>,
+        mut row: NudgeRow,
+        failure: &Failure,
+        changes: &mut Changes,
+    ) -> Result<(), Failure> {
         tracing::error!(nudge = %row.id, cause = failure.cause, "a due nudge could not be looked at");
         let (stored, before) = (row.before(), row.state);
         row.look_at = Some(self.env.context.now.plus(SET_ASIDE));
@@ -235,7 +268,8 @@ impl Desk {
         Ok(())
     }
 
-    /// Whether the carrier is to be asked now. Networks that are tables refuse certain numbers, not because they are ill.
+    /// Whether the carrier is to be asked now. Networks that are tables refuse certain numbers, not because
+    /// they are ill.
     fn may_dial(&mut self, row: &NudgeRow) -> bool {
         let real = self.env.carriers.in_mode(row.mode).is_some_and(|carrier| !carrier.simulated());
         match self.allowance {
@@ -369,7 +403,8 @@ fn refusal(row: &NudgeRow, prepared: &Prepared, owns_none: bool) -> Option<Refus
     if prepared.to.is_none() {
         return Some(Refusal::PlacementRefused);
     }
-    // The number that was taken for a client that named none: when the workspace has no other either, it has no caller id.
+    // The number that was taken for a client that named none: when the workspace has no other either, it has
+    // no caller id.
     let nothing = prepared.from == OwnNumber::Nothing || (!row.from_given && owns_none);
     (live && nothing).then_some(Refusal::NoCallerId)
 }

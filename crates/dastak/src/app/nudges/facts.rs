@@ -38,13 +38,18 @@ fn event(call: &CallRow, fact: Fact) -> (Event, &'static str) {
     }
 }
 
-/// Called for every fact that was applied to a call, in its transaction. A call that is over frees a line, which another nudge may wait for.
+/// Called for every fact that was applied to a call, in its transaction. A call that is over frees a line,
+/// which another nudge may wait for.
 pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
     if !call.progress.status.is_live() && !call.line {
         tx.wake(topics::DIALLER);
     }
     let Some(id) = call.nudge else { return Ok(()) };
-    let Some(mut row) = nudges::get_for_update(tx, call.workspace, id)?.filter(|row| row.call == Some(call.id)) else { return Ok(()) };
+    let Some(mut row) =
+        nudges::get_for_update(tx, call.workspace, id)?.filter(|row| row.call == Some(call.id))
+    else {
+        return Ok(());
+    };
     let (event, name) = event(call, fact);
     let decided = step(&row.state, event, env.context.now);
     if decided.verdict != Verdict::Applied {

@@ -1,8 +1,9 @@
 //! Nudges (docs/contract/nudges.md). What an event does to one is decided by [`domain::nudge`]; here facts
 //! are gathered and decisions stored.
 //!
-//! Everything that changes a nudge goes through `settle`: the row against its version, the queue that tells the dialler when to look, the line in
-//! the timeline and the events, in the transaction of the decision. Transactions lock in this order: nudges, then what a call needs, then queues.
+//! Everything that changes a nudge goes through `settle`: the row against its version, the queue that tells
+//! the dialler when to look, the line in the timeline and the events, in the transaction of the decision.
+//! Transactions lock in this order: nudges, then what a call needs, then queues.
 
 mod cancel;
 mod create;
@@ -29,7 +30,8 @@ pub use due::{BATCH, Breaker, Round, round};
 pub use facts::after_call_fact;
 pub use read::{get, list, timeline};
 
-/// Until the dialler looks at the latest whether a nudge in flight still has a call that lives. Facts of the call come by themselves; this is for what got lost.
+/// Until the dialler looks at the latest whether a nudge in flight still has a call that lives. Facts of the
+/// call come by themselves; this is for what got lost.
 const IN_FLIGHT_LOOK: i64 = 15 * MINUTE;
 
 /// What erased numbers show.
@@ -107,7 +109,8 @@ struct Changes {
 
 fn counts(state: &Nudge) -> (i64, i64) {
     let pending = matches!(state.status, Status::Queued | Status::Scheduled);
-    let without_line = state.status == Status::Scheduled && state.status_reason == Some(StatusReason::ConcurrencyFull);
+    let without_line =
+        state.status == Status::Scheduled && state.status_reason == Some(StatusReason::ConcurrencyFull);
     (i64::from(pending), i64::from(without_line))
 }
 
@@ -128,7 +131,8 @@ impl Changes {
         Ok(())
     }
 
-    /// Tells the queue, and the dialler if it has to look. The last thing that a transaction does with nudges.
+    /// Tells the queue, and the dialler if it has to look. The last thing that a transaction does with
+    /// nudges.
     fn touch(mut self, tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<(), Failure> {
         self.write(tx)?;
         if self.queue == Change::default() {
@@ -142,12 +146,14 @@ impl Changes {
     }
 }
 
-/// When the dialler has to look at a nudge, of which it was to look at `planned`. In flight it need not be exact: a look that is planned stands.
+/// When the dialler has to look at a nudge, of which it was to look at `planned`. In flight it need not be
+/// exact: a look that is planned stands.
 fn look_at(state: &Nudge, planned: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     match state.status {
         Status::Finished => None,
         Status::Queued | Status::Scheduled | Status::Dialing | Status::InProgress if !state.is_pending() => {
-            let stands = |at: &Timestamp| (now.plus(IN_FLIGHT_LOOK / 2)..=now.plus(IN_FLIGHT_LOOK)).contains(at);
+            let stands =
+                |at: &Timestamp| (now.plus(IN_FLIGHT_LOOK / 2)..=now.plus(IN_FLIGHT_LOOK)).contains(at);
             planned.filter(stands).or(Some(now.plus(IN_FLIGHT_LOOK)))
         }
         Status::Queued | Status::Scheduled | Status::Dialing | Status::InProgress => state.next_attempt_at,
@@ -163,7 +169,14 @@ fn wipe(row: &mut NudgeRow) {
 }
 
 /// Stores an applied step of a nudge that the caller holds; `row` has the state before it.
-fn settle(tx: &mut Tx<'_>, context: &Context, mut row: NudgeRow, step: Step, why: Why, changes: &mut Changes) -> Result<NudgeRow, Failure> {
+fn settle(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    mut row: NudgeRow,
+    step: Step,
+    why: Why,
+    changes: &mut Changes,
+) -> Result<NudgeRow, Failure> {
     let stored = row.before();
     let before = std::mem::replace(&mut row.state, step.next);
     row.look_at = look_at(&row.state, row.look_at, context.now);
@@ -176,7 +189,8 @@ fn settle(tx: &mut Tx<'_>, context: &Context, mut row: NudgeRow, step: Step, why
     for action in step.actions {
         match action {
             Action::Emit(notice) => emit(tx, context, &row, notice)?,
-            // The dialler dials after its commit; the queue knows when to look; the fact of the call that said so has served the list.
+            // The dialler dials after its commit; the queue knows when to look; the fact of the call that
+            // said so has served the list.
             Action::Place | Action::WakeAt(_) | Action::AddToDoNotCall => {}
         }
     }
@@ -190,7 +204,14 @@ fn save(tx: &mut Tx<'_>, before: &Before, row: &mut NudgeRow) -> Result<(), Fail
 }
 
 /// Writes the decision into the timeline. A hold that is renewed for the same reason is one line.
-fn note(tx: &mut Tx<'_>, context: &Context, row: &NudgeRow, before: Option<&Nudge>, why: Why, changes: &mut Changes) -> Result<(), Failure> {
+fn note(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    row: &NudgeRow,
+    before: Option<&Nudge>,
+    why: Why,
+    changes: &mut Changes,
+) -> Result<(), Failure> {
     let state = &row.state;
     let entry = Entry {
         at: context.now,
@@ -198,13 +219,21 @@ fn note(tx: &mut Tx<'_>, context: &Context, row: &NudgeRow, before: Option<&Nudg
         checks: why.checks,
         decision: decision(before, state).to_owned(),
         status: state.status.as_str().to_owned(),
-        reason: state.block_reason.map(|gate| gate.as_str().to_owned()).or_else(|| state.status_reason.map(|reason| reason.as_str().into_owned())),
+        reason: state
+            .block_reason
+            .map(|gate| gate.as_str().to_owned())
+            .or_else(|| state.status_reason.map(|reason| reason.as_str().into_owned())),
         until: state.next_attempt_at,
-        call: row.call.filter(|_| !state.is_pending() && state.status != Status::Finished || state.shows_call),
+        call: row
+            .call
+            .filter(|_| !state.is_pending() && state.status != Status::Finished || state.shows_call),
         times: 1,
         last_at: context.now,
     };
-    let held = |state: &Nudge| state.status == Status::Scheduled && state.status_reason.is_some_and(StatusReason::waits_for_resources);
+    let held = |state: &Nudge| {
+        state.status == Status::Scheduled
+            && state.status_reason.is_some_and(StatusReason::waits_for_resources)
+    };
     match before {
         Some(before) if held(before) && held(state) && before.status_reason == state.status_reason => {
             changes.write(tx)?;
@@ -222,7 +251,9 @@ fn note(tx: &mut Tx<'_>, context: &Context, row: &NudgeRow, before: Option<&Nudg
 
 fn decision(before: Option<&Nudge>, state: &Nudge) -> &'static str {
     use domain::nudge::Flight;
-    if before.is_some_and(|before| (before.status, before.flight) == (state.status, state.flight) && !state.is_pending()) {
+    if before.is_some_and(|before| {
+        (before.status, before.flight) == (state.status, state.flight) && !state.is_pending()
+    }) {
         return "note";
     }
     match (state.status, state.flight) {
@@ -252,7 +283,12 @@ fn emit(tx: &mut Tx<'_>, context: &Context, row: &NudgeRow, notice: Notice) -> R
             && let (Value::Object(data), Value::Object(fields)) = (&mut data, &attempt)
         {
             // `callId` stays what it is on the nudge: null when it finished without another dial.
-            data.extend(fields.iter().filter(|(name, _)| *name != "callId").map(|(name, value)| (name.clone(), value.clone())));
+            data.extend(
+                fields
+                    .iter()
+                    .filter(|(name, _)| *name != "callId")
+                    .map(|(name, value)| (name.clone(), value.clone())),
+            );
         }
         data["attempt"] = attempt;
     }

@@ -12,7 +12,13 @@ use crate::app::access::Caller;
 use crate::app::{App, Failure, recordings};
 
 /// `GET /v1/nudges`: the page, and the key of the next one.
-pub async fn list(app: &App, tenant: Tenant, mode: Mode, filter: Filter, limit: i64) -> Result<(Vec<NudgeView>, Option<String>), Failure> {
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    filter: Filter,
+    limit: i64,
+) -> Result<(Vec<NudgeView>, Option<String>), Failure> {
     let rows = app.store.read(move |tx| nudges::list(tx, tenant, mode, &filter, limit)).await?;
     let next = rows.last().filter(|_| rows.len() as i64 >= limit).map(|row| row.id.to_string());
     Ok((rows.iter().map(view).collect(), next))
@@ -36,7 +42,10 @@ pub async fn get(app: &App, caller: &Caller, id: Id<Nudge>) -> Result<NudgeDetai
                     (attempt.summary, attempt.extracted) = (None, None);
                 }
             }
-            Ok::<_, Failure>((NudgeDetail { nudge: view(&row), attempts_list, recording_url: None }, recording.filter(|_| reads_calls)))
+            Ok::<_, Failure>((
+                NudgeDetail { nudge: view(&row), attempts_list, recording_url: None },
+                recording.filter(|_| reads_calls),
+            ))
         })
         .await?;
     detail.recording_url = recording.map(|recording| recordings::link(app, recording));
@@ -44,7 +53,12 @@ pub async fn get(app: &App, caller: &Caller, id: Id<Nudge>) -> Result<NudgeDetai
 }
 
 /// `GET /v1/nudges/{id}/timeline`.
-pub async fn timeline(app: &App, tenant: Tenant, mode: Mode, id: Id<Nudge>) -> Result<Vec<Decision>, Failure> {
+pub async fn timeline(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    id: Id<Nudge>,
+) -> Result<Vec<Decision>, Failure> {
     app.store
         .read(move |tx| {
             nudges::get(tx, tenant, mode, id)?.ok_or_else(|| Failure::not_found("nudge"))?;
@@ -53,7 +67,8 @@ pub async fn timeline(app: &App, tenant: Tenant, mode: Mode, id: Id<Nudge>) -> R
                 Ok(Decision {
                     at: entry.at,
                     event: entry.event,
-                    checks: serde_json::from_str(&entry.checks).map_err(|why| Failure::internal(why.to_string()))?,
+                    checks: serde_json::from_str(&entry.checks)
+                        .map_err(|why| Failure::internal(why.to_string()))?,
                     decision: entry.decision,
                     status: entry.status,
                     reason: entry.reason,

@@ -93,7 +93,13 @@ async fn create_wallet_entry(app: Arc<App>, mut request: Request) -> Outcome {
 }
 
 async fn list_wallet_entries(app: Arc<App>, request: Request) -> Outcome {
-    let (data, total) = wallet::transactions(&app, workspace(&request)?, request.query_number("limit"), request.query_number("offset")).await?;
+    let (data, total) = wallet::transactions(
+        &app,
+        workspace(&request)?,
+        request.query_number("limit"),
+        request.query_number("offset"),
+    )
+    .await?;
     Reply::json(200, &Ledger { data, total })
 }
 

@@ -20,6 +20,7 @@ pub async fn list(app: Arc<App>, request: Request) -> Outcome {
 }
 
 pub async fn delete(app: Arc<App>, request: Request) -> Outcome {
-    transfer_numbers::delete(&app, request.trace(), workspace(&request)?, request.parameter("number")).await?;
+    transfer_numbers::delete(&app, request.trace(), workspace(&request)?, request.parameter("number"))
+        .await?;
     Reply::data(200, &json!({"deleted": true}))
 }

@@ -13,6 +13,11 @@ pub async fn calls(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     caller.need_feature("analytics")?;
     let text = |name: &str| request.query_text(name).map(str::to_owned);
     let moment = |name: &str| request.query_text(name).and_then(Timestamp::parse);
-    let query = Query { from: moment("from"), to: moment("to"), agent: text("agentId"), campaign: text("campaignId") };
+    let query = Query {
+        from: moment("from"),
+        to: moment("to"),
+        agent: text("agentId"),
+        campaign: text("campaignId"),
+    };
     Reply::data(200, &analytics::calls(&app, caller.tenant(), caller.mode(), query).await?)
 }

@@ -16,7 +16,10 @@ fn range(request: &Request) -> Result<Range, Failure> {
 
 /// The chain that is asked for, in the world of the key.
 fn strand(caller: &Caller, request: &Request) -> Strand {
-    Strand { chain: request.query_text("chain").and_then(Chain::parse).unwrap_or(Chain::Audit), world: caller.mode() }
+    Strand {
+        chain: request.query_text("chain").and_then(Chain::parse).unwrap_or(Chain::Audit),
+        world: caller.mode(),
+    }
 }
 
 pub async fn verify(app: Arc<App>, caller: Caller, _: Request) -> Outcome {
@@ -40,5 +43,10 @@ pub async fn export(app: Arc<App>, caller: Caller, request: Request) -> Outcome 
     let strand = strand(&caller, &request);
     let export = audit::export(app, caller.tenant(), strand, format, range(&request)?).await?;
     let disposition = format!("attachment; filename=\"decision-log-{}-{day}.{extension}\"", strand.as_str());
-    Ok(Reply { status: 200, content_type, headers: vec![("content-disposition", disposition)], body: stream::pieces(export, Export::next) })
+    Ok(Reply {
+        status: 200,
+        content_type,
+        headers: vec![("content-disposition", disposition)],
+        body: stream::pieces(export, Export::next),
+    })
 }

@@ -46,15 +46,20 @@ pub async fn list(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     if nobody || status.is_some_and(|status| status.is_none()) {
         return Reply::page(&app, &request, &Vec::<()>::new(), None);
     }
-    let (rows, next) = calls::list(&app, caller.tenant(), caller.mode(), filter, request.query_number("limit")).await?;
+    let (rows, next) =
+        calls::list(&app, caller.tenant(), caller.mode(), filter, request.query_number("limit")).await?;
     Reply::page(&app, &request, &rows, next.as_deref())
 }
 
 pub async fn get(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
-    Reply::data(200, &calls::get(&app, caller.tenant(), caller.mode(), request.id_in_path("id", "call")?).await?)
+    Reply::data(
+        200,
+        &calls::get(&app, caller.tenant(), caller.mode(), request.id_in_path("id", "call")?).await?,
+    )
 }
 
 pub async fn hang_up(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
-    let answer = calls::hang_up(&app, caller.tenant(), caller.mode(), request.id_in_path("id", "call")?).await?;
+    let answer =
+        calls::hang_up(&app, caller.tenant(), caller.mode(), request.id_in_path("id", "call")?).await?;
     Reply::data(202, &answer)
 }

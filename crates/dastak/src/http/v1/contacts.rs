@@ -10,7 +10,13 @@ use crate::app::{App, Failure, contacts, erasure};
 use crate::http::handler::{Outcome, Reply, Request};
 
 pub async fn list(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
-    let page = contacts::list(&app, caller.tenant(), caller.mode(), request.cursor(&app)?, request.query_number("limit"));
+    let page = contacts::list(
+        &app,
+        caller.tenant(),
+        caller.mode(),
+        request.cursor(&app)?,
+        request.query_number("limit"),
+    );
     let (rows, next) = page.await?;
     Reply::page(&app, &request, &rows, next.as_deref())
 }
@@ -37,7 +43,9 @@ struct Item {
 
 fn item((external_ref, outcome): contacts::Upserted) -> Item {
     match outcome {
-        Ok((created, contact)) => Item { status: if created { 201 } else { 200 }, external_ref, outcome: json!({"data": contact}) },
+        Ok((created, contact)) => {
+            Item { status: if created { 201 } else { 200 }, external_ref, outcome: json!({"data": contact}) }
+        }
         Err(failure) => {
             let mut outcome = json!({"error": failure.message, "code": failure.error.code});
             if let Some(id) = failure.meta.as_ref().and_then(|meta| meta.get("existingId")) {
@@ -49,10 +57,16 @@ fn item((external_ref, outcome): contacts::Upserted) -> Item {
 }
 
 pub async fn upsert_many(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
-    let Value::Array(items) = request.body["contacts"].take() else { return Err(Failure::field("contacts", "is required")) };
-    let results: Vec<Item> = contacts::upsert_many(&app, caller.tenant(), items).await?.into_iter().map(item).collect();
+    let Value::Array(items) = request.body["contacts"].take() else {
+        return Err(Failure::field("contacts", "is required"));
+    };
+    let results: Vec<Item> =
+        contacts::upsert_many(&app, caller.tenant(), items).await?.into_iter().map(item).collect();
     let succeeded = results.iter().filter(|item| item.status < 400).count();
-    Reply::data(200, &json!({"succeeded": succeeded, "failed": results.len() - succeeded, "results": results}))
+    Reply::data(
+        200,
+        &json!({"succeeded": succeeded, "failed": results.len() - succeeded, "results": results}),
+    )
 }
 
 pub async fn update(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {

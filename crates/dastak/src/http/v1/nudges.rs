@@ -30,12 +30,15 @@ pub async fn list(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
         result: request.query_text("result").and_then(ResultCode::parse),
         agent: agent.and_then(Result::ok),
         external_ref: request.query_text("externalRef").map(str::to_owned),
-        to_number: request.query_text("toNumber").map(|text| Phone::normalize(text).map_or_else(|_| text.to_owned(), |phone| phone.to_string())),
+        to_number: request
+            .query_text("toNumber")
+            .map(|text| Phone::normalize(text).map_or_else(|_| text.to_owned(), |phone| phone.to_string())),
         created_after: moment("createdAfter"),
         created_before: moment("createdBefore"),
         before,
     };
-    let (rows, next) = nudges::list(&app, caller.tenant(), caller.mode(), filter, request.query_number("limit")).await?;
+    let (rows, next) =
+        nudges::list(&app, caller.tenant(), caller.mode(), filter, request.query_number("limit")).await?;
     Reply::page(&app, &request, &rows, next.as_deref())
 }
 
@@ -44,11 +47,17 @@ pub async fn get(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
 }
 
 pub async fn timeline(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
-    Reply::data(200, &nudges::timeline(&app, caller.tenant(), caller.mode(), request.id_in_path("id", "nudge")?).await?)
+    Reply::data(
+        200,
+        &nudges::timeline(&app, caller.tenant(), caller.mode(), request.id_in_path("id", "nudge")?).await?,
+    )
 }
 
 pub async fn cancel(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
-    Reply::data(200, &nudges::cancel(&app, caller.tenant(), caller.mode(), request.id_in_path("id", "nudge")?).await?)
+    Reply::data(
+        200,
+        &nudges::cancel(&app, caller.tenant(), caller.mode(), request.id_in_path("id", "nudge")?).await?,
+    )
 }
 
 pub async fn cancel_many(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {

@@ -20,15 +20,20 @@ pub(crate) enum Part {
     Nothing,
 }
 
-/// Reads a `Range` header of one range (RFC 9110, 14.2). What is not understood, and more than one range, is answered with all of it.
+/// Reads a `Range` header of one range (RFC 9110, 14.2). What is not understood, and more than one range, is
+/// answered with all of it.
 pub(crate) fn part(range: Option<&str>, length: u64) -> Part {
-    let Some((first, last)) = range.and_then(|range| range.trim().strip_prefix("bytes=")).and_then(|range| range.split_once('-')) else {
+    let Some((first, last)) =
+        range.and_then(|range| range.trim().strip_prefix("bytes=")).and_then(|range| range.split_once('-'))
+    else {
         return Part::All;
     };
     let number = |text: &str| {
         let text = text.trim();
         // A number beyond any file is a number all the same.
-        text.bytes().all(|byte| byte.is_ascii_digit()).then(|| if text.is_empty() { None } else { Some(text.parse().unwrap_or(u64::MAX)) })
+        text.bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then(|| if text.is_empty() { None } else { Some(text.parse().unwrap_or(u64::MAX)) })
     };
     match (number(first), number(last)) {
         (Some(Some(first)), Some(Some(last))) if first > last => Part::All,
@@ -48,9 +53,11 @@ fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 pub async fn get(app: Arc<App>, request: Request) -> Outcome {
     let id = request.parameter("id").parse().ok();
     let signature = request.query_text("signature").unwrap_or_default();
-    let (recording, length) = recordings::behind(&app, id, request.query_number("expires"), signature).await?;
+    let (recording, length) =
+        recordings::behind(&app, id, request.query_number("expires"), signature).await?;
     let etag = format!("\"{}\"", recording.id);
-    // A range of another version than the one that is here would be pieced together wrongly. Ranges are for GET alone.
+    // A range of another version than the one that is here would be pieced together wrongly. Ranges are for
+    // GET alone.
     let fits = !request.is_head && header(&request.headers, "if-range").is_none_or(|wanted| wanted == etag);
     let (status, first, count) = match part(header(&request.headers, "range").filter(|_| fits), length) {
         Part::All => (200, 0, length),

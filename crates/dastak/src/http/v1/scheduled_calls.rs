@@ -17,7 +17,10 @@ pub async fn create(app: Arc<App>, caller: Caller, mut request: Request) -> Outc
 pub async fn list(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let status = request.query_text("status").and_then(Status::parse);
     let (limit, offset) = (request.query_number("limit"), request.query_number("offset"));
-    Reply::data(200, &scheduled_calls::list(&app, caller.tenant(), caller.mode(), status, limit, offset).await?)
+    Reply::data(
+        200,
+        &scheduled_calls::list(&app, caller.tenant(), caller.mode(), status, limit, offset).await?,
+    )
 }
 
 pub async fn get(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
@@ -36,5 +39,8 @@ pub async fn timeline(app: Arc<App>, caller: Caller, request: Request) -> Outcom
 }
 
 pub async fn call_timeline(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
-    Reply::data(200, &timelines::of_call(&app, caller.tenant(), caller.mode(), request.id_in_path("id", "call")?).await?)
+    Reply::data(
+        200,
+        &timelines::of_call(&app, caller.tenant(), caller.mode(), request.id_in_path("id", "call")?).await?,
+    )
 }

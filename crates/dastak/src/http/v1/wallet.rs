@@ -22,6 +22,12 @@ pub async fn get(app: Arc<App>, caller: Caller, _: Request) -> Outcome {
 }
 
 pub async fn transactions(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
-    let (data, total) = wallet::transactions(&app, caller.tenant(), request.query_number("limit"), request.query_number("offset")).await?;
+    let (data, total) = wallet::transactions(
+        &app,
+        caller.tenant(),
+        request.query_number("limit"),
+        request.query_number("offset"),
+    )
+    .await?;
     Reply::json(200, &Ledger { data, total })
 }

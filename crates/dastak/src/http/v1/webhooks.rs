@@ -53,34 +53,75 @@ pub async fn rotate_secret(app: Arc<App>, caller: Caller, request: Request) -> O
 
 pub async fn test(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let kind = request.body["type"].as_str().unwrap_or_default();
-    let (event, delivery) = webhooks::test(&app, caller.tenant(), caller.mode(), endpoint_of(&request)?, kind).await?;
+    let (event, delivery) =
+        webhooks::test(&app, caller.tenant(), caller.mode(), endpoint_of(&request)?, kind).await?;
     Reply::data(202, &json!({"eventId": event, "deliveryId": delivery}))
 }
 
 pub async fn deliveries(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let text = |name: &str| request.query_text(name).map(str::to_owned);
     let (filter, before) = (Filter { status: text("status"), kind: text("event") }, request.cursor(&app)?);
-    let (rows, next) =
-        deliveries::list(&app, caller.tenant(), caller.mode(), endpoint_of(&request)?, filter, before, request.query_number("limit")).await?;
+    let (rows, next) = deliveries::list(
+        &app,
+        caller.tenant(),
+        caller.mode(),
+        endpoint_of(&request)?,
+        filter,
+        before,
+        request.query_number("limit"),
+    )
+    .await?;
     Reply::page(&app, &request, &rows, next.as_deref())
 }
 
 pub async fn delivery(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
-    Reply::data(200, &deliveries::get(&app, caller.tenant(), caller.mode(), endpoint_of(&request)?, delivery_of(&request)?).await?)
+    Reply::data(
+        200,
+        &deliveries::get(
+            &app,
+            caller.tenant(),
+            caller.mode(),
+            endpoint_of(&request)?,
+            delivery_of(&request)?,
+        )
+        .await?,
+    )
 }
 
 pub async fn replay(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
-    Reply::data(202, &deliveries::replay(&app, caller.tenant(), caller.mode(), endpoint_of(&request)?, delivery_of(&request)?).await?)
+    Reply::data(
+        202,
+        &deliveries::replay(
+            &app,
+            caller.tenant(),
+            caller.mode(),
+            endpoint_of(&request)?,
+            delivery_of(&request)?,
+        )
+        .await?,
+    )
 }
 
 pub async fn events(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let after = match request.query_text("after").unwrap_or("latest") {
         "latest" => After::Latest,
         "start" => After::Event(String::new()),
-        id => After::Event(id.parse::<Id<Event>>().map_err(|why| Failure::field("after", format!("{why}, or latest, or start")))?.to_string()),
+        id => After::Event(
+            id.parse::<Id<Event>>()
+                .map_err(|why| Failure::field("after", format!("{why}, or latest, or start")))?
+                .to_string(),
+        ),
     };
     let wait = Duration::from_secs(u64::try_from(request.query_number("wait")).unwrap_or(0));
-    let (found, cursor) = event_stream::listen(&app, caller.tenant(), caller.mode(), after, request.query_number("limit"), wait).await?;
+    let (found, cursor) = event_stream::listen(
+        &app,
+        caller.tenant(),
+        caller.mode(),
+        after,
+        request.query_number("limit"),
+        wait,
+    )
+    .await?;
     Reply::json(200, &json!({"data": found, "cursor": cursor, "brand": app.config.brand}))
 }
 

@@ -148,7 +148,10 @@ impl Engine {
     fn headers(&self, key: &hmac::Key, item: &Item, now: Timestamp) -> Option<HeaderMap> {
         let mut headers = HeaderMap::with_capacity(8);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(&self.names.signature, HeaderValue::try_from(sign(key, now.unix_seconds(), &item.body)).ok()?);
+        headers.insert(
+            &self.names.signature,
+            HeaderValue::try_from(sign(key, now.unix_seconds(), &item.body)).ok()?,
+        );
         headers.insert(&self.names.event, HeaderValue::from_str(&item.kind).ok()?);
         headers.insert(&self.names.delivery, item.key.id.with_text(HeaderValue::from_str).ok()?);
         Some(headers)
@@ -172,11 +175,21 @@ async fn attempt(app: &App, item: &Item) -> Option<Done> {
     let at = app.clock.now();
     let done = |what: What, took: Duration| {
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        Done { key: item.key, round: item.round, round_at: item.round_at, made: item.made, at, ended: app.clock.now(), duration_ms, what }
+        Done {
+            key: item.key,
+            round: item.round,
+            round_at: item.round_at,
+            made: item.made,
+            at,
+            ended: app.clock.now(),
+            duration_ms,
+            what,
+        }
     };
     let endpoint = match engine.endpoint_of(&app.store, item.key, item.round).await {
         Ok(Some(endpoint)) => endpoint,
-        // Deleted, stopped, emptied or replayed meanwhile: whoever did that has taken care of it, or the scan does.
+        // Deleted, stopped, emptied or replayed meanwhile: whoever did that has taken care of it, or the scan
+        // does.
         Ok(None) => return None,
         Err(_) => return Some(done(What::Put, Duration::ZERO)),
     };
@@ -188,7 +201,8 @@ async fn attempt(app: &App, item: &Item) -> Option<Done> {
         Err(why) => return Some(done(What::Broken(None, why), Duration::ZERO)),
     };
     let started = Instant::now();
-    let limits = Limits { deadline: Duration::from_millis(ANSWER_WITHIN as u64), max_response_bytes: ANSWER_BYTES };
+    let limits =
+        Limits { deadline: Duration::from_millis(ANSWER_WITHIN as u64), max_response_bytes: ANSWER_BYTES };
     let answer = app.clock.outside(engine.transport.send(request, limits)).await;
     let took = started.elapsed();
     Some(match answer {

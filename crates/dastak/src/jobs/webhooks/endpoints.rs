@@ -1,5 +1,5 @@
-//! What this node knows of endpoints. On an embedded store it is remembered, and every change forgets it at its commit; on a shared one it is read
-//! each time.
+//! What this node knows of endpoints. On an embedded store it is remembered, and every change forgets it at
+//! its commit; on a shared one it is read each time.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,7 +40,8 @@ impl Endpoint {
         } else {
             self.events.iter().any(|picked| picked == kind)
         };
-        let about = self.agents.is_empty() || agent.is_none_or(|agent| self.agents.iter().any(|picked| picked == agent));
+        let about = self.agents.is_empty()
+            || agent.is_none_or(|agent| self.agents.iter().any(|picked| picked == agent));
         self.active && subscribed && about
     }
 }
@@ -115,12 +116,18 @@ impl Engine {
     }
 
     /// The endpoint of a delivery as it is now; `None` when the delivery wants no attempt any more.
-    pub(super) async fn endpoint_of(&self, store: &Store, key: Key, round: i64) -> Result<Option<Arc<Endpoint>>, DbError> {
+    pub(super) async fn endpoint_of(
+        &self,
+        store: &Store,
+        key: Key,
+        round: i64,
+    ) -> Result<Option<Arc<Endpoint>>, DbError> {
         if store.shared() {
             let row = store.read(move |tx| deliveries::endpoint_if_wanted(tx, key, round)).await?;
             return Ok(row.map(|row| self.ready(row)));
         }
-        let find = |endpoints: &Endpoints| endpoints.iter().find(|endpoint| endpoint.id == key.endpoint).cloned();
+        let find =
+            |endpoints: &Endpoints| endpoints.iter().find(|endpoint| endpoint.id == key.endpoint).cloned();
         if let Some(known) = self.endpoints.get(key.tenant) {
             return Ok(find(&known));
         }

@@ -1,4 +1,5 @@
-//! Lanes: what this node holds in memory, by endpoint. Bounded in number of deliveries, and in attempts under way for each endpoint and in all.
+//! Lanes: what this node holds in memory, by endpoint. Bounded in number of deliveries, and in attempts under
+//! way for each endpoint and in all.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -59,7 +60,16 @@ struct Lane {
 
 impl Lane {
     fn new() -> Self {
-        Self { queue: VecDeque::new(), workers: 0, limit: FIRST, failing: false, ready: false, in_line: false, lined_up: 0, feeding: false }
+        Self {
+            queue: VecDeque::new(),
+            workers: 0,
+            limit: FIRST,
+            failing: false,
+            ready: false,
+            in_line: false,
+            lined_up: 0,
+            feeding: false,
+        }
     }
 
     fn capacity(&self) -> usize {
@@ -78,7 +88,8 @@ impl Lane {
 pub(super) enum Turn {
     /// This attempt.
     Begin(Box<Item>),
-    /// Nothing: it ends. The flags tell whether lanes wait for a worker, and whether this lane wants a refill.
+    /// Nothing: it ends. The flags tell whether lanes wait for a worker, and whether this lane wants a
+    /// refill.
     End { dispatch: bool, feed: bool },
 }
 
@@ -105,7 +116,8 @@ impl Lanes {
 
     /// How many deliveries fit into a lane.
     pub(super) fn room_for_older(&self, endpoint: Id<WebhookEndpoint>) -> usize {
-        let (capacity, length) = self.by_endpoint.get(&endpoint).map_or((QUEUE, 0), |lane| (lane.capacity(), lane.queue.len()));
+        let (capacity, length) =
+            self.by_endpoint.get(&endpoint).map_or((QUEUE, 0), |lane| (lane.capacity(), lane.queue.len()));
         let capacity = if self.full() { QUEUE_FULL.min(capacity) } else { capacity };
         capacity.saturating_sub(length)
     }
@@ -140,7 +152,9 @@ impl Lanes {
     /// Lanes that want a refill: how many deliveries fit, and the count to give back to [`Lanes::fed`].
     pub(super) fn hungry(&self) -> Vec<(Id<WebhookEndpoint>, usize, u64, bool)> {
         let hungry = self.by_endpoint.iter().filter(|(_, lane)| lane.feeding);
-        hungry.map(|(endpoint, lane)| (*endpoint, self.room_for_older(*endpoint), lane.lined_up, lane.failing)).collect()
+        hungry
+            .map(|(endpoint, lane)| (*endpoint, self.room_for_older(*endpoint), lane.lined_up, lane.failing))
+            .collect()
     }
 
     /// A lane was refilled; `all` when nothing more waited in line at that time. Whether it wants more.
@@ -181,9 +195,17 @@ impl Lanes {
     }
 
     /// What a worker of this lane does after `done` deliveries.
-    pub(super) fn next(&mut self, endpoint: Id<WebhookEndpoint>, done: usize, now: Timestamp, stopping: bool) -> Turn {
+    pub(super) fn next(
+        &mut self,
+        endpoint: Id<WebhookEndpoint>,
+        done: usize,
+        now: Timestamp,
+        stopping: bool,
+    ) -> Turn {
         let contended = self.workers >= IN_FLIGHT && !self.ready.is_empty() && done >= TURN;
-        let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { return Turn::End { dispatch: false, feed: false } };
+        let Some(lane) = self.by_endpoint.get_mut(&endpoint) else {
+            return Turn::End { dispatch: false, feed: false };
+        };
         if !stopping && !contended && lane.workers <= lane.limit {
             while let Some(item) = lane.queue.pop_front() {
                 self.queued -= 1;
@@ -208,7 +230,8 @@ impl Lanes {
             self.ready.push_back(endpoint);
         }
         let feed = lane.wants_feed();
-        if lane.workers == 0 && lane.queue.is_empty() && !lane.in_line && self.by_endpoint.len() > IDLE_LANES {
+        if lane.workers == 0 && lane.queue.is_empty() && !lane.in_line && self.by_endpoint.len() > IDLE_LANES
+        {
             self.by_endpoint.remove(&endpoint);
         }
         Turn::End { dispatch: !self.ready.is_empty(), feed }
@@ -273,7 +296,8 @@ mod tests {
     use super::*;
 
     fn item(endpoint: u128, delivery: u128) -> Item {
-        let key = Key { tenant: Id::from_bits(1), endpoint: Id::from_bits(endpoint), id: Id::from_bits(delivery) };
+        let key =
+            Key { tenant: Id::from_bits(1), endpoint: Id::from_bits(endpoint), id: Id::from_bits(delivery) };
         let now = Timestamp(0);
         Item {
             key,
@@ -361,7 +385,10 @@ mod tests {
         assert_eq!(lanes.dispatch().len(), 3);
         assert_eq!(begins(lanes.next(endpoint, 0, Timestamp(0), false)), Some(2));
         assert_eq!(begins(lanes.next(endpoint, 0, Timestamp(50 * SECOND), false)), None);
-        assert!(lanes.holds(Id::from_bits(2), 0) && !lanes.holds(Id::from_bits(3), 0), "the scan takes it when its lease ends");
+        assert!(
+            lanes.holds(Id::from_bits(2), 0) && !lanes.holds(Id::from_bits(3), 0),
+            "the scan takes it when its lease ends"
+        );
         assert_eq!((lanes.queued(), lanes.workers()), (0, 2));
     }
 }

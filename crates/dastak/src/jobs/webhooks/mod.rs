@@ -1,11 +1,14 @@
 //! The delivery engine (docs/contract/webhooks.md#deliveries).
 //!
-//! `app::events::emit` writes an event and its deliveries in one transaction, already leased to this node, and hands them over in memory after the
-//! commit: on the common way nothing is read back. Each endpoint has a lane: a bounded queue and as many workers as it deserves, so that a slow or dead
-//! receiver delays nobody else. What does not fit into the lane waits in line in the store. Outcomes are recorded many to a transaction. What a dead
-//! node held is due again when its lease ends; on an embedded store, at the next start.
+//! `app::events::emit` writes an event and its deliveries in one transaction, already leased to this node,
+//! and hands them over in memory after the commit: on the common way nothing is read back. Each endpoint has
+//! a lane: a bounded queue and as many workers as it deserves, so that a slow or dead receiver delays nobody
+//! else. What does not fit into the lane waits in line in the store. Outcomes are recorded many to a
+//! transaction. What a dead node held is due again when its lease ends; on an embedded store, at the next
+//! start.
 //!
-//! Three jobs: `dispatch` gives lanes workers, `record` stores outcomes, `scan` takes what is due and refills lanes.
+//! Three jobs: `dispatch` gives lanes workers, `record` stores outcomes, `scan` takes what is due and refills
+//! lanes.
 
 mod attempt;
 mod endpoints;
@@ -48,7 +51,8 @@ pub(crate) use record::note;
 pub(crate) use sweep::sweep;
 pub use transport::{Sending, Transport};
 
-/// How long a node holds a delivery. An attempt takes 10 s at most; what waited in memory for nearly as long as this is left to the store.
+/// How long a node holds a delivery. An attempt takes 10 s at most; what waited in memory for nearly as long
+/// as this is left to the store.
 pub const LEASE: i64 = 60 * SECOND;
 
 /// One attempt to be made.
@@ -118,27 +122,48 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Engine {
     /// An engine that does nothing until its jobs are started.
-    pub fn new(clock: &Clock, keyring: &Arc<Keyring>, config: &Config, registry: &mut Registry) -> Result<Self, String> {
+    pub fn new(
+        clock: &Clock,
+        keyring: &Arc<Keyring>,
+        config: &Config,
+        registry: &mut Registry,
+    ) -> Result<Self, String> {
         let brand = &config.brand;
-        let name = |what: &str| HeaderName::try_from(format!("X-{brand}-{what}")).map_err(|why| format!("brand: {why}"));
+        let name = |what: &str| {
+            HeaderName::try_from(format!("X-{brand}-{what}")).map_err(|why| format!("brand: {why}"))
+        };
         let policy = Policy {
             allow_insecure: config.allow_insecure_webhooks,
             user_agent: format!("{}-webhooks/1", brand.to_lowercase()),
             ..Policy::default()
         };
-        let client = GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| why.to_string())?;
-        let lag = Histogram::new([0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0]);
+        let client =
+            GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| why.to_string())?;
+        let lag =
+            Histogram::new([0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0]);
         let figures = Figures { lag: Some(lag.clone()), ..Figures::default() };
         registry.register("webhook_attempts", "Attempts by outcome", figures.attempts.clone());
-        registry.register("webhook_queued", "Deliveries that wait for a worker in memory", figures.queued.clone());
+        registry.register(
+            "webhook_queued",
+            "Deliveries that wait for a worker in memory",
+            figures.queued.clone(),
+        );
         registry.register("webhook_in_flight", "Attempts under way", figures.in_flight.clone());
-        registry.register("webhook_lag_seconds", "Time from an event to its acceptance at the first attempt", lag);
+        registry.register(
+            "webhook_lag_seconds",
+            "Time from an event to its acceptance at the first attempt",
+            lag,
+        );
         Ok(Self {
             clock: clock.clone(),
             transport: Arc::new(client.clone()),
             client,
             keyring: keyring.clone(),
-            names: Names { signature: name("Signature")?, event: name("Event")?, delivery: name("Delivery")? },
+            names: Names {
+                signature: name("Signature")?,
+                event: name("Event")?,
+                delivery: name("Delivery")?,
+            },
             figures,
             endpoints: Arc::default(),
             lanes: Mutex::default(),
@@ -169,9 +194,17 @@ impl Engine {
         locked(&self.lanes).room(endpoint) > 0
     }
 
-    /// Takes over deliveries that are leased to this node, once their transaction is committed, and notes endpoints for which some wait in line.
+    /// Takes over deliveries that are leased to this node, once their transaction is committed, and notes
+    /// endpoints for which some wait in line.
     pub fn take(&self, items: Vec<Item>, in_line: &[Id<WebhookEndpoint>]) {
-        let Some(lease) = items.iter().map(|item| item.lease).min().or_else(|| (!in_line.is_empty()).then_some(Timestamp(i64::MAX))) else { return };
+        let Some(lease) = items
+            .iter()
+            .map(|item| item.lease)
+            .min()
+            .or_else(|| (!in_line.is_empty()).then_some(Timestamp(i64::MAX)))
+        else {
+            return;
+        };
         let feed = {
             let mut lanes = locked(&self.lanes);
             for item in items {

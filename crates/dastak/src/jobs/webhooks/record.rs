@@ -53,7 +53,9 @@ pub(crate) fn note(at: Timestamp, status: Option<u16>, duration_ms: u64, error: 
 fn error_of(status: u16) -> Option<String> {
     match Outcome::of_status(status) {
         Outcome::Accepted => None,
-        Outcome::Failed if (300..400).contains(&status) => Some(format!("the endpoint answered {status}; redirects are not followed")),
+        Outcome::Failed if (300..400).contains(&status) => {
+            Some(format!("the endpoint answered {status}; redirects are not followed"))
+        }
         Outcome::Failed => Some(format!("the endpoint answered {status}")),
     }
 }
@@ -83,13 +85,23 @@ impl Done {
 
     fn store(&self, tx: &mut Tx<'_>) -> Result<(), DbError> {
         let record = |tx: &mut Tx<'_>, status: Option<u16>, error: Option<String>, outcome: Outcome| {
-            deliveries::record(tx, self.key, self.round, &note(self.at, status, self.duration_ms, error), self.after(outcome))
+            deliveries::record(
+                tx,
+                self.key,
+                self.round,
+                &note(self.at, status, self.duration_ms, error),
+                self.after(outcome),
+            )
         };
         match &self.what {
-            What::Answered(status) => record(tx, Some(*status), error_of(*status), Outcome::of_status(*status)),
+            What::Answered(status) => {
+                record(tx, Some(*status), error_of(*status), Outcome::of_status(*status))
+            }
             What::Broken(status, why) => record(tx, *status, Some(why.clone()), Outcome::Failed),
             What::Put => deliveries::release(tx, self.key, self.round, self.ended.plus(PUT_BACK)),
-            What::Unwanted(why) => deliveries::stop(tx, self.key, &note(self.at, None, 0, Some((*why).to_owned()))).map(drop),
+            What::Unwanted(why) => {
+                deliveries::stop(tx, self.key, &note(self.at, None, 0, Some((*why).to_owned()))).map(drop)
+            }
         }
     }
 }
@@ -152,7 +164,8 @@ async fn flush(app: &App) -> bool {
             }
             Err(why) => {
                 if matches!(why, DbError::Internal(_) | DbError::Unique(_)) {
-                    // What cannot be stored would stop all others for ever; the leases end, and the deliveries are made again.
+                    // What cannot be stored would stop all others for ever; the leases end, and the
+                    // deliveries are made again.
                     tracing::error!(%why, count = batch.len(), "outcomes of webhook attempts could not be stored");
                     continue;
                 }
@@ -174,7 +187,12 @@ async fn release(app: &App) {
     let keys: Vec<(Key, i64)> = items.iter().map(|item| (item.key, item.round)).collect();
     for chunk in keys.chunks(RELEASE) {
         let chunk = chunk.to_vec();
-        let released = app.store.tx(move |tx| chunk.iter().try_for_each(|(key, round)| deliveries::release(tx, *key, *round, now))).await;
+        let released = app
+            .store
+            .tx(move |tx| {
+                chunk.iter().try_for_each(|(key, round)| deliveries::release(tx, *key, *round, now))
+            })
+            .await;
         if let Err(why) = released {
             // Their leases end.
             tracing::warn!(%why, "webhook deliveries could not be given back");

@@ -1,5 +1,6 @@
-//! Takes what is due from the store, refills lanes, stops what nobody wants. Every step is a bounded transaction; a delivery that does not fit into its
-//! lane is moved out of the way into the line of its endpoint, so no endpoint and no workspace can hold up the others.
+//! Takes what is due from the store, refills lanes, stops what nobody wants. Every step is a bounded
+//! transaction; a delivery that does not fit into its lane is moved out of the way into the line of its
+//! endpoint, so no endpoint and no workspace can hold up the others.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -62,7 +63,8 @@ pub(super) async fn run(app: Arc<App>, mut job: Job) {
                 due = now.plus(SECOND).0;
             }
         }
-        let due = (due < i64::MAX).then_some(Timestamp(due.max(now.0.saturating_add(i64::from(due <= now.0)))));
+        let due =
+            (due < i64::MAX).then_some(Timestamp(due.max(now.0.saturating_add(i64::from(due <= now.0)))));
         if job.wait(due).await == Woken::Stop {
             return;
         }
@@ -83,7 +85,10 @@ async fn find_lines(app: &App) -> Result<(), DbError> {
     let mut after = String::new();
     loop {
         let from = after.clone();
-        let Some(endpoint) = app.store.read(move |tx| deliveries::next_endpoint_waiting(tx, &from)).await? else { return Ok(()) };
+        let Some(endpoint) = app.store.read(move |tx| deliveries::next_endpoint_waiting(tx, &from)).await?
+        else {
+            return Ok(());
+        };
         locked(&app.webhooks.lanes).wait_in_line(endpoint);
         after = endpoint.to_string();
     }
@@ -160,7 +165,10 @@ impl<'a> Desk<'a> {
             return deliveries::stop(tx, key, &note(self.now, None, 0, Some(why.to_owned()))).map(drop);
         }
         let engine = self.engine;
-        let room = self.rooms.entry(row.endpoint).or_insert_with(|| locked(&engine.lanes).room_for_older(row.endpoint));
+        let room = self
+            .rooms
+            .entry(row.endpoint)
+            .or_insert_with(|| locked(&engine.lanes).room_for_older(row.endpoint));
         if *room == 0 {
             self.taken.in_line.push(row.endpoint);
             return deliveries::wait_in_line(tx, key);

@@ -1,4 +1,5 @@
-//! Drops events and delivery logs after their time, in bounded batches; the logs first, so that no entry outlives its payload.
+//! Drops events and delivery logs after their time, in bounded batches; the logs first, so that no entry
+//! outlives its payload.
 
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
 use domain::time::{DAY, Timestamp};
@@ -17,7 +18,8 @@ const PAGE: i64 = 200;
 pub(crate) async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     let now = app.clock.now();
     let cutoff = now.0 - KEPT;
-    let (deliveries_before, events_before) = (Id::<Delivery>::new(cutoff, 0).to_string(), Id::<Event>::new(cutoff, 0).to_string());
+    let (deliveries_before, events_before) =
+        (Id::<Delivery>::new(cutoff, 0).to_string(), Id::<Event>::new(cutoff, 0).to_string());
     let mut after = String::new();
     loop {
         let from = after.clone();
@@ -37,7 +39,10 @@ pub(crate) async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     let mut due = now.plus(KEPT);
     loop {
         let from = after.clone();
-        let Some((tenant, oldest)) = app.store.read(move |tx| events::next_workspace(tx, &from)).await? else { return Ok(due.max(now.plus(DAY))) };
+        let Some((tenant, oldest)) = app.store.read(move |tx| events::next_workspace(tx, &from)).await?
+        else {
+            return Ok(due.max(now.plus(DAY)));
+        };
         after = tenant.to_string();
         due = due.min(Timestamp(oldest.unix_ms() + KEPT));
         let mut more = oldest.to_string() < events_before;
@@ -48,7 +53,12 @@ pub(crate) async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     }
 }
 
-async fn sweep_log(app: &App, endpoint: Id<WebhookEndpoint>, before: String, deleted: bool) -> Result<(), DbError> {
+async fn sweep_log(
+    app: &App,
+    endpoint: Id<WebhookEndpoint>,
+    before: String,
+    deleted: bool,
+) -> Result<(), DbError> {
     let wanted = before.clone();
     let mut more = app.store.read(move |tx| deliveries::sweepable(tx, endpoint, &wanted)).await?;
     while more {

@@ -8,7 +8,8 @@ use providers::guarded_client::{GuardedClient, Limits, Request, Response, SendEr
 /// An exchange under way.
 pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<Response, SendError>> + Send + 'a>>;
 
-/// Carries a signed request to a receiver and brings its answer. The service has one, the guarded client; the simulation has receivers of its own.
+/// Carries a signed request to a receiver and brings its answer. The service has one, the guarded client; the
+/// simulation has receivers of its own.
 pub trait Transport: Send + Sync {
     /// One exchange within its limits.
     fn send(&self, request: Request, limits: Limits) -> Sending<'_>;

@@ -32,19 +32,28 @@ impl Court<'_> {
             if !staff.contains(&dial.to) && !pack.hours.is_open(leg.started_at) {
                 broken.push(format!("{name} was rung outside the hours at {}", dial.at));
             }
-            let (decided, when): (Timestamp, fn(&Kept) -> Timestamp) =
-                if self.went_back { (dial.passed.plus(-LEASE), |kept| kept.passed) } else { (leg.started_at, |kept| kept.at) };
+            let (decided, when): (Timestamp, fn(&Kept) -> Timestamp) = if self.went_back {
+                (dial.passed.plus(-LEASE), |kept| kept.passed)
+            } else {
+                (leg.started_at, |kept| kept.at)
+            };
             for given in self.log.promises.iter().filter(|given| when(given) < decided) {
                 let kept = match &given.promise {
                     Promise::OptedOut(tenant, phone) => *tenant != leg.workspace || *phone != dial.to,
                     Promise::Registered(phone) => *phone != dial.to,
                     Promise::Suspended(tenant, true) => {
-                        *tenant != leg.workspace || self.undone(given, decided, when, &Promise::Suspended(*tenant, false))
+                        *tenant != leg.workspace
+                            || self.undone(given, decided, when, &Promise::Suspended(*tenant, false))
                     }
                     _ => true,
                 };
                 if !kept {
-                    broken.push(format!("{name} was rung at {} after {} {:?}", dial.at, when(given), given.promise));
+                    broken.push(format!(
+                        "{name} was rung at {} after {} {:?}",
+                        dial.at,
+                        when(given),
+                        given.promise
+                    ));
                 }
             }
         }
@@ -64,7 +73,8 @@ impl Court<'_> {
             let (Some(asked), Some(ended)) = (call.hang_up_at, call.ended_at) else { continue };
             let was_down = past.down.iter().any(|(from, to)| *from <= ended && asked <= *to);
             if ended.0 - asked.0 > SOON && !was_down && !past.stepped {
-                broken.push(format!("{id} was to end at {asked} ({:?}) and went on until {ended}", call.wish));
+                broken
+                    .push(format!("{id} was to end at {asked} ({:?}) and went on until {ended}", call.wish));
             }
         }
         self.broken.extend(broken);

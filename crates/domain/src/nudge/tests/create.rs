@@ -7,7 +7,10 @@ fn due_now_inside_the_window_is_queued() {
     let hours = hours();
     let admitted = admit(&request(&hours), NOON).unwrap();
     assert_eq!(seen(&admitted.nudge), ("queued", None, None));
-    assert_eq!((admitted.nudge.attempts, admitted.nudge.next_attempt_at, admitted.nudge.expires_at), (0, Some(NOON), NOON.plus(24 * HOUR)));
+    assert_eq!(
+        (admitted.nudge.attempts, admitted.nudge.next_attempt_at, admitted.nudge.expires_at),
+        (0, Some(NOON), NOON.plus(24 * HOUR))
+    );
     assert_eq!(admitted.actions, [Action::WakeAt(NOON)]);
 }
 
@@ -80,8 +83,15 @@ fn invalid_schedules_are_refused() {
         (None, Some(-1)),
         (None, Some(72 * HOUR + 1)),
     ] {
-        let request = Request { scheduled_at: scheduled.map(|ms| NOON.plus(ms)), expires_at: expires.map(|ms| NOON.plus(ms)), ..base };
-        assert!(matches!(admit(&request, NOON), Err(Refused::InvalidSchedule(_))), "{scheduled:?} {expires:?}");
+        let request = Request {
+            scheduled_at: scheduled.map(|ms| NOON.plus(ms)),
+            expires_at: expires.map(|ms| NOON.plus(ms)),
+            ..base
+        };
+        assert!(
+            matches!(admit(&request, NOON), Err(Refused::InvalidSchedule(_))),
+            "{scheduled:?} {expires:?}"
+        );
     }
 }
 
@@ -97,7 +107,15 @@ fn the_edges_of_a_valid_schedule_are_accepted() {
         (Some(48 * HOUR), Some(72 * HOUR), Status::Scheduled),
         (None, Some(1), Status::Queued),
     ] {
-        let request = Request { scheduled_at: scheduled.map(|ms| NOON.plus(ms)), expires_at: expires.map(|ms| NOON.plus(ms)), ..base };
-        assert_eq!(admit(&request, NOON).map(|admitted| admitted.nudge.status), Ok(status), "{scheduled:?} {expires:?}");
+        let request = Request {
+            scheduled_at: scheduled.map(|ms| NOON.plus(ms)),
+            expires_at: expires.map(|ms| NOON.plus(ms)),
+            ..base
+        };
+        assert_eq!(
+            admit(&request, NOON).map(|admitted| admitted.nudge.status),
+            Ok(status),
+            "{scheduled:?} {expires:?}"
+        );
     }
 }

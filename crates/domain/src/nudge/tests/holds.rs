@@ -50,7 +50,12 @@ fn a_low_balance_is_rechecked_every_15_minutes_and_announced_once_an_hour_at_mos
 fn full_lines_are_rechecked_soon_and_may_be_looked_at_earlier() {
     let held = play(queued(0), &[(full(), NOON)]);
     assert_held(&held, "concurrency_full", NOON.plus(LINES_RECHECK), true);
-    assert_held(&play(held.next, &[(full(), NOON.plus(LINES_RECHECK))]), "concurrency_full", NOON.plus(2 * LINES_RECHECK), false);
+    assert_held(
+        &play(held.next, &[(full(), NOON.plus(LINES_RECHECK))]),
+        "concurrency_full",
+        NOON.plus(2 * LINES_RECHECK),
+        false,
+    );
     assert_eq!(play(held.next, &[(CLEAR, NOON.plus(1))]).actions, [Action::Place]);
 }
 
@@ -61,7 +66,12 @@ fn a_provider_error_before_any_ring_is_a_hold_and_no_attempt() {
     assert_held(&held, "provider_error", NOON.plus(PROVIDER_RECHECK), true);
     assert_eq!(held.next.attempts, 0);
     let now = NOON.plus(PROVIDER_RECHECK);
-    assert_held(&play(held.next, &[(CLEAR, now), (refused, now)]), "provider_error", now.plus(PROVIDER_RECHECK), false);
+    assert_held(
+        &play(held.next, &[(CLEAR, now), (refused, now)]),
+        "provider_error",
+        now.plus(PROVIDER_RECHECK),
+        false,
+    );
     let ringing = play(queued(0), &[(CLEAR, NOON), (Event::Placed, NOON)]).next;
     assert_eq!(play(ringing, &[(refused, NOON)]).next.attempts, 0);
 }
@@ -69,7 +79,12 @@ fn a_provider_error_before_any_ring_is_a_hold_and_no_attempt() {
 #[test]
 fn another_reason_is_announced() {
     let held = play(queued(0), &[(full(), NOON)]).next;
-    assert_held(&play(held, &[(broke(), NOON.plus(MINUTE))]), "insufficient_balance", NOON.plus(16 * MINUTE), true);
+    assert_held(
+        &play(held, &[(broke(), NOON.plus(MINUTE))]),
+        "insufficient_balance",
+        NOON.plus(16 * MINUTE),
+        true,
+    );
 }
 
 #[test]
@@ -77,7 +92,8 @@ fn a_time_that_moves_by_more_than_an_hour_is_announced() {
     let opening = at("2026-11-24T09:00");
     let held = play(queued(0), &[(Event::Due(closed(opening)), NOON)]).next;
     let next = held.next_attempt_at.unwrap();
-    for (later, announced) in [(opening.plus(HOUR), false), (opening.plus(HOUR + 1), true), (opening, false)] {
+    for (later, announced) in [(opening.plus(HOUR), false), (opening.plus(HOUR + 1), true), (opening, false)]
+    {
         let mut nudge = held;
         nudge.expires_at = NOON.plus(72 * HOUR);
         let again = play(nudge, &[(Event::Due(closed(later)), next)]);
@@ -98,7 +114,10 @@ fn the_last_look_is_at_the_expiry_itself() {
 #[test]
 fn never_dialled_and_out_of_time_is_expired() {
     let nudge = queued(2);
-    assert_eq!(step(&nudge, Event::Expire, nudge.expires_at.plus(-1)).verdict, Verdict::Ignored(WhyIgnored::NotDue));
+    assert_eq!(
+        step(&nudge, Event::Expire, nudge.expires_at.plus(-1)).verdict,
+        Verdict::Ignored(WhyIgnored::NotDue)
+    );
     assert_finished(&play(nudge, &[(Event::Expire, nudge.expires_at)]), "expired", "expired");
     assert_finished(&play(nudge, &[(CLEAR, nudge.expires_at.plus(1))]), "expired", "expired");
     let held = play(nudge, &[(broke(), NOON)]).next;
@@ -113,7 +132,11 @@ fn a_window_that_opens_after_the_expiry_ends_it_at_once() {
     let facts = closed(nudge.expires_at.plus(1));
     assert_finished(&play(nudge, &[(Event::Due(facts), NOON)]), "expired", "expired");
     let never = DueFacts { opening: None, ..facts };
-    assert_finished(&play(held_retry(1), &[(Event::Due(never), NOON.plus(30 * MINUTE))]), "no_answer", "outside_calling_window");
+    assert_finished(
+        &play(held_retry(1), &[(Event::Due(never), NOON.plus(30 * MINUTE))]),
+        "no_answer",
+        "outside_calling_window",
+    );
 }
 
 #[test]
@@ -121,9 +144,11 @@ fn a_held_retry_out_of_time_has_the_last_result_and_says_why() {
     let due = NOON.plus(30 * MINUTE);
     let expiry = NOON.plus(24 * HOUR);
     assert_finished(&play(held_retry(1), &[(Event::Expire, expiry)]), "no_answer", "expired");
-    for (event, reason) in
-        [(broke(), "insufficient_balance"), (full(), "concurrency_full"), (Event::Due(closed(at("2026-11-24T09:00"))), "outside_calling_window")]
-    {
+    for (event, reason) in [
+        (broke(), "insufficient_balance"),
+        (full(), "concurrency_full"),
+        (Event::Due(closed(at("2026-11-24T09:00"))), "outside_calling_window"),
+    ] {
         let held = play(held_retry(1), &[(event, due)]).next;
         let step = play(held, &[(Event::Expire, expiry)]);
         assert_finished(&step, "no_answer", reason);
@@ -140,7 +165,11 @@ fn a_held_retry_out_of_time_has_the_last_result_and_says_why() {
 fn a_held_retry_with_reject_ends_when_the_window_is_closed() {
     let mut nudge = held_retry(1);
     nudge.outside_window = OutsideWindow::Reject;
-    assert_finished(&play(nudge, &[(Event::Due(closed(at("2026-11-24T09:00"))), NOON.plus(30 * MINUTE))]), "no_answer", "outside_calling_window");
+    assert_finished(
+        &play(nudge, &[(Event::Due(closed(at("2026-11-24T09:00"))), NOON.plus(30 * MINUTE))]),
+        "no_answer",
+        "outside_calling_window",
+    );
 }
 
 #[test]
@@ -157,6 +186,9 @@ fn a_nudge_in_flight_does_not_expire() {
     let placing = play(queued(0), &[(CLEAR, NOON)]).next;
     let live = play(placing, &[(Event::Answered, NOON)]).next;
     for nudge in [placing, live] {
-        assert_eq!(step(&nudge, Event::Expire, nudge.expires_at.plus(HOUR)).verdict, Verdict::Ignored(WhyIgnored::InFlight));
+        assert_eq!(
+            step(&nudge, Event::Expire, nudge.expires_at.plus(HOUR)).verdict,
+            Verdict::Ignored(WhyIgnored::InFlight)
+        );
     }
 }

@@ -21,7 +21,14 @@ pub(super) fn hours() -> CallingHours {
 }
 
 pub(super) fn request(hours: &CallingHours) -> Request<'_> {
-    Request { key: 7 << 100 | 99, scheduled_at: None, expires_at: None, outside_window: OutsideWindow::Queue, retry: Retry::default(), hours }
+    Request {
+        key: 7 << 100 | 99,
+        scheduled_at: None,
+        expires_at: None,
+        outside_window: OutsideWindow::Queue,
+        retry: Retry::default(),
+        hours,
+    }
 }
 
 pub(super) fn retrying(max_retries: i64) -> Retry {
@@ -48,7 +55,11 @@ pub(super) const CLEAR: Event = Event::Due(DueFacts::CLEAR);
 
 /// Status, result and statusReason as clients see them.
 pub(super) fn seen(nudge: &Nudge) -> (&'static str, Option<&'static str>, Option<String>) {
-    (nudge.status.as_str(), nudge.result.map(ResultCode::as_str), nudge.status_reason.map(|reason| reason.to_string()))
+    (
+        nudge.status.as_str(),
+        nudge.result.map(ResultCode::as_str),
+        nudge.status_reason.map(|reason| reason.to_string()),
+    )
 }
 
 #[track_caller]
@@ -65,7 +76,11 @@ pub(super) fn held_retry(max_retries: i64) -> Nudge {
 }
 
 pub(super) fn closed(opening: Timestamp) -> DueFacts {
-    DueFacts { block: Some(Gate::CallingWindow), opening: Some(Release { opening, closing: opening.plus(11 * HOUR) }), ..DueFacts::CLEAR }
+    DueFacts {
+        block: Some(Gate::CallingWindow),
+        opening: Some(Release { opening, closing: opening.plus(11 * HOUR) }),
+        ..DueFacts::CLEAR
+    }
 }
 
 #[test]

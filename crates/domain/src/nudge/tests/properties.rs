@@ -17,10 +17,23 @@ fn due_facts() -> impl Strategy<Value = DueFacts> {
         prop::bool::weighted(0.8),
         prop::bool::weighted(0.8),
     )
-        .prop_map(|(key_revoked, refusal, from_number_ok, providers_ok, block, opening, balance_ok, line_free)| {
-            let opening = opening.map(|hours| NOON.plus(hours * HOUR)).map(|opening| Release { opening, closing: opening.plus(HOUR) });
-            DueFacts { key_revoked, refusal, from_number_ok, providers_ok, block, opening, balance_ok, line_free }
-        })
+        .prop_map(
+            |(key_revoked, refusal, from_number_ok, providers_ok, block, opening, balance_ok, line_free)| {
+                let opening = opening
+                    .map(|hours| NOON.plus(hours * HOUR))
+                    .map(|opening| Release { opening, closing: opening.plus(HOUR) });
+                DueFacts {
+                    key_revoked,
+                    refusal,
+                    from_number_ok,
+                    providers_ok,
+                    block,
+                    opening,
+                    balance_ok,
+                    line_free,
+                }
+            },
+        )
 }
 
 fn event() -> impl Strategy<Value = Event> {
@@ -58,7 +71,11 @@ fn check(before: &Nudge, event: Event, now: Timestamp, step: &Step) {
     let after = &step.next;
     let finishes = step.actions.iter().filter(|action| **action == Action::Emit(Notice::Finished)).count();
     let was_finished = before.status == Status::Finished;
-    assert_eq!(finishes, usize::from(!was_finished && after.status == Status::Finished), "one finished event, at the finish");
+    assert_eq!(
+        finishes,
+        usize::from(!was_finished && after.status == Status::Finished),
+        "one finished event, at the finish"
+    );
     if was_finished {
         assert_eq!(
             (after.status, after.result, after.status_reason, after.finished_at),
@@ -71,7 +88,10 @@ fn check(before: &Nudge, event: Event, now: Timestamp, step: &Step) {
     assert_eq!(after.result.is_some(), after.status == Status::Finished);
     assert_eq!(after.next_attempt_at.is_some(), after.is_pending());
     assert!(after.attempts <= 1 + after.retry.max_retries());
-    assert!(!(after.ever_dialled() && after.result == Some(ResultCode::Expired)), "a dialled nudge never expires");
+    assert!(
+        !(after.ever_dialled() && after.result == Some(ResultCode::Expired)),
+        "a dialled nudge never expires"
+    );
     assert_eq!(after.block_reason.is_some(), after.result == Some(ResultCode::Blocked));
     if step.actions.contains(&Action::Place) {
         let Event::Due(facts) = event else { panic!("only a due nudge is dialled") };
@@ -81,7 +101,10 @@ fn check(before: &Nudge, event: Event, now: Timestamp, step: &Step) {
         assert_eq!((after.status, after.flight), (Status::Queued, Flight::Placing));
     }
     if after.status == Status::Scheduled && step.verdict == Verdict::Applied {
-        assert!(step.actions.iter().any(|action| Some(*action) == after.next_attempt_at.map(Action::WakeAt)), "every hold wakes");
+        assert!(
+            step.actions.iter().any(|action| Some(*action) == after.next_attempt_at.map(Action::WakeAt)),
+            "every hold wakes"
+        );
     }
 }
 

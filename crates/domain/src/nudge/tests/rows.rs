@@ -8,7 +8,10 @@ fn a_due_nudge_is_placed_and_stays_queued_while_it_rings() {
     assert_eq!(placing.actions, [Action::Place]);
     assert_eq!((seen(&placing.next), placing.next.attempts), (("queued", None, None), 0));
     let ringing = play(placing.next, &[(Event::Placed, NOON)]);
-    assert_eq!((seen(&ringing.next), ringing.next.attempts, ringing.next.shows_call), (("queued", None, None), 1, false));
+    assert_eq!(
+        (seen(&ringing.next), ringing.next.attempts, ringing.next.shows_call),
+        (("queued", None, None), 1, false)
+    );
     assert_eq!(ringing.actions, []);
 }
 
@@ -22,7 +25,10 @@ fn answered_is_dialing() {
 
 #[test]
 fn the_agent_on_the_line_is_in_progress() {
-    let step = play(queued(0), &[(CLEAR, NOON), (Event::Placed, NOON), (Event::Answered, NOON), (Event::AgentConnected, NOON)]);
+    let step = play(
+        queued(0),
+        &[(CLEAR, NOON), (Event::Placed, NOON), (Event::Answered, NOON), (Event::AgentConnected, NOON)],
+    );
     assert_eq!(seen(&step.next), ("in_progress", None, None));
     assert_eq!(step.actions, []);
 }
@@ -48,23 +54,38 @@ fn an_answered_call_that_ends_is_connected() {
 
 #[test]
 fn voicemail_finishes_without_a_retry() {
-    let step = play(queued(2), &[(CLEAR, NOON), (Event::Placed, NOON), (Event::Answered, NOON), (Event::Voicemail, NOON)]);
+    let step = play(
+        queued(2),
+        &[(CLEAR, NOON), (Event::Placed, NOON), (Event::Answered, NOON), (Event::Voicemail, NOON)],
+    );
     assert_finished(&step, "voicemail", "agent_ended");
 }
 
 #[test]
 fn an_opt_out_is_listed_at_once_and_is_the_result_at_the_end() {
-    let live = play(queued(2), &[(CLEAR, NOON), (Event::Placed, NOON), (Event::Answered, NOON), (Event::AgentConnected, NOON)]).next;
+    let live = play(
+        queued(2),
+        &[(CLEAR, NOON), (Event::Placed, NOON), (Event::Answered, NOON), (Event::AgentConnected, NOON)],
+    )
+    .next;
     let told = play(live, &[(Event::OptedOut, NOON)]);
     assert_eq!(told.actions, [Action::AddToDoNotCall]);
     assert_eq!(step(&told.next, Event::OptedOut, NOON).verdict, Verdict::Ignored(WhyIgnored::AlreadyPast));
-    assert_finished(&play(told.next, &[(Event::Ended(EndCause::AgentEnded), NOON)]), "opted_out", "agent_ended");
+    assert_finished(
+        &play(told.next, &[(Event::Ended(EndCause::AgentEnded), NOON)]),
+        "opted_out",
+        "agent_ended",
+    );
     assert_finished(&play(told.next, &[(Event::Unsettled, NOON)]), "opted_out", "unsettled");
 }
 
 #[test]
 fn an_opt_out_found_after_the_call_is_listed_and_changes_no_result() {
-    let over = play(queued(0), &[(CLEAR, NOON), (Event::Answered, NOON), (Event::Ended(EndCause::CallerHangup), NOON)]).next;
+    let over = play(
+        queued(0),
+        &[(CLEAR, NOON), (Event::Answered, NOON), (Event::Ended(EndCause::CallerHangup), NOON)],
+    )
+    .next;
     let told = play(over, &[(Event::OptedOut, NOON)]);
     assert_eq!((told.actions, told.next.result), (vec![Action::AddToDoNotCall], Some(ResultCode::Connected)));
     // Between two dials there will be no second one.
@@ -134,12 +155,17 @@ fn a_retry_after_the_expiry_is_none_and_one_at_the_expiry_is_made() {
     assert_eq!(held.next_attempt_at, Some(nudge.expires_at));
     assert_eq!(step(&held, Event::Expire, nudge.expires_at).verdict, Verdict::Ignored(WhyIgnored::NotDue));
     assert_eq!(play(held, &[(CLEAR, nudge.expires_at)]).actions, [Action::Place]);
-    assert_finished(&play(nudge, &[(CLEAR, NOON), (Event::NoAnswer, NOON.plus(1))]), "no_answer", "no_answer");
+    assert_finished(
+        &play(nudge, &[(CLEAR, NOON), (Event::NoAnswer, NOON.plus(1))]),
+        "no_answer",
+        "no_answer",
+    );
 }
 
 #[test]
 fn an_agent_that_failed_to_start_counts_and_is_retried() {
-    let calls = [(CLEAR, NOON), (Event::Placed, NOON), (Event::Answered, NOON), (Event::AgentFailedToStart, NOON)];
+    let calls =
+        [(CLEAR, NOON), (Event::Placed, NOON), (Event::Answered, NOON), (Event::AgentFailedToStart, NOON)];
     let step = play(queued(1), &calls);
     assert_eq!(seen(&step.next), ("scheduled", None, Some("not_connected".to_owned())));
     assert_eq!((step.next.attempts, step.next.next_attempt_at), (1, Some(NOON.plus(30 * MINUTE))));
@@ -150,7 +176,11 @@ fn an_agent_that_failed_to_start_counts_and_is_retried() {
 
 #[test]
 fn an_agent_that_failed_to_start_without_retries_is_failed() {
-    assert_finished(&play(queued(0), &[(CLEAR, NOON), (Event::Placed, NOON), (Event::AgentFailedToStart, NOON)]), "failed", "not_connected");
+    assert_finished(
+        &play(queued(0), &[(CLEAR, NOON), (Event::Placed, NOON), (Event::AgentFailedToStart, NOON)]),
+        "failed",
+        "not_connected",
+    );
 }
 
 #[test]
@@ -165,10 +195,20 @@ fn invalid_numbers_rejections_and_carrier_errors_are_failed_and_never_redialled(
         (Event::Ended(EndCause::ApiHangup), "api_hangup"),
         (Event::Ended(EndCause::Error), "error"),
     ] {
-        assert_finished(&play(queued(2), &[(CLEAR, NOON), (Event::Placed, NOON), (event, NOON)]), "failed", reason);
+        assert_finished(
+            &play(queued(2), &[(CLEAR, NOON), (Event::Placed, NOON), (event, NOON)]),
+            "failed",
+            reason,
+        );
     }
-    assert_eq!(play(queued(1), &[(CLEAR, NOON), (Event::Sip(486), NOON)]).next.last_result, Some(ResultCode::Busy));
-    assert_eq!(play(queued(1), &[(CLEAR, NOON), (Event::Sip(480), NOON)]).next.last_result, Some(ResultCode::NoAnswer));
+    assert_eq!(
+        play(queued(1), &[(CLEAR, NOON), (Event::Sip(486), NOON)]).next.last_result,
+        Some(ResultCode::Busy)
+    );
+    assert_eq!(
+        play(queued(1), &[(CLEAR, NOON), (Event::Sip(480), NOON)]).next.last_result,
+        Some(ResultCode::NoAnswer)
+    );
 }
 
 #[test]
@@ -207,7 +247,10 @@ fn a_gate_that_refuses_blocks_first_dials_and_retries() {
         let facts = DueFacts { block: Some(gate), ..DueFacts::CLEAR };
         for (nudge, now) in [(queued(2), NOON), (held_retry(2), NOON.plus(30 * MINUTE))] {
             let step = play(nudge, &[(Event::Due(facts), now)]);
-            assert_eq!((seen(&step.next), step.next.block_reason), (("finished", Some("blocked"), None), Some(gate)));
+            assert_eq!(
+                (seen(&step.next), step.next.block_reason),
+                (("finished", Some("blocked"), None), Some(gate))
+            );
             assert_eq!((step.actions, step.next.shows_call), (vec![Action::Emit(Notice::Finished)], false));
         }
     }
@@ -223,10 +266,15 @@ fn waiting_nudges_are_cancelled() {
 #[test]
 fn dialled_live_and_finished_nudges_are_not_cancellable() {
     let mut nudge = queued(0);
-    for event in [CLEAR, Event::Placed, Event::Answered, Event::AgentConnected, Event::Ended(EndCause::AgentEnded)] {
+    for event in
+        [CLEAR, Event::Placed, Event::Answered, Event::AgentConnected, Event::Ended(EndCause::AgentEnded)]
+    {
         nudge = play(nudge, &[(event, NOON)]).next;
         let refused = step(&nudge, Event::Cancel, NOON);
-        assert_eq!((refused.verdict, refused.next, refused.actions), (Verdict::NotCancellable, nudge, vec![]));
+        assert_eq!(
+            (refused.verdict, refused.next, refused.actions),
+            (Verdict::NotCancellable, nudge, vec![])
+        );
     }
 }
 
@@ -257,7 +305,11 @@ fn erasure_cancels_what_waits() {
 #[test]
 fn erasure_during_a_call_stops_further_dials() {
     let ringing = [(CLEAR, NOON), (Event::Placed, NOON), (Event::Erased, NOON)];
-    assert_finished(&play(play(queued(2), &ringing).next, &[(Event::NoAnswer, NOON)]), "no_answer", "no_answer");
+    assert_finished(
+        &play(play(queued(2), &ringing).next, &[(Event::NoAnswer, NOON)]),
+        "no_answer",
+        "no_answer",
+    );
     let refused = Event::PlacementFailed(PlacementFailure::ProviderErrorBeforeRing);
     assert_finished(&play(play(queued(2), &ringing).next, &[(refused, NOON)]), "cancelled", "erased");
 }
@@ -278,8 +330,15 @@ fn unheard_calls_and_missing_records_are_closed() {
 #[test]
 fn lost_placed_and_answered_are_made_up_for() {
     let live = play(queued(0), &[(CLEAR, NOON), (Event::AgentConnected, NOON)]);
-    assert_eq!((live.next.attempts, live.next.status, live.actions), (1, Status::InProgress, vec![Action::Emit(Notice::Dialing)]));
-    assert_finished(&play(queued(0), &[(CLEAR, NOON), (Event::Ended(EndCause::CallerHangup), NOON)]), "connected", "caller_hangup");
+    assert_eq!(
+        (live.next.attempts, live.next.status, live.actions),
+        (1, Status::InProgress, vec![Action::Emit(Notice::Dialing)])
+    );
+    assert_finished(
+        &play(queued(0), &[(CLEAR, NOON), (Event::Ended(EndCause::CallerHangup), NOON)]),
+        "connected",
+        "caller_hangup",
+    );
 }
 
 #[test]
@@ -299,12 +358,28 @@ fn late_and_repeated_answers_change_nothing() {
         Event::Sip(500),
     ];
     for event in carrier {
-        assert_eq!(step(&waiting, event, NOON).verdict, Verdict::Ignored(WhyIgnored::NotInFlight), "{event:?}");
+        assert_eq!(
+            step(&waiting, event, NOON).verdict,
+            Verdict::Ignored(WhyIgnored::NotInFlight),
+            "{event:?}"
+        );
         assert_eq!(step(&live, event, NOON).verdict, Verdict::Ignored(WhyIgnored::AlreadyPast), "{event:?}");
         assert_eq!(step(&over, event, NOON).verdict, Verdict::Ignored(WhyIgnored::Finished), "{event:?}");
     }
-    for event in [CLEAR, Event::Expire, Event::KeyRevoked, Event::Erased, Event::Unsettled, Event::Ended(EndCause::Error), Event::Voicemail] {
+    for event in [
+        CLEAR,
+        Event::Expire,
+        Event::KeyRevoked,
+        Event::Erased,
+        Event::Unsettled,
+        Event::Ended(EndCause::Error),
+        Event::Voicemail,
+    ] {
         let ignored = step(&over, event, NOON);
-        assert_eq!((ignored.verdict, ignored.next, ignored.actions), (Verdict::Ignored(WhyIgnored::Finished), over, vec![]), "{event:?}");
+        assert_eq!(
+            (ignored.verdict, ignored.next, ignored.actions),
+            (Verdict::Ignored(WhyIgnored::Finished), over, vec![]),
+            "{event:?}"
+        );
     }
 }

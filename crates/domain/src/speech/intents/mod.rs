@@ -1,4 +1,5 @@
-//! The few things that every call has to understand, whatever it is about. Used by the answerer without a model; a model needs none of this.
+//! The few things that every call has to understand, whatever it is about. Used by the answerer without a
+//! model; a model needs none of this.
 
 mod tables;
 
@@ -60,7 +61,8 @@ static INTENTS: LazyLock<Vec<(Intent, Patterns)>> = LazyLock::new(|| {
     ]
 });
 
-/// What these words mean, if they mean one of the few. Text in any of the eleven languages, native script or Latin.
+/// What these words mean, if they mean one of the few. Text in any of the eleven languages, native script or
+/// Latin.
 pub fn intent(text: &str) -> Option<Intent> {
     let words = fold(text);
     INTENTS.iter().find(|(_, patterns)| patterns.find(&words).is_some()).map(|(intent, _)| *intent)
@@ -68,7 +70,8 @@ pub fn intent(text: &str) -> Option<Intent> {
 
 /// Whether the words say yes or no; none when neither or both.
 pub fn yes_or_no(text: &str) -> Option<bool> {
-    let field = Field { key: String::new(), label: String::new(), kind: FieldKind::Boolean, choices: Vec::new() };
+    let field =
+        Field { key: String::new(), label: String::new(), kind: FieldKind::Boolean, choices: Vec::new() };
     match capture(&field, text) {
         Some(serde_json::Value::Bool(value)) => Some(value),
         _ => {
@@ -82,8 +85,8 @@ pub fn yes_or_no(text: &str) -> Option<bool> {
 static MORE_YES: LazyLock<Patterns> = LazyLock::new(|| Patterns::read(tables::YES, &[]));
 static MORE_NO: LazyLock<Patterns> = LazyLock::new(|| Patterns::read(tables::NO, &[]));
 
-/// What people say in English in any call, plain and in full: the standing part of a recogniser's grammar. Long variants are in it on purpose; a recogniser tells them apart
-/// better than short ones.
+/// What people say in English in any call, plain and in full: the standing part of a recogniser's grammar.
+/// Long variants are in it on purpose; a recogniser tells them apart better than short ones.
 pub fn english_phrases() -> &'static [&'static str] {
     &tables::ENGLISH_PHRASES
 }

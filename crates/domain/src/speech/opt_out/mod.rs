@@ -1,5 +1,6 @@
-//! «Do not call me again», in any of the eleven languages. It ends the call and keeps the number from being dialled, so a miss is a promise broken and a false
-//! alarm is a customer lost: the phrases are wide, and two guards keep them honest.
+//! «Do not call me again», in any of the eleven languages. It ends the call and keeps the number from being
+//! dialled, so a miss is a promise broken and a false alarm is a customer lost: the phrases are wide, and two
+//! guards keep them honest.
 
 mod east;
 mod english;
@@ -54,7 +55,11 @@ static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
     rows.iter()
         .map(|row| {
             let sets = [("$C", row.calls)];
-            Table { strong: Patterns::read(row.strong, &sets), plain: Patterns::read(row.plain, &sets), never: Patterns::read(row.never, &sets) }
+            Table {
+                strong: Patterns::read(row.strong, &sets),
+                plain: Patterns::read(row.plain, &sets),
+                never: Patterns::read(row.never, &sets),
+            }
         })
         .collect()
 });
@@ -89,6 +94,7 @@ fn says(table: &Table, words: &[String]) -> bool {
 
 /// Whether a plain phrase means it: no time near it, or a word that says «for good» beside it.
 fn stands(words: &[String], (start, end): (usize, usize)) -> bool {
-    let around = |before: usize, after: usize| &words[start.saturating_sub(before)..(end + after).min(words.len())];
+    let around =
+        |before: usize, after: usize| &words[start.saturating_sub(before)..(end + after).min(words.len())];
     FOR_GOOD.find(around(1, CLOSE)).is_some() || TIMES.find(around(NEAR, NEAR)).is_none()
 }

@@ -5,7 +5,10 @@ pub(super) fn check(language: &str, asks: &[&str], does_not: &[&str]) {
     assert!(asks.len() >= 8 && does_not.len() >= 5);
     let missed: Vec<&&str> = asks.iter().filter(|text| !opt_out(text, language)).collect();
     let alarms: Vec<&&str> = does_not.iter().filter(|text| opt_out(text, language)).collect();
-    assert!(missed.is_empty() && alarms.is_empty(), "{language}: missed {missed:#?}, false alarms {alarms:#?}");
+    assert!(
+        missed.is_empty() && alarms.is_empty(),
+        "{language}: missed {missed:#?}, false alarms {alarms:#?}"
+    );
 }
 
 #[test]
@@ -131,7 +134,15 @@ fn punjabi() {
             "ਮੈਨੂੰ ਫੋਨ ਨਹੀਂ ਚਾਹੀਦੇ",
             "don't call me again ji",
         ],
-        &["ਬਾਅਦ ਵਿੱਚ ਫੋਨ ਕਰੋ", "ਹੁਣ ਫੋਨ ਨਾ ਕਰੋ, ਸ਼ਾਮ ਨੂੰ ਕਰਿਓ", "hun call na karo kall karna", "ਮੈਨੂੰ ਨਹੀਂ ਚਾਹੀਦਾ", "ਰੁਕੋ", "ਦੁਬਾਰਾ ਫੋਨ ਕਰੋ", "ਮੈਂ ਫੋਨ ਨਹੀਂ ਕੀਤਾ"],
+        &[
+            "ਬਾਅਦ ਵਿੱਚ ਫੋਨ ਕਰੋ",
+            "ਹੁਣ ਫੋਨ ਨਾ ਕਰੋ, ਸ਼ਾਮ ਨੂੰ ਕਰਿਓ",
+            "hun call na karo kall karna",
+            "ਮੈਨੂੰ ਨਹੀਂ ਚਾਹੀਦਾ",
+            "ਰੁਕੋ",
+            "ਦੁਬਾਰਾ ਫੋਨ ਕਰੋ",
+            "ਮੈਂ ਫੋਨ ਨਹੀਂ ਕੀਤਾ",
+        ],
     );
 }
 
@@ -153,7 +164,15 @@ fn gujarati() {
             "મને હેરાન ન કરો",
             "please don't call me again",
         ],
-        &["પછી ફોન કરજો", "અત્યારે ફોન ન કરો, સાંજે કરજો", "hamna call na karo kale karjo", "મારે નથી જોઈતું", "ઊભા રહો", "ફરી ફોન કરજો", "મેં ફોન નથી કર્યો"],
+        &[
+            "પછી ફોન કરજો",
+            "અત્યારે ફોન ન કરો, સાંજે કરજો",
+            "hamna call na karo kale karjo",
+            "મારે નથી જોઈતું",
+            "ઊભા રહો",
+            "ફરી ફોન કરજો",
+            "મેં ફોન નથી કર્યો",
+        ],
     );
 }
 
@@ -174,7 +193,15 @@ fn marathi() {
             "मला फोन नको",
             "stop calling me please",
         ],
-        &["नंतर फोन करा", "आत्ता फोन करू नका, संध्याकाळी करा", "aata call karu naka udya kara", "मला नको", "थांबा", "पुन्हा फोन करा", "मी फोन केला नाही"],
+        &[
+            "नंतर फोन करा",
+            "आत्ता फोन करू नका, संध्याकाळी करा",
+            "aata call karu naka udya kara",
+            "मला नको",
+            "थांबा",
+            "पुन्हा फोन करा",
+            "मी फोन केला नाही",
+        ],
     );
 }
 
@@ -196,7 +223,15 @@ fn bengali() {
             "আবার ফোন করবেন না",
             "don't call me again dada",
         ],
-        &["পরে ফোন করুন", "এখন ফোন করবেন না, বিকেলে করবেন", "ekhon call korben na pore korben", "আমার দরকার নেই", "দাঁড়ান", "আবার ফোন করুন", "আমি ফোন করিনি"],
+        &[
+            "পরে ফোন করুন",
+            "এখন ফোন করবেন না, বিকেলে করবেন",
+            "ekhon call korben na pore korben",
+            "আমার দরকার নেই",
+            "দাঁড়ান",
+            "আবার ফোন করুন",
+            "আমি ফোন করিনি",
+        ],
     );
 }
 
@@ -217,6 +252,14 @@ fn odia() {
             "ପୁଣି ଫୋନ କରିବେ ନାହିଁ",
             "please do not call me again",
         ],
-        &["ପରେ ଫୋନ କରନ୍ତୁ", "ଏବେ ଫୋନ କରନ୍ତୁ ନାହିଁ, ସନ୍ଧ୍ୟାରେ କରନ୍ତୁ", "ebe call karantu nahi kali karibe", "ମୋର ଦରକାର ନାହିଁ", "ରୁହନ୍ତୁ", "ପୁଣି ଫୋନ କରନ୍ତୁ", "ମୁଁ ଫୋନ କରିନି"],
+        &[
+            "ପରେ ଫୋନ କରନ୍ତୁ",
+            "ଏବେ ଫୋନ କରନ୍ତୁ ନାହିଁ, ସନ୍ଧ୍ୟାରେ କରନ୍ତୁ",
+            "ebe call karantu nahi kali karibe",
+            "ମୋର ଦରକାର ନାହିଁ",
+            "ରୁହନ୍ତୁ",
+            "ପୁଣି ଫୋନ କରନ୍ତୁ",
+            "ମୁଁ ଫୋନ କରିନି",
+        ],
     );
 }

@@ -14,8 +14,13 @@ const QUOTED: usize = 160;
 
 /// Summary, values, outcome and sentiment.
 pub(super) fn read(order: &AnalysisOrder) -> Analysis {
-    let said: Vec<&str> =
-        order.transcript.iter().filter(|turn| turn.role == Role::Customer).map(|turn| turn.text.trim()).filter(|text| !text.is_empty()).collect();
+    let said: Vec<&str> = order
+        .transcript
+        .iter()
+        .filter(|turn| turn.role == Role::Customer)
+        .map(|turn| turn.text.trim())
+        .filter(|text| !text.is_empty())
+        .collect();
     let extracted = extraction::values(&order.schema, &order.transcript, &order.extracted);
     let outcome = outcome(&said, &order.language);
     Analysis {
@@ -43,7 +48,12 @@ fn outcome(said: &[&str], language: &str) -> Option<String> {
     Some(found.to_owned())
 }
 
-fn summary(order: &AnalysisOrder, said: &[&str], extracted: &Map<String, Value>, outcome: Option<&str>) -> String {
+fn summary(
+    order: &AnalysisOrder,
+    said: &[&str],
+    extracted: &Map<String, Value>,
+    outcome: Option<&str>,
+) -> String {
     let mut parts = vec![about(order)];
     if said.is_empty() {
         parts.push("The customer did not say anything.".to_owned());
@@ -51,8 +61,10 @@ fn summary(order: &AnalysisOrder, said: &[&str], extracted: &Map<String, Value>,
     }
     if let Some(question) = said.iter().find(|text| is_question(text) && intent(text).is_none()) {
         parts.push(format!("The customer asked: “{}”", short(question)));
-    } else if let Some(longest) =
-        said.iter().filter(|text| intent(text).is_none() && yes_or_no(text).is_none()).max_by_key(|text| text.chars().count())
+    } else if let Some(longest) = said
+        .iter()
+        .filter(|text| intent(text).is_none() && yes_or_no(text).is_none())
+        .max_by_key(|text| text.chars().count())
     {
         parts.push(format!("The customer said: “{}”", short(longest)));
     }
@@ -70,8 +82,11 @@ fn summary(order: &AnalysisOrder, said: &[&str], extracted: &Map<String, Value>,
         .to_owned(),
     );
     if !extracted.is_empty() {
-        let values: Vec<String> =
-            extracted.iter().take(5).map(|(key, value)| format!("{key}: {}", value.as_str().map_or_else(|| value.to_string(), short))).collect();
+        let values: Vec<String> = extracted
+            .iter()
+            .take(5)
+            .map(|(key, value)| format!("{key}: {}", value.as_str().map_or_else(|| value.to_string(), short)))
+            .collect();
         parts.push(format!("Noted: {}.", values.join(", ")));
     }
     parts.join(" ")
@@ -80,13 +95,26 @@ fn summary(order: &AnalysisOrder, said: &[&str], extracted: &Map<String, Value>,
 /// What the conversation was about, out of the prompt, else out of the agent's first words.
 fn about(order: &AnalysisOrder) -> String {
     let prompt = Prompt::read(&order.prompt);
-    let by = prompt.identity.map_or_else(|| "The agent".to_owned(), |identity| format!("The agent ({})", short(&identity)));
-    if let Some(purpose) = prompt.purpose.as_deref().and_then(|purpose| purpose.strip_prefix("I am calling ")) {
-        let purpose = purpose.trim_end_matches('.').replace("your ", "the customer's ").replace(" you ", " the customer ");
+    let by = prompt
+        .identity
+        .map_or_else(|| "The agent".to_owned(), |identity| format!("The agent ({})", short(&identity)));
+    if let Some(purpose) = prompt.purpose.as_deref().and_then(|purpose| purpose.strip_prefix("I am calling "))
+    {
+        let purpose = purpose
+            .trim_end_matches('.')
+            .replace("your ", "the customer's ")
+            .replace(" you ", " the customer ");
         return format!("{by} called {}.", short(&purpose));
     }
-    let first = order.transcript.iter().find(|turn: &&Turn| turn.role == Role::Agent).and_then(|turn| sentences(&turn.text).max_by_key(String::len));
-    first.map_or_else(|| format!("{by} spoke with the customer."), |first| format!("{by} said: “{}”", short(&first)))
+    let first = order
+        .transcript
+        .iter()
+        .find(|turn: &&Turn| turn.role == Role::Agent)
+        .and_then(|turn| sentences(&turn.text).max_by_key(String::len));
+    first.map_or_else(
+        || format!("{by} spoke with the customer."),
+        |first| format!("{by} said: “{}”", short(&first)),
+    )
 }
 
 fn short(text: &str) -> String {

@@ -65,7 +65,21 @@ fn negated(words: &[String]) -> bool {
     words.iter().any(|word| {
         matches!(
             word.as_str(),
-            "not" | "no" | "never" | "dont" | "doesnt" | "didnt" | "isnt" | "cannot" | "cant" | "wont" | "without" | "nahi" | "nahin" | "nai" | "नहि"
+            "not"
+                | "no"
+                | "never"
+                | "dont"
+                | "doesnt"
+                | "didnt"
+                | "isnt"
+                | "cannot"
+                | "cant"
+                | "wont"
+                | "without"
+                | "nahi"
+                | "nahin"
+                | "nai"
+                | "नहि"
         )
     })
 }
@@ -87,11 +101,13 @@ fn awaited(condition: &str) -> Vec<Awaited> {
         Awaited::Means(Intent::Person),
     );
     add(
-        has(&words, &["later", "busy", "callback", "reschedul"]) || has(&words, &["call"]) && has(&words, &["back"]),
+        has(&words, &["later", "busy", "callback", "reschedul"])
+            || has(&words, &["call"]) && has(&words, &["back"]),
         Awaited::Means(Intent::CallLater),
     );
     add(
-        not && has(&words, &["interest", "want"]) || has(&words, &["declin", "refus", "reject", "uninterest", "disinterest"]),
+        not && has(&words, &["interest", "want"])
+            || has(&words, &["declin", "refus", "reject", "uninterest", "disinterest"]),
         Awaited::Means(Intent::NotInterested),
     );
     add(!not && has(&words, &["interest"]), Awaited::Means(Intent::Interested));
@@ -106,13 +122,16 @@ fn awaited(condition: &str) -> Vec<Awaited> {
     awaited
 }
 
-/// The exit that what was said calls for. `asked`: the agent has asked something, so that a bare yes means something.
+/// The exit that what was said calls for. `asked`: the agent has asked something, so that a bare yes means
+/// something.
 pub(super) fn applies(exits: &[String], said: &str, asked: bool) -> Option<usize> {
     let meant = intent(said);
     let answer = yes_or_no(said);
     let is = |awaited: &Awaited| match awaited {
         Awaited::Means(intent) => meant == Some(*intent),
-        Awaited::Yes => asked && (answer == Some(true) && meant.is_none() || meant == Some(Intent::Interested)),
+        Awaited::Yes => {
+            asked && (answer == Some(true) && meant.is_none() || meant == Some(Intent::Interested))
+        }
         Awaited::No => asked && answer == Some(false) && matches!(meant, None | Some(Intent::NotInterested)),
         Awaited::End => meant == Some(Intent::Goodbye),
     };
@@ -129,9 +148,13 @@ fn by_words(exits: &[String], said: &str) -> Option<usize> {
     let heard = stems(said);
     let denied = negated(&fold(said));
     let score = |condition: &String| {
-        let telling: Vec<String> = stems(condition).into_iter().filter(|word| !COMMON.iter().any(|common| word.starts_with(common))).collect();
+        let telling: Vec<String> = stems(condition)
+            .into_iter()
+            .filter(|word| !COMMON.iter().any(|common| word.starts_with(common)))
+            .collect();
         let shared = telling.iter().filter(|word| heard.contains(word)).count();
-        let fits = shared > 0 && (shared >= 2 || shared * 2 >= telling.len()) && negated(&fold(condition)) == denied;
+        let fits =
+            shared > 0 && (shared >= 2 || shared * 2 >= telling.len()) && negated(&fold(condition)) == denied;
         fits.then_some(shared)
     };
     let mut best: Option<(usize, usize)> = None;

@@ -1,4 +1,5 @@
-//! Values out of a conversation: the answer to the question about a field, or what looks like it wherever it was said.
+//! Values out of a conversation: the answer to the question about a field, or what looks like it wherever it
+//! was said.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -12,8 +13,13 @@ use super::retrieval::{fold_all, stems};
 /// Most fields that are looked for (docs/contract/agents.md#fields).
 const MOST: usize = 50;
 
-/// The values of the fields of a schema, a list of `{key, label, type, choices?}`; what the flow captured stays.
-pub(super) fn values(schema: &Value, transcript: &[Turn], captured: &Map<String, Value>) -> Map<String, Value> {
+/// The values of the fields of a schema, a list of `{key, label, type, choices?}`; what the flow captured
+/// stays.
+pub(super) fn values(
+    schema: &Value,
+    transcript: &[Turn],
+    captured: &Map<String, Value>,
+) -> Map<String, Value> {
     let mut found = captured.clone();
     for field in schema.as_array().into_iter().flatten().take(MOST) {
         let Some(wanted) = Wanted::of(field) else { continue };
@@ -74,9 +80,20 @@ impl Wanted {
 
     /// The newest answer to a question about it, else what was said of it unasked.
     fn find(&self, transcript: &[Turn]) -> Option<Value> {
-        let answers = transcript.windows(2).rev().filter(|pair| pair[0].role == Role::Agent && pair[1].role == Role::Customer);
-        let asked = answers.filter(|pair| self.asked_by(&pair[0].text)).find_map(|pair| self.value(&pair[1].text, true));
-        asked.or_else(|| transcript.iter().rev().filter(|turn| turn.role == Role::Customer).find_map(|turn| self.unasked(&turn.text)))
+        let answers = transcript
+            .windows(2)
+            .rev()
+            .filter(|pair| pair[0].role == Role::Agent && pair[1].role == Role::Customer);
+        let asked = answers
+            .filter(|pair| self.asked_by(&pair[0].text))
+            .find_map(|pair| self.value(&pair[1].text, true));
+        asked.or_else(|| {
+            transcript
+                .iter()
+                .rev()
+                .filter(|turn| turn.role == Role::Customer)
+                .find_map(|turn| self.unasked(&turn.text))
+        })
     }
 
     /// Whether the last sentence of an agent's turn is about this field.
@@ -91,19 +108,28 @@ impl Wanted {
         let named = self.words.iter().any(|word| words.contains(word));
         match self.shape {
             Shape::Email | Shape::Phone | Shape::Pincode | Shape::Choice => self.value(said, false),
-            Shape::Time => (named || intent(said) == Some(Intent::CallLater)).then(|| self.value(said, false)).flatten(),
-            Shape::Boolean if self.words.iter().any(|word| word.starts_with("interest")) => match intent(said) {
-                Some(Intent::Interested) => Some(Value::Bool(true)),
-                Some(Intent::NotInterested) => Some(Value::Bool(false)),
-                _ => None,
-            },
+            Shape::Time => {
+                (named || intent(said) == Some(Intent::CallLater)).then(|| self.value(said, false)).flatten()
+            }
+            Shape::Boolean if self.words.iter().any(|word| word.starts_with("interest")) => {
+                match intent(said) {
+                    Some(Intent::Interested) => Some(Value::Bool(true)),
+                    Some(Intent::NotInterested) => Some(Value::Bool(false)),
+                    _ => None,
+                }
+            }
             Shape::Number | Shape::Name => named.then(|| self.value(said, false)).flatten(),
             Shape::Boolean | Shape::Text => None,
         }
     }
 
     fn value(&self, said: &str, asked: bool) -> Option<Value> {
-        let plain = |kind: FieldKind| capture(&Field { key: self.key.clone(), label: String::new(), kind, choices: self.choices.clone() }, said);
+        let plain = |kind: FieldKind| {
+            capture(
+                &Field { key: self.key.clone(), label: String::new(), kind, choices: self.choices.clone() },
+                said,
+            )
+        };
         match self.shape {
             Shape::Email => email(said).map(Value::String),
             Shape::Phone => digits(said, 10, 13).map(Value::String),
@@ -116,7 +142,9 @@ impl Wanted {
             Shape::Boolean => yes_or_no(said).map(Value::Bool),
             Shape::Choice => plain(FieldKind::Choice),
             Shape::Name => name(said, asked).map(Value::String),
-            Shape::Text => plain(FieldKind::Text).filter(|_| !matches!(intent(said), Some(Intent::Repeat | Intent::WhoIsThis | Intent::CallLater))),
+            Shape::Text => plain(FieldKind::Text).filter(|_| {
+                !matches!(intent(said), Some(Intent::Repeat | Intent::WhoIsThis | Intent::CallLater))
+            }),
         }
     }
 }
@@ -137,13 +165,22 @@ fn spaced(key: &str) -> String {
 fn numeric(value: Value) -> Value {
     let Value::String(text) = &value else { return value };
     let quantity = text.len() <= 15 && (!text.starts_with('0') || text.starts_with("0.") || text == "0");
-    let number = text.parse::<i64>().map(Number::from).ok().or_else(|| text.parse::<f64>().ok().and_then(Number::from_f64));
+    let number = text
+        .parse::<i64>()
+        .map(Number::from)
+        .ok()
+        .or_else(|| text.parse::<f64>().ok().and_then(Number::from_f64));
     number.filter(|_| quantity).map_or(value, Value::Number)
 }
 
 /// `a@b.in`, or `a at b dot in` as it is spoken.
 fn email(said: &str) -> Option<String> {
-    let written = said.to_lowercase().replace(" at the rate ", "@").replace(" at ", "@").replace(" dot ", ".").replace(" underscore ", "_");
+    let written = said
+        .to_lowercase()
+        .replace(" at the rate ", "@")
+        .replace(" at ", "@")
+        .replace(" dot ", ".")
+        .replace(" underscore ", "_");
     written
         .split(|letter: char| letter.is_whitespace() || letter == ',')
         .map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()))
@@ -155,7 +192,9 @@ fn is_email(word: &str) -> bool {
     word.split_once('@').is_some_and(|(who, at)| {
         !who.is_empty()
             && at.split('.').count() >= 2
-            && at.split('.').all(|part| !part.is_empty() && part.chars().all(|letter| letter.is_alphanumeric() || letter == '-'))
+            && at.split('.').all(|part| {
+                !part.is_empty() && part.chars().all(|letter| letter.is_alphanumeric() || letter == '-')
+            })
     })
 }
 
@@ -171,7 +210,8 @@ fn digits(said: &str, least: usize, most: usize) -> Option<String> {
     }
     let fits = |run: &String| (least..=most).contains(&run.len());
     runs.into_iter().find(fits).or_else(|| {
-        let field = Field { key: String::new(), label: String::new(), kind: FieldKind::Number, choices: Vec::new() };
+        let field =
+            Field { key: String::new(), label: String::new(), kind: FieldKind::Number, choices: Vec::new() };
         capture(&field, said).and_then(|value| value.as_str().map(str::to_owned)).filter(fits)
     })
 }
@@ -184,7 +224,8 @@ fn time(said: &str) -> Option<String> {
     const INNER: &str = "at after before by around in the on of next this past half quarter to ko ke baad se को के बाद one two three four five six seven eight nine ten eleven twelve thirty fifteen forty ek do teen char paanch chhe saat aath nau das";
     static TIME_WORDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| fold_all(TIMES));
     static INNER_WORDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| fold_all(INNER));
-    let known = |list: &BTreeSet<String>, word: &str| fold(word).first().is_some_and(|word| list.contains(word));
+    let known =
+        |list: &BTreeSet<String>, word: &str| fold(word).first().is_some_and(|word| list.contains(word));
     let words: Vec<&str> = said.split_whitespace().collect();
     let is_time = |word: &str| known(&TIME_WORDS, word);
     let inner = |word: &str| known(&INNER_WORDS, word) || word.chars().any(|letter| letter.is_ascii_digit());
@@ -210,8 +251,15 @@ fn name(said: &str, asked: bool) -> Option<String> {
         (lower.len() == said.len()).then(|| said.get(at + start.len()..)).flatten()
     });
     let rest = rest.or(asked.then_some(said))?;
-    let rest = rest.split(['.', ',', '?', '!', '।']).next()?.trim().trim_end_matches(" hai").trim_end_matches(" है").trim();
+    let rest = rest
+        .split(['.', ',', '?', '!', '।'])
+        .next()?
+        .trim()
+        .trim_end_matches(" hai")
+        .trim_end_matches(" है")
+        .trim();
     let count = rest.split_whitespace().count();
     let names_nobody = yes_or_no(rest).is_some() || intent(rest).is_some() || super::turn::is_question(rest);
-    ((1..=4).contains(&count) && !names_nobody && !rest.chars().any(|letter| letter.is_ascii_digit())).then(|| rest.to_owned())
+    ((1..=4).contains(&count) && !names_nobody && !rest.chars().any(|letter| letter.is_ascii_digit()))
+        .then(|| rest.to_owned())
 }

@@ -1,5 +1,6 @@
-//! A language model that is none: rules that answer from what they are given. It needs no account, no network and no graphics card, says the same in the same situation, and
-//! never says what it was not given; it does not understand what its rules do not know.
+//! A language model that is none: rules that answer from what they are given. It needs no account, no network
+//! and no graphics card, says the same in the same situation, and never says what it was not given; it does
+//! not understand what its rules do not know.
 //!
 //! | file | holds |
 //! |---|---|
@@ -25,7 +26,9 @@ mod turn;
 
 use std::collections::VecDeque;
 
-use domain::ports::{Analysis, AnalysisOrder, Answer, LanguageModel, ProviderError, Said, TalkOrder, Talking};
+use domain::ports::{
+    Analysis, AnalysisOrder, Answer, LanguageModel, ProviderError, Said, TalkOrder, Talking,
+};
 use domain::speech::sentences;
 
 /// The answerer by rules.
@@ -43,8 +46,10 @@ impl LanguageModel for OfflineAnswerer {
 
     fn talk(&self, order: TalkOrder) -> Answer<'_, Result<Box<dyn Talking>, ProviderError>> {
         let turn = turn::next(&order);
-        let mut pieces: VecDeque<Said> =
-            sentences(&turn.text).enumerate().map(|(at, sentence)| Said::Text(if at == 0 { sentence } else { format!(" {sentence}") })).collect();
+        let mut pieces: VecDeque<Said> = sentences(&turn.text)
+            .enumerate()
+            .map(|(at, sentence)| Said::Text(if at == 0 { sentence } else { format!(" {sentence}") }))
+            .collect();
         pieces.extend(turn.then);
         Box::pin(std::future::ready(Ok(Box::new(Turn(pieces)) as Box<dyn Talking>)))
     }

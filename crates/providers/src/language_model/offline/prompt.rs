@@ -1,4 +1,5 @@
-//! What a prompt says. Prompts are written for a model that reads; here only sentences of a few known forms are used, and an instruction is never spoken.
+//! What a prompt says. Prompts are written for a model that reads; here only sentences of a few known forms
+//! are used, and an instruction is never spoken.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -68,7 +69,9 @@ impl Prompt {
     fn sentence(&mut self, sentence: &str, listed: bool) {
         let plain = sentence.trim_end_matches(['.', '।', ':']).trim();
         let lower = plain.to_lowercase();
-        if let Some(rest) = ["you are ", "you're ", "your name is ", "act as ", "आप "].iter().find_map(|start| strip(plain, &lower, start))
+        if let Some(rest) = ["you are ", "you're ", "your name is ", "act as ", "आप "]
+            .iter()
+            .find_map(|start| strip(plain, &lower, start))
             && self.identity.is_none()
         {
             self.identity = identity(rest);
@@ -94,8 +97,10 @@ impl Prompt {
             return;
         }
         let first = fold(plain).into_iter().next().unwrap_or_default();
-        let instruction =
-            FIRST_WORDS.contains(&first) || CALLEE.iter().any(|callee| lower.contains(callee)) || plain.ends_with(':') || plain.contains("{{");
+        let instruction = FIRST_WORDS.contains(&first)
+            || CALLEE.iter().any(|callee| lower.contains(callee))
+            || plain.ends_with(':')
+            || plain.contains("{{");
         if instruction || plain.split_whitespace().count() < 3 || sentence.ends_with(':') {
             return;
         }
@@ -109,14 +114,20 @@ impl Prompt {
 
 fn mentions(forbidden: &[Vec<String>], sentence: &str) -> bool {
     let words = stems(sentence);
-    forbidden.iter().any(|list| list.iter().filter(|word| words.contains(word)).count() * 2 > list.len().min(4))
+    forbidden
+        .iter()
+        .any(|list| list.iter().filter(|word| words.contains(word)).count() * 2 > list.len().min(4))
 }
 
 /// A line of a list without its mark.
 fn unlisted(line: &str) -> (&str, bool) {
     let marked = line.trim_start_matches(['-', '*', '•']).trim_start();
     let digits = marked.bytes().take_while(u8::is_ascii_digit).count();
-    let numbered = if (1..=2).contains(&digits) { marked[digits..].strip_prefix(['.', ')']).map(str::trim_start) } else { None };
+    let numbered = if (1..=2).contains(&digits) {
+        marked[digits..].strip_prefix(['.', ')']).map(str::trim_start)
+    } else {
+        None
+    };
     let rest = numbered.unwrap_or(marked);
     (rest, rest.len() != line.len())
 }
@@ -129,12 +140,19 @@ fn strip<'a>(text: &'a str, lower: &str, start: &str) -> Option<&'a str> {
     text.get(start.len()..).map(str::trim)
 }
 
-/// `Asha, a friendly caller from Acme Bank` is `Asha from Acme Bank`; `an assistant of Acme` is `Acme`; one without a name is nobody.
+/// `Asha, a friendly caller from Acme Bank` is `Asha from Acme Bank`; `an assistant of Acme` is `Acme`; one
+/// without a name is nobody.
 fn identity(text: &str) -> Option<String> {
-    let text = text.split(['.', ';', '\n']).next().unwrap_or_default().trim_end_matches(" हैं").trim_end_matches(" हो");
+    let text = text
+        .split(['.', ';', '\n'])
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches(" हैं")
+        .trim_end_matches(" हो");
     let lower = text.to_lowercase();
     let mut firm = None;
-    for word in [" from ", " at ", " for ", " of ", " on behalf of ", " with ", " की ओर से", " से "] {
+    for word in [" from ", " at ", " for ", " of ", " on behalf of ", " with ", " की ओर से", " से "]
+    {
         if let Some(at) = lower.find(word)
             && text.is_char_boundary(at)
             && text.is_char_boundary(at + word.len())
@@ -176,8 +194,17 @@ fn identity(text: &str) -> Option<String> {
 
 /// What must not be said, of `Never mention the discount`.
 fn prohibition<'a>(text: &'a str, lower: &str) -> Option<&'a str> {
-    let starts =
-        ["never ", "do not ", "don't ", "don’t ", "you must not ", "you must never ", "you should not ", "avoid ", "under no circumstances "];
+    let starts = [
+        "never ",
+        "do not ",
+        "don't ",
+        "don’t ",
+        "you must not ",
+        "you must never ",
+        "you should not ",
+        "avoid ",
+        "under no circumstances ",
+    ];
     let rest = starts.iter().find_map(|start| strip(text, lower, start))?;
     let lower = rest.to_lowercase();
     let verbs = [
@@ -229,7 +256,8 @@ fn purpose(text: &str, lower: &str) -> Option<String> {
         "task: ",
     ];
     let said = if let Some(rest) = callings.iter().find_map(|start| strip(text, lower, start)) {
-        let rest = CALLEE.iter().find_map(|callee| strip(rest, &rest.to_lowercase(), callee)).unwrap_or(rest).trim();
+        let rest =
+            CALLEE.iter().find_map(|callee| strip(rest, &rest.to_lowercase(), callee)).unwrap_or(rest).trim();
         format!("I am calling {}", addressed(rest))
     } else {
         let rest = goals.iter().find_map(|start| strip(text, lower, start))?;
@@ -241,17 +269,35 @@ fn purpose(text: &str, lower: &str) -> Option<String> {
 
 /// Something to ask or to tell, as we say it.
 fn item(text: &str, lower: &str) -> Option<String> {
-    if let Some(quoted) = ["say", "ask", "tell"].iter().find_map(|verb| lower.starts_with(verb).then(|| quoted(text)).flatten()) {
+    if let Some(quoted) =
+        ["say", "ask", "tell"].iter().find_map(|verb| lower.starts_with(verb).then(|| quoted(text)).flatten())
+    {
         return Some(quoted);
     }
-    let text = ["then ", "first, ", "first ", "next, ", "next ", "finally, ", "finally ", "politely ", "please ", "also "]
-        .iter()
-        .find_map(|start| strip(text, lower, start))
-        .unwrap_or(text);
+    let text = [
+        "then ",
+        "first, ",
+        "first ",
+        "next, ",
+        "next ",
+        "finally, ",
+        "finally ",
+        "politely ",
+        "please ",
+        "also ",
+    ]
+    .iter()
+    .find_map(|start| strip(text, lower, start))
+    .unwrap_or(text);
     let lower = text.to_lowercase();
     let without_callee = |text: &str| {
         let lower = text.to_lowercase();
-        CALLEE.iter().copied().chain(["them", "him", "her"]).find_map(|callee| strip(text, &lower, callee)).map_or(text.to_owned(), str::to_owned)
+        CALLEE
+            .iter()
+            .copied()
+            .chain(["them", "him", "her"])
+            .find_map(|callee| strip(text, &lower, callee))
+            .map_or(text.to_owned(), str::to_owned)
     };
     if let Some(rest) = strip(text, &lower, "ask ") {
         let rest = without_callee(rest);
@@ -283,10 +329,14 @@ fn item(text: &str, lower: &str) -> Option<String> {
         if let Some(rest) = strip(text, &lower, start) {
             let rest = without_callee(rest);
             let lower = rest.to_lowercase();
-            let rest = ["know that ", "that ", "know "].iter().find_map(|word| strip(&rest, &lower, word)).unwrap_or(&rest);
+            let rest = ["know that ", "that ", "know "]
+                .iter()
+                .find_map(|word| strip(&rest, &lower, word))
+                .unwrap_or(&rest);
             let said = addressed(rest);
             let mut letters = said.chars();
-            let first: String = letters.next().map(|letter| letter.to_uppercase().collect()).unwrap_or_default();
+            let first: String =
+                letters.next().map(|letter| letter.to_uppercase().collect()).unwrap_or_default();
             let sentence = !["about ", "of ", "to "].iter().any(|word| said.starts_with(word));
             return sentence.then(|| format!("{first}{}.", letters.as_str()));
         }
@@ -306,7 +356,10 @@ fn quoted(text: &str) -> Option<String> {
 fn addressed(text: &str) -> String {
     let mut said = text.trim().to_owned();
     for callee in CALLEE {
-        said = said.replace(&format!("{callee}'s"), "your").replace(&format!("{callee}’s"), "your").replace(callee, "you");
+        said = said
+            .replace(&format!("{callee}'s"), "your")
+            .replace(&format!("{callee}’s"), "your")
+            .replace(callee, "you");
     }
     let words: Vec<&str> = said
         .split(' ')
@@ -337,10 +390,17 @@ mod tests {
              If the customer is busy, offer to call later.",
         );
         assert_eq!(prompt.identity.as_deref(), Some("Asha from Acme Bank"));
-        assert_eq!(prompt.purpose.as_deref(), Some("I am calling to remind you about your EMI of 4,500 rupees."));
+        assert_eq!(
+            prompt.purpose.as_deref(),
+            Some("I am calling to remind you about your EMI of 4,500 rupees.")
+        );
         assert_eq!(
             prompt.agenda,
-            ["Could you tell me whether you can pay today?", "Could you tell me your email address, please?", "Please keep the balance ready."]
+            [
+                "Could you tell me whether you can pay today?",
+                "Could you tell me your email address, please?",
+                "Please keep the balance ready."
+            ]
         );
         assert_eq!(prompt.facts, ["The due date is 5 December.", "The late fee is 500 rupees."]);
         assert!(prompt.forbids("You get a discount of ten percent."));

@@ -35,7 +35,8 @@ pub(super) fn fold_all(text: &str) -> BTreeSet<String> {
 
 /// An English word without its ending; others as they are.
 fn stem(word: &str) -> String {
-    for ending in ["ations", "ation", "ments", "ment", "ings", "ing", "ies", "ied", "ed", "es", "s", "y", "e"] {
+    for ending in ["ations", "ation", "ments", "ment", "ings", "ing", "ies", "ied", "ed", "es", "s", "y", "e"]
+    {
         if let Some(root) = word.strip_suffix(ending)
             && root.chars().count() >= 3
         {
@@ -72,8 +73,9 @@ pub(super) fn best<'a>(question: &str, sentences: &[&'a str]) -> Option<&'a str>
                     + (count - known_in.get(word.as_str()).copied().unwrap_or(0.0) + 0.5)
                         / (known_in.get(word.as_str()).copied().unwrap_or(0.0) + 0.5))
                     .ln();
-                score +=
-                    rare * times * (SATURATION + 1.0) / (times + SATURATION * (1.0 - LENGTH + LENGTH * document.len() as f64 / average.max(1.0)));
+                score += rare * times * (SATURATION + 1.0)
+                    / (times
+                        + SATURATION * (1.0 - LENGTH + LENGTH * document.len() as f64 / average.max(1.0)));
             }
         }
         let enough = f64::from(covered) / wanted.len() as f64 >= COVERAGE;

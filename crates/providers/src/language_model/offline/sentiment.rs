@@ -18,7 +18,8 @@ const DISPLEASED: &str = "
 static GOOD: LazyLock<Patterns> = LazyLock::new(|| Patterns::read(PLEASED, &[]));
 static BAD: LazyLock<Patterns> = LazyLock::new(|| Patterns::read(DISPLEASED, &[]));
 
-/// `positive`, `neutral` or `negative`, over all that a person said: turn by turn, the unpleasant weighing double.
+/// `positive`, `neutral` or `negative`, over all that a person said: turn by turn, the unpleasant weighing
+/// double.
 pub(super) fn of<'a>(turns: impl Iterator<Item = &'a str>) -> &'static str {
     let score: i32 = turns
         .map(|turn| {

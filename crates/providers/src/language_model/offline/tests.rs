@@ -127,11 +127,16 @@ fn instructions_are_never_spoken() {
 #[test]
 fn knowledge_answers_questions() {
     let mut talk = Talk::new("You are a helper for Sunrise Clinic.", "en");
-    talk.order.knowledge = vec!["The clinic opens at nine in the morning. It is closed on Sundays. Parking is free for patients.".into()];
+    talk.order.knowledge = vec![
+        "The clinic opens at nine in the morning. It is closed on Sundays. Parking is free for patients."
+            .into(),
+    ];
     talk.turn();
-    for (question, expected) in
-        [("When does the clinic open?", "opens at nine"), ("is parking free", "Parking is free"), ("are you closed on sunday?", "closed on Sundays")]
-    {
+    for (question, expected) in [
+        ("When does the clinic open?", "opens at nine"),
+        ("is parking free", "Parking is free"),
+        ("are you closed on sunday?", "closed on Sundays"),
+    ] {
         let (text, _) = talk.hears(question);
         assert!(text.contains(expected), "{question}: {text}");
     }
@@ -198,7 +203,13 @@ fn nothing_known_is_still_a_conversation() {
 
 fn analyse(prompt: &str, schema: Value, turns: &[(Role, &str)]) -> Analysis {
     let transcript = turns.iter().map(|(role, text)| Turn { role: *role, text: (*text).into() }).collect();
-    let order = AnalysisOrder { transcript, schema, extracted: Map::new(), prompt: prompt.into(), language: "en".into() };
+    let order = AnalysisOrder {
+        transcript,
+        schema,
+        extracted: Map::new(),
+        prompt: prompt.into(),
+        language: "en".into(),
+    };
     ready(OfflineAnswerer.analyse(order)).expect("rules do not fail")
 }
 
@@ -243,7 +254,9 @@ fn a_conversation_is_read() {
     assert_eq!(analysis.outcome.as_deref(), Some("callback_requested"));
     assert_eq!(analysis.sentiment.as_deref(), Some("positive"));
     assert!(
-        analysis.summary.starts_with("The agent (Asha from Acme Bank) called to remind the customer about the customer's loan payment."),
+        analysis.summary.starts_with(
+            "The agent (Asha from Acme Bank) called to remind the customer about the customer's loan payment."
+        ),
         "{}",
         analysis.summary
     );
@@ -252,7 +265,8 @@ fn a_conversation_is_read() {
 
 #[test]
 fn what_the_flow_captured_wins_and_nothing_is_invented() {
-    let transcript = vec![Turn { role: Agent, text: "Your city?".into() }, Turn { role: Customer, text: "Pune".into() }];
+    let transcript =
+        vec![Turn { role: Agent, text: "Your city?".into() }, Turn { role: Customer, text: "Pune".into() }];
     let order = AnalysisOrder {
         transcript,
         schema: json!([{"key": "city", "label": "City", "type": "text"}, {"key": "age", "label": "Age", "type": "number"}]),
@@ -277,7 +291,11 @@ fn outcomes_and_moods() {
         let mut turns = vec![(Agent, "Hello, this is the bank.")];
         turns.extend(said.iter().map(|text| (Customer, *text)));
         let analysis = analyse("", Value::Null, &turns);
-        assert_eq!((analysis.outcome.as_deref(), analysis.sentiment.as_deref()), (Some(outcome), Some(sentiment)), "{said:?}");
+        assert_eq!(
+            (analysis.outcome.as_deref(), analysis.sentiment.as_deref()),
+            (Some(outcome), Some(sentiment)),
+            "{said:?}"
+        );
     }
     let strange = analyse("", json!({"not": "a list"}), &[(Agent, "x"), (Customer, "y")]);
     assert!(strange.extracted.is_empty());
@@ -328,10 +346,15 @@ fn odd_prompts_and_odd_words_do_no_harm() {
         let mut talk = Talk::new(&pick(round % 23), "en").exits(&["The customer agrees", "end"]);
         talk.order.knowledge = vec![pick(7)];
         let first = talk.turn();
-        assert_eq!(first, Talk { order: TalkOrder { history: vec![], ..talk.order.clone() } }.turn(), "the same again");
+        assert_eq!(
+            first,
+            Talk { order: TalkOrder { history: vec![], ..talk.order.clone() } }.turn(),
+            "the same again"
+        );
         let ended = (0..40).any(|_| talk.hears(&pick(4)).1.is_some() || talk.hears("ok").1.is_some());
         assert!(ended, "{}", talk.order.prompt);
-        let said: Vec<(Role, String)> = (0..4).map(|at| (if at % 2 == 0 { Agent } else { Customer }, pick(5))).collect();
+        let said: Vec<(Role, String)> =
+            (0..4).map(|at| (if at % 2 == 0 { Agent } else { Customer }, pick(5))).collect();
         let turns: Vec<(Role, &str)> = said.iter().map(|(role, text)| (*role, text.as_str())).collect();
         analyse(
             &talk.order.prompt,

@@ -1,4 +1,5 @@
-//! What the answerer says next. Everything is derived from the order, so the same order gives the same turn, and nothing is kept between turns.
+//! What the answerer says next. Everything is derived from the order, so the same order gives the same turn,
+//! and nothing is kept between turns.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -49,7 +50,12 @@ pub(super) fn next(order: &TalkOrder) -> Turn {
             _ => None,
         })
     };
-    let talk = Talk { order, prompt: Prompt::read(&order.prompt), lines: lines::of(&order.language), told: by(Role::Agent).collect() };
+    let talk = Talk {
+        order,
+        prompt: Prompt::read(&order.prompt),
+        lines: lines::of(&order.language),
+        told: by(Role::Agent).collect(),
+    };
     let said = order.history.iter().rev().find_map(|exchange| match exchange {
         Exchange::Said { role: Role::Customer, text } => Some(text.as_str()),
         _ => None,
@@ -110,9 +116,13 @@ impl Talk<'_> {
             Some(Intent::WrongNumber) => Turn::end(self.lines.sorry_bye, Some("wrong_number")),
             Some(Intent::CallLater) => Turn::end(self.lines.later, Some("callback_requested")),
             Some(Intent::NotInterested) => Turn::end(self.lines.sorry_bye, Some("not_interested")),
-            Some(Intent::Person) => Turn::end(format!("{} {}", self.lines.person, self.lines.thanks), Some("callback_requested")),
+            Some(Intent::Person) => {
+                Turn::end(format!("{} {}", self.lines.person, self.lines.thanks), Some("callback_requested"))
+            }
             Some(Intent::Goodbye) => self.close(),
-            Some(Intent::Repeat) => Turn::say(self.told.last().map_or_else(|| self.introduction().join(" "), |told| (*told).to_owned())),
+            Some(Intent::Repeat) => Turn::say(
+                self.told.last().map_or_else(|| self.introduction().join(" "), |told| (*told).to_owned()),
+            ),
             Some(Intent::WhoIsThis) => self.introduce(),
             Some(Intent::Machine) => self.go_on(self.lines.automated),
             Some(Intent::Interested) | None => self.reply(said),
@@ -121,10 +131,15 @@ impl Talk<'_> {
 
     fn introduce(&self) -> Turn {
         let introduction = self.introduction();
-        if introduction.is_empty() { self.go_on(self.lines.automated) } else { Turn::say(introduction.join(" ")) }
+        if introduction.is_empty() {
+            self.go_on(self.lines.automated)
+        } else {
+            Turn::say(introduction.join(" "))
+        }
     }
 
-    /// Takes an exit, with a word that fits it. Where the flow speaks next, a long farewell would be one too many, so only the end says goodbye.
+    /// Takes an exit, with a word that fits it. Where the flow speaks next, a long farewell would be one too
+    /// many, so only the end says goodbye.
     fn leave(&self, exit: usize, meant: Option<Intent>) -> Turn {
         let ends = exits::natural_end(&self.order.exits) == Some(exit);
         let text = match meant {
@@ -153,14 +168,20 @@ impl Talk<'_> {
         if wants_more && self.pending().is_none() && self.has_asked_for_more() {
             return Turn::end(self.lines.thanks, Some("interested"));
         }
-        let nothing_more = self.has_asked_for_more() && (yes_or_no(said) == Some(false) || backchannel(said, &self.order.language));
+        let nothing_more = self.has_asked_for_more()
+            && (yes_or_no(said) == Some(false) || backchannel(said, &self.order.language));
         if nothing_more { self.close() } else { self.go_on("") }
     }
 
     /// The passage that fits, unless it was just said or must not be.
     fn known(&self, said: &str) -> Option<String> {
-        let passages: Vec<String> =
-            self.order.knowledge.iter().flat_map(|passage| sentences(passage)).chain(self.prompt.facts.iter().cloned()).collect();
+        let passages: Vec<String> = self
+            .order
+            .knowledge
+            .iter()
+            .flat_map(|passage| sentences(passage))
+            .chain(self.prompt.facts.iter().cloned())
+            .collect();
         let allowed: Vec<&str> = passages
             .iter()
             .map(String::as_str)
@@ -174,7 +195,8 @@ impl Talk<'_> {
         self.told.iter().any(|told| told.contains(self.lines.anything_else))
     }
 
-    /// Goes on with the agenda; when it is done, asks once whether there is more, and closes the next time there is nothing to say.
+    /// Goes on with the agenda; when it is done, asks once whether there is more, and closes the next time
+    /// there is nothing to say.
     fn go_on(&self, first: &str) -> Turn {
         let then = match self.pending() {
             Some(item) => item,
@@ -193,9 +215,11 @@ impl Talk<'_> {
     }
 }
 
-/// Whether something is asked: by its mark, by a verb in front, by a question word near the beginning, or, in Indian languages, at the end.
+/// Whether something is asked: by its mark, by a verb in front, by a question word near the beginning, or, in
+/// Indian languages, at the end.
 pub(super) fn is_question(said: &str) -> bool {
-    const VERBS: [&str; 12] = ["is", "are", "do", "does", "can", "could", "will", "would", "should", "tell", "did", "was"];
+    const VERBS: [&str; 12] =
+        ["is", "are", "do", "does", "can", "could", "will", "would", "should", "tell", "did", "was"];
     const WORDS: [&str; 43] = [
         "what",
         "when",
@@ -245,5 +269,7 @@ pub(super) fn is_question(said: &str) -> bool {
     let near: Vec<&String> = words.iter().take(2).chain(words.last()).collect();
     static FIRST: LazyLock<BTreeSet<String>> = LazyLock::new(|| fold_all(&VERBS.join(" ")));
     static ASKING: LazyLock<BTreeSet<String>> = LazyLock::new(|| fold_all(&WORDS.join(" ")));
-    said.contains('?') || words.first().is_some_and(|word| FIRST.contains(word)) || near.into_iter().any(|word| ASKING.contains(word))
+    said.contains('?')
+        || words.first().is_some_and(|word| FIRST.contains(word))
+        || near.into_iter().any(|word| ASKING.contains(word))
 }

@@ -52,7 +52,14 @@ impl Cache {
             kept.bytes = kept.bytes.saturating_sub(weight(&sentence, &old));
         }
         while kept.bytes + size > self.limit {
-            let Some(oldest) = kept.by_sentence.iter().min_by_key(|(_, (used, _))| *used).map(|(sentence, _)| sentence.clone()) else { break };
+            let Some(oldest) = kept
+                .by_sentence
+                .iter()
+                .min_by_key(|(_, (used, _))| *used)
+                .map(|(sentence, _)| sentence.clone())
+            else {
+                break;
+            };
             if let Some((_, old)) = kept.by_sentence.remove(&oldest) {
                 kept.bytes = kept.bytes.saturating_sub(weight(&oldest, &old));
             }

@@ -1,15 +1,18 @@
-//! How the words of a grammar are pronounced: by the model's dictionary, and by rules for what is not in it (names, Hindi in Latin letters).
+//! How the words of a grammar are pronounced: by the model's dictionary, and by rules for what is not in it
+//! (names, Hindi in Latin letters).
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The phones of the model.
 pub(super) const PHONES: [&str; 39] = [
-    "AA", "AE", "AH", "AO", "AW", "AY", "B", "CH", "D", "DH", "EH", "ER", "EY", "F", "G", "HH", "IH", "IY", "JH", "K", "L", "M", "N", "NG", "OW",
-    "OY", "P", "R", "S", "SH", "T", "TH", "UH", "UW", "V", "W", "Y", "Z", "ZH",
+    "AA", "AE", "AH", "AO", "AW", "AY", "B", "CH", "D", "DH", "EH", "ER", "EY", "F", "G", "HH", "IH", "IY",
+    "JH", "K", "L", "M", "N", "NG", "OW", "OY", "P", "R", "S", "SH", "T", "TH", "UH", "UW", "V", "W", "Y",
+    "Z", "ZH",
 ];
 
-/// Spellings and their phones, longest first. The values are those of Hindi in Latin letters, which is what is missing from an American dictionary.
+/// Spellings and their phones, longest first. The values are those of Hindi in Latin letters, which is what
+/// is missing from an American dictionary.
 const SOUNDS: [(&str, &str); 58] = [
     ("chh", "CH"),
     ("tch", "CH"),
@@ -70,13 +73,21 @@ const SOUNDS: [(&str, &str); 58] = [
     ("q", "K"),
     ("r", "R"),
 ];
-const MORE_SOUNDS: [(&str, &str); 8] = [("s", "S"), ("t", "T"), ("u", "UH"), ("v", "V"), ("w", "V"), ("x", "K S"), ("y", "Y"), ("z", "Z")];
+const MORE_SOUNDS: [(&str, &str); 8] =
+    [("s", "S"), ("t", "T"), ("u", "UH"), ("v", "V"), ("w", "V"), ("x", "K S"), ("y", "Y"), ("z", "Z")];
 
 /// Words of Indian English that neither the dictionary nor the rules get right.
-const INDIAN: [(&str, &str); 6] =
-    [("lakh", "L AA K"), ("lakhs", "L AA K S"), ("crore", "K R AO R"), ("rupees", "R UH P IY Z"), ("haan", "HH AA N"), ("nahi", "N AH HH IY")];
+const INDIAN: [(&str, &str); 6] = [
+    ("lakh", "L AA K"),
+    ("lakhs", "L AA K S"),
+    ("crore", "K R AO R"),
+    ("rupees", "R UH P IY Z"),
+    ("haan", "HH AA N"),
+    ("nahi", "N AH HH IY"),
+];
 
-/// A dictionary with these words only: lines of `word phones`, a word said in several ways on several lines. `all` is the text of the model's dictionary.
+/// A dictionary with these words only: lines of `word phones`, a word said in several ways on several lines.
+/// `all` is the text of the model's dictionary.
 pub(super) fn of(words: &BTreeSet<String>, all: &str) -> String {
     let mut lines = String::new();
     let mut found = BTreeSet::new();
@@ -148,7 +159,10 @@ mod tests {
     fn every_letter_has_a_sound_of_the_model() {
         for letter in 'a'..='z' {
             let phones = by_rules(&letter.to_string());
-            assert!(!phones.is_empty() && phones.split(' ').all(|phone| PHONES.contains(&phone)), "{letter}: {phones}");
+            assert!(
+                !phones.is_empty() && phones.split(' ').all(|phone| PHONES.contains(&phone)),
+                "{letter}: {phones}"
+            );
         }
         assert_eq!(by_rules("naam"), "N AA M");
         assert!(is_noise_word(&noise_word("AA")) && !is_noise_word("buzz"));

@@ -1,7 +1,9 @@
 //! What may be said next, as the graph that the recognition program searches (its `fsg` format).
 //!
-//! Beside the phrases there is a way through the graph that any sound fits: one phone after the other, each at a price. Speech that is no phrase, Hindi, music and noise
-//! take that way, and nothing is understood; without it the program finds a phrase in everything. The price was chosen by measurement, see `docs/offline-speech.md`.
+//! Beside the phrases there is a way through the graph that any sound fits: one phone after the other, each
+//! at a price. Speech that is no phrase, Hindi, music and noise take that way, and nothing is understood;
+//! without it the program finds a phrase in everything. The price was chosen by measurement, see
+//! `docs/offline-speech.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -12,7 +14,8 @@ use domain::speech::{english_phrases, opt_out};
 
 use super::dictionary::{PHONES, noise_word};
 
-/// Probability of each phone on the way that fits everything. Higher: more is refused. Lower: more nonsense is understood.
+/// Probability of each phone on the way that fits everything. Higher: more is refused. Lower: more nonsense
+/// is understood.
 const NOISE_PRICE: f64 = 0.1;
 /// Probability of a phrase that takes a number off the list for good: it has to fit better than any other.
 const OPT_OUT_PRICE: f64 = 0.03;
@@ -24,12 +27,25 @@ const MOST_PHRASES: usize = 200;
 const LONGEST: usize = 10;
 
 const DIGITS: [&str; 10] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
-const TEENS: [&str; 10] = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"];
+const TEENS: [&str; 10] = [
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+];
 const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 const SCALES: [&str; 6] = ["hundred", "thousand", "lakh", "lakhs", "crore", "point"];
 const REPEATS: [&str; 3] = ["oh", "double", "triple"];
-const DAYS: [&str; 9] = ["today", "tomorrow", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-const HOURS: [&str; 12] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+const DAYS: [&str; 9] =
+    ["today", "tomorrow", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const HOURS: [&str; 12] =
+    ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
 /// A grammar, its words, and what its phrases were written like.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +80,9 @@ impl Grammar {
                 }
             }
         }
-        if expected.is_some_and(|expected| expected.kind != FieldKind::Boolean && expected.kind != FieldKind::Choice) {
+        if expected
+            .is_some_and(|expected| expected.kind != FieldKind::Boolean && expected.kind != FieldKind::Choice)
+        {
             builder.number();
         }
         builder.callback();
@@ -81,8 +99,10 @@ impl Grammar {
 /// The words of a phrase as they are spoken; none for a phrase that is not in Latin letters, or too long.
 fn spoken(phrase: &str) -> Option<String> {
     let mut words: Vec<String> = Vec::new();
-    for word in
-        phrase.split(|letter: char| !(letter.is_alphanumeric() || letter == '\'')).map(|word| word.trim_matches('\'')).filter(|word| !word.is_empty())
+    for word in phrase
+        .split(|letter: char| !(letter.is_alphanumeric() || letter == '\''))
+        .map(|word| word.trim_matches('\''))
+        .filter(|word| !word.is_empty())
     {
         if !word.is_ascii() {
             return None;
@@ -94,10 +114,11 @@ fn spoken(phrase: &str) -> Option<String> {
         if word.bytes().all(|byte| byte.is_ascii_digit()) {
             words.extend(number_words(word));
         } else if shouted || word.bytes().any(|byte| byte.is_ascii_digit()) {
-            words.extend(
-                word.chars()
-                    .map(|letter| letter.to_digit(10).map_or(letter.to_ascii_lowercase().to_string(), |digit| DIGITS[digit as usize].to_owned())),
-            );
+            words.extend(word.chars().map(|letter| {
+                letter.to_digit(10).map_or(letter.to_ascii_lowercase().to_string(), |digit| {
+                    DIGITS[digit as usize].to_owned()
+                })
+            }));
         } else {
             words.push(word.to_ascii_lowercase());
         }
@@ -109,7 +130,9 @@ fn spoken(phrase: &str) -> Option<String> {
 fn number_words(digits: &str) -> Vec<String> {
     let by_digit = || digits.bytes().map(|digit| DIGITS[usize::from(digit - b'0')].to_owned()).collect();
     match digits.parse::<usize>() {
-        Ok(value) if !digits.starts_with('0') && (10..20).contains(&value) => vec![TEENS[value - 10].to_owned()],
+        Ok(value) if !digits.starts_with('0') && (10..20).contains(&value) => {
+            vec![TEENS[value - 10].to_owned()]
+        }
         Ok(value) if !digits.starts_with('0') && (20..100).contains(&value) => {
             let mut words = vec![TENS[value / 10 - 2].to_owned()];
             words.extend((value % 10 > 0).then(|| DIGITS[value % 10].to_owned()));
@@ -173,8 +196,15 @@ impl Builder {
 
     /// A number: digits one after the other, or an amount such as `two point five lakh rupees`.
     fn number(&mut self) {
-        let (begin, digits, amount, tens, unit, scale, end) =
-            (self.state(), self.state(), self.state(), self.state(), self.state(), self.state(), self.state());
+        let (begin, digits, amount, tens, unit, scale, end) = (
+            self.state(),
+            self.state(),
+            self.state(),
+            self.state(),
+            self.state(),
+            self.state(),
+            self.state(),
+        );
         self.edge(START, begin, 1.0, "");
         for words in ["it is", "my number is", "around"] {
             self.path(START, begin, words);
@@ -217,7 +247,15 @@ impl Builder {
             self.edge(asked, day, 0.5, word);
             self.edge(START, day, 0.2, word);
         }
-        for part in ["in the morning", "in the afternoon", "in the evening", "morning", "evening", "afternoon", "at night"] {
+        for part in [
+            "in the morning",
+            "in the afternoon",
+            "in the evening",
+            "morning",
+            "evening",
+            "afternoon",
+            "at night",
+        ] {
             self.path(day, end, part);
             self.path(asked, end, part);
         }
@@ -256,7 +294,10 @@ impl Builder {
     }
 
     fn graph(&self) -> String {
-        format!("FSG_BEGIN turn\nNUM_STATES {}\nSTART_STATE {START}\nFINAL_STATE {END}\n{}FSG_END\n", self.states, self.lines)
+        format!(
+            "FSG_BEGIN turn\nNUM_STATES {}\nSTART_STATE {START}\nFINAL_STATE {END}\n{}FSG_END\n",
+            self.states, self.lines
+        )
     }
 }
 
@@ -286,23 +327,40 @@ mod tests {
 
     #[test]
     fn a_grammar_holds_the_choices_and_the_standing_phrases() {
-        let expected = Expected { kind: FieldKind::Choice, choices: vec!["2 BHK".into(), "Villa".into()], digits_begun: false };
-        let grammar = Grammar::of(&Hints { expected: Some(expected), phrases: vec!["home loan".into(), "घर".into()] });
+        let expected = Expected {
+            kind: FieldKind::Choice,
+            choices: vec!["2 BHK".into(), "Villa".into()],
+            digits_begun: false,
+        };
+        let grammar = Grammar::of(&Hints {
+            expected: Some(expected),
+            phrases: vec!["home loan".into(), "घर".into()],
+        });
         for word in ["villa", "bhk", "loan", "stop", "calling", "tomorrow"] {
             assert_eq!(grammar.words.contains(word), word != "bhk", "{word}");
         }
         assert_eq!(grammar.written("two b h k"), "2 BHK");
         assert_eq!(grammar.written("yes"), "yes");
-        let states = grammar.graph.lines().find_map(|line| line.strip_prefix("NUM_STATES ")?.parse::<usize>().ok()).expect("a count");
+        let states = grammar
+            .graph
+            .lines()
+            .find_map(|line| line.strip_prefix("NUM_STATES ")?.parse::<usize>().ok())
+            .expect("a count");
         for line in grammar.graph.lines().filter(|line| line.starts_with("TRANSITION")) {
-            let ends: Vec<usize> = line.split(' ').skip(1).take(2).map(|end| end.parse().expect("a state")).collect();
+            let ends: Vec<usize> =
+                line.split(' ').skip(1).take(2).map(|end| end.parse().expect("a state")).collect();
             assert!(ends.iter().all(|end| *end < states), "{line}");
         }
     }
 
     #[test]
     fn numbers_are_expected_only_after_a_question_for_one() {
-        let grammar = |kind| Grammar::of(&Hints { expected: Some(Expected { kind, choices: vec![], digits_begun: false }), phrases: vec![] });
+        let grammar = |kind| {
+            Grammar::of(&Hints {
+                expected: Some(Expected { kind, choices: vec![], digits_begun: false }),
+                phrases: vec![],
+            })
+        };
         assert!(grammar(FieldKind::Number).words.contains("crore"));
         assert!(!grammar(FieldKind::Boolean).words.contains("crore"));
     }

@@ -1,4 +1,5 @@
-//! Speech without an account: programs of the operating system, run as processes. A process keeps their licences and their crashes out of the service.
+//! Speech without an account: programs of the operating system, run as processes. A process keeps their
+//! licences and their crashes out of the service.
 //!
 //! | file | holds |
 //! |---|---|

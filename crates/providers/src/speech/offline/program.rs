@@ -19,15 +19,25 @@ pub(super) fn failed(fault: ProviderFault, detail: impl Into<String>) -> Provide
 /// A command that dies with whoever started it and whose ways in and out are pipes.
 pub(super) fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true).env("LC_ALL", "C.UTF-8");
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .env("LC_ALL", "C.UTF-8");
     command
 }
 
 /// Starts it; a missing program is told with the package that has it.
 pub(super) fn start(mut command: Command, package: &str) -> Result<Child, ProviderError> {
     command.spawn().map_err(|error| match error.kind() {
-        ErrorKind::NotFound | ErrorKind::PermissionDenied => missing(&command.as_std().get_program().to_string_lossy(), package),
-        _ => failed(ProviderFault::Broken, format!("{} could not be started: {error}", command.as_std().get_program().to_string_lossy())),
+        ErrorKind::NotFound | ErrorKind::PermissionDenied => {
+            missing(&command.as_std().get_program().to_string_lossy(), package)
+        }
+        _ => failed(
+            ProviderFault::Broken,
+            format!("{} could not be started: {error}", command.as_std().get_program().to_string_lossy()),
+        ),
     })
 }
 
@@ -37,11 +47,21 @@ pub(super) fn missing(what: &str, package: &str) -> ProviderError {
 }
 
 /// Waits no longer than this.
-pub(super) async fn within<T>(limit: Duration, what: &str, work: impl Future<Output = T>) -> Result<T, ProviderError> {
-    tokio::time::timeout(limit, work).await.map_err(|_| failed(ProviderFault::TimedOut, format!("{what} took longer than {} s", limit.as_secs())))
+pub(super) async fn within<T>(
+    limit: Duration,
+    what: &str,
+    work: impl Future<Output = T>,
+) -> Result<T, ProviderError> {
+    tokio::time::timeout(limit, work).await.map_err(|_| {
+        failed(ProviderFault::TimedOut, format!("{what} took longer than {} s", limit.as_secs()))
+    })
 }
 
 /// A program's end that was not a success.
 pub(super) fn judge(program: &str, status: ExitStatus) -> Result<(), ProviderError> {
-    if status.success() { Ok(()) } else { Err(failed(ProviderFault::Broken, format!("{program} ended with {status}"))) }
+    if status.success() {
+        Ok(())
+    } else {
+        Err(failed(ProviderFault::Broken, format!("{program} ended with {status}")))
+    }
 }

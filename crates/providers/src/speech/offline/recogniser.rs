@@ -1,5 +1,6 @@
-//! Speech to text by `pocketsphinx`: English, and only what is expected. A turn is kept while it is spoken; when it ends, its pieces of speech go through one process with
-//! the grammar of the moment. The program has no use for sound as it comes (its normalisation wants the whole of it), so there are no partial results.
+//! Speech to text by `pocketsphinx`: English, and only what is expected. A turn is kept while it is spoken;
+//! when it ends, its pieces of speech go through one process with the grammar of the moment. The program has
+//! no use for sound as it comes (its normalisation wants the whole of it), so there are no partial results.
 
 use std::collections::VecDeque;
 use std::fs::DirBuilder;
@@ -9,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::ports::{Answer, Heard, Hints, ListenOrder, Listening, ProviderError, ProviderFault, Recogniser, SAMPLE_RATE};
+use domain::ports::{
+    Answer, Heard, Hints, ListenOrder, Listening, ProviderError, ProviderFault, Recogniser, SAMPLE_RATE,
+};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Semaphore, mpsc};
@@ -24,7 +27,8 @@ use super::{NAME, Settings};
 const PACKAGE: &str = "pocketsphinx pocketsphinx-en-us";
 /// Samples of a turn that are kept: the last 30 s. What came before is too long ago to be an answer.
 const KEPT: usize = 30 * SAMPLE_RATE as usize;
-/// Turns that wait for one conversation; more means that the machine is far too slow, and the oldest sound is not worth hearing any more.
+/// Turns that wait for one conversation; more means that the machine is far too slow, and the oldest sound is
+/// not worth hearing any more.
 const TURNS_WAITING: usize = 8;
 
 /// The recogniser. Cheap to clone; clones share the limit and the dictionary.
@@ -53,7 +57,8 @@ impl Shared {
             return Ok(text.clone());
         }
         let path = self.settings.model.join("cmudict-en-us.dict");
-        let text: Arc<str> = std::fs::read_to_string(&path).map_err(|_| missing(&path.display().to_string(), PACKAGE))?.into();
+        let text: Arc<str> =
+            std::fs::read_to_string(&path).map_err(|_| missing(&path.display().to_string(), PACKAGE))?.into();
         *kept = Some(text.clone());
         Ok(text)
     }
@@ -116,7 +121,10 @@ impl Listening for Conversation {
     fn next(&self) -> Answer<'_, Result<Heard, ProviderError>> {
         Box::pin(async {
             let mut heard = self.heard.lock().await;
-            heard.recv().await.unwrap_or_else(|| Err(failed(ProviderFault::Broken, "the listening has ended")))
+            heard
+                .recv()
+                .await
+                .unwrap_or_else(|| Err(failed(ProviderFault::Broken, "the listening has ended")))
         })
     }
 }
@@ -130,7 +138,11 @@ struct Worker {
 }
 
 impl Worker {
-    async fn run(mut self, mut turns: mpsc::Receiver<Turn>, heard: mpsc::UnboundedSender<Result<Heard, ProviderError>>) {
+    async fn run(
+        mut self,
+        mut turns: mpsc::Receiver<Turn>,
+        heard: mpsc::UnboundedSender<Result<Heard, ProviderError>>,
+    ) {
         while let Some(turn) = turns.recv().await {
             let words = self.recognise(turn).await;
             let failed = words.is_err();
@@ -145,7 +157,9 @@ impl Worker {
         let (shared, folder) = (self.shared.clone(), self.folder.clone());
         let known = self.grammar.take().filter(|(hints, _)| *hints == turn.hints);
         let prepare = tokio::task::spawn_blocking(move || prepare(&shared, &folder, known, turn));
-        let (grammar, spoken) = within(limit, "preparing a turn", prepare).await?.map_err(|_| failed(ProviderFault::Broken, "a turn was lost"))??;
+        let (grammar, spoken) = within(limit, "preparing a turn", prepare)
+            .await?
+            .map_err(|_| failed(ProviderFault::Broken, "a turn was lost"))??;
         let words = grammar.1.clone();
         self.grammar = Some(grammar);
         if spoken == 0 {
@@ -188,19 +202,22 @@ impl Worker {
     }
 }
 
-/// Writes what the program reads: the grammar unless it is there already, and the pieces of speech. Gives the number of pieces.
+/// Writes what the program reads: the grammar unless it is there already, and the pieces of speech. Gives the
+/// number of pieces.
 fn prepare(
     shared: &Shared,
     folder: &Folder,
     known: Option<(Arc<Hints>, Arc<Grammar>)>,
     turn: Turn,
 ) -> Result<((Arc<Hints>, Arc<Grammar>), usize), ProviderError> {
-    let unwritable = |error: io::Error| failed(ProviderFault::Broken, format!("the temporary folder: {error}"));
+    let unwritable =
+        |error: io::Error| failed(ProviderFault::Broken, format!("the temporary folder: {error}"));
     let grammar = match known {
         Some(known) => known,
         None => {
             let grammar = Grammar::of(&turn.hints);
-            std::fs::write(folder.0.join("words"), dictionary::of(&grammar.words, &shared.dictionary()?)).map_err(unwritable)?;
+            std::fs::write(folder.0.join("words"), dictionary::of(&grammar.words, &shared.dictionary()?))
+                .map_err(unwritable)?;
             std::fs::write(folder.0.join("graph"), &grammar.graph).map_err(unwritable)?;
             (turn.hints, Arc::new(grammar))
         }
@@ -212,12 +229,14 @@ fn prepare(
     Ok((grammar, pieces.len()))
 }
 
-/// The words in the program's answer, `words (piece score)` a line. A piece that went the way of everything holds none.
+/// The words in the program's answer, `words (piece score)` a line. A piece that went the way of everything
+/// holds none.
 fn read(answer: &str, grammar: &Grammar) -> String {
     let mut all: Vec<String> = Vec::new();
     for line in answer.lines() {
         let said = line.rsplit_once('(').map_or("", |(said, _)| said).trim();
-        let words: Vec<&str> = said.split_whitespace().map(|word| word.split('(').next().unwrap_or(word)).collect();
+        let words: Vec<&str> =
+            said.split_whitespace().map(|word| word.split('(').next().unwrap_or(word)).collect();
         if !words.is_empty() && !words.iter().any(|word| is_noise_word(word)) {
             all.push(grammar.written(&words.join(" ")));
         }
@@ -232,7 +251,11 @@ impl Folder {
     fn new() -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         loop {
-            let path = std::env::temp_dir().join(format!("dastak-ear-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+            let path = std::env::temp_dir().join(format!(
+                "dastak-ear-{}-{}",
+                std::process::id(),
+                NEXT.fetch_add(1, Ordering::Relaxed)
+            ));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self(path)),
                 // Left behind by a process that was killed and had our number.
@@ -280,15 +303,25 @@ impl Recogniser for OfflineRecogniser {
     fn listen(&self, order: ListenOrder) -> Answer<'_, Result<Box<dyn Listening>, ProviderError>> {
         Box::pin(async move {
             if !self.speaks(&order.language) {
-                return Err(failed(ProviderFault::Refused, format!("only English is understood, not `{}`", order.language)));
+                return Err(failed(
+                    ProviderFault::Refused,
+                    format!("only English is understood, not `{}`", order.language),
+                ));
             }
-            let folder = Folder::new().map_err(|error| failed(ProviderFault::Broken, format!("the temporary folder: {error}")))?;
+            let folder = Folder::new()
+                .map_err(|error| failed(ProviderFault::Broken, format!("the temporary folder: {error}")))?;
             let (turns, waiting) = mpsc::channel(TURNS_WAITING);
             let (answers, heard) = mpsc::unbounded_channel();
             let worker = Worker { shared: self.0.clone(), folder: Arc::new(folder), grammar: None };
             let worker = tokio::spawn(worker.run(waiting, answers.clone())).abort_handle();
             let ear = Mutex::new(Ear::default());
-            Ok(Box::new(Conversation { ear, turns, heard: tokio::sync::Mutex::new(heard), skipped: answers, worker }) as Box<dyn Listening>)
+            Ok(Box::new(Conversation {
+                ear,
+                turns,
+                heard: tokio::sync::Mutex::new(heard),
+                skipped: answers,
+                worker,
+            }) as Box<dyn Listening>)
         })
     }
 
@@ -302,7 +335,10 @@ impl Recogniser for OfflineRecogniser {
             drop(child.stdin.take());
             let ended = within(settings.timeout, "pocketsphinx", child.wait_with_output()).await?;
             ended.map_err(|_| failed(ProviderFault::Broken, "pocketsphinx broke its pipe"))?;
-            Ok(format!("pocketsphinx, English by grammar, {} segments at once", settings.segments_at_once.max(1)))
+            Ok(format!(
+                "pocketsphinx, English by grammar, {} segments at once",
+                settings.segments_at_once.max(1)
+            ))
         })
     }
 }

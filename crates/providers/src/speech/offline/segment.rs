@@ -1,5 +1,6 @@
-//! From the sound of a turn to the pieces that hold speech, each as the recognition program wants it: 16 kHz, one loudness, a little silence around it, and a
-//! floor of noise, because its model has never heard digital silence (docs/offline-speech.md#recogniser).
+//! From the sound of a turn to the pieces that hold speech, each as the recognition program wants it: 16 kHz,
+//! one loudness, a little silence around it, and a floor of noise, because its model has never heard digital
+//! silence (docs/offline-speech.md#recogniser).
 
 use std::f64::consts::PI;
 
@@ -73,7 +74,9 @@ fn prepared(samples: &[i16]) -> Vec<u8> {
     silence()
         .chain(doubled(samples).map(|sample| sample * gain))
         .chain(silence())
-        .flat_map(|sample| ((sample + noise.next() * NOISE).round().clamp(-32_768.0, 32_767.0) as i16).to_le_bytes())
+        .flat_map(|sample| {
+            ((sample + noise.next() * NOISE).round().clamp(-32_768.0, 32_767.0) as i16).to_le_bytes()
+        })
         .collect()
 }
 
@@ -85,9 +88,18 @@ fn doubled(samples: &[i16]) -> impl Iterator<Item = f64> + '_ {
             (PI * distance).sin() / (PI * distance) * (0.5 + 0.5 * (PI * distance / REACH as f64).cos())
         })
         .collect();
-    let at = move |place: i64| usize::try_from(place).ok().and_then(|place| samples.get(place)).map_or(0.0, |sample| f64::from(*sample));
+    let at = move |place: i64| {
+        usize::try_from(place)
+            .ok()
+            .and_then(|place| samples.get(place))
+            .map_or(0.0, |sample| f64::from(*sample))
+    };
     (0..samples.len() as i64).flat_map(move |place| {
-        let between = weights.iter().enumerate().map(|(step, weight)| weight * at(place + step as i64 + 1 - REACH)).sum();
+        let between = weights
+            .iter()
+            .enumerate()
+            .map(|(step, weight)| weight * at(place + step as i64 + 1 - REACH))
+            .sum();
         [at(place), between]
     })
 }
@@ -116,11 +128,23 @@ mod tests {
     #[test]
     fn speech_is_found_between_silences() {
         let quiet = |frames: usize| tone(frames, 5.0);
-        let turn = [quiet(50), tone(20, 4000.0), quiet(10), tone(20, 4000.0), quiet(60), tone(10, 4000.0), quiet(50)].concat();
+        let turn = [
+            quiet(50),
+            tone(20, 4000.0),
+            quiet(10),
+            tone(20, 4000.0),
+            quiet(60),
+            tone(10, 4000.0),
+            quiet(50),
+        ]
+        .concat();
         let found = pieces(&turn);
         assert_eq!(found.len(), 2, "a short pause joins, a long one parts");
         let bytes = |frames: usize| (frames * FRAME * 2 + 2 * PAD) * 2;
-        assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [bytes(50 + 2 * AROUND), bytes(10 + 2 * AROUND)]);
+        assert_eq!(
+            found.iter().map(Vec::len).collect::<Vec<_>>(),
+            [bytes(50 + 2 * AROUND), bytes(10 + 2 * AROUND)]
+        );
         assert!(pieces(&quiet(200)).is_empty());
         assert!(pieces(&[]).is_empty());
         assert!(pieces(&[quiet(50), tone(1, 9000.0), quiet(50)].concat()).is_empty(), "a click");
@@ -134,7 +158,11 @@ mod tests {
     #[test]
     fn long_turns_are_bounded() {
         let turn = [tone(1, 0.0), tone(2000, 3000.0)].concat();
-        assert!(pieces(&turn).iter().all(|piece| piece.len() <= ((LONGEST + 2 * AROUND) * FRAME * 2 + 2 * PAD) * 2));
+        assert!(
+            pieces(&turn)
+                .iter()
+                .all(|piece| piece.len() <= ((LONGEST + 2 * AROUND) * FRAME * 2 + 2 * PAD) * 2)
+        );
         let many = (0..20).flat_map(|_| [tone(10, 3000.0), tone(40, 1.0)].concat()).collect::<Vec<_>>();
         assert_eq!(pieces(&many).len(), MOST_PIECES);
     }
@@ -143,7 +171,8 @@ mod tests {
     fn a_doubled_tone_is_the_same_tone() {
         let doubled: Vec<f64> = doubled(&tone(5, 4000.0)).collect();
         assert_eq!(doubled.len(), 1600);
-        let off = (100..1500).map(|at| (doubled[at] - 4000.0 * (at as f64 * 0.2).sin()).abs()).fold(0.0, f64::max);
+        let off =
+            (100..1500).map(|at| (doubled[at] - 4000.0 * (at as f64 * 0.2).sin()).abs()).fold(0.0, f64::max);
         assert!(off < 60.0, "{off}");
     }
 }

@@ -34,7 +34,13 @@ pub(super) struct Converter {
 
 impl Converter {
     pub(super) fn new() -> Self {
-        Self { header: Header::default(), odd: None, resampler: None, trim: Trim::default(), level: Level::default() }
+        Self {
+            header: Header::default(),
+            odd: None,
+            resampler: None,
+            trim: Trim::default(),
+            level: Level::default(),
+        }
     }
 
     /// Takes the next bytes and gives the samples that are ready.
@@ -47,7 +53,8 @@ impl Converter {
         if sound.len() % 2 == 1 {
             self.odd = sound.pop();
         }
-        let samples: Vec<i16> = sound.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect();
+        let samples: Vec<i16> =
+            sound.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect();
         let resampler = self.resampler.get_or_insert_with(|| Resampler::new(rate));
         Ok(self.level.push(&self.trim.push(resampler.push(&samples))))
     }
@@ -62,7 +69,8 @@ impl Converter {
     }
 }
 
-/// Reads a WAV header that comes in pieces. The lengths in it are not believed: a program that writes to a pipe does not know them.
+/// Reads a WAV header that comes in pieces. The lengths in it are not believed: a program that writes to a
+/// pipe does not know them.
 #[derive(Default)]
 struct Header {
     waiting: Vec<u8>,
@@ -81,11 +89,14 @@ impl Header {
         }
         self.waiting.extend_from_slice(bytes);
         let mut at = 12;
-        if self.waiting.len() >= at && (!self.waiting.starts_with(b"RIFF") || self.waiting.get(8..12) != Some(b"WAVE")) {
+        if self.waiting.len() >= at
+            && (!self.waiting.starts_with(b"RIFF") || self.waiting.get(8..12) != Some(b"WAVE"))
+        {
             return Err(NotWav);
         }
         while let Some(chunk) = self.waiting.get(at..at + 8) {
-            let size = usize::try_from(u32::from_le_bytes([chunk[4], chunk[5], chunk[6], chunk[7]])).map_err(|_| NotWav)?;
+            let size = usize::try_from(u32::from_le_bytes([chunk[4], chunk[5], chunk[6], chunk[7]]))
+                .map_err(|_| NotWav)?;
             match &chunk[..4] {
                 b"data" => {
                     self.rate = Some(self.announced.ok_or(NotWav)?);
@@ -96,7 +107,10 @@ impl Header {
                 b"fmt " => {
                     let Some(format) = self.waiting.get(at + 8..at + 24) else { break };
                     let rate = u32::from_le_bytes([format[4], format[5], format[6], format[7]]);
-                    if format[..4] != [1, 0, 1, 0] || format[14..16] != [16, 0] || !(8000..=48_000).contains(&rate) {
+                    if format[..4] != [1, 0, 1, 0]
+                        || format[14..16] != [16, 0]
+                        || !(8000..=48_000).contains(&rate)
+                    {
                         return Err(NotWav);
                     }
                     self.announced = Some(rate);
@@ -133,7 +147,8 @@ impl Resampler {
         let filter = (0..phases)
             .flat_map(|phase| {
                 let shift = phase as f64 / phases as f64;
-                let row: Vec<f64> = (0..taps).map(|tap| kernel(tap as f64 - half + 1.0 - shift, cutoff, half)).collect();
+                let row: Vec<f64> =
+                    (0..taps).map(|tap| kernel(tap as f64 - half + 1.0 - shift, cutoff, half)).collect();
                 let sum: f64 = row.iter().sum();
                 row.into_iter().map(move |weight| (weight / sum) as f32)
             })
@@ -237,7 +252,8 @@ impl Level {
         let rms = (power / block.len() as f64).sqrt();
         let before = self.gain;
         if rms >= VOICED {
-            // The peak of a vowel says more about how loud a voice is than the breath around it: rise fast, fall slowly.
+            // The peak of a vowel says more about how loud a voice is than the breath around it: rise fast,
+            // fall slowly.
             let known = self.loudness.unwrap_or(TARGET);
             let weight = if rms > known { 0.2 } else { 0.02 };
             let loudness = known + (rms - known) * weight;
@@ -249,7 +265,9 @@ impl Level {
         block
             .iter()
             .enumerate()
-            .map(|(at, sample)| limited(f64::from(*sample) * (before + (self.gain - before) * (at as f64 + 1.0) / steps)))
+            .map(|(at, sample)| {
+                limited(f64::from(*sample) * (before + (self.gain - before) * (at as f64 + 1.0) / steps))
+            })
             .collect()
     }
 }
@@ -257,7 +275,11 @@ impl Level {
 /// Loud samples approach full scale and never reach it.
 fn limited(sample: f64) -> i16 {
     let size = sample.abs();
-    let bent = if size <= KNEE { size } else { KNEE + (32_767.0 - KNEE) * (1.0 - (-(size - KNEE) / (32_767.0 - KNEE)).exp()) };
+    let bent = if size <= KNEE {
+        size
+    } else {
+        KNEE + (32_767.0 - KNEE) * (1.0 - (-(size - KNEE) / (32_767.0 - KNEE)).exp())
+    };
     bent.copysign(sample).round() as i16
 }
 
@@ -266,11 +288,14 @@ mod tests {
     use super::*;
 
     fn tone(rate: u32, hertz: f64, amplitude: f64, seconds: f64) -> Vec<i16> {
-        (0..(f64::from(rate) * seconds) as usize).map(|at| (amplitude * (2.0 * PI * hertz * at as f64 / f64::from(rate)).sin()) as i16).collect()
+        (0..(f64::from(rate) * seconds) as usize)
+            .map(|at| (amplitude * (2.0 * PI * hertz * at as f64 / f64::from(rate)).sin()) as i16)
+            .collect()
     }
 
     fn rms(samples: &[i16]) -> f64 {
-        (samples.iter().map(|sample| f64::from(*sample).powi(2)).sum::<f64>() / samples.len().max(1) as f64).sqrt()
+        (samples.iter().map(|sample| f64::from(*sample).powi(2)).sum::<f64>() / samples.len().max(1) as f64)
+            .sqrt()
     }
 
     fn wav(rate: u32, samples: &[i16]) -> Vec<u8> {
@@ -303,7 +328,8 @@ mod tests {
         let bytes = wav(22_050, &[vec![0; 4000], tone(22_050, 500.0, 3000.0, 0.5)].concat());
         let whole = |size: usize| {
             let mut converter = Converter::new();
-            let mut out: Vec<i16> = bytes.chunks(size).flat_map(|piece| converter.push(piece).expect("a WAV")).collect();
+            let mut out: Vec<i16> =
+                bytes.chunks(size).flat_map(|piece| converter.push(piece).expect("a WAV")).collect();
             out.extend(converter.finish());
             out
         };

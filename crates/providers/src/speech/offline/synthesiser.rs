@@ -1,4 +1,5 @@
-//! Text to speech by `espeak-ng`: a process a sentence, text in by its standard input (never on the command line, where others could read it), sound out as it is made.
+//! Text to speech by `espeak-ng`: a process a sentence, text in by its standard input (never on the command
+//! line, where others could read it), sound out as it is made.
 
 use std::sync::Arc;
 
@@ -60,7 +61,10 @@ impl OfflineSynthesiser {
     async fn begin(&self, order: SpeakOrder) -> Result<Box<dyn Speaking>, ProviderError> {
         let shared = &self.0;
         let Some((code, voice)) = LANGUAGES.iter().find(|(code, _)| *code == order.language) else {
-            return Err(failed(ProviderFault::Refused, format!("no voice speaks the language `{}`", order.language)));
+            return Err(failed(
+                ProviderFault::Refused,
+                format!("no voice speaks the language `{}`", order.language),
+            ));
         };
         let variant = if order.voice == "offline-male" { MALE } else { FEMALE };
         let text = speakable(&order.text);
@@ -71,7 +75,12 @@ impl OfflineSynthesiser {
         if let Some(samples) = shared.cache.get(&sentence) {
             return Ok(Box::new(Ready { samples, at: 0 }));
         }
-        let place = within(shared.settings.timeout, "waiting for a free voice", shared.places.clone().acquire_owned()).await?;
+        let place = within(
+            shared.settings.timeout,
+            "waiting for a free voice",
+            shared.places.clone().acquire_owned(),
+        )
+        .await?;
         let place = place.map_err(|_| failed(ProviderFault::Broken, "the voices are shut down"))?;
         let mut command = command(&shared.settings.espeak);
         command.args(["--stdout", "--stdin", "-b", "1", "-s", PACE, "-v", &format!("{voice}{variant}")]);
@@ -88,7 +97,8 @@ fn speakable(text: &str) -> String {
     text.replace("[[", "[ [").replace(['\0', '<', '>'], " ").trim().chars().take(LONGEST).collect()
 }
 
-/// A sentence being made. It runs on a task of its own, so that the program ends soon, however slowly the sound is taken; its output is bounded by the text.
+/// A sentence being made. It runs on a task of its own, so that the program ends soon, however slowly the
+/// sound is taken; its output is bounded by the text.
 struct Work {
     synthesiser: OfflineSynthesiser,
     child: Child,
@@ -108,7 +118,9 @@ impl Work {
     async fn speak(&mut self) -> Result<Vec<i16>, ProviderError> {
         let limit = self.synthesiser.0.settings.timeout;
         let broken = |what: &str| failed(ProviderFault::Broken, format!("espeak-ng {what}"));
-        let (Some(mut input), Some(mut output)) = (self.child.stdin.take(), self.child.stdout.take()) else { return Err(broken("has no pipes")) };
+        let (Some(mut input), Some(mut output)) = (self.child.stdin.take(), self.child.stdout.take()) else {
+            return Err(broken("has no pipes"));
+        };
         let text = self.sentence.2.clone();
         let write = async move {
             // A program that does not read its input tells so by its end.
@@ -120,7 +132,9 @@ impl Work {
         let mut all = Vec::new();
         let mut bytes = vec![0; READ];
         loop {
-            let read = within(limit, "espeak-ng", output.read(&mut bytes)).await?.map_err(|_| broken("broke its pipe"))?;
+            let read = within(limit, "espeak-ng", output.read(&mut bytes))
+                .await?
+                .map_err(|_| broken("broke its pipe"))?;
             let samples = if read == 0 {
                 converter.finish()
             } else {
@@ -135,7 +149,9 @@ impl Work {
                 break;
             }
         }
-        let status = within(limit, "the end of espeak-ng", self.child.wait()).await?.map_err(|_| broken("was lost"))?;
+        let status = within(limit, "the end of espeak-ng", self.child.wait())
+            .await?
+            .map_err(|_| broken("was lost"))?;
         judge("espeak-ng", status)?;
         if all.is_empty() { Err(broken("made no sound")) } else { Ok(all) }
     }
@@ -204,8 +220,20 @@ impl Synthesiser for OfflineSynthesiser {
             let output = output.map_err(|_| failed(ProviderFault::Broken, "espeak-ng broke its pipe"))?;
             judge("espeak-ng", output.status)?;
             let version = String::from_utf8_lossy(&output.stdout);
-            let version = version.split(['\n', '\r']).next().unwrap_or_default().split("Data").next().unwrap_or_default().trim().to_owned();
-            Ok(format!("{version}; {} languages, {} voices at once", LANGUAGES.len(), self.0.settings.voices_at_once.max(1)))
+            let version = version
+                .split(['\n', '\r'])
+                .next()
+                .unwrap_or_default()
+                .split("Data")
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_owned();
+            Ok(format!(
+                "{version}; {} languages, {} voices at once",
+                LANGUAGES.len(),
+                self.0.settings.voices_at_once.max(1)
+            ))
         })
     }
 }

@@ -1,7 +1,8 @@
 //! Offers and answers (SDP RFC 8866, their exchange RFC 3264, keys RFC 4568).
 //!
-//! Written by hand: a call needs one audio line out of a format of which most never occurs in telephony, and peers break the grammar in ways that a
-//! strict parser refuses although the meaning is plain (no `s=` line, bare line feeds, no `rtpmap` for static types, a missing `c=`).
+//! Written by hand: a call needs one audio line out of a format of which most never occurs in telephony, and
+//! peers break the grammar in ways that a strict parser refuses although the meaning is plain (no `s=` line,
+//! bare line feeds, no `rtpmap` for static types, a missing `c=`).
 
 mod negotiate;
 mod parse;
@@ -64,13 +65,15 @@ impl Direction {
 /// How a call's sound travels, once both sides have spoken.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Agreed {
-    /// Where the other side says it receives. Behind a NAT it is wrong; the line then follows the packets that arrive.
+    /// Where the other side says it receives. Behind a NAT it is wrong; the line then follows the packets
+    /// that arrive.
     pub remote: SocketAddr,
     /// What is sent.
     pub codec: Codec,
     /// The payload type it is sent and received with; the static types 0 and 8 are always understood.
     pub payload_type: u8,
-    /// The payload type of telephone events (RFC 4733) as the other side wants them; none: it does not take them, and keys are sent as tones.
+    /// The payload type of telephone events (RFC 4733) as the other side wants them; none: it does not take
+    /// them, and keys are sent as tones.
     pub telephone_event: Option<u8>,
     /// Milliseconds of sound in each packet that we send: 10 to 60, by tens.
     pub ptime_ms: u32,
@@ -109,7 +112,8 @@ pub enum SdpError {
     NoCodec,
     /// The trunk demands encryption and the other side gives no usable key.
     NotEncrypted,
-    /// The other side encrypts in a way we do not know (DTLS, an unknown suite, or keys in an answer that we did not offer).
+    /// The other side encrypts in a way we do not know (DTLS, an unknown suite, or keys in an answer that we
+    /// did not offer).
     UnknownEncryption,
     /// The text is larger than 64 KiB.
     TooLarge,
@@ -129,8 +133,8 @@ impl fmt::Display for SdpError {
 
 impl std::error::Error for SdpError {}
 
-/// Our side of a call's sound: what offers and answers are written from. Kept for the whole call, so that a re-INVITE carries the same session id and
-/// keys and the next version.
+/// Our side of a call's sound: what offers and answers are written from. Kept for the whole call, so that a
+/// re-INVITE carries the same session id and keys and the next version.
 #[derive(Clone)]
 pub struct OfferSettings {
     /// The address that the other side should send to.
@@ -141,7 +145,8 @@ pub struct OfferSettings {
     pub codecs: Vec<Codec>,
     /// Whether sound is encrypted.
     pub encryption: Encryption,
-    /// Which way sound may go as far as we are concerned: `SendOnly` or `Inactive` puts the other side on hold.
+    /// Which way sound may go as far as we are concerned: `SendOnly` or `Inactive` puts the other side on
+    /// hold.
     pub direction: Direction,
     /// Session id of the `o=` line.
     pub session: u64,
@@ -177,7 +182,9 @@ impl OfferSettings {
     fn head(&self) -> String {
         let family = if self.address.is_ipv6() { "IP6" } else { "IP4" };
         let (session, version, address) = (self.session, self.version, self.address);
-        format!("v=0\r\no=- {session} {version} IN {family} {address}\r\ns=-\r\nc=IN {family} {address}\r\nt=0 0\r\n")
+        format!(
+            "v=0\r\no=- {session} {version} IN {family} {address}\r\ns=-\r\nc=IN {family} {address}\r\nt=0 0\r\n"
+        )
     }
 
     fn crypto(&self, tag: u32, suite: Suite) -> String {
@@ -198,7 +205,10 @@ pub fn offer(ours: &OfferSettings) -> String {
     for codec in &ours.codecs {
         let _ = write!(text, "a=rtpmap:{} {}/8000\r\n", codec.payload_type(), codec.name());
     }
-    let _ = write!(text, "a=rtpmap:{OFFERED_EVENT} telephone-event/8000\r\na=fmtp:{OFFERED_EVENT} 0-15\r\na=ptime:20\r\n");
+    let _ = write!(
+        text,
+        "a=rtpmap:{OFFERED_EVENT} telephone-event/8000\r\na=fmtp:{OFFERED_EVENT} 0-15\r\na=ptime:20\r\n"
+    );
     if encrypted {
         text.push_str(&ours.crypto(1, Suite::AesCm128HmacSha1_80));
         text.push_str(&ours.crypto(2, Suite::AesCm128HmacSha1_32));

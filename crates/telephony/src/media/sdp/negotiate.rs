@@ -26,7 +26,8 @@ fn transport(media: &Media) -> Option<bool> {
     }
 }
 
-/// The first of the line's formats that is one of our codecs: the other side's order decides (RFC 3264 section 6.1).
+/// The first of the line's formats that is one of our codecs: the other side's order decides (RFC 3264
+/// section 6.1).
 fn codec(media: &Media, ours: &OfferSettings) -> Option<(u8, Codec)> {
     media.formats.iter().find_map(|payload_type| {
         let Some(Format::Sound(codec)) = media.format(*payload_type) else {
@@ -53,7 +54,11 @@ fn settle(media: &Media, ours: &OfferSettings, crypto: Option<&Crypto>) -> Resul
         telephone_event: media.telephone_event(),
         ptime_ms: media.packet_ms(),
         direction: direction(media, ours.direction),
-        srtp: crypto.map(|theirs| Keys { suite: theirs.suite, local: ours.key.clone(), remote: theirs.key.clone() }),
+        srtp: crypto.map(|theirs| Keys {
+            suite: theirs.suite,
+            local: ours.key.clone(),
+            remote: theirs.key.clone(),
+        }),
     })
 }
 
@@ -79,8 +84,8 @@ fn usable(media: &Media, ours: &OfferSettings) -> Result<Agreed, SdpError> {
     settle(media, ours, crypto)
 }
 
-/// Answers an offer: the first audio line that we can do is taken, every other line is refused with port 0. Returns the text of the answer and what was
-/// agreed.
+/// Answers an offer: the first audio line that we can do is taken, every other line is refused with port 0.
+/// Returns the text of the answer and what was agreed.
 ///
 /// # Errors
 /// The reason why the first audio line cannot be taken (`488 Not Acceptable Here`).

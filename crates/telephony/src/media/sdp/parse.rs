@@ -94,10 +94,15 @@ fn address(value: &str) -> Option<IpAddr> {
 }
 
 fn direction(name: &str) -> Option<Direction> {
-    [("sendrecv", Direction::SendRecv), ("sendonly", Direction::SendOnly), ("recvonly", Direction::RecvOnly), ("inactive", Direction::Inactive)]
-        .into_iter()
-        .find(|(text, _)| name.eq_ignore_ascii_case(text))
-        .map(|(_, direction)| direction)
+    [
+        ("sendrecv", Direction::SendRecv),
+        ("sendonly", Direction::SendOnly),
+        ("recvonly", Direction::RecvOnly),
+        ("inactive", Direction::Inactive),
+    ]
+    .into_iter()
+    .find(|(text, _)| name.eq_ignore_ascii_case(text))
+    .map(|(_, direction)| direction)
 }
 
 fn rtpmap(value: &str) -> Option<(u8, Option<Format>)> {
@@ -119,8 +124,8 @@ fn crypto(value: &str) -> Option<Crypto> {
     let tag = words.next()?.parse().ok()?;
     let suite = Suite::from_name(words.next()?)?;
     let keys = words.next()?;
-    // A session parameter that is not understood makes the line unusable, unless it starts with a dash (RFC 4568 section 6.3.7); of those that exist, none
-    // is done here.
+    // A session parameter that is not understood makes the line unusable, unless it starts with a dash (RFC
+    // 4568 section 6.3.7); of those that exist, none is done here.
     if words.any(|parameter| !parameter.starts_with('-')) {
         return None;
     }
