@@ -105,6 +105,7 @@ const READS: &[(&str, Read)] = &[
     ("addDndImportNumbers", is::<api::dnd::Phones>),
     ("createTool", is::<api::operator_agents::NewTool>),
     ("createCompliancePack", pack),
+    ("acceptLog", is::<api::audit::AcceptLog>),
     ("setClock", |_| Ok(())),
 ];
 
