@@ -68,7 +68,7 @@ impl Caller {
         self.0.workspace.id
     }
 
-    /// The world that the key opens.
+    /// The mode of the key.
     pub fn mode(&self) -> Mode {
         self.0.key.mode
     }
@@ -262,7 +262,7 @@ fn rest(since: Timestamp, now: Timestamp) -> i64 {
 }
 
 impl Throttle {
-    /// Seconds that a key of this address has to wait although nobody knows yet what it is worth.
+    /// Seconds that a key of this address has to wait before it is looked up.
     fn refuses(&self, address: IpAddr, hash: &str, now: Timestamp) -> Option<i64> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let suspect =

@@ -50,7 +50,7 @@ pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<AgentRow, 
     agents::get(tx, tenant, id)?.ok_or_else(|| Failure::not_found("agent"))
 }
 
-/// The agent of this id, which nobody else changes or deletes until the transaction ends.
+/// The agent of this id, held against other writers until the transaction ends.
 ///
 /// # Errors
 /// 404.

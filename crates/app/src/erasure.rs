@@ -170,11 +170,11 @@ fn on_record(tx: &mut Tx<'_>, tenant: Tenant, phone: Phone) -> Result<Vec<Contac
 }
 
 /// Erases what one noun holds about a person and counts it.
-type Step = fn(&mut Tx<'_>, &Context, Tenant, &mut Person, &mut Erased) -> Result<(), Failure>;
+type ErasureStep = fn(&mut Tx<'_>, &Context, Tenant, &mut Person, &mut Erased) -> Result<(), Failure>;
 
 /// Every noun that can hold something about a person, in the order in which it is erased; the contacts
 /// themselves come after all of them.
-const STEPS: &[Step] =
+const STEPS: &[ErasureStep] =
     &[waiting_nudges, waiting_calls, kept_recordings, calls, outbox, kept_answers, do_not_call_entry];
 
 /// Nudges to the numbers. Their last events go into the outbox without a word about the person.
@@ -308,7 +308,7 @@ async fn end_calls(app: &App, tenant: Tenant, calls: Vec<(Mode, Id<Call>)>) {
         if let Err(failure) = super::calls::hang_up(app, tenant, mode, id).await
             && failure.error != error_codes::CALL_NOT_ACTIVE
         {
-            tracing::warn!(call = %id, code = failure.error.code, "a call of an erased person could not be hung up");
+            failure.warn_about(id, "a call of an erased person could not be hung up");
         }
     }
 }

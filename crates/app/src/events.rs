@@ -24,8 +24,8 @@ pub fn emit(
 }
 
 /// Writes a sample for an audience and returns how many endpoints get it. The sample says `livemode: false`,
-/// belongs to the mode of the key that asked for it, and is about no agent, so no endpoint's `agentIds` filter
-/// it out.
+/// belongs to the mode of the key that asked for it, and is about no agent, so no endpoint's `agentIds`
+/// filter it out.
 pub fn emit_sample(
     tx: &mut Tx<'_>,
     context: &Context,

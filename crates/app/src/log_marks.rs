@@ -272,7 +272,7 @@ impl Marks {
         let more = !state.fresh.is_empty();
         drop(state);
         if more && let Some(job) = self.job.get() {
-            // Nobody else raises it while there is something left.
+            // Nothing else raises it while there is something left.
             job.raise();
         }
         Ok(())

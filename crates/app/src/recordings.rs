@@ -83,7 +83,7 @@ pub(super) async fn kept(app: &App, recording: &RecordingRow, bytes: i64) -> Res
         .tx(move |tx| {
             let (tenant, id) = (recording.workspace, recording.id);
             if !recordings::keep(tx, tenant, id, bytes, env.context.now)? {
-                // Somebody else noted it, or it is gone.
+                // Another node noted it, or it is gone.
                 return Ok(recordings::get(tx, tenant, id)?.is_some());
             }
             let call = calls::get_for_update(tx, tenant, recording.call)?
@@ -307,7 +307,7 @@ pub async fn sweep_spool(app: &App) -> Result<bool, Failure> {
         match adopt(app, call, file).await? {
             Adopted::Waits => left = true,
             Adopted::Known => {}
-            // Nobody knows the call: it was never dialled.
+            // The call is unknown: it was never dialled.
             Adopted::Nobodys => clock.outside(tokio::fs::remove_file(&path)).await.map_err(unreadable)?,
         }
     }

@@ -21,7 +21,7 @@ use store::scheduled_calls::{self, ScheduledCallId, ScheduledCallRow};
 
 use super::access::Caller;
 use super::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
-use super::idempotency::{Answer, Once, Turn};
+use super::idempotency::{Answer, Claim, Once};
 use super::timelines::Checks;
 use super::{App, Failure, timelines, topics};
 
@@ -92,7 +92,7 @@ pub async fn create(
     let order = Order::of(body.call);
     app.store
         .tx(move |tx| {
-            if let Turn::Given(answer) = once.reserve(tx, now)? {
+            if let Claim::Given(answer) = once.reserve(tx, now)? {
                 return Ok(answer);
             }
             let prepared = calls::prepare(tx, &env, &mut Known::default(), tenant, mode, order.clone())?;
@@ -379,7 +379,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     Ok(())
 }
 
-/// Cancels a batch of the waiting calls of a revoked key; whether there may be more.
+/// Cancels a batch of the waiting calls of a revoked key. Returns whether there may be more.
 fn end_of_key(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>, now: Timestamp) -> Result<bool, Failure> {
     let rows = scheduled_calls::of_key(tx, tenant, key, OF_KEY)?;
     let more = rows.len() as i64 >= OF_KEY;

@@ -25,7 +25,7 @@ pub(super) async fn sweep(engine: &Engine) -> Result<Timestamp, DbError> {
         let from = after.clone();
         let page = engine.store.read(move |tx| webhooks::page_of_all(tx, &from, PAGE)).await?;
         for (endpoint, deleted) in &page {
-            // Nobody can see the log of a deleted endpoint; what is left of it goes at once.
+            // The log of a deleted endpoint cannot be seen; what is left of it goes at once.
             let before = if *deleted { "whd_~".to_owned() } else { deliveries_before.clone() };
             sweep_log(engine, *endpoint, before, *deleted).await?;
         }

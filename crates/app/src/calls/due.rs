@@ -77,7 +77,7 @@ fn next_fact(call: &CallRow) -> Option<Fact> {
     Some(step.fact)
 }
 
-/// Asks the carrier what became of a dial whose outcome nobody stored, and stores it. Never dials.
+/// Asks the carrier what became of a dial whose outcome was not stored, and stores it. Never dials.
 async fn recover(app: &App, call: CallRow) -> Result<(), Failure> {
     let standing = match (app.carriers.in_mode(call.mode), dial_order(&call)) {
         (Some(carrier), Some(order)) => app.clock.outside(carrier.ask(order)).await,

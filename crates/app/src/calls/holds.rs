@@ -25,7 +25,7 @@ const GATHER: i64 = SECOND;
 /// Most minutes that the end of a talk adds to what is held: a week of them.
 const MOST_AT_END: i64 = 7 * 24 * 60;
 
-/// Somebody picked up: from now on the hold grows.
+/// The call is answered: from now on the hold grows.
 pub(super) fn begin(tx: &mut Tx<'_>, row: &mut CallRow) {
     row.upkeep.grow_at = first_growth(row.line, row.price, row.progress.answered_at, row.upkeep.minutes);
     if row.upkeep.grow_at.is_some() {
@@ -67,7 +67,7 @@ pub(super) struct Bill {
     /// Minutes that are held.
     pub minutes: i64,
     pub talk_ms: i64,
-    /// Nobody knows when it really ended: it pays no more than was held.
+    /// When it really ended is not known: it pays no more than was held.
     pub lost: bool,
 }
 

@@ -10,6 +10,7 @@ use domain::analytics::hour_of;
 use domain::compliance::{Facts, Pack};
 use domain::ids::{Agent, ApiKey, Id};
 use domain::phone::Phone;
+use domain::ports::Carrier;
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::{Map, Value};
@@ -56,6 +57,8 @@ pub struct Known {
     agents: HashMap<(Tenant, Id<Agent>), Option<KnownAgent>>,
     numbers: HashMap<Tenant, Vec<String>>,
     keys: HashMap<(Tenant, Id<ApiKey>), bool>,
+    /// Lines that calls of this transaction have asked for.
+    lines_asked: usize,
     /// Lines in use by each workspace.
     lines: HashMap<Tenant, i64>,
     /// Lines in use on the platform, and whether placements of other workspaces wait for this transaction.
@@ -119,7 +122,7 @@ impl Known {
         Ok(())
     }
 
-    /// Somebody who was looked up by [`Known::meet`].
+    /// A contact that [`Known::meet`] looked up.
     pub(super) fn take_person(&mut self, tenant: Tenant, phone: Phone) -> Option<Person> {
         self.people.remove(&(tenant, phone))
     }
@@ -274,7 +277,7 @@ impl Known {
         }
     }
 
-    /// Somebody who is called for the first time.
+    /// A contact that is called for the first time.
     pub(super) fn add_contact(&mut self, tenant: Tenant, row: ContactRow) {
         self.contacts.push((tenant, row));
     }
@@ -288,6 +291,13 @@ impl Known {
             self.write(tx)?;
         }
         Ok(call)
+    }
+
+    /// Reserves a line of the carrier's network for the next call. Returns whether one was free.
+    pub(super) fn reserve_line(&mut self, env: &Env, carrier: &dyn Carrier) -> bool {
+        let n = self.lines_asked;
+        self.lines_asked += 1;
+        env.lines.reserve(n, carrier)
     }
 
     /// Stores what was written down so far, so that it can be read.

@@ -28,7 +28,7 @@ pub const MOST_LEGS: i64 = 20;
 /// How long a person who is brought in on a network that is a table is with the customer, at most.
 const TOGETHER: i64 = 5 * SECOND;
 
-/// How somebody is brought in.
+/// How a person is brought in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegKind {
     /// This node rings them beside the call.
@@ -52,7 +52,7 @@ impl Leg {
     }
 }
 
-/// Why nobody may be brought in.
+/// Why no person may be brought in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegRefused {
     /// A gate refused it; that stands in the decision log.
@@ -70,7 +70,7 @@ pub enum LegRefused {
 /// What becomes of a leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegFact {
-    /// Somebody picked up.
+    /// The person picked up.
     Answered,
     /// It is over, for this reason.
     Ended(&'static str),

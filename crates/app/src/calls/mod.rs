@@ -1,5 +1,5 @@
-//! Calls of both worlds (docs/contract/calls.md): how one is placed, what every fact about it changes, how it
-//! is read and ended.
+//! Calls in live and test mode (docs/contract/calls.md): how one is placed, what every fact about it changes,
+//! how it is read and ended.
 //!
 //! The life of a placement, the same for the API, scheduled calls, nudges and campaigns:
 //! 1. [`prepare`] gathers everything that can stand in the way; [`Prepared::refused`] is the first of it in

@@ -23,7 +23,7 @@ use crate::Failure;
 /// What a test call shows when the workspace owns no number.
 const NO_NUMBER: &str = "+910000000000";
 
-/// A call that somebody wants.
+/// An order for a call.
 #[derive(Debug, Clone)]
 pub struct Order {
     /// The agent's id as given.
@@ -90,7 +90,7 @@ pub enum OwnNumber {
 pub struct Prepared {
     /// What was wanted, its variables as they will be used.
     pub order: Order,
-    /// The world.
+    /// Live or test.
     pub mode: Mode,
     /// The workspace, held against other writers when the call is live.
     pub workspace: Arc<WorkspaceRow>,

@@ -46,7 +46,7 @@ pub async fn transferred(app: &App, tenant: Tenant, id: Id<Call>, to: String) ->
 /// What has become of calls that a node holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Looked {
-    /// Those that somebody wants ended, and why.
+    /// Those that are to end, and why.
     pub wishes: Vec<(Id<Call>, Wish)>,
     /// Those that are over in the store: an erasure or another node ended them.
     pub over: Vec<Id<Call>>,
@@ -72,7 +72,7 @@ pub async fn keep_holding(
         .await
 }
 
-/// Calls on real lines that somebody wants ended, and why; of all nodes.
+/// Calls of all nodes on real lines that are to end, and why.
 pub async fn wishes(app: &App) -> Result<Vec<(Id<Call>, Wish)>, Failure> {
     Ok(app.store.read(call_wishes::wishes).await?)
 }

@@ -124,7 +124,7 @@ async fn gone(events: &mut UnboundedReceiver<LegEvent>) {
     while !matches!(events.recv().await, None | Some(LegEvent::Ended(_))) {}
 }
 
-/// Waits until nobody wants to hear a goodbye any more.
+/// Waits until the call is to end without a goodbye.
 async fn hung_up(orders: &mut Receiver<Command>) {
     while !matches!(orders.recv().await, None | Some(Command::HangUp(_))) {}
 }
@@ -143,7 +143,7 @@ impl voice::Desk for Desk {
             match tool_calls::offers(&self.app, self.tenant, &ids).await {
                 Ok(offers) => offers,
                 Err(failure) => {
-                    tracing::error!(call = %self.id, code = failure.error.code, cause = failure.cause, "the tools of a call could not be read");
+                    failure.log_about(&self.id, "the tools of a call could not be read");
                     Vec::new()
                 }
             }

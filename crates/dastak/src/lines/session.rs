@@ -138,7 +138,7 @@ impl Meeting {
                     break;
                 }
                 Err(failure) => {
-                    tracing::error!(call = %id, code = failure.error.code, cause = failure.cause, "a call's agent could not be read");
+                    failure.log_about(&id, "a call's agent could not be read");
                     tokio::time::sleep(Duration::from_millis(pause)).await;
                 }
             }
@@ -161,7 +161,7 @@ fn recorder(lines: &Lines, app: &App, id: Id<Call>) -> Option<(voice::Recorder, 
 }
 
 impl Session {
-    /// Waits until somebody picks up; otherwise how the dial ended.
+    /// Waits until the call is answered; otherwise returns how the dial ended.
     async fn ring(
         &self,
         events: &mut UnboundedReceiver<LegEvent>,

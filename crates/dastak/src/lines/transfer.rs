@@ -195,7 +195,7 @@ async fn may_ring(desk: &Desk, to: Phone, kind: LegKind) -> Result<Leg, Transfer
         }
         Err(failure) => {
             // Whether it was written down or not: it is not dialled, and ends with the call.
-            tracing::error!(call = %desk.id, code = failure.error.code, cause = failure.cause, "a second leg could not be written down");
+            failure.log_about(&desk.id, "a second leg could not be written down");
             return Err(TransferFailure::Carrier);
         }
     };
@@ -219,7 +219,7 @@ async fn refer(desk: &Desk, number: &str) -> Result<bool, TransferFailure> {
     Ok(connected)
 }
 
-/// Tells what became of a referral, also when nobody waits for it any more.
+/// Tells what became of a referral, even when the conversation no longer waits for it.
 struct Referring {
     facts: Facts,
     leg: i64,

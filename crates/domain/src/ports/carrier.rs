@@ -53,11 +53,23 @@ pub trait Carrier: Send + Sync {
         false
     }
 
-    /// The table that would play a call placed now to this number; then the store itself plays what the phone
-    /// does.
+    /// The table that plays a call to this number, unless the call takes a line; then the store itself plays
+    /// what the phone does.
     fn network(&self, to: Phone) -> Option<Network> {
         let _ = to;
         None
+    }
+
+    /// Whether a call to this number takes a line of [`Carrier::network`] when one is free.
+    fn takes_line(&self, to: Phone) -> bool {
+        let _ = to;
+        false
+    }
+
+    /// Reserves a line of [`Carrier::network`] for a call that is being written down; whether one was free. A
+    /// reservation that no call takes up is given back after a while.
+    fn reserve_line(&self) -> bool {
+        false
     }
 
     /// For how long a call on a real line counts as held after the node that holds it last said so, in
