@@ -11,4 +11,3 @@ pub mod lines;
 pub mod runtime;
 pub mod service;
 pub mod speech;
-pub mod voice;

@@ -18,7 +18,7 @@ use super::facts::Facts;
 use super::session::Session;
 use super::transfer::{Bridge, Fork, Referred, bring};
 use crate::app::{App, calls, tool_calls};
-use crate::voice::{self, Command, TransferFailure, TransferOrder};
+use voice::{self, Command, TransferFailure, TransferOrder};
 
 /// The desk of one call.
 pub(super) struct Desk {

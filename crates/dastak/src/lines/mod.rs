@@ -51,7 +51,7 @@ use tokio::time::Instant;
 use crate::app::App;
 use crate::config::{Carrier as Kind, Config};
 use crate::speech::Offline;
-use crate::voice::{Command, Recordings, Speech};
+use voice::{Command, Recordings, Speech};
 
 pub use figures::{LineFigures, ProviderFigures};
 pub use probe::probe;

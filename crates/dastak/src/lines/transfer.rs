@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use super::desk::Desk;
 use super::facts::Facts;
 use crate::app::calls::{self, Leg, LegFact, LegKind, LegRefused};
-use crate::voice::{self, TransferFailure, TransferOrder};
+use voice::{self, TransferFailure, TransferOrder};
 
 // Every person who is rung is a leg of the call in the store: decided on before the dial (gates, decision
 // log, line, money), told of when it is answered and when it is over.

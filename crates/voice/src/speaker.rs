@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::ports::{SpeakOrder, Synthesiser};
 
-use super::work::{self, Guard, Reports};
+use crate::work::{self, Guard, Reports};
 
 /// Made sound below which the next sentence is begun, milliseconds. More would be paid for and thrown away
 /// when the customer interrupts.
@@ -23,14 +23,14 @@ struct Current {
 
 /// What a failed piece means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// It is being tried once more.
     Again,
     /// It is lost.
     Lost,
 }
 
-pub(super) struct Speaker {
+pub(crate) struct Speaker {
     synthesiser: Arc<dyn Synthesiser>,
     voice: String,
     language: String,

@@ -95,7 +95,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Takes 20 ms of both sides.
-    pub(super) fn tick(&mut self, heard: Option<&Frame>, said: Option<&Frame>) {
+    pub(crate) fn tick(&mut self, heard: Option<&Frame>, said: Option<&Frame>) {
         const SILENCE: Frame = [0; FRAME];
         let (heard, said) = (heard.unwrap_or(&SILENCE), said.unwrap_or(&SILENCE));
         self.samples.extend(heard.iter().zip(said).flat_map(|(left, right)| [*left, *right]));

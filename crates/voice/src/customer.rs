@@ -7,12 +7,12 @@ use domain::conversation::{FieldKind, Input, Role};
 use domain::ports::{Heard, Hints, Listening, ProviderError};
 use domain::speech;
 
-use super::hearing::{Event, Pause};
-use super::hold::{BeepWait, Call, Phase, Reaction};
-use super::machine::Verdict;
-use super::order::Amd;
-use super::playout::Kind;
-use super::turn::Standing;
+use crate::hearing::{Event, Pause};
+use crate::hold::{BeepWait, Call, Phase, Reaction};
+use crate::machine::Verdict;
+use crate::order::Amd;
+use crate::playout::Kind;
+use crate::turn::Standing;
 
 /// Failures in a row after which no recogniser is opened any more.
 const MOST_FAILURES: u32 = 2;
@@ -34,7 +34,7 @@ const MOST_KEYS: usize = 64;
 const BEEP_REST_MS: u64 = 700;
 
 impl Call {
-    pub(super) fn event(&mut self, event: Event) {
+    pub(crate) fn event(&mut self, event: Event) {
         match event {
             Event::Began(at) => self.began(at),
             Event::Paused(pause) => self.paused(pause),
@@ -73,7 +73,7 @@ impl Call {
     }
 
     /// Falls silent while the customer speaks, until it is known whether they mean it.
-    pub(super) fn fall_silent(&mut self) {
+    pub(crate) fn fall_silent(&mut self) {
         let about_to_speak = !self.playout.silent() || self.model.is_some();
         if !self.noise && self.barge.is_none() && about_to_speak && self.can_interrupt() {
             self.barge = Some(self.left_ms());
@@ -117,7 +117,7 @@ impl Call {
 
     // --- words
 
-    pub(super) fn listens(&mut self, generation: u64, listening: Arc<dyn Listening>) {
+    pub(crate) fn listens(&mut self, generation: u64, listening: Arc<dyn Listening>) {
         if generation == self.generation {
             self.shared.listen_with(Some(Arc::clone(&listening)));
             listening.expect(Hints { expected: self.expected.clone(), phrases: self.order.phrases.clone() });
@@ -125,7 +125,7 @@ impl Call {
         }
     }
 
-    pub(super) fn heard(&mut self, generation: u64, heard: Result<Heard, ProviderError>) {
+    pub(crate) fn heard(&mut self, generation: u64, heard: Result<Heard, ProviderError>) {
         if generation != self.generation {
             return;
         }
@@ -228,7 +228,7 @@ impl Call {
 
     /// Stops speaking for good. Where somebody has interrupted, the interpreter learns what was heard; at the
     /// end of the call the end is begun before this, and what the flow held back is dropped with it.
-    pub(super) fn cut_short(&mut self) {
+    pub(crate) fn cut_short(&mut self) {
         let now = self.now();
         let held = self.held_since.is_some();
         let cut = self.playout.discard(now);
@@ -260,7 +260,7 @@ impl Call {
     // --- turns
 
     /// Looks at where the customer's turn, or the greeting, stands.
-    pub(super) fn look(&mut self) {
+    pub(crate) fn look(&mut self) {
         if self.over.is_some() || self.held_since.is_some() {
             return;
         }
@@ -320,7 +320,7 @@ impl Call {
             self.playout.resume();
         }
         self.abandoned = None;
-        let after = |at: u64| super::agent::since(at, ended);
+        let after = |at: u64| crate::agent::since(at, ended);
         let latency = domain::call::TurnLatency {
             endpoint_ms: after(now),
             transcript_ms: Some(after(words_at)),
@@ -340,7 +340,7 @@ impl Call {
     // --- wishes
 
     /// Takes down the wish not to be called again; whether it was said just now.
-    pub(super) fn note_opt_out(&mut self) -> bool {
+    pub(crate) fn note_opt_out(&mut self) -> bool {
         let said = !self.opted_out && speech::opt_out(&self.customer.words(), &self.order.language);
         if said {
             self.opted_out = true;
@@ -391,13 +391,13 @@ impl Call {
     }
 
     /// What was keyed in so far is a turn.
-    pub(super) fn keys_are_a_turn(&mut self) {
+    pub(crate) fn keys_are_a_turn(&mut self) {
         let keys = std::mem::take(&mut self.keys);
         if !keys.is_empty() {
             let now = self.now();
             let last = self.keyed_at.unwrap_or(now);
             let latency = domain::call::TurnLatency {
-                endpoint_ms: super::agent::since(now, last),
+                endpoint_ms: crate::agent::since(now, last),
                 ..Default::default()
             };
             self.reaction = Some(Reaction { speech_end: last, latency, utterance: None });
@@ -426,7 +426,7 @@ impl Call {
         }
     }
 
-    pub(super) fn look_at_greeting(&mut self, beeped: bool) {
+    pub(crate) fn look_at_greeting(&mut self, beeped: bool) {
         let now = self.now();
         let Phase::Greeting(greeting) = &self.phase else { return };
         let verdict = greeting.verdict(now.saturating_sub(self.origin), beeped);
@@ -472,7 +472,7 @@ impl Call {
         }
     }
 
-    pub(super) fn leave_message(&mut self) {
+    pub(crate) fn leave_message(&mut self) {
         let Amd::LeaveMessage(text) = self.order.amd.clone() else { return };
         self.end_with(Fact::Voicemail);
         self.say(Kind::Beside, &text);

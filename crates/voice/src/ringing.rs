@@ -15,6 +15,6 @@ static CADENCE: LazyLock<Vec<i16>> = LazyLock::new(|| {
 });
 
 /// One round of it, at 8000 samples a second.
-pub(super) fn cadence() -> &'static [i16] {
+pub(crate) fn cadence() -> &'static [i16] {
     &CADENCE
 }

@@ -10,14 +10,14 @@ use domain::ports::{
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use super::desk::{Desk, TransferFailure, TransferOrder};
-use super::order::Speech;
+use crate::desk::{Desk, TransferFailure, TransferOrder};
+use crate::order::Speech;
 
 /// Reports that may wait for the conversation; whoever has more waits with them.
-pub(super) const REPORTS: usize = 64;
+pub(crate) const REPORTS: usize = 64;
 
 /// What came of something.
-pub(super) enum Done {
+pub(crate) enum Done {
     /// Sound of a piece of text.
     Sound { piece: u64, samples: Vec<i16> },
     /// The piece is whole, or failed.
@@ -35,7 +35,7 @@ pub(super) enum Done {
 }
 
 /// Stops a task when dropped.
-pub(super) struct Guard(tokio::task::AbortHandle);
+pub(crate) struct Guard(tokio::task::AbortHandle);
 
 impl Drop for Guard {
     fn drop(&mut self) {
@@ -43,7 +43,7 @@ impl Drop for Guard {
     }
 }
 
-pub(super) type Reports = mpsc::Sender<Done>;
+pub(crate) type Reports = mpsc::Sender<Done>;
 
 fn start(task: impl Future<Output = ()> + Send + 'static) -> Guard {
     Guard(tokio::spawn(task).abort_handle())
@@ -55,7 +55,7 @@ async fn report(to: &Reports, done: Done) -> bool {
 }
 
 /// Speaks a piece of text.
-pub(super) fn speak(
+pub(crate) fn speak(
     to: &Reports,
     synthesiser: &Arc<dyn Synthesiser>,
     piece: u64,
@@ -86,7 +86,7 @@ pub(super) fn speak(
 }
 
 /// What the model is asked, before its tools and passages are looked up.
-pub(super) struct Question {
+pub(crate) struct Question {
     pub prompt: String,
     pub history: Vec<Exchange>,
     pub exits: Vec<String>,
@@ -97,7 +97,7 @@ pub(super) struct Question {
 }
 
 /// Asks the model.
-pub(super) fn talk(
+pub(crate) fn talk(
     to: &Reports,
     speech: &Speech,
     desk: &Arc<dyn Desk>,
@@ -147,7 +147,7 @@ pub(super) fn talk(
 }
 
 /// Calls a tool.
-pub(super) fn call_tool(
+pub(crate) fn call_tool(
     to: &Reports,
     desk: &Arc<dyn Desk>,
     request: u64,
@@ -162,7 +162,7 @@ pub(super) fn call_tool(
 }
 
 /// Brings in a person.
-pub(super) fn transfer(to: &Reports, desk: &Arc<dyn Desk>, request: u64, order: TransferOrder) -> Guard {
+pub(crate) fn transfer(to: &Reports, desk: &Arc<dyn Desk>, request: u64, order: TransferOrder) -> Guard {
     let (to, desk) = (to.clone(), Arc::clone(desk));
     start(async move {
         let outcome = desk.transfer(order).await;
@@ -171,13 +171,13 @@ pub(super) fn transfer(to: &Reports, desk: &Arc<dyn Desk>, request: u64, order: 
 }
 
 /// Sends a message; it goes out even when the conversation ends meanwhile.
-pub(super) fn send_message(desk: &Arc<dyn Desk>, template: Option<Value>, text: String) {
+pub(crate) fn send_message(desk: &Arc<dyn Desk>, template: Option<Value>, text: String) {
     let desk = Arc::clone(desk);
     tokio::spawn(async move { desk.send_message(template, text).await });
 }
 
 /// Listens to the customer.
-pub(super) fn listen(
+pub(crate) fn listen(
     to: &Reports,
     recogniser: &Arc<dyn Recogniser>,
     generation: u64,

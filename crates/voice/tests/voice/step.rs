@@ -4,11 +4,11 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use dastak::voice::{Amd, Command, Held, Order};
 use domain::call::{EndCause, Fact};
 use domain::conversation::ModelToolCall;
 use domain::ports::Said;
 use serde_json::{Map, Value, json};
+use voice::{Amd, Command, Held, Order};
 
 use super::fakes::{lock, sound_of, words};
 use super::phone::Phone;

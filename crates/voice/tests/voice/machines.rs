@@ -1,8 +1,8 @@
 //! Who answered: people, answering machines, and sounds that are neither.
 
-use dastak::voice::{Amd, Order};
 use domain::call::{EndCause, Fact};
 use serde_json::Map;
+use voice::{Amd, Order};
 
 use super::fakes::lock;
 use super::sounds::{cough, english, noise, silence, then, tone};

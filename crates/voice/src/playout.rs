@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::desk::Mouth;
+use crate::desk::Mouth;
 
 /// Sound handed to the line in advance, milliseconds.
 const AHEAD_MS: u32 = 600;
@@ -18,7 +18,7 @@ const PER_CHARACTER: u64 = 560;
 
 /// What an utterance is to the interpreter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// It stands in the interpreter's history.
     Written,
     /// The model is still saying it: not in the history yet.
@@ -37,7 +37,7 @@ struct Piece {
 
 /// One thing that the agent says: a text of the flow, or a turn of the model.
 #[derive(Debug)]
-pub(super) struct Utterance {
+pub(crate) struct Utterance {
     pub id: u64,
     pub kind: Kind,
     pieces: Vec<Piece>,
@@ -52,7 +52,7 @@ pub(super) struct Utterance {
 
 /// An utterance that is over, heard to its end or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Spoken {
+pub(crate) struct Spoken {
     pub id: u64,
     pub kind: Kind,
     pub said: Option<u64>,
@@ -62,7 +62,7 @@ pub(super) struct Spoken {
     pub ended_at: u64,
 }
 
-pub(super) struct Playout {
+pub(crate) struct Playout {
     mouth: Arc<dyn Mouth>,
     /// Sound that is not handed over yet.
     ready: VecDeque<i16>,

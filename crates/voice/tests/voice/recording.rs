@@ -1,8 +1,8 @@
 //! Recordings: both sides, in step, whatever happens to the node.
 
-use dastak::voice::{Recorder, Recording, Recordings};
 use domain::call::Fact;
 use telephony::media::Tick;
+use voice::{Recorder, Recording, Recordings};
 
 use super::sounds::english;
 use super::{Room, order, question};
@@ -68,7 +68,7 @@ fn eventually(what: &str, mut met: impl FnMut() -> bool) {
 fn a_file_that_is_cut_off_by_a_crash_is_whole_to_its_last_second() {
     let folder = folder("cut-off");
     let path = folder.join("call.wav");
-    let (mut ear, hearing) = dastak::voice::hearing(&Default::default(), Some(open(&path)));
+    let (mut ear, hearing) = voice::hearing(&Default::default(), Some(open(&path)));
     for tick in 0..180i16 {
         ear.tick(Tick { heard: Some(&[tick; 160]), said: None, late_ms: 0 });
     }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use dastak::voice::Command;
 use domain::call::{EndCause, Fact};
+use voice::Command;
 
 use super::fakes::words;
 use super::{Room, converse, order, question, transcript};

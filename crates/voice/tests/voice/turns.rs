@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use dastak::voice::Command;
 use domain::call::{EndCause, Fact};
 use domain::conversation::{Exchange, ModelToolCall};
 use domain::ports::Said;
 use serde_json::{Map, json};
+use voice::Command;
 
 use super::fakes::{lock, words};
 use super::sounds::english;

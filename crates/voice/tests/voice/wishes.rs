@@ -1,10 +1,10 @@
 //! Wishes: not to be called again, and to speak with a person.
 
-use dastak::voice::TransferFailure;
 use domain::call::{EndCause, Fact};
 use domain::conversation::{Exchange, ModelToolCall, TransferMode};
 use domain::ports::Said;
 use serde_json::{Value, json};
+use voice::TransferFailure;
 
 use super::fakes::{lock, words};
 use super::sounds::english;
@@ -35,7 +35,7 @@ async fn who_does_not_want_to_be_called_is_not_called_again() {
         assert_eq!(*lock(&room.office.facts), [Fact::AgentConnected, Fact::OptOutSaid], "{language}");
         let told = transcript(&held);
         assert_eq!(told[1], format!("customer: {wish}"));
-        assert_eq!(told[2], format!("agent: {}", dastak::voice::Lines::of(language).not_again));
+        assert_eq!(told[2], format!("agent: {}", voice::Lines::of(language).not_again));
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::Ordering;
 
-use dastak::voice::{Amd, Command, Held, TransferFailure};
 use domain::call::{EndCause, Fact};
 use domain::conversation::ModelToolCall;
 use domain::ports::Said;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+use voice::{Amd, Command, Held, TransferFailure};
 
 use super::fakes::{Act, lock, words};
 use super::sounds::{cough, english, silence, tone};

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use dastak::voice::{Desk, TransferFailure, TransferOrder};
 use domain::call::{Fact, TurnLatency};
 use domain::ports::{
     Analysis, AnalysisOrder, Answer, Heard, Hints, LanguageModel, ListenOrder, Listening, ProviderError,
@@ -14,6 +13,7 @@ use domain::ports::{
 };
 use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
+use voice::{Desk, TransferFailure, TransferOrder};
 
 /// Paused time: it moves with the phone's ticks and with nothing else.
 #[allow(clippy::disallowed_methods)]

@@ -2,14 +2,14 @@
 
 use domain::conversation::Expected;
 
-use super::endpoint;
+use crate::endpoint;
 
 /// Longest wait for words after the end of speech, milliseconds.
-pub(super) const WORDS_WITHIN_MS: u64 = 4000;
+pub(crate) const WORDS_WITHIN_MS: u64 = 4000;
 
 /// The customer's turn as far as it goes. Times are milliseconds of the line.
 #[derive(Debug, Default, Clone)]
-pub(super) struct CustomerTurn {
+pub(crate) struct CustomerTurn {
     /// When it began.
     pub began: Option<u64>,
     /// When its speech ended so far.
@@ -26,7 +26,7 @@ pub(super) struct CustomerTurn {
 
 /// What a turn has come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(crate) enum Standing {
     /// Nobody speaks.
     None,
     /// Speech, words that are owed, or a pause that may not be the end; look again at this time, if at any.

@@ -18,13 +18,13 @@ mod wishes;
 
 use std::sync::Arc;
 
-use dastak::voice::{Hearing, HearingSettings, Held, Order, Recorder, Recording, Speech, hearing, hold};
 use domain::conversation::{Flow, Role};
 use fakes::{Act, Ears, Models, Office, Recognises, Speaks, Synthesises, Thinks, lock};
 use phone::{Line, Phone};
 use serde_json::{Map, Value, json};
 use telephony::media::Ear;
 use tokio::sync::mpsc;
+use voice::{Hearing, HearingSettings, Held, Order, Recorder, Recording, Speech, hearing, hold};
 
 /// Everything around one call.
 #[derive(Default)]
@@ -110,7 +110,7 @@ pub fn flow(nodes: Value) -> Arc<Flow> {
 /// A call to a person, without a look for machines.
 pub fn order(nodes: Value) -> Order {
     let mut order = Order::new(flow(nodes), Map::new(), "en", "");
-    order.amd = dastak::voice::Amd::Off;
+    order.amd = voice::Amd::Off;
     order
 }
 

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dastak::voice::Speech;
 use domain::call::{EndCause, Fact};
 use providers::language_model::offline::OfflineAnswerer;
 use providers::speech::offline::{OfflineRecogniser, OfflineSynthesiser, Settings};
 use serde_json::json;
+use voice::Speech;
 
 use super::phone::{Phone, frames};
 use super::sounds::english;

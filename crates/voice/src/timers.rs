@@ -4,14 +4,14 @@ use domain::call::{EndCause, Fact};
 use domain::conversation::Input;
 use domain::ports::{ProviderError, ProviderFault};
 
-use super::agent::since;
-use super::desk::TransferFailure;
-use super::hold::{Call, Phase};
-use super::playout::Kind;
-use super::turn::Standing;
+use crate::agent::since;
+use crate::desk::TransferFailure;
+use crate::hold::{Call, Phase};
+use crate::playout::Kind;
+use crate::turn::Standing;
 
 /// Longest wait for the sound of last words. As long as they sound they are heard to their end.
-pub(super) const SILENT_ENDING_MS: u64 = 30_000;
+pub(crate) const SILENT_ENDING_MS: u64 = 30_000;
 /// A sentence of which no sound comes for this long has failed.
 const SPEECH_MS: u64 = 20_000;
 /// From the last sample to the hang-up: what is under way still arrives.
@@ -33,7 +33,7 @@ const BEEP_SILENCE_MS: u64 = 2500;
 
 impl Call {
     /// Moves everything on that is not waiting for somebody else, and asks to be woken when more is due.
-    pub(super) fn pump(&mut self) {
+    pub(crate) fn pump(&mut self) {
         let now = self.now();
         if self.held_since.is_none() && self.customer.speaking {
             self.fall_silent();
@@ -88,7 +88,7 @@ impl Call {
             && self.held_since.is_none()
             && self.playout.left_ms() < 500
         {
-            self.playout.append_plain(super::ringing::cadence());
+            self.playout.append_plain(crate::ringing::cadence());
             let now = self.now();
             self.playout.pump(now);
         }
@@ -170,7 +170,7 @@ impl Call {
     }
 
     /// The time that was asked for has come: does what is due.
-    pub(super) fn timers(&mut self) {
+    pub(crate) fn timers(&mut self) {
         let now = self.now();
         if self.over.is_some() {
             return;
@@ -206,7 +206,7 @@ impl Call {
     }
 
     /// Ends the call with these words instead of what is under way, unless its end has begun already.
-    pub(super) fn take_leave(&mut self, fact: Fact, words: &str) {
+    pub(crate) fn take_leave(&mut self, fact: Fact, words: &str) {
         if self.ending() {
             return;
         }
@@ -219,7 +219,7 @@ impl Call {
     }
 
     /// When the conversation has lasted as long as it may.
-    pub(super) fn longest_at(&self) -> u64 {
+    pub(crate) fn longest_at(&self) -> u64 {
         self.origin + millis(self.order.max_duration)
     }
 
@@ -288,7 +288,7 @@ impl Call {
     }
 
     /// Moves every wait on by what a hold took.
-    pub(super) fn shift(&mut self, by: u64) {
+    pub(crate) fn shift(&mut self, by: u64) {
         self.quiet_since += by;
         self.keyed_at = self.keyed_at.map(|at| at + by);
         self.speaker.shift(by);

@@ -7,11 +7,11 @@ use domain::ports::{Hints, ProviderError, Said};
 use domain::speech::{SentenceSplitter, sentences};
 use serde_json::{Map, Value};
 
-use super::desk::{TransferFailure, TransferOrder};
-use super::hold::{Call, ModelTurn, Phase, ToolRun, TransferRun};
-use super::playout::Kind;
-use super::speaker::Failure;
-use super::work::{self, Question};
+use crate::desk::{TransferFailure, TransferOrder};
+use crate::hold::{Call, ModelTurn, Phase, ToolRun, TransferRun};
+use crate::playout::Kind;
+use crate::speaker::Failure;
+use crate::work::{self, Question};
 
 /// Pieces in a row that no synthesiser could speak, after which the call ends.
 const MOST_LOST: u32 = 2;
@@ -115,7 +115,7 @@ impl Call {
         }
     }
 
-    pub(super) fn sound(&mut self, piece: u64, samples: &[i16]) {
+    pub(crate) fn sound(&mut self, piece: u64, samples: &[i16]) {
         let now = self.now();
         if !self.speaker.sounded(piece, now) || samples.is_empty() {
             return;
@@ -138,7 +138,7 @@ impl Call {
         self.playout.append(piece, samples);
     }
 
-    pub(super) fn sound_ended(&mut self, piece: u64, failed: Option<ProviderError>) {
+    pub(crate) fn sound_ended(&mut self, piece: u64, failed: Option<ProviderError>) {
         let Some(error) = failed else {
             if self.speaker.ended(piece) {
                 self.playout.end_piece(piece);
@@ -180,7 +180,7 @@ impl Call {
         });
     }
 
-    pub(super) fn model_said(&mut self, request: u64, said: Option<Result<Said, ProviderError>>) {
+    pub(crate) fn model_said(&mut self, request: u64, said: Option<Result<Said, ProviderError>>) {
         let now = self.now();
         let Some(model) = self.model.as_mut().filter(|model| model.request == request) else { return };
         model.active_at = now;
@@ -228,7 +228,7 @@ impl Call {
     }
 
     /// The model's turn is over: what it said becomes the interpreter's, what it wants is done.
-    pub(super) fn model_done(&mut self, failed: bool) {
+    pub(crate) fn model_done(&mut self, failed: bool) {
         let Some(mut model) = self.model.take() else { return };
         let request = model.request;
         if let Some(utterance) = model.utterance {
@@ -302,7 +302,7 @@ impl Call {
         }
     }
 
-    pub(super) fn tool_answered(&mut self, request: u64, answer: Result<Value, String>) {
+    pub(crate) fn tool_answered(&mut self, request: u64, answer: Result<Value, String>) {
         if self.tools.remove(&request).is_some() {
             self.step(match answer {
                 Ok(value) => Input::ToolAnswered { request, value },
@@ -347,7 +347,7 @@ impl Call {
     }
 
     /// A cold transfer takes the line away: it begins when all was said.
-    pub(super) fn begin_transfer(&mut self) {
+    pub(crate) fn begin_transfer(&mut self) {
         if !(self.playout.idle() && self.speaker.idle()) {
             return;
         }
@@ -382,7 +382,7 @@ impl Call {
         parts.join(" ")
     }
 
-    pub(super) fn transferred(&mut self, request: u64, outcome: Result<(), TransferFailure>) {
+    pub(crate) fn transferred(&mut self, request: u64, outcome: Result<(), TransferFailure>) {
         let Some(run) = self.transfer.take_if(|run| run.request == request) else { return };
         // The ringing tone ends; what is being said is heard to its end unless a person takes over.
         if outcome.is_ok() || self.playout.silent() {
@@ -400,7 +400,7 @@ impl Call {
     }
 
     /// Whether somebody other than the customer is waited for, and since when.
-    pub(super) fn waits_since(&self) -> Option<u64> {
+    pub(crate) fn waits_since(&self) -> Option<u64> {
         let model =
             self.model.as_ref().filter(|model| model.utterance.is_none()).map(|model| model.active_at);
         let tool = self.tools.values().map(|tool| tool.asked_at).min();
@@ -409,7 +409,7 @@ impl Call {
 }
 
 /// Milliseconds between two times of the line.
-pub(super) fn since(now: u64, then: u64) -> i64 {
+pub(crate) fn since(now: u64, then: u64) -> i64 {
     i64::try_from(now.saturating_sub(then)).unwrap_or(i64::MAX)
 }
 

@@ -11,16 +11,16 @@ use domain::ports::{ListenOrder, Listening};
 use domain::speech::SentenceSplitter;
 use tokio::sync::mpsc;
 
-use super::desk::{Desk, Mouth, TransferOrder};
-use super::hearing::{Event, Hearing, Shared};
-use super::lines::Lines;
-use super::machine::Greeting;
-use super::order::{Amd, Command, Held, Order, Speech};
-use super::playout::{Playout, Spoken};
-use super::recorder::Recording;
-use super::speaker::Speaker;
-use super::turn::CustomerTurn;
-use super::work::{self, Done, Guard, REPORTS, Reports};
+use crate::desk::{Desk, Mouth, TransferOrder};
+use crate::hearing::{Event, Hearing, Shared};
+use crate::lines::Lines;
+use crate::machine::Greeting;
+use crate::order::{Amd, Command, Held, Order, Speech};
+use crate::playout::{Playout, Spoken};
+use crate::recorder::Recording;
+use crate::speaker::Speaker;
+use crate::turn::CustomerTurn;
+use crate::work::{self, Done, Guard, REPORTS, Reports};
 
 /// Longest wait for last words after the customer hung up: `do not call me again` is often the last thing
 /// that is said.
@@ -100,7 +100,7 @@ async fn finish(mut call: Call, recording: Option<Recording>) -> Held {
 }
 
 /// What a call is doing.
-pub(super) enum Phase {
+pub(crate) enum Phase {
     /// Who answered is not known yet.
     Greeting(Greeting),
     /// The agent and the customer talk.
@@ -112,14 +112,14 @@ pub(super) enum Phase {
 }
 
 /// Waiting for a machine's beep. Times are of the line.
-pub(super) struct BeepWait {
+pub(crate) struct BeepWait {
     pub since: u64,
     pub speak_at: Option<u64>,
     pub quiet_since: u64,
 }
 
 /// How a call will have ended when what is being said has been said.
-pub(super) struct Ending {
+pub(crate) struct Ending {
     pub fact: Fact,
     /// The disposition that comes with it.
     pub outcome: Option<String>,
@@ -134,7 +134,7 @@ pub(super) struct Ending {
 }
 
 /// The model's turn under way.
-pub(super) struct ModelTurn {
+pub(crate) struct ModelTurn {
     pub request: u64,
     pub utterance: Option<u64>,
     pub splitter: SentenceSplitter,
@@ -149,13 +149,13 @@ pub(super) struct ModelTurn {
 }
 
 /// A tool at work.
-pub(super) struct ToolRun {
+pub(crate) struct ToolRun {
     pub asked_at: u64,
     pub _task: Guard,
 }
 
 /// A person being brought in.
-pub(super) struct TransferRun {
+pub(crate) struct TransferRun {
     pub request: u64,
     /// By the model's tool, not by a node.
     pub by_tool: bool,
@@ -166,19 +166,19 @@ pub(super) struct TransferRun {
 }
 
 /// The reaction to a turn of the customer, as far as it got.
-pub(super) struct Reaction {
+pub(crate) struct Reaction {
     pub speech_end: u64,
     pub latency: TurnLatency,
     pub utterance: Option<u64>,
 }
 
 /// A turn with the utterance that it was.
-pub(super) struct Said {
+pub(crate) struct Said {
     pub utterance: Option<u64>,
     pub turn: TimedTurn,
 }
 
-pub(super) struct Call {
+pub(crate) struct Call {
     pub order: Order,
     pub speech: Speech,
     pub desk: Arc<dyn Desk>,
@@ -445,7 +445,7 @@ impl Call {
 
     fn begin_to_end(&mut self, fact: Fact, outcome: Option<String>, reached: bool) {
         if !self.ending() {
-            let by = self.now() + super::timers::SILENT_ENDING_MS;
+            let by = self.now() + crate::timers::SILENT_ENDING_MS;
             let latest = by.max(self.longest_at());
             self.phase = Phase::Ending(Ending { fact, outcome, reached, by, latest, said_at: None });
             self.expected = None;
@@ -485,7 +485,7 @@ impl Call {
 
     /// Keeps what was heard of an utterance.
     pub fn keep(&mut self, spoken: Spoken) {
-        let after = |at: u64| super::agent::since(at, self.origin);
+        let after = |at: u64| crate::agent::since(at, self.origin);
         if let (Some(started), false) = (spoken.started_at, spoken.heard.is_empty()) {
             let end_ms = after(spoken.ended_at.max(started));
             let turn = TimedTurn { role: Role::Agent, text: spoken.heard, start_ms: after(started), end_ms };
@@ -502,7 +502,7 @@ impl Call {
 
     /// Keeps words of the customer with the times of the line at which they began and ended.
     pub fn keep_turn(&mut self, text: String, began: u64, ended: u64) {
-        let after = |at: u64| super::agent::since(at, self.origin);
+        let after = |at: u64| crate::agent::since(at, self.origin);
         let turn =
             TimedTurn { role: Role::Customer, text, start_ms: after(began), end_ms: after(ended.max(began)) };
         self.turns.push(Said { utterance: None, turn });

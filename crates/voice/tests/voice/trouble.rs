@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use dastak::voice::Speech;
 use domain::call::{EndCause, Fact};
 use domain::ports::Said;
 use providers::chain::{BreakerLimits, LanguageModels, Recognisers, Synthesisers};
 use providers::http::Monotonic;
+use voice::Speech;
 
 use super::fakes::{Models, Recognises, Synthesises, lock, words};
 use super::sounds::english;

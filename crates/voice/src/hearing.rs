@@ -11,8 +11,8 @@ use domain::ports::Listening;
 use telephony::media::{Ear, FRAME, Frame, Tick};
 use tokio::sync::mpsc;
 
-use super::activity::{Activity, Change};
-use super::recorder::{Recorder, Recording};
+use crate::activity::{Activity, Change};
+use crate::recorder::{Recorder, Recording};
 
 /// Most events that wait for the conversation; it is long stuck when there are more, and further ones are
 /// dropped.
@@ -40,7 +40,7 @@ impl Default for HearingSettings {
 
 /// What the ear tells. Times are milliseconds of the line, in ticks since the ear began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Event {
+pub(crate) enum Event {
     /// Somebody began to speak at this time.
     Began(u64),
     /// They paused; the recogniser was asked for the words.
@@ -61,7 +61,7 @@ pub(super) enum Event {
 
 /// Speech, as far as it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Pause {
+pub(crate) struct Pause {
     /// When it began.
     pub began: u64,
     /// When it ended.
@@ -75,7 +75,7 @@ pub(super) struct Pause {
 }
 
 /// What ear and conversation both see.
-pub(super) struct Shared {
+pub(crate) struct Shared {
     now: AtomicU64,
     wake_at: AtomicU64,
     listener: Mutex<Option<Arc<dyn Listening>>>,
@@ -130,12 +130,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The conversation's end of an ear.
 pub struct Hearing {
-    pub(super) events: mpsc::Receiver<Event>,
-    pub(super) shared: Arc<Shared>,
-    pub(super) recording: Option<Recording>,
+    pub(crate) events: mpsc::Receiver<Event>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) recording: Option<Recording>,
 }
 
-/// An ear for a line's sound thread, and the end that [`super::hold`] takes. With a recorder, both sides are
+/// An ear for a line's sound thread, and the end that [`crate::hold`] takes. With a recorder, both sides are
 /// written down from the first tick.
 pub fn hearing(
     settings: &HearingSettings,
