@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use domain::conversation::Exchange;
 use domain::ports::{
-    Heard, ListenOrder, Listening, ProviderError, Recogniser, Said, SpeakOrder, Synthesiser, TalkOrder,
+    Heard, LanguageModel, ListenOrder, Listening, ProviderError, Recogniser, Said, SpeakOrder, Synthesiser,
+    TalkOrder,
 };
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use crate::desk::{Desk, TransferFailure, TransferOrder};
-use crate::order::Speech;
+use crate::services::{CallServices, TransferFailure, TransferOrder};
 
 /// Reports that may wait for the conversation; whoever has more waits with them.
 pub(crate) const REPORTS: usize = 64;
@@ -99,22 +99,22 @@ pub(crate) struct Question {
 /// Asks the model.
 pub(crate) fn talk(
     to: &Reports,
-    speech: &Speech,
-    desk: &Arc<dyn Desk>,
+    model: &Arc<dyn LanguageModel>,
+    services: &Arc<dyn CallServices>,
     request: u64,
     question: Question,
 ) -> Guard {
-    let (to, model, desk) = (to.clone(), Arc::clone(&speech.model), Arc::clone(desk));
+    let (to, model, services) = (to.clone(), Arc::clone(model), Arc::clone(services));
     start(async move {
         let offers = async {
             match question.tool_ids.is_empty() {
                 true => Vec::new(),
-                false => desk.tool_offers(&question.tool_ids).await,
+                false => services.tool_offers(&question.tool_ids).await,
             }
         };
         let passages = async {
             match &question.knowledge_for {
-                Some(asked) => desk.knowledge(asked).await,
+                Some(asked) => services.knowledge(asked).await,
                 None => Vec::new(),
             }
         };
@@ -149,31 +149,36 @@ pub(crate) fn talk(
 /// Calls a tool.
 pub(crate) fn call_tool(
     to: &Reports,
-    desk: &Arc<dyn Desk>,
+    services: &Arc<dyn CallServices>,
     request: u64,
     tool_id: String,
     arguments: Map<String, Value>,
 ) -> Guard {
-    let (to, desk) = (to.clone(), Arc::clone(desk));
+    let (to, services) = (to.clone(), Arc::clone(services));
     start(async move {
-        let answer = desk.call_tool(&tool_id, arguments).await;
+        let answer = services.call_tool(&tool_id, arguments).await;
         report(&to, Done::Tool { request, answer }).await;
     })
 }
 
 /// Brings in a person.
-pub(crate) fn transfer(to: &Reports, desk: &Arc<dyn Desk>, request: u64, order: TransferOrder) -> Guard {
-    let (to, desk) = (to.clone(), Arc::clone(desk));
+pub(crate) fn transfer(
+    to: &Reports,
+    services: &Arc<dyn CallServices>,
+    request: u64,
+    order: TransferOrder,
+) -> Guard {
+    let (to, services) = (to.clone(), Arc::clone(services));
     start(async move {
-        let outcome = desk.transfer(order).await;
+        let outcome = services.transfer(order).await;
         report(&to, Done::Transferred { request, outcome }).await;
     })
 }
 
 /// Sends a message; it goes out even when the conversation ends meanwhile.
-pub(crate) fn send_message(desk: &Arc<dyn Desk>, template: Option<Value>, text: String) {
-    let desk = Arc::clone(desk);
-    tokio::spawn(async move { desk.send_message(template, text).await });
+pub(crate) fn send_message(services: &Arc<dyn CallServices>, template: Option<Value>, text: String) {
+    let services = Arc::clone(services);
+    tokio::spawn(async move { services.send_message(template, text).await });
 }
 
 /// Listens to the customer.

@@ -134,7 +134,7 @@ impl Bridge {
 
     /// Says to both that the time is up.
     pub(super) async fn take_leave(&self, desk: &Desk) {
-        let words = voice::Lines::of(&desk.talk.language).time_is_up;
+        let words = voice::CallPhrases::of(&desk.talk.language).time_is_up;
         for line in [&desk.line, &self.line] {
             line.clear();
         }

@@ -25,7 +25,7 @@ async fn speech_stops_the_agent_within_200_ms() {
         phone.quiet(2000).await;
         let began = phone.now;
         let mut stopped = None;
-        for frame in super::phone::frames(&sound) {
+        for frame in super::test_call::frames(&sound) {
             if !phone.tick(Some(&frame)).await && stopped.is_none() {
                 stopped = Some(phone.now - began);
             }

@@ -13,7 +13,7 @@ use domain::ports::{
 };
 use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
-use voice::{Desk, TransferFailure, TransferOrder};
+use voice::{CallServices, TransferFailure, TransferOrder};
 
 /// Paused time: it moves with the phone's ticks and with nothing else.
 #[allow(clippy::disallowed_methods)]
@@ -280,7 +280,7 @@ pub struct Office {
     pub questions: Mutex<Vec<String>>,
 }
 
-impl Desk for Office {
+impl CallServices for Office {
     fn call_tool(&self, tool_id: &str, arguments: Map<String, Value>) -> Answer<'_, Result<Value, String>> {
         lock(&self.tools).push((tool_id.to_owned(), arguments));
         let (wait, answer) = lock(&self.tool).clone();

@@ -61,7 +61,7 @@ async fn a_long_greeting_is_a_machine() {
     let greeting = english(
         "hi you have reached the office of Ravi Kumar and company we are closed now but we will be back on Monday morning at nine so please try then",
     );
-    for frame in super::phone::frames(&greeting) {
+    for frame in super::test_call::frames(&greeting) {
         if phone.call.is_finished() {
             break;
         }

@@ -2,8 +2,8 @@
 //! line. Nothing waits for real time.
 
 mod fakes;
-mod phone;
 mod sounds;
+mod test_call;
 
 mod barge_in;
 mod ends;
@@ -20,9 +20,9 @@ use std::sync::Arc;
 
 use domain::conversation::{Flow, Role};
 use fakes::{Act, Ears, Models, Office, Recognises, Speaks, Synthesises, Thinks, lock};
-use phone::{Line, Phone};
 use serde_json::{Map, Value, json};
 use telephony::media::Ear;
+use test_call::{Line, TestCall};
 use tokio::sync::mpsc;
 use voice::{Hearing, HearingSettings, Held, Order, Recorder, Recording, Speech, hearing, hold};
 
@@ -47,18 +47,18 @@ impl Room {
     }
 
     /// The call is answered now.
-    pub fn call(&self, order: Order) -> Phone {
+    pub fn call(&self, order: Order) -> TestCall {
         self.record(order, None)
     }
 
-    pub fn record(&self, order: Order, recorder: Option<(Recorder, Recording)>) -> Phone {
+    pub fn record(&self, order: Order, recorder: Option<(Recorder, Recording)>) -> TestCall {
         self.speak(order, self.speech(), recorder)
     }
 
     /// The call is answered after this was heard on the line.
-    pub fn call_after(&self, order: Order, early: &[i16]) -> Phone {
+    pub fn call_after(&self, order: Order, early: &[i16]) -> TestCall {
         let (mut ear, hearing) = hearing(&HearingSettings::default(), None);
-        for frame in phone::frames(early).iter().chain([[0; 160]; 40].iter()) {
+        for frame in test_call::frames(early).iter().chain([[0; 160]; 40].iter()) {
             ear.tick(telephony::media::Tick { heard: Some(frame), said: None, late_ms: 0 });
         }
         self.begin(order, self.speech(), ear, hearing)
@@ -73,18 +73,18 @@ impl Room {
     }
 
     /// The same with other providers.
-    pub fn speak(&self, order: Order, speech: Speech, recorder: Option<(Recorder, Recording)>) -> Phone {
+    pub fn speak(&self, order: Order, speech: Speech, recorder: Option<(Recorder, Recording)>) -> TestCall {
         let (ear, hearing) = hearing(&HearingSettings::default(), recorder);
         self.begin(order, speech, ear, hearing)
     }
 
-    fn begin(&self, order: Order, speech: Speech, ear: Box<dyn Ear>, hearing: Hearing) -> Phone {
+    fn begin(&self, order: Order, speech: Speech, ear: Box<dyn Ear>, hearing: Hearing) -> TestCall {
         let line = Arc::new(Line::default());
         let (commands, receiver) = mpsc::channel(8);
         let mouth = Arc::clone(&line);
-        let desk = Arc::clone(&self.office);
-        let call = tokio::spawn(hold(order, speech, mouth, hearing, desk, receiver));
-        Phone {
+        let services = Arc::clone(&self.office);
+        let call = tokio::spawn(hold(order, speech, mouth, hearing, services, receiver));
+        TestCall {
             ear: Some(ear),
             line,
             commands,

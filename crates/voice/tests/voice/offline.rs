@@ -10,20 +10,20 @@ use providers::speech::offline::{OfflineRecogniser, OfflineSynthesiser, Settings
 use serde_json::json;
 use voice::Speech;
 
-use super::phone::{Phone, frames};
 use super::sounds::english;
+use super::test_call::{TestCall, frames};
 use super::{Room, order, transcript};
 
 /// A tick that takes this long in real time. The programs are given more of it than a call would give them,
 /// because tests share a machine.
 #[allow(clippy::disallowed_methods)]
-async fn tick(phone: &mut Phone, heard: &[i16; 160], takes_ms: u64) -> bool {
+async fn tick(phone: &mut TestCall, heard: &[i16; 160], takes_ms: u64) -> bool {
     tokio::time::sleep(Duration::from_millis(takes_ms)).await;
     phone.tick_now(Some(heard)).await
 }
 
 /// The agent speaks, and has done so.
-async fn until_spoken(phone: &mut Phone) {
+async fn until_spoken(phone: &mut TestCall) {
     let (mut spoke, mut silent) = (false, 0);
     for _ in 0..1500 {
         let sounds = tick(phone, &[3; 160], if spoke { 10 } else { 100 }).await;

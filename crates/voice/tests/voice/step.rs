@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use voice::{Amd, Command, Held, Order};
 
 use super::fakes::{lock, sound_of, words};
-use super::phone::Phone;
 use super::sounds::english;
+use super::test_call::TestCall;
 use super::{Room, converse, flow, order, question, transcript};
 
 /// A sentence of ten seconds: 60 ms a character.
@@ -50,7 +50,7 @@ fn longest_gap(samples: &[i16]) -> usize {
 }
 
 /// Ticks until the call is over, and leaves what the line carried.
-async fn to_the_end(mut phone: Phone, within_ms: u64) -> (Held, Vec<i16>) {
+async fn to_the_end(mut phone: TestCall, within_ms: u64) -> (Held, Vec<i16>) {
     for _ in 0..within_ms / 20 {
         if phone.call.is_finished() {
             let agent = std::mem::take(&mut phone.agent);
@@ -177,7 +177,7 @@ fn done(room: &Room) -> (usize, usize, usize) {
 }
 
 /// Milliseconds of sound that were on the line.
-fn spoken_ms(phone: &Phone) -> usize {
+fn spoken_ms(phone: &TestCall) -> usize {
     phone.agent.chunks(160).filter(|tick| tick.iter().any(|sample| *sample != 0)).count() * 20
 }
 

@@ -35,7 +35,7 @@ async fn who_does_not_want_to_be_called_is_not_called_again() {
         assert_eq!(*lock(&room.office.facts), [Fact::AgentConnected, Fact::OptOutSaid], "{language}");
         let told = transcript(&held);
         assert_eq!(told[1], format!("customer: {wish}"));
-        assert_eq!(told[2], format!("agent: {}", voice::Lines::of(language).not_again));
+        assert_eq!(told[2], format!("agent: {}", voice::CallPhrases::of(language).not_again));
     }
 }
 

@@ -3,6 +3,10 @@
 //! ask to be woken at, so that every wait of a conversation is counted in ticks of its line and a test can
 //! hold a call faster than it sounds.
 
+mod activity;
+mod recorder;
+mod tone;
+
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,8 +15,8 @@ use domain::ports::Listening;
 use telephony::media::{Ear, FRAME, Frame, Tick};
 use tokio::sync::mpsc;
 
-use crate::activity::{Activity, Change};
-use crate::recorder::{Recorder, Recording};
+use activity::{Activity, Change};
+pub use recorder::{Recorder, Recording, Recordings};
 
 /// Most events that wait for the conversation; it is long stuck when there are more, and further ones are
 /// dropped.
@@ -75,7 +79,7 @@ pub(crate) struct Pause {
 }
 
 /// What ear and conversation both see.
-pub(crate) struct Shared {
+pub(crate) struct EarState {
     now: AtomicU64,
     wake_at: AtomicU64,
     listener: Mutex<Option<Arc<dyn Listening>>>,
@@ -86,7 +90,7 @@ pub(crate) struct Shared {
     dropped: AtomicU64,
 }
 
-impl Shared {
+impl EarState {
     /// Time of the line, milliseconds.
     pub fn now(&self) -> u64 {
         self.now.load(Ordering::Acquire)
@@ -98,7 +102,7 @@ impl Shared {
     }
 
     /// From now on this one is fed.
-    pub fn listen_with(&self, listener: Option<Arc<dyn Listening>>) {
+    pub fn feed(&self, listener: Option<Arc<dyn Listening>>) {
         *lock(&self.listener) = listener;
         self.listeners.fetch_add(1, Ordering::Release);
     }
@@ -131,7 +135,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The conversation's end of an ear.
 pub struct Hearing {
     pub(crate) events: mpsc::Receiver<Event>,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) state: Arc<EarState>,
     pub(crate) recording: Option<Recording>,
 }
 
@@ -142,7 +146,7 @@ pub fn hearing(
     recorder: Option<(Recorder, Recording)>,
 ) -> (Box<dyn Ear>, Hearing) {
     let (sender, events) = mpsc::channel(EVENTS);
-    let shared = Arc::new(Shared {
+    let state = Arc::new(EarState {
         now: AtomicU64::new(0),
         wake_at: AtomicU64::new(u64::MAX),
         listener: Mutex::new(None),
@@ -156,7 +160,7 @@ pub fn hearing(
     let ear = Listener {
         activity: Activity::new(settings.pause_ms.clamp(100, 2000)),
         events: sender,
-        shared: Arc::clone(&shared),
+        state: Arc::clone(&state),
         recorder,
         before: VecDeque::new(),
         keep: usize::try_from(settings.pre_roll_ms.min(1000) / 20).unwrap_or(0),
@@ -166,13 +170,13 @@ pub fn hearing(
         began: 0,
         asked_at_ms: 0,
     };
-    (Box::new(ear), Hearing { events, shared, recording })
+    (Box::new(ear), Hearing { events, state, recording })
 }
 
 struct Listener {
     activity: Activity,
     events: mpsc::Sender<Event>,
-    shared: Arc<Shared>,
+    state: Arc<EarState>,
     recorder: Option<Recorder>,
     /// The newest sound before speech.
     before: VecDeque<Frame>,
@@ -188,15 +192,15 @@ struct Listener {
 impl Listener {
     fn tell(&self, event: Event) {
         if self.events.try_send(event).is_err() {
-            self.shared.dropped.fetch_add(1, Ordering::Relaxed);
+            self.state.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     fn look_for_listener(&mut self) {
-        let newest = self.shared.listeners.load(Ordering::Acquire);
+        let newest = self.state.listeners.load(Ordering::Acquire);
         if newest != self.seen {
             self.seen = newest;
-            self.listener = lock(&self.shared.listener).clone();
+            self.listener = lock(&self.state.listener).clone();
             if self.activity.speaking() {
                 self.feed_before();
             }
@@ -247,7 +251,7 @@ impl Listener {
                 self.tell(Event::Paused(self.pause(u64::from(silent))));
             }
             None if self.activity.speaking() => {
-                let long = if self.shared.greeting.load(Ordering::Acquire) { GREETING_MS } else { LONG_MS };
+                let long = if self.state.greeting.load(Ordering::Acquire) { GREETING_MS } else { LONG_MS };
                 if self.activity.spoken_ms() >= self.asked_at_ms.saturating_add(long) {
                     self.asked_at_ms = self.activity.spoken_ms();
                     self.ask();
@@ -263,11 +267,11 @@ impl Ear for Listener {
     fn tick(&mut self, tick: Tick<'_>) {
         const SILENCE: Frame = [0; FRAME];
         self.now += 20;
-        self.shared.now.store(self.now, Ordering::Release);
+        self.state.now.store(self.now, Ordering::Release);
         if tick.heard.is_some() {
-            self.shared.heard.store(true, Ordering::Release);
+            self.state.heard.store(true, Ordering::Release);
         }
-        if self.shared.done.load(Ordering::Acquire) {
+        if self.state.done.load(Ordering::Acquire) {
             self.recorder = None;
             return;
         }
@@ -296,8 +300,8 @@ impl Ear for Listener {
         if self.activity.beeped() {
             self.tell(Event::Beep);
         }
-        if self.now >= self.shared.wake_at.load(Ordering::Acquire) {
-            self.shared.wake_at.store(u64::MAX, Ordering::Release);
+        if self.now >= self.state.wake_at.load(Ordering::Acquire) {
+            self.state.wake_at.store(u64::MAX, Ordering::Release);
             self.tell(Event::Time);
         }
     }

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::desk::Mouth;
+use crate::services::Mouth;
 
 /// Sound handed to the line in advance, milliseconds.
 const AHEAD_MS: u32 = 600;
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     Written,
     /// The model is still saying it: not in the history yet.
     Forming,
-    /// The voice's own (`one moment`): in the transcript only.
+    /// The call's own (`one moment`): it stands in the transcript only.
     Beside,
 }
 
@@ -37,16 +37,16 @@ struct Piece {
 
 /// One thing that the agent says: a text of the flow, or a turn of the model.
 #[derive(Debug)]
-pub(crate) struct Utterance {
-    pub id: u64,
-    pub kind: Kind,
+struct Utterance {
+    id: u64,
+    kind: Kind,
     pieces: Vec<Piece>,
     /// No more pieces will come.
-    pub whole: bool,
-    /// Its number among the interpreter's texts, which learns when it has sounded.
-    pub said: Option<u64>,
+    whole: bool,
+    /// Its number among the texts of the interpreter, which learns when it has sounded.
+    said: Option<u64>,
     /// When its first sample was sent, time of the line.
-    pub started_at: Option<u64>,
+    started_at: Option<u64>,
     ended_at: u64,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Spoken {
     pub ended_at: u64,
 }
 
-pub(crate) struct Playout {
+pub(super) struct Playout {
     mouth: Arc<dyn Mouth>,
     /// Sound that is not handed over yet.
     ready: VecDeque<i16>,
@@ -104,8 +104,34 @@ impl Playout {
         }
     }
 
-    pub fn utterance(&mut self, id: u64) -> Option<&mut Utterance> {
+    fn utterance(&mut self, id: u64) -> Option<&mut Utterance> {
         self.utterances.iter_mut().find(|utterance| utterance.id == id)
+    }
+
+    /// No more pieces of this utterance will come.
+    pub fn finish(&mut self, utterance: u64) {
+        if let Some(utterance) = self.utterance(utterance) {
+            utterance.whole = true;
+        }
+    }
+
+    /// The utterance stands in the interpreter's history from now on.
+    pub fn written(&mut self, utterance: u64) {
+        if let Some(utterance) = self.utterance(utterance) {
+            utterance.kind = Kind::Written;
+        }
+    }
+
+    /// The utterance is this text of the interpreter.
+    pub fn number(&mut self, utterance: u64, said: u64) {
+        if let Some(utterance) = self.utterance(utterance) {
+            utterance.said = Some(said);
+        }
+    }
+
+    /// When the first sample of an utterance under way was sent.
+    pub fn started(&self, utterance: u64) -> Option<u64> {
+        self.utterances.iter().find(|one| one.id == utterance)?.started_at
     }
 
     /// Sound of a piece.
@@ -148,7 +174,7 @@ impl Playout {
         self.appended().saturating_sub(self.played()) / 8
     }
 
-    /// Whether there is nothing to say and all was sent.
+    /// Whether there is nothing to say and everything was sent.
     pub fn idle(&self) -> bool {
         self.ready.is_empty() && self.utterances.is_empty() && self.mouth.queued_ms() == 0
     }
@@ -165,7 +191,8 @@ impl Playout {
         self.over(now)
     }
 
-    fn top_up(&mut self) {
+    /// Hands sound over to the line when it runs low.
+    pub fn top_up(&mut self) {
         if !self.paused {
             let queued = self.mouth.queued_ms();
             if queued < LOW_MS {
@@ -371,9 +398,7 @@ mod tests {
             playout.append(id, &sound);
             playout.end_piece(id);
         }
-        if let Some(utterance) = playout.utterance(1) {
-            utterance.whole = true;
-        }
+        playout.finish(1);
         (line, playout)
     }
 
@@ -427,9 +452,8 @@ mod tests {
         playout.begin(2, Kind::Written);
         playout.add_piece(2, 9, "Nobody can speak this.".to_owned());
         playout.end_piece(9);
-        if let Some(utterance) = playout.utterance(2) {
-            (utterance.whole, utterance.said) = (true, Some(7));
-        }
+        playout.finish(2);
+        playout.number(2, 7);
         assert!(playout.pump(0).is_empty(), "not before what comes before it");
         line.send(800);
         let over = playout.pump(100);

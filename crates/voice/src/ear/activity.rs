@@ -2,13 +2,13 @@
 //!
 //! `earshot` judges 16 ms at 16 kHz; `webrtc-vad` was measured beside it: of made speech both miss nothing,
 //! but a cough of 220 ms is 180 ms of voice to the latter and none to `earshot` at the threshold used here,
-//! and it needs a C compiler. Neither tells a tone from a voice, so [`crate::tone`] is asked too, and a floor
+//! and it needs a C compiler. Neither tells a tone from a voice, so [`super::tone`] is asked too, and a floor
 //! that follows the noise of the line keeps a television in the next room out.
 
 use earshot::Detector;
 use telephony::media::{FRAME, Frame};
 
-use crate::tone;
+use super::tone;
 
 /// Score above which 16 ms are voice while somebody speaks.
 const VOICE: f32 = 0.5;

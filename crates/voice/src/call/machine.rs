@@ -21,7 +21,7 @@ const LONGEST_MS: u64 = 12_000;
 
 /// Who answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AnsweredBy {
     /// A person, or nobody yet: the agent speaks.
     Person,
     /// A machine.
@@ -74,22 +74,22 @@ impl Greeting {
     }
 
     /// Who answered, once that is clear; `beeped`: a beep sounds now.
-    pub fn verdict(&self, now: u64, beeped: bool) -> Option<Verdict> {
+    pub fn answered_by(&self, now: u64, beeped: bool) -> Option<AnsweredBy> {
         if beeped || speech::voicemail(&self.words) {
-            return Some(Verdict::Machine);
+            return Some(AnsweredBy::Machine);
         }
-        let Some(began) = self.began else { return (now >= PATIENCE_MS).then_some(Verdict::Person) };
+        let Some(began) = self.began else { return (now >= PATIENCE_MS).then_some(AnsweredBy::Person) };
         if let Some(syllables) = self.long_syllables.filter(|_| began < EARLY_MS) {
             let spoke = !self.words.is_empty() || syllables >= SYLLABLES;
             if spoke && (self.words_owed == 0 || syllables >= SYLLABLES) {
-                return Some(Verdict::Machine);
+                return Some(AnsweredBy::Machine);
             }
         }
         let waited = self.ended.map_or(0, |ended| now.saturating_sub(ended));
         if !self.speaking && ((waited >= WAITING_MS && self.words_owed == 0) || waited >= WORDS_MS) {
-            return Some(Verdict::Person);
+            return Some(AnsweredBy::Person);
         }
-        (now >= LONGEST_MS).then_some(Verdict::Person)
+        (now >= LONGEST_MS).then_some(AnsweredBy::Person)
     }
 
     /// When to look again, milliseconds after the answer; none while only an event can change the verdict.
@@ -110,31 +110,31 @@ mod tests {
     #[test]
     fn a_person_greets_shortly_or_not_at_all() {
         let mut greeting = Greeting::default();
-        assert_eq!(greeting.verdict(1400, false), None);
-        assert_eq!(greeting.verdict(1500, false), Some(Verdict::Person));
+        assert_eq!(greeting.answered_by(1400, false), None);
+        assert_eq!(greeting.answered_by(1500, false), Some(AnsweredBy::Person));
         greeting.began(300);
-        assert_eq!(greeting.verdict(1500, false), None);
+        assert_eq!(greeting.answered_by(1500, false), None);
         greeting.paused(900, true);
-        assert_eq!(greeting.verdict(1500, false), None, "its words are owed");
+        assert_eq!(greeting.answered_by(1500, false), None, "its words are owed");
         greeting.heard("hello", true);
-        assert_eq!(greeting.verdict(1500, false), Some(Verdict::Person));
+        assert_eq!(greeting.answered_by(1500, false), Some(AnsweredBy::Person));
     }
 
     #[test]
     fn a_machine_talks_on_says_so_or_beeps() {
         let mut greeting = Greeting::default();
         greeting.began(500);
-        assert_eq!(greeting.verdict(4000, false), None);
-        assert_eq!(greeting.verdict(4000, true), Some(Verdict::Machine));
+        assert_eq!(greeting.answered_by(4000, false), None);
+        assert_eq!(greeting.answered_by(4000, true), Some(AnsweredBy::Machine));
         let mut long = greeting.clone();
         long.long(9, true);
-        assert_eq!(long.verdict(4100, false), Some(Verdict::Machine));
+        assert_eq!(long.answered_by(4100, false), Some(AnsweredBy::Machine));
         let mut hum = greeting.clone();
         hum.long(0, true);
-        assert_eq!(hum.verdict(4100, false), None, "no words and no syllables: not speech");
+        assert_eq!(hum.answered_by(4100, false), None, "no words and no syllables: not speech");
         hum.heard("", true);
-        assert_eq!(hum.verdict(4200, false), None);
+        assert_eq!(hum.answered_by(4200, false), None);
         greeting.heard("please leave a message after the tone", false);
-        assert_eq!(greeting.verdict(2000, false), Some(Verdict::Machine));
+        assert_eq!(greeting.answered_by(2000, false), Some(AnsweredBy::Machine));
     }
 }

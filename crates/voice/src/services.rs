@@ -4,6 +4,7 @@ use domain::call::{Fact, TurnLatency};
 use domain::conversation::TransferMode;
 use domain::ports::{Answer, ToolOffer};
 use serde_json::{Map, Value};
+use telephony::media::Line;
 
 /// Whom to bring in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +45,7 @@ impl TransferFailure {
 
 /// What a conversation needs of the service beside speech. Every answer may take its time; dropping one gives
 /// it up.
-pub trait Desk: Send + Sync {
+pub trait CallServices: Send + Sync {
     /// Calls a tool; an error is told to the model in its words.
     fn call_tool(&self, tool_id: &str, arguments: Map<String, Value>) -> Answer<'_, Result<Value, String>>;
 
@@ -85,4 +86,27 @@ pub trait Mouth: Send + Sync {
 
     /// Presses keys.
     fn send_digits(&self, keys: &str);
+}
+
+impl Mouth for Line {
+    fn play(&self, samples: &[i16]) {
+        let taken = Line::play(self, samples);
+        debug_assert!(taken == samples.len(), "a conversation never queues a line full");
+    }
+
+    fn clear(&self) -> usize {
+        Line::clear(self)
+    }
+
+    fn queued_ms(&self) -> u32 {
+        Line::queued_ms(self)
+    }
+
+    fn played_ms(&self) -> u64 {
+        Line::played_ms(self)
+    }
+
+    fn send_digits(&self, keys: &str) {
+        Line::send_digits(self, keys);
+    }
 }

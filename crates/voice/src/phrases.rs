@@ -2,7 +2,7 @@
 
 /// The sentences, in one language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lines {
+pub struct CallPhrases {
     /// When a tool or the model is slow.
     pub one_moment: &'static str,
     /// Before a transfer whose node says nothing.
@@ -15,7 +15,7 @@ pub struct Lines {
     pub not_heard: &'static str,
 }
 
-impl Lines {
+impl CallPhrases {
     /// The sentences in an agent's `language` (docs/contract/agents.md#fields); English for one that is not
     /// among the eleven.
     pub fn of(language: &str) -> Self {
@@ -137,14 +137,14 @@ const TABLE: [(&str, [&str; 5]); 10] = [
 
 #[cfg(test)]
 mod tests {
-    use super::Lines;
+    use super::CallPhrases;
 
     #[test]
     fn every_language_has_its_own() {
         let languages = ["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"];
         let own: std::collections::HashSet<&str> =
-            languages.iter().map(|language| Lines::of(language).not_again).collect();
+            languages.iter().map(|language| CallPhrases::of(language).not_again).collect();
         assert_eq!(own.len(), languages.len());
-        assert_eq!(Lines::of("xx"), Lines::of("en"));
+        assert_eq!(CallPhrases::of("xx"), CallPhrases::of("en"));
     }
 }

@@ -70,7 +70,7 @@ impl Mouth for Line {
 }
 
 /// A call under way.
-pub struct Phone {
+pub struct TestCall {
     pub ear: Option<Box<dyn Ear>>,
     pub line: Arc<Line>,
     pub commands: mpsc::Sender<Command>,
@@ -85,7 +85,7 @@ pub struct Phone {
     pub loses: Option<usize>,
 }
 
-impl Phone {
+impl TestCall {
     /// One tick of 20 ms.
     pub async fn tick(&mut self, heard: Option<&Frame>) -> bool {
         let said = self.tick_now(heard).await;
