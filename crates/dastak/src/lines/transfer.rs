@@ -286,7 +286,7 @@ async fn ring(
     };
     let (lines, facts, number) = (desk.lines.clone(), desk.facts.clone(), leg.number);
     let dialled = tokio::spawn(async move {
-        match lines.phone.dial(dial).await {
+        match lines.user_agent.dial(dial).await {
             Ok(SipLeg { control, events }) => {
                 Ok((Person { control: Some(control), facts, leg: number }, events))
             }

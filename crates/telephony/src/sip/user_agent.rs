@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,32 +14,27 @@ use rsipstack::transaction::{EndpointBuilder, Transaction};
 use rsipstack::transport::udp::UdpConnection;
 use rsipstack::transport::{SipConnection, TransportLayer};
 use tokio::net::TcpListener;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::actor::{Actor, Mail};
-use super::address::Hop;
-use super::dialog::Dialog;
+use super::actor::Mail;
 use super::door::{Dialogs, Door, Doorman, Queues, Turnstile};
 use super::inbound::{self, Inbound};
-use super::leg::{Command, Leg, LegEvent};
+use super::leg::Leg;
 use super::message::{ALLOW, SUPPORTED, header, parameter, value};
 use super::net::{Gate, Locator, Mender, Net, Unresolved, carried_by};
 use super::nonces::Nonces;
 use super::outbound::{self, Dial, DialFailed};
-use super::sound::Sound;
 use super::stream::Streams;
-use super::trunk::{Slot, Trunk, TrunkHealth};
+use super::trunk::{Trunk, TrunkHealth};
 use crate::media::Engine;
 use crate::settings::{Settings, Transport};
 
-/// Messages that wait for the task of one leg; what does not fit is dropped, and its sender repeats it.
-const MAILBOX: usize = 64;
-/// How long the goodbyes of [`Phone::stop`] may take.
+/// How long the goodbyes of [`UserAgent::stop`] may take.
 const GOODBYES: Duration = Duration::from_secs(5);
 
-/// What is alive in a phone: a soak test holds it against zero.
+/// What is alive in a user agent: a soak test holds it against zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Tasks of legs, those included that only wait for the answer to their BYE.
@@ -65,15 +60,15 @@ pub struct Figures {
 
 /// Our user agent. Clones are handles to the same.
 #[derive(Clone)]
-pub struct Phone(Arc<Core>);
+pub struct UserAgent(Arc<Core>);
 
-impl std::fmt::Debug for Phone {
+impl std::fmt::Debug for UserAgent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Phone").field("listen", &self.local_address()).finish_non_exhaustive()
+        f.debug_struct("UserAgent").field("listen", &self.local_address()).finish_non_exhaustive()
     }
 }
 
-impl Phone {
+impl UserAgent {
     /// Binds, registers, and starts asking trunks whether they live. Calls that come in from a trunk go to
     /// `inbound`; strangers get no answer.
     ///
@@ -83,7 +78,7 @@ impl Phone {
         settings: Settings,
         engine: Engine,
         inbound: Arc<dyn Inbound>,
-    ) -> Result<Phone, String> {
+    ) -> Result<UserAgent, String> {
         let trunks: Vec<Arc<Trunk>> = settings.trunks.iter().cloned().map(Trunk::new).collect();
         let dialogs = Arc::new(Dialogs::default());
         let door: Arc<dyn Door> = Arc::new(Doorman { trunks: trunks.clone(), dialogs: dialogs.clone() });
@@ -154,7 +149,7 @@ impl Phone {
         for (listener, tls) in listeners {
             tokio::spawn(streams.clone().accept(listener, tls));
         }
-        Ok(Phone(core))
+        Ok(UserAgent(core))
     }
 
     /// Calls: tries the trunks in order, and answers when one took the call (a 180 or 183, a final answer
@@ -228,7 +223,7 @@ impl Phone {
     }
 }
 
-/// Everything that the tasks of a phone share.
+/// Everything that the tasks of a user agent share.
 pub(super) struct Core {
     pub net: Arc<Net>,
     pub engine: Engine,
@@ -236,7 +231,7 @@ pub(super) struct Core {
     pub inbound: Arc<dyn Inbound>,
     pub agent: String,
     pub settings: Settings,
-    dialogs: Arc<Dialogs>,
+    pub dialogs: Arc<Dialogs>,
     token: CancellationToken,
     farewell: CancellationToken,
     stopping: AtomicBool,
@@ -379,57 +374,5 @@ impl Drop for Counted {
     fn drop(&mut self) {
         self.0.legs.fetch_sub(1, Ordering::SeqCst);
         self.0.leg_left.notify_waiters();
-    }
-}
-
-impl Actor {
-    /// A leg before its first message.
-    pub fn start(
-        core: &Arc<Core>,
-        trunk: Option<Arc<Trunk>>,
-        slot: Option<Slot>,
-        sound: Arc<Sound>,
-        dialog: Dialog,
-        hop: Hop,
-        commands: mpsc::UnboundedReceiver<Command>,
-    ) -> (Self, mpsc::UnboundedReceiver<LegEvent>) {
-        let (mail, mailbox) = mpsc::channel(MAILBOX);
-        let (events, receiver) = mpsc::unbounded_channel();
-        let registered = core.dialogs.add(&dialog.call_id, &dialog.local_tag, mail.clone(), hop.address.ip());
-        let actor = Self {
-            core: core.clone(),
-            trunk,
-            slot,
-            knock: None,
-            sound,
-            dialog,
-            registered,
-            hop,
-            flow: None,
-            seq: Arc::new(AtomicU32::new(0)),
-            mail,
-            mailbox,
-            commands,
-            commands_open: true,
-            events,
-            work: JoinSet::new(),
-            status: None,
-            client: false,
-            ended: false,
-            session: None,
-            session_at: None,
-            refreshing: false,
-            takes_update: false,
-            holding: false,
-            inviting: false,
-            again_at: None,
-            transfer_at: None,
-            transfer: false,
-            offered: false,
-            ack_by: None,
-            bye_owed: false,
-            leave_by: None,
-        };
-        (actor, receiver)
     }
 }
