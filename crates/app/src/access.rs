@@ -1,4 +1,4 @@
-//! Who may come in: API keys, what a node may remember of them, and the throttle of invalid ones.
+//! Access: API keys, what a node may remember of them, the throttle of invalid ones, and workspaces.
 
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv6Addr};
@@ -23,8 +23,8 @@ const LOOK_UPS_REFUSED: u32 = 100;
 /// Keys that a node remembers, and addresses it watches.
 const REMEMBERED: usize = 10_000;
 
-/// Who counts as one client among strangers: an IPv4 address, or the 64 bits of an IPv6 network, which one
-/// customer has to himself.
+/// What counts as one client without a key: an IPv4 address, or the 64 bits of an IPv6 network, which belong
+/// to one customer.
 pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() & !u128::from(u64::MAX))),

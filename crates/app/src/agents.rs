@@ -370,7 +370,7 @@ pub async fn set_status(
 }
 
 /// What still uses an agent, so that it cannot be deleted: today the numbers that it answers. The agent's row
-/// is locked by the caller, and whoever attaches an agent to something locks it, too.
+/// is locked by the caller, and everything that attaches an agent to something locks it, too.
 ///
 /// # Errors
 /// 409 `agent_in_use`.

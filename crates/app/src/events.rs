@@ -10,7 +10,7 @@ pub use webhooks::{Audience, NewEvent};
 
 use super::{Context, Failure};
 
-/// Writes an event into the outbox, and its deliveries: this node makes them after the commit.
+/// Writes an event into the outbox together with its deliveries, which this node makes after the commit.
 pub fn emit(
     tx: &mut Tx<'_>,
     context: &Context,

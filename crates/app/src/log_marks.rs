@@ -1,7 +1,7 @@
 //! What this node has witnessed of the decision log: how far each chain has come. It is kept in memory as
 //! chains grow and in a file of the data folder a moment later ([`runtime::mark_file`]), so that an
 //! older state of the store, put back with its sealed heads, is noticed. A commit only leaves a note; the job
-//! [`crate::jobs::log_marks`] does the rest.
+//! `log_marks` does the rest.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

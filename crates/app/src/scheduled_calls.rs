@@ -252,9 +252,9 @@ fn told(event: &str, row: &ScheduledCallRow, checks: Value) -> Value {
     })
 }
 
-/// Tries a scheduled call that is due; the call to be dialled after the commit, if nothing stands in the way.
-/// `None` also when it is not due any more or another node has it. `minute_free` is whether the workspace may
-/// place another call in this minute.
+/// Tries a scheduled call that is due. Returns the call to be dialled after the commit, if nothing stands in
+/// the way; `None` also when it is not due any more or another node has it. `minute_free` is whether the
+/// workspace may place another call in this minute.
 pub async fn try_due(
     app: &App,
     tenant: Tenant,
@@ -407,7 +407,8 @@ pub async fn revoke_key(app: &App, tenant: Tenant, key: Id<ApiKey>) -> Result<()
 }
 
 /// Cancels every call that waits for a person, found by number or reference, and takes the person's data out
-/// of all of them; their ids, by which kept answers are found. The caller's transaction is the erasure.
+/// of all of them. Returns their ids, by which kept answers are found. The caller's transaction is the
+/// erasure.
 pub fn erase(
     tx: &mut Tx<'_>,
     tenant: Tenant,

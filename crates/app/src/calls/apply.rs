@@ -26,7 +26,7 @@ pub fn apply(
     apply_with(tx, env, call, fact, at, None)
 }
 
-/// The same, with what a conversation that was really held leaves behind.
+/// The same, with the report of a conversation on a real line.
 pub fn apply_with(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -82,7 +82,7 @@ pub fn apply_with(
 }
 
 /// When the call has to be looked at again: at the next step of a network that is a table; on a real line
-/// when the node that holds the call has not said for a lease's time that it still does.
+/// when the lease of the node that holds the call runs out.
 pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
     match row.progress.status.stage() {
         Stage::Ringing | Stage::InProgress => {}

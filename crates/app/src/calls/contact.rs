@@ -15,7 +15,7 @@ use store::contacts::{self, ContactRow};
 
 use crate::{Context, Failure};
 
-/// Who it is, as far as known before anything is stored.
+/// Whom a call is for, as far as known before anything is stored.
 #[derive(Debug, Clone)]
 pub(super) enum Who {
     /// A contact that exists.

@@ -1,5 +1,5 @@
 //! Calls that are due for a look: the next step of a network that is a table, or a placement whose outcome
-//! nobody stored.
+//! was not stored.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::{App, Failure, published_flows};
 /// Calls looked at in one transaction.
 const BATCH: i64 = 100;
 
-/// Looks at a batch of due calls; whether there may be more. Any node may do so at any time: the rows are
-/// held while they change.
+/// Looks at a batch of due calls and returns whether there may be more. Any node may do so at any time: the
+/// rows are held while they change.
 pub async fn work_due(app: &App) -> Result<bool, Failure> {
     let env = app.call_env();
     let batch = published_flows::of_due(app, env.context.now, BATCH).await?;

@@ -19,10 +19,10 @@ use crate::{App, Failure, topics, wallet};
 
 /// Calls, and legs, whose hold grows in one transaction.
 const BATCH: i64 = 500;
-/// Those whose time comes within this are taken along, so that a node asks at most about once a second,
-/// however many talk.
+/// Holds that are due within this time are taken along, so that a node asks about once a second at most,
+/// however many calls are live.
 const GATHER: i64 = SECOND;
-/// Most minutes that the end of a talk adds to what is held: a week of them.
+/// Most minutes that the end of a talk may add to the hold: a week.
 const MOST_AT_END: i64 = 7 * 24 * 60;
 
 /// The call is answered: from now on the hold grows.
@@ -89,9 +89,9 @@ pub(super) fn pay(tx: &mut Tx<'_>, env: &Env, bill: &Bill) -> Result<(), Failure
     Ok(())
 }
 
-/// Lets a batch of holds grow whose next minute begins soon; whether there may be more. A call of which one
-/// leg cannot be covered any more is to take its leave. Any node may do so for all: the rows are held while
-/// they change.
+/// Lets a batch of holds grow whose next minute begins soon. Returns whether there may be more. A call of
+/// which one leg cannot be covered any more is to take its leave. Any node may do so for all: the rows are
+/// held while they change.
 pub async fn grow_due(app: &App) -> Result<bool, Failure> {
     let now = app.clock.now();
     let due = app.store.tx(move |tx| grow(tx, now)).await?;

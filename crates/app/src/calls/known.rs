@@ -47,10 +47,10 @@ struct KnownWorkspace {
     placed: i64,
 }
 
-/// Answers of gates that are kept; dials of one transaction differ in little that the gates see.
+/// Answers of gates that are kept: the dials of one transaction look much alike to the gates.
 const JUDGED: usize = 64;
 
-/// See the module.
+/// What one transaction has learned; see the module.
 #[derive(Default)]
 pub struct Known {
     workspaces: BTreeMap<(Tenant, Mode), KnownWorkspace>,
@@ -109,7 +109,7 @@ impl Known {
         Ok((known.row.clone(), known.row.balance - known.row.reserved - known.held))
     }
 
-    /// Looks these people up, who are called one after the other now, live and without a reference.
+    /// Looks up these people, who are called next, live and without a reference.
     pub(crate) fn meet(
         &mut self,
         tx: &mut Tx<'_>,

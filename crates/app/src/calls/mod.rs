@@ -10,9 +10,9 @@
 //! 3. [`start_dial`] asks the carrier and stores its answer. A crash before that answer leaves the mark:
 //!    [`work_due`] finds it when its lease is over and asks the carrier what became of the dial. Nothing is
 //!    dialled twice.
-//! 4. While somebody talks, the hold grows by a minute before each minute begins ([`grow_due`]). Who is
-//!    brought in beside a call is a leg of its own ([`begin_leg`]): a dial with its gates, its record, its
-//!    line and its money.
+//! 4. While a call lasts, the hold grows by a minute before each minute begins ([`grow_due`]). A person
+//!    who is brought in beside a call is a leg of its own ([`begin_leg`]): a dial with its gates, its record,
+//!    its line and its money.
 //! 5. Everything else is a [`domain::call::Fact`], and [`apply`] is the one place where a fact changes a
 //!    call. Networks that are tables (test mode, the sandbox) report their facts through [`work_due`]: the
 //!    calls table says what is due, so a restart changes nothing.

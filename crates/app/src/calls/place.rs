@@ -82,7 +82,7 @@ pub async fn place(
     }
 }
 
-/// Dials in a task of its own, which the manual clock waits for.
+/// Dials in a task of its own; the manual clock waits for it.
 async fn dial_counted(app: &Arc<App>, call: Arc<CallRow>, request: Request) -> Result<Answer, Failure> {
     let (done, dialled) = tokio::sync::oneshot::channel();
     let dialler = app.clone();

@@ -103,7 +103,7 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
             .store
             .tx(move |tx| {
                 let found = calls::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode);
-                // It was live a moment ago: a request beside this one has ended it meanwhile.
+                // It was live a moment ago: another request has ended it meanwhile.
                 if found.as_ref().is_some_and(|row| {
                     row.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str())
                 }) {

@@ -12,8 +12,8 @@ use super::apply::apply_with;
 use crate::call_env::emit_with;
 use crate::{App, Failure};
 
-/// Stores a fact that was observed at `at`, with what the conversation left behind when it is over. The call
-/// afterwards; `None` when it is gone.
+/// Stores a fact that was observed at `at`, with the report of the conversation when it is over. Returns the
+/// call afterwards; `None` when it is gone.
 pub async fn report(
     app: &App,
     tenant: Tenant,
@@ -31,7 +31,8 @@ pub async fn report(
         .await
 }
 
-/// Says `call.transferred`: a person who answered has taken the call over (docs/contract/calls.md#transfers).
+/// Emits `call.transferred`: a person who answered has taken the call over
+/// (docs/contract/calls.md#transfers).
 pub async fn transferred(app: &App, tenant: Tenant, id: Id<Call>, to: String) -> Result<(), Failure> {
     let env = app.call_env();
     app.store
@@ -43,7 +44,7 @@ pub async fn transferred(app: &App, tenant: Tenant, id: Id<Call>, to: String) ->
         .await
 }
 
-/// What has become of calls that a node holds.
+/// What the store says of the calls that a node holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Looked {
     /// Those that are to end, and why.
@@ -52,7 +53,7 @@ pub struct Looked {
     pub over: Vec<Id<Call>>,
 }
 
-/// Says that this node still holds these calls.
+/// Renews the leases of calls that this node holds.
 pub async fn keep_holding(
     app: &App,
     held: Vec<(Tenant, Id<Call>)>,

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `session` | one call: its signalling, its conversation, its facts in order |
 //! | `facts` | getting facts into the store, however long the store takes |
-//! | `desk` | what a conversation asks of the service: tools, people |
+//! | `services` | what a conversation asks of the service: tools, people |
 //! | `transfer` | bringing a person in, by referral or beside the call |
 //! | `inbound` | calls that come in |
 //! | `probe`, `figures` | health and figures |
@@ -21,12 +21,12 @@
     reason = "lines exist on a real clock only: the peers at their other end have one"
 )]
 
-mod desk;
 mod facts;
 mod figures;
 mod inbound;
 mod probe;
 mod sandbox;
+mod services;
 mod session;
 mod transfer;
 
