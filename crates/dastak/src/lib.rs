@@ -8,6 +8,5 @@ pub mod jobs;
 pub mod lines;
 pub mod service;
 pub mod speech;
-pub mod voice;
 
 pub use {::app, ::config, ::runtime};
