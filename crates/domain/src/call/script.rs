@@ -1,17 +1,16 @@
-//! The phone networks that are tables: test mode and the sandbox (docs/contract/sandbox.md#magic-numbers).
-//! The last four digits of a number decide what its phone does and when.
+//! The simulated phone networks: test mode and the sandbox (docs/contract/sandbox.md#magic-numbers). The last
+//! four digits of a number decide what its phone does and when.
 
-use super::{EndCause, Fact};
+use super::states::{DialError, EndCause, Fact};
 use crate::phone::Phone;
-use crate::ports::DialError;
 use crate::time::SECOND;
 
-/// A network that is a table.
+/// A simulated phone network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Network {
-    /// Calls of test keys.
+    /// Plays calls of test keys.
     Test,
-    /// Live keys with `telephony.carrier = sandbox`.
+    /// Plays calls of live keys when `telephony.carrier = sandbox`.
     Sandbox,
 }
 
@@ -48,7 +47,7 @@ const ANSWERED: Step = step(2 * SECOND, Fact::Answered);
 const CONNECTED: Step = step(2 * SECOND + SECOND / 2, Fact::AgentConnected);
 const GOODBYE: Step = step(10 * SECOND, Fact::Ended(EndCause::AgentEnded));
 
-/// What happens after the network took a call to this number, in order; the last step ends the call.
+/// What happens after the network has accepted a call to this number, in order. The last entry ends the call.
 pub fn script(network: Network, to: Phone) -> &'static [Step] {
     const TALK: &[Step] = &[ANSWERED, CONNECTED, GOODBYE];
     const SILENCE: &[Step] = &[step(15 * SECOND, Fact::NoAnswer)];
@@ -71,7 +70,7 @@ pub fn script(network: Network, to: Phone) -> &'static [Step] {
     }
 }
 
-/// Numbers that these networks do not take a call to.
+/// Why the network refuses a call to this number; `None` when it accepts the call.
 pub fn refusal(network: Network, to: Phone) -> Option<DialError> {
     match (network, to.last4()) {
         (Network::Sandbox, 6666) => Some(DialError::ProviderErrorBeforeRing),

@@ -1,12 +1,13 @@
-//! Node types and rules, one story at a time: what goes in stands left, what comes out right.
+//! Node types and rules as stories: inputs on the left, outputs on the right.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use super::check::Channel;
+use super::effects::MAX_REQUESTS;
 use super::graph::Flow;
-use super::interpreter::{Conversation, MAX_REQUESTS, MAX_SILENCES};
+use super::interpreter::{Conversation, MAX_SILENCES};
 use super::state::{Input, ModelToolCall, Output, Role, Settings};
 
 fn start(nodes: Value, settings: Settings) -> Conversation {
@@ -72,14 +73,14 @@ fn exits(request: u64, exit: usize) -> Input {
     }
 }
 
-/// One input, and then every word is heard to its end.
+/// One input, after which every word is spoken to its end.
 fn heard_out(conversation: &mut Conversation, input: Input) -> Vec<Output> {
     let mut outputs = conversation.step(input);
     outputs.extend(conversation.step(Input::Sounded { said: u64::MAX }));
     outputs
 }
 
-/// Plays a story, every word of which is heard before the next thing happens, and compares every answer.
+/// Plays a story and compares every output. Every word is spoken to its end before the next input.
 fn story(conversation: &mut Conversation, steps: Vec<(Input, &[&str])>) {
     for (index, (input, expected)) in steps.into_iter().enumerate() {
         // a conversation survives being stored between any two inputs

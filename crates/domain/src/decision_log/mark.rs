@@ -2,7 +2,9 @@
 //! not that place can put back an older state of a chain with its sealed head; the mark then names a record
 //! that the chain lacks.
 
-use super::{Broken, Head, Strand, Why};
+use super::row::Head;
+use super::strand::Strand;
+use super::verify::{Broken, Why};
 use crate::tenant::Tenant;
 
 /// How far a chain is known to have come.

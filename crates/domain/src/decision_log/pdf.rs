@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::Row;
+use super::row::Row;
 
 /// Page size in points: A4 landscape.
 const WIDTH: u32 = 842;

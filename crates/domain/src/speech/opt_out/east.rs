@@ -1,6 +1,6 @@
 //! Bengali and Odia.
 
-use super::Written;
+use super::written::Written;
 
 pub(super) const BENGALI: Written = Written {
     calls: "call|kol|phone|fon|ph|message|birokto|biroktho|jogajog|disturb|কল|ফোন|মেসেজ|বিরক্ত|যোগাযোগ|ডিস্টার্ব",

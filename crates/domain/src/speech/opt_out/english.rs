@@ -1,6 +1,6 @@
 //! English, also as it is spoken in India and mixed into every other language.
 
-use super::Written;
+use super::written::Written;
 
 pub(super) const ENGLISH: Written = Written {
     calls: "call|calling|calls|phone|phoning|ring|contact|contacting|disturb|disturbing|bother|bothering|dial|dialing|message|text|harass|harassing",

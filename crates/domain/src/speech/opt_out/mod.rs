@@ -10,6 +10,7 @@ mod south;
 mod tests;
 #[cfg(test)]
 mod tests_south;
+mod written;
 
 use std::sync::LazyLock;
 
@@ -28,14 +29,6 @@ struct Table {
     plain: Patterns,
     /// A phrase that begins or ends inside one of these says something else: `why don't you call me`.
     never: Patterns,
-}
-
-/// Languages a row, each a `Written` of its file.
-pub(super) struct Written {
-    pub(super) calls: &'static str,
-    pub(super) strong: &'static str,
-    pub(super) plain: &'static str,
-    pub(super) never: &'static str,
 }
 
 static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {

@@ -1,6 +1,6 @@
 //! Hindi, Punjabi, Gujarati and Marathi: the verb comes last, the «not» beside it.
 
-use super::Written;
+use super::written::Written;
 
 pub(super) const HINDI: Written = Written {
     calls: "call|kal|kol|calls|phone|fon|phon|message|msg|sampark|contact|pareshan|disturb|tang|कॉल|काल|काॅल|फोन|मैसेज|संपर्क|परेशान|डिस्टर्ब|तंग",

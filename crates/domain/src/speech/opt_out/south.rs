@@ -1,6 +1,6 @@
 //! Tamil, Telugu, Kannada and Malayalam: the «not» is an ending of the verb, so stems stand for all endings.
 
-use super::Written;
+use super::written::Written;
 
 pub(super) const TAMIL: Written = Written {
     calls: "call|kaal|phone|fon|pone|message|thondharavu|thontharavu|disturb|கால்|கால|போன்|ஃபோன்|போன|மெசேஜ்|தொந்தரவு|தொல்லை|அழைப்பு|டிஸ்டர்ப்|அழைப்புகள்",
