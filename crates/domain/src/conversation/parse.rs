@@ -119,7 +119,7 @@ impl<'a> Fields<'a> {
         Ok(self.line(key, MAX_TEXT)?.unwrap_or_default())
     }
 
-    /// An id, or an edge to one; an empty one counts as absent.
+    /// An id, or an edge to a node; an empty text counts as absent.
     fn id(&self, key: &str) -> Parsed<Option<String>> {
         Ok(self.line(key, MAX_ID)?.filter(|id| !id.is_empty()))
     }
@@ -350,7 +350,7 @@ fn message(fields: &Fields<'_>) -> Parsed<Message> {
     Ok(Message { template: template.cloned(), text: fields.text("text")?, next: fields.id("next")? })
 }
 
-/// A field to read off a document is a key, or an object with a `key`.
+/// A field to extract from a document: a key, or an object with a `key`.
 fn document(fields: &Fields<'_>) -> Parsed<Document> {
     let mut keys = Vec::new();
     if let Some(value) = fields.present("fields") {

@@ -72,21 +72,21 @@ impl Channel {
     }
 }
 
-/// A decision that is not in the chain yet. It holds ids and hashes only, never a name, a number or what was
-/// said: erasing a person must not break the chain.
+/// A decision that is not in the chain yet. It holds only ids and hashes, never a name, a phone number or
+/// spoken words, so that erasing a person does not break the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// When it was decided.
     pub timestamp: Timestamp,
     /// The call or chat.
     pub interaction_id: String,
-    /// Went ahead or not.
+    /// Allowed or blocked.
     pub decision: Decision,
     /// The gate or check that stopped it.
     pub blocked_by: Option<String>,
     /// Compact JSON of [`crate::compliance::Judgement::gate_results`].
     pub gate_results: String,
-    /// What came of it, when already known.
+    /// The outcome, if already known.
     pub outcome: Option<String>,
     /// The recording's id.
     pub recording_ref: Option<String>,
@@ -134,8 +134,8 @@ pub struct Head {
 }
 
 impl Head {
-    /// The text that is signed to witness a head: kept elsewhere, it shows later that the chain was cut short
-    /// or written anew.
+    /// The text of a signed head. Kept elsewhere, a signed head shows later whether the chain was cut short
+    /// or rewritten.
     pub fn signed_text(&self, workspace: &str, chain: &str, signed_at: &str) -> String {
         format!("decision-log-head/1\n{workspace}\n{chain}\n{}\n{}\n{signed_at}", self.seq, self.hash)
     }
@@ -147,12 +147,12 @@ impl Default for Head {
     }
 }
 
-/// A row as the CSV shows it; every column is its text, whatever somebody may have written into it.
+/// A row as the CSV shows it. Every column is text, because a row that was tampered with may hold anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
     /// Position in the chain, from 1, without gaps.
     pub seq: String,
-    /// ISO 8601, UTC, three fraction digits.
+    /// ISO 8601 in UTC with three fraction digits.
     pub timestamp: String,
     /// Call or chat id.
     pub interaction_id: String,
@@ -251,7 +251,7 @@ impl Row {
             &self.recording_ref,
             &self.consent_ref,
         ];
-        // Strings always serialize.
+        // Serializing strings cannot fail.
         hex(digest(&SHA256, &serde_json::to_vec(&covered).unwrap_or_default()).as_ref())
     }
 }

@@ -1,22 +1,22 @@
-//! What the service found when it wrote an export, and its signature: the last line of the file.
+//! The last line of an export: the result of the verification, and its signature.
 
 use std::fmt;
 
-/// The last line of an export: what the service found when it wrote the file.
+/// The last line of an export: what the service verified when it wrote the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// The chain was in order.
+    /// Whether the chain was valid.
     pub verified: bool,
-    /// Rows in the file that were in order.
+    /// Number of valid rows in the file.
     pub records: u64,
     /// `seq` of the last of them.
     pub last_seq: u64,
-    /// Hash before the first row; 64 zeros when the file starts with the chain, otherwise the file is a
-    /// slice.
+    /// Hash before the first row. It is 64 zeros when the file starts at the beginning of the chain;
+    /// otherwise the file is a slice.
     pub before: String,
     /// Hash of the last row.
     pub head: String,
-    /// Who states it.
+    /// The signature, if there is one.
     pub signing: Option<Signing>,
 }
 
@@ -27,7 +27,7 @@ pub struct Signing {
     pub workspace: String,
     /// The chain's name.
     pub chain: String,
-    /// When, ISO 8601.
+    /// When it was signed, ISO 8601.
     pub signed_at: String,
     /// Ed25519 public key, URL-safe base64.
     pub public_key: String,
@@ -61,7 +61,7 @@ impl Statement {
         )
     }
 
-    /// Reads the last line; `None` when it is not of that form. Words that it does not know are ignored.
+    /// Reads the last line; `None` when it does not have this form. Unknown words are ignored.
     pub fn parse(line: &str) -> Option<Self> {
         let words: Vec<(&str, &str)> =
             line.strip_prefix('#')?.split_whitespace().filter_map(|word| word.split_once('=')).collect();

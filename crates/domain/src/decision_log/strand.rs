@@ -1,4 +1,4 @@
-//! The chains of a workspace, one of each for live and one for test decisions.
+//! The chains of a workspace. Each exists twice, for live and for test decisions.
 
 use crate::tenant::Mode;
 
@@ -7,7 +7,7 @@ use crate::tenant::Mode;
 pub enum Chain {
     /// Every allowed and every refused dial or chat, with the verdict of each gate.
     Audit,
-    /// What persons asked to be put right: erasures.
+    /// Requests of persons about their data: erasures.
     Grievances,
     /// Consent given, withdrawn (every opt-out) and restored (an opt-out lifted by the operator).
     Consent,
@@ -32,13 +32,13 @@ impl Chain {
     }
 }
 
-/// A chain of one world. Live and test decisions are chained apart, so that a key of either world can be
-/// shown all of its own chain and nothing of the other one.
+/// A chain of one mode. Live and test decisions have separate chains, so that a key can be shown the whole
+/// chain of its own mode and nothing of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Strand {
     /// Which chain.
     pub chain: Chain,
-    /// Of which world.
+    /// Of which mode.
     pub world: Mode,
 }
 
@@ -48,12 +48,12 @@ impl Strand {
         [Mode::Live, Mode::Test].into_iter().flat_map(Self::of)
     }
 
-    /// The strands of one world, in the order in which they are shown.
+    /// The strands of one mode, in the order in which they are shown.
     pub fn of(world: Mode) -> [Strand; 3] {
         Chain::ALL.map(|chain| Strand { chain, world })
     }
 
-    /// Its name in the store and in what is signed: that of the chain, in the test world followed by `_test`.
+    /// Its name in the store and in signed texts: that of the chain, followed by `_test` in test mode.
     pub fn as_str(self) -> &'static str {
         match (self.chain, self.world) {
             (chain, Mode::Live) => chain.as_str(),

@@ -1,4 +1,4 @@
-//! What a verification notices, and what it cannot.
+//! What a verification notices and what it cannot notice.
 
 use ring::digest::{SHA256, digest};
 

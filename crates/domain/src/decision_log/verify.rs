@@ -5,10 +5,10 @@ use std::fmt;
 use super::row::{GENESIS, Head, Row};
 use super::statement::Statement;
 
-/// The first place where a chain is not what was written.
+/// The first error in a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
-    /// Position in the chain at which it was noticed.
+    /// The position in the chain where it was noticed.
     pub seq: u64,
     /// What is wrong there.
     pub why: Why,
@@ -17,21 +17,21 @@ pub struct Broken {
 /// What is wrong with a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// The row has another number: rows are missing, added or in another order.
+    /// The row has the wrong number: rows are missing, added or out of order.
     Order,
     /// The row does not link to the one before it.
     Link,
     /// The row was changed after it was written.
     Changed,
-    /// The rows are not those that the statement of the file counts.
+    /// The number of rows differs from the file's statement.
     Count,
-    /// The last row, or the one before the first, is not the one that the statement of the file names.
+    /// The hash of the last row, or the hash before the first, differs from the file's statement.
     Ends,
-    /// The chain is not the one whose head was sealed or signed: it was cut short or written anew.
+    /// The chain does not match a sealed or signed head: it was cut short or rewritten.
     Head,
-    /// Records are missing that were witnessed: the chain was cut short, or an older state was put back.
+    /// Witnessed records are missing: the chain was cut short, or an older state was restored.
     Missing,
-    /// Another record stands where one was witnessed: an older state was put back and has grown since.
+    /// A witnessed record has been replaced: an older state was restored and has grown since.
     Forked,
 }
 
@@ -57,26 +57,25 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// Checks a chain row by row, in constant memory. The service and the offline check of an export use the same
-/// one.
+/// Checks a chain row by row, in constant memory. Both the service and the offline check of an export use it.
 #[derive(Debug, Clone)]
 pub struct ChainVerifier {
     head: Head,
     records: u64,
-    /// Take the first row's place and link as they are.
+    /// Accept the position and the link of the first row.
     slice: bool,
     before: String,
     broken: Option<Broken>,
 }
 
 impl ChainVerifier {
-    /// For a whole chain, from its first row.
+    /// A verifier for a whole chain, from its first row.
     pub fn new() -> Self {
         Self { head: Head::default(), records: 0, slice: false, before: GENESIS.to_owned(), broken: None }
     }
 
-    /// For a part of a chain: its first row may stand anywhere and link to anything (row 1 still links to
-    /// [`GENESIS`]).
+    /// A verifier for a part of a chain. Its first row may have any position and link (row 1 must still link
+    /// to [`GENESIS`]).
     pub fn slice() -> Self {
         Self { slice: true, ..Self::new() }
     }
@@ -84,7 +83,7 @@ impl ChainVerifier {
     /// Checks the next row.
     ///
     /// # Errors
-    /// [`Broken`] at the first row that is wrong, and the same again for every row after it.
+    /// [`Broken`] for the first invalid row, and the same error for every row after it.
     pub fn push(&mut self, row: &Row) -> Result<(), Broken> {
         if let Some(broken) = &self.broken {
             return Err(broken.clone());
@@ -124,7 +123,7 @@ impl ChainVerifier {
         Ok(expected)
     }
 
-    /// The last row that was in order.
+    /// The last valid row.
     pub fn head(&self) -> &Head {
         &self.head
     }
@@ -134,17 +133,17 @@ impl ChainVerifier {
         &self.before
     }
 
-    /// How many rows were in order.
+    /// Number of valid rows.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// The first row that was not in order.
+    /// The first error.
     pub fn broken(&self) -> Option<&Broken> {
         self.broken.as_ref()
     }
 
-    /// What can be said of the rows so far; an export ends with it.
+    /// The statement about the rows so far, with which an export ends.
     pub fn statement(&self) -> Statement {
         Statement {
             verified: self.broken.is_none(),

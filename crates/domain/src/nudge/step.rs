@@ -1,5 +1,5 @@
-//! What an event does to a nudge. Every state answers every event: it moves, says why it ignores it (carriers
-//! repeat themselves and answer late), or refuses it.
+//! The effect of an event on a nudge. Every state handles every event: it changes, ignores the event with a
+//! reason (carriers report late and more than once), or refuses it.
 
 use super::codes::{EndCause, OutsideWindow, Refusal, ResultCode, Status, StatusReason};
 use super::{Action, Flight, Notice, Nudge};
@@ -7,15 +7,15 @@ use crate::compliance::Gate;
 use crate::time::{MINUTE, SECOND, Timestamp};
 use crate::window::Release;
 
-/// An empty wallet is looked at again after this time, milliseconds (docs/contract/nudges.md#holds).
+/// How long a nudge is held for an empty wallet, in milliseconds (docs/contract/nudges.md#holds).
 pub const BALANCE_RECHECK: i64 = 15 * MINUTE;
 
-/// Full lines are looked at again after this time, milliseconds: a call frees its line within minutes, and
-/// the dialler may look earlier when it knows that one is free.
+/// How long a nudge is held when no line is free, in milliseconds. A line becomes free within minutes, and
+/// the dialler may check earlier when it knows of a free one.
 pub const LINES_RECHECK: i64 = 30 * SECOND;
 
-/// A provider that refused before any ring is asked again after this time, milliseconds; scheduled calls wait
-/// as long.
+/// How long a nudge is held when the provider refused before the phone rang, in milliseconds; the same as for
+/// scheduled calls.
 pub const PROVIDER_RECHECK: i64 = 15 * MINUTE;
 
 /// What is known when a nudge is due, gathered in the transaction that decides.
@@ -31,8 +31,8 @@ pub struct DueFacts {
     pub providers_ok: bool,
     /// The first gate that refuses ([`crate::compliance::Judgement::block`]).
     pub block: Option<Gate>,
-    /// The window's next opening ([`crate::window::NudgeWindow::release`]); read when the window is what
-    /// blocks.
+    /// The window's next opening ([`crate::window::NudgeWindow::release`]); used when the window is the gate
+    /// that refuses.
     pub opening: Option<Release>,
     /// The wallet covers the call, calls in flight counted.
     pub balance_ok: bool,
@@ -41,7 +41,7 @@ pub struct DueFacts {
 }
 
 impl DueFacts {
-    /// Nothing stands in the way.
+    /// Nothing prevents the dial.
     pub const CLEAR: DueFacts = DueFacts {
         key_revoked: false,
         refusal: None,
@@ -54,21 +54,21 @@ impl DueFacts {
     };
 }
 
-/// How asking the carrier to dial failed.
+/// How the carrier failed to accept the dial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlacementFailure {
-    /// The provider refused, and nobody was rung: held, not an attempt.
+    /// The provider refused, and no phone rang: the nudge is held, and this does not count as an attempt.
     ProviderErrorBeforeRing,
-    /// It cannot be known whether a dial went out (also after a crash): never redialled.
+    /// It is unknown whether a dial went out (also after a crash): never redialled.
     Uncertain,
-    /// A last check refused before the dial.
+    /// A final check before the dial refused.
     Refused(Refusal),
 }
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// Its time has come, or the dialler has a reason to look earlier.
+    /// It is due, or the dialler has a reason to check earlier.
     Due(DueFacts),
     /// The carrier took the call.
     Placed,
@@ -104,7 +104,7 @@ pub enum Event {
     Erased,
     /// `expiresAt` has passed.
     Expire,
-    /// Nothing more will be heard of the dial or call.
+    /// There will be no further report of the dial or call.
     Unsettled,
     /// The record of the call is gone.
     CallRecordMissing,
@@ -115,13 +115,13 @@ pub enum Event {
 pub enum WhyIgnored {
     /// It is already finished.
     Finished,
-    /// A dial or call is under way; the event concerns waiting nudges.
+    /// A dial or call is in progress; the event is for waiting nudges only.
     InFlight,
-    /// No dial is under way; a late or repeated answer of a carrier.
+    /// No dial is in progress; this is a late or repeated report of a carrier.
     NotInFlight,
     /// The call is already past this point.
     AlreadyPast,
-    /// It is not time yet.
+    /// It is not due yet.
     NotDue,
 }
 
@@ -147,11 +147,11 @@ pub struct Step {
     pub verdict: Verdict,
 }
 
-/// Where a nudge stands, as events see it.
+/// The phase of a nudge, as far as events are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Waiting,
-    /// Asking the carrier, or the phone rings.
+    /// The carrier is being asked, or the phone rings.
     Calling,
     Answered,
     Live,
@@ -178,7 +178,7 @@ pub fn step(nudge: &Nudge, event: Event, now: Timestamp) -> Step {
     }
 }
 
-/// One decision in the making.
+/// A decision being made.
 struct Turn {
     next: Nudge,
     actions: Vec<Action>,
@@ -263,7 +263,7 @@ impl Turn {
         Verdict::Applied
     }
 
-    /// Holds for something that may come at any time; the last look is at `expiresAt` itself.
+    /// Holds for something that may become available at any time. The last check is at `expiresAt` itself.
     fn wait_for(&mut self, reason: StatusReason, recheck: i64) -> Verdict {
         let expires_at = self.next.expires_at;
         if self.now >= expires_at {
@@ -280,7 +280,7 @@ impl Turn {
             (OutsideWindow::Reject, _) if self.next.ever_dialled() => self.cannot_happen(reason),
             (OutsideWindow::Reject, _) => self.blocked(Gate::CallingWindow, Some(reason)),
             (OutsideWindow::Queue, Some(release)) if release.opening <= expires_at => {
-                // An opening that is already past would be asked for again at once and for ever.
+                // An opening in the past would come due again at once, in an endless loop.
                 let at = release.at(self.next.key, expires_at).max(self.now.plus(SECOND));
                 self.next.hold(Some(reason), at, &mut self.actions);
                 Verdict::Applied
@@ -295,8 +295,8 @@ impl Turn {
         Verdict::Applied
     }
 
-    /// The next dial will never come: `expired` when none ever went out, else the last dial's result and why
-    /// no other follows.
+    /// There will be no further dial: `expired` when none ever went out, otherwise the last dial's result
+    /// with the reason why no other follows.
     fn cannot_happen(&mut self, why: StatusReason) -> Verdict {
         if self.next.ever_dialled() {
             self.finish(self.next.last_result.unwrap_or(ResultCode::Failed), why)
@@ -305,8 +305,8 @@ impl Turn {
         }
     }
 
-    /// Its time is over while it waited: a hold says what it waited for, a retry that nobody picked up says
-    /// `expired`.
+    /// It expired while it waited. A hold gives what it waited for as the reason, a retry after an unanswered
+    /// dial gives `expired`.
     fn give_up(&mut self) -> Verdict {
         let held_for = self
             .next
@@ -318,7 +318,7 @@ impl Turn {
     fn expire(&mut self) -> Verdict {
         match phase(&self.next) {
             Phase::Waiting if self.now < self.next.expires_at => Verdict::Ignored(WhyIgnored::NotDue),
-            // A dial that is due at this very moment is still in time.
+            // A dial that is due at exactly this moment is still in time.
             Phase::Waiting
                 if self.now == self.next.expires_at && self.next.next_attempt_at == Some(self.now) =>
             {
@@ -373,7 +373,7 @@ impl Turn {
         }
     }
 
-    /// Counts the attempt, once: any later word of the carrier proves the dial even when `Placed` was lost.
+    /// Counts the attempt once. Any later report of the carrier proves the dial, even if `Placed` was lost.
     fn dial_went_out(&mut self) {
         if self.next.flight == Flight::Placing {
             self.next.attempts = self.next.attempts.saturating_add(1);
@@ -397,7 +397,7 @@ impl Turn {
         }
     }
 
-    /// Nobody was rung, so it was no attempt, also when the carrier had taken the call first.
+    /// The phone did not ring, so this is not an attempt, even if the carrier had accepted the call first.
     fn provider_error(&mut self) -> Verdict {
         if self.next.flight == Flight::Ringing {
             self.next.attempts = self.next.attempts.saturating_sub(1);
@@ -439,7 +439,7 @@ impl Turn {
             Some(at) => {
                 nudge.last_result = Some(result);
                 nudge.wait(Some(held), at);
-                // `nudge.attempt_ended` tells of this hold.
+                // `nudge.attempt_ended` already announces this hold.
                 nudge.announced = Some(super::Announced { reason: Some(held), at });
                 self.actions.push(Action::Emit(Notice::AttemptEnded));
                 self.actions.push(Action::WakeAt(at));
@@ -457,7 +457,7 @@ impl Turn {
         self.over_now(ResultCode::Failed, reason)
     }
 
-    /// Final SIP statuses that have a word of their own get it.
+    /// Some final SIP statuses have their own word.
     fn sip(&mut self, status: u16) -> Verdict {
         match status {
             486 | 600 => self.unanswered(ResultCode::Busy),
@@ -494,7 +494,7 @@ impl Turn {
     fn agent_connected(&mut self) -> Verdict {
         match phase(&self.next) {
             Phase::Calling | Phase::Answered => {
-                // Without the carrier's answer seen first, the callee has picked up all the same.
+                // The report of the answer may be missing, but the callee has picked up.
                 let _ = self.answered();
                 self.next.status = Status::InProgress;
                 Verdict::Applied
@@ -513,7 +513,7 @@ impl Turn {
             (Phase::Calling, EndCause::ApiHangup | EndCause::Error) => {
                 self.not_connectable(StatusReason::Ended(cause))
             }
-            // Only an answered call ends like this; the answer itself was lost.
+            // Only an answered call ends like this, so the report of the answer was lost.
             (
                 Phase::Calling,
                 EndCause::AgentEnded
@@ -528,7 +528,7 @@ impl Turn {
         }
     }
 
-    /// The current dial or call is over with this result, whatever phase it was in.
+    /// Ends the current dial or call with this result, in any phase.
     fn over(&mut self, result: ResultCode, reason: StatusReason) -> Verdict {
         match phase(&self.next) {
             Phase::Calling | Phase::Answered | Phase::Live => {
@@ -545,9 +545,9 @@ impl Turn {
         self.finish(if self.next.opted_out { ResultCode::OptedOut } else { result }, reason)
     }
 
-    /// The list is served at once and the result at the end of the call, whose end cause and length belong to
-    /// it. A wish that is found after the call (in its transcript) is kept too; it does not rewrite the
-    /// result.
+    /// The number goes on the list at once. The result is set at the end of the call, because it includes the
+    /// call's end cause and length. An opt-out that is found after the call (in its transcript) also goes on
+    /// the list, but does not change the result.
     fn opted_out(&mut self) -> Verdict {
         if self.next.opted_out {
             return Verdict::Ignored(WhyIgnored::AlreadyPast);
@@ -580,7 +580,7 @@ impl Turn {
 
     fn call_record_missing(&mut self) -> Verdict {
         let verdict = self.over(ResultCode::Failed, StatusReason::CallRecordMissing);
-        // There is nothing that `callId` could show.
+        // There is no call that `callId` could show.
         self.next.shows_call = false;
         verdict
     }

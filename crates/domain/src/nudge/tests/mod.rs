@@ -1,4 +1,4 @@
-//! One test a row of docs/contract/nudges.md#states, and the promises that hold for every sequence of events.
+//! One test for each row of docs/contract/nudges.md#states, and the invariants of every sequence of events.
 
 mod create;
 mod holds;
@@ -35,13 +35,13 @@ pub(super) fn retrying(max_retries: i64) -> Retry {
     Retry::new(max_retries, RetryOn::default(), 30).unwrap()
 }
 
-/// A nudge queued at noon with so many retries.
+/// A nudge queued at noon, with this many retries.
 pub(super) fn queued(max_retries: i64) -> Nudge {
     let hours = hours();
     admit(&Request { retry: retrying(max_retries), ..request(&hours) }, NOON).unwrap().nudge
 }
 
-/// Applies events that must all apply, and returns the last step.
+/// Applies events, all of which must apply, and returns the last step.
 pub(super) fn play(nudge: Nudge, events: &[(Event, Timestamp)]) -> Step {
     let mut last = Step { next: nudge, actions: Vec::new(), verdict: Verdict::Applied };
     for (event, now) in events {

@@ -1,4 +1,4 @@
-//! What holds whatever happens, in any order.
+//! Invariants of every sequence of events.
 
 use proptest::prelude::*;
 

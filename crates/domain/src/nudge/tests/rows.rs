@@ -88,7 +88,7 @@ fn an_opt_out_found_after_the_call_is_listed_and_changes_no_result() {
     .next;
     let told = play(over, &[(Event::OptedOut, NOON)]);
     assert_eq!((told.actions, told.next.result), (vec![Action::AddToDoNotCall], Some(ResultCode::Connected)));
-    // Between two dials there will be no second one.
+    // Between two dials, the opt-out prevents the second one.
     let told = play(held_retry(1), &[(Event::OptedOut, NOON)]);
     assert_eq!(told.actions, [Action::AddToDoNotCall, Action::Emit(Notice::Finished)]);
     assert_eq!(told.next.result, Some(ResultCode::OptedOut));

@@ -1,4 +1,4 @@
-//! The form in which each language writes its phrases down.
+//! The phrases of a language as text.
 
 /// The phrases of one language, one a line, in the notation of [`Patterns`](crate::speech::matching::Patterns).
 pub(super) struct Written {
