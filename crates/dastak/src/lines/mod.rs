@@ -162,14 +162,9 @@ impl Lines {
         self.app.get()?.upgrade()
     }
 
-    /// Health of the trunks.
+    /// State of the trunks.
     pub fn trunks(&self) -> Vec<TrunkHealth> {
         self.phone.trunks()
-    }
-
-    /// Where trunks reach us.
-    pub fn address(&self) -> SocketAddr {
-        self.phone.local_address()
     }
 
     /// Calls that this node holds.
@@ -315,6 +310,18 @@ fn sandbox_trunk(address: SocketAddr) -> Trunk {
         inbound_transport: InboundTransport::Any,
         inbound_auth: false,
         media_from: Vec::new(),
+    }
+}
+
+impl crate::app::lines::Lines for Lines {
+    fn trunks(&self) -> Vec<crate::app::lines::TrunkHealth> {
+        let health =
+            |trunk: TrunkHealth| crate::app::lines::TrunkHealth { name: trunk.name, healthy: trunk.healthy };
+        self.phone.trunks().into_iter().map(health).collect()
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.phone.local_address()
     }
 }
 
