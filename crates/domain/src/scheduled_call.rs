@@ -281,7 +281,7 @@ pub enum WhyIgnored {
 
 /// What became of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum EventOutcome {
     /// The scheduled call may have changed: store it and act.
     Applied,
     /// Nothing changed, and nothing needed to.
@@ -292,28 +292,28 @@ pub enum Verdict {
 
 /// The decision about an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct Transition {
     /// The scheduled call afterwards; the same as before unless applied.
     pub next: ScheduledCall,
     /// What the caller owes.
     pub action: Option<Action>,
     /// Whether the event applied.
-    pub verdict: Verdict,
+    pub outcome: EventOutcome,
 }
 
 /// Decides what an event does to a scheduled call at a moment.
-pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Step {
-    let unchanged = |verdict| Step { next: *call, action: None, verdict };
+pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Transition {
+    let unchanged = |outcome| Transition { next: *call, action: None, outcome };
     match (call.status, call.dialling, event) {
         (Status::Placed | Status::Failed | Status::Cancelled, _, Event::Cancel)
-        | (Status::Scheduled, true, Event::Cancel) => unchanged(Verdict::NotCancellable),
+        | (Status::Scheduled, true, Event::Cancel) => unchanged(EventOutcome::NotCancellable),
         (
             Status::Placed | Status::Failed | Status::Cancelled,
             _,
             Event::Due(_) | Event::Placed | Event::PlacementFailed(_) | Event::Erased | Event::KeyRevoked,
-        ) => unchanged(Verdict::Ignored(WhyIgnored::Over)),
+        ) => unchanged(EventOutcome::Ignored(WhyIgnored::Over)),
         (Status::Scheduled, false, Event::Due(_)) if call.next_attempt_at.is_some_and(|at| at > now) => {
-            unchanged(Verdict::Ignored(WhyIgnored::NotDue))
+            unchanged(EventOutcome::Ignored(WhyIgnored::NotDue))
         }
         (Status::Scheduled, false, Event::Due(facts)) => due(call, &facts, now),
         (Status::Scheduled, false, Event::Cancel) => end(call, Status::Cancelled, None),
@@ -324,20 +324,22 @@ pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Step {
             end(call, Status::Cancelled, Some(Reason::ApiKeyRevoked))
         }
         (Status::Scheduled, false, Event::Placed | Event::PlacementFailed(_)) => {
-            unchanged(Verdict::Ignored(WhyIgnored::NotDialling))
+            unchanged(EventOutcome::Ignored(WhyIgnored::NotDialling))
         }
         (Status::Scheduled, true, Event::Due(_) | Event::KeyRevoked) => {
-            unchanged(Verdict::Ignored(WhyIgnored::Dialling))
+            unchanged(EventOutcome::Ignored(WhyIgnored::Dialling))
         }
         (Status::Scheduled, true, Event::Placed) => end(call, Status::Placed, None),
-        (Status::Scheduled, true, Event::Erased) => {
-            Step { next: ScheduledCall { erased: true, ..*call }, action: None, verdict: Verdict::Applied }
-        }
+        (Status::Scheduled, true, Event::Erased) => Transition {
+            next: ScheduledCall { erased: true, ..*call },
+            action: None,
+            outcome: EventOutcome::Applied,
+        },
         (Status::Scheduled, true, Event::PlacementFailed(failure)) => placement_failed(call, failure, now),
     }
 }
 
-fn due(call: &ScheduledCall, facts: &DueFacts, now: Timestamp) -> Step {
+fn due(call: &ScheduledCall, facts: &DueFacts, now: Timestamp) -> Transition {
     if facts.key_revoked {
         return end(call, Status::Cancelled, Some(Reason::ApiKeyRevoked));
     }
@@ -372,10 +374,10 @@ fn due(call: &ScheduledCall, facts: &DueFacts, now: Timestamp) -> Step {
         return hold(waiting, Reason::RateLimited, Timestamp((now.0.div_euclid(MINUTE) + 1) * MINUTE));
     }
     let next = ScheduledCall { dialling: true, next_attempt_at: None, reason: None, ..call };
-    Step { next, action: Some(Action::Place), verdict: Verdict::Applied }
+    Transition { next, action: Some(Action::Place), outcome: EventOutcome::Applied }
 }
 
-fn window_closed(call: &ScheduledCall, opening: Option<Timestamp>, now: Timestamp) -> Step {
+fn window_closed(call: &ScheduledCall, opening: Option<Timestamp>, now: Timestamp) -> Transition {
     match opening {
         // An opening in the past would come due again at once, in an endless loop.
         Some(opening) => hold(call, Reason::OutsideCallingWindow, opening.max(now.plus(SECOND))),
@@ -383,7 +385,7 @@ fn window_closed(call: &ScheduledCall, opening: Option<Timestamp>, now: Timestam
     }
 }
 
-fn placement_failed(call: &ScheduledCall, failure: PlacementFailure, now: Timestamp) -> Step {
+fn placement_failed(call: &ScheduledCall, failure: PlacementFailure, now: Timestamp) -> Transition {
     match failure {
         PlacementFailure::ProviderErrorBeforeRing if call.erased => {
             end(call, Status::Cancelled, Some(Reason::Erased))
@@ -399,7 +401,7 @@ fn tried(call: &ScheduledCall) -> ScheduledCall {
 }
 
 /// Another try in 15 minutes, unless this was the third.
-fn again(call: &ScheduledCall, reason: Reason, now: Timestamp) -> Step {
+fn again(call: &ScheduledCall, reason: Reason, now: Timestamp) -> Transition {
     if call.attempts >= MAX_TRIES {
         end(call, Status::Failed, Some(reason))
     } else {
@@ -407,14 +409,14 @@ fn again(call: &ScheduledCall, reason: Reason, now: Timestamp) -> Step {
     }
 }
 
-fn hold(call: &ScheduledCall, reason: Reason, at: Timestamp) -> Step {
+fn hold(call: &ScheduledCall, reason: Reason, at: Timestamp) -> Transition {
     let next = ScheduledCall { dialling: false, next_attempt_at: Some(at), reason: Some(reason), ..*call };
-    Step { next, action: Some(Action::WakeAt(at)), verdict: Verdict::Applied }
+    Transition { next, action: Some(Action::WakeAt(at)), outcome: EventOutcome::Applied }
 }
 
-fn end(call: &ScheduledCall, status: Status, reason: Option<Reason>) -> Step {
+fn end(call: &ScheduledCall, status: Status, reason: Option<Reason>) -> Transition {
     let next = ScheduledCall { status, dialling: false, next_attempt_at: None, reason, ..*call };
-    Step { next, action: None, verdict: Verdict::Applied }
+    Transition { next, action: None, outcome: EventOutcome::Applied }
 }
 
 #[cfg(test)]

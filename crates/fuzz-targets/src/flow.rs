@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use domain::conversation::{
-    Channel, CheckFacts, Conversation, Flow, Input, MAX_NODES, MAX_REQUESTS, ModelToolCall, Output, Role,
-    Settings, State, check, is_plus_91, placeholder,
+    Channel, CheckFacts, Conversation, ConversationSettings, Flow, Input, MAX_NODES, MAX_REQUESTS,
+    ModelToolCall, Output, Role, State, check, is_plus_91, placeholder,
 };
 use serde_json::{Map, Value, json};
 
@@ -43,7 +43,7 @@ pub(crate) fn judged(flow: &Flow) {
         "{} turns",
         script.transcript.len()
     );
-    let mut conversation = Conversation::new(flow, Map::new(), Settings::of(Channel::Call, "en"));
+    let mut conversation = Conversation::new(flow, Map::new(), ConversationSettings::of(Channel::Call, "en"));
     take(&mut conversation, Input::Started);
     take(&mut conversation, Input::Heard { text: "yes".into() });
 }
@@ -63,8 +63,11 @@ pub fn play(data: &[u8]) {
     judged(&flow);
     let channel = draw.of(&[Channel::Call, Channel::Chat]);
     let variables = json!({"name": draw.text(), "k1": 7}).as_object().cloned().unwrap_or_default();
-    let mut conversation =
-        Conversation::new(Arc::new(flow), variables, Settings::of(channel, draw.of(&["en", "hi", "xx"])));
+    let mut conversation = Conversation::new(
+        Arc::new(flow),
+        variables,
+        ConversationSettings::of(channel, draw.of(&["en", "hi", "xx"])),
+    );
     let mut outputs = take(&mut conversation, Input::Started);
     outputs.extend(take(&mut conversation, Input::Sounded { said: u64::MAX }));
     assert!(waits_or_ends(&outputs), "started and waits for nothing: {outputs:?}");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::call::{EndCause, Fact, Report, TimedTurn, TurnLatency};
-use domain::conversation::{Channel, Conversation, Expected, Input, Output, Role, Settings};
+use domain::conversation::{Channel, Conversation, ConversationSettings, Expected, Input, Output, Role};
 use domain::ports::{ListenOrder, Listening};
 use domain::speech::SentenceSplitter;
 use tokio::sync::mpsc;
@@ -243,7 +243,7 @@ impl Call {
         desk: Arc<dyn Desk>,
         reports: Reports,
     ) -> Self {
-        let settings = Settings::of(Channel::Call, &order.language);
+        let settings = ConversationSettings::of(Channel::Call, &order.language);
         let conversation = Conversation::new(Arc::clone(&order.flow), order.variables.clone(), settings);
         let now = shared.now();
         Self {

@@ -10,7 +10,7 @@ use crate::time::{DAY, HOUR, MINUTE, SECOND};
 
 /// Something that is done after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum AfterCallStep {
     /// The recording is uploaded to the object store, and the file on the node is deleted.
     Recording,
     /// The stored object of a recording that must no longer be available is deleted.
@@ -21,17 +21,22 @@ pub enum Step {
     FullTranscript,
 }
 
-impl Step {
+impl AfterCallStep {
     /// Every step.
-    pub const ALL: [Step; 4] = [Step::Recording, Step::Discard, Step::Analysis, Step::FullTranscript];
+    pub const ALL: [AfterCallStep; 4] = [
+        AfterCallStep::Recording,
+        AfterCallStep::Discard,
+        AfterCallStep::Analysis,
+        AfterCallStep::FullTranscript,
+    ];
 
     /// The word in the store.
     pub fn as_str(self) -> &'static str {
         match self {
-            Step::Recording => "recording",
-            Step::Discard => "discard",
-            Step::Analysis => "analysis",
-            Step::FullTranscript => "full_transcript",
+            AfterCallStep::Recording => "recording",
+            AfterCallStep::Discard => "discard",
+            AfterCallStep::Analysis => "analysis",
+            AfterCallStep::FullTranscript => "full_transcript",
         }
     }
 
@@ -51,13 +56,13 @@ const RECORDING_TRIED: i64 = 7 * DAY;
 /// When a step that has been tried `attempts` times (at least once) is tried again, in milliseconds from now;
 /// `None` when it has failed for good. `age` is the time since the step was stored. Deleting an object is
 /// tried for ever.
-pub fn retry_in(step: Step, attempts: i64, age: i64) -> Option<i64> {
+pub fn retry_in(step: AfterCallStep, attempts: i64, age: i64) -> Option<i64> {
     let doublings = u32::try_from((attempts - 1).clamp(0, 16)).unwrap_or(16);
     let wait = ((30 * SECOND) << doublings).min(LONGEST_WAIT);
     match step {
-        Step::Discard => Some(wait),
-        Step::Recording => (age + wait <= RECORDING_TRIED).then_some(wait),
-        Step::Analysis | Step::FullTranscript => (attempts < MOST_TRIES).then_some(wait),
+        AfterCallStep::Discard => Some(wait),
+        AfterCallStep::Recording => (age + wait <= RECORDING_TRIED).then_some(wait),
+        AfterCallStep::Analysis | AfterCallStep::FullTranscript => (attempts < MOST_TRIES).then_some(wait),
     }
 }
 
@@ -196,15 +201,15 @@ mod tests {
 
     #[test]
     fn waits_double_and_end() {
-        let analysis: Vec<_> = (1..=7).map(|attempt| retry_in(Step::Analysis, attempt, 0)).collect();
+        let analysis: Vec<_> = (1..=7).map(|attempt| retry_in(AfterCallStep::Analysis, attempt, 0)).collect();
         let minutes = |halves: i64| Some(halves * 30 * SECOND);
         assert_eq!(
             analysis,
             [minutes(1), minutes(2), minutes(4), minutes(8), minutes(16), minutes(32), None]
         );
-        assert_eq!(retry_in(Step::Recording, 40, 6 * DAY), Some(HOUR));
-        assert_eq!(retry_in(Step::Recording, 400, 7 * DAY), None);
-        assert_eq!(retry_in(Step::Discard, i64::MAX, 400 * DAY), Some(HOUR));
+        assert_eq!(retry_in(AfterCallStep::Recording, 40, 6 * DAY), Some(HOUR));
+        assert_eq!(retry_in(AfterCallStep::Recording, 400, 7 * DAY), None);
+        assert_eq!(retry_in(AfterCallStep::Discard, i64::MAX, 400 * DAY), Some(HOUR));
     }
 
     #[test]

@@ -12,7 +12,7 @@ fn played(network: Network, digits: &str) -> String {
     }
     let mut call = Progress::placing();
     let mut notices = Vec::new();
-    let ringing = Step { after_ms: 0, fact: Fact::Ringing };
+    let ringing = ScriptedFact { after_ms: 0, fact: Fact::Ringing };
     for step_ in std::iter::once(&ringing).chain(script(network, to)) {
         if let Some((next, notice)) = step(&call, step_.fact, Timestamp(step_.after_ms)) {
             call = next;

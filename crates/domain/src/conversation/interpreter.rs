@@ -20,7 +20,9 @@ use super::check::Channel;
 use super::effects::{Interpreter, MAX_HEARD};
 use super::graph::{Collect, Document, FieldKind, Flow, Message, Node, NodeKind, Transfer, TransferMode};
 use super::parse::MAX_VARIABLES;
-use super::state::{EndCause, Ended, Exchange, Input, Output, Phase, Role, Settings, State, Turn, Waiting};
+use super::state::{
+    ConversationSettings, EndCause, Ended, Exchange, Input, Output, Phase, Role, State, Turn, Waiting,
+};
 use super::talk::Reply;
 use super::template;
 
@@ -38,7 +40,7 @@ pub struct Conversation {
 impl Conversation {
     /// A conversation that waits for [`Input::Started`]. `variables` are those of the call; the flow's
     /// defaults fill the gaps.
-    pub fn new(flow: Arc<Flow>, mut variables: Map<String, Value>, settings: Settings) -> Self {
+    pub fn new(flow: Arc<Flow>, mut variables: Map<String, Value>, settings: ConversationSettings) -> Self {
         for variable in &flow.variables {
             let absent = variables.get(&variable.name).is_none_or(Value::is_null);
             if let Some(default) = variable.default.as_ref().filter(|_| absent) {

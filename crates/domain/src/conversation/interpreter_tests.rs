@@ -8,20 +8,20 @@ use super::check::Channel;
 use super::effects::MAX_REQUESTS;
 use super::graph::Flow;
 use super::interpreter::{Conversation, MAX_SILENCES};
-use super::state::{Input, ModelToolCall, Output, Role, Settings};
+use super::state::{ConversationSettings, Input, ModelToolCall, Output, Role};
 
-fn start(nodes: Value, settings: Settings) -> Conversation {
+fn start(nodes: Value, settings: ConversationSettings) -> Conversation {
     let graph = json!({"startNodeId": nodes[0]["id"], "nodes": nodes, "variables": [{"name": "name", "required": true}, {"name": "city", "default": "Pune"}]});
     let variables = json!({"name": "Asha", "amount": "1500"}).as_object().cloned().unwrap_or_default();
     Conversation::new(Arc::new(Flow::parse(&graph).expect("a flow")), variables, settings)
 }
 
 pub(super) fn call(nodes: Value) -> Conversation {
-    start(nodes, Settings::default())
+    start(nodes, ConversationSettings::default())
 }
 
 pub(super) fn chat(nodes: Value) -> Conversation {
-    start(nodes, Settings::of(Channel::Chat, "en"))
+    start(nodes, ConversationSettings::of(Channel::Chat, "en"))
 }
 
 /// Outputs, short enough to read.
@@ -562,7 +562,7 @@ fn a_stored_conversation_whose_node_is_gone_ends_with_an_error() {
 
 #[test]
 fn the_agent_speaks_hindi_of_its_own_accord() {
-    let mut conversation = start(talk(), Settings::of(Channel::Call, "hi"));
+    let mut conversation = start(talk(), ConversationSettings::of(Channel::Call, "hi"));
     conversation.step(Input::Started);
     assert_eq!(
         told(conversation.step(Input::ModelFailed { request: 1 }))[0],

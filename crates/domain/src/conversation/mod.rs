@@ -62,6 +62,7 @@ pub use parse::{GraphError, MAX_LIST, MAX_NODES, MAX_TEXT, MAX_VARIABLES};
 pub use phrases::Phrases;
 pub use script::{Script, placeholder, placeholder_with};
 pub use state::{
-    EndCause, Ended, Exchange, Expected, Input, ModelToolCall, Output, Role, Settings, State, Turn,
+    ConversationSettings, EndCause, Ended, Exchange, Expected, Input, ModelToolCall, Output, Role, State,
+    Turn,
 };
 pub use template::{fill, has_stray_braces, is_name, names, text_of};

@@ -11,7 +11,7 @@ use super::effects::MAX_REQUESTS;
 use super::graph::{Flow, NodeKind, TransferMode};
 use super::interpreter::Conversation;
 use super::script::{MAX_TURNS, placeholder};
-use super::state::{EndCause, Input, ModelToolCall, Output, Role, Settings};
+use super::state::{ConversationSettings, EndCause, Input, ModelToolCall, Output, Role};
 use super::{answers, numbers, template, words};
 
 /// Most nodes of a generated graph.
@@ -152,7 +152,7 @@ fn conversation(graph: &Value, channel: Channel) -> Conversation {
     Conversation::new(
         Arc::new(Flow::parse(graph).expect("a graph by shape")),
         variables,
-        Settings::of(channel, "en"),
+        ConversationSettings::of(channel, "en"),
     )
 }
 

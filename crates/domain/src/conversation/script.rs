@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::check::Channel;
 use super::graph::{FieldKind, Flow, NodeKind};
 use super::interpreter::Conversation;
-use super::state::{Expected, Input, Output, Role, Settings, Turn};
+use super::state::{ConversationSettings, Expected, Input, Output, Role, Turn};
 
 /// Most turns of a script.
 pub const MAX_TURNS: usize = 12;
@@ -40,7 +40,7 @@ pub fn placeholder_with(
     connects: &mut dyn FnMut(&[String]) -> bool,
 ) -> Script {
     let mut conversation =
-        Conversation::new(Arc::clone(flow), variables.clone(), Settings::of(Channel::Call, "en"));
+        Conversation::new(Arc::clone(flow), variables.clone(), ConversationSettings::of(Channel::Call, "en"));
     let mut opened = false;
     let mut next = Some(Input::Started);
     for _ in 0..MAX_INPUTS {

@@ -8,10 +8,10 @@ use super::check::Channel;
 use super::graph::{FieldKind, TransferMode};
 use super::phrases::Phrases;
 
-/// Settings of a conversation that are not part of its flow.
+/// ConversationSettings of a conversation that are not part of its flow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Settings {
+pub struct ConversationSettings {
     /// The agent's channel.
     pub channel: Channel,
     /// The interpreter's own sentences.
@@ -22,14 +22,14 @@ pub struct Settings {
     pub max_model_failures: u32,
 }
 
-impl Settings {
+impl ConversationSettings {
     /// The usual settings for an agent's channel and `language`.
     pub fn of(channel: Channel, language: &str) -> Self {
         Self { channel, phrases: Phrases::of(language), max_silences: 3, max_model_failures: 2 }
     }
 }
 
-impl Default for Settings {
+impl Default for ConversationSettings {
     fn default() -> Self {
         Self::of(Channel::Call, "en")
     }
@@ -356,7 +356,7 @@ pub struct Ended {
 /// module: store it, but do not read it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    pub(super) settings: Settings,
+    pub(super) settings: ConversationSettings,
     /// Values by name, whether supplied, default, captured or saved; the newest wins.
     pub(super) variables: Map<String, Value>,
     pub(super) extracted: Map<String, Value>,

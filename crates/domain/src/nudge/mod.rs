@@ -17,8 +17,8 @@ pub use admit::{Admitted, MAX_LIFE, Refused, Request, SKEW, admit};
 pub use codes::{EndCause, OutsideWindow, Refusal, ResultCode, Status, StatusReason};
 pub use retry::{Retry, RetryError, RetryOn};
 pub use step::{
-    BALANCE_RECHECK, DueFacts, Event, LINES_RECHECK, PROVIDER_RECHECK, PlacementFailure, Step, Verdict,
-    WhyIgnored, step,
+    BALANCE_RECHECK, DueFacts, Event, EventOutcome, LINES_RECHECK, PROVIDER_RECHECK, PlacementFailure,
+    Transition, WhyIgnored, step,
 };
 pub use variables::{
     InvalidVariable, MAX_COUNT as MAX_VARIABLES, MAX_TOTAL as MAX_VARIABLES_BYTES, accept_variables,

@@ -23,7 +23,7 @@ pub struct DialOrder {
 
 /// What a carrier knows about a dial whose answer was lost, after a crash.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum DialStatus {
     /// It accepted the call, under this id.
     Taken(String),
     /// It never received the dial.
@@ -58,11 +58,11 @@ pub trait Carrier: Send + Sync {
     }
 
     /// Starts a dial and returns the carrier's id for it. Not called again for the same order unless the
-    /// carrier said [`Standing::Unheard`].
+    /// carrier said [`DialStatus::Unheard`].
     fn dial(&self, order: DialOrder) -> Answer<'_, Result<String, DialError>>;
 
     /// What happened to a dial whose answer was lost.
-    fn ask(&self, order: DialOrder) -> Answer<'_, Standing>;
+    fn ask(&self, order: DialOrder) -> Answer<'_, DialStatus>;
 
     /// The outcome of a dial is stored, so facts about the call may be reported now. If it is not `kept`, the
     /// call has been ended meanwhile and the line must be dropped.
@@ -107,11 +107,11 @@ impl Carrier for Scripted {
         Box::pin(std::future::ready(self.look(&order)))
     }
 
-    fn ask(&self, order: DialOrder) -> Answer<'_, Standing> {
+    fn ask(&self, order: DialOrder) -> Answer<'_, DialStatus> {
         let standing = match self.look(&order) {
-            Ok(provider_call) => Standing::Taken(provider_call),
-            Err(DialError::ProviderErrorBeforeRing) => Standing::Unheard,
-            Err(DialError::Uncertain) => Standing::Unknown,
+            Ok(provider_call) => DialStatus::Taken(provider_call),
+            Err(DialError::ProviderErrorBeforeRing) => DialStatus::Unheard,
+            Err(DialError::Uncertain) => DialStatus::Unknown,
         };
         Box::pin(std::future::ready(standing))
     }

@@ -18,7 +18,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 pub use crate::call::DialError;
-pub use carrier::{Carrier, DialOrder, HangUpFailed, Scripted, Standing};
+pub use carrier::{Carrier, DialOrder, DialStatus, HangUpFailed, Scripted};
 pub use language_model::{Analysis, AnalysisOrder, LanguageModel, Said, TalkOrder, Talking, ToolOffer};
 pub use object_store::{ObjectStore, Pieces};
 pub use speech::{
