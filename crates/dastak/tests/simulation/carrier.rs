@@ -285,7 +285,7 @@ impl World {
         self.fresh.notified().await;
     }
 
-    /// Whoever waits for a slow dial goes on with something else.
+    /// A client does not wait for a slow dial, but goes on with something else.
     pub async fn is_slow(&self) {
         self.slow.notified().await;
     }
