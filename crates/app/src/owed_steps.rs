@@ -1,6 +1,6 @@
 //! The steps that a call owes after its end, as rows for the job `after_calls`.
 
-use domain::call::after::Step;
+use domain::call::after::AfterCallStep;
 use domain::ids::{Id, Recording};
 use store::after_calls::{self, StepRow};
 use store::calls::CallRow;
@@ -11,7 +11,7 @@ use super::call_env::Env;
 use super::{Context, Failure, topics};
 
 /// A step that is due now and that any node can do.
-fn step_of(context: &Context, call: &CallRow, step: Step) -> StepRow {
+fn step_of(context: &Context, call: &CallRow, step: AfterCallStep) -> StepRow {
     StepRow {
         call: call.id,
         step,
@@ -25,7 +25,12 @@ fn step_of(context: &Context, call: &CallRow, step: Step) -> StepRow {
     }
 }
 
-pub(super) fn owe(tx: &mut Tx<'_>, context: &Context, call: &CallRow, step: Step) -> Result<(), Failure> {
+pub(super) fn owe(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    call: &CallRow,
+    step: AfterCallStep,
+) -> Result<(), Failure> {
     after_calls::insert(tx, &step_of(context, call, step))?;
     tx.wake(topics::AFTER_CALLS);
     Ok(())
@@ -44,7 +49,7 @@ pub(super) fn owe_recording(
         node: Some(env.node.to_string()),
         recording: Some(id),
         file: Some(file.to_owned()),
-        ..step_of(&env.context, call, Step::Recording)
+        ..step_of(&env.context, call, AfterCallStep::Recording)
     };
     after_calls::insert(tx, &row)?;
     Ok(())

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use api::error_codes;
 use config::Config;
 use domain::call::RecordedFile;
-use domain::call::after::Step;
+use domain::call::after::AfterCallStep;
 use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::ids::{Call, Id, Recording};
 use domain::ports::{Pieces, ProviderError};
@@ -224,7 +224,7 @@ fn forget(tx: &mut Tx<'_>, context: &Context, row: &RecordingRow) -> Result<(), 
     after_calls::set_recording(tx, row.workspace, row.call, None)?;
     let step = StepRow {
         call: row.call,
-        step: Step::Discard,
+        step: AfterCallStep::Discard,
         workspace: row.workspace,
         node: None,
         recording: Some(row.id),
@@ -330,7 +330,7 @@ async fn adopt(app: &App, id: Id<Call>, file: RecordedFile) -> Result<Adopted, F
         .tx(move |tx| {
             let Some(tenant) = calls::whose(tx, id)? else { return Ok(Adopted::Nobodys) };
             let Some(call) = calls::get_for_update(tx, tenant, id)? else { return Ok(Adopted::Nobodys) };
-            if after_calls::waits(tx, tenant, id, Step::Recording)? {
+            if after_calls::waits(tx, tenant, id, AfterCallStep::Recording)? {
                 return Ok(Adopted::Known);
             }
             let over = call.progress.ended_at.is_some_and(|ended| ended.plus(SPOOL_REST) <= env.context.now);

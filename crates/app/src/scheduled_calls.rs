@@ -9,8 +9,8 @@ use api::scheduled_calls::{NewScheduledCall, Scheduled, ScheduledCallView};
 use domain::call::Fact;
 use domain::ids::{ApiKey, Id};
 use domain::scheduled_call::{
-    Action, DueFacts, Event, PlacementFailure, Reason, Refusal, ScheduleError, Status, Step, Verdict,
-    schedule, step,
+    Action, DueFacts, Event, EventOutcome, PlacementFailure, Reason, Refusal, ScheduleError, Status,
+    Transition, schedule, step,
 };
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
@@ -211,7 +211,7 @@ pub async fn cancel(
                 .ok_or_else(not_found)?;
             let what = if row.state.dialling { "being dialled" } else { row.state.status.as_str() };
             let decided = step(&row.state, Event::Cancel, now);
-            if decided.verdict != Verdict::Applied {
+            if decided.outcome != EventOutcome::Applied {
                 let message = format!("the scheduled call is {what}; only one that waits can be cancelled");
                 return Err(Failure::new(codes::SCHEDULED_CALL_NOT_CANCELLABLE, message)
                     .with_meta(json!({"status": row.state.status.as_str()})));
@@ -227,7 +227,7 @@ pub async fn cancel(
 fn save(
     tx: &mut Tx<'_>,
     row: ScheduledCallRow,
-    decided: &Step,
+    decided: &Transition,
     call: Option<Id<domain::ids::Call>>,
 ) -> Result<ScheduledCallRow, Failure> {
     let row = ScheduledCallRow { state: decided.next, call, ..row };
@@ -274,10 +274,10 @@ pub async fn try_due(
             };
             let facts = DueFacts { key_revoked: !key_ok, minute_free, ..due_facts(&prepared, now) };
             let decided = step(&row.state, Event::Due(facts), now);
-            if decided.verdict != Verdict::Applied {
+            if decided.outcome != EventOutcome::Applied {
                 return Err(Failure::internal(format!(
                     "a due scheduled call was not tried: {:?}",
-                    decided.verdict
+                    decided.outcome
                 )));
             }
             let place = decided.action == Some(Action::Place);
@@ -367,7 +367,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
         _ => (Event::Placed, "placed"),
     };
     let decided = step(&row.state, event, now);
-    if decided.verdict != Verdict::Applied {
+    if decided.outcome != EventOutcome::Applied {
         return Ok(());
     }
     let again = decided.next.status == Status::Scheduled;
@@ -385,7 +385,7 @@ fn end_of_key(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>, now: Timestamp) 
     let more = rows.len() as i64 >= OF_KEY;
     for row in rows {
         let decided = step(&row.state, Event::KeyRevoked, now);
-        if decided.verdict == Verdict::Applied {
+        if decided.outcome == EventOutcome::Applied {
             let (id, call) = (row.id, row.call);
             let row = save(tx, row, &decided, call)?;
             scheduled_calls::record(tx, tenant, id, now, &told("key_revoked", &row, json!([])))?;
@@ -421,7 +421,7 @@ pub fn erase(
     for row in rows {
         let (id, call) = (row.id, row.call);
         let decided = step(&row.state, Event::Erased, now);
-        if decided.verdict == Verdict::Applied {
+        if decided.outcome == EventOutcome::Applied {
             let row = save(tx, row, &decided, call)?;
             scheduled_calls::record(tx, tenant, id, now, &told("erased", &row, json!([])))?;
         }

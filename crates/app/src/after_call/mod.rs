@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use config::Config;
 use domain::call::Report;
-use domain::call::after::{self, Step};
+use domain::call::after::{self, AfterCallStep};
 use domain::ports::{LanguageModel, ObjectStore};
 use runtime::crypto::read_or_create;
 use runtime::ids::Ids;
@@ -112,12 +112,12 @@ pub fn concluded(tx: &mut Tx<'_>, env: &Env, call: &mut CallRow, report: Report)
     after_calls::save_times(tx, call.workspace, call.id, &content)?;
     emit(tx, env, call, "transcript.ready")?;
     if analyse {
-        owe(tx, &env.context, call, Step::Analysis)?;
+        owe(tx, &env.context, call, AfterCallStep::Analysis)?;
     } else if call.outcome.is_some() {
         emit(tx, env, call, "outcome.captured")?;
     }
     if full {
-        owe(tx, &env.context, call, Step::FullTranscript)?;
+        owe(tx, &env.context, call, AfterCallStep::FullTranscript)?;
     }
     Ok(())
 }

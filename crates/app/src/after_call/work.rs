@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::call::after::{self, LEASE, NODE_PATIENCE, Step};
+use domain::call::after::{self, AfterCallStep, LEASE, NODE_PATIENCE};
 use domain::time::Timestamp;
 use store::after_calls::{self, StepRow};
 
@@ -23,10 +23,10 @@ impl Lane {
     /// Both.
     pub const ALL: [Lane; 2] = [Lane::Recordings, Lane::Words];
 
-    fn steps(self) -> &'static [Step] {
+    fn steps(self) -> &'static [AfterCallStep] {
         match self {
-            Lane::Recordings => &[Step::Recording, Step::Discard],
-            Lane::Words => &[Step::Analysis, Step::FullTranscript],
+            Lane::Recordings => &[AfterCallStep::Recording, AfterCallStep::Discard],
+            Lane::Words => &[AfterCallStep::Analysis, AfterCallStep::FullTranscript],
         }
     }
 
@@ -65,10 +65,10 @@ pub async fn next_due(app: &App, lane: Lane) -> Result<Option<Timestamp>, Failur
 /// Does one step that was taken, and puts it off or gives it up when it fails.
 pub async fn work(app: &Arc<App>, row: StepRow) {
     let outcome = match row.step {
-        Step::Recording => recording::keep(app, &row).await,
-        Step::Discard => recording::discard(app, &row).await,
-        Step::Analysis => analysis::analyse(app, &row).await,
-        Step::FullTranscript => full_transcript::make(app, &row).await,
+        AfterCallStep::Recording => recording::keep(app, &row).await,
+        AfterCallStep::Discard => recording::discard(app, &row).await,
+        AfterCallStep::Analysis => analysis::analyse(app, &row).await,
+        AfterCallStep::FullTranscript => full_transcript::make(app, &row).await,
     };
     let done = outcome.unwrap_or_else(|failure| {
         failure.warn_about(row.call, &format!("the step {} after a call failed", row.step.as_str()));
@@ -101,9 +101,9 @@ async fn again(app: &App, row: &StepRow) -> Result<(), Failure> {
 async fn give_up(app: &App, row: &StepRow) -> Result<(), Failure> {
     tracing::error!(call = %row.call, step = row.step.as_str(), attempts = row.attempts, "a step after a call is given up");
     match row.step {
-        Step::Recording => recording::give_up(app, row).await,
-        Step::Discard => Ok(()),
-        Step::Analysis => analysis::give_up(app, row).await,
-        Step::FullTranscript => full_transcript::give_up(app, row).await,
+        AfterCallStep::Recording => recording::give_up(app, row).await,
+        AfterCallStep::Discard => Ok(()),
+        AfterCallStep::Analysis => analysis::give_up(app, row).await,
+        AfterCallStep::FullTranscript => full_transcript::give_up(app, row).await,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::call::{Fact, Status, script};
 use domain::phone::Phone;
-use domain::ports::{DialError, Standing};
+use domain::ports::{DialError, DialStatus};
 use domain::time::Timestamp;
 use store::Tx;
 use store::calls::{self, CallRow};
@@ -81,12 +81,12 @@ fn next_fact(call: &CallRow) -> Option<Fact> {
 async fn recover(app: &App, call: CallRow) -> Result<(), Failure> {
     let standing = match (app.carriers.in_mode(call.mode), dial_order(&call)) {
         (Some(carrier), Some(order)) => app.clock.outside(carrier.ask(order)).await,
-        _ => Standing::Unknown,
+        _ => DialStatus::Unknown,
     };
     let outcome = match standing {
-        Standing::Taken(provider_call) => Ok(provider_call),
-        Standing::Unheard => Err(DialError::ProviderErrorBeforeRing),
-        Standing::Unknown => Err(DialError::Uncertain),
+        DialStatus::Taken(provider_call) => Ok(provider_call),
+        DialStatus::Unheard => Err(DialError::ProviderErrorBeforeRing),
+        DialStatus::Unknown => Err(DialError::Uncertain),
     };
     // How the request that placed it would have been answered is kept for its repeat; nobody waits for it
     // here.

@@ -3,7 +3,7 @@
 use api::error_codes as codes;
 use api::nudges::{BulkCancel, Cancelled, Nudge as NudgeView};
 use domain::ids::{ApiKey, Id, Nudge};
-use domain::nudge::{Event, Status, Verdict, step};
+use domain::nudge::{Event, EventOutcome, Status, step};
 use domain::tenant::{Mode, Tenant};
 use store::Tx;
 use store::nudges::{self, NudgeRow};
@@ -24,7 +24,7 @@ fn end(
     changes: &mut Changes,
 ) -> Result<bool, Failure> {
     let decided = step(&row.state, event, context.now);
-    if decided.verdict != Verdict::Applied {
+    if decided.outcome != EventOutcome::Applied {
         return Ok(false);
     }
     settle(tx, context, row, decided, Why::of(name), changes)?;
@@ -40,7 +40,7 @@ pub async fn cancel(app: &App, tenant: Tenant, mode: Mode, id: Id<Nudge>) -> Res
                 .filter(|row| row.mode == mode)
                 .ok_or_else(|| Failure::not_found("nudge"))?;
             let decided = step(&row.state, Event::Cancel, context.now);
-            if decided.verdict != Verdict::Applied {
+            if decided.outcome != EventOutcome::Applied {
                 let message = if row.state.status == Status::Finished {
                     "the nudge has finished"
                 } else {

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use api::error_codes;
 use domain::compliance::Purpose;
-use domain::nudge::{Action, DueFacts, Event, PlacementFailure, Refusal, StatusReason, Step, Verdict, step};
+use domain::nudge::{
+    Action, DueFacts, Event, EventOutcome, PlacementFailure, Refusal, StatusReason, Transition, step,
+};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, Timestamp};
@@ -221,7 +223,7 @@ impl DueRound {
             prepared.from == OwnNumber::NotOwned && self.known.numbers(tx, row.workspace)?.is_empty();
         let (facts, mut checks) = facts(&row, &prepared, key_ok, owns_none);
         let mut decided = step(&row.state, Event::Due(facts), self.env.context.now);
-        if decided.verdict != Verdict::Applied {
+        if decided.outcome != EventOutcome::Applied {
             // Not due after all; the queue must not ask for it again at once.
             return self.postpone(tx, row, changes);
         }
@@ -290,7 +292,7 @@ impl DueRound {
         &mut self,
         tx: &mut Tx<'_>,
         mut row: NudgeRow,
-        decided: Step,
+        decided: Transition,
         prepared: &Prepared,
         why: Why,
         changes: &mut Changes,
@@ -324,7 +326,7 @@ impl DueRound {
 }
 
 /// The carrier is left alone: as if it had been asked and had refused before any ring.
-fn paused(placing: Step, now: Timestamp) -> Step {
+fn paused(placing: Transition, now: Timestamp) -> Transition {
     step(&placing.next, Event::PlacementFailed(PlacementFailure::ProviderErrorBeforeRing), now)
 }
 

@@ -1,7 +1,7 @@
 //! What a fact about its call does to a nudge.
 
 use domain::call::{Fact, Status as CallStatus};
-use domain::nudge::{EndCause, Event, PlacementFailure, Verdict, step};
+use domain::nudge::{EndCause, Event, EventOutcome, PlacementFailure, step};
 use store::Tx;
 use store::calls::CallRow;
 use store::nudges;
@@ -52,7 +52,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     };
     let (event, name) = event(call, fact);
     let decided = step(&row.state, event, env.context.now);
-    if decided.verdict != Verdict::Applied {
+    if decided.outcome != EventOutcome::Applied {
         return Ok(());
     }
     if fact == Fact::NotPlaced {

@@ -13,7 +13,7 @@ mod read;
 
 use api::nudges::{Attempt, Nudge as NudgeView, RetryBody};
 use domain::ids::{Call, Id};
-use domain::nudge::{Action, Notice, Nudge, Status, StatusReason, Step};
+use domain::nudge::{Action, Notice, Nudge, Status, StatusReason, Transition};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, Timestamp};
 use domain::wallet::talk_seconds;
@@ -173,7 +173,7 @@ fn settle(
     tx: &mut Tx<'_>,
     context: &Context,
     mut row: NudgeRow,
-    step: Step,
+    step: Transition,
     why: Why,
     changes: &mut Changes,
 ) -> Result<NudgeRow, Failure> {

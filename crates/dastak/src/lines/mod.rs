@@ -38,7 +38,7 @@ use std::time::Duration;
 use domain::call::{EndCause, Fact, Network, Wish, script};
 use domain::ids::{Call, Id};
 use domain::phone::Phone as Number;
-use domain::ports::{Answer, Carrier, DialError, DialOrder, HangUpFailed, Scripted, Standing};
+use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed, Scripted};
 use domain::tenant::Tenant;
 use domain::time::SECOND;
 use providers::GuardedClient;
@@ -386,15 +386,15 @@ impl Carrier for LineCarrier {
         })
     }
 
-    fn ask(&self, order: DialOrder) -> Answer<'_, Standing> {
+    fn ask(&self, order: DialOrder) -> Answer<'_, DialStatus> {
         Box::pin(async move {
             if let Some(network) = order.network {
                 return Scripted(network).ask(order).await;
             }
             match self.0.lock().get(&order.call) {
-                Some(held) => Standing::Taken(held.provider_call.clone()),
+                Some(held) => DialStatus::Taken(held.provider_call.clone()),
                 // Another node, or this one before a crash, may have sent the INVITE.
-                None => Standing::Unknown,
+                None => DialStatus::Unknown,
             }
         })
     }

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::call::{Fact, Network, Step, refusal, script};
+use domain::call::{Fact, Network, ScriptedFact, refusal, script};
 use domain::phone::Phone as Number;
 use domain::ports::{DialError, SpeakOrder, Synthesiser};
 use telephony::media::{Ear, Engine, Line, Tick};
@@ -101,7 +101,7 @@ async fn play(mut call: IncomingCall, voice: Arc<dyn Synthesiser>) {
         None => {}
     }
     let started = Instant::now();
-    let at = |step: &Step| started + Duration::from_millis(step.after_ms.unsigned_abs());
+    let at = |step: &ScriptedFact| started + Duration::from_millis(step.after_ms.unsigned_abs());
     let steps = script(Network::Sandbox, number);
     let Some(first) = steps.first() else { return call.reject(404).await };
     call.ring().await;
