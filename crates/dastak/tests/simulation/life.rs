@@ -153,7 +153,7 @@ async fn start(
         receivers: Some(Arc::new(Mail(world.clone()))),
     };
     let app = assemble(parts).expect("the service");
-    start_jobs(&app, &wakes);
+    start_jobs(&app, &wakes, None);
     (app, writer)
 }
 

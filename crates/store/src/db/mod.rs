@@ -113,6 +113,19 @@ impl StoreMetrics {
             conflicts: Counter::default(),
         }
     }
+
+    /// Adds them to the figures of a process.
+    pub fn register(&self, registry: &mut prometheus_client::registry::Registry) {
+        registry.register("store_commit_seconds", "Time of one commit", self.commit_seconds.clone());
+        registry.register("store_batch_size", "Transactions that shared one commit", self.batch_size.clone());
+        registry.register("store_queued", "Transactions that wait for a writer", self.queued.clone());
+        registry.register("store_connections_in_use", "Connections in use", self.in_use.clone());
+        registry.register(
+            "store_conflicts",
+            "Transactions that ran again after a conflict",
+            self.conflicts.clone(),
+        );
+    }
 }
 
 /// Rows that one statement of [`Tx::insert_all`] inserts at most. Who writes very many does so by as many at
