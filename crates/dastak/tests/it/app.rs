@@ -15,6 +15,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use providers::guarded_client::{GuardedClient, Limits, Policy, Request, SystemResolver};
 use serde_json::{Value, json};
 
+use crate::closed;
+
 /// A running service with a store of its own.
 pub struct TestApp {
     service: Option<Service>,
@@ -65,6 +67,13 @@ static SERIAL: AtomicU32 = AtomicU32::new(0);
 
 fn unique() -> String {
     format!("t{}_{}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed))
+}
+
+/// For a test that one engine is enough for. Its name ends in `_on_sqlite`, by which runs on PostgreSQL skip
+/// it.
+pub fn needs_sqlite() {
+    let postgres = std::env::var("TEST_ENGINE").is_ok_and(|engine| engine == "postgres");
+    assert!(!postgres, "this test needs SQLite; with PostgreSQL, run `-- --skip _on_sqlite`");
 }
 
 /// A database of its own on the test server.
@@ -194,8 +203,8 @@ impl TestApp {
         (config, std::mem::take(&mut self.folder))
     }
 
-    /// Ends the service as a crash does: in the middle of whatever it does, telling nobody. It must have been
-    /// started inside `runtime`.
+    /// Ends the service as a crash does: in the middle of its work. It must have been started inside
+    /// `runtime`.
     pub fn crash(mut self, runtime: tokio::runtime::Runtime) -> (Config, PathBuf) {
         let service = self.service.take().expect("running");
         let config = Config { public_url: String::new(), ..service.app.config.clone() };
@@ -229,7 +238,7 @@ impl TestApp {
             if condition(&answer) {
                 return answer;
             }
-            // Gives what waits outside a while.
+            // Gives work that waits for the outside some time.
             self.advance(0).await;
         }
         panic!("{path} never came to be as expected: {}", self.get(key, path).await.text);
@@ -358,7 +367,7 @@ impl Drop for TestApp {
     }
 }
 
-/// Every answer has its documented status and the documented shape.
+/// Every answer has its documented status, the documented shape, and no field beyond it.
 #[track_caller]
 fn conforms(method: &str, path: &str, answer: &Answer) {
     let path = path.split('?').next().unwrap_or(path);
@@ -373,6 +382,9 @@ fn conforms(method: &str, path: &str, answer: &Answer) {
     let Some(operation) = rows.iter().find(|operation| !operation.path.contains('{')).or(rows.first()) else {
         return;
     };
+    if let Some(field) = closed::undescribed(method, operation.path, answer.status, &answer.json) {
+        panic!("{method} {path}: {field} is not described: {}", answer.text);
+    }
     if let Some((_, shape)) = operation.answers.iter().find(|(status, _)| *status == answer.status) {
         if let (Some(shape), None) = (shape, operation.content_type)
             && let Err(misfit) = shape().check(&mut answer.json.clone())

@@ -10,12 +10,12 @@ use crate::app::Workspace;
 use crate::worlds::{Desk, Things, keyed};
 
 /// Ids of everything in the first workspace that a path can name.
-struct Ids {
-    agent: String,
-    number: String,
-    key: String,
-    tool: String,
-    endpoint: String,
+pub struct Ids {
+    pub agent: String,
+    pub number: String,
+    pub key: String,
+    pub tool: String,
+    pub endpoint: String,
 }
 
 async fn first(desk: &Desk, path: &str) -> String {
@@ -24,7 +24,7 @@ async fn first(desk: &Desk, path: &str) -> String {
 }
 
 impl Ids {
-    async fn of(desk: &Desk) -> Self {
+    pub async fn of(desk: &Desk) -> Self {
         let workspace = &desk.workspace.id;
         let tool =
             json!({"type": "webhook", "name": "look_up", "config": {"url": "https://example.com/tool"}});
@@ -46,7 +46,7 @@ impl Ids {
 }
 
 /// A body that fits, so that only the id can be what is refused.
-fn body(operation: &Operation, things: &Things) -> Value {
+pub fn body(operation: &Operation, things: &Things) -> Value {
     match operation.id {
         "setAgentStatus" => json!({"status": "draft"}),
         "saveFlow" => json!({"graph": {"nodes": []}, "baseVersion": 1}),
@@ -57,7 +57,7 @@ fn body(operation: &Operation, things: &Things) -> Value {
     }
 }
 
-fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
+pub fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
     let one = match operation.path.trim_start_matches("/v1/").split('/').next().unwrap_or_default() {
         "agents" => &ids.agent,
         "calls" => &things.call,
