@@ -12,6 +12,7 @@
 
 use std::fmt;
 
+use data_encoding::HEXLOWER;
 use ring::digest::{SHA256, digest};
 
 use crate::tenant::Mode;
@@ -336,17 +337,8 @@ impl Row {
             &self.consent_ref,
         ];
         // Strings always serialize.
-        hex(digest(&SHA256, &serde_json::to_vec(&covered).unwrap_or_default()).as_ref())
+        HEXLOWER.encode(digest(&SHA256, &serde_json::to_vec(&covered).unwrap_or_default()).as_ref())
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digits = b"0123456789abcdef";
-    bytes
-        .iter()
-        .flat_map(|byte| [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]])
-        .map(char::from)
-        .collect()
 }
 
 /// The first place where a chain is not what was written.
@@ -550,9 +542,9 @@ pub(crate) mod tests {
             r#"["0000000000000000000000000000000000000000000000000000000000000000","1","2025-11-21T04:40:00.001Z","call_1","allowed","","#,
             r#""{\"pack\":\"generic-safe@1\",\"gates\":[{\"gate\":\"dnd\",\"verdict\":\"pass\"}]}","","",""]"#
         );
-        assert_eq!(row.integrity_hash, hex(digest(&SHA256, bytes.as_ref()).as_ref()));
+        assert_eq!(row.integrity_hash, HEXLOWER.encode(digest(&SHA256, bytes.as_ref()).as_ref()));
         assert_eq!(
-            hex(digest(&SHA256, b"abc").as_ref()),
+            HEXLOWER.encode(digest(&SHA256, b"abc").as_ref()),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         );
     }

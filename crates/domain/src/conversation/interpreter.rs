@@ -86,11 +86,6 @@ impl Conversation {
         &self.state
     }
 
-    /// What to store, when the conversation is no longer needed.
-    pub fn into_state(self) -> State {
-        self.state
-    }
-
     /// What was said so far, in order.
     pub fn transcript(&self) -> Vec<Turn> {
         let turn = |exchange: &Exchange| match exchange {

@@ -333,16 +333,6 @@ impl EndCause {
             Self::ModelUnavailable | Self::Error => "error",
         }
     }
-
-    /// The `endCause` of a chat, whose agent is said to have ended what it handed over.
-    pub fn of_chat(self) -> &'static str {
-        match self {
-            Self::AgentEnded | Self::TransferHandoff => "agent_ended",
-            Self::CallerHangup => "abandoned",
-            Self::SilenceTimeout => "idle_timeout",
-            Self::ModelUnavailable | Self::Error => "ai_unavailable",
-        }
-    }
 }
 
 /// How a conversation ended.
