@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 pg=$(mktemp -d) && heard=$(mktemp) && trap 'scripts/postgres.sh stop "$pg"; rm -f "$heard"' EXIT
 chmod 755 "$pg"
+python3 scripts/licenses.py --check
 cargo clippy --workspace --all-targets --quiet -- -D warnings
 echo "== everything but calls in real time, the service on SQLite"
 TEST_ENGINE=sqlite cargo test --workspace --quiet --lib --bins --test '[!p]*' --test 'p[!h]*'
