@@ -8,7 +8,7 @@ use providers::chain::{self, Set};
 use providers::speech::offline;
 
 use crate::config::Config;
-use crate::voice::Speech;
+use voice::Speech;
 
 /// The offline set: programs of this machine, and an answerer without a model.
 #[derive(Clone)]

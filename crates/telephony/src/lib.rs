@@ -7,7 +7,7 @@
 //! | `sip` | signalling: trunks and their health, calls out and in, hold, refer, session timers |
 //! | `tones` | the tones of keys and beeps |
 //!
-//! What the call is about is not known here: `dastak::voice` holds the conversation.
+//! What the call is about is not known here: the `voice` crate holds the conversation.
 
 pub mod media;
 pub mod settings;

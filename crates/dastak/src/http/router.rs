@@ -19,10 +19,10 @@ use serde_json::{Map, Value, json};
 
 use super::body::Incoming;
 use super::handler::{Body, Handler, Outcome, Reply, Request};
-use super::rate_limit::{self, Budget};
-use super::shares::Client;
 use crate::app::access::Caller;
 use crate::app::idempotency::Once;
+use crate::app::limits::rates::{self, Budget};
+use crate::app::limits::shares::Client;
 use crate::app::{App, Failure};
 use crate::runtime::crypto;
 
@@ -100,7 +100,7 @@ impl Router {
                 );
             }
             if failure.of_store {
-                app.told.store_failed();
+                app.readiness.store_failed();
             }
             Reply::failure(&failure, &id)
         });
@@ -268,7 +268,7 @@ async fn authorize(
     if caller.0.workspace.suspended {
         return Err(Failure::new(error_codes::WORKSPACE_SUSPENDED, "the workspace is suspended"));
     }
-    let (budget, admitted) = rate_limit::admit(app, &caller, operation.rate, now).await;
+    let (budget, admitted) = rates::admit(app, &caller, operation.rate, now).await;
     seen.budget = Some(budget);
     admitted?;
     match operation.access {

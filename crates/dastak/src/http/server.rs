@@ -14,9 +14,9 @@ use tokio_rustls::TlsAcceptor;
 
 use super::connection::Paced;
 use super::router::Router;
-use super::shares::Share;
 use crate::app::App;
 use crate::app::access::network_of;
+use crate::app::limits::shares::Share;
 use crate::config::Network;
 
 /// Largest head of a request, and most bytes that a connection reads ahead.

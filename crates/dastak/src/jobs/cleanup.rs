@@ -31,7 +31,7 @@ pub async fn run(app: Arc<App>, mut job: Job) {
 /// Drops everything that is old enough; when to come again.
 async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     let now = app.clock.now();
-    super::webhooks::sweep(app).await?;
+    app.webhooks.sweep().await?;
     let files_left = super::after_calls::sweep(app).await;
     loop {
         // Keys that are made from now on are not old before tomorrow.

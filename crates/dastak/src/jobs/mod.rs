@@ -10,5 +10,4 @@ pub mod lines;
 pub mod live_calls;
 pub mod log_marks;
 pub mod scheduled_calls;
-pub mod webhooks;
 pub mod wishes;

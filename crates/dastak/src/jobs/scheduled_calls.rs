@@ -11,8 +11,8 @@ use store::scheduled_calls::{ScheduledCallId, due, next_due};
 use store::{DbError, workspaces};
 use tokio::task::JoinSet;
 
+use crate::app::limits::rates;
 use crate::app::{App, Failure, access, calls, scheduled_calls};
-use crate::http::rate_limit;
 use crate::runtime::clock::{Job, Woken};
 
 /// Scheduled calls looked at in one round, and how many of them one workspace may have while others wait.
@@ -146,11 +146,10 @@ async fn try_within_limit(
         return Err(Failure::not_found("workspace"));
     };
     let place =
-        rate_limit::take_call(app, tenant, access::limit(&workspace, "callsPerMinute"), app.clock.now())
-            .await?;
+        rates::take_call(app, tenant, access::limit(&workspace, "callsPerMinute"), app.clock.now()).await?;
     let tried = scheduled_calls::try_due(app, tenant, id, place.is_some()).await;
     if let Some(place) = place.filter(|_| !matches!(tried, Ok(Some(_)))) {
-        rate_limit::give_back(app, place).await?;
+        rates::give_back(app, place).await?;
     }
     tried
 }

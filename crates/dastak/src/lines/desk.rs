@@ -18,7 +18,7 @@ use super::facts::Facts;
 use super::session::Session;
 use super::transfer::{Bridge, Fork, Referred, bring};
 use crate::app::{App, calls, tool_calls};
-use crate::voice::{self, Command, TransferFailure, TransferOrder};
+use voice::{self, Command, TransferFailure, TransferOrder};
 
 /// The desk of one call.
 pub(super) struct Desk {
@@ -129,7 +129,7 @@ async fn hung_up(orders: &mut Receiver<Command>) {
     while !matches!(orders.recv().await, None | Some(Command::HangUp(_))) {}
 }
 
-impl voice::Desk for Desk {
+impl voice::CallServices for Desk {
     fn call_tool(&self, tool_id: &str, arguments: Map<String, Value>) -> Answer<'_, Result<Value, String>> {
         let tool_id = tool_id.to_owned();
         Box::pin(async move {

@@ -43,7 +43,7 @@ fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u
 impl Collector for LineFigures {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let Some(lines) = self.lines.upgrade() else { return Ok(()) };
-        let (sip, sound) = (lines.phone.figures(), lines.engine.figures());
+        let (sip, sound) = (lines.user_agent.figures(), lines.engine.figures());
         let e = &mut encoder;
         gauge(e, "calls_held", "Calls that this node holds", lines.lock().len())?;
         gauge(

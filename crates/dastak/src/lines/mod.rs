@@ -38,20 +38,20 @@ use std::time::Duration;
 use domain::call::{EndCause, Fact, Network, Wish, script};
 use domain::ids::{Call, Id};
 use domain::phone::Phone as Number;
-use domain::ports::{Answer, Carrier, DialError, DialOrder, HangUpFailed, Scripted, Standing};
+use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed, Scripted};
 use domain::tenant::Tenant;
 use domain::time::SECOND;
 use providers::GuardedClient;
 use telephony::media::Engine;
 use telephony::settings::{Codec, Encryption, InboundTransport, NumberFormat, Settings, Transport, Trunk};
-use telephony::sip::{Dial, DialFailed, Inbound, LegControl, Phone, TrunkHealth};
+use telephony::sip::{Dial, DialFailed, Inbound, LegControl, TrunkHealth, UserAgent};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::app::App;
 use crate::config::{Carrier as Kind, Config};
 use crate::speech::Offline;
-use crate::voice::{Command, Recordings, Speech};
+use voice::{Command, Recordings, Speech};
 
 pub use figures::{LineFigures, ProviderFigures};
 pub use probe::probe;
@@ -65,7 +65,7 @@ const LAST_FACTS: Duration = Duration::from_secs(3);
 
 /// The lines of this node.
 pub struct Lines {
-    phone: Phone,
+    user_agent: UserAgent,
     engine: Engine,
     network: Option<sandbox::Phones>,
     /// Calls at once over the sandbox's phones; trunks have their own caps.
@@ -135,9 +135,9 @@ impl Lines {
             None
         };
         let (inbound, answering) = inbound::Doorbell::new();
-        let phone = open_phone(settings, engine.clone(), Arc::new(inbound)).await?;
+        let user_agent = open_user_agent(settings, engine.clone(), Arc::new(inbound)).await?;
         let lines = Arc::new(Self {
-            phone,
+            user_agent,
             engine,
             network,
             cap: if sandbox { config.telephony.sandbox_lines } else { usize::MAX },
@@ -162,14 +162,9 @@ impl Lines {
         self.app.get()?.upgrade()
     }
 
-    /// Health of the trunks.
+    /// State of the trunks.
     pub fn trunks(&self) -> Vec<TrunkHealth> {
-        self.phone.trunks()
-    }
-
-    /// Where trunks reach us.
-    pub fn address(&self) -> SocketAddr {
-        self.phone.local_address()
+        self.user_agent.trunks()
     }
 
     /// Calls that this node holds.
@@ -240,7 +235,7 @@ impl Lines {
     }
 
     async fn close(&self) {
-        self.phone.stop().await;
+        self.user_agent.stop().await;
         if let Some(network) = &self.network {
             network.stop().await;
         }
@@ -277,12 +272,16 @@ impl Lines {
 
 /// Opens the SIP side. With port 0 the datagrams' port is free, but the same one for connections may be
 /// another program's: another is tried.
-async fn open_phone(settings: Settings, engine: Engine, inbound: Arc<dyn Inbound>) -> Result<Phone, String> {
+async fn open_user_agent(
+    settings: Settings,
+    engine: Engine,
+    inbound: Arc<dyn Inbound>,
+) -> Result<UserAgent, String> {
     const TRIES: usize = 10;
     let mut tries = if settings.listen.port() == 0 { TRIES } else { 1 };
     loop {
         tries -= 1;
-        match Phone::start(settings.clone(), engine.clone(), inbound.clone()).await {
+        match UserAgent::start(settings.clone(), engine.clone(), inbound.clone()).await {
             Err(why) if tries > 0 => tracing::debug!(why, "another port is tried for SIP"),
             outcome => return outcome,
         }
@@ -315,6 +314,18 @@ fn sandbox_trunk(address: SocketAddr) -> Trunk {
         inbound_transport: InboundTransport::Any,
         inbound_auth: false,
         media_from: Vec::new(),
+    }
+}
+
+impl crate::app::lines::Lines for Lines {
+    fn trunks(&self) -> Vec<crate::app::lines::TrunkHealth> {
+        let health =
+            |trunk: TrunkHealth| crate::app::lines::TrunkHealth { name: trunk.name, healthy: trunk.healthy };
+        self.user_agent.trunks().into_iter().map(health).collect()
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.user_agent.local_address()
     }
 }
 
@@ -355,7 +366,7 @@ impl Carrier for LineCarrier {
                 trunk: None,
                 ring_timeout: None,
             };
-            let leg = match lines.phone.dial(dial).await {
+            let leg = match lines.user_agent.dial(dial).await {
                 Ok(leg) => leg,
                 Err(DialFailed::ProviderErrorBeforeRing { status, reason }) => {
                     tracing::warn!(call = %order.call, status, reason, "no trunk took the call");
@@ -370,15 +381,15 @@ impl Carrier for LineCarrier {
         })
     }
 
-    fn ask(&self, order: DialOrder) -> Answer<'_, Standing> {
+    fn ask(&self, order: DialOrder) -> Answer<'_, DialStatus> {
         Box::pin(async move {
             if let Some(network) = order.network {
                 return Scripted(network).ask(order).await;
             }
             match self.0.lock().get(&order.call) {
-                Some(held) => Standing::Taken(held.provider_call.clone()),
+                Some(held) => DialStatus::Taken(held.provider_call.clone()),
                 // Another node, or this one before a crash, may have sent the INVITE.
-                None => Standing::Unknown,
+                None => DialStatus::Unknown,
             }
         })
     }

@@ -6,12 +6,12 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::call::{Fact, Network, Step, refusal, script};
+use domain::call::{Fact, Network, ScriptedFact, refusal, script};
 use domain::phone::Phone as Number;
 use domain::ports::{DialError, SpeakOrder, Synthesiser};
 use telephony::media::{Ear, Engine, Line, Tick};
 use telephony::settings::Settings;
-use telephony::sip::{Inbound, IncomingCall, Leg, LegEvent, Phone};
+use telephony::sip::{Inbound, IncomingCall, Leg, LegEvent, UserAgent};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
@@ -40,7 +40,7 @@ const SPEECH_TICKS: u32 = 10;
 
 /// The phones.
 pub(super) struct Phones {
-    phone: Phone,
+    user_agent: UserAgent,
 }
 
 impl Phones {
@@ -66,18 +66,18 @@ impl Phones {
             user_agent: "sandbox".into(),
             trunks: vec![caller],
         };
-        let phone = super::open_phone(settings, engine, Arc::new(Exchange { voice })).await?;
-        Ok(Self { phone })
+        let user_agent = super::open_user_agent(settings, engine, Arc::new(Exchange { voice })).await?;
+        Ok(Self { user_agent })
     }
 
     /// Where they are called.
     pub(super) fn address(&self) -> SocketAddr {
-        self.phone.local_address()
+        self.user_agent.local_address()
     }
 
     /// Hangs everything up.
     pub(super) async fn stop(&self) {
-        self.phone.stop().await;
+        self.user_agent.stop().await;
     }
 }
 
@@ -101,7 +101,7 @@ async fn play(mut call: IncomingCall, voice: Arc<dyn Synthesiser>) {
         None => {}
     }
     let started = Instant::now();
-    let at = |step: &Step| started + Duration::from_millis(step.after_ms.unsigned_abs());
+    let at = |step: &ScriptedFact| started + Duration::from_millis(step.after_ms.unsigned_abs());
     let steps = script(Network::Sandbox, number);
     let Some(first) = steps.first() else { return call.reject(404).await };
     call.ring().await;

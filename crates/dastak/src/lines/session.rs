@@ -19,7 +19,7 @@ use super::transfer::{Fork, ForkedEar, Referral};
 use super::{Held, Lines};
 use crate::app::{App, calls};
 use crate::config::MachineAnswer;
-use crate::voice::{self, Amd, Command, HearingSettings, Order};
+use voice::{self, Amd, Command, HearingSettings, Order};
 
 /// Longest wait for the outcome of the dial to be stored; its lease is over by then, and somebody else has
 /// given the call up.

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use super::desk::Desk;
 use super::facts::Facts;
 use crate::app::calls::{self, Leg, LegFact, LegKind, LegRefused};
-use crate::voice::{self, TransferFailure, TransferOrder};
+use voice::{self, TransferFailure, TransferOrder};
 
 // Every person who is rung is a leg of the call in the store: decided on before the dial (gates, decision
 // log, line, money), told of when it is answered and when it is over.
@@ -134,7 +134,7 @@ impl Bridge {
 
     /// Says to both that the time is up.
     pub(super) async fn take_leave(&self, desk: &Desk) {
-        let words = voice::Lines::of(&desk.talk.language).time_is_up;
+        let words = voice::CallPhrases::of(&desk.talk.language).time_is_up;
         for line in [&desk.line, &self.line] {
             line.clear();
         }
@@ -286,7 +286,7 @@ async fn ring(
     };
     let (lines, facts, number) = (desk.lines.clone(), desk.facts.clone(), leg.number);
     let dialled = tokio::spawn(async move {
-        match lines.phone.dial(dial).await {
+        match lines.user_agent.dial(dial).await {
             Ok(SipLeg { control, events }) => {
                 Ok((Person { control: Some(control), facts, leg: number }, events))
             }

@@ -1,0 +1,117 @@
+//! What all transactions that change a call share: the carriers, storing the call, and its events.
+
+use std::sync::Arc;
+
+use config::{Carrier as Kind, Config};
+use domain::call::{Fact, Network};
+use domain::ports::{Carrier, Scripted};
+use domain::tenant::Mode;
+use domain::time::SECOND;
+use domain::wallet::talk_seconds;
+use serde_json::{Value, json};
+use store::Tx;
+use store::calls::{self, CallRow};
+
+use super::events::{self, NewEvent};
+use super::{Context, Failure};
+
+/// The end of the lease in which nothing is dialled any more: a dial that is on its way must have reached the
+/// carrier when somebody asks.
+pub(crate) const LEASE_MARGIN: i64 = 15 * SECOND;
+
+/// Who places calls, in each mode.
+#[derive(Clone)]
+pub struct Carriers {
+    /// Calls of test keys.
+    pub test: Arc<dyn Carrier>,
+    /// Calls of live keys; `None` with `telephony.carrier = none`.
+    pub live: Option<Arc<dyn Carrier>>,
+}
+
+impl Carriers {
+    /// The carriers that the settings name, without telephone lines: the sandbox is its table then, and SIP
+    /// trunks are nobody.
+    pub fn of(config: &Config) -> Self {
+        let sandbox = || Arc::new(Scripted(Network::Sandbox)) as Arc<dyn Carrier>;
+        Self {
+            test: Arc::new(Scripted(Network::Test)),
+            live: (config.telephony.carrier == Kind::Sandbox).then(sandbox),
+        }
+    }
+
+    /// The carrier of a world.
+    pub fn in_mode(&self, mode: Mode) -> Option<&Arc<dyn Carrier>> {
+        match mode {
+            Mode::Test => Some(&self.test),
+            Mode::Live => self.live.as_ref(),
+        }
+    }
+}
+
+/// What placed a call and goes on from its facts. It is called once for every fact that was applied, in the
+/// same transaction, after the call is saved and its own events are written. The row is the call afterwards;
+/// after [`Fact::NotPlaced`] it is gone from the store.
+pub type Follower = fn(&mut Tx<'_>, &Env, &CallRow, Fact) -> Result<(), Failure>;
+
+/// What the transactions of calls need beside the store; cheap to copy.
+#[derive(Clone)]
+pub struct Env {
+    /// The moment, new ids and keys.
+    pub context: Context,
+    /// Who places calls.
+    pub carriers: Carriers,
+    /// Calls at once on the whole platform.
+    pub platform_lines: i64,
+    /// Name of this node: files of its calls lie here.
+    pub node: Arc<str>,
+    /// What goes on from a call's facts.
+    pub followers: &'static [Follower],
+}
+
+/// Stores the call as it is now.
+pub(crate) fn save(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<(), Failure> {
+    if !calls::save(tx, row)? {
+        return Err(Failure::internal("a call was changed by somebody who did not hold it"));
+    }
+    row.version += 1;
+    Ok(())
+}
+
+/// Writes a call event (docs/contract/webhooks.md#call-data).
+pub(crate) fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str) -> Result<(), Failure> {
+    emit_with(tx, env, row, kind, Value::Null)
+}
+
+/// The same, with fields of its own beside the usual ones.
+pub(crate) fn emit_with(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &CallRow,
+    kind: &'static str,
+    extra: Value,
+) -> Result<(), Failure> {
+    let progress = &row.progress;
+    let mut data = json!({
+        "callId": row.id,
+        "agentId": row.agent,
+        "campaignId": row.campaign,
+        "contactId": row.contact,
+        "externalRef": row.external_ref,
+        "direction": row.direction,
+        "toNumber": row.to_number,
+        "fromNumber": row.from_number,
+        "answeredAt": progress.answered_at,
+        "endedAt": progress.ended_at,
+        "durationSeconds": progress.talk_ms.map(talk_seconds),
+        "endCause": progress.end_cause,
+        "outcome": row.outcome,
+        "metadata": row.metadata,
+    });
+    if let (Value::Object(data), Value::Object(extra)) = (&mut data, extra) {
+        data.extend(extra);
+    }
+    let (agent, contact) = (row.agent.map(|id| id.to_string()), row.contact.map(|id| id.to_string()));
+    let event = NewEvent { kind, mode: row.mode, agent: agent.as_deref(), contact: contact.as_deref(), data };
+    events::emit(tx, &env.context, row.workspace, event)?;
+    Ok(())
+}
