@@ -59,6 +59,7 @@ computes() {
         step "schemathesis" scripts/schemathesis.sh
 }
 
+step "licences" python3 scripts/licenses.py --check
 step "lints" cargo clippy --workspace --all-targets -- -D warnings
 step "build" cargo test --workspace --no-run
 waits & lanes+=($!)

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use ipnet::IpNet;
+
 /// How messages travel to a trunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
@@ -69,32 +71,18 @@ impl InboundTransport {
 
 /// Addresses that begin with the same bits: `203.0.113.0/24`, or one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Network {
-    address: IpAddr,
-    bits: u8,
-}
+pub struct Network(IpNet);
 
 impl Network {
     /// Whether the address is one of them. IPv4 within IPv6 counts as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
-        match (self.address, address.to_canonical()) {
-            (IpAddr::V4(ours), IpAddr::V4(other)) => {
-                let apart = u32::from(ours) ^ u32::from(other);
-                apart.checked_shr(32 - u32::from(self.bits)).unwrap_or(0) == 0
-            }
-            (IpAddr::V6(ours), IpAddr::V6(other)) => {
-                let apart = u128::from(ours) ^ u128::from(other);
-                apart.checked_shr(128 - u32::from(self.bits)).unwrap_or(0) == 0
-            }
-            _ => false,
-        }
+        self.0.contains(&address.to_canonical())
     }
 }
 
 impl From<IpAddr> for Network {
     fn from(address: IpAddr) -> Self {
-        let address = address.to_canonical();
-        Self { address, bits: if address.is_ipv4() { 32 } else { 128 } }
+        Self(address.to_canonical().into())
     }
 }
 
@@ -103,12 +91,7 @@ impl FromStr for Network {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         let text = text.trim();
-        let Some((address, bits)) = text.split_once('/') else {
-            return text.parse::<IpAddr>().map(Self::from).map_err(drop);
-        };
-        let address = address.parse::<IpAddr>().map_err(drop)?;
-        let bits = bits.parse::<u8>().map_err(drop)?;
-        (bits <= if address.is_ipv4() { 32 } else { 128 }).then_some(Self { address, bits }).ok_or(())
+        text.parse().map(Self).or_else(|_| text.parse::<IpAddr>().map(Self::from)).map_err(drop)
     }
 }
 
