@@ -8,7 +8,6 @@ pub mod conversation;
 pub mod decision_log;
 pub mod delivery;
 pub mod ids;
-pub mod money;
 pub mod nudge;
 pub mod phone;
 pub mod ports;

@@ -245,7 +245,7 @@ fn openapi(operator: bool) -> Result<(), String> {
     let which = if operator { Document::Operator } else { Document::Public };
     let text = serde_json::to_string_pretty(&document(which, &values.brand, &values.key_prefix))
         .map_err(|why| why.to_string())?;
-    // Whoever reads may have seen enough.
+    // The reader of a pipe may close it early.
     match std::io::Write::write_all(&mut std::io::stdout(), format!("{text}\n").as_bytes()) {
         Err(why) if why.kind() != std::io::ErrorKind::BrokenPipe => Err(why.to_string()),
         _ => Ok(()),

@@ -31,7 +31,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::call::{EndCause, Fact, Report};
-use domain::conversation::{Channel, Conversation, Input, Output, Settings};
+use domain::conversation::{Channel, Conversation, ConversationSettings, Input, Output};
 use domain::ports::{Heard, LanguageModel};
 use tokio::sync::mpsc;
 
@@ -170,7 +170,7 @@ impl Call {
         services: Arc<dyn CallServices>,
         reports: Reports,
     ) -> Self {
-        let settings = Settings::of(Channel::Call, &order.language);
+        let settings = ConversationSettings::of(Channel::Call, &order.language);
         let conversation = Conversation::new(Arc::clone(&order.flow), order.variables.clone(), settings);
         let now = ear.now();
         let language = order.language.clone();
