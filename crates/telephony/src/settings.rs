@@ -50,16 +50,16 @@ pub enum Encryption {
 /// How a trunk may bring calls to us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InboundTransport {
-    /// Any way. The sender of a datagram can be forged.
+    /// Over any transport. The sender of a datagram can be forged.
     Any,
-    /// A connection, encrypted or not: its sender is who it says.
+    /// Over a connection, encrypted or not: its sender cannot be forged.
     Tcp,
     /// An encrypted connection.
     Tls,
 }
 
 impl InboundTransport {
-    /// Whether a new call may come this way.
+    /// Whether a new call may come over this transport.
     pub fn takes(self, transport: Transport) -> bool {
         match self {
             InboundTransport::Any => true,
@@ -69,12 +69,12 @@ impl InboundTransport {
     }
 }
 
-/// Addresses that begin with the same bits: `203.0.113.0/24`, or one address.
+/// A network, `203.0.113.0/24`, or one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network(IpNet);
 
 impl Network {
-    /// Whether the address is one of them. IPv4 within IPv6 counts as IPv4.
+    /// Whether the address belongs to it. IPv4 within IPv6 counts as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(&address.to_canonical())
     }
@@ -100,8 +100,8 @@ impl FromStr for Network {
 pub struct Trunk {
     /// Its name in logs, metrics and `doctor`.
     pub name: String,
-    /// Host or address, with a port or without (then SRV records of a host name are asked, and 5060 or 5061
-    /// is the default).
+    /// Host or address, with or without a port. Without one, SRV records of a host name are looked up, and 5060
+    /// or 5061 is the default.
     pub address: String,
     /// How messages travel.
     pub transport: Transport,
@@ -117,22 +117,22 @@ pub struct Trunk {
     pub codecs: Vec<Codec>,
     /// Form of dialled numbers.
     pub number_format: NumberFormat,
-    /// The number shown when the call names none, and the user part of `From` when the carrier wants its own;
-    /// the call's own number goes into `P-Asserted-Identity` as well.
+    /// The caller's number in `From`, for carriers that want their own there; the number of the call goes into
+    /// `P-Asserted-Identity`.
     pub caller_id: Option<String>,
     /// Whether sound is encrypted.
     pub encryption: Encryption,
     /// Seconds between two OPTIONS; 0 sends none, and the trunk counts as healthy.
     pub options_interval: Duration,
-    /// Most calls at once over it.
+    /// How many calls it carries at once.
     pub channels: u32,
-    /// Networks that its messages come from beside `address`; whoever speaks from elsewhere gets no answer.
+    /// Networks that its messages come from, besides `address`. Messages from elsewhere get no answer.
     pub inbound_from: Vec<Network>,
     /// How calls may come in.
     pub inbound_transport: InboundTransport,
     /// Whether calls that come in must prove that they know `username` and `password`.
     pub inbound_auth: bool,
-    /// Networks that its sound comes from, beside the address that the SDP names and the one that signals.
+    /// Networks that its sound comes from, besides the address that the SDP names and the one that signals.
     pub media_from: Vec<Network>,
 }
 
@@ -143,9 +143,9 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// TLS, with certificate chain and key (PEM files).
     pub tls: Option<(SocketAddr, PathBuf, PathBuf)>,
-    /// Certificates (PEM) to trust for TLS trunks, beside the well-known ones.
+    /// Certificates (PEM) to trust for TLS trunks, besides the well-known ones.
     pub tls_ca: Option<PathBuf>,
-    /// What SDP and Contact say behind a NAT; the local address toward the trunk otherwise.
+    /// The address that SDP and Contact name behind a NAT; if none, the local address toward the trunk.
     pub public_address: Option<IpAddr>,
     /// First and last RTP port, both included.
     pub rtp_ports: (u16, u16),
