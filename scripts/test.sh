@@ -29,3 +29,5 @@ echo "== signatures, by a library from outside"
 scripts/verify-signature.sh
 echo "== schemathesis"
 scripts/schemathesis.sh
+echo "== generated clients"
+scripts/clients.sh

@@ -1,7 +1,7 @@
 //! The delivery log, replays, and what an erasure does to it (docs/contract/webhooks.md#log).
 
 use api::error_codes;
-use api::webhooks::DeliveryView;
+use api::webhooks::Delivery as DeliveryView;
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
 use domain::tenant::{Mode, Tenant};
 use serde_json::Value;

@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use api::agents::{FlowBody, FlowSaved, FlowView, MAX_GRAPH};
+use api::agents::{Flow as FlowView, FlowEdit, MAX_GRAPH, SavedFlow};
 use api::error_codes::{AGENT_LOCKED, FLOW_CONFLICT, FLOW_NOT_READY};
 use domain::conversation::{
     self, Channel, CheckFacts, Flow, Issue, Level, blocks_publishing, is_plus_91, one_step,
@@ -298,7 +298,7 @@ fn new_id(context: &Context) -> String {
 }
 
 /// Draft, published flow, and what keeps the draft from being published.
-pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView<Vec<Issue>>, Failure> {
+pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView, Failure> {
     let (row, draft, published, tool_ids) = app
         .store
         .read(move |tx| {
@@ -325,12 +325,7 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView<Ve
 
 /// Saves a draft over the version it was made from. It may be incomplete; what is not a flow graph at all is
 /// refused.
-pub async fn save(
-    app: &App,
-    tenant: Tenant,
-    id: Id<Agent>,
-    body: FlowBody,
-) -> Result<FlowSaved<Vec<Issue>>, Failure> {
+pub async fn save(app: &App, tenant: Tenant, id: Id<Agent>, body: FlowEdit) -> Result<SavedFlow, Failure> {
     let flow = Flow::parse(&body.graph).map_err(|why| {
         let field = if why.field == "graph" { why.field } else { format!("graph.{}", why.field) };
         Failure::field(&field, why.message)
@@ -367,11 +362,11 @@ pub async fn save(
             Ok(draft_version)
         })
         .await?;
-    Ok(FlowSaved { draft_version, issues })
+    Ok(SavedFlow { draft_version, issues })
 }
 
 /// Makes the draft the flow that conversations run.
-pub async fn publish(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView<Vec<Issue>>, Failure> {
+pub async fn publish(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView, Failure> {
     let now = app.clock.now();
     for _ in 0..ATTEMPTS {
         let (row, text, tool_ids) = app

@@ -240,13 +240,12 @@ impl Stop {
 }
 
 fn openapi(operator: bool) -> Result<(), String> {
-    use api::openapi::{Document, document};
+    use api::openapi::{Document, document, to_text};
     let values = Values::default().config(false)?;
     let which = if operator { Document::Operator } else { Document::Public };
-    let text = serde_json::to_string_pretty(&document(which, &values.brand, &values.key_prefix))
-        .map_err(|why| why.to_string())?;
-    // Whoever reads may have seen enough.
-    match std::io::Write::write_all(&mut std::io::stdout(), format!("{text}\n").as_bytes()) {
+    let text = to_text(&document(which, &values.brand, &values.key_prefix));
+    // The reader may close the pipe before the end.
+    match std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes()) {
         Err(why) if why.kind() != std::io::ErrorKind::BrokenPipe => Err(why.to_string()),
         _ => Ok(()),
     }
