@@ -3,13 +3,17 @@
 SPEECH = espeak-ng:espeak-ng pocketsphinx_continuous:pocketsphinx /usr/share/pocketsphinx/model/en-us/en-us/mdef:pocketsphinx-en-us
 PEERS = sipp:sip-tester baresip:baresip-core flite:flite sox:sox
 
-.PHONY: run test bench soak openapi lint packages
+.PHONY: run check test bench soak openapi packages
 
 run: ## everything on this machine, with no account anywhere
 	@command -v cc >/dev/null || scripts/packages.sh cc:build-essential
 	@scripts/packages.sh $(SPEECH) || echo "without these packages the sandbox's phones are silent: calls go by its table alone" >&2
 	@echo "building; the first time takes some minutes" >&2
 	cargo run --quiet --bin dastak -- dev
+
+check: ## for daily work: format, lints, unit tests, and the tests over HTTP on SQLite
+	@scripts/packages.sh cc:build-essential
+	scripts/check.sh
 
 test: packages ## every test, on both engines
 	scripts/test.sh
@@ -19,9 +23,6 @@ packages:
 
 openapi: ## rewrites the golden API document
 	cargo run --quiet --bin dastak -- openapi > openapi.json
-
-lint:
-	cargo clippy --workspace --all-targets -- -D warnings
 
 bench: packages ## ratios against named yardsticks, in one run
 	scripts/bench.sh

@@ -1,33 +1,70 @@
 #!/usr/bin/env bash
 # Every test; the service's own suite on both engines. Fails when something is missing.
-# Everything is built as one selection (--workspace): another selection has other features of its dependencies, and would be built anew.
+#
+# Everything is built first, as one selection (--workspace): another selection has other features of its dependencies, and would be built anew.
+# Then two lanes run side by side: what waits for real time (telephones, time-outs) and needs little of the machine, and what computes, which
+# yields to it (nice). Nothing is tried twice. What a step printed stays in target/tests/; of a step that fails, what failed first is shown.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-pg=$(mktemp -d) && heard=$(mktemp) && trap 'scripts/postgres.sh stop "$pg"; rm -f "$heard"' EXIT
+logs=target/tests pg=$(mktemp -d)
+rm -rf "$logs" && mkdir -p "$logs"
 chmod 755 "$pg"
-cargo clippy --workspace --all-targets --quiet -- -D warnings
-echo "== everything but calls in real time, the service on SQLite"
-TEST_ENGINE=sqlite cargo test --workspace --quiet --lib --bins --test '[!p]*' --test 'p[!h]*'
-cargo test --workspace --quiet --doc
-echo "== calls in real time"
-# Once: a test that fails now and then has a cause. They wait for conditions, so what else the machine has to do only makes them slow.
-if ! cargo test --workspace --quiet --test phone 2>&1 | tee "$heard"; then
-    # They run one after the other, and what failed is listed in that order.
-    first=$(awk '/^---- .* stdout ----$/ { sub(/^---- /, ""); sub(/ stdout ----$/, ""); print; exit }' "$heard")
-    echo "calls in real time: ${first:-the build} failed first:" >&2
-    awk -v start="---- $first stdout ----" '$0 == start { on = 1 } on && /^(stack backtrace:|note:)/ { exit } on' "$heard" >&2
-    exit 1
-fi
-echo "== the service on PostgreSQL"
-TEST_POSTGRES_URL=$(PG_OPTIONS="-c fsync=off -c synchronous_commit=off" scripts/postgres.sh start "$pg")
-export TEST_POSTGRES_URL
-TEST_ENGINE=postgres cargo test --workspace --quiet --test it --test process
-export DASTAK="${CARGO_TARGET_DIR:-target}/debug/dastak"
-echo "== the README as pasted"
-python3 scripts/readme.py "$DASTAK"
-echo "== signatures, by a library from outside"
-scripts/verify-signature.sh
-echo "== schemathesis"
-scripts/schemathesis.sh
-echo "== generated clients"
-scripts/clients.sh
+set -m # each lane is a process group
+lanes=()
+end() {
+    for lane in "${lanes[@]}"; do kill -- "-$lane" 2>/dev/null || true; done
+    scripts/postgres.sh stop "$pg"
+}
+trap end EXIT
+# Threads for tests that wait for real time rather than for a processor; the telephone tests take turns among themselves.
+waiting=32
+
+# step NAME COMMAND…
+step() {
+    local name="$1" log="$logs/${1//[^a-zA-Z0-9]/-}.log" began=$SECONDS
+    shift
+    if "$@" >"$log" 2>&1; then
+        echo "== $name: $((SECONDS - began)) s"
+        return
+    fi
+    {
+        echo "== $name: FAILED after $((SECONDS - began)) s; all that it printed is in $log"
+        local first
+        first=$(awk '/^test .* \.\.\. FAILED/ { print $2; exit }' "$log")
+        if [ -n "$first" ]; then
+            echo "$first failed first:"
+            awk -v start="---- $first stdout ----" '$0 == start { on = 1 } on && /^(stack backtrace:|note:)/ { exit } on' "$log"
+        else
+            tail -n 40 "$log"
+        fi
+    } >&2
+    return 1
+}
+
+waits() {
+    step "calls in real time" cargo test --workspace --test phone -- --test-threads $waiting &&
+        step "signalling and sound in real time" cargo test --workspace --test sip --test media -- --test-threads $waiting
+}
+
+computes() {
+    local on_postgres="-c fsync=off -c synchronous_commit=off"
+    export DASTAK="${CARGO_TARGET_DIR:-target}/debug/dastak"
+    step "everything else, the service on SQLite" env TEST_ENGINE=sqlite cargo test --workspace --lib --bins \
+        --test it --test process --test simulation --test voice --test wire --test offline_speech --test media_sdp --test replay -- --skip _on_postgres &&
+        TEST_POSTGRES_URL=$(PG_OPTIONS="$on_postgres" scripts/postgres.sh start "$pg") && export TEST_POSTGRES_URL &&
+        step "the service on PostgreSQL" env TEST_ENGINE=postgres cargo test --workspace --test it --test process -- --skip _on_sqlite &&
+        step "examples in the documentation" cargo test --workspace --doc &&
+        step "the README as pasted" python3 scripts/readme.py "$DASTAK" &&
+        step "signatures, by a library from outside" scripts/verify-signature.sh &&
+        step "schemathesis" scripts/schemathesis.sh &&
+        step "generated clients" scripts/clients.sh
+}
+
+step "lints" cargo clippy --workspace --all-targets -- -D warnings
+step "build" cargo test --workspace --no-run
+waits & lanes+=($!)
+(renice -n 10 "$BASHPID" >/dev/null && computes) & lanes+=($!)
+for _ in "${lanes[@]}"; do
+    wait -n
+done
+echo "every test passed in $((SECONDS / 60)) min $((SECONDS % 60)) s"

@@ -1,6 +1,6 @@
-//! Telephones that answer: a small SIP peer over UDP, and one socket for the sound of all its calls. It is
-//! written for measuring: what arrives is timed when it is read, not when a 20 ms tick comes, and a call
-//! costs it next to nothing. Everything else of SIP is tried elsewhere.
+//! Telephones that answer: a small SIP peer over UDP, with one socket for the sound of all its calls. It is
+//! made for measuring: packets are timed when they are read, not at a 20 ms tick, and a call costs next to
+//! nothing. The rest of SIP is tested elsewhere.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 use crate::sound;
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// Samples of a packet.
+/// Samples in a packet.
 const TICK: usize = 160;
 /// Silence of the agent after which the customer speaks.
 const POLITE: Duration = Duration::from_millis(400);
-/// An answer that does not come by then never comes.
+/// How long to wait for an answer of the agent.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What one call was like.
+/// What was measured in one call.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
     /// When its INVITE was read.
@@ -34,30 +34,30 @@ pub struct Seen {
     pub turns: Vec<(Instant, Instant)>,
     /// Turns that were never answered.
     pub unanswered: usize,
-    /// A BYE was read or answered.
+    /// Whether a BYE was received or answered.
     pub over: bool,
 }
 
 enum Doing {
-    /// Hears the agent; has heard something since.
+    /// Listens to the agent; whether anything was heard since.
     Listening(bool),
-    /// Speaks, this packet next.
+    /// Speaks; the next packet.
     Speaking(usize),
     /// Has spoken, and waits for the answer.
     Waiting(Instant),
 }
 
 struct Call {
-    /// Where our sound goes.
+    /// Where the sound is sent.
     remote: SocketAddr,
     doing: Doing,
     last_loud: Instant,
     sequence: u16,
     /// The number that was called.
     number: String,
-    /// The answer to the INVITE, should it be repeated.
+    /// The answer to the INVITE, kept in case the INVITE is repeated.
     answer: String,
-    /// A BYE of ours.
+    /// The BYE that was sent.
     goodbye: String,
     from: SocketAddr,
     slot: u32,
@@ -66,7 +66,7 @@ struct Call {
 #[derive(Default)]
 struct State {
     calls: HashMap<String, Call>,
-    /// Call-IDs by the port that the other side sends its sound from.
+    /// Call-IDs by the port from which the other side sends its sound.
     by_port: HashMap<u16, String>,
     seen: HashMap<String, Seen>,
     next_slot: u32,
@@ -80,7 +80,7 @@ struct Shared {
     speech: Vec<u8>,
 }
 
-/// The telephones. They hang up when dropped only by falling silent.
+/// The telephones. When dropped, they fall silent without hanging up.
 pub struct Callee {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
@@ -102,7 +102,7 @@ impl Shared {
 }
 
 impl Callee {
-    /// Starts them; whatever a customer says takes `speech`.
+    /// Starts them; everything that a customer says takes `speech`.
     pub fn start(speech: Duration) -> Result<Self, String> {
         let text = |why: std::io::Error| why.to_string();
         let (sip, rtp) =
@@ -124,17 +124,17 @@ impl Callee {
         Ok(Self { shared, threads })
     }
 
-    /// Where they are called.
+    /// The SIP port.
     pub fn port(&self) -> u16 {
         self.shared.sip.local_addr().map_or(0, |address| address.port())
     }
 
-    /// What the call to this number was like so far.
+    /// What was measured so far in the call to this number.
     pub fn seen(&self, number: &str) -> Seen {
         self.shared.lock().seen.get(number).cloned().unwrap_or_default()
     }
 
-    /// What all calls were like.
+    /// What was measured in all calls.
     pub fn all_seen(&self) -> Vec<Seen> {
         self.shared.lock().seen.values().cloned().collect()
     }
@@ -147,7 +147,7 @@ impl Callee {
         }
     }
 
-    /// Calls that go on.
+    /// Number of live calls.
     pub fn calls(&self) -> usize {
         self.shared.lock().calls.len()
     }
@@ -209,7 +209,7 @@ impl Shared {
     }
 
     fn send(&self, text: &str, to: SocketAddr) {
-        // What is lost here is repeated by whoever waits for it.
+        // The other side repeats a lost message.
         let _ = self.sip.send_to(text.as_bytes(), to);
     }
 

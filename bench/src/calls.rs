@@ -13,7 +13,7 @@ use crate::skeleton::{call, workspace};
 
 const CONNECTIONS: usize = 64;
 const TIME: Duration = Duration::from_secs(5);
-/// The calls of the filled table lie in this month.
+/// The month of the calls in the filled table.
 const FIRST: i64 = 1_790_000_000_000;
 const MONTH: i64 = 30 * 86_400_000;
 const DAY: i64 = 86_400_000;
@@ -39,8 +39,8 @@ pub async fn agent(address: &str, key: &str) -> Result<String, String> {
     Ok(agent)
 }
 
-/// Puts `count` ended calls of one month into a stopped store, spread evenly over its time, 20 agents and
-/// `count / 3` people.
+/// Puts `count` ended calls of one month into a stopped store, spread evenly over time, over 20 agents and
+/// over `count / 3` people.
 fn fill(data: &Path, workspace: &str, count: i64) -> Result<(), String> {
     let mut conn = rusqlite::Connection::open(data.join("dastak.db")).map_err(|why| why.to_string())?;
     let tx = conn.transaction().map_err(|why| why.to_string())?;
@@ -89,7 +89,7 @@ fn fill(data: &Path, workspace: &str, count: i64) -> Result<(), String> {
             }
         }
     }
-    // The hours of India time that the calls lie in, not packed yet.
+    // The hours of India time that contain the calls, not packed yet.
     tx.execute(
         "insert into call_hours (workspace, hour, version, changed_at, built) \
          select workspace, (started_at + 19800000) / 3600000, 1, max(ended_at), 0 from calls where workspace = ?1 and mode = 'live' \

@@ -1,5 +1,5 @@
-//! Sound: how many lines one sound thread carries. Each line hears a caller who speaks all the time through a
-//! full voice detector, and speaks itself. The other side is a process of its own.
+//! Sound: how many lines one sound thread carries. Each line runs a full voice detector on a caller who
+//! speaks all the time, and speaks itself. The other side is a separate process.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
@@ -42,7 +42,7 @@ impl Ear for Detector {
     fn starved(&mut self, _: u32) {}
 }
 
-/// Something with the ways of speech: harmonics of a gliding pitch, in syllables.
+/// A sound similar to speech: harmonics of a gliding pitch, in syllables.
 fn speech(seconds: usize) -> Vec<i16> {
     (0..seconds * 8000)
         .map(|index| {
@@ -56,8 +56,8 @@ fn speech(seconds: usize) -> Vec<i16> {
         .collect()
 }
 
-/// The other side of all lines, in a process of its own: `bench lines peer <lines>`. Ends when its input
-/// does.
+/// The other side of all lines, as a separate process: `bench lines peer <lines>`. It ends when its standard
+/// input ends.
 fn peer(lines: usize) -> Result<(), String> {
     let text = |why: std::io::Error| why.to_string();
     let socket = UdpSocket::bind((HERE, 0)).map_err(text)?;
@@ -68,8 +68,8 @@ fn peer(lines: usize) -> Result<(), String> {
         let _ = std::io::stdin().read(&mut [0; 1]);
         std::process::exit(0);
     });
-    // µ-law of a voice needs no encoder here: noise with an envelope does as well for the detector's work,
-    // which does not depend on the sound.
+    // Noise with an envelope replaces an encoded voice, because the detector's work does not depend on the
+    // sound.
     let sound: Vec<u8> = speech(4)
         .into_iter()
         .map(|sample| {
@@ -109,7 +109,7 @@ fn cpu_seconds() -> f64 {
         .filter_map(|task| {
             let stat = std::fs::read_to_string(task.path().join("stat")).ok()?;
             stat.contains("(sound-0)").then_some(())?;
-            // Nanoseconds on the CPU: `stat` counts in hundredths of a second, and by samples.
+            // Nanoseconds of CPU time; `stat` counts in hundredths of a second and by sampling.
             let schedule = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
             schedule.split_ascii_whitespace().next()?.parse::<f64>().ok()
         })
@@ -186,7 +186,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     );
     let mut most = 0;
     for count in STEPS {
-        // A new engine for each: the peer knows the ports from the first.
+        // A new engine for each round, because the peer learns the ports from its first packets.
         let ports = (FIRST_PORT, FIRST_PORT + 2 * count as u16);
         let engine = Engine::start(Settings { ports, threads: 1 }).map_err(|why| why.to_string())?;
         let round = connect(&engine, count)?;

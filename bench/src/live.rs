@@ -1,5 +1,5 @@
-//! A service with a trunk and loopback providers, a workspace and agents: what runs with real calls begin
-//! with.
+//! A service with a trunk, loopback providers, a workspace and agents: the start of every run with real
+//! calls.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -37,9 +37,9 @@ pub struct Setup<'a> {
     pub peer: u16,
     /// Base URL of the providers.
     pub providers: &'a str,
-    /// The cores that it may use, as `taskset -c` takes them.
+    /// The cores that it may use, in the syntax of `taskset -c`.
     pub cores: Option<&'a str>,
-    /// Seconds that an unanswered dial rings.
+    /// How many seconds an unanswered dial rings.
     pub ring_timeout: u32,
 }
 
@@ -105,7 +105,7 @@ impl Live {
         Ok(agent)
     }
 
-    /// Places a call; its id.
+    /// Places a call and returns its id.
     pub async fn place(&self, agent: &str, number: &str) -> Result<String, String> {
         let placed = self.api("POST", "/v1/calls", &json!({"agentId": agent, "toNumber": number})).await?;
         text(&placed["interactionId"])
@@ -124,7 +124,7 @@ impl Live {
         Ok(Figures(answer))
     }
 
-    /// Waits until a figure is zero; what it is at last.
+    /// Waits until a figure is zero and returns its last value.
     pub async fn until_zero(&self, name: &str, patience: Duration) -> Result<f64, String> {
         let started = Instant::now();
         loop {
@@ -137,12 +137,12 @@ impl Live {
     }
 }
 
-/// What `/metrics` said.
+/// The text of `/metrics`.
 #[derive(Clone)]
 pub struct Figures(String);
 
 impl Figures {
-    /// A figure, its labels summed; 0 when there is none of the name.
+    /// A figure, summed over its labels; 0 when there is none with the name.
     pub fn of(&self, name: &str) -> f64 {
         let value = |line: &str| line.rsplit(' ').next().and_then(|value| value.parse::<f64>().ok());
         let named = |line: &&str| line.split([' ', '{']).next() == Some(name);

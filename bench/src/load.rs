@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// What one run showed.
+/// The results of one run.
 #[derive(Debug, Clone)]
 pub struct Figures {
     /// Requests answered per second.
@@ -21,7 +21,7 @@ pub struct Figures {
     pub answers: u64,
     /// Answers that were not 2xx.
     pub refused: u64,
-    /// The first of them, as it came.
+    /// The first of them, unchanged.
     pub refusal: String,
 }
 
@@ -132,7 +132,7 @@ struct Refused {
     first: OnceLock<String>,
 }
 
-/// Reads one answer; its status, and how many bytes of the buffer it takes.
+/// Reads one answer and returns its status and its length in bytes.
 async fn answer(socket: &mut TcpStream, buffer: &mut [u8]) -> std::io::Result<(u16, usize)> {
     let broken = |what: &str| std::io::Error::other(what.to_owned());
     let mut filled = 0;

@@ -1,5 +1,5 @@
-//! Speech and language providers that answer at once: what a turn takes beyond them is the service's own.
-//! They speak the OpenAI-compatible forms over HTTP, so the service reaches them as it reaches real ones.
+//! Speech and language providers that answer at once, so that the time of a turn is the service's own. They
+//! use the OpenAI-compatible protocol over HTTP, so the service reaches them like real ones.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,12 +13,11 @@ use serde_json::{Value, json};
 
 use crate::sound;
 
-/// What every turn of the customer is understood as: an answer that is whole, so that the shortest silence
-/// ends the turn.
+/// The recognised text of every turn: a complete answer, so that the shortest silence ends the turn.
 const WORDS: &str = "Yes, please.";
 /// What the agent says.
 const REPLY: &str = "All right, I will write that down for you.";
-/// Samples a second of what is spoken.
+/// Sample rate of the speech, in hertz.
 const RATE: usize = 24_000;
 
 /// The providers, in this process.
@@ -35,7 +34,7 @@ struct Shared {
 }
 
 impl Loopback {
-    /// Starts them; every sentence takes `sentence` to say.
+    /// Starts them; speaking a sentence takes `sentence`.
     pub async fn start(sentence: Duration) -> Result<Self, String> {
         let asked = Arc::default();
         let samples = (sentence.as_secs_f64() * RATE as f64) as usize;
@@ -56,7 +55,7 @@ impl Loopback {
         Ok(Self { base: format!("http://{address}/v1"), asked })
     }
 
-    /// When the model was asked, since the last time this was read.
+    /// When the model was asked, since the last call of this.
     pub fn asked(&self) -> Vec<Instant> {
         std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,8 +1,8 @@
-//! Load and ratio runs against the release binary. Every figure stands beside a yardstick of the same run: a
-//! bare axum handler that answers a constant JSON, driven by the same generator on the same machine. Nothing
+//! Load and ratio runs against the release binary. Every figure is shown next to a yardstick of the same run:
+//! a bare axum handler that answers a constant JSON, under the same generator on the same machine. Nothing
 //! here asserts; `docs/performance.md` names the machine.
 
-// Load lives in real time.
+// Load needs real time.
 #![allow(clippy::disallowed_methods)]
 
 mod callee;
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         Some("webhooks") => runtime.block_on(webhooks::run()),
         Some("calls") => runtime.block_on(calls::run()),
         Some("nudges") => {
-            // `bench nudges 0 100000` asks for these only.
+            // `bench nudges 0 100000` runs only these.
             let asked: Vec<u64> = arguments.iter().skip(1).filter_map(|text| text.parse().ok()).collect();
             runtime.block_on(nudges::run(if asked.is_empty() {
                 &[0, 10_000, 100_000, 1_000_000]

@@ -1,7 +1,7 @@
-//! Nudges and the dialler: accepted durably, then 10,000 due at once beside the lone nudge of a second
-//! workspace, with few and with many others pending. The agents' compliance pack is open from a minute after
-//! midnight (from midnight itself it would be one with the evening, and open at nine), but nudges end at
-//! 20:55 in India: from then to midnight nothing is dialled and the run says so.
+//! Nudges and the dialler: nudges are accepted durably, then 10,000 are due at once while a second workspace
+//! has a single one, with few and with many others pending. The agents' compliance pack is open from one
+//! minute after midnight (from midnight on, it would continue the evening's window and open at nine). Nudges
+//! end at 20:55 in India, so from then to midnight nothing is dialled, and the run says so.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::skeleton::{call, workspace};
 
 const CONNECTIONS: usize = 64;
 const DUE: u64 = 10_000;
-/// Bursts beside the same number of others pending.
+/// Number of bursts with the same number of others pending.
 const BURSTS: u64 = 5;
-/// Time in which all nudges of a burst are accepted, milliseconds.
+/// Time in which all nudges of a burst are accepted, in milliseconds.
 const LEAD: i64 = 20_000;
-/// No burst takes longer.
+/// Longest time for a burst.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 #[allow(clippy::disallowed_methods)]
@@ -29,7 +29,7 @@ fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
-/// A workspace that can dial, and an agent of it.
+/// A workspace that can dial, with an agent.
 async fn desk(address: &str, token: &str, number: &str) -> Result<Desk, String> {
     let (id, key) = workspace(address, token).await?;
     let limits = json!({"limits": {"pendingNudges": 10_000_000, "concurrentCalls": 1_000_000}});
@@ -52,7 +52,7 @@ async fn desk(address: &str, token: &str, number: &str) -> Result<Desk, String> 
     Ok(Desk { id, key, agent })
 }
 
-/// Copies the one nudge of a stopped store until `count` more are pending, each to a number of its own.
+/// Copies the only nudge of a stopped store until `count` more are pending, each to a different number.
 fn fill(data: &Path, workspace: &str, count: u64) -> Result<(), String> {
     let mut conn = rusqlite::Connection::open(data.join("dastak.db")).map_err(|why| why.to_string())?;
     let tx = conn.transaction().map_err(|why| why.to_string())?;
@@ -99,7 +99,7 @@ fn fill(data: &Path, workspace: &str, count: u64) -> Result<(), String> {
 fn create(agent: &str, key: &str, number: u64, scheduled_at: i64, expires_at: i64) -> Vec<u8> {
     let body = format!(
         r#"{{"agentId":"{agent}","toNumber":"+91{}","scheduledAt":"{}","expiresAt":"{}"}}"#,
-        // Every number ends in 1234: no magic digits of the sandbox.
+        // Every number ends in 1234, which is not a magic number of the sandbox.
         6_000_001_234 + number * 10_000,
         Timestamp(scheduled_at),
         Timestamp(expires_at)
@@ -118,7 +118,7 @@ fn calls(data: &Path, workspace: &str) -> Result<i64, String> {
     open(data)?.query_row(sql, [workspace], |row| row.get(0)).map_err(|why| why.to_string())
 }
 
-/// Milliseconds from due to dial, by the store: sorted.
+/// Milliseconds from due to dial, according to the store, sorted.
 fn lags(data: &Path, workspace: &str, due: i64) -> Result<Vec<i64>, String> {
     let conn = open(data)?;
     let sql = "select c.started_at - n.scheduled_at from nudges n join calls c on c.id = n.call where n.workspace = ?1 and n.scheduled_at = ?2 order by 1";
@@ -138,8 +138,7 @@ async fn send(
     load::run_count(address, CONNECTIONS, count, Arc::new(make)).await
 }
 
-/// Waits until every call of the workspace is over, so that nothing of one burst is left to be done in the
-/// next.
+/// Waits until every call of the workspace is over, so that no work of one burst is left for the next.
 async fn until_over(data: &Path, workspace: &str) -> Result<(), String> {
     let conn = open(data)?;
     let live = "select count(*) from calls where workspace = ?1 and mode = 'live' and phase is null";
@@ -154,14 +153,14 @@ async fn until_over(data: &Path, workspace: &str) -> Result<(), String> {
     Err("calls of a burst did not end".to_owned())
 }
 
-/// What one burst came to.
+/// The results of one burst.
 struct Burst {
     accepted: load::Figures,
     /// Milliseconds from due to dial, sorted.
     lags: Vec<i64>,
-    /// The lone nudge's.
+    /// The same for the single nudge.
     lone: i64,
-    /// Seconds of the server's CPU until all were dialled.
+    /// CPU seconds of the server until all were dialled.
     cpu: f64,
 }
 
@@ -178,7 +177,7 @@ struct Desk {
     agent: String,
 }
 
-/// Creates what is due at once, and waits until it is dialled.
+/// Creates nudges that are due at once, and waits until they are dialled.
 async fn burst(server: &Server, data: &Path, many: &Desk, lone: &Desk, number: u64) -> Result<Burst, String> {
     let due = now() + LEAD;
     let (agent, key) = (many.agent.clone(), many.key.clone());
@@ -193,7 +192,7 @@ async fn burst(server: &Server, data: &Path, many: &Desk, lone: &Desk, number: u
             accepted.refused, accepted.refusal
         ));
     }
-    // Asks the store until all are dialled, a question that takes no time of those who dial.
+    // Polls the store until all are dialled. The query takes no time from the dialler.
     let earlier = calls(data, &many.id)?;
     let mut pace = tokio::time::interval(Duration::from_millis(250));
     let (started, mut before) = (Instant::now(), None);
@@ -215,8 +214,8 @@ async fn burst(server: &Server, data: &Path, many: &Desk, lone: &Desk, number: u
     Ok(Burst { accepted, lags: lags_of_many, lone, cpu })
 }
 
-/// Prints the table, beside each of these numbers of pending nudges: of several bursts the one whose 99th
-/// percentile is in the middle, and all of these.
+/// Prints the table for each of these numbers of pending nudges: the burst with the median 99th percentile,
+/// and the 99th percentiles of all bursts.
 pub async fn run(beside: &[u64]) -> Result<(), String> {
     println!(
         "| pending beside | nudges accepted/s | p99 | dials/s | due to dial p50 | p99 | last | the lone nudge | server CPU a dial | p99 of each burst |"

@@ -1,5 +1,5 @@
 //! Calls through the whole service: HTTP, the store, SIP, RTP, voice detection, the conversation. Providers
-//! answer at once, so what is left is ours.
+//! answer at once, so the rest is the service's own time.
 
 use std::time::{Duration, Instant};
 
@@ -7,17 +7,17 @@ use crate::callee::{Callee, Seen};
 use crate::live::{Figures, Live, Setup};
 use crate::loopback::Loopback;
 
-/// Calls one after the other, for the time that one takes to set up.
+/// Number of consecutive calls to measure the set-up time.
 const SET_UPS: usize = 100;
-/// Calls that converse side by side, for the time of a reaction.
+/// Number of concurrent conversations to measure the reaction time.
 const CONVERSATIONS: usize = 4;
 const CONVERSE: Duration = Duration::from_secs(60);
-/// Silence that ends a turn whose words are a whole answer (`voice::endpoint`), milliseconds.
+/// Silence that ends a turn whose words are a complete answer (`voice::endpoint`), in milliseconds.
 const END_POINTING_MS: f64 = 350.0;
 /// Calls at once on one core.
 const STEPS: [usize; 9] = [25, 50, 75, 100, 150, 200, 250, 300, 400];
 const TIME: Duration = Duration::from_secs(20);
-/// Calls placed in a second while a step is built up.
+/// Calls placed per second while a step is built up.
 const PACE: f64 = 15.0;
 
 /// Milliseconds, sorted.
@@ -158,8 +158,8 @@ async fn reaction() -> Result<(), String> {
         &format!("the same beyond the {END_POINTING_MS} ms of silence that end a turn"),
         END_POINTING_MS,
     );
-    // A sound belongs to the newest request before it: turns are seconds apart, and requests of other calls
-    // fall between rarely.
+    // A sound belongs to the newest request before it. Turns are seconds apart, and requests of other calls
+    // rarely fall between.
     let alone = turns.iter().filter_map(|(spoke, heard)| {
         let mut within = asked.iter().filter(|at| *at > spoke && *at < heard);
         within.next().filter(|_| within.next().is_none()).map(|at| heard.duration_since(*at))
@@ -208,7 +208,7 @@ async fn carried() -> Result<(), String> {
     keep_to("0-1")
 }
 
-/// Keeps every thread of this process to these cores.
+/// Restricts every thread of this process to these cores.
 fn keep_to(cores: &str) -> Result<(), String> {
     let mut taskset = std::process::Command::new("taskset");
     taskset

@@ -1,4 +1,4 @@
-//! The processes under measurement: the release binary, and the yardstick.
+//! The measured processes: the release binary and the yardstick.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -33,8 +33,8 @@ impl Server {
         Ok(Self { child, address, ready_after: started.elapsed() })
     }
 
-    /// The release binary, on a data folder or a PostgreSQL database. Its carrier is the sandbox's table,
-    /// which answers at once: phones that talk over sound are measured by the runs on lines.
+    /// The release binary, on a data folder or a PostgreSQL database. Its carrier is the sandbox, which
+    /// answers at once; phones with sound are measured by the runs on lines.
     pub fn dastak(data: &Path, database_url: Option<&str>) -> Result<Self, String> {
         let mut command = Command::new(beside("dastak")?);
         command
@@ -51,8 +51,8 @@ impl Server {
         Self::start(command, Stdio::null())
     }
 
-    /// The release binary with a settings file, its log in `<data>/log`; on these cores only (as `taskset -c`
-    /// takes them), if any are named.
+    /// The release binary with a settings file, its log in `<data>/log`; only on these cores (in the syntax
+    /// of `taskset -c`), if any are given.
     pub fn configured(data: &Path, settings: &Path, cores: Option<&str>) -> Result<Self, String> {
         let binary = beside("dastak")?;
         let mut command = Command::new(if cores.is_some() { Path::new("taskset") } else { &binary });
@@ -109,7 +109,7 @@ impl Drop for Server {
     }
 }
 
-/// A binary beside this one.
+/// A binary in the same folder as this one.
 pub fn beside(name: &str) -> Result<PathBuf, String> {
     let here = std::env::current_exe().map_err(|why| why.to_string())?;
     Ok(here.with_file_name(name))

@@ -1,5 +1,5 @@
-//! SIPp as the telephones of a soak: they answer and talk, are busy, or ring until the caller gives up, as
-//! the number's last digits say.
+//! SIPp as the telephones of a soak. Depending on the number's last digits they answer and talk, are busy, or
+//! ring until the caller gives up.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -7,11 +7,11 @@ use std::process::{Child, Command, Stdio};
 
 use crate::sound;
 
-/// Ends of numbers that are busy.
+/// Last digits of numbers that are busy.
 pub const BUSY: &str = "11";
-/// Ends of numbers where nobody picks up.
+/// Last digits of numbers where nobody picks up.
 pub const NOBODY: &str = "22";
-/// Milliseconds after which a customer hangs up, if the agent has not.
+/// Milliseconds after which a customer hangs up if the agent has not.
 const PATIENCE: u32 = 30_000;
 
 /// A running SIPp; ended when dropped.
@@ -38,8 +38,8 @@ impl Sipp {
     pub fn start(folder: &Path, port: u16) -> Result<Self, String> {
         let text = |why: std::io::Error| why.to_string();
         std::fs::write(folder.join("telephones.xml"), scenario()).map_err(text)?;
-        // Two seconds of speech, four of silence, over and over: the agent is listened to, and sometimes
-        // interrupted.
+        // Two seconds of speech and four of silence, repeatedly, so that the agent is listened to and
+        // sometimes interrupted.
         let mut voice: Vec<u8> = sound::voice(16_000, 8000).into_iter().map(sound::mu_law).collect();
         voice.resize(48_000, 0xff);
         std::fs::write(folder.join("voice.ul"), voice).map_err(text)?;
@@ -67,7 +67,7 @@ impl Sipp {
         Ok(Self { process, folder: folder.to_owned() })
     }
 
-    /// Whether it still runs; otherwise its last words.
+    /// Checks that it still runs; the error is the end of its output.
     pub fn alive(&mut self) -> Result<(), String> {
         match self.process.try_wait() {
             Ok(None) => Ok(()),
@@ -112,7 +112,7 @@ fn scenario() -> String {
         "<recv request=\"ACK\"/>\n<nop><action><exec rtp_stream=\"voice.ul,-1,0\"/></action></nop>\n\
          <recv request=\"BYE\" timeout=\"{PATIENCE}\" ontimeout=\"hangup\"/>\n"
     );
-    // A dialog of ours has its tag in To already.
+    // An existing dialog already has its tag in To.
     text += &answer("200 OK", last, EMPTY).replace(";tag=[pid]SIPpTag01[call_number]", "");
     text += "<nop next=\"end\"/>\n<label id=\"hangup\"/>\n<send retrans=\"500\"><![CDATA[\nBYE [$contact] SIP/2.0\nVia: SIP/2.0/UDP [local_ip]:[local_port];branch=[branch]\n\
         Max-Forwards: 70\nFrom:[$to];tag=[pid]SIPpTag01[call_number]\nTo:[$from]\n[last_Call-ID:]\nCSeq: 1 BYE\nContent-Length: 0\n\n]]></send>\n\

@@ -36,7 +36,7 @@ pub async fn call(
     serde_json::from_str(body).map_err(|why| why.to_string())
 }
 
-/// A workspace without limits, and a key of it.
+/// A workspace without limits, and its key.
 pub async fn workspace(address: &str, token: &str) -> Result<(String, String), String> {
     let made = call(
         address,
@@ -121,7 +121,7 @@ pub async fn run() -> Result<(), String> {
     let make: load::Make = Arc::new(move |n| {
         request("POST", &path, &bearer, &format!("idempotency-key: b{n}-{}\r\n", std::process::id()), body)
     });
-    // A warm-up of its own: numbers must not repeat.
+    // A separate warm-up, because numbers must not repeat.
     let before = server.cpu_seconds();
     let figures = load::run(&server.address, CONNECTIONS, TIME, make).await?;
     line("durable write with Idempotency-Key", &figures, server.cpu_seconds() - before, &yardstick);

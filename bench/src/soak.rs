@@ -1,5 +1,5 @@
-//! A hundred calls at once for ten minutes against SIPp, each of them replaced when it ends. Afterwards
-//! nothing may be left, and nothing may have grown.
+//! A hundred concurrent calls for ten minutes against SIPp, each replaced when it ends. Afterwards nothing
+//! may be left over, and nothing may have grown.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -11,15 +11,15 @@ use crate::live::{Live, Setup};
 use crate::loopback::Loopback;
 use crate::sipp::{BUSY, NOBODY, Sipp, free_port};
 
-/// Calls placed in a second at most.
+/// Most calls placed per second.
 const PACE: f64 = 8.0;
-/// Between two looks at the service.
+/// Time between two samples.
 const LOOK: Duration = Duration::from_secs(10);
-/// What is not there yet in the first of these does not count as growth.
+/// Warm-up: growth in this time does not count.
 const WARM_UP: f64 = 0.25;
-/// Time that everything has to be gone after the last call: the stack keeps transactions for 32 s.
+/// Time for everything to be cleaned up after the last call; the stack keeps transactions for 32 s.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// What has to be zero in the end.
+/// Figures that must be zero at the end.
 const LEFT: [&str; 6] = [
     "dastak_calls_held",
     "dastak_sip_legs",
@@ -31,7 +31,7 @@ const LEFT: [&str; 6] = [
 /// States that a call does not leave.
 const FINAL: [&str; 6] = ["completed", "no_answer", "busy", "cancelled", "failed", "blocked"];
 
-/// One look at the service.
+/// One sample of the service.
 #[derive(Clone, Copy)]
 struct Look {
     at: f64,
@@ -81,13 +81,13 @@ impl Look {
     }
 }
 
-/// What was placed.
+/// The calls that were placed.
 #[derive(Default)]
 struct Placed {
     ids: Vec<String>,
     refused: usize,
     first_refusal: Option<String>,
-    /// Calls that the API is to hang up, and when.
+    /// Calls to hang up through the API, and when.
     hang_up: VecDeque<(Instant, String)>,
 }
 
@@ -110,7 +110,7 @@ pub async fn run(arguments: &[String]) -> Result<(), String> {
         &json!({"url": format!("{}/hook", providers.base.trim_end_matches("/v1"))}),
     )
     .await?;
-    // One agent talks until the customer hangs up, the other has two questions.
+    // One agent talks until the customer hangs up; the other asks two questions.
     let flow = json!([
         {"id": "a", "type": "collect", "text": "Hello, this is Asha. When may I call you?", "field": {"key": "when", "label": "When", "type": "text"}, "attempts": 2, "next": "b", "onFail": "e"},
         {"id": "b", "type": "collect", "text": "And who are you?", "field": {"key": "who", "label": "Who", "type": "text"}, "attempts": 2, "next": "e", "onFail": "e"},
@@ -157,7 +157,7 @@ async fn place(live: &Live, agents: &[String; 2], placed: &mut Placed) {
     let number = format!("+919{:07}{ending}", 1_000_000 + at);
     match live.place(&agents[at % 2], &number).await {
         Ok(id) => {
-            // One in ten is hung up by the API, some of them while they ring.
+            // One in ten is hung up through the API, some of them while they ring.
             if at.is_multiple_of(10) {
                 placed.hang_up.push_back((
                     Instant::now() + Duration::from_millis(100 + (at as u64 * 37) % 15_000),
@@ -179,7 +179,7 @@ async fn hang_up(live: &Live, placed: &mut Placed) {
         std::mem::take(&mut placed.hang_up).into_iter().partition(|(at, _)| *at <= now);
     placed.hang_up = later;
     for (_, id) in due {
-        // A call that has ended meanwhile is refused.
+        // A call that has ended in the meantime is refused.
         let _ = live.api("POST", &format!("/v1/calls/{id}/hangup"), &json!({})).await;
     }
 }
@@ -200,7 +200,7 @@ async fn end(
             wrong.push(format!("{value} {name} are left"));
         }
     }
-    // What follows a call (recording, analysis, webhooks) is done, too.
+    // The work after calls (recording, analysis, webhooks) must be done too.
     tokio::time::sleep(Duration::from_secs(5)).await;
     let after = Look::at(live, started).await?;
     after.show();
@@ -225,7 +225,7 @@ async fn end(
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
-/// How calls ended, and those that did not.
+/// How calls ended, and which did not.
 async fn statuses(live: &Live, ids: &[String]) -> Result<(String, Vec<String>), String> {
     let (mut counts, mut open) = (std::collections::BTreeMap::<String, usize>::new(), Vec::new());
     for id in ids {
@@ -242,7 +242,7 @@ async fn statuses(live: &Live, ids: &[String]) -> Result<(String, Vec<String>), 
     ))
 }
 
-/// Compares the means of the first and the last looks after the warm-up, and the end with the beginning.
+/// Compares the means of the first and the last samples after the warm-up, and the end with the beginning.
 fn grown(before: &Look, looks: &[Look], after: &Look, wrong: &mut Vec<String>) {
     let looks = &looks[(looks.len() as f64 * WARM_UP) as usize..];
     let part = looks.len() / 4;
@@ -270,8 +270,7 @@ fn grown(before: &Look, looks: &[Look], after: &Look, wrong: &mut Vec<String>) {
     row("descriptors", &|look| look.descriptors as f64, 10.0, 20.0);
     row("threads", &|look| look.threads as f64, 2.0, 8.0);
     row("allocated MB", &|look| look.heap, 2.0, 4.0);
-    // An allocator keeps what was freed, in pieces: what it occupies says nothing of growth, and is shown
-    // only.
+    // An allocator keeps freed memory, so resident memory is no measure of growth. It is only shown.
     row("resident MB", &|look| look.memory, f64::INFINITY, f64::INFINITY);
     row("calls", &|look| look.calls, 5.0, 0.0);
 }

@@ -1,7 +1,6 @@
-//! Made sound.
+//! Generated sound.
 
-/// Something with the ways of speech: harmonics of a gliding pitch, in syllables; 16-bit samples at this
-/// rate.
+/// A sound similar to speech: harmonics of a gliding pitch, in syllables, as 16-bit samples at this rate.
 pub fn voice(samples: usize, rate: usize) -> Vec<i16> {
     (0..samples)
         .map(|index| {
@@ -24,7 +23,7 @@ pub fn mu_law(sample: i16) -> u8 {
     !(sign | (exponent << 4) as u8 | mantissa as u8)
 }
 
-/// Whether µ-law sound is more than the noise of a silent line.
+/// Whether µ-law sound is louder than the noise of a silent line.
 pub fn is_loud(payload: &[u8]) -> bool {
     payload.iter().filter(|byte| (**byte | 0x80) < 0xd0).count() > payload.len() / 8
 }
@@ -35,7 +34,7 @@ mod tests {
 
     #[test]
     fn mu_law_is_that_of_the_recommendation() {
-        // Values of G.711, at 16 bits.
+        // Values of G.711 as 16-bit samples.
         for (sample, byte) in [
             (0, 0xff),
             (-1, 0x7f),

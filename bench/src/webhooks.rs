@@ -1,4 +1,4 @@
-//! Webhooks: from the acceptance of an event over HTTP to the receiver's 2xx, with one endpoint and with
+//! Webhooks: the time from accepting an event over HTTP to the receiver's 2xx, with one endpoint and with
 //! fifty of which ten are dead. Generator and receiver run on the same machine as the server, in this
 //! process.
 
@@ -41,7 +41,7 @@ fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
-/// Milliseconds within the minute of the envelope's `createdAt`.
+/// The envelope's `createdAt`, as milliseconds within its minute.
 fn created_in_minute(body: &[u8]) -> Option<i64> {
     let at = body.windows(12).position(|window| window == b"\"createdAt\":")? + 13;
     let text = std::str::from_utf8(body.get(at + 17..at + 23)?).ok()?;
@@ -49,7 +49,7 @@ fn created_in_minute(body: &[u8]) -> Option<i64> {
     Some(seconds.parse::<i64>().ok()? * 1000 + millis.parse::<i64>().ok()?)
 }
 
-/// A receiver; without an answer it keeps every connection waiting.
+/// A receiver. With `None` it never answers and keeps every connection waiting.
 async fn receiver(seen: Option<Arc<Seen>>) -> std::io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/hook", listener.local_addr()?);
@@ -98,14 +98,14 @@ fn head_of(bytes: &[u8]) -> Option<(usize, usize)> {
     Some((end, length.trim().parse().ok()?))
 }
 
-/// A workspace with one endpoint; its key.
+/// A workspace with one endpoint; returns its key.
 async fn subscriber(address: &str, token: &str, url: &str) -> Result<String, String> {
     let (_, key) = workspace(address, token).await?;
     call(address, "POST", "/v1/webhooks", &key, &json!({"url": url})).await?;
     Ok(key)
 }
 
-/// One line of the table: accepts for `TIME`, at `rate` events a second or as fast as it goes, and waits for
+/// One line of the table: sends events for `TIME`, at `rate` per second or as fast as possible, and waits for
 /// all deliveries.
 async fn line(
     name: &str,
@@ -133,7 +133,7 @@ async fn line(
     }
     let took = started.elapsed();
     let delivered = seen.count.load(Ordering::Relaxed) - before;
-    // What was delivered is still being recorded.
+    // Deliveries may still be being recorded.
     tokio::time::sleep_until(tokio::time::Instant::now() + Duration::from_millis(300)).await;
     let cpu = server.cpu_seconds() - cpu;
     let (p50, p99) = seen.lags();
@@ -157,7 +157,7 @@ pub async fn run() -> Result<(), String> {
     let store = std::env::var("BENCH_POSTGRES_URL").ok();
     let mut notes = Vec::new();
     for (name, endpoints, dead) in [("1 endpoint", 1, 0), ("50 endpoints, 10 dead", 50, 10)] {
-        // A database goes with the master key in the data folder of its first server.
+        // A database belongs with the master key in the data folder of its first server.
         let which = if store.is_some() { 0 } else { endpoints };
         let data = std::env::temp_dir().join(format!("dastak-bench-hooks-{}-{which}", std::process::id()));
         let server = Server::dastak(&data, store.as_deref())?;

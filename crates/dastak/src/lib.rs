@@ -1,14 +1,12 @@
 //! dastak, a self-hostable service for voice and chat AI agents. `docs/architecture.md` is the map.
 
-pub mod app;
 pub mod cli;
-pub mod config;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod http;
 pub mod jobs;
 pub mod lines;
-pub mod runtime;
 pub mod service;
 pub mod speech;
-pub mod voice;
+
+pub use {::app, ::config, ::runtime};

@@ -9,10 +9,10 @@ use tokio::net::TcpListener;
 
 use crate::app::after_call::Ports;
 use crate::app::calls::Carriers;
-use crate::app::{App, Wakes, access, log_marks, master_key, topics};
+use crate::app::{App, Wakes, access, api_documents, limits, log_marks, master_key, readiness, topics};
 use crate::config::Config;
 use crate::http::router::Router;
-use crate::http::{dev, operator, rate_limit, server, system, v1};
+use crate::http::{dev, operator, server, system, v1};
 use crate::jobs;
 use crate::lines::{LineCarrier, LineFigures, Lines, ProviderFigures};
 use crate::runtime::clock::Clock;
@@ -29,6 +29,7 @@ pub struct Service {
     pub app: Arc<App>,
     /// Its address.
     pub address: std::net::SocketAddr,
+    lines: Option<Arc<Lines>>,
     serving: tokio::task::JoinHandle<()>,
 }
 
@@ -132,6 +133,7 @@ impl Service {
         let grace = config.shutdown_grace;
         let mut ports = Ports::of(&config, &ids)?;
         change(&mut ports);
+        let lines = outside.lines.clone();
         let app = assemble(Parts {
             config,
             clock,
@@ -142,13 +144,13 @@ impl Service {
             ports,
             receivers: None,
         })?;
-        if let Some(lines) = &app.lines {
+        if let Some(lines) = &lines {
             lines.attach(&app);
         }
         let router = Arc::new(router()?);
-        start_jobs(&app, &wakes);
+        start_jobs(&app, &wakes, lines.clone());
         let serving = tokio::spawn(server::serve(app.clone(), router, listener, tls, grace));
-        Ok(Self { app, address, serving })
+        Ok(Self { app, address, lines, serving })
     }
 
     /// The line on standard output that says requests are served.
@@ -162,11 +164,11 @@ impl Service {
         .to_string()
     }
 
-    /// Stops accepting, lets requests, jobs and calls finish within the grace; whether all did.
+    /// Stops accepting, lets requests, jobs and calls finish within the grace. Returns whether all finished.
     pub async fn stop(self) -> bool {
         let grace = self.app.config.shutdown_grace;
         let calls = async {
-            if let Some(lines) = &self.app.lines {
+            if let Some(lines) = &self.lines {
                 lines.drain(grace).await;
             }
         };
@@ -178,7 +180,7 @@ impl Service {
     }
 }
 
-/// What the service has to do with the world: who dials, who speaks.
+/// What the service meets outside: carriers, telephone lines, speech and language models.
 pub struct Outside {
     /// Who places calls.
     pub carriers: Carriers,
@@ -232,24 +234,27 @@ pub struct Parts {
     pub keyring: Arc<Keyring>,
     /// An open store with its schema up to date.
     pub store: Store,
-    /// The world.
+    /// Carriers, lines, speech and language models.
     pub outside: Outside,
     /// Who reads conversations, and where recordings are kept.
     pub ports: Ports,
     /// What webhook attempts go through instead of the guarded client, in the simulation.
-    pub receivers: Option<Arc<dyn jobs::webhooks::Transport>>,
+    pub receivers: Option<Arc<dyn webhooks::Transport>>,
 }
 
 /// Puts the use cases together.
 pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
     let Parts { config, clock, ids, keyring, store, outside, ports, receivers } = parts;
     let Outside { carriers, lines, speech } = outside;
-    let mut metrics = Metrics::new(store.metrics());
+    let mut metrics = Metrics::new();
+    store.metrics().register(metrics.registry());
     if let Some(lines) = &lines {
         metrics.registry().register_collector(Box::new(LineFigures::of(lines)));
     }
     metrics.registry().register_collector(Box::new(ProviderFigures(speech.clone())));
-    let webhooks = jobs::webhooks::Engine::new(&clock, &keyring, &config, metrics.registry())?;
+    let settings =
+        ::webhooks::Settings { brand: config.brand.clone(), allow_insecure: config.allow_insecure_webhooks };
+    let webhooks = ::webhooks::Engine::new(&settings, &store, &clock, &keyring, metrics.registry())?;
     let webhooks = Arc::new(match receivers {
         Some(receivers) => webhooks.with_transport(receivers),
         None => webhooks,
@@ -268,46 +273,47 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         webhooks,
         access: access::Cache::default(),
         throttle: access::Throttle::default(),
-        rates: rate_limit::Windows::default(),
-        shares: crate::http::shares::InWork::default(),
+        rates: limits::rates::Windows::default(),
+        shares: limits::shares::InWork::default(),
         hung_up: crate::app::calls::HungUp::default(),
-        told: crate::http::system::Told::default(),
+        readiness: readiness::Readiness::default(),
+        documents: api_documents::Documents::default(),
         carriers,
-        lines,
+        lines: lines.map(|lines| lines as Arc<dyn crate::app::lines::Lines>),
         speech,
         ports,
     }))
 }
 
 /// Starts everything that runs beside requests. `wakes` is what the store was opened with.
-pub fn start_jobs(app: &Arc<App>, wakes: &Wakes) {
-    let cleanup = app.clone();
-    app.clock.start_job(app.clock.signal(), |job| jobs::cleanup::run(cleanup, job));
-    let (calls, due) = (app.clone(), app.clock.signal());
-    wakes.connect(topics::CALLS, due.clone());
-    app.clock.start_job(due, |job| jobs::live_calls::run(calls, job));
-    let (scheduled, due) = (app.clone(), app.clock.signal());
-    wakes.connect(topics::SCHEDULED_CALLS, due.clone());
-    app.clock.start_job(due, |job| jobs::scheduled_calls::run(scheduled, job));
-    let (packer, changed) = (app.clone(), app.clock.signal());
-    wakes.connect(topics::CALLS, changed.clone());
-    app.clock.start_job(changed, |job| jobs::call_hours::run(packer, job));
-    let (payer, talks) = (app.clone(), app.clock.signal());
-    wakes.connect(topics::HOLDS, talks.clone());
-    app.clock.start_job(talks, |job| jobs::holds::run(payer, job));
-    let (teller, wanted) = (app.clone(), app.clock.signal());
-    wakes.connect(topics::WISHES, wanted.clone());
-    app.clock.start_job(wanted, |job| jobs::wishes::run(teller, job));
-    if let Some(lines) = app.lines.clone() {
-        let holder = app.clone();
-        app.clock.start_job(app.clock.signal(), |job| jobs::lines::run(holder, lines, job));
+pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
+    jobs::start(app, wakes, jobs::BY_TIME, jobs::cleanup::look);
+    jobs::start(app, wakes, topics::CALLS, jobs::live_calls::look);
+    jobs::start(app, wakes, topics::SCHEDULED_CALLS, jobs::scheduled_calls::look);
+    jobs::start(app, wakes, topics::CALLS, jobs::call_hours::look);
+    jobs::start(app, wakes, topics::HOLDS, jobs::holds::look);
+    jobs::start(app, wakes, topics::WISHES, jobs::wishes::look);
+    if let Some(lines) = lines {
+        jobs::lines::start(app, lines);
     }
     let (witness, grown) = (app.clone(), app.clock.signal());
     app.marks.connect(grown.clone());
     app.clock.start_job(grown, |job| jobs::log_marks::run(witness, job));
-    jobs::webhooks::start(app);
+    app.webhooks.start();
     jobs::after_calls::start(app, wakes);
-    let (dialler, due) = (app.clone(), app.clock.signal());
-    wakes.connect(topics::DIALLER, due.clone());
-    app.clock.start_job(due.clone(), |job| jobs::dialler::run(dialler, job, due));
+    jobs::dialler::start(app, wakes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Values;
+
+    #[test]
+    fn the_settings_of_the_store_do_not_show_its_password() {
+        let mut config = Values::default().config(false).unwrap();
+        config.database_url = Some("postgres://u:planted@localhost/d".into());
+        let shown = format!("{:?}", store_settings(&config));
+        assert!(!shown.contains("planted"), "{shown}");
+    }
 }

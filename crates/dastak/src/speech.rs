@@ -8,7 +8,7 @@ use providers::chain::{self, Set};
 use providers::speech::offline;
 
 use crate::config::Config;
-use crate::voice::Speech;
+use voice::Speech;
 
 /// The offline set: programs of this machine, and an answerer without a model.
 #[derive(Clone)]
@@ -22,7 +22,7 @@ pub struct Offline {
 }
 
 impl Offline {
-    /// The offline set of this machine; whether its programs are installed is asked when they are used.
+    /// The offline set of this machine. Whether its programs are installed is asked when they are used.
     pub fn new() -> Self {
         Self {
             to_text: Arc::new(offline::OfflineRecogniser::new(offline::Settings::default())),

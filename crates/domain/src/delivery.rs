@@ -1,21 +1,21 @@
 //! When a webhook delivery is tried again, and when it is given up (docs/contract/webhooks.md#deliveries).
 //!
-//! The times are gaps after the end of the previous attempt. An attempt that would fall later than 24 hours
-//! after the delivery was made is not made: the delivery is failed as soon as that is known, that is when the
-//! attempt before it ended. With attempts that end at once the tenth, 23 h 42 m 30 s after the first, is the
-//! last. A replay starts the schedule anew: the caller passes the time of the replay as `created_at` and
-//! counts attempts from there.
+//! The times are gaps after the end of the previous attempt. There is no attempt later than 24 hours after
+//! the delivery was created: when the next one would be, the delivery fails as soon as the previous attempt
+//! ends. When every attempt ends at once, the tenth, 23 h 42 m 30 s after the first, is the last. A replay
+//! restarts the schedule: the caller passes the time of the replay as `created_at` and counts attempts from
+//! there.
 
 use crate::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
 
-/// Gaps after the first, second, … attempt, milliseconds; every later gap is the last one.
+/// Gaps after the first, second, … attempt, in milliseconds. The last one repeats.
 const GAPS: [i64; 8] =
     [30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR];
 
-/// An attempt older than this is not made, milliseconds after the delivery was made.
+/// There is no attempt later than this, in milliseconds after the delivery was created.
 pub const MAX_AGE: i64 = DAY;
 
-/// How long an endpoint may take to answer, milliseconds (docs/contract/webhooks.md#deliveries).
+/// How long an endpoint may take to answer, in milliseconds (docs/contract/webhooks.md#deliveries).
 pub const ANSWER_WITHIN: i64 = 10 * SECOND;
 
 /// How an attempt ended.
@@ -34,7 +34,7 @@ impl Outcome {
     }
 }
 
-/// What becomes of the delivery.
+/// What happens to the delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// Delivered: `succeeded`.
@@ -46,7 +46,7 @@ pub enum Next {
 }
 
 /// Decides after an attempt. `attempts_made` counts this one too (0 is read as 1); `created_at` is when the
-/// delivery, or its last replay, was made.
+/// delivery was created or last replayed.
 pub fn after_attempt(
     created_at: Timestamp,
     attempts_made: u32,

@@ -90,7 +90,7 @@ kinds! {
     Consent = "cns",
 }
 
-/// An id of one kind. Copying it is cheap; its text form is `prefix_` and 26 characters.
+/// An id of one kind. It is cheap to copy. Its text form is `prefix_` and 26 characters.
 pub struct Id<K> {
     bits: u128,
     kind: PhantomData<fn() -> K>,
@@ -137,7 +137,7 @@ impl<K: Kind> Id<K> {
         Self::from_bits((time << 80) | (7 << 76) | (rand_a << 64) | (0b10 << 62) | rand_b)
     }
 
-    /// The id with exactly these 128 bits.
+    /// The id made of these 128 bits.
     pub fn from_bits(bits: u128) -> Self {
         Self { bits, kind: PhantomData }
     }

@@ -10,7 +10,6 @@ pub mod decision_log;
 pub mod delivery;
 pub mod ids;
 mod json_schema;
-pub mod money;
 pub mod nudge;
 pub mod phone;
 pub mod ports;

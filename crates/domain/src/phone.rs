@@ -1,4 +1,4 @@
-//! Phone numbers. Calls go to Indian subscribers only ([`Phone`]); channel lists take any number of the world
+//! Phone numbers. Calls go to Indian subscribers only ([`Phone`]); channel lists take numbers of any country
 //! ([`E164`]). The rules are those of the numbering plan (docs/contract/README.md#phone-numbers); the tables
 //! are data, not code paths.
 
@@ -7,10 +7,10 @@ use std::str::FromStr;
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Longer texts are not phone numbers in any writing; they are refused before any work is spent on them.
+/// Longer texts cannot be phone numbers; they are refused without further work.
 const MAX_TEXT_BYTES: usize = 256;
 
-/// Why a text is not a number that can be called.
+/// Why a text is not a number that this service can call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhoneError {
     /// A number with the country code of another country.
@@ -31,8 +31,7 @@ impl fmt::Display for PhoneError {
 
 impl std::error::Error for PhoneError {}
 
-/// An Indian subscriber's number: `+91` and ten digits, mobile or landline. Copying it is free; its text form
-/// is E.164.
+/// An Indian subscriber's number: `+91` and ten digits, mobile or landline. Its text form is E.164.
 ///
 /// `Debug` shows the last four digits only, so that a log line does not carry a person's number by accident.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -41,7 +40,7 @@ pub struct Phone(u64);
 const COUNTRY: u64 = 910_000_000_000;
 
 impl Phone {
-    /// Reads a number in any usual writing: `+91 98123 45678`, `09812345678`, `011-23456789`, `tel:+91…`,
+    /// Reads a number in any usual notation: `+91 98123 45678`, `09812345678`, `011-23456789`, `tel:+91…`,
     /// Devanagari digits.
     ///
     /// # Errors
@@ -71,8 +70,8 @@ impl Phone {
         is_subscriber(&digits).then_some(Self(stored))
     }
 
-    /// The last four digits as a number from 0 to 9999: what the magic numbers of test mode and the sandbox
-    /// go by.
+    /// The last four digits as a number from 0 to 9999. The magic numbers of test mode and the sandbox depend
+    /// on them.
     pub fn last4(self) -> u16 {
         (self.0 % 10_000) as u16
     }
@@ -111,8 +110,8 @@ impl<'de> serde::Deserialize<'de> for Phone {
     }
 }
 
-/// Any number of the world, 7 to 15 digits with its country code (chat-app lists). Its text form is `+` and
-/// the digits.
+/// A number of any country, 7 to 15 digits including the country code (chat-app lists). Its text form is `+`
+/// and the digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct E164(u64);
 
@@ -263,7 +262,7 @@ impl Digits {
     }
 }
 
-/// Drops a leading `tel:` and whatever invisible stands before it.
+/// Drops a leading `tel:` and any invisible characters before it.
 fn without_scheme(text: &str) -> &str {
     let text = text.trim_start_matches(is_invisible);
     match text.get(..4) {
@@ -306,8 +305,8 @@ fn is_dash(letter: char) -> bool {
     )
 }
 
-/// The zero of every script that counts in tens (Unicode category Nd), without those that NFKC already turns
-/// into ASCII.
+/// The digit zero of every script with decimal digits (Unicode category Nd), except those that NFKC already
+/// turns into ASCII.
 const ZEROS: &[u32] = &[
     0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xDE6, 0xE50, 0xED0,
     0xF20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50,
@@ -329,8 +328,8 @@ fn digit_of(letter: char) -> Option<u8> {
     (code - zero < 10).then_some((code - zero) as u8)
 }
 
-/// The area codes of three digits of the numbering plan; all others of that length belong to a code of four
-/// digits.
+/// The three-digit area codes of the numbering plan; any other three digits are the start of a four-digit
+/// code.
 const THREE_DIGIT_AREAS: &[u16] = &[
     120, 121, 122, 124, 129, 130, 131, 132, 135, 141, 144, 145, 151, 154, 160, 161, 164, 171, 172, 175, 177,
     180, 181, 183, 184, 186, 191, 194, 212, 215, 217, 230, 231, 233, 240, 241, 250, 251, 253, 257, 260, 261,

@@ -1,9 +1,10 @@
 //! A call at a set time (docs/contract/scheduled-calls.md#states): it waits, is tried when due, and ends
-//! placed, failed or cancelled. From `placed` on the call has its own life.
+//! placed, failed or cancelled. Once `placed`, the call has its own states.
 //!
-//! What counts as a try: every time it comes due inside the calling hours. A move to the next opening, or to
-//! the next minute when the workspace has placed its calls of this one, is none, because nothing was tried;
-//! low balance, full lines and a provider that refuses are, and the third of them fails the call.
+//! A try is counted each time it comes due inside the calling hours. A move to the next opening does not
+//! count, nor a move to the next minute when the workspace has used up its calls for this one, because
+//! nothing was tried. Low balance, no free line and a provider's refusal count, and the third try that ends
+//! so fails the call.
 
 use std::fmt;
 
@@ -11,17 +12,17 @@ use crate::compliance::Gate;
 pub use crate::nudge::{PlacementFailure, Refusal};
 use crate::time::{DAY, MINUTE, SECOND, Timestamp};
 
-/// A time at most this far ahead can be scheduled, milliseconds.
+/// How far ahead a call can be scheduled, in milliseconds.
 pub const MAX_AHEAD: i64 = 30 * DAY;
 
-/// A time this little in the past still means now, milliseconds: the client's clock and the way here take
-/// their time.
+/// A time at most this far in the past still means now, in milliseconds. It allows for the client's clock and
+/// the network's delay.
 pub const SKEW: i64 = crate::nudge::SKEW;
 
 /// Tries until it fails.
 pub const MAX_TRIES: u8 = 3;
 
-/// Time between two tries, milliseconds.
+/// Time between two tries, in milliseconds.
 pub const RETRY_AFTER: i64 = 15 * MINUTE;
 
 /// Where a scheduled call is.
@@ -60,13 +61,13 @@ impl Status {
 /// `reason`: why it waits, failed or was cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// Waits for the pack's next opening, or there is none.
+    /// It waits for the pack's next opening, or there is none.
     OutsideCallingWindow,
     /// The wallet cannot cover the call.
     InsufficientBalance,
     /// Too many calls in progress.
     ConcurrencyFull,
-    /// The workspace has placed its calls of this minute.
+    /// The workspace has used up its calls for this minute.
     RateLimited,
     /// The provider refused before any ring.
     ProviderError,
@@ -74,15 +75,15 @@ pub enum Reason {
     Blocked(Gate),
     /// A check of agent or workspace refused.
     Refused(Refusal),
-    /// `fromNumber` is no active number of the workspace any more.
+    /// `fromNumber` is no longer an active number of the workspace.
     FromNumberUnavailable,
     /// No India-resident voice providers are configured.
     IndiaResidencyUnavailable,
-    /// It cannot be known whether a dial went out; never dialled again.
+    /// It is unknown whether a dial went out; it is never dialled again.
     PossiblyPlaced,
     /// The person was erased.
     Erased,
-    /// The key that scheduled it works no more.
+    /// The key that scheduled it no longer works.
     ApiKeyRevoked,
 }
 
@@ -127,12 +128,12 @@ impl Reason {
     }
 }
 
-/// Everything that the rules need to know of a scheduled call.
+/// Everything that the rules need to know about a scheduled call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScheduledCall {
     /// Where it is.
     pub status: Status,
-    /// The mark before the dial: the carrier is being asked, or was when the process died.
+    /// Set before the dial: the carrier is being asked, or was being asked when the process died.
     pub dialling: bool,
     /// As the client asked.
     pub scheduled_at: Timestamp,
@@ -176,7 +177,7 @@ impl fmt::Display for ScheduleError {
 
 impl std::error::Error for ScheduleError {}
 
-/// A new scheduled call; the caller wakes at `next_attempt_at`.
+/// A new scheduled call; the caller sends [`Event::Due`] at `next_attempt_at`.
 ///
 /// # Errors
 /// [`ScheduleError`] for a time in the past or more than 30 days ahead.
@@ -212,8 +213,8 @@ pub struct DueFacts {
     pub providers_ok: bool,
     /// The first gate that refuses ([`crate::compliance::Judgement::block`]).
     pub block: Option<Gate>,
-    /// The hours' next opening ([`crate::window::CallingHours::next_opening`]); read when the window is what
-    /// blocks.
+    /// The next opening of the calling hours ([`crate::window::CallingHours::next_opening`]); used when the
+    /// window is the gate that refuses.
     pub opening: Option<Timestamp>,
     /// The wallet covers the call, calls in flight counted.
     pub balance_ok: bool,
@@ -224,7 +225,7 @@ pub struct DueFacts {
 }
 
 impl DueFacts {
-    /// Nothing stands in the way.
+    /// Nothing prevents the dial.
     pub const CLEAR: DueFacts = DueFacts {
         key_revoked: false,
         refusal: None,
@@ -261,7 +262,7 @@ pub enum Event {
 pub enum Action {
     /// Ask the carrier to dial.
     Place,
-    /// Look at it again at this moment, with [`Event::Due`].
+    /// Send [`Event::Due`] again at this moment.
     WakeAt(Timestamp),
 }
 
@@ -280,8 +281,8 @@ pub enum WhyIgnored {
 
 /// What became of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// It may have changed: store it and act.
+pub enum EventOutcome {
+    /// The scheduled call may have changed: store it and act.
     Applied,
     /// Nothing changed, and nothing needed to.
     Ignored(WhyIgnored),
@@ -291,28 +292,28 @@ pub enum Verdict {
 
 /// The decision about an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct Transition {
     /// The scheduled call afterwards; the same as before unless applied.
     pub next: ScheduledCall,
     /// What the caller owes.
     pub action: Option<Action>,
     /// Whether the event applied.
-    pub verdict: Verdict,
+    pub outcome: EventOutcome,
 }
 
 /// Decides what an event does to a scheduled call at a moment.
-pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Step {
-    let unchanged = |verdict| Step { next: *call, action: None, verdict };
+pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Transition {
+    let unchanged = |outcome| Transition { next: *call, action: None, outcome };
     match (call.status, call.dialling, event) {
         (Status::Placed | Status::Failed | Status::Cancelled, _, Event::Cancel)
-        | (Status::Scheduled, true, Event::Cancel) => unchanged(Verdict::NotCancellable),
+        | (Status::Scheduled, true, Event::Cancel) => unchanged(EventOutcome::NotCancellable),
         (
             Status::Placed | Status::Failed | Status::Cancelled,
             _,
             Event::Due(_) | Event::Placed | Event::PlacementFailed(_) | Event::Erased | Event::KeyRevoked,
-        ) => unchanged(Verdict::Ignored(WhyIgnored::Over)),
+        ) => unchanged(EventOutcome::Ignored(WhyIgnored::Over)),
         (Status::Scheduled, false, Event::Due(_)) if call.next_attempt_at.is_some_and(|at| at > now) => {
-            unchanged(Verdict::Ignored(WhyIgnored::NotDue))
+            unchanged(EventOutcome::Ignored(WhyIgnored::NotDue))
         }
         (Status::Scheduled, false, Event::Due(facts)) => due(call, &facts, now),
         (Status::Scheduled, false, Event::Cancel) => end(call, Status::Cancelled, None),
@@ -323,20 +324,22 @@ pub fn step(call: &ScheduledCall, event: Event, now: Timestamp) -> Step {
             end(call, Status::Cancelled, Some(Reason::ApiKeyRevoked))
         }
         (Status::Scheduled, false, Event::Placed | Event::PlacementFailed(_)) => {
-            unchanged(Verdict::Ignored(WhyIgnored::NotDialling))
+            unchanged(EventOutcome::Ignored(WhyIgnored::NotDialling))
         }
         (Status::Scheduled, true, Event::Due(_) | Event::KeyRevoked) => {
-            unchanged(Verdict::Ignored(WhyIgnored::Dialling))
+            unchanged(EventOutcome::Ignored(WhyIgnored::Dialling))
         }
         (Status::Scheduled, true, Event::Placed) => end(call, Status::Placed, None),
-        (Status::Scheduled, true, Event::Erased) => {
-            Step { next: ScheduledCall { erased: true, ..*call }, action: None, verdict: Verdict::Applied }
-        }
+        (Status::Scheduled, true, Event::Erased) => Transition {
+            next: ScheduledCall { erased: true, ..*call },
+            action: None,
+            outcome: EventOutcome::Applied,
+        },
         (Status::Scheduled, true, Event::PlacementFailed(failure)) => placement_failed(call, failure, now),
     }
 }
 
-fn due(call: &ScheduledCall, facts: &DueFacts, now: Timestamp) -> Step {
+fn due(call: &ScheduledCall, facts: &DueFacts, now: Timestamp) -> Transition {
     if facts.key_revoked {
         return end(call, Status::Cancelled, Some(Reason::ApiKeyRevoked));
     }
@@ -367,22 +370,22 @@ fn due(call: &ScheduledCall, facts: &DueFacts, now: Timestamp) -> Step {
         return again(&call, Reason::ConcurrencyFull, now);
     }
     if !facts.minute_free {
-        // Nothing was tried: the next minute is soon.
+        // Nothing was tried, so this is not counted; the next minute is soon.
         return hold(waiting, Reason::RateLimited, Timestamp((now.0.div_euclid(MINUTE) + 1) * MINUTE));
     }
     let next = ScheduledCall { dialling: true, next_attempt_at: None, reason: None, ..call };
-    Step { next, action: Some(Action::Place), verdict: Verdict::Applied }
+    Transition { next, action: Some(Action::Place), outcome: EventOutcome::Applied }
 }
 
-fn window_closed(call: &ScheduledCall, opening: Option<Timestamp>, now: Timestamp) -> Step {
+fn window_closed(call: &ScheduledCall, opening: Option<Timestamp>, now: Timestamp) -> Transition {
     match opening {
-        // An opening that is already past would be asked for again at once and for ever.
+        // An opening in the past would come due again at once, in an endless loop.
         Some(opening) => hold(call, Reason::OutsideCallingWindow, opening.max(now.plus(SECOND))),
         None => end(call, Status::Failed, Some(Reason::OutsideCallingWindow)),
     }
 }
 
-fn placement_failed(call: &ScheduledCall, failure: PlacementFailure, now: Timestamp) -> Step {
+fn placement_failed(call: &ScheduledCall, failure: PlacementFailure, now: Timestamp) -> Transition {
     match failure {
         PlacementFailure::ProviderErrorBeforeRing if call.erased => {
             end(call, Status::Cancelled, Some(Reason::Erased))
@@ -398,7 +401,7 @@ fn tried(call: &ScheduledCall) -> ScheduledCall {
 }
 
 /// Another try in 15 minutes, unless this was the third.
-fn again(call: &ScheduledCall, reason: Reason, now: Timestamp) -> Step {
+fn again(call: &ScheduledCall, reason: Reason, now: Timestamp) -> Transition {
     if call.attempts >= MAX_TRIES {
         end(call, Status::Failed, Some(reason))
     } else {
@@ -406,14 +409,14 @@ fn again(call: &ScheduledCall, reason: Reason, now: Timestamp) -> Step {
     }
 }
 
-fn hold(call: &ScheduledCall, reason: Reason, at: Timestamp) -> Step {
+fn hold(call: &ScheduledCall, reason: Reason, at: Timestamp) -> Transition {
     let next = ScheduledCall { dialling: false, next_attempt_at: Some(at), reason: Some(reason), ..*call };
-    Step { next, action: Some(Action::WakeAt(at)), verdict: Verdict::Applied }
+    Transition { next, action: Some(Action::WakeAt(at)), outcome: EventOutcome::Applied }
 }
 
-fn end(call: &ScheduledCall, status: Status, reason: Option<Reason>) -> Step {
+fn end(call: &ScheduledCall, status: Status, reason: Option<Reason>) -> Transition {
     let next = ScheduledCall { status, dialling: false, next_attempt_at: None, reason, ..*call };
-    Step { next, action: None, verdict: Verdict::Applied }
+    Transition { next, action: None, outcome: EventOutcome::Applied }
 }
 
 #[cfg(test)]

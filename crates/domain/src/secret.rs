@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::Deref;
 
-/// A secret: it reads as the text that it is, and prints as `***`. It has no `Display`, so that no message
-/// can hold it by accident.
+/// A secret. It dereferences to its text, and `Debug` prints `***`. It has no `Display`, so that it cannot
+/// end up in a message by accident.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(String);
 

@@ -1,12 +1,12 @@
-//! Who asks: the workspace, and the world (live or test) that an API key opens.
+//! Who asks: the workspace, and the mode (live or test) of the API key.
 
 use crate::ids::{Id, Workspace};
 
 /// The workspace that a request or a job acts for. Every store function takes it first.
 pub type Tenant = Id<Workspace>;
 
-/// The two worlds of a workspace (docs/contract/README.md#modes): what is made with a key of one mode is
-/// never seen by a key of the other.
+/// The two modes of a workspace (docs/contract/README.md#modes): a key of one mode never sees what a key of
+/// the other mode made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mode {
     /// Real calls, real money; `livemode: true`.

@@ -5,11 +5,11 @@ use crate::time::{MINUTE, SECOND, Timestamp};
 /// Minutes of calls below which a wallet counts as low, unless the operator set a threshold.
 const LOW_MINUTES: i64 = 30;
 
-/// How long before a minute of a call begins it must be covered, milliseconds: the time in which the agent
-/// takes its leave when it is not.
+/// How long before a minute of a call begins the wallet must cover it, in milliseconds. If it does not, the
+/// agent has this time to say goodbye.
 pub const LEAD: i64 = 10 * SECOND;
 
-/// When the hold of a leg that was answered at `answered` and is covered for `minutes` has to grow.
+/// When the hold of a leg has to grow, if the leg was answered at `answered` and `minutes` of it are covered.
 pub fn grows_at(answered: Timestamp, minutes: i64) -> Timestamp {
     answered.plus(minutes.saturating_mul(MINUTE).saturating_sub(LEAD))
 }
@@ -20,7 +20,7 @@ pub fn minutes_needed(answered: Timestamp, now: Timestamp) -> i64 {
     age.saturating_add(LEAD) / MINUTE + 1
 }
 
-/// Started minutes of a talk.
+/// Minutes of talk, each started minute counted as a whole one.
 pub fn started_minutes(talk_ms: i64) -> i64 {
     talk_ms.max(0).saturating_add(MINUTE - 1) / MINUTE
 }
@@ -49,7 +49,7 @@ pub fn level(balance: i64, cost_per_minute: i64, threshold: Option<i64>) -> (Lev
     (level, threshold)
 }
 
-/// Price of a talk of `talk_ms` milliseconds: every started minute counts, no talk costs nothing.
+/// Price of `talk_ms` milliseconds of talk: every started minute is charged, and no talk costs nothing.
 pub fn call_charge(talk_ms: i64, cost_per_minute: i64) -> i64 {
     started_minutes(talk_ms).saturating_mul(cost_per_minute)
 }

@@ -1,23 +1,23 @@
-//! When a call may start. Hours are India time (UTC+05:30, no daylight saving), closed-open: 09:00 is inside,
-//! 21:00 is not.
+//! When a call may start. Hours are India time (UTC+05:30, no daylight saving) and half-open: of 09:00-21:00,
+//! 09:00 is inside and 21:00 is not.
 //!
-//! [`CallingHours`] are the hours of a compliance pack. [`NudgeWindow`] lays the nudges' own cutoff of 20:55
-//! over them.
+//! [`CallingHours`] are the hours of a compliance pack. [`NudgeWindow`] applies the nudges' own cutoff of
+//! 20:55 to them.
 
 use jiff::civil::{Date, date};
 
 use crate::time::{DAY, MINUTE, Timestamp};
 
-/// India is five and a half hours ahead of UTC, all year.
+/// India is five and a half hours ahead of UTC all year.
 const INDIA_OFFSET: i64 = 330 * MINUTE;
 
-/// Minutes of a day; also the end of a span that lasts until midnight.
+/// Minutes of a day, which is also the end of a span that lasts until midnight.
 pub const DAY_MINUTES: u16 = 24 * 60;
 
 /// No nudge's dial starts at or after this minute of the day, 20:55 (docs/contract/nudges.md#calling-window).
 pub const NUDGE_CUTOFF: u16 = 20 * 60 + 55;
 
-/// After the cutoff a window that is still open, or stays open across midnight, opens again at 09:00
+/// A window that is still open after the cutoff, or stays open across midnight, opens again at 09:00
 /// (docs/contract/nudges.md#calling-window).
 pub const MORNING: u16 = 9 * 60;
 
@@ -25,11 +25,12 @@ pub const MORNING: u16 = 9 * 60;
 /// (docs/contract/nudges.md#calling-window).
 pub const SPREAD: i64 = 15 * MINUTE;
 
-/// How many days an opening is looked for: more than a year of holidays means that there is none.
+/// How many days ahead the search for an opening goes. When every day of more than a year is closed, there is
+/// none.
 const SEARCH_DAYS: i64 = 400;
 
-/// A stretch of one day in minutes after midnight India time, `from` inside and `to` outside. Made by
-/// [`Span::new`], so `from < to <= 1440`.
+/// A part of one day, in minutes after midnight India time, including `from` and excluding `to`.
+/// [`Span::new`] makes sure that `from < to <= 1440`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     from: u16,
@@ -37,7 +38,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The stretch, or `None` when it is empty, backwards or longer than the day.
+    /// The span, or `None` when it is empty, ends before it starts or reaches beyond the day.
     pub const fn new(from: u16, to: u16) -> Option<Self> {
         if from < to && to <= DAY_MINUTES { Some(Self { from, to }) } else { None }
     }
@@ -57,11 +58,11 @@ impl Span {
     }
 }
 
-/// Two stretches of one weekday overlap.
+/// Two spans of one weekday overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overlap;
 
-/// Calling hours: stretches for every weekday (Monday is 0), and days without any.
+/// Calling hours: the spans of each weekday (Monday is 0), and dates without calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallingHours {
     days: [Vec<Span>; 7],
@@ -69,16 +70,16 @@ pub struct CallingHours {
 }
 
 impl CallingHours {
-    /// The same stretch on every day.
+    /// The same span on every day.
     pub fn daily(span: Span) -> Self {
         Self { days: std::array::from_fn(|_| vec![span]), holidays: Vec::new() }
     }
 
-    /// Opens a stretch on a weekday (Monday is 0; numbers over 6 wrap). A day may have several, for example
+    /// Adds a span to a weekday (Monday is 0; numbers over 6 wrap). A day may have several, for example
     /// around a lunch break.
     ///
     /// # Errors
-    /// [`Overlap`] when the weekday is already open in a part of it.
+    /// [`Overlap`] when it overlaps a span that the weekday already has.
     pub fn open(&mut self, weekday: u8, span: Span) -> Result<(), Overlap> {
         let day = &mut self.days[usize::from(weekday % 7)];
         if day.iter().any(|other| other.overlaps(span)) {
@@ -96,7 +97,7 @@ impl CallingHours {
         self.holidays.dedup();
     }
 
-    /// The stretches of a weekday (Monday is 0; numbers over 6 wrap), earliest first.
+    /// The spans of a weekday (Monday is 0; numbers over 6 wrap), earliest first.
     pub fn weekday(&self, weekday: u8) -> &[Span] {
         &self.days[usize::from(weekday % 7)]
     }
@@ -111,8 +112,8 @@ impl CallingHours {
         self.span_at(now).is_some()
     }
 
-    /// The first moment from `from` on at which a call may start: `from` itself when open, `None` when there
-    /// is none in the next 400 days.
+    /// The first moment at or after `from` at which a call may start; `None` when there is none in the next
+    /// 400 days.
     pub fn next_opening(&self, from: Timestamp) -> Option<Timestamp> {
         self.first_open(from, Some).map(|(opening, _)| opening)
     }
@@ -123,7 +124,7 @@ impl CallingHours {
         self.spans(day).iter().copied().find(|span| (span.from..span.to).contains(&minute))
     }
 
-    /// The stretches of one India day, counted from 1970-01-01.
+    /// The spans of one day in India; days are counted from 1970-01-01.
     fn spans(&self, day: i64) -> &[Span] {
         if !self.holidays.is_empty()
             && civil(day).is_some_and(|date| self.holidays.binary_search(&date).is_ok())
@@ -134,7 +135,8 @@ impl CallingHours {
         &self.days[(day + 3).rem_euclid(7) as usize]
     }
 
-    /// The first moment from `from` on inside a stretch, as `narrow` leaves it, and the end of that stretch.
+    /// The first moment at or after `from` that is inside a span, after `narrow` has narrowed it, and the end
+    /// of that span.
     fn first_open(
         &self,
         from: Timestamp,
@@ -159,14 +161,14 @@ impl CallingHours {
 pub struct Release {
     /// When the window opens: what `nextWindowAt` shows.
     pub opening: Timestamp,
-    /// When this window closes again: no release falls at or after it.
+    /// When this window closes again; every release is before it.
     pub closing: Timestamp,
 }
 
 impl Release {
-    /// When the nudge with this key (the bits of its id) is dialled: the same moment at every asking, even
-    /// over the 15 minutes after the opening, before the window closes and not after `latest` unless the
-    /// opening itself is.
+    /// When the nudge with this key (the bits of its id) is dialled. The same key always gives the same
+    /// moment, and keys spread evenly over the 15 minutes after the opening. The moment is before the window
+    /// closes, and not after `latest` unless the opening itself is.
     pub fn at(&self, key: u128, latest: Timestamp) -> Timestamp {
         let room = (self.closing.0.saturating_sub(self.opening.0))
             .min(latest.0.saturating_sub(self.opening.0).saturating_add(1))
@@ -179,12 +181,12 @@ impl Release {
     }
 }
 
-/// The calling hours of an agent's pack with the nudges' cutoff over them
+/// The calling hours of an agent's pack with the nudges' cutoff applied
 /// (docs/contract/nudges.md#calling-window).
 ///
-/// The night of the cutoff lasts from 20:55 to 09:00, but a pack whose own hours start earlier in the morning
-/// opens then. So hours of 08:00-19:00 open at 08:00, hours around the clock at 09:00, and hours of
-/// 06:00-22:00 at 06:00, except for what the cutoff itself held: that waits for 09:00.
+/// No nudge is dialled between 20:55 and 09:00, unless the pack's own hours start earlier in the morning. So
+/// hours of 08:00-19:00 open at 08:00, hours around the clock at 09:00, and hours of 06:00-22:00 at 06:00,
+/// except for nudges held by the cutoff itself: these wait until 09:00.
 #[derive(Debug, Clone, Copy)]
 pub struct NudgeWindow<'a> {
     hours: &'a CallingHours,
@@ -203,20 +205,20 @@ impl<'a> NudgeWindow<'a> {
         self.hours.span_at(now).and_then(by_day).is_some_and(|span| (span.from..span.to).contains(&minute))
     }
 
-    /// The first moment from `from` on at which a nudge may be dialled (`from` itself when open); `None` when
-    /// there is none in the next 400 days.
+    /// The first moment at or after `from` at which a nudge may be dialled; `None` when there is none in the
+    /// next 400 days.
     pub fn next_opening(&self, from: Timestamp) -> Option<Timestamp> {
         self.release(from).map(|release| release.opening)
     }
 
-    /// When the window opens the next time, counted from now on: inside it, that is the opening after the
-    /// coming closing (`nextWindowAt` of a preflight).
+    /// When the window opens next after `now`. While it is open, that is the opening after it next closes
+    /// (`nextWindowAt` of a preflight).
     pub fn opens_again(&self, now: Timestamp) -> Option<Timestamp> {
         let release = self.release(now)?;
         if release.opening > now { Some(release.opening) } else { self.next_opening(release.closing) }
     }
 
-    /// The next opening with its closing, so that the releases can be spread between them.
+    /// The next opening and the closing after it, so that the releases can be spread between them.
     pub fn release(&self, from: Timestamp) -> Option<Release> {
         let (day, ms) = india(from);
         let cut_off = ms >= i64::from(NUDGE_CUTOFF) * MINUTE && self.hours.is_open(from);
@@ -225,8 +227,8 @@ impl<'a> NudgeWindow<'a> {
     }
 }
 
-/// What the night of the cutoff leaves of a stretch: nothing from 20:55 on, and nothing before 09:00 of a
-/// window that came through midnight.
+/// What the cutoff leaves of a span: nothing from 20:55 on, and nothing before 09:00 of a window that is open
+/// across midnight.
 fn by_day(span: Span) -> Option<Span> {
     let from = if span.from == 0 { MORNING } else { span.from };
     Span::new(from, span.to.min(NUDGE_CUTOFF))

@@ -1,4 +1,4 @@
-//! Bodies of requests: every operation of the table that takes one.
+//! Request bodies, for every operation that has one.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ fn is<T: DeserializeOwned>(body: Value) -> Result<(), String> {
     serde_json::from_value::<T>(body).map(drop).map_err(|why| why.to_string())
 }
 
-/// The body of a call, whose variables and metadata are looked at by rules of their own.
+/// The body of a call, whose variables and metadata have their own rules.
 fn call(body: Value) -> Result<(), String> {
     let call: api::calls::NewCall = serde_json::from_value(body).map_err(|why| why.to_string())?;
     accepted(call.variables, &call.metadata);
@@ -40,7 +40,7 @@ fn accepted(variables: Map<String, Value>, metadata: &Map<String, Value>) {
     let _ = domain::call::check_metadata(metadata);
 }
 
-/// A flow is read further by the conversation's own rules.
+/// The body of a flow, which is also read by the conversation's own rules.
 fn flow(body: Value) -> Result<(), String> {
     let body: api::agents::FlowEdit = serde_json::from_value(body).map_err(|why| why.to_string())?;
     if let Ok(flow) = Flow::parse(&body.graph) {
@@ -49,7 +49,8 @@ fn flow(body: Value) -> Result<(), String> {
     Ok(())
 }
 
-/// A pack is read by the rules of compliance, and written and read the same again.
+/// The body of a pack, which is read by the rules of compliance; writing and reading it again changes
+/// nothing.
 fn pack(body: Value) -> Result<(), String> {
     if let Ok(pack) = Pack::parse_custom("cpk_fuzz", &body) {
         let again = Pack::parse_custom("cpk_fuzz", &pack.to_json());
@@ -58,7 +59,7 @@ fn pack(body: Value) -> Result<(), String> {
     Ok(())
 }
 
-/// The contacts of a batch are upserts, each by itself.
+/// The body of a batch, in which each contact is read as an upsert.
 fn batch(body: Value) -> Result<(), String> {
     let upsert = &ROWS["upsertContact"].schema;
     for item in body["contacts"].as_array().ok_or("no contacts")? {
@@ -112,7 +113,7 @@ const READS: &[(&str, Read)] = &[
 struct Row {
     operation: &'static Operation,
     schema: Schema,
-    /// The schema as JSON Schema, which [`by_schema`] draws values from.
+    /// The schema as JSON Schema, from which [`by_schema`] generates values.
     drawn_from: Value,
     read: Read,
 }
@@ -129,7 +130,7 @@ static ROWS: LazyLock<HashMap<&'static str, Row>> = LazyLock::new(|| {
     operations::all().filter_map(row).collect()
 });
 
-/// The names in order: a map has none that stays.
+/// The names in order, because a map has no fixed order.
 static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let mut names: Vec<&str> = ROWS.keys().copied().collect();
     names.sort_unstable();
@@ -138,9 +139,9 @@ static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 
 /// A JSON body behind the operation's name and a line feed.
 ///
-/// A body that its schema accepts is accepted again without another change, and is read as its type; a
-/// refusal names the field and what it must be. What is read by the schema is what is read as any JSON, but
-/// for what nobody reads and for ceilings.
+/// A body that its schema accepts is accepted again without further change and can be read as its type. A
+/// refusal names the field and what it must be. Reading by the schema gives the same as reading any JSON,
+/// except for unknown fields and for ceilings.
 pub fn text(data: &[u8]) {
     let Some(at) = data.iter().position(|byte| *byte == b'\n') else { return };
     let (name, body) = data.split_at(at);
@@ -148,7 +149,7 @@ pub fn text(data: &[u8]) {
     read(row, &body[1..]);
 }
 
-/// A body drawn from an operation's own schema, mostly as it should be; asserts what [`text`] asserts.
+/// A body generated from an operation's schema, mostly valid; asserts what [`text`] asserts.
 pub fn by_schema(data: &[u8]) {
     let mut draw = Draw::new(data);
     let row = &ROWS[draw.of(&NAMES)];
@@ -195,7 +196,7 @@ fn refused(misfit: &Misfit) {
     );
 }
 
-/// How many values a value holds, itself included.
+/// How many values a value contains, including itself.
 fn values(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(values).sum(),
@@ -204,7 +205,7 @@ fn values(value: &Value) -> usize {
     }
 }
 
-/// Whether a value is another one without some fields of its objects.
+/// Whether a value equals another one except that some fields of objects are missing.
 fn is_within(part: &Value, whole: &Value) -> bool {
     match (part, whole) {
         (Value::Object(part), Value::Object(whole)) => {
@@ -219,14 +220,14 @@ fn is_within(part: &Value, whole: &Value) -> bool {
 
 fn checked(row: &Row, body: Value) {
     let mut again = body.clone();
-    assert_eq!(row.schema.check(&mut again), Ok(()), "{}: a checked body is refused", row.operation.id);
-    assert_eq!(again, body, "{}: a checked body is changed again", row.operation.id);
+    assert_eq!(row.schema.check(&mut again), Ok(()), "{}: a checked body was refused", row.operation.id);
+    assert_eq!(again, body, "{}: a checked body was changed again", row.operation.id);
     if let Err(why) = (row.read)(body) {
         panic!("{}: schema and type differ: {why}", row.operation.id);
     }
 }
 
-/// Texts that some rule looks at.
+/// Texts that some rule examines.
 const TEXTS: &[&str] = &[
     "",
     "a",
@@ -254,7 +255,7 @@ const TEXTS: &[&str] = &[
     "name@example.com",
 ];
 
-/// Keys of objects whose keys are free.
+/// Keys for objects with arbitrary keys.
 const KEYS: &[&str] = &[
     "name",
     "a",
@@ -271,7 +272,7 @@ const KEYS: &[&str] = &[
     "requestsPerMinute",
 ];
 
-/// A value that a shape asks for, now and then another one.
+/// A value that fits the schema, occasionally one that does not.
 fn value(shape: &Value, draw: &mut Draw<'_>, depth: usize) -> Value {
     if draw.one_in(24) {
         return any(draw, depth);

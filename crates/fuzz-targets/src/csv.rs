@@ -1,4 +1,4 @@
-//! Files that people bring: an exported decision log.
+//! Files from users: an exported decision log.
 
 use domain::decision_log::csv::{ExportVerifier, NotAnExport, Report, Statement, header, write_row};
 use domain::decision_log::{Channel, Decision, Entry, Head, Row};
@@ -17,8 +17,8 @@ fn verified(pieces: &[&[u8]], kept: Option<&Head>) -> Result<Report, NotAnExport
 
 /// A file of any bytes.
 ///
-/// Where it is cut while it is read does not matter. What its last line states is written and read the same.
-/// A file with a broken chain has a place where it breaks.
+/// It may be read in pieces cut anywhere. Writing and reading its last line gives the same statement. A file
+/// with a broken chain has a position where it breaks.
 pub fn decision_log(data: &[u8]) {
     let whole = verified(&[data], None);
     let at = data.len() / 2;
@@ -32,10 +32,10 @@ pub fn decision_log(data: &[u8]) {
     }
 }
 
-/// A log drawn from the bytes, written, and then perhaps changed in one place.
+/// A log generated from the bytes, written, and then sometimes changed in one place.
 ///
-/// What the service writes is read as whole and in order, whatever its texts hold; one changed byte within
-/// what the hashes cover is noticed.
+/// What the service writes is read as complete and valid, whatever its texts contain. A change of one byte
+/// that the hashes cover is noticed.
 pub fn written_rows(data: &[u8]) {
     let mut draw = Draw::new(data);
     let mut head = Head::default();
@@ -65,13 +65,13 @@ pub fn written_rows(data: &[u8]) {
         text
     };
     let report = verified(&[file(&rows).as_bytes()], Some(&head)).expect("an export");
-    assert_eq!((report.records, report.broken), (rows.len() as u64, None), "what we wrote is whole");
+    assert_eq!((report.records, report.broken), (rows.len() as u64, None), "an unchanged file is valid");
     if let Some(at) = rows.len().checked_sub(1).map(|last| last.min(data.len() % 20)) {
         let mut changed = rows.clone();
         changed[at].outcome.push('x');
         let report = verified(&[file(&changed).as_bytes()], None).expect("an export");
         assert_eq!(report.broken.map(|broken| broken.seq), Some(at as u64 + 1), "a change is noticed");
         let cut = verified(&[file(&rows[..at]).as_bytes()], Some(&head)).expect("an export");
-        assert!(cut.broken.is_some(), "a cut end is noticed by whoever kept the head");
+        assert!(cut.broken.is_some(), "a cut end is noticed with a head that was kept");
     }
 }

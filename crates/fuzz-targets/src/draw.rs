@@ -1,11 +1,11 @@
-//! Choices out of bytes: what a structured target makes its input of. When the bytes are used up, every
-//! choice is the first one, so that whatever is being made comes to an end.
+//! Choices made from bytes, from which a structured target generates its input. When the bytes are used up,
+//! every choice is the first one, so that the generation ends.
 
-/// Bytes that are used up choice by choice.
+/// Bytes, consumed choice by choice.
 pub struct Draw<'a>(&'a [u8]);
 
 impl<'a> Draw<'a> {
-    /// Choices out of these bytes.
+    /// Choices made from these bytes.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
@@ -32,7 +32,7 @@ impl<'a> Draw<'a> {
         usize::from(self.byte()) % end.max(1)
     }
 
-    /// Whether the next byte says yes, once in `times`; no when nothing is left.
+    /// True for one in `times` values of the next byte; false when nothing is left.
     pub fn one_in(&mut self, times: u8) -> bool {
         !self.is_empty() && self.byte() % times.max(1) == times.max(1) - 1
     }
@@ -42,13 +42,13 @@ impl<'a> Draw<'a> {
         choices[self.below(choices.len())]
     }
 
-    /// The next bytes, of which the first says how many they are.
+    /// The next bytes; the first one gives their number.
     pub fn bytes(&mut self) -> &'a [u8] {
         let length = usize::from(self.byte());
         self.take(length)
     }
 
-    /// The next so many bytes, or what is left of them.
+    /// The next `length` bytes, or as many as are left.
     pub fn take(&mut self, length: usize) -> &'a [u8] {
         let (taken, rest) = self.0.split_at(length.min(self.0.len()));
         self.0 = rest;

@@ -1,11 +1,11 @@
-//! Files that operators bring: the registry, settings.
+//! Files from operators: the registry, settings.
 
 use dastak::fuzzing as service;
 
-/// A list of numbers as it is imported.
+/// An imported list of numbers.
 ///
-/// Every cell belongs to a line of the file, in order, is bounded and has no separator in it; requests stay
-/// below what the service takes (asserted inside).
+/// Every cell belongs to a line of the file, in order, has a bounded length and contains no separator.
+/// Requests stay below the limit of the service (asserted inside).
 pub fn registry_csv(data: &[u8]) {
     let Ok(cells) = service::registry(data) else { return };
     let lines = data.split(|byte| *byte == b'\n').count() as u64;
@@ -22,8 +22,8 @@ const SECRET: &str = "hush-hush-secret";
 
 /// A file of settings.
 ///
-/// What can be used is shown without its secrets, and what is shown can be shown again the same. A refusal
-/// names a setting, or the place in the file.
+/// Valid settings are shown without their secrets, and showing the shown settings again changes nothing. A
+/// refusal names a setting or a position in the file.
 pub fn settings_toml(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Err(why) = service::settings(text) {
@@ -34,7 +34,7 @@ pub fn settings_toml(data: &[u8]) {
     assert_eq!(service::shown(&shown).as_deref(), Ok(shown.as_str()), "shown again");
 }
 
-/// Whether the word stands only where a secret belongs.
+/// Whether the word occurs only where a secret belongs.
 fn names_only_secrets(text: &str) -> bool {
     let secrets = [
         "api_key",

@@ -1,24 +1,24 @@
-//! Flows that clients draw, and what happens in the conversations that they make.
+//! Flows from clients, and the conversations that they produce.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use domain::conversation::{
-    Channel, CheckFacts, Conversation, Flow, Input, MAX_NODES, MAX_REQUESTS, ModelToolCall, Output, Role,
-    Settings, State, check, is_plus_91, placeholder,
+    Channel, CheckFacts, Conversation, ConversationSettings, Flow, Input, MAX_NODES, MAX_REQUESTS,
+    ModelToolCall, Output, Role, State, check, is_plus_91, placeholder,
 };
 use serde_json::{Map, Value, json};
 
 use crate::bodies;
 use crate::draw::Draw;
 
-/// Most text of one output, bytes: texts have up to 16000 letters, and what is filled in is bounded.
+/// Most bytes of text in one output: texts have up to 16,000 characters, and values add a limited amount.
 const MOST_TEXT: usize = 512 * 1024;
 
 /// A flow graph as JSON.
 ///
-/// A graph that is read is written and read the same; its issues are bounded in number; a conversation can be
-/// played on it.
+/// Writing and reading an accepted graph changes nothing, the number of its issues is limited, and a
+/// conversation can be played on it.
 pub fn json(data: &[u8]) {
     let Ok(graph) = serde_json::from_slice::<Value>(data) else { return };
     match Flow::parse(&graph) {
@@ -27,7 +27,7 @@ pub fn json(data: &[u8]) {
     }
 }
 
-/// What holds for every flow that could be read.
+/// Properties of every flow that could be read.
 pub(crate) fn judged(flow: &Flow) {
     assert!(flow.nodes.len() <= MAX_NODES);
     assert_eq!(Flow::parse(&flow.to_json()).as_ref(), Ok(flow), "written and read again");
@@ -43,16 +43,16 @@ pub(crate) fn judged(flow: &Flow) {
         "{} turns",
         script.transcript.len()
     );
-    let mut conversation = Conversation::new(flow, Map::new(), Settings::of(Channel::Call, "en"));
+    let mut conversation = Conversation::new(flow, Map::new(), ConversationSettings::of(Channel::Call, "en"));
     take(&mut conversation, Input::Started);
     take(&mut conversation, Input::Heard { text: "yes".into() });
 }
 
-/// A graph and inputs drawn from the bytes: any nodes, any edges, anything that happens in any order.
+/// A graph and inputs generated from the bytes: any nodes, any edges, any inputs in any order.
 ///
-/// After every input whose words have sounded the conversation waits for something or is over; nothing comes
-/// after its end; texts are counted without a gap; what it keeps is written and read the same; what it says
-/// is bounded; without the customer it comes to rest after a bounded number of requests.
+/// After every input, once its words have been spoken, the conversation waits for something or is over.
+/// Nothing comes after its end. Texts are numbered without gaps. Writing and reading its state changes
+/// nothing. The amount of text is limited, and so is the number of requests without an input of the customer.
 pub fn play(data: &[u8]) {
     let mut draw = Draw::new(data);
     let graph = drawn(&mut draw);
@@ -63,11 +63,14 @@ pub fn play(data: &[u8]) {
     judged(&flow);
     let channel = draw.of(&[Channel::Call, Channel::Chat]);
     let variables = json!({"name": draw.text(), "k1": 7}).as_object().cloned().unwrap_or_default();
-    let mut conversation =
-        Conversation::new(Arc::new(flow), variables, Settings::of(channel, draw.of(&["en", "hi", "xx"])));
+    let mut conversation = Conversation::new(
+        Arc::new(flow),
+        variables,
+        ConversationSettings::of(channel, draw.of(&["en", "hi", "xx"])),
+    );
     let mut outputs = take(&mut conversation, Input::Started);
     outputs.extend(take(&mut conversation, Input::Sounded { said: u64::MAX }));
-    assert!(waits_or_ends(&outputs), "started and left hanging: {outputs:?}");
+    assert!(waits_or_ends(&outputs), "started and waits for nothing: {outputs:?}");
     let mut said = texts(&outputs, 0);
     let mut unheard = 0;
     while !draw.is_empty() {
@@ -79,7 +82,7 @@ pub fn play(data: &[u8]) {
         }
         said = texts(&more, said);
         unheard += more.iter().filter(|output| asks(output)).count();
-        assert!(unheard <= 12 * MAX_REQUESTS as usize, "{unheard} requests without the customer");
+        assert!(unheard <= 12 * MAX_REQUESTS as usize, "{unheard} requests without an input of the customer");
         if !more.is_empty() {
             outputs = more;
         }
@@ -92,7 +95,7 @@ pub fn play(data: &[u8]) {
 fn texts(outputs: &[Output], before: u64) -> u64 {
     outputs.iter().fold(before, |before, output| match output {
         Output::Say { said, .. } => {
-            assert_eq!(*said, before + 1, "texts are counted without a gap");
+            assert_eq!(*said, before + 1, "texts are numbered without gaps");
             *said
         }
         _ => before,
@@ -103,7 +106,7 @@ fn asks(output: &Output) -> bool {
     matches!(output, Output::AskModel { .. } | Output::CallTool { .. } | Output::Transfer { .. })
 }
 
-/// One input, and what holds after each.
+/// One input, and the properties that hold after each.
 fn take(conversation: &mut Conversation, input: Input) -> Vec<Output> {
     let over = conversation.ended().is_some();
     let outputs = conversation.step(input);
@@ -111,10 +114,10 @@ fn take(conversation: &mut Conversation, input: Input) -> Vec<Output> {
     assert!(outputs.len() <= 4 * conversation.flow().nodes.len() + 24, "{} outputs", outputs.len());
     let ends = outputs.iter().filter(|output| matches!(output, Output::End { .. })).count();
     let last = matches!(outputs.last(), Some(Output::End { .. }));
-    assert_eq!(ends, usize::from(last), "the end is the last");
+    assert_eq!(ends, usize::from(last), "the end is the last output");
     assert_eq!(conversation.ended().is_some(), over || last);
     let size: usize = outputs.iter().map(size).sum();
-    assert!(size <= MOST_TEXT * (1 + outputs.len()), "{size} bytes at once");
+    assert!(size <= MOST_TEXT * (1 + outputs.len()), "{size} bytes for one input");
     let stored = serde_json::to_value(conversation.state()).expect("plain data");
     assert_eq!(&serde_json::from_value::<State>(stored).expect("reads back"), conversation.state());
     outputs
@@ -141,7 +144,7 @@ fn waits_or_ends(outputs: &[Output]) -> bool {
     awaited(outputs).is_some_and(waits)
 }
 
-/// What is waited for; messages go out beside it.
+/// The outputs that wait for an answer; messages do not.
 fn awaited(outputs: &[Output]) -> Option<&Output> {
     outputs.iter().rfind(|output| !matches!(output, Output::SendMessage { .. }))
 }
@@ -212,7 +215,7 @@ fn drawn(draw: &mut Draw<'_>) -> Value {
     json!({"startNodeId": "0", "nodes": nodes, "variables": [{"name": "name"}, {"name": "saved"}, {"name": "k0", "default": 3}, {"name": "k1", "required": true}]})
 }
 
-/// Something that happens, mostly an answer to what was asked last; whether it is the customer's doing.
+/// An input, mostly an answer to the last output, and whether it comes from the customer.
 fn input(draw: &mut Draw<'_>, outputs: &[Output]) -> (Input, bool) {
     let request = match awaited(outputs) {
         Some(

@@ -1,5 +1,5 @@
-//! What the fuzzers call: for everything that reads bytes of strangers one function that takes any bytes,
-//! reads them as the service would, and asserts what must hold of the outcome beyond "it did not panic".
+//! What the fuzzers call. For everything that reads untrusted bytes there is one function that takes any
+//! bytes, reads them as the service does, and asserts properties of the result beyond "it did not panic".
 //!
 //! `fuzz/` runs these functions under libFuzzer; `tests/replay.rs` runs them over the kept corpora on the
 //! stable toolchain. `docs/fuzzing.md` lists them and says how to add one.

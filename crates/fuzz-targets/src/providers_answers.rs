@@ -12,7 +12,7 @@ use crate::draw::Draw;
 
 static NET: LazyLock<Net> = LazyLock::new(|| Net::new(Vec::new()).expect("a net without connections"));
 
-/// Most text of a turn, bytes.
+/// Most bytes of text in a turn.
 const MOST_TURN: usize = 64 * 1024;
 
 fn order(spoken: bool) -> TalkOrder {
@@ -79,8 +79,8 @@ fn signs(said: &[Said]) -> Vec<&Said> {
 
 /// Server-sent events of a chat completion.
 ///
-/// Only exits and tools that were offered come out, text before anything else and of bounded length; where
-/// the network cuts the stream does not matter.
+/// Only offered exits and tools are reported, text comes first and has a bounded length, and the stream may
+/// be cut anywhere.
 pub fn model_stream(data: &[u8]) {
     let order = order(data.first().is_some_and(|byte| byte & 1 == 1));
     let (whole, error) = model::stream(&NET, &order, &[data]);
@@ -95,9 +95,9 @@ pub fn model_stream(data: &[u8]) {
     drop(format!("{error:?}"));
 }
 
-/// A chat completion as one JSON value, and its text as the reading of a conversation.
+/// A chat completion as one JSON value, and its text as the analysis of a conversation.
 ///
-/// As [`model_stream`]; and a reading holds nothing that its schema does not name, of bounded length.
+/// As [`model_stream`]. An analysis holds only what its schema names, with a bounded length.
 pub fn model_answer(data: &[u8]) {
     if let Ok(answer) = serde_json::from_slice::<Value>(data) {
         let order = order(true);
@@ -120,7 +120,7 @@ pub fn model_answer(data: &[u8]) {
     };
     let Some(analysis) = model::analysis(&String::from_utf8_lossy(data), &order) else { return };
     assert!(analysis.summary.chars().count() <= 2000);
-    assert_eq!(analysis.extracted["plan"], "Gold", "what the flow captured stays");
+    assert_eq!(analysis.extracted["plan"], "Gold", "what the flow captured is kept");
     for (key, value) in &analysis.extracted {
         match key.as_str() {
             "budget" => assert!(value.is_number(), "{value}"),
@@ -139,10 +139,9 @@ pub fn model_answer(data: &[u8]) {
     assert!(analysis.outcome.is_none_or(|outcome| !outcome.is_empty() && outcome.chars().count() <= 64));
 }
 
-/// What the model is told of a conversation that strangers had a part in.
+/// The request to a model about a conversation with untrusted content.
 ///
-/// Roles alternate, every call of a tool is followed by its answer, and the first message is the service's
-/// own.
+/// Roles alternate, every tool call is followed by its answer, and the first message is the service's own.
 pub fn model_request(data: &[u8]) {
     let mut draw = Draw::new(data);
     let mut order = order(draw.one_in(2));
@@ -200,10 +199,10 @@ pub fn model_request(data: &[u8]) {
     }
 }
 
-/// One byte for the service, then messages, each with a byte for its kind and one for its length: a
-/// recogniser's and a voice's.
+/// Messages of recognisers and voices: one byte for the service, then messages, each with one byte for its
+/// kind and one for its length.
 ///
-/// Words and sound are no larger than what was sent; an error says nothing that the service said beyond a
+/// Words and sound are no larger than the input. An error contains nothing of what the service said except a
 /// short code.
 pub fn speech_messages(data: &[u8]) {
     let mut draw = Draw::new(data);
@@ -212,7 +211,7 @@ pub fn speech_messages(data: &[u8]) {
     while !draw.is_empty() {
         let text = draw.byte() != b'b';
         let bytes = match draw.byte() {
-            // A long one: the rest.
+            // A long message: the rest of the bytes.
             b'\n' => draw.rest(),
             length => draw.take(usize::from(length)),
         };
@@ -235,10 +234,10 @@ pub fn speech_messages(data: &[u8]) {
     }
 }
 
-/// The answer of a transcription service, of any service that failed, and sound, in turn.
+/// The answer of a transcription service, an error of any service, or sound.
 ///
-/// Sound is read the same wherever it is cut, its length is that of the bytes at the rate of the line, and a
-/// file of ours is read as it was.
+/// Sound may be cut anywhere, its length matches the bytes at the line's sample rate, and a file that the
+/// service wrote is read unchanged.
 pub fn speech_answer(data: &[u8]) {
     if let Ok(words) = speech::transcription(&NET, data) {
         assert!(words.trim() == words && words.len() <= data.len());
@@ -251,9 +250,13 @@ pub fn speech_answer(data: &[u8]) {
     let whole = speech::sound(rate, &[data]);
     let pieces: Vec<&[u8]> = data.chunks(5).collect();
     assert_eq!(speech::sound(rate, &pieces), whole, "cut");
-    // A header may say 4000 a second, which doubles the samples; the filter has an end of its own.
+    // A header may give 4000 Hz, which doubles the samples; the filter adds its tail.
     assert!(whole.len() <= data.len() + 128, "{} samples out of {} bytes", whole.len(), data.len());
     assert!(speech::spoken_part(&whole).len() <= whole.len());
     let samples: Vec<i16> = data.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect();
-    assert_eq!(speech::sound(24_000, &[&speech::wav(&samples, 8000)]), samples, "a file of ours");
+    assert_eq!(
+        speech::sound(24_000, &[&speech::wav(&samples, 8000)]),
+        samples,
+        "a file that the service wrote"
+    );
 }

@@ -1,5 +1,5 @@
-//! What comes with a request beside its body: query, cursor, headers; and the address of a tool that a model
-//! fills in.
+//! The parts of a request besides its body: query, cursor, headers; and the address of a tool with arguments
+//! from a model.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
@@ -15,9 +15,9 @@ use crate::draw::Draw;
 static QUERIES: LazyLock<Vec<&'static Operation>> =
     LazyLock::new(|| operations::all().filter(|row| row.query.is_some()).collect());
 
-/// The operation's place in the table, then the query as it stands in the address.
+/// The operation's index in the table, then the query string.
 ///
-/// What is accepted holds only what the table names, and is accepted again without another change.
+/// An accepted query holds only what the table names, and is accepted again without further change.
 pub fn query(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let Ok(text) = std::str::from_utf8(rest) else { return };
@@ -37,7 +37,7 @@ pub fn query(data: &[u8]) {
 
 /// A cursor.
 ///
-/// Only a list's own cursors are read, each as it was made; one of another list is not.
+/// A list accepts only its own cursors, and reads each as it was made.
 pub fn cursor(data: &[u8]) {
     let keyring = service::Keyring::new(&[7; 32]);
     let Ok(text) = std::str::from_utf8(data) else { return };
@@ -46,7 +46,7 @@ pub fn cursor(data: &[u8]) {
     assert_eq!(service::read_cursor(&keyring, one, &made).as_deref(), Some(text));
     assert_eq!(service::read_cursor(&keyring, other, &made), None);
     if let Some(key) = service::read_cursor(&keyring, one, text) {
-        assert_eq!(service::make_cursor(&keyring, one, &key), text, "a cursor that was not made here");
+        assert_eq!(service::make_cursor(&keyring, one, &key), text, "a forged cursor was accepted");
     }
     let mut changed = made.into_bytes();
     let at = data.len() % changed.len();
@@ -55,11 +55,10 @@ pub fn cursor(data: &[u8]) {
     assert_eq!(service::read_cursor(&keyring, one, &changed), None, "{changed}");
 }
 
-/// One byte for the header and one for what surrounds it, then `Range`, `X-Forwarded-For` or
-/// `Idempotency-Key`.
+/// One byte for the header and one for its context, then `Range`, `X-Forwarded-For` or `Idempotency-Key`.
 ///
 /// A range lies within the file. The client is the peer unless the peer is trusted, and never a trusted proxy
-/// when somebody else is named behind it. A key is 1 to 255 visible letters.
+/// when the proxy names another address. A key has 1 to 255 visible characters.
 pub fn headers(data: &[u8]) {
     let mut draw = Draw::new(data);
     match draw.below(3) {
@@ -102,7 +101,7 @@ fn forwarded(draw: &mut Draw<'_>) {
         assert_eq!(client, peer);
         return;
     }
-    // What the last trusted proxy wrote decides, if it can be read at all.
+    // The entry of the last trusted proxy decides, if it can be read.
     let plain = |value: &&&[u8]| value.iter().all(|byte| *byte == b'\t' || (b' '..=b'~').contains(byte));
     let last = values
         .last()
@@ -116,9 +115,9 @@ fn forwarded(draw: &mut Draw<'_>) {
     }
 }
 
-/// The address of a tool and arguments that a model chose, as JSON after a line feed.
+/// The address of a tool, and arguments chosen by a model as JSON after a line feed.
 ///
-/// Arguments stay arguments: scheme, host and path are those of the tool.
+/// Arguments cannot change the scheme, the host or the path of the tool.
 pub fn tool_address(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let (url, arguments) = text.split_once('\n').unwrap_or((text, "{}"));

@@ -7,12 +7,12 @@ use std::sync::Once;
 use telephony::fuzzing::sip;
 
 thread_local! {
-    /// Whether a panic is caught by the service itself.
+    /// Whether the current code catches panics itself.
     static CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does what catches panics of the stack's reader itself. A fuzzer ends at the first panic, before anybody
-/// can catch it, if nobody tells it not to.
+/// Runs code that catches panics of the stack's parser. Without this, a fuzzer stops at the first panic,
+/// before it can be caught.
 fn contained<T>(work: impl FnOnce() -> T) -> T {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
@@ -29,11 +29,11 @@ fn contained<T>(work: impl FnOnce() -> T) -> T {
     done.unwrap_or_else(|why| resume_unwind(why))
 }
 
-/// A datagram, or what a connection carried.
+/// A datagram, or a message of a connection.
 ///
-/// Everything that is read of a message, of its answers and of the call that it begins. What we write back, a
-/// refusal or a request within the call, has just the headers that we gave it, and is at most twice as long
-/// as what came.
+/// Reads everything in a message, in the answers to it and in the call that it begins. What the service sends
+/// back, a refusal or a request within the call, has only the headers that the service set, and is at most
+/// twice as long as the input.
 pub fn message(data: &[u8]) {
     if !contained(|| sip::readable(data)) {
         return;
@@ -42,9 +42,9 @@ pub fn message(data: &[u8]) {
     sip::exchange(data);
 }
 
-/// What a connection carries, in pieces, each with its length before it.
+/// The data of a connection, in pieces, each with its length before it.
 ///
-/// No message is larger than is allowed, and what is found does not depend on how it is cut.
+/// No message exceeds the limit, and the messages do not depend on where the data is cut.
 pub fn stream(data: &[u8]) {
     let whole = sip::messages(&[data]);
     assert_eq!(sip::messages(&data.chunks(3).collect::<Vec<_>>()), whole, "cut");
@@ -53,9 +53,10 @@ pub fn stream(data: &[u8]) {
     }
 }
 
-/// A body within a call, an address, a host.
+/// The body of a request within a call, an address, a host.
 ///
-/// What is taken over into addresses of ours has no syntax in it; what is written is read the same.
+/// What is copied into the service's own addresses contains no syntax; reading what was written gives the
+/// same.
 pub fn text(data: &[u8]) {
     sip::body(data);
     if let Ok(text) = std::str::from_utf8(data) {

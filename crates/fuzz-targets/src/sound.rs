@@ -1,4 +1,4 @@
-//! What comes from the other side of a call's sound.
+//! What the other side of a call sends: session descriptions, packets, sound.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex};
@@ -39,8 +39,9 @@ fn sensible(agreed: &Agreed) {
 
 /// One byte of settings, then a session description of the other side, read as an offer and as an answer.
 ///
-/// What we answer is read as an offer again by somebody like us, and as the answer to what such a one offers;
-/// it has a line for each line of the offer and is not much longer; what was agreed on can be sent.
+/// The service's answer can be read as an offer by another instance, and as the answer to that instance's
+/// offer. It has a line for each line of the offer and is not much longer, and what was agreed on can be
+/// sent.
 pub fn sdp(data: &[u8]) {
     let mut draw = Draw::new(data);
     let ours = ours(&mut draw, IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -51,16 +52,16 @@ pub fn sdp(data: &[u8]) {
     let Ok((written, agreed)) = answer(&text, &ours) else { return };
     sensible(&agreed);
     assert!(written.len() <= 2 * text.len() + 1024, "{} bytes answer {}", written.len(), text.len());
-    assert!(written.split("\r\n").all(|line| !line.contains(['\r', '\n'])), "a line within a line");
+    assert!(written.split("\r\n").all(|line| !line.contains(['\r', '\n'])), "a line break within a line");
     let lines =
         |text: &str| text.split(['\r', '\n']).filter(|line| line.trim_start().starts_with("m=")).count();
     assert_eq!(lines(&written), lines(&text).min(32), "a line for each line");
 
-    // Somebody who made an offer that we answer the same way understands us.
+    // Another instance that made such an offer understands the answer.
     let theirs =
         OfferSettings::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 5000, vec![agreed.codec], ours.encryption);
     if let Ok((written, ours_agreed)) = answer(&offer(&theirs), &ours) {
-        let theirs_agreed = agree(&theirs, &written).expect("our answer to our offer");
+        let theirs_agreed = agree(&theirs, &written).expect("the service's answer to its own offer");
         assert_eq!(
             (theirs_agreed.codec, theirs_agreed.payload_type),
             (ours_agreed.codec, ours_agreed.payload_type)
@@ -70,7 +71,7 @@ pub fn sdp(data: &[u8]) {
     }
 }
 
-/// Counts what a call's ear is told.
+/// Counts the reports to a call's ear.
 #[derive(Default)]
 struct Told(Arc<Mutex<(u64, u64)>>);
 
@@ -89,10 +90,10 @@ impl Ear for Told {
     }
 }
 
-/// One packet of sound as it stands on the wire.
+/// One packet of sound, as on the wire.
 ///
-/// What is read lies within the packet; reports (RTCP) are no sound; a packet of ours is read as it was
-/// written.
+/// What is read lies within the packet, reports (RTCP) are not sound, and a packet that the service wrote is
+/// read unchanged.
 pub fn rtp(data: &[u8]) {
     telephony::fuzzing::media::rtp(data);
     let Some(packet) = media::read(data) else { return };
@@ -159,11 +160,11 @@ fn header(draw: &mut Draw<'_>, sequence: &mut u16, timestamp: &mut u32) -> Vec<u
     packet
 }
 
-/// A call drawn from the bytes: packets with and without keys from several addresses in any order, ticks,
+/// A call generated from the bytes: packets with and without keys from several addresses in any order, ticks,
 /// holds, changes, keys.
 ///
-/// Every packet is counted once, as heard, foreign or unreadable; every key is heard at most once a press;
-/// the wait for sound is bounded; each tick is told to the ear.
+/// Every packet is counted once, as heard, foreign or unreadable. Every key is heard at most once for each
+/// press. The wait for sound is bounded. Each tick is reported to the ear.
 pub fn call(data: &[u8]) {
     let mut draw = Draw::new(data);
     let told = Arc::new(Mutex::new((0, 0)));
@@ -239,9 +240,9 @@ pub fn call(data: &[u8]) {
     assert_eq!(told.lock().expect("one thread").0, ticks, "ticks");
 }
 
-/// Encrypted packets drawn from the bytes, delivered out of order, twice, changed.
+/// Encrypted packets generated from the bytes, delivered out of order, twice or changed.
 ///
-/// What is opened is what was sealed, at most once; what was changed on the way is never opened.
+/// A packet is opened at most once, to what was sealed. A changed packet is never opened.
 pub fn srtp(data: &[u8]) {
     telephony::fuzzing::media::srtp(data);
     let mut draw = Draw::new(data);
@@ -250,7 +251,7 @@ pub fn srtp(data: &[u8]) {
     let (mut sequence, mut timestamp) = (draw.short() & 0x7fff, 0);
     let mut sent: Vec<(Vec<u8>, Vec<u8>, bool)> = Vec::new();
     while !draw.is_empty() && sent.len() < 300 {
-        // Senders count upward by one: what is sealed in another order is another packet under the same
+        // Senders count up by one; sealing in another order would produce a different packet with the same
         // counter.
         let mut plain = header(&mut draw, &mut { sequence }, &mut timestamp);
         sequence = sequence.wrapping_add(1 + u16::from(draw.one_in(8)) * 50);
@@ -271,15 +272,15 @@ pub fn srtp(data: &[u8]) {
         let mut packet = sealed.clone();
         if let Some(length) = receiver.open(&mut packet) {
             assert!(!*opened, "opened twice");
-            assert_eq!(&packet[..length], &plain[..], "another packet came out");
+            assert_eq!(&packet[..length], &plain[..], "a different packet came out");
             *opened = true;
         }
     }
 }
 
-/// Sound of a line, cut into ticks: tones pressed as keys, beeps, ringing.
+/// Sound of a line, cut into ticks: key tones, beeps, ringing.
 ///
-/// A key is heard only in sound that has tones, and once until it is let go.
+/// A key is heard only in sound with tones, and only once until it is released.
 pub fn tones(data: &[u8]) {
     let mut draw = Draw::new(data);
     let (mut keys, mut heard, mut ticks) = (tones::Keys::new(), 0, 0);

@@ -1,13 +1,12 @@
-//! What customers say, as a recogniser or a chat writes it down.
+//! What customers say, as text from a recogniser or a chat.
 
 use domain::conversation::{Field, FieldKind, MAX_ANSWER, capture, capture_digits, fill, names};
 use domain::speech;
 
-/// Words of a customer, or a text of a language model.
+/// The words of a customer or of a language model.
 ///
-/// The pieces for the voice are never blank and hold all that was said; where a stream of text is cut does
-/// not matter to the words that are spoken. Captured answers are of the kind that was asked for and of
-/// bounded length.
+/// The pieces for the voice are never blank and contain every word, wherever the stream of text is cut.
+/// Captured answers have the requested kind and a bounded length.
 pub fn words(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for language in speech::LANGUAGES {
@@ -21,10 +20,10 @@ pub fn words(data: &[u8]) {
     sentences(text, data.first().map_or(1, |byte| usize::from(byte % 7) + 1));
     answers(text);
     let filled = fill(text, |_| Some("x".into()));
-    assert!(!names(text).is_empty() || filled == text, "nothing to fill in was filled in");
+    assert!(!names(text).is_empty() || filled == text, "a text without names was changed");
 }
 
-/// Letters and digits of a text: what pieces may not lose.
+/// The letters and digits of a text, which the pieces must not lose.
 fn spoken(text: &str) -> String {
     text.chars().filter(|letter| letter.is_alphanumeric()).collect()
 }

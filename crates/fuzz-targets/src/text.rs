@@ -1,4 +1,4 @@
-//! Short texts of clients: phone numbers, ids, times, addresses of webhooks.
+//! Short texts from clients: phone numbers, ids, times, addresses of webhooks.
 
 use std::net::IpAddr;
 
@@ -7,10 +7,10 @@ use domain::phone::{E164, Phone};
 use domain::time::Timestamp;
 use providers::guarded_client::{MAX_URL_LENGTH, Policy, is_public};
 
-/// A phone number in any writing.
+/// A phone number in any notation.
 ///
-/// What was read is an Indian number of ten digits, is read the same from its own text and its own number,
-/// and is also a number of the world.
+/// An accepted number is an Indian number of ten digits, can be read again from its text and its stored form,
+/// and is also a valid international number.
 pub fn phone(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(phone) = Phone::normalize(text) {
@@ -23,7 +23,7 @@ pub fn phone(data: &[u8]) {
         );
         assert_eq!(Phone::normalize(&written), Ok(phone), "its own text");
         assert_eq!(Phone::from_u64(phone.as_u64()), Some(phone), "its own number");
-        assert_eq!(E164::parse(&written), Ok(E164::from(phone)), "as a number of the world");
+        assert_eq!(E164::parse(&written), Ok(E164::from(phone)), "as an international number");
         assert_eq!(serde_json::from_value::<Phone>(serde_json::json!(text)).ok(), Some(phone), "as JSON");
         assert!(!format!("{phone:?}").contains(&written[3..9]), "the log shows the number");
     }
@@ -37,14 +37,14 @@ pub fn phone(data: &[u8]) {
 
 fn id<K: Kind>(text: &str) {
     if let Ok(id) = text.parse::<Id<K>>() {
-        assert_eq!(id.to_string(), text, "an id has one writing");
+        assert_eq!(id.to_string(), text, "an id has one text form");
         assert_eq!(Id::<K>::from_bits(id.bits()), id);
     }
 }
 
 /// An id, or a moment.
 ///
-/// An id has one writing only. A moment is read the same from its own text, and its text has one form.
+/// An id has only one text form, and so has a moment. Each can be read again from its text.
 pub fn ids_and_times(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     id::<Call>(text);
@@ -64,7 +64,7 @@ pub fn ids_and_times(data: &[u8]) {
     }
 }
 
-/// Addresses that no request of ours may reach, by the standard library's own words for them.
+/// Addresses that no request of the service may reach, as classified by the standard library.
 fn is_plainly_inside(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(four) => {
@@ -90,8 +90,8 @@ fn is_plainly_inside(address: IpAddr) -> bool {
 
 /// The address of a webhook, or a bare IP address.
 ///
-/// What passes has an encrypted scheme, a public host, an allowed port, and passes again in the form in which
-/// it is shown; what the strict policy lets pass, the one for development lets pass too.
+/// An accepted address has an encrypted scheme, a public host and an allowed port, and is accepted again in
+/// the form in which it is shown. What the strict policy accepts, the policy for development accepts too.
 pub fn webhook_url(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(address) = text.parse::<IpAddr>() {
@@ -117,7 +117,7 @@ pub fn webhook_url(data: &[u8]) {
                     && !host.ends_with(".internal"),
                 "{host}"
             );
-            // Whatever the C library reads as an address is one.
+            // Anything that the C library reads as an address counts as one.
             let last = host.rsplit('.').next().unwrap_or_default();
             assert!(!last.bytes().all(|byte| byte.is_ascii_digit()), "{host}");
         }

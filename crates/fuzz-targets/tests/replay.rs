@@ -1,5 +1,5 @@
-//! Every input of the kept corpora, through the same functions as the fuzzers run: what was found once is
-//! found again without them.
+//! Runs every input of the kept corpora through the functions that the fuzzers use, so that what they once
+//! found stays fixed.
 
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 //! time has come. Who takes a row counts its attempt and moves its time on by a lease; [`finish`] and
 //! [`put_off`] change it only for the holder of that attempt.
 
-use domain::call::after::Step;
+use domain::call::after::AfterCallStep;
 use domain::ids::{Call, Id, Recording};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
@@ -19,7 +19,7 @@ pub struct StepRow {
     /// The call.
     pub call: Id<Call>,
     /// What is to be done.
-    pub step: Step,
+    pub step: AfterCallStep,
     /// The workspace.
     pub workspace: Tenant,
     /// The only node that can do it.
@@ -42,7 +42,7 @@ fn read(row: &Row<'_>) -> Result<StepRow, DbError> {
     let step = row.text(1)?;
     Ok(StepRow {
         call: row.id(0)?,
-        step: Step::parse(&step)
+        step: AfterCallStep::parse(&step)
             .ok_or_else(|| DbError::Internal(format!("unknown step after a call: {step}")))?,
         workspace: row.id(2)?,
         node: row.opt_text(3)?,
@@ -74,7 +74,7 @@ pub fn insert(tx: &mut Tx<'_>, row: &StepRow) -> Result<(), DbError> {
 }
 
 /// `and step in (…)` with its parameters.
-fn among(steps: &[Step], params: &mut Vec<Value<'static>>) -> String {
+fn among(steps: &[AfterCallStep], params: &mut Vec<Value<'static>>) -> String {
     let places: Vec<String> = steps
         .iter()
         .map(|step| {
@@ -90,7 +90,7 @@ fn among(steps: &[Step], params: &mut Vec<Value<'static>>) -> String {
 pub fn take(
     tx: &mut Tx<'_>,
     node: &str,
-    steps: &[Step],
+    steps: &[AfterCallStep],
     now: Timestamp,
     lease: Timestamp,
     orphaned: Timestamp,
@@ -120,7 +120,7 @@ pub fn take(
 pub fn next_due(
     tx: &mut Tx<'_>,
     node: &str,
-    steps: &[Step],
+    steps: &[AfterCallStep],
     patience: i64,
 ) -> Result<Option<Timestamp>, DbError> {
     let mut params: Vec<Value<'static>> = vec![node.to_owned().into(), patience.into()];
@@ -149,7 +149,7 @@ pub fn put_off(tx: &mut Tx<'_>, tenant: Tenant, row: &StepRow, next_at: Timestam
 }
 
 /// Whether a step of a call is still to be done.
-pub fn waits(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, step: Step) -> Result<bool, DbError> {
+pub fn waits(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, step: AfterCallStep) -> Result<bool, DbError> {
     let found = tx.one(
         "select 1 from after_calls where workspace = ?1 and call = ?2 and step = ?3",
         params![tenant, call, step.as_str()],

@@ -7,7 +7,7 @@
 //! | `sip` | signalling: trunks and their health, calls out and in, hold, refer, session timers |
 //! | `tones` | telling a beep from speech, and making tones |
 //!
-//! What the call is about is not known here: `dastak::voice` holds the conversation.
+//! What the call is about is not known here: the `voice` crate holds the conversation.
 
 pub mod media;
 pub mod settings;

@@ -13,9 +13,9 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use providers::guarded_client::{GuardedClient, Limits, Policy, Request, SystemResolver, Target};
 use ring::hmac;
 use serde_json::{Value, json};
+use webhooks::sign;
 
 use super::client::Client;
-use crate::jobs::webhooks::sign;
 use crate::runtime::clock::Clock;
 use crate::runtime::ids::Ids;
 

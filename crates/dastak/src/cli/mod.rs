@@ -244,7 +244,7 @@ fn openapi(operator: bool) -> Result<(), String> {
     let values = Values::default().config(false)?;
     let which = if operator { Document::Operator } else { Document::Public };
     let text = to_text(&document(which, &values.brand, &values.key_prefix));
-    // The reader may close the pipe before the end.
+    // The reader of a pipe may close it early.
     match std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes()) {
         Err(why) if why.kind() != std::io::ErrorKind::BrokenPipe => Err(why.to_string()),
         _ => Ok(()),

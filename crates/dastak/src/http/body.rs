@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use tokio::time::{Instant, timeout_at};
 
-use super::shares::{Client, Share};
+use crate::app::limits::shares::{Client, Share};
 use crate::app::{App, Failure};
 
 /// Largest body of a request (docs/contract/README.md#limits).

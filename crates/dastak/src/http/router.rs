@@ -20,10 +20,10 @@ use serde_json::{Map, Value, json};
 
 use super::body::Incoming;
 use super::handler::{Body, Handler, Outcome, Reply, Request};
-use super::rate_limit::{self, Budget};
-use super::shares::Client;
 use crate::app::access::Caller;
 use crate::app::idempotency::Once;
+use crate::app::limits::rates::{self, Budget};
+use crate::app::limits::shares::Client;
 use crate::app::{App, Failure};
 use crate::runtime::crypto;
 
@@ -101,7 +101,7 @@ impl Router {
                 );
             }
             if failure.of_store {
-                app.told.store_failed();
+                app.readiness.store_failed();
             }
             Reply::failure(&failure, &id)
         });
@@ -240,7 +240,7 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
 }
 
-/// Whether the sender may see the figures of the service. An address counts only when nobody spoke for it.
+/// Whether the sender may see the figures of the service. An address counts only when no proxy spoke for it.
 pub fn sees_figures(app: &App, headers: &HeaderMap, client: IpAddr) -> bool {
     let forwarded =
         ["x-forwarded-for", "forwarded", "via"].into_iter().any(|name| headers.contains_key(name));
@@ -273,7 +273,7 @@ async fn authorize(
                 Some(_) => {
                     Err(app.invalid_key(client, "the token is neither metrics_token nor the operator's"))
                 }
-                // Whoever shows no token learns that the service is up, and nothing of its traffic.
+                // Without a token a client learns that the service is up, and nothing of its traffic.
                 None => Ok(None),
             };
         }
@@ -284,7 +284,7 @@ async fn authorize(
     if caller.0.workspace.suspended {
         return Err(Failure::new(error_codes::WORKSPACE_SUSPENDED, "the workspace is suspended"));
     }
-    let (budget, admitted) = rate_limit::admit(app, &caller, operation.rate, now).await;
+    let (budget, admitted) = rates::admit(app, &caller, operation.rate, now).await;
     seen.budget = Some(budget);
     admitted?;
     match operation.access {

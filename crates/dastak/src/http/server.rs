@@ -14,9 +14,9 @@ use tokio_rustls::TlsAcceptor;
 
 use super::connection::Paced;
 use super::router::Router;
-use super::shares::Share;
 use crate::app::App;
 use crate::app::access::network_of;
+use crate::app::limits::shares::Share;
 use crate::config::Network;
 
 /// Largest head of a request, and most bytes that a connection reads ahead.
@@ -124,7 +124,7 @@ async fn connection(
         .max_headers(100)
         .max_buf_size(HEAD_LIMIT)
         .half_close(false);
-    // A connection that breaks has nobody to tell.
+    // A broken connection needs no report.
     match tls {
         None => drop(watcher.watch(builder.serve_connection(TokioIo::new(socket), service)).await),
         Some(tls) => {

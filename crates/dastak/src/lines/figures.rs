@@ -1,4 +1,4 @@
-//! Figures of telephone lines and of the providers of speech and language, read when somebody asks for
+//! Figures of telephone lines and of the providers of speech and language, read when they are asked for
 //! `/metrics`.
 
 use std::fmt;
@@ -43,7 +43,7 @@ fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u
 impl Collector for LineFigures {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let Some(lines) = self.lines.upgrade() else { return Ok(()) };
-        let (sip, sound) = (lines.phone.figures(), lines.engine.figures());
+        let (sip, sound) = (lines.user_agent.figures(), lines.engine.figures());
         let e = &mut encoder;
         gauge(e, "calls_held", "Calls that this node holds", lines.lock().len())?;
         gauge(

@@ -23,15 +23,16 @@ impl Inbound for Nobody {
 /// # Errors
 /// The setting that cannot be carried out, and why.
 pub async fn probe(settings: Settings, limit: Duration) -> Result<Vec<TrunkHealth>, String> {
-    let phone = super::open_phone(settings.clone(), super::engine(&settings)?, Arc::new(Nobody)).await?;
+    let user_agent =
+        super::open_user_agent(settings.clone(), super::engine(&settings)?, Arc::new(Nobody)).await?;
     let answered = async {
-        while phone.trunks().iter().any(|trunk| trunk.healthy.is_none()) {
+        while user_agent.trunks().iter().any(|trunk| trunk.healthy.is_none()) {
             tokio::time::sleep(LOOK).await;
         }
     };
     // Those that have not answered are told as they are.
     let _ = tokio::time::timeout(limit, answered).await;
-    let trunks = phone.trunks();
-    phone.stop().await;
+    let trunks = user_agent.trunks();
+    user_agent.stop().await;
     Ok(trunks)
 }

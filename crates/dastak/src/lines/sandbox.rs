@@ -6,12 +6,12 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::call::{Fact, Network, Step, refusal, script};
+use domain::call::{Fact, Network, ScriptedFact, refusal, script};
 use domain::phone::Phone as Number;
 use domain::ports::{DialError, SpeakOrder, Synthesiser};
 use telephony::media::{Ear, Engine, Line, Tick};
 use telephony::settings::Settings;
-use telephony::sip::{Inbound, IncomingCall, Leg, LegEvent, Phone};
+use telephony::sip::{Inbound, IncomingCall, Leg, LegEvent, UserAgent};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
@@ -31,7 +31,7 @@ const OPT_OUT: &str = "Please do not call me again.";
 const GREETING: &str = "Please leave a message after the tone.";
 /// Tone of answering machines.
 const BEEP: (f32, u32) = (1000.0, 500);
-/// Level above which somebody speaks, of 32767.
+/// Level above which sound is speech, of 32767.
 const LOUD: i64 = 500;
 /// Ticks of silence after which the agent has finished.
 const PAUSE_TICKS: u32 = 20;
@@ -40,7 +40,7 @@ const SPEECH_TICKS: u32 = 10;
 
 /// The phones.
 pub(super) struct Phones {
-    phone: Phone,
+    user_agent: UserAgent,
 }
 
 impl Phones {
@@ -66,18 +66,18 @@ impl Phones {
             user_agent: "sandbox".into(),
             trunks: vec![caller],
         };
-        let phone = super::open_phone(settings, engine, Arc::new(Exchange { voice })).await?;
-        Ok(Self { phone })
+        let user_agent = super::open_user_agent(settings, engine, Arc::new(Exchange { voice })).await?;
+        Ok(Self { user_agent })
     }
 
     /// Where they are called.
     pub(super) fn address(&self) -> SocketAddr {
-        self.phone.local_address()
+        self.user_agent.local_address()
     }
 
     /// Hangs everything up.
     pub(super) async fn stop(&self) {
-        self.phone.stop().await;
+        self.user_agent.stop().await;
     }
 }
 
@@ -101,7 +101,7 @@ async fn play(mut call: IncomingCall, voice: Arc<dyn Synthesiser>) {
         None => {}
     }
     let started = Instant::now();
-    let at = |step: &Step| started + Duration::from_millis(step.after_ms.unsigned_abs());
+    let at = |step: &ScriptedFact| started + Duration::from_millis(step.after_ms.unsigned_abs());
     let steps = script(Network::Sandbox, number);
     let Some(first) = steps.first() else { return call.reject(404).await };
     call.ring().await;
@@ -176,7 +176,7 @@ async fn talk(
     } else if opts_out.is_none() {
         say(&voice, &line, HELLO).await;
     }
-    // Whoever says only one thing is not to be talked over by themselves.
+    // A person who says only one thing makes no replies, which would talk over it.
     let mut replies = if machine || opts_out.is_some() { [].iter() } else { REPLIES.iter() };
     let mut opts_out = opts_out;
     loop {

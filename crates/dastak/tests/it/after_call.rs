@@ -10,8 +10,8 @@ use dastak::config::Config;
 use domain::call::{EndCause, Fact, Network, RecordedFile, Report, TimedTurn, TurnLatency};
 use domain::conversation::Role;
 use domain::ports::{
-    Analysis, AnalysisOrder, Answer, Carrier, DialError, DialOrder, HangUpFailed, LanguageModel, ObjectStore,
-    Pieces, ProviderError, ProviderFault, Standing, TalkOrder, Talking,
+    Analysis, AnalysisOrder, Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed, LanguageModel,
+    ObjectStore, Pieces, ProviderError, ProviderFault, TalkOrder, Talking,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -31,8 +31,8 @@ impl Carrier for Line {
         Box::pin(std::future::ready(Ok("prov_line".into())))
     }
 
-    fn ask(&self, _: DialOrder) -> Answer<'_, Standing> {
-        Box::pin(std::future::ready(Standing::Unknown))
+    fn ask(&self, _: DialOrder) -> Answer<'_, DialStatus> {
+        Box::pin(std::future::ready(DialStatus::Unknown))
     }
 
     fn hang_up(&self, _: &str) -> Answer<'_, Result<(), HangUpFailed>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use domain::call::Report;
-use domain::call::after::{NODE_PATIENCE, Step};
+use domain::call::after::{AfterCallStep, NODE_PATIENCE};
 use domain::ports::ProviderFault;
 use serde_json::{Value, json};
 
@@ -127,9 +127,16 @@ async fn a_step_belongs_to_who_took_it_last() {
     let (now, tenant) = (held.app().app().clock.now(), held.desk.workspace.id.parse().unwrap());
     let take = move |tx: &mut store::Tx<'_>| {
         let later = now.plus(600_000);
-        let first = store::after_calls::take(tx, "other", &[Step::Analysis], now, later, now, 9)?;
-        let second =
-            store::after_calls::take(tx, "other", &[Step::Analysis], now.plus(300_000), later, now, 9)?;
+        let first = store::after_calls::take(tx, "other", &[AfterCallStep::Analysis], now, later, now, 9)?;
+        let second = store::after_calls::take(
+            tx,
+            "other",
+            &[AfterCallStep::Analysis],
+            now.plus(300_000),
+            later,
+            now,
+            9,
+        )?;
         Ok::<_, store::DbError>((first.len(), second))
     };
     let (early, taken) = held.app().app().store.tx(take).await.unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use domain::call::Network;
-use domain::ports::{Answer, Carrier, DialError, DialOrder, HangUpFailed, Scripted, Standing};
+use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed, Scripted};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
@@ -15,7 +15,7 @@ use crate::call_simulation::Desk;
 /// A carrier whose answer to a dial never comes; it remembers the dials, and says later what became of them.
 struct Mute {
     dials: AtomicUsize,
-    standing: Standing,
+    standing: DialStatus,
     /// Whether hang-ups fail.
     stubborn: bool,
     /// Kills whatever waits for a dial, as a crash would.
@@ -23,11 +23,11 @@ struct Mute {
 }
 
 impl Mute {
-    fn of(standing: Standing, stubborn: bool) -> Self {
+    fn of(standing: DialStatus, stubborn: bool) -> Self {
         Self { dials: AtomicUsize::new(0), standing, stubborn, crash: tokio::sync::Notify::new() }
     }
 
-    fn new(standing: Standing) -> Arc<Self> {
+    fn new(standing: DialStatus) -> Arc<Self> {
         Arc::new(Self::of(standing, false))
     }
 }
@@ -52,7 +52,7 @@ impl Carrier for Mute {
         })
     }
 
-    fn ask(&self, _: DialOrder) -> Answer<'_, Standing> {
+    fn ask(&self, _: DialOrder) -> Answer<'_, DialStatus> {
         Box::pin(std::future::ready(self.standing.clone()))
     }
 
@@ -120,7 +120,7 @@ async fn a_client_that_leaves_before_the_answer_finds_it_later() {
 
 #[tokio::test]
 async fn a_dial_whose_answer_is_lost_is_asked_for_and_goes_on() {
-    let carrier = Mute::new(Standing::Taken("prov_found".into()));
+    let carrier = Mute::new(DialStatus::Taken("prov_found".into()));
     let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
     let key = desk.workspace.live.clone();
     send_and_leave(&desk, &key, "1234").await;
@@ -140,7 +140,7 @@ async fn a_dial_whose_answer_is_lost_is_asked_for_and_goes_on() {
 
 #[tokio::test]
 async fn a_dial_that_the_carrier_cannot_tell_of_is_never_repeated() {
-    let carrier = Mute::new(Standing::Unknown);
+    let carrier = Mute::new(DialStatus::Unknown);
     let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
     let key = desk.workspace.live.clone();
     send_and_leave(&desk, &key, "1234").await;
@@ -157,7 +157,7 @@ async fn a_dial_that_the_carrier_cannot_tell_of_is_never_repeated() {
 
 #[tokio::test]
 async fn a_dial_that_the_carrier_never_heard_of_leaves_nothing() {
-    let carrier = Mute::new(Standing::Unheard);
+    let carrier = Mute::new(DialStatus::Unheard);
     let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
     let key = desk.workspace.live.clone();
     send_and_leave(&desk, &key, "1234").await;
@@ -174,7 +174,7 @@ async fn a_dial_that_the_carrier_never_heard_of_leaves_nothing() {
 #[tokio::test]
 async fn a_crash_between_the_two_transactions() {
     // The first process commits the intent and never hears from its carrier; the next one has the sandbox.
-    let carrier = Mute::new(Standing::Unknown);
+    let carrier = Mute::new(DialStatus::Unknown);
     let desk = Desk::open_in(TestApp::start_over(carrier.clone()).await).await;
     let key = desk.workspace.live.clone();
     send_and_leave(&desk, &key, "1234").await;
@@ -190,7 +190,7 @@ async fn a_crash_between_the_two_transactions() {
 
 #[tokio::test]
 async fn a_hang_up_that_the_carrier_does_not_carry_out() {
-    let desk = Desk::open_in(TestApp::start_over(Arc::new(Mute::of(Standing::Unknown, true))).await).await;
+    let desk = Desk::open_in(TestApp::start_over(Arc::new(Mute::of(DialStatus::Unknown, true))).await).await;
     let id = desk.placed(&desk.workspace.live, "1234").await;
     desk.app.advance(3).await;
     desk.app
@@ -208,7 +208,8 @@ async fn a_hang_up_that_the_carrier_does_not_carry_out() {
 
 #[tokio::test]
 async fn a_hang_up_of_a_call_that_is_still_being_placed() {
-    let desk = Desk::open_in(TestApp::start_over(Mute::new(Standing::Taken("prov_late".into()))).await).await;
+    let desk =
+        Desk::open_in(TestApp::start_over(Mute::new(DialStatus::Taken("prov_late".into()))).await).await;
     let key = desk.workspace.live.clone();
     send_and_leave(&desk, &key, "1234").await;
     let id = desk.app.get(&key, "/v1/calls").await.expect(200)["data"][0]["id"].as_str().unwrap().to_owned();
@@ -258,5 +259,5 @@ async fn asking_the_sandbox_again_finds_the_same_call() {
     };
     let carrier = Scripted(Network::Sandbox);
     let taken = carrier.dial(order.clone()).await.unwrap();
-    assert_eq!(carrier.ask(order).await, Standing::Taken(taken));
+    assert_eq!(carrier.ask(order).await, DialStatus::Taken(taken));
 }

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use domain::ports::{Answer as Coming, Carrier, DialError, DialOrder, HangUpFailed, Standing};
+use domain::ports::{Answer as Coming, Carrier, DialError, DialOrder, DialStatus, HangUpFailed};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -24,7 +24,7 @@ enum Mood {
 struct Desk {
     orders: Mutex<Vec<DialOrder>>,
     asked: Mutex<Vec<DialOrder>>,
-    standing: Mutex<Standing>,
+    standing: Mutex<DialStatus>,
     mood: watch::Sender<Mood>,
 }
 
@@ -33,7 +33,7 @@ impl Desk {
         Arc::new(Self {
             orders: Mutex::default(),
             asked: Mutex::default(),
-            standing: Mutex::new(Standing::Unknown),
+            standing: Mutex::new(DialStatus::Unknown),
             mood: watch::Sender::new(mood),
         })
     }
@@ -57,7 +57,7 @@ impl Carrier for Desk {
         })
     }
 
-    fn ask(&self, order: DialOrder) -> Coming<'_, Standing> {
+    fn ask(&self, order: DialOrder) -> Coming<'_, DialStatus> {
         self.asked.lock().unwrap().push(order);
         let standing = self.standing.lock().unwrap().clone();
         Box::pin(std::future::ready(standing))
@@ -182,10 +182,10 @@ async fn a_slow_dial_holds_up_nobody_else() {
 #[tokio::test]
 async fn an_answer_that_is_lost_is_asked_for_and_never_dialled_again() {
     for (standing, status, result, reason, attempts, dials) in [
-        (Standing::Taken("prov_1".into()), "queued", None, None, 1, 1),
-        (Standing::Unknown, "finished", Some("failed"), Some("possibly_placed"), 1, 1),
+        (DialStatus::Taken("prov_1".into()), "queued", None, None, 1, 1),
+        (DialStatus::Unknown, "finished", Some("failed"), Some("possibly_placed"), 1, 1),
         // The carrier never heard of it: nobody was rung, and the dial is made up for.
-        (Standing::Unheard, "scheduled", None, Some("provider_error"), 0, 1),
+        (DialStatus::Unheard, "scheduled", None, Some("provider_error"), 0, 1),
     ] {
         let desk = Desk::new(Mood::Hangs);
         *desk.standing.lock().unwrap() = standing.clone();
@@ -203,12 +203,12 @@ async fn an_answer_that_is_lost_is_asked_for_and_never_dialled_again() {
             "{standing:?}"
         );
         kit.app.advance(16 * 60).await;
-        let again = usize::from(standing == Standing::Unheard);
+        let again = usize::from(standing == DialStatus::Unheard);
         assert_eq!(desk.dialled().len(), 1 + again, "{standing:?}");
         // The late answer of the first dial changes nothing.
         desk.mood.send_replace(Mood::Takes);
         kit.app.advance(1).await;
-        if standing != Standing::Unheard {
+        if standing != DialStatus::Unheard {
             assert_is(&kit.get(&nudge).await, status, result, reason);
         }
     }

@@ -8,7 +8,7 @@ use dastak::app::calls::{self, Caller, Welcome};
 use domain::call::{EndCause, Fact, Report, TimedTurn, Wish};
 use domain::conversation::Role;
 use domain::ids::{Call, Id};
-use domain::ports::{Answer, Carrier, DialError, DialOrder, HangUpFailed, Standing};
+use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed};
 use domain::time::SECOND;
 use serde_json::{Value, json};
 
@@ -36,8 +36,8 @@ impl Carrier for Trunk {
         Box::pin(std::future::ready(Ok(format!("sip-{}", order.call))))
     }
 
-    fn ask(&self, _: DialOrder) -> Answer<'_, Standing> {
-        Box::pin(std::future::ready(Standing::Unknown))
+    fn ask(&self, _: DialOrder) -> Answer<'_, DialStatus> {
+        Box::pin(std::future::ready(DialStatus::Unknown))
     }
 
     fn settled(&self, call: Id<Call>, kept: bool) {

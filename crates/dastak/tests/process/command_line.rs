@@ -4,7 +4,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::node::{BINARY, Client, Folder, Node, TOKEN, fresh_database, on_postgres};
+use crate::node::{BINARY, Client, Folder, Node, TOKEN, fresh_database, needs_sqlite, on_postgres};
 
 fn dastak(arguments: &[&str]) -> Output {
     Command::new(BINARY).args(arguments).stdin(Stdio::null()).output().expect("the binary starts")
@@ -124,27 +124,27 @@ async fn admin_speaks_to_people_and_programs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_folder_belongs_to_one_process() {
-    if on_postgres() {
-        return;
-    }
+async fn the_folder_belongs_to_one_process_on_sqlite() {
+    needs_sqlite();
     let folder = Folder::new();
     let _node = Node::start(&folder.0, &[]);
     let second = dastak(&["serve", "--listen", "127.0.0.1:0", "--data", folder.0.to_str().unwrap()]);
     assert!(!second.status.success() && words(&second).1.contains("in use by another dastak process"));
 }
 
+#[test]
+fn a_backup_of_postgresql_is_left_to_its_own_tools() {
+    let output = Command::new(BINARY)
+        .args(["backup", "x.db"])
+        .env("DASTAK_DATABASE_URL", "postgres://h/d")
+        .output()
+        .unwrap();
+    assert!(!output.status.success() && words(&output).1.contains("pg_dump"));
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backup_made_under_load_is_whole() {
-    if on_postgres() {
-        let output = Command::new(BINARY)
-            .args(["backup", "x.db"])
-            .env("DASTAK_DATABASE_URL", "postgres://h/d")
-            .output()
-            .unwrap();
-        assert!(!output.status.success() && words(&output).1.contains("pg_dump"));
-        return;
-    }
+async fn a_backup_made_under_load_is_whole_on_sqlite() {
+    needs_sqlite();
     let folder = Folder::new();
     let node = Node::start(&folder.0, &[]);
     let (workspace, key) = node.client.workspace().await;

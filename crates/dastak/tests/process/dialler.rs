@@ -9,7 +9,7 @@ use domain::time::{SECOND, Timestamp};
 use serde_json::{Value, json};
 
 use crate::faults::Wire;
-use crate::node::{Client, Folder, Node, TOKEN, fresh_database, on_postgres};
+use crate::node::{Client, Folder, Node, TOKEN, fresh_database, needs_postgres, on_postgres};
 use crate::nodes::MASTER_KEY;
 
 /// Rounds of kill and restart; `CRASH_ROUNDS` for more.
@@ -123,10 +123,8 @@ async fn move_both(clients: [Client; 2], from: Timestamp, steps: i64) -> Timesta
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_nodes_one_killed_and_one_cut_off_dial_nobody_twice() {
-    if !on_postgres() {
-        return;
-    }
+async fn two_nodes_one_killed_and_one_cut_off_dial_nobody_twice_on_postgres() {
+    needs_postgres();
     let mut seed = std::env::var("CRASH_SEED")
         .ok()
         .and_then(|text| text.parse().ok())

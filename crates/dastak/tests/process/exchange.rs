@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::sync::watch;
 
-/// Longer than any condition takes; what runs into it has failed.
+/// Longer than any condition takes: a test that reaches it has failed.
 pub const PATIENCE: Duration = Duration::from_secs(150);
 
 /// What reached the exchange.

@@ -8,15 +8,12 @@ use serde_json::Value;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::node::{BINARY, Folder, Node, TOKEN, fresh_database, on_postgres};
+use crate::node::{BINARY, Folder, Node, TOKEN, fresh_database, needs_postgres, needs_sqlite};
 
-/// The largest file that the process may write stands for the disk; lifting it makes room again.
+/// A limit on the size of files stands for the size of the disk; raising it makes room again.
 #[tokio::test]
-async fn a_full_disk_is_503_until_there_is_room() {
-    if on_postgres() {
-        // The embedded store's own matter; PostgreSQL answers for its disk itself.
-        return;
-    }
+async fn a_full_disk_is_503_until_there_is_room_on_sqlite() {
+    needs_sqlite();
     let folder = Folder::new();
     Node::start(&folder.0, &[]).kill();
     let mut command = Command::new("bash");
@@ -118,10 +115,8 @@ impl Wire {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_database_is_503_until_it_is_back() {
-    if !on_postgres() {
-        return;
-    }
+async fn a_lost_database_is_503_until_it_is_back_on_postgres() {
+    needs_postgres();
     let wire = Wire::to(&fresh_database().await).await;
     let folder = Folder::new();
     let node = Node::start(&folder.0, &[("DASTAK_DATABASE_URL", &wire.url)]);

@@ -28,6 +28,16 @@ pub fn on_postgres() -> bool {
     std::env::var("TEST_ENGINE").is_ok_and(|engine| engine == "postgres")
 }
 
+/// For a test about PostgreSQL. Its name ends in `_on_postgres`, by which runs on the other engine skip it.
+pub fn needs_postgres() {
+    assert!(on_postgres(), "this test needs TEST_ENGINE=postgres; without it, run `-- --skip _on_postgres`");
+}
+
+/// For a test that one engine is enough for, or about SQLite. Its name ends in `_on_sqlite`.
+pub fn needs_sqlite() {
+    assert!(!on_postgres(), "this test needs SQLite; with PostgreSQL, run `-- --skip _on_sqlite`");
+}
+
 /// A fresh database on the server of the tests.
 pub async fn fresh_database() -> String {
     let server = std::env::var("TEST_POSTGRES_URL")

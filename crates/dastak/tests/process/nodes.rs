@@ -2,15 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::node::{Folder, Node, fresh_database, on_postgres};
+use crate::node::{Folder, Node, fresh_database, needs_postgres};
 
 pub const MASTER_KEY: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_nodes_are_one_service() {
-    if !on_postgres() {
-        return;
-    }
+async fn two_nodes_are_one_service_on_postgres() {
+    needs_postgres();
     let url = fresh_database().await;
     let environment = [("DASTAK_DATABASE_URL", url.as_str()), ("DASTAK_MASTER_KEY", MASTER_KEY)];
     let folders = [Folder::new(), Folder::new()];
@@ -61,10 +59,8 @@ async fn two_nodes_are_one_service() {
 }
 
 #[tokio::test]
-async fn nodes_with_different_master_keys_do_not_start() {
-    if !on_postgres() {
-        return;
-    }
+async fn nodes_with_different_master_keys_do_not_start_on_postgres() {
+    needs_postgres();
     let url = fresh_database().await;
     let folder = Folder::new();
     let _one = Node::start(&folder.0, &[("DASTAK_DATABASE_URL", &url), ("DASTAK_MASTER_KEY", MASTER_KEY)]);
@@ -85,12 +81,10 @@ async fn nodes_with_different_master_keys_do_not_start() {
 
 /// A commit on one node wakes the jobs of all, also after the connection that listens was lost.
 #[tokio::test(flavor = "multi_thread")]
-async fn commits_wake_other_nodes() {
+async fn commits_wake_other_nodes_on_postgres() {
     use std::sync::{Arc, Mutex};
     use store::{DbError, Settings, Store, WakeSet};
-    if !on_postgres() {
-        return;
-    }
+    needs_postgres();
     let url = fresh_database().await;
     let open = || {
         let woken = Arc::new(Mutex::new(0));
@@ -143,10 +137,8 @@ async fn commits_wake_other_nodes() {
 
 /// With `sslmode=require` the server's certificate must be one that is trusted.
 #[tokio::test(flavor = "multi_thread")]
-async fn postgresql_over_tls_is_verified() {
-    if !on_postgres() {
-        return;
-    }
+async fn postgresql_over_tls_is_verified_on_postgres() {
+    needs_postgres();
     let folder = Folder::new();
     let certificates = Folder::new();
     let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();

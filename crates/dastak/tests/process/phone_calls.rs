@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::exchange::{Exchange, PATIENCE};
-use crate::node::{Answer, Client, Folder, Node, fresh_database, on_postgres};
+use crate::node::{Answer, Client, Folder, Node, fresh_database, needs_postgres, needs_sqlite, on_postgres};
 use crate::nodes::MASTER_KEY;
 use crate::receiver::Receiver;
 
@@ -158,7 +158,7 @@ async fn exit_code(node: &mut Node) -> Option<i32> {
 /// When a node is killed.
 #[derive(Debug, Clone, Copy)]
 enum Moment {
-    /// After so many datagrams have reached the exchange.
+    /// After this many datagrams have reached the exchange.
     Datagrams(u64),
     /// When everybody who picks up has done so.
     Talking,
@@ -220,7 +220,7 @@ async fn survive(moment: Moment) {
     });
     let (calls, nudge) = tokio::join!(calls, async {
         let path = format!("/v1/nudges/{nudge}");
-        // Over; or it waits for its retry after an attempt that nobody answered, or for the morning.
+        // It is over, or waits for its retry after an unanswered attempt, or waits for the morning.
         office
             .until(&path, "the nudge comes to rest", |nudge| {
                 nudge["status"] == "finished" || nudge["status"] == "scheduled"
@@ -348,10 +348,8 @@ async fn a_killed_node_leaves_no_call_behind_and_dials_nobody_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hang_up_at_one_node_ends_the_call_of_another() {
-    if !on_postgres() {
-        return;
-    }
+async fn a_hang_up_at_one_node_ends_the_call_of_another_on_postgres() {
+    needs_postgres();
     let (database, exchange) = (fresh_database().await, Exchange::start().await);
     let folders = [Folder::new(), Folder::new()];
     let more = [("DASTAK_DATABASE_URL", database.as_str())];
@@ -388,7 +386,7 @@ async fn stopped(grace: &str, callee_leaves: bool) -> Value {
     let id = office.place("+919812300014").await;
     office.talks(&id).await;
     node.signal("TERM");
-    // From some moment on nothing is placed; what was placed before is dialled and ended like the first.
+    // From some moment on nothing is placed; calls placed before it are dialled and end like the first.
     let mut number = 31_000_u32;
     while let Some((200, ..)) = office.try_place(&format!("+919812{number:05}0")).await {
         number += 1;
@@ -412,11 +410,8 @@ async fn stopped(grace: &str, callee_leaves: bool) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_lets_calls_end_or_ends_them() {
-    if on_postgres() {
-        // The same with either store.
-        return;
-    }
+async fn a_stop_lets_calls_end_or_ends_them_on_sqlite() {
+    needs_sqlite();
     let (left, cut) = tokio::join!(stopped("20", true), stopped("2", false));
     assert_eq!(
         (&left["status"], &left["endCause"]),

@@ -100,7 +100,7 @@ async fn files_are_the_owners_alone() {
             private(&file);
             assert!(std::fs::metadata(&file).unwrap().len() > 40);
         }
-        // One that fails leaves nothing behind.
+        // A failed command leaves nothing behind.
         std::fs::remove_file(data.join("master.key")).unwrap();
         let failed =
             open_handed(&format!("backup --data {} {}/other.db", data.display(), folder.0.display()))

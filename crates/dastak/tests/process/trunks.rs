@@ -5,16 +5,13 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::exchange::Exchange;
-use crate::node::{BINARY, Folder, Node, on_postgres};
+use crate::node::{BINARY, Folder, Node, needs_sqlite};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_doctor_and_readiness_tell_which_trunks_answer() {
-    if on_postgres() {
-        // The same with either store.
-        return;
-    }
+async fn the_doctor_and_readiness_tell_which_trunks_answer_on_sqlite() {
+    needs_sqlite();
     let (folder, exchange) = (Folder::new(), Exchange::start().await);
-    // A port that takes everything and says nothing.
+    // A port that reads everything and never answers.
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
     let trunk = |name: &str, port: u16| {
         format!("{{name = \"{name}\", address = \"127.0.0.1:{port}\", options_interval = 1}}")

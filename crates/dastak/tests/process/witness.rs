@@ -16,7 +16,7 @@ async fn opt_out(client: &Client, key: &str, number: u32) {
     assert_eq!(made.0, 201, "{}", made.2);
 }
 
-/// Runs statements of somebody who has the database and nothing else.
+/// Runs statements as an attacker who has the database and nothing else.
 async fn steal(folder: &Path, url: Option<&str>, sql: &str) {
     match url {
         None => rusqlite::Connection::open(folder.join("dastak.db")).unwrap().execute_batch(sql).unwrap(),

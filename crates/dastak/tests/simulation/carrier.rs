@@ -9,7 +9,7 @@ use dastak::runtime::clock::Clock;
 use domain::call::{EndCause, Fact, Wish};
 use domain::ids::{Call, Id};
 use domain::phone::Phone;
-use domain::ports::{Answer, Carrier, DialError, DialOrder, HangUpFailed, Standing};
+use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed};
 use domain::time::{HOUR, MINUTE, SECOND, Timestamp};
 use tokio::sync::{Notify, oneshot};
 
@@ -285,7 +285,7 @@ impl World {
         self.fresh.notified().await;
     }
 
-    /// Whoever waits for a slow dial goes on with something else.
+    /// A client does not wait for a slow dial, but goes on with something else.
     pub async fn is_slow(&self) {
         self.slow.notified().await;
     }
@@ -447,13 +447,13 @@ impl Carrier for Line {
         })
     }
 
-    fn ask(&self, order: DialOrder) -> Answer<'_, Standing> {
+    fn ask(&self, order: DialOrder) -> Answer<'_, DialStatus> {
         let went_out = self.0.lock().dials.iter().any(|dial| dial.call == order.call);
         let knows = Random::named(self.0.seed, &format!("ask {}", order.call)).percent(65);
         let standing = match (knows, went_out) {
-            (true, true) => Standing::Taken(provider_call(order.call)),
-            (true, false) => Standing::Unheard,
-            (false, _) => Standing::Unknown,
+            (true, true) => DialStatus::Taken(provider_call(order.call)),
+            (true, false) => DialStatus::Unheard,
+            (false, _) => DialStatus::Unknown,
         };
         self.0.tell(format!("asked about {}: {standing:?}", order.call));
         self.0.answer("carrier ask", standing)

@@ -79,7 +79,7 @@ pub struct Kept {
 pub enum Outcome {
     /// It was answered.
     Done,
-    /// The store failed it: whoever asked asks again.
+    /// The store failed: the caller asks again.
     Again,
 }
 
@@ -109,7 +109,7 @@ pub fn staff() -> Vec<Phone> {
     vec![people()[9], Phone::normalize("+918045670002").expect("a number")]
 }
 
-/// Whom agents bring in: staff mostly, and now and then anybody.
+/// The people whom agents bring in: mostly staff, sometimes others.
 pub fn transfer_numbers() -> Vec<Phone> {
     [staff(), staff(), people()[..4].to_vec()].concat()
 }

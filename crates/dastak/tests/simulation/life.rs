@@ -88,7 +88,7 @@ impl Life {
     }
 }
 
-/// The end, however it came: every task is dropped where it stands, and the file is free when this returns.
+/// Ends a life: every task is dropped where it stands, and the database file is free when this returns.
 impl Drop for Life {
     fn drop(&mut self) {
         drop(self.runtime.take());
@@ -133,7 +133,7 @@ async fn start(
     });
     let store = Store::open(&store_settings(&config), on_wake).expect("the store opens");
     store.migrate(|_, _, _| ()).await.expect("the schema");
-    let store = store.with_faults(Arc::new(Misfortune(world.clone())));
+    store.fail_as(Arc::new(Misfortune(world.clone())));
     let random = Mutex::new(Random::named(seed, &format!("ids {number}")));
     let ids = Ids::with(clock.clone(), move |bytes| {
         random.lock().unwrap_or_else(PoisonError::into_inner).fill(bytes)
@@ -153,7 +153,7 @@ async fn start(
         receivers: Some(Arc::new(Mail(world.clone()))),
     };
     let app = assemble(parts).expect("the service");
-    start_jobs(&app, &wakes);
+    start_jobs(&app, &wakes, None);
     (app, writer)
 }
 

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use dastak::jobs::webhooks::{Sending, Transport};
 use domain::tenant::Tenant;
 use domain::time::{HOUR, SECOND, Timestamp};
 use http::{HeaderMap, StatusCode};
 use providers::guarded_client::{Limits, Phase, Request, Response, SendError};
 use ring::hmac;
+use webhooks::{Sending, Transport};
 
 use crate::carrier::World;
 use crate::faults::Side;

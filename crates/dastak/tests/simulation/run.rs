@@ -303,7 +303,7 @@ impl Play {
         self.world.set_faulty(!self.calm);
     }
 
-    /// Plays until nothing is planned any more.
+    /// Plays until nothing is left of the plan.
     fn go_on(&mut self) {
         loop {
             if let Some(at) = self.steps.iter().position(|(at, _)| *at <= self.life().clock.now()) {
@@ -446,7 +446,7 @@ impl Play {
             if now >= end {
                 return now;
             }
-            // A minute in which nothing is planned: what the service does by itself may bring news.
+            // A minute without planned acts: the service's own work may bring news.
             let to = self.life().clock.now().plus(5 * MINUTE).min(end);
             self.pass(to);
         }

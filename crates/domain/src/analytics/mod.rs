@@ -1,9 +1,9 @@
 //! Figures over calls (docs/contract/analytics.md; every figure is defined in docs/analytics.md).
 //!
-//! A month of a busy workspace has a million calls. What the figures need of them is packed, an hour of India
-//! time at a time, into bytes ([`pack`]) that the store keeps; a [`Report`] reads them one after the other,
-//! whole or narrowed to an agent, a campaign or a span inside an hour. Nothing is added up beforehand, so
-//! that people are counted once and percentiles are exact over any range.
+//! A month of a busy workspace has a million calls. What the figures need from them is packed into bytes
+//! ([`pack`]), one block for each hour of India time, and stored. A [`Report`] reads the blocks in order,
+//! with or without a filter by agent, campaign or time. Nothing is summed up in advance, so that people are
+//! counted once and percentiles are exact over any range.
 
 mod packed;
 mod report;
@@ -13,7 +13,7 @@ pub use report::{AgentFigures, Figures, Query, Report};
 
 use crate::time::{HOUR, MINUTE, Timestamp};
 
-/// India is this far ahead of UTC, all year.
+/// India is this far ahead of UTC all year.
 const INDIA: i64 = 5 * HOUR + 30 * MINUTE;
 
 /// The hour of India time that a moment falls into, counted from 1970.

@@ -1,4 +1,4 @@
-//! Calls of an hour as bytes: a list of words, then 33 bytes a call.
+//! The calls of an hour as bytes: a list of words, then 33 bytes for each call.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub enum Standing {
     Declined,
 }
 
-/// What the figures need of a call.
+/// What the figures need from a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallFact {
     /// What it counts as.
@@ -28,11 +28,11 @@ pub struct CallFact {
     pub talk_ms: Option<i64>,
     /// Whether somebody picked up.
     pub answered: bool,
-    /// Whether it came in.
+    /// Whether it was inbound.
     pub inbound: bool,
-    /// The person: a number that stands for the contact's id.
+    /// A number that stands for the contact's id.
     pub person: Option<u64>,
-    /// Who talked.
+    /// The agent.
     pub agent: Option<String>,
     /// The campaign.
     pub campaign: Option<String>,
@@ -48,7 +48,7 @@ pub struct CallFact {
 
 /// Bytes of one call.
 pub(super) const WIDTH: usize = 33;
-/// Stands for «none» in a number of milliseconds.
+/// A number of milliseconds that means «none».
 pub(super) const NONE: u32 = u32::MAX;
 
 const ANSWERED: u8 = 1;
@@ -56,7 +56,7 @@ const INBOUND: u8 = 2;
 const BLOCKED: u8 = 4;
 const DECLINED: u8 = 8;
 
-/// Words of an hour, each with its place; place 0 is «none».
+/// The words of an hour and the index of each; index 0 means «none».
 #[derive(Default)]
 struct Words {
     places: HashMap<String, u16>,
@@ -77,7 +77,7 @@ impl Words {
     }
 }
 
-/// Packs calls that began in the hour that begins at `start`, in the order of their beginning. `None` when
+/// Packs the calls that began in the hour that begins at `start`, ordered by when they began. `None` when
 /// they have more words than an hour can hold.
 pub fn pack(start: Timestamp, facts: &[CallFact]) -> Option<Vec<u8>> {
     let mut words = Words::default();
@@ -141,7 +141,7 @@ impl PackedCall {
     }
 }
 
-/// Splits a packed hour into its words and its calls; `None` when it is not one.
+/// Splits a packed hour into its words and its calls; `None` when the bytes are damaged.
 pub(super) fn open(bytes: &[u8]) -> Option<(Vec<&str>, impl Iterator<Item = PackedCall>)> {
     let (count, mut rest) = bytes.split_first_chunk::<2>()?;
     let mut words = Vec::with_capacity(usize::from(u16::from_le_bytes(*count)));

@@ -41,24 +41,24 @@ pub struct AgentFigures {
     pub sentiment: BTreeMap<String, u64>,
 }
 
-/// Everything that was asked for.
+/// All figures of a report.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figures {
     /// Dialled or answered.
     pub calls: u64,
     /// Picked up.
     pub answered: u64,
-    /// Distinct people who picked up; a machine is none.
+    /// Distinct people who picked up, machines not counted.
     pub people_reached: u64,
     /// Distinct people who were dialled.
     pub contacts_targeted: u64,
-    /// Sum of the calls' seconds of talk.
+    /// Seconds of talk of all calls.
     pub talk_seconds: u64,
-    /// Talk of the middle answered call.
+    /// Median talk time of the answered calls.
     pub talk_p50: u64,
-    /// Talk that nine in ten answered calls do not exceed.
+    /// 90th percentile of the talk time of the answered calls.
     pub talk_p90: u64,
-    /// Most calls at once.
+    /// Peak number of calls at the same time.
     pub peak: u64,
     /// Campaign dials that a gate refused.
     pub blocked: u64,
@@ -74,11 +74,11 @@ pub struct Figures {
     pub by_sentiment: BTreeMap<String, u64>,
     /// Day of India time (counted from 1970), calls, answered, seconds of talk.
     pub per_day: Vec<(i64, u64, u64, u64)>,
-    /// Agents with the most calls first, no agent last.
+    /// Agents with the most calls first; calls without an agent are last.
     pub agents: Vec<AgentFigures>,
 }
 
-/// Ids are random already.
+/// A hasher for ids, which are random already.
 #[derive(Default)]
 struct Folded(u64);
 
@@ -98,7 +98,7 @@ impl Hasher for Folded {
 
 type People = HashSet<u64, BuildHasherDefault<Folded>>;
 
-/// Counts of one word, in each of its meanings.
+/// How often one word occurs, for each of its uses.
 #[derive(Debug, Clone, Copy, Default)]
 struct WordCounts {
     outcome: u64,
@@ -117,14 +117,14 @@ struct AgentCounts {
     sentiment: BTreeMap<usize, u64>,
 }
 
-/// Figures in the making.
+/// Figures being counted.
 pub struct Report {
     query: Query,
     now: Timestamp,
     words: Vec<String>,
     places: HashMap<String, usize>,
     counts: Vec<WordCounts>,
-    /// By place of the agent's id among the words; 0 is no agent.
+    /// By index of the agent's id among the words; 0 means no agent.
     agents: Vec<AgentCounts>,
     days: BTreeMap<i64, (u64, u64, u64)>,
     reached: People,
@@ -136,7 +136,7 @@ pub struct Report {
     declined: u64,
 }
 
-/// An hour that is not one: its bytes are damaged.
+/// The bytes of an hour are damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Damaged;
 
@@ -173,13 +173,13 @@ impl Report {
         place
     }
 
-    /// Counts the calls of a packed hour. Hours come in their order.
+    /// Counts the calls of a packed hour. Hours must be added in order.
     ///
     /// # Errors
-    /// The bytes are not what `pack` makes.
+    /// [`Damaged`] when the bytes are not what `pack` makes.
     pub fn add(&mut self, hour: i64, bytes: &[u8]) -> Result<(), Damaged> {
         let (words, calls) = open(bytes).ok_or(Damaged)?;
-        // «None» is place 0 of every hour.
+        // Index 0 of every hour is «none».
         let places: Vec<usize> =
             std::iter::once(0).chain(words.iter().map(|word| self.place(word))).collect();
         let wanted = |asked: &Option<String>| {
@@ -219,7 +219,7 @@ impl Report {
         Ok(())
     }
 
-    /// Counts a call; its seconds of talk.
+    /// Counts a call and returns its seconds of talk.
     fn count(&mut self, at: Timestamp, call: PackedCall, words: [usize; 6], machine: bool) -> u64 {
         let [agent, _, outcome, cause, language, sentiment] = words;
         let talk = if call.talk == NONE { 0 } else { talk_seconds(i64::from(call.talk)).unsigned_abs() };
@@ -317,7 +317,8 @@ impl Report {
     }
 }
 
-/// The smallest value that `percent` of all values do not exceed (nearest rank); 0 of none.
+/// The percentile by the nearest-rank method: the smallest value that `percent` of all values do not exceed.
+/// 0 when there are no values.
 fn percentile(values: &mut [u32], percent: usize) -> u64 {
     let Some(rank) = (values.len() * percent).div_ceil(100).checked_sub(1) else { return 0 };
     u64::from(*values.select_nth_unstable(rank).1)

@@ -117,7 +117,7 @@ fn damaged_bytes_are_refused() {
 }
 
 proptest::proptest! {
-    /// Against figures counted the plain way.
+    /// Compares the figures with a simple count.
     #[test]
     fn as_counted_by_hand(calls in proptest::collection::vec((0i64..50 * HOUR, 0i64..20 * 60 * SECOND, 0u64..12, 0u8..4, proptest::bool::ANY), 0..120), from in 0i64..50 * HOUR) {
         let facts: Vec<CallFact> = calls.iter().map(|(start, length, person, agent, answered)| CallFact {

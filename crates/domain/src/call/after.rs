@@ -1,5 +1,5 @@
-//! What follows a call that was really held (docs/contract/recordings.md): which steps it owes, when a failed
-//! one is tried again, and what of an analysis is believed.
+//! The work after a call that took place (docs/contract/recordings.md): which steps there are, when a failed
+//! one is tried again, and which parts of an analysis are accepted.
 
 use serde_json::{Map, Value, json};
 
@@ -10,28 +10,33 @@ use crate::time::{DAY, HOUR, MINUTE, SECOND};
 
 /// Something that is done after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Step {
-    /// The recording becomes an object; the file on the node goes.
+pub enum AfterCallStep {
+    /// The recording is uploaded to the object store, and the file on the node is deleted.
     Recording,
-    /// The object of a recording that nobody may hear any more is dropped.
+    /// The stored object of a recording that must no longer be available is deleted.
     Discard,
-    /// Somebody reads the conversation: summary, captured fields, outcome, sentiment.
+    /// The conversation is analysed: summary, captured fields, outcome, sentiment.
     Analysis,
     /// The transcript with times is made.
     FullTranscript,
 }
 
-impl Step {
+impl AfterCallStep {
     /// Every step.
-    pub const ALL: [Step; 4] = [Step::Recording, Step::Discard, Step::Analysis, Step::FullTranscript];
+    pub const ALL: [AfterCallStep; 4] = [
+        AfterCallStep::Recording,
+        AfterCallStep::Discard,
+        AfterCallStep::Analysis,
+        AfterCallStep::FullTranscript,
+    ];
 
     /// The word in the store.
     pub fn as_str(self) -> &'static str {
         match self {
-            Step::Recording => "recording",
-            Step::Discard => "discard",
-            Step::Analysis => "analysis",
-            Step::FullTranscript => "full_transcript",
+            AfterCallStep::Recording => "recording",
+            AfterCallStep::Discard => "discard",
+            AfterCallStep::Analysis => "analysis",
+            AfterCallStep::FullTranscript => "full_transcript",
         }
     }
 
@@ -43,25 +48,25 @@ impl Step {
 
 /// Longest time between two tries.
 const LONGEST_WAIT: i64 = HOUR;
-/// Tries of an analysis and of a transcript, about an hour.
+/// Tries of an analysis or a transcript; together they take about an hour.
 const MOST_TRIES: i64 = 7;
-/// How long a recording that cannot be kept is tried again.
+/// How long the upload of a recording is tried again.
 const RECORDING_TRIED: i64 = 7 * DAY;
 
 /// When a step that has been tried `attempts` times (at least once) is tried again, in milliseconds from now;
-/// `None` when it has failed for good. `age` is the time since it was written down. What has to be dropped is
+/// `None` when it has failed for good. `age` is the time since the step was stored. Deleting an object is
 /// tried for ever.
-pub fn retry_in(step: Step, attempts: i64, age: i64) -> Option<i64> {
+pub fn retry_in(step: AfterCallStep, attempts: i64, age: i64) -> Option<i64> {
     let doublings = u32::try_from((attempts - 1).clamp(0, 16)).unwrap_or(16);
     let wait = ((30 * SECOND) << doublings).min(LONGEST_WAIT);
     match step {
-        Step::Discard => Some(wait),
-        Step::Recording => (age + wait <= RECORDING_TRIED).then_some(wait),
-        Step::Analysis | Step::FullTranscript => (attempts < MOST_TRIES).then_some(wait),
+        AfterCallStep::Discard => Some(wait),
+        AfterCallStep::Recording => (age + wait <= RECORDING_TRIED).then_some(wait),
+        AfterCallStep::Analysis | AfterCallStep::FullTranscript => (attempts < MOST_TRIES).then_some(wait),
     }
 }
 
-/// Whether the same request to a provider can go better another time.
+/// Whether the same request to a provider may succeed later.
 pub fn may_go_better(fault: ProviderFault) -> bool {
     match fault {
         ProviderFault::TimedOut
@@ -74,9 +79,9 @@ pub fn may_go_better(fault: ProviderFault) -> bool {
     }
 }
 
-/// How long the node that has a file is waited for before another node gives the file up.
+/// How long other nodes wait for the node that holds a file before one of them gives the file up.
 pub const NODE_PATIENCE: i64 = RECORDING_TRIED;
-/// How long whoever took a step may be silent about it.
+/// How long a worker may hold a step without renewing its claim.
 pub const LEASE: i64 = 5 * MINUTE;
 
 /// The transcript with times as clients see it: `{speaker, text, start}`, `start` in seconds after the answer
@@ -91,8 +96,8 @@ pub fn talked(report: &Report) -> bool {
     report.turns.iter().any(|turn| turn.role == Role::Customer && !turn.text.trim().is_empty())
 }
 
-/// The outcome of a call as it is known at its end: what its flow said, unless the person asked not to be
-/// called again. A machine that answered, and a call that never was a conversation, have none.
+/// The outcome of a call when it ends: the one its flow set, unless the person asked not to be called again.
+/// A call that a machine answered, or that never became a conversation, has none.
 pub fn outcome_at_end(progress: &Progress, report: &Report) -> Option<String> {
     let machine = progress.end_cause.as_deref() == Some("voicemail");
     if machine || progress.answered_at.is_none() {
@@ -111,21 +116,21 @@ const LONGEST_SUMMARY: usize = 4_000;
 /// Words of `sentiment`.
 const SENTIMENTS: [&str; 3] = ["positive", "neutral", "negative"];
 
-/// What of an analysis is believed: a model may answer anything.
+/// The parts of an analysis that are accepted: a model may answer anything.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Findings {
     /// A few sentences, if there are any.
     pub summary: Option<String>,
-    /// What the flow captured, and beside it what was found for other keys of the schema.
+    /// What the flow captured, and what the model found for other keys of the schema.
     pub extracted: Map<String, Value>,
-    /// The key that stands: the one known at the end of the call, else the one that was found.
+    /// The outcome: the one known at the end of the call, otherwise the one that the model found.
     pub outcome: Option<String>,
     /// `positive`, `neutral` or `negative`.
     pub sentiment: Option<String>,
 }
 
 /// Judges an analysis. `schema` is the agent's extraction schema, a list of `{key, …}`; `captured` is what
-/// the flow captured, which nobody overrules; `known` is the outcome that the call has already.
+/// the flow captured, which the model cannot overrule; `known` is the outcome that the call already has.
 pub fn judge(
     analysis: Analysis,
     schema: &Value,
@@ -153,7 +158,7 @@ pub fn judge(
     }
 }
 
-/// A value without U+0000, which no store can keep in text.
+/// The value without U+0000, which PostgreSQL cannot store in text.
 fn clean(value: Value) -> Value {
     match value {
         Value::String(text) if text.contains('\0') => Value::String(text.replace('\0', "")),
@@ -165,12 +170,13 @@ fn clean(value: Value) -> Value {
     }
 }
 
-/// Whether a sign is a vowel or other mark that belongs to the letter before it, as Indian scripts have them.
+/// Whether a character is a vowel sign or another mark that belongs to the letter before it, as in Indian
+/// scripts.
 fn is_mark(sign: char) -> bool {
     unicode_normalization::char::is_combining_mark(sign)
 }
 
-/// The stable key of a disposition in whatever words: `Callback requested!` is `callback_requested`; `None`
+/// The stable key of a disposition in free text: `Callback requested!` becomes `callback_requested`; `None`
 /// when nothing is left.
 pub fn outcome_key(words: &str) -> Option<String> {
     let mut key = String::new();
@@ -195,15 +201,15 @@ mod tests {
 
     #[test]
     fn waits_double_and_end() {
-        let analysis: Vec<_> = (1..=7).map(|attempt| retry_in(Step::Analysis, attempt, 0)).collect();
+        let analysis: Vec<_> = (1..=7).map(|attempt| retry_in(AfterCallStep::Analysis, attempt, 0)).collect();
         let minutes = |halves: i64| Some(halves * 30 * SECOND);
         assert_eq!(
             analysis,
             [minutes(1), minutes(2), minutes(4), minutes(8), minutes(16), minutes(32), None]
         );
-        assert_eq!(retry_in(Step::Recording, 40, 6 * DAY), Some(HOUR));
-        assert_eq!(retry_in(Step::Recording, 400, 7 * DAY), None);
-        assert_eq!(retry_in(Step::Discard, i64::MAX, 400 * DAY), Some(HOUR));
+        assert_eq!(retry_in(AfterCallStep::Recording, 40, 6 * DAY), Some(HOUR));
+        assert_eq!(retry_in(AfterCallStep::Recording, 400, 7 * DAY), None);
+        assert_eq!(retry_in(AfterCallStep::Discard, i64::MAX, 400 * DAY), Some(HOUR));
     }
 
     #[test]

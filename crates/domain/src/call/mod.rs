@@ -1,8 +1,8 @@
 //! A call: its states and what every fact about it changes (docs/contract/calls.md#states).
 //!
 //! A carrier reports [`Fact`]s; [`step`] says what the call is afterwards and which events it owes. The
-//! caller stores both in one transaction. Facts come late and more than once: what does not fit changes
-//! nothing.
+//! caller stores both in one transaction. Facts may come late or more than once; a fact that does not fit
+//! changes nothing.
 
 pub mod after;
 mod report;
@@ -12,8 +12,8 @@ pub mod variables;
 mod wish;
 
 pub use report::{RecordedFile, Report, TimedTurn, TurnLatency};
-pub use script::{Network, Step, refusal, script};
-pub use states::{Direction, EndCause, Fact, Notice, Progress, Stage, Status, step};
+pub use script::{Network, ScriptedFact, refusal, script};
+pub use states::{DialError, Direction, EndCause, Fact, Notice, Progress, Stage, Status, step};
 pub use variables::{InvalidValue, MAX_COUNT, MAX_TOTAL, MAX_VALUE, Warning, accept, check_metadata};
 pub use wish::Wish;
 

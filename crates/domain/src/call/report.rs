@@ -1,17 +1,17 @@
-//! What a conversation that was really held leaves behind.
+//! What a conversation leaves behind.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::conversation::Role;
 
-/// A turn with its time.
+/// A turn and when it was spoken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TimedTurn {
     /// Who said it.
     pub role: Role,
-    /// What was said; of a turn that was interrupted, only what was heard.
+    /// What was said. If the turn was interrupted, only the part that was heard.
     pub text: String,
     /// When it began, milliseconds after the answer.
     pub start_ms: i64,
@@ -19,16 +19,16 @@ pub struct TimedTurn {
     pub end_ms: i64,
 }
 
-/// Where the time between the end of the customer's speech and the agent's first sound went, milliseconds
-/// after that end.
+/// How the time between the end of the customer's speech and the agent's first sound was spent. Each value is
+/// in milliseconds after the end of speech.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnLatency {
-    /// Which turn of the agent it was, counted from 0 among all turns.
+    /// Index of the agent's turn among all turns, from 0.
     pub turn: usize,
     /// The turn was judged to be over.
     pub endpoint_ms: i64,
-    /// The words were there.
+    /// The recognised words were available.
     pub transcript_ms: Option<i64>,
     /// The model's first word; none when no model was asked.
     pub first_token_ms: Option<i64>,
@@ -38,13 +38,13 @@ pub struct TurnLatency {
     pub first_packet_ms: Option<i64>,
 }
 
-/// A recording that lies in a file of this node and is not yet where recordings are kept.
+/// A recording in a file of this node that has not been uploaded to the object store yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedFile {
-    /// Path of a WAV file of two channels: the customer left, the agent right.
+    /// Path of a stereo WAV file: the customer is left, the agent right.
     pub path: String,
-    /// Length, milliseconds.
+    /// Length in milliseconds.
     pub duration_ms: i64,
 }
 
@@ -60,8 +60,8 @@ pub struct Report {
     pub outcome: Option<String>,
     /// Latency of every answer.
     pub latency: Vec<TurnLatency>,
-    /// The recording, where recording is on and there was sound.
+    /// The recording, if recording is on and there was sound.
     pub recording: Option<RecordedFile>,
-    /// Whether a language model took part; the analysis is then the model's as well.
+    /// Whether a language model took part. Then a model also makes the analysis.
     pub model_talked: bool,
 }

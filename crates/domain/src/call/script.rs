@@ -1,17 +1,16 @@
-//! The phone networks that are tables: test mode and the sandbox (docs/contract/sandbox.md#magic-numbers).
-//! The last four digits of a number decide what its phone does and when.
+//! The simulated phone networks: test mode and the sandbox (docs/contract/sandbox.md#magic-numbers). The last
+//! four digits of a number decide what its phone does and when.
 
-use super::{EndCause, Fact};
+use super::states::{DialError, EndCause, Fact};
 use crate::phone::Phone;
-use crate::ports::DialError;
 use crate::time::SECOND;
 
-/// A network that is a table.
+/// A simulated phone network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Network {
-    /// Calls of test keys.
+    /// Plays calls of test keys.
     Test,
-    /// Live keys with `telephony.carrier = sandbox`.
+    /// Plays calls of live keys when `telephony.carrier = sandbox`.
     Sandbox,
 }
 
@@ -32,32 +31,32 @@ impl Network {
 
 /// Something that a phone does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct ScriptedFact {
     /// When, in milliseconds after the call started.
     pub after_ms: i64,
     /// What the network reports.
     pub fact: Fact,
 }
 
-const fn step(after_ms: i64, fact: Fact) -> Step {
-    Step { after_ms, fact }
+const fn step(after_ms: i64, fact: Fact) -> ScriptedFact {
+    ScriptedFact { after_ms, fact }
 }
 
-const ANSWERED: Step = step(2 * SECOND, Fact::Answered);
+const ANSWERED: ScriptedFact = step(2 * SECOND, Fact::Answered);
 /// The agent is heard half a second after the answer.
-const CONNECTED: Step = step(2 * SECOND + SECOND / 2, Fact::AgentConnected);
-const GOODBYE: Step = step(10 * SECOND, Fact::Ended(EndCause::AgentEnded));
+const CONNECTED: ScriptedFact = step(2 * SECOND + SECOND / 2, Fact::AgentConnected);
+const GOODBYE: ScriptedFact = step(10 * SECOND, Fact::Ended(EndCause::AgentEnded));
 
-/// What happens after the network took a call to this number, in order; the last step ends the call.
-pub fn script(network: Network, to: Phone) -> &'static [Step] {
-    const TALK: &[Step] = &[ANSWERED, CONNECTED, GOODBYE];
-    const SILENCE: &[Step] = &[step(15 * SECOND, Fact::NoAnswer)];
-    const BUSY: &[Step] = &[step(3 * SECOND, Fact::Busy)];
-    const VOICEMAIL: &[Step] = &[ANSWERED, step(4 * SECOND, Fact::Voicemail)];
-    const REJECTED: &[Step] = &[step(3 * SECOND, Fact::Rejected)];
-    const INVALID: &[Step] = &[step(SECOND, Fact::InvalidNumber)];
-    const OPT_OUT: &[Step] = &[ANSWERED, CONNECTED, step(6 * SECOND, Fact::OptOutSaid), GOODBYE];
-    const NO_AGENT: &[Step] = &[ANSWERED, step(2 * SECOND, Fact::AgentFailed)];
+/// What happens after the network has accepted a call to this number, in order. The last entry ends the call.
+pub fn script(network: Network, to: Phone) -> &'static [ScriptedFact] {
+    const TALK: &[ScriptedFact] = &[ANSWERED, CONNECTED, GOODBYE];
+    const SILENCE: &[ScriptedFact] = &[step(15 * SECOND, Fact::NoAnswer)];
+    const BUSY: &[ScriptedFact] = &[step(3 * SECOND, Fact::Busy)];
+    const VOICEMAIL: &[ScriptedFact] = &[ANSWERED, step(4 * SECOND, Fact::Voicemail)];
+    const REJECTED: &[ScriptedFact] = &[step(3 * SECOND, Fact::Rejected)];
+    const INVALID: &[ScriptedFact] = &[step(SECOND, Fact::InvalidNumber)];
+    const OPT_OUT: &[ScriptedFact] = &[ANSWERED, CONNECTED, step(6 * SECOND, Fact::OptOutSaid), GOODBYE];
+    const NO_AGENT: &[ScriptedFact] = &[ANSWERED, step(2 * SECOND, Fact::AgentFailed)];
     match (network, to.last4()) {
         (_, 0) => SILENCE,
         (_, 1111) => BUSY,
@@ -71,7 +70,7 @@ pub fn script(network: Network, to: Phone) -> &'static [Step] {
     }
 }
 
-/// Numbers that these networks do not take a call to.
+/// Why the network refuses a call to this number; `None` when it accepts the call.
 pub fn refusal(network: Network, to: Phone) -> Option<DialError> {
     match (network, to.last4()) {
         (Network::Sandbox, 6666) => Some(DialError::ProviderErrorBeforeRing),

@@ -8,7 +8,7 @@ pub use crate::nudge::EndCause;
 /// The raw stored status (docs/contract/calls.md#states).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// Written down; the carrier is being asked.
+    /// Stored; the carrier is being asked.
     Queued,
     /// The carrier took it; the phone rings.
     Ringing,
@@ -128,6 +128,15 @@ impl Stage {
     }
 }
 
+/// Why a dial failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DialError {
+    /// The carrier refused before the phone rang: nobody was called.
+    ProviderErrorBeforeRing,
+    /// It is unknown whether a dial went out.
+    Uncertain,
+}
+
 /// What a carrier or the conversation reports of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fact {
@@ -137,7 +146,7 @@ pub enum Fact {
     Answered,
     /// The agent is on the line.
     AgentConnected,
-    /// Somebody picked up but the agent could not be connected; the call is over.
+    /// Somebody picked up, but the agent could not be connected; the call is over.
     AgentFailed,
     /// A machine answered; the call is over.
     Voicemail,
@@ -155,9 +164,9 @@ pub enum Fact {
     OptOutSaid,
     /// The call is over.
     Ended(EndCause),
-    /// The carrier refused before any ring: nobody was called.
+    /// The carrier refused before the phone rang: nobody was called.
     NotPlaced,
-    /// It cannot be known whether a dial went out.
+    /// It is unknown whether a dial went out.
     Uncertain,
     /// Nothing more will be heard of the call.
     Lost,
@@ -197,15 +206,15 @@ pub struct Progress {
     /// Why it ended: a word of [`EndCause`], `voicemail`, `rejected`, `invalid_number`, `sip_<status>`,
     /// `not_connected`, `provider_error` or `possibly_placed`.
     pub end_cause: Option<String>,
-    /// Answer to end, milliseconds; 0 when the agent never got on the line. Set at the end of an answered
-    /// call.
+    /// Time from answer to end in milliseconds; 0 when the agent never got on the line. Set at the end of an
+    /// answered call.
     pub talk_ms: Option<i64>,
     /// The callee asked not to be called again.
     pub opted_out: bool,
 }
 
 impl Progress {
-    /// A call that is written down and not yet dialled.
+    /// A call that is stored and not yet dialled.
     pub fn placing() -> Self {
         Self {
             status: Status::Queued,
@@ -218,7 +227,7 @@ impl Progress {
     }
 
     fn over(&self, status: Status, cause: impl Into<String>, at: Timestamp) -> Self {
-        // A fact that was observed out of order does not end a call before its answer.
+        // Even if facts were observed out of order, a call does not end before its answer.
         let at = self.answered_at.map_or(at, |answered| at.max(answered));
         let talk_ms = self.answered_at.map(|answered| at.0 - answered.0);
         Self { status, ended_at: Some(at), end_cause: Some(cause.into()), talk_ms, ..self.clone() }
@@ -230,7 +239,7 @@ impl Progress {
 pub fn step(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress, Option<Notice>)> {
     match call.status.stage() {
         Stage::Blocked => None,
-        // A wish that is heard late is a wish all the same.
+        // An opt-out counts even when it is reported late.
         Stage::Ended if fact == Fact::OptOutSaid => opted_out(call),
         Stage::Ended => None,
         Stage::Ringing => before_answer(call, fact, at),
@@ -250,7 +259,7 @@ fn before_answer(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress
         }
         Fact::Ringing | Fact::AgentConnected => None,
         Fact::OptOutSaid => opted_out(call),
-        // The answer itself was lost; the call is over all the same.
+        // The report of the answer was lost; the call is over anyway.
         Fact::AgentFailed => failed(Status::Failed, "not_connected".into()),
         Fact::Answered => Some((
             Progress { status: Status::InProgress, answered_at: Some(at), ..call.clone() },
@@ -264,7 +273,7 @@ fn before_answer(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress
         Fact::Sip(status) => failed(Status::Failed, format!("sip_{status}")),
         Fact::Ended(EndCause::ApiHangup) => failed(Status::Cancelled, EndCause::ApiHangup.as_str().into()),
         Fact::Ended(cause) => failed(Status::Failed, cause.as_str().into()),
-        // A placement that fails is told to whoever placed it, not by an event
+        // A failed placement is reported to the code that placed the call, not as an event
         // (docs/contract/calls.md#refusals).
         Fact::NotPlaced if call.status == Status::Queued => {
             Some((call.over(Status::Failed, "provider_error", at), None))
@@ -281,7 +290,7 @@ fn after_answer(call: &Progress, fact: Fact, at: Timestamp) -> Option<(Progress,
         Fact::Ringing | Fact::Answered | Fact::NotPlaced | Fact::Uncertain => None,
         Fact::AgentConnected => Some((call.clone(), None)),
         Fact::OptOutSaid => opted_out(call),
-        // Nobody talked: what was not an agent's talk time is not billed.
+        // The agent was never on the line, so nothing is billed.
         Fact::AgentFailed => {
             let over = call.over(Status::Failed, "not_connected", at);
             Some((Progress { talk_ms: Some(0), ..over }, Some(Notice::Completed)))

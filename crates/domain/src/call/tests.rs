@@ -4,7 +4,7 @@ use super::*;
 use crate::phone::Phone;
 use crate::time::{SECOND, Timestamp};
 
-/// What a call to this number is at its end, played on a network: `status endCause talk events…`.
+/// The final state of a call to this number, played on a network: `status endCause talk events…`.
 fn played(network: Network, digits: &str) -> String {
     let to = Phone::normalize(&format!("+91981230{digits}")).unwrap();
     if let Some(error) = refusal(network, to) {
@@ -12,7 +12,7 @@ fn played(network: Network, digits: &str) -> String {
     }
     let mut call = Progress::placing();
     let mut notices = Vec::new();
-    let ringing = Step { after_ms: 0, fact: Fact::Ringing };
+    let ringing = ScriptedFact { after_ms: 0, fact: Fact::Ringing };
     for step_ in std::iter::once(&ringing).chain(script(network, to)) {
         if let Some((next, notice)) = step(&call, step_.fact, Timestamp(step_.after_ms)) {
             call = next;
@@ -97,8 +97,8 @@ fn a_hang_up_before_the_answer_cancels_and_after_it_completes() {
 }
 
 proptest::proptest! {
-    /// Whatever is reported in whatever order: at most one `call.started`, at most one end, none without its
-    /// beginning.
+    /// In any order of facts there is at most one `call.started` and at most one end, and no end event
+    /// without a `call.started`.
     #[test]
     fn facts_in_any_order(facts in proptest::collection::vec(0usize..16, 0..40)) {
         let mut call = Progress::placing();

@@ -1,4 +1,4 @@
-//! The values and the metadata that a call is placed with (docs/contract/calls.md#variables).
+//! The variables and metadata of a call (docs/contract/calls.md#variables).
 
 use serde_json::{Map, Value};
 
@@ -14,7 +14,7 @@ pub const MAX_TOTAL: usize = 16 * 1024;
 pub const CEILING_COUNT: usize = 500;
 /// Most bytes of names and values that are accepted at all.
 pub const CEILING_BYTES: usize = 64 * 1024;
-/// Warnings that are told one by one.
+/// How many warnings are listed one by one.
 const MAX_WARNINGS: usize = 50;
 /// Characters of a name that a warning shows.
 const SHOWN: usize = 200;
@@ -26,7 +26,7 @@ const MAX_TEXT: usize = 500;
 /// Most bytes of metadata, as JSON.
 pub const MAX_BYTES: usize = 4 * 1024;
 
-/// Something over a limit that was accepted all the same.
+/// Something that exceeds a limit and was accepted anyway.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[schemars(rename = "VariableWarning")]
 pub struct Warning {
@@ -46,9 +46,9 @@ pub struct InvalidValue {
     pub key: String,
 }
 
-/// The variables as they are used: values over 120 characters are cut, and every limit that is passed is
-/// named, the first 50 one by one. More than 500 names or 64 KB never come here: the schema of a body refuses
-/// them.
+/// The variables as they are used. Values over 120 characters are cut, and each exceeded limit gives a
+/// warning; the first 50 are listed one by one. The request schema has already refused more than 500 names or
+/// 64 KB.
 ///
 /// # Errors
 /// The first value that is not a string, a number or a boolean.
@@ -88,7 +88,7 @@ pub fn accept(variables: Map<String, Value>) -> Result<(Map<String, Value>, Vec<
     Ok((accepted, warnings.told()))
 }
 
-/// Warnings, the first of them one by one.
+/// Collects warnings; only the first ones are listed.
 #[derive(Default)]
 struct Warnings {
     told: Vec<Warning>,
@@ -113,7 +113,7 @@ impl Warnings {
     }
 }
 
-/// The path of a variable; of a name that is too long, its beginning.
+/// The path of a variable. A name that is too long is cut.
 fn field(name: &str) -> String {
     match name.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("variables.{}…", &name[..end]),
@@ -128,10 +128,10 @@ fn text_length(value: &Value) -> usize {
     }
 }
 
-/// Holds metadata against its limits.
+/// Checks metadata against its limits.
 ///
 /// # Errors
-/// The field at fault and what it must be, to be read after its name.
+/// The wrong field, and what it must be, as a text that follows the field's name.
 pub fn check_metadata(metadata: &Map<String, Value>) -> Result<(), (String, String)> {
     if metadata.len() > MAX_KEYS {
         return Err(("metadata".into(), format!("must have at most {MAX_KEYS} keys")));
@@ -171,7 +171,7 @@ mod tests {
         let (accepted, warnings) = accept(variables).unwrap();
         assert_eq!((accepted.len(), warnings.len()), (500, 51));
         let last = &warnings[50];
-        // Two about all of them come first: how many there are, and how many bytes.
+        // Two warnings about all variables come first: their number and their bytes.
         assert_eq!(
             (last.field.as_str(), last.message.as_str()),
             ("variables", "452 more warnings are not listed")

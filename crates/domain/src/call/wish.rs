@@ -1,11 +1,11 @@
-//! Why somebody wants a live call ended, beside the two who talk.
+//! Requests to end a live call that do not come from the two who talk.
 
 use super::EndCause;
 
-/// A wish to end a call. It is written down with the call; whoever holds the line carries it out.
+/// A request to end a call. It is stored with the call, and the node that holds the line carries it out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wish {
-    /// A request asked for it.
+    /// An API request.
     HangUp,
     /// The workspace was suspended.
     Suspended,
@@ -31,7 +31,7 @@ impl Wish {
         Self::ALL.into_iter().find(|wish| wish.as_str() == text)
     }
 
-    /// How the call ends by it.
+    /// The call's end cause.
     pub fn cause(self) -> EndCause {
         match self {
             Wish::HangUp => EndCause::ApiHangup,
@@ -45,8 +45,8 @@ impl Wish {
         self == Wish::BalanceExhausted
     }
 
-    /// Whether it counts although `known` was there before: nobody waits for a goodbye once the call is to be
-    /// dropped.
+    /// Whether it replaces the earlier wish `known`: once the call is to be dropped, there is no goodbye to
+    /// wait for.
     pub fn replaces(self, known: Wish) -> bool {
         known.takes_leave() && !self.takes_leave()
     }

@@ -1,6 +1,6 @@
-//! The gates before a dial, in their order, and what each one saw (docs/contract/compliance.md#gates). Every
-//! gate is judged and recorded, also after the first refusal, so that the decision log shows the whole
-//! picture; the first refusal is the `blockReason`.
+//! The gates before a dial, in order, and the evidence of each (docs/contract/compliance.md#gates). Every
+//! gate is judged and recorded, even after the first refusal, so that the decision log is complete. The first
+//! refusal is the `blockReason`.
 
 use serde_json::{Map, Value, json};
 
@@ -15,16 +15,16 @@ pub enum Gate {
     Dnd,
     /// The contact's opt-out or the workspace's do-not-call list.
     OptOut,
-    /// The pack's hours, India time; for nudges with the cutoff of 20:55.
+    /// The pack's hours in India time; for nudges, also the cutoff of 20:55.
     CallingWindow,
-    /// The pack's dials to one number in a rolling 24 hours and 7 days.
+    /// The pack's limit of dials to one number in a rolling 24 hours and 7 days.
     FrequencyCap,
     /// Recorded consent, for packs that require it.
     Consent,
 }
 
 impl Gate {
-    /// Every gate in the order of judgement.
+    /// Every gate, in the order in which they are judged.
     pub const ALL: [Gate; 5] =
         [Gate::Dnd, Gate::OptOut, Gate::CallingWindow, Gate::FrequencyCap, Gate::Consent];
 
@@ -45,7 +45,7 @@ impl Gate {
     }
 }
 
-/// What a gate said.
+/// The result of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The dial may go on.
@@ -74,21 +74,21 @@ pub enum Purpose {
     Call,
     /// A nudge.
     Nudge,
-    /// The second leg of a call: somebody is brought in.
+    /// The second leg of a call: a transfer to another person.
     Transfer {
         /// The number is on the agent's list of transfer numbers: neither hours nor caps protect it.
         staff: bool,
-        /// The operator has released the number from the registry for this workspace.
+        /// The operator has exempted the number from the registry for this workspace.
         released: bool,
     },
 }
 
-/// What is known about the number and the dial when the gates are asked.
+/// What is known about the number and the dial when the gates are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     /// What the dial is for.
     pub purpose: Purpose,
-    /// A test key: calls skip every gate, nudges only frequency and consent
+    /// Made with a test key: calls skip every gate, nudges only frequency and consent
     /// (docs/contract/sandbox.md#test-keys).
     pub test: bool,
     /// The number is in the platform's registry, or ends in a magic 2222.
@@ -103,30 +103,31 @@ pub struct Facts {
     pub consent: bool,
 }
 
-/// One gate's verdict with what it saw. The evidence holds no personal data: counts, limits and yes or no.
+/// One gate's verdict and its evidence. The evidence holds no personal data: only counts, limits and
+/// booleans.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// Which gate.
     pub gate: Gate,
-    /// What it said.
+    /// Its verdict.
     pub verdict: Verdict,
-    /// What it saw.
+    /// What the verdict is based on.
     pub evidence: Map<String, Value>,
 }
 
-/// What the gates say together.
+/// The verdicts of all gates together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
-    /// Reference of the pack that they went by.
+    /// Reference of the pack that applied.
     pub pack: String,
-    /// One finding a gate, in order.
+    /// One finding for each gate, in order.
     pub findings: Vec<Finding>,
     /// The first gate that refused.
     pub block: Option<Gate>,
 }
 
 impl Judgement {
-    /// What a gate said.
+    /// The result of a gate.
     pub fn verdict(&self, gate: Gate) -> Verdict {
         self.findings
             .iter()
@@ -161,7 +162,7 @@ impl Judgement {
     }
 }
 
-/// Asks every gate of the pack. A dial may go out when `block` is `None`.
+/// Judges every gate by the pack. A dial may go out when `block` is `None`.
 pub fn judge(pack: &Pack, facts: &Facts, now: Timestamp) -> Judgement {
     let findings: Vec<Finding> = Gate::ALL.into_iter().map(|gate| ask(gate, pack, facts, now)).collect();
     let block =
@@ -224,8 +225,8 @@ fn spared_in_test(gate: Gate, facts: &Facts) -> bool {
         }
 }
 
-/// What a person who is brought in is not asked about: consent is the customer's; hours and caps do not
-/// protect staff.
+/// The gates that do not apply to a person who is brought in: consent concerns the customer, and hours and
+/// caps do not protect staff.
 fn spared_in_transfer(gate: Gate, facts: &Facts) -> bool {
     match (facts.purpose, gate) {
         (Purpose::Transfer { staff, .. }, Gate::CallingWindow | Gate::FrequencyCap) => staff,
@@ -336,7 +337,7 @@ mod tests {
                 Some(Gate::Dnd)
             );
             assert_eq!(block("generic-safe@1", Facts { dnd: true, ..transfer(staff, true) }, "12:00"), None);
-            // A release is from the registry, not from what a person asked for.
+            // A release exempts a number from the registry, not from the person's own opt-out.
             assert_eq!(
                 block("generic-safe@1", Facts { opted_out: true, ..transfer(staff, true) }, "12:00"),
                 Some(Gate::OptOut)

@@ -1,129 +1,21 @@
-//! Which agents may exist: the verticals, their workflow templates and the packs that fit them
+//! Which agents may exist: whether vertical, workflow template and pack fit each other
 //! (docs/contract/agents.md#verticals).
 
 use std::fmt;
 
 use super::packs::Pack;
-
-/// What an agent's calls are about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Vertical {
-    /// Anything that no regulator watches in particular.
-    General,
-    /// Reminding of dues.
-    Collections,
-    /// Selling and servicing loans.
-    Lending,
-    /// Banking, insurance, investments.
-    FinancialServices,
-    /// Recovering debts on behalf of others; takes packs of the `collections` family.
-    DebtRecovery,
-}
-
-impl Vertical {
-    /// Every vertical, in the order of the API.
-    pub const ALL: [Vertical; 5] = [
-        Vertical::General,
-        Vertical::Collections,
-        Vertical::Lending,
-        Vertical::FinancialServices,
-        Vertical::DebtRecovery,
-    ];
-
-    /// The word in requests and answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Vertical::General => "general",
-            Vertical::Collections => "collections",
-            Vertical::Lending => "lending",
-            Vertical::FinancialServices => "financial_services",
-            Vertical::DebtRecovery => "debt_recovery",
-        }
-    }
-
-    /// Reads the word.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|vertical| vertical.as_str() == text)
-    }
-
-    /// Whether it needs a pack of its family and a template that fits.
-    pub fn is_regulated(self) -> bool {
-        self != Vertical::General
-    }
-
-    /// The family of packs that it takes.
-    pub fn family(self) -> Vertical {
-        match self {
-            Vertical::DebtRecovery => Vertical::Collections,
-            Vertical::General | Vertical::Collections | Vertical::Lending | Vertical::FinancialServices => {
-                self
-            }
-        }
-    }
-
-    /// Whether an agent of this vertical may use the pack: a general one any, a regulated one those that name
-    /// it or its family.
-    pub fn accepts(self, pack: &Pack) -> bool {
-        !self.is_regulated() || pack.families.iter().any(|family| *family == self || *family == self.family())
-    }
-}
-
-/// How an agent's conversation is laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WorkflowTemplate {
-    /// Asks for a payment.
-    Collections,
-    /// Welcomes and gathers details.
-    Onboarding,
-    /// Whatever the prompt says.
-    PromptDriven,
-}
-
-impl WorkflowTemplate {
-    /// Every template, in the order of the API.
-    pub const ALL: [WorkflowTemplate; 3] =
-        [WorkflowTemplate::Collections, WorkflowTemplate::Onboarding, WorkflowTemplate::PromptDriven];
-
-    /// The word in requests and answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            WorkflowTemplate::Collections => "collections",
-            WorkflowTemplate::Onboarding => "onboarding",
-            WorkflowTemplate::PromptDriven => "prompt-driven",
-        }
-    }
-
-    /// Reads the word.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|template| template.as_str() == text)
-    }
-
-    /// Whether the template suits the vertical. A template that names a purpose must be the vertical's own,
-    /// and `prompt-driven`, the default, suits all, since gates and packs apply to it alike.
-    pub fn fits(self, vertical: Vertical) -> bool {
-        match (self, vertical) {
-            (WorkflowTemplate::PromptDriven, _) | (_, Vertical::General) => true,
-            (
-                WorkflowTemplate::Collections,
-                Vertical::Collections | Vertical::DebtRecovery | Vertical::Lending,
-            ) => true,
-            (WorkflowTemplate::Collections, Vertical::FinancialServices) => false,
-            (WorkflowTemplate::Onboarding, Vertical::Lending | Vertical::FinancialServices) => true,
-            (WorkflowTemplate::Onboarding, Vertical::Collections | Vertical::DebtRecovery) => false,
-        }
-    }
-}
+use super::verticals::{Vertical, WorkflowTemplate};
 
 /// Why an agent cannot be saved or published with these settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuardRefusal {
     /// A chat agent cannot use a regulated vertical (400).
     ChatAgent(Vertical),
-    /// The template is another vertical's (422).
+    /// The template belongs to another vertical (422).
     Template(WorkflowTemplate, Vertical),
     /// The reference names no pack of the workspace and none that is built in (422).
     UnknownPack,
-    /// The pack is not of the vertical's family (422).
+    /// The pack belongs to another family (422).
     PackOfOtherFamily(Vertical),
 }
 
@@ -175,7 +67,7 @@ pub fn guard(
     }
     match pack {
         None => Err(GuardRefusal::UnknownPack),
-        Some(pack) if vertical.accepts(pack) => Ok(()),
+        Some(pack) if vertical.accepts(&pack.families) => Ok(()),
         Some(_) => Err(GuardRefusal::PackOfOtherFamily(vertical)),
     }
 }
@@ -186,18 +78,6 @@ mod tests {
 
     fn check(vertical: Vertical, reference: &str) -> Result<(), GuardRefusal> {
         guard(vertical, WorkflowTemplate::PromptDriven, false, Pack::built_in(reference).as_ref())
-    }
-
-    #[test]
-    fn words_come_and_go() {
-        for vertical in Vertical::ALL {
-            assert_eq!(Vertical::parse(vertical.as_str()), Some(vertical));
-        }
-        for template in WorkflowTemplate::ALL {
-            assert_eq!(WorkflowTemplate::parse(template.as_str()), Some(template));
-        }
-        assert_eq!(Vertical::parse("General"), None);
-        assert_eq!(WorkflowTemplate::parse("prompt_driven"), None);
     }
 
     #[test]
@@ -228,8 +108,8 @@ mod tests {
             &serde_json::json!({"name": "Ours", "hours": [{"days": [0], "from": "10:00", "to": "12:00"}], "families": ["debt_recovery"]}),
         )
         .unwrap();
-        assert!(Vertical::DebtRecovery.accepts(&custom));
-        assert!(!Vertical::Collections.accepts(&custom));
+        assert!(Vertical::DebtRecovery.accepts(&custom.families));
+        assert!(!Vertical::Collections.accepts(&custom.families));
     }
 
     #[test]

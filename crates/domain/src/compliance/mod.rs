@@ -1,12 +1,14 @@
 //! What may be dialled, when and how often: compliance packs (built-in and custom), the guard of regulated
 //! verticals, and the gates that every dial passes, with the evidence that goes to the decision log.
 //!
-//! Every number of the rules is data in `packs.rs`; `gates.rs` only compares.
+//! All limits are data in `packs.rs`; `gates.rs` only compares.
 
 mod gates;
 mod guard;
 mod packs;
+mod verticals;
 
 pub use gates::{Facts, Finding, Gate, Judgement, Purpose, Verdict, judge};
-pub use guard::{GuardRefusal, Vertical, WorkflowTemplate, guard};
+pub use guard::{GuardRefusal, guard};
 pub use packs::{Caps, FieldError, GENERIC_SAFE, Pack, is_custom_reference};
+pub use verticals::{Vertical, WorkflowTemplate};

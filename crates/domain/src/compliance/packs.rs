@@ -6,13 +6,13 @@ use std::fmt;
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
-use super::guard::Vertical;
+use super::verticals::Vertical;
 use crate::window::{CallingHours, Span};
 
-/// Reference of the pack that an agent has unless it names another.
+/// Reference of the default pack.
 pub const GENERIC_SAFE: &str = "generic-safe@1";
 
-/// How often one number may be dialled; `None` means without limit.
+/// How often one number may be dialled; `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Caps {
     /// Dials in any 24 hours.
@@ -26,9 +26,9 @@ pub struct Caps {
 pub struct Pack {
     /// `name@version` of a built-in pack, `cpk_…` of a custom one.
     pub reference: String,
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
-    /// When calls may start, India time.
+    /// When calls may start, in India time.
     pub hours: CallingHours,
     /// How often one number may be dialled.
     pub caps: Caps,
@@ -50,7 +50,7 @@ const BUILT_IN: [Row; 4] = [
     ("financial-services@1", "Financial services", 9, 20, 3, 10, &[Vertical::FinancialServices]),
 ];
 
-/// A field of a request that is not as it must be.
+/// A field of a request that is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
     /// Path of the field, for example `hours[0].from`.
@@ -71,7 +71,7 @@ fn wrong<T>(field: impl Into<String>, problem: &'static str) -> Result<T, FieldE
     Err(FieldError { field: field.into(), problem })
 }
 
-/// Whether a `policyRef` names a custom pack; those are looked up in the workspace, all others with
+/// Whether a `policyRef` names a custom pack. Custom packs are looked up in the workspace, all others with
 /// [`Pack::built_in`].
 pub fn is_custom_reference(reference: &str) -> bool {
     reference.starts_with("cpk_")
@@ -90,7 +90,7 @@ impl Pack {
 
     /// Reads a custom pack: `{name, hours: [{days: [0-6, Monday = 0], from: "HH:MM", to: "HH:MM"}],
     /// holidays?: [date], caps?: {perDay, perWeek}, requireConsent?, families?: [vertical]}`. `to` may be
-    /// `24:00`; a night is two entries. Unknown fields are ignored.
+    /// `24:00`; hours across midnight need two entries. Unknown fields are ignored.
     ///
     /// # Errors
     /// The first field that is wrong, with its path.
@@ -137,7 +137,7 @@ impl Pack {
 
 fn pack_of(row: &Row) -> Pack {
     let (reference, name, from, to, per_day, per_week, families) = *row;
-    // Hours of the table are right by its test; a mistyped one closes the pack instead of opening it.
+    // A test checks the hours of the table. A wrong entry would close the pack, not open it.
     let hours = Span::new(from * 60, to * 60).map(CallingHours::daily).unwrap_or_default();
     Pack {
         reference: reference.to_owned(),
@@ -149,12 +149,12 @@ fn pack_of(row: &Row) -> Pack {
     }
 }
 
-/// A field that is there and not null.
+/// A field that is present and not null.
 fn present<'a>(body: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
     body.get(field).filter(|value| !value.is_null())
 }
 
-/// Entries of a list field, `&[]` when absent and optional.
+/// The entries of a list field; `&[]` when it is optional and absent.
 fn list<'a>(
     body: &'a Map<String, Value>,
     field: &str,
@@ -210,7 +210,7 @@ fn read_hours(body: &Map<String, Value>) -> Result<CallingHours, FieldError> {
     Ok(hours)
 }
 
-/// Minutes since midnight of `HH:MM`, `24:00` included.
+/// `HH:MM` as minutes since midnight; `24:00` is allowed.
 fn minute_of_day(value: &Value) -> Option<u16> {
     let [a, b, b':', c, d] = value.as_str()?.as_bytes() else { return None };
     let digit = |byte: &u8| byte.is_ascii_digit().then(|| u16::from(byte - b'0'));

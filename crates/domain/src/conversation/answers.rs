@@ -1,5 +1,6 @@
-//! What counts as an answer to a `collect` node (docs/contract/flows.md#answers): words for a text, yes or no
-//! for a boolean, the digits of a number, and for a choice one of its words, captured as it was written.
+//! What counts as an answer to a `collect` node (docs/contract/flows.md#answers): any words for a text, yes
+//! or no for a boolean, the digits of a number, and one of the options of a choice, captured as the flow
+//! spells it.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ use super::words::words;
 pub const MAX_ANSWER: usize = 1000;
 
 const FILLERS: [&str; 12] = ["um", "umm", "uh", "uhh", "hmm", "hm", "er", "erm", "ah", "mm", "अम", "हम्म"];
-/// Words around a choice that say nothing about which one.
+/// Words around a choice that do not tell which one it is.
 const AROUND: [&str; 42] = [
     "a",
     "an",
@@ -93,7 +94,7 @@ const YES: [&str; 33] = [
     "అవును",
     "ಹೌದು",
 ];
-/// Yes when nothing says no: `ji nahi` and `not right` are no.
+/// These mean yes unless another word means no: `ji nahi` and `not right` mean no.
 const MAYBE_YES: [&str; 18] = [
     "ji",
     "jee",
@@ -142,7 +143,7 @@ const NO: [&str; 26] = [
     "ના",
     "இல்லை",
 ];
-/// Sounds like an answer and is none.
+/// These sound like an answer and are none.
 const UNSURE: [&str; 12] = [
     "not sure",
     "dont know",
@@ -157,10 +158,10 @@ const UNSURE: [&str; 12] = [
     "नहीं पता",
     "maybe",
 ];
-/// Yes in more than one word, whatever the words are alone.
+/// Phrases that mean yes, whatever their words mean alone.
 const YES_PHRASES: [&str; 5] = ["no problem", "why not", "no issue", "koi baat nahi", "कोई बात नहीं"];
 
-/// The value that the words give the field, or none when they are no valid answer.
+/// The value that the words give the field; `None` when they are not a valid answer.
 pub fn capture(field: &Field, heard: &str) -> Option<Value> {
     let words = words(heard);
     match field.kind {
@@ -175,7 +176,7 @@ pub fn capture(field: &Field, heard: &str) -> Option<Value> {
     }
 }
 
-/// The value that pressed keys give the field: 1 is yes, 2 and 0 are no, and choices are counted from 1.
+/// The value that pressed keys give the field: 1 means yes, 2 and 0 mean no, and choices are numbered from 1.
 pub fn capture_digits(field: &Field, digits: &str) -> Option<Value> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -220,9 +221,9 @@ fn boolean(words: &[String]) -> Option<bool> {
     }
 }
 
-/// The choice that was said: first one said exactly, then the one whose words occur in what was said, then
-/// the one that shares a word with it, then `the second one`. More than one at any of these steps is no
-/// answer.
+/// The choice that was said. It is looked for in this order: the exact choice, one whose words all occur in
+/// what was said, one that shares a word with it, an ordinal (`the second one`). If more than one choice
+/// matches at a step, there is no answer.
 fn choice<'a>(choices: &'a [String], heard: &[String]) -> Option<&'a str> {
     let plain = |words: Vec<String>| -> Vec<String> {
         words.into_iter().map(|word| numbers::small(&word).map_or(word, |value| value.to_string())).collect()
@@ -281,7 +282,7 @@ fn part_of(words: &[String], longer: &[String]) -> bool {
     longer.windows(words.len()).any(|window| window == words)
 }
 
-/// Whether the words were said in this order and not just denied (`not gold`, `gold nahi`).
+/// Whether the words were said in this order and were not denied (`not gold`, `gold nahi`).
 fn occurs(words: &[String], heard: &[String]) -> bool {
     let denied = |word: Option<&String>, by: &[&str]| word.is_some_and(|word| by.contains(&word.as_str()));
     heard.windows(words.len()).enumerate().any(|(at, window)| {

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::graph::{Branch, Case, Op};
 use super::template;
 
-/// Where a branch leads with these values: the edge of the first case that holds, else `otherwise`; none when
-/// there is neither.
+/// Where a branch leads with these values: the edge of the first case that holds, otherwise `otherwise`;
+/// `None` when there is neither.
 pub(super) fn decide<'f>(branch: &'f Branch, values: &Map<String, Value>) -> Option<Option<&'f str>> {
     match branch.cases.iter().find(|case| holds(case, values)) {
         Some(case) => Some(case.next.as_deref()),
@@ -17,7 +17,7 @@ pub(super) fn decide<'f>(branch: &'f Branch, values: &Map<String, Value>) -> Opt
 }
 
 /// A missing or blank value equals nothing and is neither less nor greater. `exists` with the value `false`
-/// asks for its absence.
+/// holds when the value is absent.
 fn holds(case: &Case, values: &Map<String, Value>) -> bool {
     let lookup = |name: &str| values.get(name).cloned();
     let wanted = case.value.as_ref().map(|value| template::fill_value(value, &lookup)).unwrap_or(Value::Null);
@@ -29,7 +29,7 @@ fn holds(case: &Case, values: &Map<String, Value>) -> bool {
             Op::Eq | Op::Lt | Op::Gt | Op::In => false,
         };
     };
-    // Read once: a list of thousands is compared with an answer of a tool, which may be long.
+    // Read only once, because a list may have thousands of entries and a tool's answer may be long.
     let actual = Read::of(&actual);
     let is = |wanted: &Value, ordering: Ordering| {
         actual.compare(&Read::of(&template::text_of(wanted))) == ordering
@@ -49,10 +49,10 @@ fn holds(case: &Case, values: &Map<String, Value>) -> bool {
     }
 }
 
-/// A text as it is compared.
+/// A text prepared for comparison.
 struct Read {
     number: Option<f64>,
-    /// Without regard to case and surrounding spaces.
+    /// In lower case, without surrounding spaces.
     text: String,
 }
 
@@ -62,7 +62,7 @@ impl Read {
         Self { number, text: text.trim().to_lowercase() }
     }
 
-    /// Numbers by value when both are, everything else as text.
+    /// Compares by value when both are numbers, otherwise as text.
     fn compare(&self, other: &Self) -> Ordering {
         if let (Some(left), Some(right)) = (self.number, other.number) {
             return left.partial_cmp(&right).unwrap_or(Ordering::Equal);

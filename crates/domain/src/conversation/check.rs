@@ -5,12 +5,12 @@
 //! |---|---|---|
 //! | `no_start_node` | error | `startNodeId` is missing or names no node |
 //! | `unknown_next` | error | an edge (`next`, `onFail`, `onError`, `exits`, `cases`, `otherwise`) names no node |
-//! | `missing_next` | error | an edge that the node cannot do without is not drawn |
+//! | `missing_next` | error | a required edge of a node is not set |
 //! | `unreachable_end` | error | nothing that can end the conversation (`end`, `converse`, `transfer`) is reachable from the start |
 //! | `endless_loop` | error | a reachable cycle asks the customer nothing, so it would never end |
 //! | `missing_text` | error | a text, prompt, label, field key, exit condition or case variable is blank |
 //! | `missing_choices` | error | a `choice` field without choices |
-//! | `missing_value` | error | a comparison without anything to compare with |
+//! | `missing_value` | error | a comparison has no value to compare with |
 //! | `unknown_tool` | error | a tool that the workspace does not have, or none chosen |
 //! | `invalid_transfer_number` | error | a transfer number that is not Indian (+91) |
 //! | `missing_transfer_number` | error | a `transfer` of a call agent without a number |
@@ -19,8 +19,8 @@
 //! | `unreachable_node` | warning | a node that cannot be reached from the start |
 //! | `converse_without_exit` | warning | a `converse` node without exits: the model ends the conversation itself |
 //! | `branch_without_otherwise` | warning | a `branch` that ends the conversation when no case holds |
-//! | `unknown_branch_variable` | warning | a case about a name that nothing sets |
-//! | `stray_braces` | warning | double braces around something that is not a name: they would be said as they stand |
+//! | `unknown_branch_variable` | warning | a case tests a name that nothing sets |
+//! | `stray_braces` | warning | double braces around something that is not a name: they would be spoken literally |
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -32,7 +32,7 @@ pub use crate::agent::Channel;
 use super::graph::{FieldKind, Flow, Node, NodeKind, Op, Tool};
 use super::template;
 
-/// Most issues told of each level.
+/// Most issues reported for each level.
 const MAX_ISSUES: usize = 500;
 
 /// Whether an issue keeps a flow from being published.
@@ -46,7 +46,7 @@ pub enum Level {
     Warning,
 }
 
-/// Something about a flow that its author should know.
+/// Something that a flow's author should know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "FlowIssue")]
@@ -61,7 +61,7 @@ pub struct Issue {
     pub node_id: Option<String>,
 }
 
-/// What a flow is judged against.
+/// What a flow is checked against.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckFacts<'a> {
     /// Channel of the agent.
@@ -84,8 +84,8 @@ pub fn blocks_publishing(issues: &[Issue]) -> bool {
     issues.iter().any(|issue| issue.level == Level::Error)
 }
 
-/// What there is to say about a flow, at most 500 issues of each level: about the whole first, then node by
-/// node in drawn order.
+/// The issues of a flow, at most 500 of each level: first those of the whole flow, then node by node in drawn
+/// order.
 pub fn check(flow: &Flow, facts: &CheckFacts<'_>) -> Vec<Issue> {
     let graph = Graph::of(flow);
     let mut issues = Issues(Vec::new());
@@ -127,14 +127,14 @@ fn title(node: &Node) -> &str {
     node.name.as_deref().filter(|name| !name.trim().is_empty()).unwrap_or(&node.id)
 }
 
-/// The flow as indices.
+/// The flow as a graph of node indices.
 struct Graph<'a> {
     flow: &'a Flow,
     start: Option<usize>,
     index: HashMap<&'a str, usize>,
     /// Where each node leads.
     out: Vec<Vec<usize>>,
-    /// Which nodes the start leads to.
+    /// Which nodes can be reached from the start.
     reached: Vec<bool>,
 }
 
@@ -151,7 +151,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Nodes that the given ones lead to, themselves included.
+/// Nodes that can be reached from the given ones, including these.
 fn reach(out: &[Vec<usize>], from: Vec<usize>) -> Vec<bool> {
     let mut reached = vec![false; out.len()];
     let mut waiting = from;
@@ -193,7 +193,7 @@ fn whole(graph: &Graph<'_>, issues: &mut Issues) {
     }
 }
 
-/// The part of the graph that asks the customer nothing.
+/// The part of the graph that waits for no input of the customer.
 struct Silent {
     out: Vec<Vec<usize>>,
     back: Vec<Vec<usize>>,
@@ -218,7 +218,7 @@ impl Silent {
         silent
     }
 
-    /// The nodes that share a cycle with this one, itself included, if it lies on one.
+    /// The nodes that are on a cycle with this one, including itself; empty when it is on no cycle.
     fn cycle(&self, node: usize) -> Option<Vec<usize>> {
         let ahead = reach(&self.out, self.out[node].clone());
         let behind = reach(&self.back, vec![node]);
@@ -332,14 +332,14 @@ fn tool(node: &Node, id: &str, facts: &CheckFacts<'_>, issues: &mut Issues) {
     }
 }
 
-/// Who gives names their values.
+/// Which nodes give names their values.
 struct Names<'a> {
     declared: HashSet<&'a str>,
     /// Nodes that set a name: captured fields, details of documents, saved answers.
     set_by: HashMap<&'a str, Vec<usize>>,
-    /// Nodes that save an answer; an object also sets `<saveAs>_<key>` for each of its keys.
+    /// Nodes that save a tool's answer; an object also sets `<saveAs>_<key>` for each of its keys.
     saved_by: HashMap<&'a str, Vec<usize>>,
-    /// Which nodes can come after a node, worked out when first asked for.
+    /// Which nodes can come after a node, computed on first use.
     after: Vec<Option<Vec<bool>>>,
 }
 
@@ -433,7 +433,7 @@ fn spoken(node: &Node) -> Vec<&str> {
     }
 }
 
-/// Texts that are filled but not shown.
+/// Texts with variables that the customer does not see.
 fn hidden(node: &Node) -> Vec<&str> {
     let mut texts = Vec::new();
     match &node.kind {

@@ -1,23 +1,23 @@
-//! The flow graph as values: what a client draws, read by `parse.rs`, judged by `check.rs`, played by
+//! The flow graph as data: drawn by a client, read by `parse.rs`, checked by `check.rs`, played by
 //! `interpreter.rs`. Node types and fields: docs/contract/flows.md#nodes. A draft may be incomplete, so every
 //! text and every edge may be empty.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Attempts of a `collect` or `document` node that names none.
+/// Default `attempts` of a `collect` or `document` node.
 pub const DEFAULT_ATTEMPTS: u32 = 3;
-/// Model replies of a `converse` node that names no `maxTurns`.
+/// Default `maxTurns` of a `converse` node.
 pub const DEFAULT_MAX_TURNS: u32 = 20;
 
 /// A conversation flow: nodes, where it starts, and the variables its texts may use.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Flow {
-    /// Id of the node that a conversation enters first; none in an unfinished draft.
+    /// Id of the node that a conversation enters first; `None` in an unfinished draft.
     pub start_node_id: Option<String>,
-    /// The nodes in the order the client drew them; ids are unique after [`Flow::parse`].
+    /// The nodes in the client's order; their ids are unique after [`Flow::parse`].
     pub nodes: Vec<Node>,
-    /// Variables that come from outside: the call, the contact, or their own default.
+    /// Variables whose values come from the call, the contact or their default.
     pub variables: Vec<Variable>,
 }
 
@@ -27,11 +27,11 @@ pub struct Variable {
     /// A letter or `_`, then letters, digits and `_`; at most 64 characters
     /// (docs/contract/flows.md#variables).
     pub name: String,
-    /// A call without a value for it is refused, unless there is a default.
+    /// Whether a call without a value for it is refused, unless there is a default.
     pub required: bool,
-    /// Value when none is supplied: a string, a number or a boolean.
+    /// The value when none is supplied: a string, a number or a boolean.
     pub default: Option<Value>,
-    /// For people.
+    /// A label for people.
     pub description: Option<String>,
 }
 
@@ -40,7 +40,7 @@ pub struct Variable {
 pub struct Node {
     /// Unique in the flow, 1-64 characters.
     pub id: String,
-    /// For people.
+    /// A label for people.
     pub name: Option<String>,
     /// What the step does.
     pub kind: NodeKind,
@@ -51,7 +51,7 @@ pub struct Node {
 pub enum NodeKind {
     /// Speaks and goes on.
     Say(Say),
-    /// Asks until a valid answer is captured.
+    /// Asks until a valid answer is captured or the attempts are used up.
     Collect(Collect),
     /// Lets the language model talk until an exit applies.
     Converse(Converse),
@@ -59,7 +59,7 @@ pub enum NodeKind {
     Branch(Branch),
     /// Calls a tool.
     Tool(Tool),
-    /// Hands to a person.
+    /// Hands over to a person.
     Transfer(Transfer),
     /// Sends a message on the chat-app channel and goes on.
     Message(Message),
@@ -74,7 +74,7 @@ pub enum NodeKind {
 pub struct Say {
     /// What is said; empty in an unfinished draft.
     pub text: String,
-    /// Where it goes on.
+    /// The next node.
     pub next: Option<String>,
 }
 
@@ -85,11 +85,12 @@ pub struct Collect {
     pub text: String,
     /// What is captured.
     pub field: Field,
-    /// How many answers are listened to before giving up, 1-10.
+    /// Number of attempts before giving up, 1-10.
     pub attempts: u32,
-    /// Where it goes with a captured answer.
+    /// The next node when an answer was captured.
     pub next: Option<String>,
-    /// Where it goes without; none ends the conversation with outcome `failed_collect`.
+    /// The next node when the attempts are used up; `None` ends the conversation with outcome
+    /// `failed_collect`.
     pub on_fail: Option<String>,
 }
 
@@ -98,11 +99,11 @@ pub struct Collect {
 pub struct Field {
     /// Key in the extracted fields; empty in an unfinished draft.
     pub key: String,
-    /// For people.
+    /// A label for people.
     pub label: String,
     /// What counts as an answer.
     pub kind: FieldKind,
-    /// The answers of a `choice`, as they are captured.
+    /// The options of a `choice`, as they are captured.
     pub choices: Vec<String>,
 }
 
@@ -130,19 +131,19 @@ pub struct Converse {
     pub use_knowledge: bool,
     /// Tools that the model may call.
     pub tool_ids: Vec<String>,
-    /// Ways out, in order of preference.
+    /// The exits, in order of preference.
     pub exits: Vec<Exit>,
-    /// Model replies to the customer before the first exit is taken anyway, 1-200; its opening does not
+    /// Number of model replies after which the first exit is taken in any case, 1-200; the opening does not
     /// count.
     pub max_turns: u32,
 }
 
-/// A way out of a `converse` node.
+/// An exit of a `converse` node.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Exit {
-    /// When it applies, in words for the model.
+    /// When it applies, as a text for the model.
     pub when: String,
-    /// Where it leads.
+    /// The next node.
     pub next: Option<String>,
 }
 
@@ -151,7 +152,7 @@ pub struct Exit {
 pub struct Branch {
     /// The first case that holds is taken.
     pub cases: Vec<Case>,
-    /// Where it goes when none holds; none ends the conversation.
+    /// The next node when no case holds; `None` ends the conversation.
     pub otherwise: Option<String>,
 }
 
@@ -162,16 +163,16 @@ pub struct Case {
     pub variable: String,
     /// The comparison.
     pub op: Op,
-    /// What is compared with; texts in it may use `{{variables}}`.
+    /// The value to compare with; its texts may use `{{variables}}`.
     pub value: Option<Value>,
-    /// Where it leads.
+    /// The next node.
     pub next: Option<String>,
 }
 
 /// The comparison of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
-    /// Equal: as numbers when both are, else as text without regard to case.
+    /// Equal: by value when both are numbers, otherwise as text without regard to case.
     Eq,
     /// Not equal; a missing value is not equal to anything.
     Ne,
@@ -190,13 +191,13 @@ pub enum Op {
 pub struct Tool {
     /// The tool; empty in an unfinished draft.
     pub tool_id: String,
-    /// Arguments; texts in it may use `{{variables}}`.
+    /// Arguments; their texts may use `{{variables}}`.
     pub arguments: Map<String, Value>,
     /// Variable that keeps the answer.
     pub save_as: Option<String>,
-    /// Where it goes on.
+    /// The next node.
     pub next: Option<String>,
-    /// Where it goes when the tool failed; none goes on as if it had not.
+    /// The next node when the tool failed; `None` means `next`.
     pub on_error: Option<String>,
 }
 
@@ -206,11 +207,12 @@ pub struct Transfer {
     /// Numbers to ring, in order; Indian +91 numbers (docs/contract/flows.md#issues). A chat is handed to the
     /// inbox and needs none.
     pub transfer_numbers: Vec<String>,
-    /// Said before.
+    /// Text said first.
     pub text: String,
     /// How the person is brought in.
     pub mode: TransferMode,
-    /// Where it goes when nobody could be reached; none ends the conversation with outcome `transfer_failed`.
+    /// The next node when nobody could be reached; `None` ends the conversation with outcome
+    /// `transfer_failed`.
     pub on_fail: Option<String>,
 }
 
@@ -232,7 +234,7 @@ pub struct Message {
     pub template: Option<Value>,
     /// Free text.
     pub text: String,
-    /// Where it goes on.
+    /// The next node.
     pub next: Option<String>,
 }
 
@@ -241,20 +243,21 @@ pub struct Message {
 pub struct Document {
     /// What is asked for, such as `PAN card`.
     pub label: String,
-    /// Keys of the details to read off it.
+    /// Keys of the details to extract from it.
     pub fields: Vec<String>,
-    /// Documents looked at before giving up, 1-10.
+    /// Number of documents checked before giving up, 1-10.
     pub attempts: u32,
-    /// Where it goes with a verified or unverified document.
+    /// The next node when a document was accepted, verified or not.
     pub next: Option<String>,
-    /// Where it goes without; none ends the conversation with outcome `failed_document`.
+    /// The next node when no document was accepted; `None` ends the conversation with outcome
+    /// `failed_document`.
     pub on_fail: Option<String>,
 }
 
 /// Fields of an `end` node.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct End {
-    /// Said before.
+    /// Text said first.
     pub text: String,
     /// The disposition with which the conversation ends.
     pub outcome: Option<String>,
@@ -267,7 +270,7 @@ pub struct Edge<'a> {
     pub field: String,
     /// The node it names.
     pub to: Option<&'a str>,
-    /// Without it the node leads nowhere.
+    /// Whether the edge is required.
     pub needed: bool,
 }
 
@@ -277,7 +280,7 @@ impl Flow {
         self.nodes.iter().find(|node| node.id == id)
     }
 
-    /// Names that a call must bring a value for, in order: required and without a default of their own.
+    /// Names of the variables that a call must supply, in order: those that are required and have no default.
     pub fn required_variables(&self) -> Vec<&str> {
         self.variables
             .iter()
@@ -288,8 +291,7 @@ impl Flow {
 }
 
 impl Node {
-    /// Every edge out of the node, in the order of its fields; an optional edge that is not drawn is left
-    /// out.
+    /// Every edge out of the node, in the order of its fields, without optional edges that are not set.
     pub fn edges(&self) -> Vec<Edge<'_>> {
         let mut edges = Vec::new();
         match &self.kind {

@@ -1,4 +1,4 @@
-//! What waits for words: the same kind of stories, in which nothing has sounded that the story does not say.
+//! Outputs that wait for words. In these stories no word is spoken to its end unless the story says so.
 
 use std::sync::Arc;
 
@@ -63,7 +63,11 @@ fn the_end_comes_when_the_last_words_have_sounded() {
         ],
     );
     assert_eq!(conversation.outcome(), None, "the end was not reached");
-    assert_eq!(turns(&conversation), ["agent: a", "customer: no"], "what never sounded was not said");
+    assert_eq!(
+        turns(&conversation),
+        ["agent: a", "customer: no"],
+        "words that were not heard are not in the transcript"
+    );
 }
 
 #[test]
@@ -85,7 +89,7 @@ fn every_effect_waits_for_the_words_before_it_and_for_no_others() {
     slow_story(
         &mut call(warm("m")),
         vec![
-            // Words are said ahead, whatever comes between them.
+            // Words are given out ahead of time, even when other outputs between them are held back.
             (Input::Started, &["say a", "say b"]),
             (sounded(1), &["message link m"]),
             (answered(), &[]),
@@ -196,7 +200,7 @@ fn a_tool_that_was_announced_is_called_after_the_announcement_or_not_at_all() {
         };
         history.iter().filter_map(of).collect::<Vec<_>>()
     };
-    assert_eq!((calls(false), calls(true)), (vec![3], vec![3]), "no call without its answer");
+    assert_eq!((calls(false), calls(true)), (vec![3], vec![3]), "every tool call has its answer");
 }
 
 #[test]

@@ -1,13 +1,13 @@
-//! The interpreter: it takes what happened and returns what to do, and never waits itself. A phone call, an
-//! API chat and a chat-app conversation differ only in what carries the words.
+//! The interpreter: it takes what happened, returns what to do, and never waits. A phone call, an API chat
+//! and a chat-app conversation differ only in how the words are transported.
 //!
-//! It cannot run away, even with a flow that nobody checked. Within one input no variable changes, so a node
-//! entered twice would be entered for ever: the conversation ends with outcome and cause `error`. Between two
-//! inputs of the customer at most [`MAX_REQUESTS`] requests go to models, tools and people, and at most
-//! [`MAX_SILENCES`] silences are sat through.
+//! It always stops, even with an unchecked flow. No variable changes while it works through one input, so a
+//! node that is entered twice would be entered for ever: the conversation then ends with outcome and cause
+//! `error`. Between two inputs of the customer there are at most [`MAX_REQUESTS`](super::MAX_REQUESTS)
+//! requests to models, tools and people, and at most [`MAX_SILENCES`] silences.
 //!
-//! It runs ahead of the voice in words only: what a node does waits until the words before it have sounded
-//! (`held`).
+//! It runs ahead of the voice with words only: what a node does waits until the words before it have been
+//! spoken (`effects`).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,25 +17,20 @@ use serde_json::{Map, Value};
 use super::answers;
 use super::branch;
 use super::check::Channel;
-use super::graph::{
-    Collect, Document, Field, FieldKind, Flow, Message, Node, NodeKind, Transfer, TransferMode,
-};
+use super::effects::{Interpreter, MAX_HEARD};
+use super::graph::{Collect, Document, FieldKind, Flow, Message, Node, NodeKind, Transfer, TransferMode};
 use super::parse::MAX_VARIABLES;
 use super::state::{
-    EndCause, Ended, Exchange, Expected, Input, Output, Phase, Role, Settings, State, Turn, Waiting,
+    ConversationSettings, EndCause, Ended, Exchange, Input, Output, Phase, Role, State, Turn, Waiting,
 };
 use super::talk::Reply;
 use super::template;
 
-/// Most requests to models, tools and people between two inputs of the customer.
-pub const MAX_REQUESTS: u32 = 50;
-/// Most silences in a row, whatever the flow does about them.
+/// This many silences in a row end the conversation, whatever the flow does about them.
 pub const MAX_SILENCES: u32 = 12;
-/// Longest text taken in at once, in characters; the rest is cut off (docs/contract/voice.md#taking-turns).
-pub const MAX_HEARD: usize = 4000;
 const MAX_DIGITS: usize = 64;
 
-/// A conversation under way.
+/// A conversation in progress.
 #[derive(Debug, Clone)]
 pub struct Conversation {
     flow: Arc<Flow>,
@@ -43,9 +38,9 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// A conversation that waits for [`Input::Started`]. `variables` are the call's; the flow's defaults fill
-    /// the gaps.
-    pub fn new(flow: Arc<Flow>, mut variables: Map<String, Value>, settings: Settings) -> Self {
+    /// A conversation that waits for [`Input::Started`]. `variables` are those of the call; the flow's
+    /// defaults fill the gaps.
+    pub fn new(flow: Arc<Flow>, mut variables: Map<String, Value>, settings: ConversationSettings) -> Self {
         for variable in &flow.variables {
             let absent = variables.get(&variable.name).is_none_or(Value::is_null);
             if let Some(default) = variable.default.as_ref().filter(|_| absent) {
@@ -70,8 +65,8 @@ impl Conversation {
         Self { flow, state }
     }
 
-    /// Goes on where a stored conversation was. When the flow has lost the node it was at, the next input
-    /// ends it with an error.
+    /// Resumes a stored conversation. If the flow no longer has its current node, the next input ends it with
+    /// an error.
     pub fn resume(flow: Arc<Flow>, state: State) -> Self {
         Self { flow, state }
     }
@@ -86,12 +81,12 @@ impl Conversation {
         &self.state
     }
 
-    /// What to store, when the conversation is no longer needed.
+    /// What to store, consuming the conversation.
     pub fn into_state(self) -> State {
         self.state
     }
 
-    /// What was said so far, in order.
+    /// The transcript so far.
     pub fn transcript(&self) -> Vec<Turn> {
         let turn = |exchange: &Exchange| match exchange {
             Exchange::Said { role, text } => Some(Turn { role: *role, text: text.clone() }),
@@ -105,7 +100,7 @@ impl Conversation {
         &self.state.extracted
     }
 
-    /// Whether the last words are being said: nothing but the end comes after them.
+    /// Whether the last words are being said; only the end comes after them.
     pub fn closing(&self) -> bool {
         self.state.phase == Phase::Closing
     }
@@ -127,22 +122,14 @@ impl Conversation {
             return Vec::new();
         }
         let flow = Arc::clone(&self.flow);
-        let mut step = Step { flow: &flow, state: &mut self.state, out: Vec::new(), entered: HashSet::new() };
-        step.take(input);
-        step.out
+        let mut interpreter =
+            Interpreter { flow: &flow, state: &mut self.state, out: Vec::new(), entered: HashSet::new() };
+        interpreter.take(input);
+        interpreter.out
     }
 }
 
-/// One input being worked through.
-pub(super) struct Step<'f, 's> {
-    pub(super) flow: &'f Flow,
-    pub(super) state: &'s mut State,
-    pub(super) out: Vec<Output>,
-    /// Nodes entered since the input.
-    entered: HashSet<&'f str>,
-}
-
-/// What entering a node comes to.
+/// What to do after entering a node.
 enum Entered<'f> {
     /// Go on at once.
     On(Option<&'f str>),
@@ -150,7 +137,7 @@ enum Entered<'f> {
     Wait,
 }
 
-impl<'f> Step<'f, '_> {
+impl<'f> Interpreter<'f, '_> {
     fn take(&mut self, input: Input) {
         match input {
             Input::Started => {
@@ -169,7 +156,10 @@ impl<'f> Step<'f, '_> {
             Input::DigitsPaused => self.digits_ended(),
             Input::Silence => self.silence(),
             Input::ModelSaid { request, text, exit, tool_calls, end, outcome } => {
-                self.model_said(request, Reply { text, exit, tool_calls, end, outcome });
+                let reply = Reply { text, exit, tool_calls, end, outcome };
+                if let Some(exit) = self.model_said(request, reply) {
+                    self.go(exit.next.as_deref());
+                }
             }
             Input::ModelFailed { request } => self.model_failed(request),
             Input::ToolAnswered { request, value } => self.tool_answered(request, Ok(value)),
@@ -189,8 +179,8 @@ impl<'f> Step<'f, '_> {
 
     // --- moving through the graph
 
-    /// Enters a node, and those that follow it at once, until one waits or the conversation is over.
-    pub(super) fn go(&mut self, to: Option<&'f str>) {
+    /// Enters nodes, starting with this one, until one waits for an input or the conversation is over.
+    fn go(&mut self, to: Option<&'f str>) {
         let mut to = to;
         loop {
             let Some(node) = to.and_then(|id| self.flow.node(id)) else { return self.fail() };
@@ -246,76 +236,6 @@ impl<'f> Step<'f, '_> {
             }
         }
         Entered::Wait
-    }
-
-    /// Says goodbye and ends.
-    pub(super) fn close(&mut self, node_id: &str, outcome: Option<&str>) {
-        let goodbye = self.state.settings.phrases.goodbye.clone();
-        self.say_plain(node_id, goodbye);
-        self.finish(outcome.map(str::to_owned), EndCause::AgentEnded);
-    }
-
-    /// Apologises and ends: the flow leads nowhere or in circles.
-    pub(super) fn fail(&mut self) {
-        let trouble = self.state.settings.phrases.trouble.clone();
-        self.speak(None, trouble);
-        self.finish(Some("error".into()), EndCause::Error);
-    }
-
-    /// Number of a new request, or none when there have been too many without the customer: the conversation
-    /// is over then.
-    pub(super) fn request(&mut self) -> Option<u64> {
-        if self.state.requests_unheard >= MAX_REQUESTS {
-            self.fail();
-            return None;
-        }
-        self.state.requests_unheard += 1;
-        self.state.requests += 1;
-        Some(self.state.requests)
-    }
-
-    // --- saying and listening
-
-    /// The text with the variables filled in.
-    pub(super) fn filled(&self, text: &str) -> String {
-        template::fill(text, |name| self.state.variables.get(name).map(template::text_of))
-    }
-
-    fn say(&mut self, node_id: &str, text: &str) {
-        let text = self.filled(text);
-        self.say_plain(node_id, text);
-    }
-
-    /// Says a text as it is, unless it is blank.
-    pub(super) fn say_plain(&mut self, node_id: &str, text: String) {
-        self.speak(Some(node_id.to_owned()), text);
-    }
-
-    fn speak(&mut self, node_id: Option<String>, text: String) {
-        if !text.trim().is_empty() {
-            self.state.history.push(Exchange::Said { role: Role::Agent, text: text.clone() });
-            let said = self.number();
-            self.out.push(Output::Say { node_id, text, said });
-        }
-    }
-
-    fn listen(&mut self, node_id: &str, field: &Field) {
-        let choices = if field.kind == FieldKind::Choice { field.choices.clone() } else { Vec::new() };
-        let expected = Expected { kind: field.kind, choices, digits_begun: !self.state.digits.is_empty() };
-        self.out.push(Output::Listen { node_id: node_id.to_owned(), expected });
-    }
-
-    /// Listens for anything, in a `converse` node.
-    pub(super) fn listen_freely(&mut self, node_id: &str) {
-        self.listen(node_id, &Field::default());
-    }
-
-    /// Keeps a turn in the transcript; blank ones are dropped.
-    fn note(&mut self, role: Role, text: &str) {
-        let text: String = text.trim().chars().take(MAX_HEARD).collect();
-        if !text.is_empty() {
-            self.state.history.push(Exchange::Said { role, text });
-        }
     }
 
     // --- the customer
@@ -423,7 +343,7 @@ impl<'f> Step<'f, '_> {
         }
     }
 
-    /// Counts a silence; ends the conversation when it is one too many.
+    /// Counts a silence. Returns whether it was one too many, in which case the conversation has ended.
     fn too_silent(&mut self, node_id: &str, most: u32) -> bool {
         self.state.silences += 1;
         let too_many = self.state.silences >= most;
@@ -444,7 +364,7 @@ impl<'f> Step<'f, '_> {
         }
     }
 
-    /// A question was answered, or not: captures the value, asks again, or gives up.
+    /// Handles the answer to a question, valid or not: captures the value, asks again, or gives up.
     fn answered(&mut self, node: &str, collect: &'f Collect, value: Option<Value>) {
         if let Some(value) = value {
             self.capture(&collect.field.key, value);
@@ -505,7 +425,7 @@ impl<'f> Step<'f, '_> {
         }
     }
 
-    /// Keeps a tool's answer under its name, and each entry of an object under `<name>_<key>` as well.
+    /// Saves a tool's answer under its name, and each entry of an object also under `<name>_<key>`.
     fn save(&mut self, save_as: &str, value: Value) {
         for (key, entry) in value.as_object().into_iter().flatten() {
             let name = format!("{save_as}_{key}");
@@ -516,8 +436,8 @@ impl<'f> Step<'f, '_> {
         self.state.variables.insert(save_as.to_owned(), value);
     }
 
-    /// A warm transfer rings while its own text sounds: the agent stays until the person has answered. A cold
-    /// one takes the customer away.
+    /// A warm transfer starts to ring while its text is being spoken, because the agent stays until the
+    /// person has answered. A cold one waits for the text, because it takes the customer away.
     fn transfer(&mut self, node_id: &str, transfer: &Transfer) {
         let before = self.state.said;
         self.say(node_id, &transfer.text);
@@ -535,7 +455,7 @@ impl<'f> Step<'f, '_> {
         }
     }
 
-    /// The node whose transfer is under way, if this is its request.
+    /// The node whose transfer is in progress, if this is its request.
     fn transferring(&self, request: u64) -> Option<String> {
         match &self.state.phase {
             Phase::Transfer { node, request: awaited } if *awaited == request && !self.holds(request) => {
@@ -558,8 +478,8 @@ impl<'f> Step<'f, '_> {
         }
     }
 
-    /// In a chat a text is written into the chat itself, so it is a turn of the agent; on a call it goes
-    /// beside it.
+    /// In a chat, the text appears in the chat itself, so it is a turn of the agent. On a call, it is sent
+    /// separately.
     fn message(&mut self, node_id: &str, message: &Message) {
         let lookup = |name: &str| self.state.variables.get(name).cloned();
         let template = message.template.as_ref().map(|template| template::fill_value(template, &lookup));

@@ -1,26 +1,27 @@
-//! Node types and rules, one story at a time: what goes in stands left, what comes out right.
+//! Node types and rules as stories: inputs on the left, outputs on the right.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use super::check::Channel;
+use super::effects::MAX_REQUESTS;
 use super::graph::Flow;
-use super::interpreter::{Conversation, MAX_REQUESTS, MAX_SILENCES};
-use super::state::{Input, ModelToolCall, Output, Role, Settings};
+use super::interpreter::{Conversation, MAX_SILENCES};
+use super::state::{ConversationSettings, Input, ModelToolCall, Output, Role};
 
-fn start(nodes: Value, settings: Settings) -> Conversation {
+fn start(nodes: Value, settings: ConversationSettings) -> Conversation {
     let graph = json!({"startNodeId": nodes[0]["id"], "nodes": nodes, "variables": [{"name": "name", "required": true}, {"name": "city", "default": "Pune"}]});
     let variables = json!({"name": "Asha", "amount": "1500"}).as_object().cloned().unwrap_or_default();
     Conversation::new(Arc::new(Flow::parse(&graph).expect("a flow")), variables, settings)
 }
 
 pub(super) fn call(nodes: Value) -> Conversation {
-    start(nodes, Settings::default())
+    start(nodes, ConversationSettings::default())
 }
 
 pub(super) fn chat(nodes: Value) -> Conversation {
-    start(nodes, Settings::of(Channel::Chat, "en"))
+    start(nodes, ConversationSettings::of(Channel::Chat, "en"))
 }
 
 /// Outputs, short enough to read.
@@ -72,14 +73,14 @@ fn exits(request: u64, exit: usize) -> Input {
     }
 }
 
-/// One input, and then every word is heard to its end.
+/// One input, after which every word is spoken to its end.
 fn heard_out(conversation: &mut Conversation, input: Input) -> Vec<Output> {
     let mut outputs = conversation.step(input);
     outputs.extend(conversation.step(Input::Sounded { said: u64::MAX }));
     outputs
 }
 
-/// Plays a story, every word of which is heard before the next thing happens, and compares every answer.
+/// Plays a story and compares every output. Every word is spoken to its end before the next input.
 fn story(conversation: &mut Conversation, steps: Vec<(Input, &[&str])>) {
     for (index, (input, expected)) in steps.into_iter().enumerate() {
         // a conversation survives being stored between any two inputs
@@ -561,7 +562,7 @@ fn a_stored_conversation_whose_node_is_gone_ends_with_an_error() {
 
 #[test]
 fn the_agent_speaks_hindi_of_its_own_accord() {
-    let mut conversation = start(talk(), Settings::of(Channel::Call, "hi"));
+    let mut conversation = start(talk(), ConversationSettings::of(Channel::Call, "hi"));
     conversation.step(Input::Started);
     assert_eq!(
         told(conversation.step(Input::ModelFailed { request: 1 }))[0],

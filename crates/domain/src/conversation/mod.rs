@@ -3,32 +3,34 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `graph` | the flow as values: nine node types, their fields and edges |
-//! | `parse` | JSON to flow and back; what is not a flow graph is refused with the field at fault |
-//! | `one_step` | the flow of an agent that has a `systemPrompt` and nothing else |
-//! | `check` | issues: what keeps a draft from being published, and what its author should look at |
+//! | `graph` | the flow as data: nine node types, their fields and edges |
+//! | `parse` | JSON to flow and back; an error names the invalid field |
+//! | `one_step` | the flow of an agent that has only a `systemPrompt` |
+//! | `check` | issues: what prevents a draft from being published, and what its author should look at |
 //! | `template` | `{{name}}` in texts |
-//! | `interpreter` | moving through the graph; `talk` is its `converse` node, `branch` its comparisons, `state` its inputs and outputs |
-//! | `held` | what waits until the words before it have sounded |
+//! | `state` | inputs and outputs of a conversation, and what it keeps between them |
+//! | `effects` | the interpreter's outputs, given at once or when the words before them have been spoken |
+//! | `interpreter` | moving through the graph; `talk` is its `converse` node, `branch` its comparisons |
 //! | `answers` | what counts as an answer to a question; `words` and `numbers` read what was said |
-//! | `phrases` | the few sentences of the interpreter's own |
+//! | `phrases` | the interpreter's own sentences |
 //! | `script` | the placeholder conversation of simulated calls |
 //!
-//! The life of a conversation: [`Conversation::new`] with a published flow and the call's variables;
-//! [`Input::Started`]; then whoever carries the words does what [`Conversation::step`] returns, in order, and
-//! reports back with the next input. Words that are spoken take time: [`Input::Sounded`] reports each text
-//! that was heard to its end, and only then comes what the flow does after it. [`Output::End`] is the last. A
-//! chat stores [`Conversation::state`] between two messages and goes on with [`Conversation::resume`].
+//! The life of a conversation: [`Conversation::new`] with a published flow and the call's variables, then
+//! [`Input::Started`]. From there on the caller does what [`Conversation::step`] returns, in order, and
+//! reports back with the next input. Spoken words take time: [`Input::Sounded`] reports each text that was
+//! spoken to its end, and what the flow does after the text comes only then. [`Output::End`] is the last
+//! output. A chat stores [`Conversation::state`] between two messages and continues with
+//! [`Conversation::resume`].
 //!
 //! Invariants: nothing here waits, reads a clock or draws a random number; no input panics; an input that
-//! does not fit changes nothing; every run of outputs is finite; no tool, transfer, message or end comes
-//! before the words before it have sounded; after the end there is nothing.
+//! does not fit changes nothing; every input has a finite list of outputs; no tool, transfer, message or end
+//! comes before the preceding words have been spoken; nothing comes after the end.
 
 mod answers;
 mod branch;
 mod check;
+mod effects;
 mod graph;
-mod held;
 mod interpreter;
 mod numbers;
 mod one_step;
@@ -49,16 +51,18 @@ mod property_tests;
 
 pub use answers::{MAX_ANSWER, capture, capture_digits};
 pub use check::{Channel, CheckFacts, Issue, Level, blocks_publishing, check, is_plus_91};
+pub use effects::{MAX_HEARD, MAX_REQUESTS};
 pub use graph::{
     Branch, Case, Collect, Converse, DEFAULT_ATTEMPTS, DEFAULT_MAX_TURNS, Document, Edge, End, Exit, Field,
     FieldKind, Flow, Message, Node, NodeKind, Op, Say, Tool, Transfer, TransferMode, Variable,
 };
-pub use interpreter::{Conversation, MAX_HEARD, MAX_REQUESTS, MAX_SILENCES};
+pub use interpreter::{Conversation, MAX_SILENCES};
 pub use one_step::{CONVERSE_ID, END_ID, one_step};
 pub use parse::{GraphError, MAX_LIST, MAX_NODES, MAX_TEXT, MAX_VARIABLES};
 pub use phrases::Phrases;
 pub use script::{Script, placeholder, placeholder_with};
 pub use state::{
-    EndCause, Ended, Exchange, Expected, Input, ModelToolCall, Output, Role, Settings, State, Turn,
+    ConversationSettings, EndCause, Ended, Exchange, Expected, Input, ModelToolCall, Output, Role, State,
+    Turn,
 };
 pub use template::{fill, has_stray_braces, is_name, names, text_of};

@@ -1,17 +1,15 @@
-//! A number in what somebody said, as its digits: `42`, `forty two`, `do hazaar paanch sau`, `nine eight
-//! seven`, `2.5 lakh`.
+//! Finds a number in spoken words and returns its digits: `42`, `forty two`, `do hazaar paanch sau`, `nine
+//! eight seven`, `2.5 lakh`.
 
 /// Longest number, in digits.
 const MAX_DIGITS: usize = 40;
 /// Amounts are counted in millionths, so that `2.5 lakh` is exact.
 const ONE: u128 = 1_000_000;
 
-/// The one number in these words (as `words.rs` makes them), or none when there is no number or more than
-/// one.
+/// The number in these words (as split by `words.rs`); `None` when there is no number or more than one.
 ///
-/// Digits said one after the other are one number and keep their leading zeros. Hindi number words in Latin
-/// letters count only when nothing but the number was said, because some are other words in English (`do`,
-/// `teen`, `das`).
+/// Digits spoken one by one form one number and keep their leading zeros. Hindi number words in Latin letters
+/// count only when nothing else was said, because some are ordinary English words (`do`, `teen`, `das`).
 pub fn number(words: &[String]) -> Option<String> {
     let tokens: Vec<&str> = words.iter().flat_map(|word| split(word)).collect();
     let mut alone = Vec::new();
@@ -33,7 +31,7 @@ pub fn number(words: &[String]) -> Option<String> {
     }
 }
 
-/// The value of a single number word or digit below ten thousand, for matching `two` with `2`.
+/// The value of a single number word or number below ten thousand, to match `two` with `2`.
 pub fn small(word: &str) -> Option<u32> {
     match token_of(word)? {
         Token::Unit(value) | Token::Tens(value) => u32::try_from(value).ok(),
@@ -240,7 +238,7 @@ const LATIN_HINDI: [(&str, u128); 39] = [
     ("nabbe", 90),
 ];
 
-/// The stretches of number words, `and` inside one included.
+/// The runs of number words, including `and` inside a run.
 fn runs<'a>(tokens: &[&'a str]) -> Vec<Vec<Token<'a>>> {
     let mut runs: Vec<Vec<Token<'_>>> = vec![Vec::new()];
     for token in tokens {
@@ -280,15 +278,15 @@ fn evaluate(run: &[Token<'_>]) -> Option<String> {
     (number.len() <= MAX_DIGITS).then(|| format!("{sign}{number}"))
 }
 
-/// A number being read: chunks said one after the other (`twenty` `twenty six`), the last still open.
+/// A number being read, as a sequence of chunks (`twenty` `twenty six`), the last of which is still open.
 #[derive(Default)]
 struct Reading {
     chunks: Vec<String>,
     total: u128,
     current: u128,
-    /// What the next word has to stay below to belong to the open chunk; none when no chunk is open.
+    /// The next word belongs to the open chunk if it is below this; `None` when no chunk is open.
     room: Option<u128>,
-    /// A hundred, a lakh, … was said: chunks do not follow one another then.
+    /// A multiplier (hundred, lakh, …) was said, so no further chunk may follow.
     scaled: bool,
 }
 
@@ -337,7 +335,8 @@ impl Reading {
         (self.total, self.current) = (0, 0);
     }
 
-    /// A word below a hundred; `step` is what may still follow it: nothing after a unit, a unit after tens.
+    /// Reads a word below a hundred. `step` limits what may follow it: nothing after a unit, a unit after
+    /// tens.
     fn small(&mut self, value: u128, step: u128) {
         let fits = self.room.is_some_and(|room| value < room && value > 0);
         if !fits {

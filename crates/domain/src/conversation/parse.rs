@@ -1,6 +1,6 @@
-//! From a client's JSON to a [`Flow`] and back. A body that is not a flow graph is refused with the field at
-//! fault (docs/contract/flows.md#drafts-and-publishing); what a draft may lack is left empty and judged by
-//! `check.rs`. Unknown fields are ignored here: whoever stores a flow stores the client's own JSON.
+//! From a client's JSON to a [`Flow`] and back. A body that is not a flow graph is refused, and the error
+//! names the field (docs/contract/flows.md#drafts-and-publishing). What a draft may lack is left empty and
+//! judged by `check.rs`. Unknown fields are ignored here; the store keeps the client's own JSON.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -15,9 +15,9 @@ use super::template;
 
 /// Most nodes in a flow.
 pub const MAX_NODES: usize = 500;
-/// Most declared variables: more than a text of 16000 characters can name.
+/// Most declared variables: more than a text of 16,000 characters can use.
 pub const MAX_VARIABLES: usize = 3000;
-/// Longest text or prompt, in characters: as long as a `systemPrompt` (docs/contract/flows.md#size).
+/// Longest text or prompt, in characters, the same as for a `systemPrompt` (docs/contract/flows.md#size).
 pub const MAX_TEXT: usize = 16_000;
 /// Most exits, cases, choices, tools, numbers or fields of one node.
 pub const MAX_LIST: usize = 50;
@@ -31,7 +31,7 @@ const MAX_MAX_TURNS: u64 = 200;
 /// The body is not a flow graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphError {
-    /// The field at fault, such as `nodes[2].attempts`; `graph` for the whole.
+    /// The invalid field, such as `nodes[2].attempts`; `graph` for the whole.
     pub field: String,
     /// What it must be.
     pub message: String,
@@ -48,12 +48,11 @@ impl std::error::Error for GraphError {}
 type Parsed<T> = Result<T, GraphError>;
 
 impl Flow {
-    /// Reads `{startNodeId, nodes, variables}`. `null` counts as absent everywhere; only `nodes` must be
-    /// there.
+    /// Reads `{startNodeId, nodes, variables}`. `null` counts as absent everywhere; only `nodes` is required.
     ///
     /// # Errors
-    /// The first field with a wrong type, an unknown node type, operator or mode, an id used twice, or
-    /// something over its limit.
+    /// The first field with a wrong type, an unknown node type, operator or mode, a duplicate id, or a value
+    /// over its limit.
     pub fn parse(graph: &Value) -> Parsed<Self> {
         let root = Fields { map: object(graph, "graph")?, path: String::new() };
         let start_node_id = root.id("startNodeId")?;
@@ -120,7 +119,7 @@ impl<'a> Fields<'a> {
         Ok(self.line(key, MAX_TEXT)?.unwrap_or_default())
     }
 
-    /// An id, or an edge to one; an empty one counts as absent.
+    /// An id, or an edge to a node; an empty text counts as absent.
     fn id(&self, key: &str) -> Parsed<Option<String>> {
         Ok(self.line(key, MAX_ID)?.filter(|id| !id.is_empty()))
     }
@@ -351,7 +350,7 @@ fn message(fields: &Fields<'_>) -> Parsed<Message> {
     Ok(Message { template: template.cloned(), text: fields.text("text")?, next: fields.id("next")? })
 }
 
-/// A field to read off a document is a key, or an object with a `key`.
+/// A field to extract from a document: a key, or an object with a `key`.
 fn document(fields: &Fields<'_>) -> Parsed<Document> {
     let mut keys = Vec::new();
     if let Some(value) = fields.present("fields") {
@@ -391,7 +390,7 @@ fn word_of<T: PartialEq>(words: &[(&'static str, T)], meaning: &T) -> &'static s
     words.iter().find(|(_, other)| other == meaning).map_or("", |(word, _)| word)
 }
 
-/// An object being written; empty texts and absent edges are left out.
+/// A JSON object being built, without empty texts and absent edges.
 #[derive(Default)]
 struct Writer(Map<String, Value>);
 

@@ -1,4 +1,4 @@
-//! What the interpreter itself has to say: the few sentences that no node holds.
+//! The interpreter's own sentences, which come from no node.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Phrases {
-    /// When a model that should have opened the conversation failed.
+    /// When the model failed to open the conversation.
     pub greeting: String,
     /// When nothing was heard.
     pub still_there: String,
@@ -29,8 +29,8 @@ pub struct Phrases {
 }
 
 impl Phrases {
-    /// The sentences in an agent's `language` (docs/contract/agents.md#fields); English for one that is not
-    /// among the eleven.
+    /// The sentences in an agent's `language` (docs/contract/agents.md#fields); English if it is not one of
+    /// the eleven.
     pub fn of(language: &str) -> Self {
         let [
             greeting,

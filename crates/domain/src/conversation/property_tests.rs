@@ -1,4 +1,4 @@
-//! Whatever graph is drawn and whatever happens, a conversation ends or waits.
+//! For any graph and any inputs, a conversation ends or waits.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,13 +7,14 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::check::{Channel, CheckFacts, blocks_publishing, check, is_plus_91};
+use super::effects::MAX_REQUESTS;
 use super::graph::{Flow, NodeKind, TransferMode};
-use super::interpreter::{Conversation, MAX_REQUESTS};
+use super::interpreter::Conversation;
 use super::script::{MAX_TURNS, placeholder};
-use super::state::{EndCause, Input, ModelToolCall, Output, Role, Settings};
+use super::state::{ConversationSettings, EndCause, Input, ModelToolCall, Output, Role};
 use super::{answers, numbers, template, words};
 
-/// Most nodes of a drawn graph.
+/// Most nodes of a generated graph.
 const NODES: usize = 8;
 
 /// An edge: to any node, to one that does not exist, or missing.
@@ -76,7 +77,7 @@ fn graph(nodes: Vec<Value>) -> Value {
     json!({"startNodeId": "0", "nodes": nodes, "variables": [{"name": "name"}, {"name": "saved"}, {"name": "k0"}, {"name": "k1"}, {"name": "k3", "default": 1}]})
 }
 
-/// Any graph: cycles, loose ends, anything.
+/// Any graph, including cycles and dangling edges.
 fn any_graph() -> impl Strategy<Value = Value> {
     let nodes: Vec<_> = (0..NODES).map(|id| any_node(id, any_edge(), any_text())).collect();
     (nodes, 0..=NODES).prop_map(|(mut nodes, keep)| {
@@ -85,7 +86,7 @@ fn any_graph() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A complete graph; its edges lead to any node, or only forward.
+/// A graph with all edges set, which lead to any node or only forward.
 fn complete_graph(forward: bool) -> impl Strategy<Value = Value> {
     let text = || Just(json!("Hello {{name}}")).boxed();
     let node = |id: usize| {
@@ -151,19 +152,19 @@ fn conversation(graph: &Value, channel: Channel) -> Conversation {
     Conversation::new(
         Arc::new(Flow::parse(graph).expect("a graph by shape")),
         variables,
-        Settings::of(channel, "en"),
+        ConversationSettings::of(channel, "en"),
     )
 }
 
-/// One input, and then every word is heard to its end.
+/// One input, after which every word is spoken to its end.
 fn heard_out(conversation: &mut Conversation, input: Input) -> Vec<Output> {
     let mut outputs = conversation.step(input);
     outputs.extend(conversation.step(Input::Sounded { said: u64::MAX }));
     outputs
 }
 
-/// Texts that an output was to wait for, given how many were said: a warm transfer may ring while its own
-/// text sounds.
+/// The number of texts that an output must wait for, given how many were said. A warm transfer may ring while
+/// its own text is being spoken.
 fn waits_for(output: &Output, flow: &Flow, said: u64) -> Option<u64> {
     match output {
         Output::CallTool { .. } => Some(said),
@@ -174,7 +175,7 @@ fn waits_for(output: &Output, flow: &Flow, said: u64) -> Option<u64> {
         }
         Output::End { cause: EndCause::CallerHangup | EndCause::TransferHandoff, .. } => None,
         Output::End { .. } => Some(said),
-        // Words of later nodes may have been said before it.
+        // Words of later nodes may come before it.
         Output::SendMessage { .. } => None,
         Output::Say { .. }
         | Output::StopSaying
@@ -184,7 +185,7 @@ fn waits_for(output: &Output, flow: &Flow, said: u64) -> Option<u64> {
     }
 }
 
-/// Words, and effects with the number of words before them, in the order of the flow.
+/// The words, and the effects with the number of words before them, in the order of the flow.
 fn in_order(outputs: &[Output]) -> (Vec<String>, Vec<(usize, String)>) {
     let (mut words, mut effects) = (Vec::new(), Vec::new());
     for output in outputs {
@@ -202,12 +203,12 @@ fn in_order(outputs: &[Output]) -> (Vec<String>, Vec<(usize, String)>) {
     (words, effects)
 }
 
-/// What is waited for; messages go out beside it.
+/// The outputs that wait for an answer; messages do not.
 fn awaited(outputs: &[Output]) -> Option<&Output> {
     outputs.iter().rfind(|output| !matches!(output, Output::SendMessage { .. }))
 }
 
-/// Whether something will come back by itself, or the customer is awaited, or it is over.
+/// Whether an answer will come by itself, the conversation waits for the customer, or it is over.
 fn waits_or_ends(outputs: &[Output]) -> bool {
     matches!(
         awaited(outputs),
@@ -230,8 +231,8 @@ fn has_no_error(graph: &Value, channel: Channel) -> bool {
     ))
 }
 
-/// A well-meant answer to the last output: valid answers, tools that work, a model that leaves by the exit
-/// `choose` names once it has been spoken to.
+/// A cooperative reply to the last output: answers are valid, tools work, and the model takes the exit that
+/// `choose` names after the customer has spoken.
 fn well_meant(flow: &Flow, outputs: &[Output], choose: usize) -> Option<Input> {
     Some(match awaited(outputs)? {
         Output::Listen { expected, node_id } => {
@@ -281,7 +282,7 @@ proptest! {
             let outputs = if chat || index == 0 { heard_out(&mut conversation, input) } else { conversation.step(input) };
             prop_assert!(!over || outputs.is_empty(), "nothing comes after the end");
             prop_assert!(outputs.len() <= 2 * NODES + 12, "outputs are bounded: {}", outputs.len());
-            prop_assert!(index > 0 || waits_or_ends(&outputs), "started and left hanging: {outputs:?}");
+            prop_assert!(index > 0 || waits_or_ends(&outputs), "started and waits for nothing: {outputs:?}");
             let ends = outputs.iter().filter(|output| matches!(output, Output::End { .. })).count();
             let last = matches!(outputs.last(), Some(Output::End { .. }));
             prop_assert_eq!(ends, usize::from(last));
@@ -323,7 +324,7 @@ proptest! {
             for output in conversation.step(input) {
                 if let Output::Say { said: number, .. } = &output {
                     said += 1;
-                    prop_assert_eq!(*number, said, "texts are counted without a gap");
+                    prop_assert_eq!(*number, said, "texts are numbered without gaps");
                 }
                 let needed = waits_for(&output, conversation.flow(), said);
                 prop_assert!(needed.is_none_or(|needed| sounded >= needed), "{sounded} of {said} have sounded: {output:?}");
@@ -331,7 +332,7 @@ proptest! {
         }
     }
 
-    /// Whoever speaks slowly does the same as whoever speaks at once, each thing not before its words.
+    /// A slow voice leads to the same outputs as an instant one, and no output comes before its words.
     #[test]
     fn slow_words_change_when_things_happen_and_nothing_else(graph in any_graph(), choices in proptest::collection::vec(0usize..4, 24)) {
         let (mut quick, mut slow) = (conversation(&graph, Channel::Call), conversation(&graph, Channel::Call));
@@ -339,12 +340,11 @@ proptest! {
         let mut sounded = 0;
         for choose in choices {
             let Some(next) = input.take() else { break };
-            // The quick one has each text sounded before the next node is entered, as far as anybody can
-            // tell.
+            // In the quick run, every text has been spoken by the time the next node is entered.
             let quick_out = heard_out(&mut quick, next.clone());
             let mut slow_out = slow.step(next);
             let (words, _) = in_order(&slow_out);
-            prop_assert_eq!(&words, &in_order(&quick_out).0, "every word is there from the beginning");
+            prop_assert_eq!(&words, &in_order(&quick_out).0, "all words are given out at once");
             for _ in 0..words.len() {
                 sounded += 1;
                 let more = slow.step(Input::Sounded { said: sounded });

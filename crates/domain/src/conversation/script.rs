@@ -1,5 +1,5 @@
 //! A placeholder conversation for simulated calls (docs/contract/sandbox.md#simulated-calls): the published
-//! flow played with set answers, no model asked.
+//! flow played with fixed answers and without a model.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::check::Channel;
 use super::graph::{FieldKind, Flow, NodeKind};
 use super::interpreter::Conversation;
-use super::state::{Expected, Input, Output, Role, Settings, Turn};
+use super::state::{ConversationSettings, Expected, Input, Output, Role, Turn};
 
 /// Most turns of a script.
 pub const MAX_TURNS: usize = 12;
@@ -17,7 +17,7 @@ const MAX_INPUTS: usize = 40;
 const OPENING: &str = "Hello, this is a simulated call.";
 const CLOSING: &str = "Thank you for your time. Goodbye.";
 
-/// A conversation that nobody had.
+/// A made-up conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
     /// At least one turn of each side, at most [`MAX_TURNS`].
@@ -26,27 +26,27 @@ pub struct Script {
     pub extracted: Map<String, Value>,
 }
 
-/// Plays a flow: every question gets a valid answer (`yes`, `42`, the first choice, a short sentence), every
-/// tool and transfer succeeds, and where a model would talk the agent introduces itself, is answered, and
-/// takes the first exit. The same flow and variables always give the same script.
+/// Plays a flow. Every question gets a valid answer (`yes`, `42`, the first choice, a short sentence), and
+/// every tool and transfer succeeds. Where a model would talk, the agent introduces itself, the customer
+/// answers, and the first exit is taken. The same flow and variables always give the same script.
 pub fn placeholder(flow: &Arc<Flow>, variables: &Map<String, Value>) -> Script {
     placeholder_with(flow, variables, &mut |_| true)
 }
 
-/// The same, where `connects` says whether a transfer to these numbers brings somebody in.
+/// Like [`placeholder`]; `connects` says whether a transfer to these numbers succeeds.
 pub fn placeholder_with(
     flow: &Arc<Flow>,
     variables: &Map<String, Value>,
     connects: &mut dyn FnMut(&[String]) -> bool,
 ) -> Script {
     let mut conversation =
-        Conversation::new(Arc::clone(flow), variables.clone(), Settings::of(Channel::Call, "en"));
+        Conversation::new(Arc::clone(flow), variables.clone(), ConversationSettings::of(Channel::Call, "en"));
     let mut opened = false;
     let mut next = Some(Input::Started);
     for _ in 0..MAX_INPUTS {
         let Some(input) = next.take() else { break };
         let mut outputs = conversation.step(input);
-        // Nobody listens, so every word has sounded as soon as it is said.
+        // Nobody listens, so every word counts as spoken at once.
         outputs.extend(conversation.step(Input::Sounded { said: u64::MAX }));
         next = outputs.into_iter().rev().find_map(|output| reply(flow, output, &mut opened, connects));
         if conversation.transcript().len() >= MAX_TURNS {
@@ -60,7 +60,7 @@ pub fn placeholder_with(
     }
 }
 
-/// What happens next after an output; none when nothing waits on it.
+/// The input that answers an output; `None` when it needs no answer.
 fn reply(
     flow: &Flow,
     output: Output,
@@ -109,8 +109,8 @@ fn answer(flow: &Flow, node_id: &str, expected: &Expected) -> String {
     }
 }
 
-/// The opening line where a model would speak. Of the prompt only a leading `You are …` is used, turned
-/// around and cut to its first clause: a placeholder does not read an agent's instructions out.
+/// The opening line where a model would speak. Only a leading `You are …` of the prompt is used, rephrased
+/// and cut to its first clause, so that the placeholder does not read out the agent's instructions.
 fn introduction(prompt: &str) -> String {
     let prompt = prompt.trim_start();
     let persona = ["You are ", "You're ", "Act as "].iter().find_map(|start| {
@@ -128,8 +128,8 @@ fn introduction(prompt: &str) -> String {
     }
 }
 
-/// At most [`MAX_TURNS`] turns, at least one of each side, and a last word of the agent where the flow had
-/// none.
+/// Cuts the transcript to [`MAX_TURNS`] turns, and makes sure that each side has a turn and that the agent
+/// says goodbye if the flow did not end.
 fn shorten(mut transcript: Vec<Turn>, ended: bool) -> Vec<Turn> {
     let turn = |role, text: &str| Turn { role, text: text.to_owned() };
     if transcript.iter().all(|turn| turn.role == Role::Customer) {

@@ -1,19 +1,18 @@
-//! What goes into a conversation, what comes out of it, and what it keeps between the two. All of it is plain
-//! data that serde writes, so that a chat can sleep in the store between two messages.
+//! The inputs and outputs of a conversation, and the state that it keeps between them. All of it is plain
+//! data for serde, so that a chat can be stored between two messages.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::check::Channel;
 use super::graph::{FieldKind, TransferMode};
-use super::held::Held;
 use super::phrases::Phrases;
 
-/// How a conversation behaves where its flow does not say.
+/// ConversationSettings of a conversation that are not part of its flow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Settings {
-    /// What carries the words.
+pub struct ConversationSettings {
+    /// The agent's channel.
     pub channel: Channel,
     /// The interpreter's own sentences.
     pub phrases: Phrases,
@@ -23,14 +22,14 @@ pub struct Settings {
     pub max_model_failures: u32,
 }
 
-impl Settings {
+impl ConversationSettings {
     /// The usual settings for an agent's channel and `language`.
     pub fn of(channel: Channel, language: &str) -> Self {
         Self { channel, phrases: Phrases::of(language), max_silences: 3, max_model_failures: 2 }
     }
 }
 
-impl Default for Settings {
+impl Default for ConversationSettings {
     fn default() -> Self {
         Self::of(Channel::Call, "en")
     }
@@ -71,29 +70,28 @@ pub struct ModelToolCall {
 pub enum Input {
     /// The conversation begins: the call was answered, the chat was opened.
     Started,
-    /// The customer began to speak: speech that still plays is stopped where an answer is awaited.
+    /// The customer began to speak. If an answer is expected, the agent stops speaking.
     SpeechBegan,
-    /// What was said has sounded to its end. Whoever carries the words reports it for every text, in order;
-    /// on a channel where words are written nothing is waited for.
+    /// A text has been spoken to its end. The caller reports it for every text, in order. In a chat it is not
+    /// needed.
     Sounded {
-        /// Number of the text ([`Output::Say`]); all before it have sounded, too. A number that was not said
-        /// yet means everything so far.
+        /// Number of the text ([`Output::Say`]); all texts before it have been spoken as well. A higher
+        /// number than any so far means all texts.
         said: u64,
     },
-    /// The customer said or wrote something. What comes before [`Input::Started`] is kept for the model to
-    /// see.
+    /// The customer said or wrote something. What comes before [`Input::Started`] is kept for the model.
     Heard {
         /// The words.
         text: String,
     },
-    /// A key was pressed: `0`-`9`, `*`, or `#`, which ends what was keyed in.
+    /// A key was pressed: `0`-`9`, `*`, or `#`, which ends the entry.
     Digit {
         /// The key.
         key: char,
     },
-    /// No key followed for a while, which ends what was keyed in as `#` does.
+    /// No key followed for a while, which ends the entry like `#`.
     DigitsPaused,
-    /// Nothing was heard for as long as the channel waits for an answer.
+    /// Nothing was heard for the time that the channel waits for an answer.
     Silence,
     /// The model answered an [`Output::AskModel`].
     ModelSaid {
@@ -103,8 +101,8 @@ pub enum Input {
         text: String,
         /// The exit that applies, counted from 0.
         exit: Option<usize>,
-        /// Tools it wants called before it goes on; at most ten are, and `exit` and `end` wait for the
-        /// answers.
+        /// Tools to call before it goes on, at most ten. `exit` and `end` are ignored until the answers are
+        /// there.
         tool_calls: Vec<ModelToolCall>,
         /// The conversation is over.
         end: bool,
@@ -127,7 +125,7 @@ pub enum Input {
     ToolFailed {
         /// The request that failed.
         request: u64,
-        /// Why, in words for the model.
+        /// Why, as a text for the model.
         reason: String,
     },
     /// A person has taken over: the conversation with the agent is over.
@@ -140,11 +138,11 @@ pub enum Input {
         /// The request that failed.
         request: u64,
     },
-    /// A document that the customer sent was looked at.
+    /// A document from the customer was checked.
     DocumentChecked {
-        /// Whether it is good.
+        /// Whether it is accepted.
         accepted: bool,
-        /// Details read off it; they become extracted fields when it is accepted.
+        /// Details extracted from it; they become extracted fields when it is accepted.
         fields: Map<String, Value>,
     },
     /// Somebody else said something that belongs to the transcript, such as a teammate who held the chat for
@@ -155,20 +153,21 @@ pub enum Input {
         /// What was said.
         text: String,
     },
-    /// The agent was interrupted: of what it said last, only a part was heard. Comes before the words that
-    /// interrupted it. Nothing of what was said so far sounds any more, and what waited for it happens now.
+    /// The agent was interrupted, so only a part of its last words was heard. This comes before the words
+    /// that interrupted it. Nothing is being spoken any more, and outputs that waited for the words are
+    /// released.
     CutOff {
-        /// How many of the agent's last turns were not heard to their end; turns before the customer's last
-        /// words are not touched.
+        /// How many of the agent's last turns were not heard to their end. Turns before the customer's last
+        /// words are not changed.
         turns: usize,
-        /// What was heard of them, which takes their place; may be empty.
+        /// The part that was heard, which replaces them; may be empty.
         heard: String,
     },
     /// The customer left.
     HungUp,
 }
 
-/// What the model is shown of the conversation so far.
+/// An entry of the history that the model is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Exchange {
@@ -192,14 +191,14 @@ pub enum Exchange {
     ToolAnswered {
         /// Number of the request.
         request: u64,
-        /// Whether it did what it was asked.
+        /// Whether it succeeded.
         ok: bool,
         /// Its answer, or why it failed.
         value: Value,
     },
 }
 
-/// What kind of answer is awaited: a recogniser may listen for just that.
+/// The kind of answer that is expected; it helps a recogniser.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Expected {
@@ -207,33 +206,33 @@ pub struct Expected {
     pub kind: FieldKind,
     /// The choices of a `choice`.
     pub choices: Vec<String>,
-    /// A key was pressed: wait only as long as between two keys, then send [`Input::DigitsPaused`].
+    /// A key was pressed: wait only for the time allowed between two keys, then send [`Input::DigitsPaused`].
     pub digits_begun: bool,
 }
 
-/// What is to be done, in order.
+/// Something to do, in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Output {
-    /// Say this, or write it; never blank.
+    /// Speak or write this text, which is never blank.
     Say {
-        /// The node it belongs to; none for the apology before an error ends the conversation.
+        /// The node it belongs to; `None` for the apology before an error ends the conversation.
         node_id: Option<String>,
         /// The words.
         text: String,
-        /// Its number, counted from 1; answer with [`Input::Sounded`] when it has sounded.
+        /// Its number, from 1. Answer with [`Input::Sounded`] when it has been spoken.
         said: u64,
     },
-    /// Stop saying what is still being said.
+    /// Stop speaking.
     StopSaying,
     /// Wait for the customer; answer with [`Input::Heard`], [`Input::Digit`] or [`Input::Silence`].
     Listen {
         /// The node that waits.
         node_id: String,
-        /// What for.
+        /// What is expected.
         expected: Expected,
     },
-    /// Ask the language model for its next turn. A newer request replaces one that is under way.
+    /// Ask the language model for its next turn. A newer request replaces an earlier one that is still open.
     AskModel {
         /// Number of the request.
         request: u64,
@@ -274,8 +273,7 @@ pub enum Output {
         /// How.
         mode: TransferMode,
     },
-    /// Send a message on the chat-app channel; nothing waits for it. Words of later nodes may have been said
-    /// before.
+    /// Send a message on the chat-app channel; nothing waits for it. Words of later nodes may come before it.
     SendMessage {
         /// The node that asks.
         node_id: String,
@@ -284,13 +282,13 @@ pub enum Output {
         /// Free text, when there is no template.
         text: String,
     },
-    /// Wait for a document; answer with [`Input::DocumentChecked`]. What to say is said before.
+    /// Wait for a document; answer with [`Input::DocumentChecked`]. The request for it has been said before.
     AskDocument {
         /// The node that asks.
         node_id: String,
         /// What is asked for.
         label: String,
-        /// Keys of the details to read off it.
+        /// Keys of the details to extract from it.
         fields: Vec<String>,
         /// Which attempt this is, from 1.
         attempt: u32,
@@ -308,7 +306,7 @@ pub enum Output {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndCause {
-    /// The agent came to its end.
+    /// The agent ended it.
     AgentEnded,
     /// The customer left.
     CallerHangup,
@@ -316,9 +314,9 @@ pub enum EndCause {
     SilenceTimeout,
     /// A person took over.
     TransferHandoff,
-    /// The language model failed again and again: `error` on a call, `ai_unavailable` in a chat.
+    /// The language model failed repeatedly: `error` on a call, `ai_unavailable` in a chat.
     ModelUnavailable,
-    /// The flow leads nowhere, or in circles.
+    /// The flow has a missing edge or an endless loop.
     Error,
 }
 
@@ -334,7 +332,7 @@ impl EndCause {
         }
     }
 
-    /// The `endCause` of a chat, whose agent is said to have ended what it handed over.
+    /// The `endCause` of a chat. A handed-over chat counts as ended by the agent.
     pub fn of_chat(self) -> &'static str {
         match self {
             Self::AgentEnded | Self::TransferHandoff => "agent_ended",
@@ -354,17 +352,17 @@ pub struct Ended {
     pub cause: EndCause,
 }
 
-/// Everything a conversation keeps between two inputs, apart from its flow. Its JSON is private to this room:
-/// store it, do not read it.
+/// Everything a conversation keeps between two inputs, apart from its flow. Its JSON is private to this
+/// module: store it, but do not read it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    pub(super) settings: Settings,
-    /// Supplied, defaulted, captured and saved values by name; the newest wins.
+    pub(super) settings: ConversationSettings,
+    /// Values by name, whether supplied, default, captured or saved; the newest wins.
     pub(super) variables: Map<String, Value>,
     pub(super) extracted: Map<String, Value>,
     pub(super) history: Vec<Exchange>,
     pub(super) phase: Phase,
-    /// Keys pressed and not yet ended.
+    /// Keys of the current entry.
     pub(super) digits: String,
     /// Requests made so far; the number of the newest.
     pub(super) requests: u64,
@@ -374,14 +372,22 @@ pub struct State {
     pub(super) silences: u32,
     /// Texts said so far; the number of the newest.
     pub(super) said: u64,
-    /// Number of the newest text that has sounded, with all before it.
+    /// Number of the newest text that has been spoken, with all texts before it.
     pub(super) sounded: u64,
-    /// What waits for words, in order.
+    /// Outputs that wait for words, in order.
     pub(super) held: Vec<Held>,
     pub(super) ended: Option<Ended>,
 }
 
-/// Where a conversation is; closing: its last words are being said.
+/// An output that waits for words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Held {
+    /// Number of the last text that comes before it.
+    pub(super) after: u64,
+    pub(super) output: Output,
+}
+
+/// The phase of a conversation. In `Closing` its last words are being said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "at", rename_all = "snake_case")]
 pub(super) enum Phase {
@@ -395,7 +401,7 @@ pub(super) enum Phase {
     Over,
 }
 
-/// Where a `converse` node is.
+/// The state of a `converse` node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Talk {
     pub(super) node: String,

@@ -1,14 +1,14 @@
-//! The `converse` node: turns of the language model, the tools it calls, and the ways out.
+//! The `converse` node: turns of the language model, the tools it calls, and its exits.
 
 use serde_json::Value;
 
-use super::graph::{Converse, NodeKind};
-use super::interpreter::Step;
+use super::effects::Interpreter;
+use super::graph::{Converse, Exit, NodeKind};
 use super::state::{EndCause, Exchange, ModelToolCall, Output, Phase, Talk, Waiting};
 
-/// Newest entries of the history that the model is shown.
+/// How many of the newest entries of the history the model is shown.
 const HISTORY_SHOWN: usize = 200;
-/// Tool rounds in one reply; after that the model is offered no tool.
+/// Tool rounds in one reply; after these the model is offered no tools.
 const MAX_ROUNDS: u32 = 5;
 /// Tool calls in one round; more are dropped.
 const MAX_CALLS: usize = 10;
@@ -22,7 +22,7 @@ pub(super) struct Reply {
     pub(super) outcome: Option<String>,
 }
 
-impl<'f> Step<'f, '_> {
+impl<'f> Interpreter<'f, '_> {
     /// Enters a `converse` node: the model speaks first.
     pub(super) fn start_talk(&mut self, node_id: &str) {
         let talk = Talk {
@@ -37,8 +37,8 @@ impl<'f> Step<'f, '_> {
         self.ask_model();
     }
 
-    /// The customer said something: the model takes its turn, again if it was about to. While tools are at
-    /// work their answers come first, and the model sees both.
+    /// The customer said something, so the model is asked, again if it was already asked. While tools are
+    /// running, their answers are awaited first, and the model sees both.
     pub(super) fn customer_spoke(&mut self) {
         let Some(talk) = self.talk() else { return };
         talk.heard = true;
@@ -87,34 +87,42 @@ impl<'f> Step<'f, '_> {
         });
     }
 
-    /// The talk and its node, if this is the model's request that is awaited.
+    /// The node, if this is the request whose answer is awaited.
     fn awaited(&mut self, request: u64) -> Option<String> {
         self.talk().filter(|talk| talk.waiting == Waiting::Model(request)).map(|talk| talk.node.clone())
     }
 
-    pub(super) fn model_said(&mut self, request: u64, reply: Reply) {
-        let Some(node) = self.awaited(request) else { return };
-        let Some(converse) = self.conversing(&node) else { return self.fail() };
+    /// The model has answered. Returns the exit that the flow takes, if it leaves the node by one.
+    pub(super) fn model_said(&mut self, request: u64, reply: Reply) -> Option<&'f Exit> {
+        let node = self.awaited(request)?;
+        let Some(converse) = self.conversing(&node) else {
+            self.fail();
+            return None;
+        };
         let exit = reply.exit.and_then(|exit| converse.exits.get(exit));
         let blank = reply.text.trim().is_empty();
         if blank && exit.is_none() && !reply.end && reply.tool_calls.is_empty() {
-            return self.model_failed(request);
+            self.model_failed(request);
+            return None;
         }
         self.say_plain(&node, reply.text);
-        let Some(talk) = self.talk() else { return };
+        let talk = self.talk()?;
         talk.failures = 0;
         if !reply.tool_calls.is_empty() && talk.rounds < MAX_ROUNDS {
             talk.rounds += 1;
-            return self.call_tools(&node, converse, reply.tool_calls);
+            self.call_tools(&node, converse, reply.tool_calls);
+            return None;
         }
         talk.rounds = 0;
         talk.replies += u32::from(talk.heard);
         let spent = talk.replies >= converse.max_turns;
         if reply.end {
-            return self.finish(reply.outcome, EndCause::AgentEnded);
+            self.finish(reply.outcome, EndCause::AgentEnded);
+            return None;
         }
-        match exit.or(converse.exits.first().filter(|_| spent)) {
-            Some(exit) => self.go(exit.next.as_deref()),
+        let exit = exit.or(converse.exits.first().filter(|_| spent));
+        match exit {
+            Some(_) => {}
             None if spent => self.close(&node, None),
             None => {
                 if let Some(talk) = self.talk() {
@@ -123,9 +131,11 @@ impl<'f> Step<'f, '_> {
                 self.listen_freely(&node);
             }
         }
+        exit
     }
 
-    /// The model failed or had nothing to say: the customer is asked once more, then the conversation ends.
+    /// The model failed or said nothing. The customer is asked to repeat, or the conversation ends after too
+    /// many failures.
     pub(super) fn model_failed(&mut self, request: u64) {
         let Some(node) = self.awaited(request) else { return };
         let most = self.state.settings.max_model_failures.max(1);
@@ -175,7 +185,7 @@ impl<'f> Step<'f, '_> {
         }
     }
 
-    /// A tool that the model called has answered; when it was the last, the model goes on.
+    /// A tool that the model called has answered. After the last answer, the model continues.
     pub(super) fn model_tool_answered(&mut self, request: u64, answer: Result<Value, String>) {
         let Some(Talk { waiting: Waiting::Tools(waiting), .. }) = self.talk() else { return };
         let Some(at) = waiting.iter().position(|awaited| *awaited == request) else { return };

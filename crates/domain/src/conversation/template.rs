@@ -1,16 +1,16 @@
-//! `{{name}}` in texts: spaces inside the braces are allowed, a name without a value becomes the empty
-//! string, and what a value itself contains is never read as a template. Braces around anything but a name
-//! are left as they stand.
+//! `{{name}}` in texts. Spaces inside the braces are allowed, a name without a value becomes the empty
+//! string, and the content of a value is never treated as a template. Braces around anything but a name are
+//! left unchanged.
 //!
-//! A text of 16000 letters can name a value three thousand times, and an answer of a tool has up to 64 KiB:
-//! what all values together may add is bounded.
+//! The total size that values may add is limited: a text of 16,000 characters can name a value three thousand
+//! times, and a tool's answer may have 64 KiB.
 
 use serde_json::{Map, Value};
 
 /// Longest variable name, in characters (docs/contract/flows.md#variables).
 pub const MAX_NAME: usize = 64;
 
-/// Whether the text may name a variable: a letter or `_`, then letters, digits and `_`, at most 64
+/// Whether the text is a valid name of a variable: a letter or `_`, then letters, digits and `_`, at most 64
 /// (docs/contract/flows.md#variables).
 pub fn is_name(text: &str) -> bool {
     let mut bytes = text.bytes();
@@ -19,8 +19,7 @@ pub fn is_name(text: &str) -> bool {
         && text.len() <= MAX_NAME
 }
 
-/// Most bytes that the values in a text, or in all texts of a JSON value together, may add; what goes beyond
-/// is left out.
+/// Most bytes that values may add to a text, or to all texts of a JSON value together; the rest is left out.
 pub const MAX_FILLED: usize = 128 * 1024;
 
 /// The text with every `{{name}}` replaced by what `value` returns for it, up to [`MAX_FILLED`].
@@ -62,13 +61,13 @@ pub fn names(text: &str) -> Vec<&str> {
     names
 }
 
-/// Whether double braces stand around something that is not a name, such as `{{first name}}`: it would be
-/// said as it stands.
+/// Whether there are double braces around something that is not a name, such as `{{first name}}`, which would
+/// be spoken literally.
 pub fn has_stray_braces(text: &str) -> bool {
     pieces(text).any(|piece| matches!(piece, Piece::Braces))
 }
 
-/// A value as it appears in a text: strings as they are, nothing for null, lists and objects as JSON.
+/// A value as text: strings unchanged, the empty string for null, lists and objects as JSON.
 pub fn text_of(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -77,14 +76,14 @@ pub fn text_of(value: &Value) -> String {
     }
 }
 
-/// The value with every text inside it filled, up to [`MAX_FILLED`] in all. A text that is one placeholder
-/// and nothing else becomes the variable's own value, so that a number stays a number.
+/// The value with every text inside it filled, up to [`MAX_FILLED`] in total. A text that is a single
+/// placeholder becomes the variable's own value, so that a number stays a number.
 pub fn fill_value(template: &Value, value: &impl Fn(&str) -> Option<Value>) -> Value {
     let mut room = MAX_FILLED;
     fill_value_within(template, value, &mut room)
 }
 
-/// Every text of an object filled, as [`fill_value`] does.
+/// Like [`fill_value`], for an object.
 pub fn fill_object(
     template: &Map<String, Value>,
     value: &impl Fn(&str) -> Option<Value>,
@@ -125,7 +124,7 @@ fn fill_value_within(template: &Value, value: &impl Fn(&str) -> Option<Value>, r
     }
 }
 
-/// Every text inside a JSON value, keys aside.
+/// Every text inside a JSON value except keys.
 pub fn texts_in<'a>(value: &'a Value, into: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => into.push(text),
@@ -138,11 +137,11 @@ pub fn texts_in<'a>(value: &'a Value, into: &mut Vec<&'a str>) {
 enum Piece<'a> {
     Text(&'a str),
     Name(&'a str),
-    /// The first of two opening braces that do not hold a name.
+    /// The first of two opening braces that are not followed by a name.
     Braces,
 }
 
-/// The name, when the text is one placeholder and nothing else.
+/// The name, if the text is a single placeholder.
 fn whole(text: &str) -> Option<&str> {
     let mut pieces = pieces(text.trim());
     match (pieces.next(), pieces.next()) {
@@ -177,7 +176,7 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// Reads `{{ name }}` at the start of the text and returns the name and what follows.
+/// Reads `{{ name }}` at the start of the text and returns the name and the rest.
 fn placeholder(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix("{{")?.trim_start();
     let end =

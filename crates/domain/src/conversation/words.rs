@@ -1,17 +1,17 @@
-//! Spoken or typed text as plain words: lower case, one form for each letter, no punctuation, Indian digits
-//! as 0-9.
+//! Splits spoken or typed text into normalised words: lower case, one form for each letter, no punctuation,
+//! Indian digits as 0-9.
 
 use unicode_normalization::UnicodeNormalization;
 
 /// First digit of each Indian script; the other nine follow it.
 const INDIAN_ZEROS: [u32; 9] = [0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66, 0x0BE6, 0x0C66, 0x0CE6, 0x0D66];
-/// What separates words beyond ASCII punctuation and white space.
+/// Word separators besides ASCII punctuation and white space.
 const SEPARATORS: &str = "।॥“”„…–—−₹«»•·¿¡，。？！";
-/// What is dropped inside words: apostrophes and joiners.
+/// Characters that are dropped inside words: apostrophes and joiners.
 const DROPPED: &str = "'’‘`\u{200b}\u{200c}\u{200d}\u{feff}";
 
-/// The words of a text. A point between two digits stays (`4.5`), a comma between two digits goes (`1,200` is
-/// `1200`), and a minus before a number becomes the word `minus`.
+/// The words of a text. A point between two digits is kept (`4.5`), a comma between two digits is dropped
+/// (`1,200` becomes `1200`), and a minus before a number becomes the word `minus`.
 pub fn words(text: &str) -> Vec<String> {
     let letters: Vec<char> = text
         .nfkc()

@@ -1,14 +1,16 @@
-//! The decision log as a CSV file (RFC 4180: quoted where needed, lines end in CRLF): a byte-order mark and
-//! the header, one line a row, and as the last line, starting with `#`, the result of the verification at the
-//! time of the export. The reader takes the file in pieces of any size, so that a large export is checked in
-//! constant memory.
+//! The decision log as a CSV file (RFC 4180: quoted where needed, lines end in CRLF): a byte-order mark, the
+//! header, one line for each row, and a last line, starting with `#`, with the result of the verification at
+//! the time of the export. The reader accepts the file in pieces of any size, so that a large export is
+//! checked in constant memory.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{Broken, COLUMNS, ChainVerifier, Head, Row, Why};
+use super::row::{COLUMNS, GENESIS, Head, Row};
+pub use super::statement::{Signing, Statement};
+use super::verify::{Broken, ChainVerifier, Why};
 
-/// A record longer than this is refused, bytes.
+/// Longest accepted record, in bytes.
 const MAX_RECORD: usize = 1 << 20;
 
 const BOM: &str = "\u{FEFF}";
@@ -30,7 +32,7 @@ fn write_line(fields: &[&str], out: &mut String) {
         if index > 0 {
             out.push(',');
         }
-        // A first field that starts with `#` would read as the last line of the file.
+        // Quoted, because a line that starts with `#` would be read as the last line of the file.
         if field.contains([',', '"', '\r', '\n']) || field.starts_with('#') {
             out.push('"');
             out.push_str(&field.replace('"', "\"\""));
@@ -40,91 +42,6 @@ fn write_line(fields: &[&str], out: &mut String) {
         }
     }
     out.push_str("\r\n");
-}
-
-/// The last line of an export: what the service found when it wrote the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Statement {
-    /// The chain was in order.
-    pub verified: bool,
-    /// Rows in the file that were in order.
-    pub records: u64,
-    /// `seq` of the last of them.
-    pub last_seq: u64,
-    /// Hash before the first row; 64 zeros when the file starts with the chain, otherwise the file is a
-    /// slice.
-    pub before: String,
-    /// Hash of the last row.
-    pub head: String,
-    /// Who states it.
-    pub signing: Option<Signing>,
-}
-
-/// The signature of a statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signing {
-    /// The workspace's id.
-    pub workspace: String,
-    /// The chain's name.
-    pub chain: String,
-    /// When, ISO 8601.
-    pub signed_at: String,
-    /// Ed25519 public key, URL-safe base64.
-    pub public_key: String,
-    /// Ed25519 signature of [`Statement::signed_text`], URL-safe base64.
-    pub signature: String,
-}
-
-impl fmt::Display for Statement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Statement { verified, records, last_seq, before, head, signing } = self;
-        write!(
-            f,
-            "# verified={verified} records={records} last_seq={last_seq} before={before} head={head} algorithm=sha256"
-        )?;
-        if let Some(Signing { workspace, chain, signed_at, public_key, signature }) = signing {
-            write!(
-                f,
-                " workspace={workspace} chain={chain} signed_at={signed_at} public_key={public_key} signature={signature}"
-            )?;
-        }
-        Ok(())
-    }
-}
-
-impl Statement {
-    /// The text that is signed.
-    pub fn signed_text(&self, workspace: &str, chain: &str, signed_at: &str) -> String {
-        let Statement { verified, records, last_seq, before, head, .. } = self;
-        format!(
-            "decision-log-export/1\n{workspace}\n{chain}\n{verified}\n{records}\n{last_seq}\n{before}\n{head}\n{signed_at}"
-        )
-    }
-
-    /// Reads the last line; `None` when it is not of that form. Words that it does not know are ignored.
-    pub fn parse(line: &str) -> Option<Self> {
-        let words: Vec<(&str, &str)> =
-            line.strip_prefix('#')?.split_whitespace().filter_map(|word| word.split_once('=')).collect();
-        let word = |name: &str| words.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
-        let owned = |name: &str| word(name).map(str::to_owned);
-        let signing = || {
-            Some(Signing {
-                workspace: owned("workspace")?,
-                chain: owned("chain")?,
-                signed_at: owned("signed_at")?,
-                public_key: owned("public_key")?,
-                signature: owned("signature")?,
-            })
-        };
-        Some(Self {
-            signing: signing(),
-            verified: word("verified")?.parse().ok()?,
-            records: word("records")?.parse().ok()?,
-            last_seq: word("last_seq")?.parse().ok()?,
-            before: word("before")?.to_owned(),
-            head: word("head")?.to_owned(),
-        })
-    }
 }
 
 /// The file is not a CSV file of the decision log.
@@ -149,20 +66,20 @@ impl fmt::Display for NotAnExport {
 
 impl std::error::Error for NotAnExport {}
 
-/// What the offline check of a file found.
+/// The result of the offline check of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// Rows in order.
+    /// Number of valid rows.
     pub records: u64,
-    /// The first place that is not in order, the statement of the last line considered.
+    /// The first error, in the rows or in the statement of the last line.
     pub broken: Option<Broken>,
-    /// The last line; without it a cut tail cannot be noticed.
+    /// The last line. Without it, missing rows at the end cannot be noticed.
     pub statement: Option<Statement>,
-    /// The file does not start with the chain.
+    /// The file does not start at the beginning of the chain.
     pub is_slice: bool,
-    /// How many of the heads that were kept elsewhere have their row in the file.
+    /// How many of the separately kept heads match their row in the file.
     pub heads_found: u64,
-    /// How many of them lie outside the file.
+    /// How many of them are outside the file.
     pub heads_outside: u64,
 }
 
@@ -172,9 +89,9 @@ pub struct ExportVerifier {
     reader: Reader,
     chain: ChainVerifier,
     statement: Option<Statement>,
-    /// Heads that somebody kept, by number: each row must be in the file.
+    /// Heads that were kept separately, by number. Their rows must be in the file.
     kept: BTreeMap<u64, String>,
-    /// The first of them whose row is another one.
+    /// The first of them whose row differs.
     contradicted: Option<u64>,
     /// How many of them are in the file.
     kept_found: u64,
@@ -183,7 +100,7 @@ pub struct ExportVerifier {
 }
 
 impl ExportVerifier {
-    /// Before the first byte.
+    /// A verifier for a file, before its first byte.
     pub fn new() -> Self {
         Self {
             reader: Reader::default(),
@@ -196,8 +113,8 @@ impl ExportVerifier {
         }
     }
 
-    /// The same, for a file that must hold the rows of heads that were kept elsewhere. Two heads with one
-    /// number contradict each other, so no file holds both.
+    /// A verifier for a file that must contain the rows of these separately kept heads. Two different heads
+    /// with the same number contradict each other, so every file fails.
     pub fn expecting(heads: impl IntoIterator<Item = Head>) -> Self {
         let mut verifier = Self::new();
         for head in heads.into_iter().filter(|head| head.seq > 0) {
@@ -212,7 +129,7 @@ impl ExportVerifier {
     /// Takes the next piece of the file.
     ///
     /// # Errors
-    /// [`NotAnExport`] when the bytes are not such a file. A broken chain is no error here; see
+    /// [`NotAnExport`] when the bytes are not such a file. A broken chain is not an error here; see
     /// [`Report::broken`].
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), NotAnExport> {
         for byte in bytes {
@@ -225,7 +142,7 @@ impl ExportVerifier {
         Ok(())
     }
 
-    /// After the last byte.
+    /// The result, after the last byte.
     ///
     /// # Errors
     /// [`NotAnExport`] when the file ends inside a quoted field or has no header.
@@ -245,14 +162,14 @@ impl ExportVerifier {
                 .last_key_value()
                 .filter(|(newest, _)| **newest > last)
                 .map(|_| last.saturating_add(1));
-            // A part that starts later says nothing of what stands before it; of one head at least it must.
+            // A slice proves nothing about the rows before it, so at least one head must be inside it.
             let none = (!self.kept.is_empty() && self.kept_found == 0).then(|| last.saturating_add(1));
             self.contradicted.or(cut).or(none).map(|seq| Broken { seq, why: Why::Head })
         });
         Ok(Report {
             records: self.chain.records(),
             broken,
-            is_slice: self.chain.before() != super::GENESIS,
+            is_slice: self.chain.before() != GENESIS,
             statement: self.statement,
             heads_found: self.kept_found,
             heads_outside: self.kept.len() as u64 - self.kept_found,
@@ -279,14 +196,14 @@ impl ExportVerifier {
                         self.contradicted = Some(self.contradicted.map_or(*seq, |known| known.min(*seq)));
                     }
                 }
-                // The chain keeps its first break.
+                // The verifier keeps the first error.
                 let _ = self.chain.push(&row);
             }
         }
         Ok(())
     }
 
-    /// Where the rows are in order but are not those that the last line states.
+    /// The error when the rows are valid but differ from what the last line states.
     fn contradiction(&self) -> Option<Broken> {
         let (found, stated) = (self.chain.statement(), self.statement.as_ref()?);
         let at = |why| Some(Broken { seq: found.last_seq.min(stated.last_seq).saturating_add(1), why });
@@ -315,15 +232,15 @@ enum Record {
 #[derive(Debug, PartialEq, Eq)]
 struct Malformed;
 
-/// RFC 4180, a byte at a time; lines may end in LF alone, empty lines are skipped, a line that starts with
-/// `#` is a comment.
+/// Reads RFC 4180 byte by byte. Lines may end in LF alone, empty lines are skipped, and a line that starts
+/// with `#` is a comment.
 #[derive(Debug, Default)]
 struct Reader {
     state: State,
     fields: Vec<String>,
     field: Vec<u8>,
     size: usize,
-    /// The byte-order mark can only stand before the first record.
+    /// A byte-order mark is allowed only before the first record.
     begun: bool,
 }
 
@@ -334,7 +251,7 @@ enum State {
     FieldStart,
     Plain,
     Quoted,
-    /// After a quote inside a quoted field: its end, or half of a doubled quote.
+    /// After a quote inside a quoted field: either its end or the first half of a doubled quote.
     QuoteSeen,
     Comment,
     /// After CR: only LF may follow.
@@ -485,7 +402,7 @@ mod tests {
         let report = check(&export(&chain(6)[3..]), 10).unwrap();
         assert_eq!((report.records, report.broken, report.is_slice), (3, None, true));
         assert_eq!(check(&export(&[]), 10).unwrap().records, 0);
-        // An editor that turned CRLF into LF and dropped the mark changed nothing that is hashed.
+        // Line ends and the byte-order mark are not hashed, so an editor may change them.
         assert_eq!(broken(&text.replace("\r\n", "\n").replace('\u{FEFF}', "")), None);
     }
 

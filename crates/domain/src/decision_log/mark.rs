@@ -1,31 +1,33 @@
-//! Marks: how far each chain is known to have come, kept where the store is not. Whoever has the store but
-//! not that place can put back an older state of a chain with its sealed head; the mark then names a record
-//! that the chain lacks.
+//! Marks record, outside the store, how far each chain has got. Somebody with access to the store alone could
+//! restore an older state of a chain together with its sealed head; the mark then names a record that the
+//! chain lacks.
 
-use super::{Broken, Head, Strand, Why};
+use super::row::Head;
+use super::strand::Strand;
+use super::verify::{Broken, Why};
 use crate::tenant::Tenant;
 
-/// How far a chain is known to have come.
+/// How far a chain is known to have got.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     /// The newest record that was witnessed.
     pub head: Head,
-    /// How often the operator has accepted an older state of this chain (a backup that was restored). An
-    /// acceptance makes void what was witnessed before it.
+    /// How often the operator has accepted an older state of this chain (a restored backup). An acceptance
+    /// invalidates what was witnessed before it.
     pub generation: u64,
 }
 
-/// The operator's word that an older state of a chain is to hold from now on.
+/// The operator's decision that an older state of a chain is valid from now on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Acceptance {
-    /// Counts from 1.
+    /// Number of the acceptance, from 1.
     pub generation: u64,
-    /// The record from which the chain goes on.
+    /// The record after which the chain continues.
     pub head: Head,
 }
 
 impl Acceptance {
-    /// The text that is sealed, so that nobody without the master key can accept anything.
+    /// The text that is sealed, so that only a holder of the master key can accept an older state.
     pub fn sealed_text(&self, tenant: Tenant, strand: Strand) -> String {
         format!(
             "log-accepted:{tenant}:{}:{}:{}:{}",
@@ -38,7 +40,7 @@ impl Acceptance {
 }
 
 impl Mark {
-    /// The mark that holds when an older state was accepted.
+    /// The mark that applies after an older state was accepted.
     pub fn under(self, accepted: Option<&Acceptance>) -> Mark {
         match accepted {
             Some(accepted) if accepted.generation > self.generation => {
@@ -48,8 +50,8 @@ impl Mark {
         }
     }
 
-    /// What is wrong with a chain that ends at `last` and has a record with the hash `found` in the place of
-    /// the mark.
+    /// The contradiction, if any, with a chain that ends at `last` and has the hash `found` at the position
+    /// of the mark.
     pub fn contradiction(&self, last: u64, found: Option<&str>) -> Option<Broken> {
         let at = self.head.seq;
         match found {
@@ -60,7 +62,7 @@ impl Mark {
         }
     }
 
-    /// The line of a mark in its file, without what authenticates it.
+    /// The line of a mark in its file, without its authentication code.
     pub fn line(&self, tenant: Tenant, strand: Strand) -> String {
         format!("{tenant} {} {} {} {}", strand.as_str(), self.generation, self.head.seq, self.head.hash)
     }

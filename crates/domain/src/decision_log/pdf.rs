@@ -1,17 +1,17 @@
-//! The decision log as a PDF for people: A4 landscape, one record of three lines each, the verification on
-//! the first and the last page. It is written as it is made: bytes leave with [`Pdf::take`], only the place
-//! of each page is remembered.
+//! The decision log as a PDF for people: A4 landscape, three lines for each record, the verification on the
+//! first and the last page. It is produced as a stream: [`Pdf::take`] hands out the bytes so far, and only
+//! the offset of each object is kept.
 
 use std::fmt::Write;
 
-use super::Row;
+use super::row::Row;
 
 /// Page size in points: A4 landscape.
 const WIDTH: u32 = 842;
 const HEIGHT: u32 = 595;
 const LEFT: u32 = 36;
 const RIGHT: u32 = WIDTH - 36;
-/// Where the first record of a page starts, and below which none may.
+/// Where the first record of a page starts, and the lowest position of a record.
 const TOP: u32 = 534;
 const BOTTOM: u32 = 46;
 /// Height of a record.
@@ -37,24 +37,24 @@ const COLUMNS: [(&str, u32, u32); 10] = [
     ("Recording / consent", 652, 154),
 ];
 
-/// What the file says of itself on its first page and in every footer.
+/// The texts of the first page and of every footer.
 #[derive(Debug, Clone)]
 pub struct Heading {
     /// First line.
     pub title: String,
-    /// Lines below it, the verification among them.
+    /// Lines below it, including the verification.
     pub lines: Vec<String>,
     /// Left part of each footer.
     pub footer: String,
 }
 
-/// A file in the making.
+/// A file being written.
 #[derive(Debug)]
 pub struct Pdf {
     out: Vec<u8>,
     /// Bytes taken so far.
     taken: u64,
-    /// Where each object starts, by its number less one.
+    /// Where each object starts, by its number minus one.
     places: Vec<u64>,
     pages: Vec<usize>,
     page: String,
@@ -74,7 +74,7 @@ impl Pdf {
             y: 0,
             footer: heading.footer.clone(),
         };
-        // The bytes after the version tell transports that the file is not text.
+        // These bytes after the version mark the file as binary.
         pdf.out.extend_from_slice(b"%PDF-1.4\n%\xE2\xE3\xCF\xD3\n");
         pdf.object(CATALOG, &format!("<< /Type /Catalog /Pages {PAGES} 0 R >>"));
         for (number, _, name) in FONTS {
@@ -172,7 +172,7 @@ impl Pdf {
         self.out.extend_from_slice(end.as_bytes());
     }
 
-    /// The bytes made since the last time.
+    /// The bytes written since the last call.
     pub fn take(&mut self) -> Vec<u8> {
         self.taken += self.out.len() as u64;
         std::mem::take(&mut self.out)
@@ -229,7 +229,7 @@ impl Pdf {
     }
 }
 
-/// A text as the inside of a PDF string: what is outside printable ASCII shows as `?`.
+/// A text as the content of a PDF string; `?` replaces anything outside printable ASCII.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -242,7 +242,8 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Cuts a text that is wider than its column. Letters of Helvetica are about half as wide as high.
+/// Cuts a text that is wider than its column. Letters of Helvetica are on average half as wide as they are
+/// high.
 fn clipped(text: &str, width: u32, size: u32) -> String {
     let room = (width * 100 / (size * 53)) as usize;
     if text.chars().count() <= room {
@@ -251,7 +252,7 @@ fn clipped(text: &str, width: u32, size: u32) -> String {
     text.chars().take(room.saturating_sub(2)).chain("..".chars()).collect()
 }
 
-/// The gates' verdicts in a line; anything else as it is.
+/// The gates' verdicts in one line; any other text unchanged.
 fn gates(json: &str) -> String {
     let Ok(parsed) = serde_json::from_str::<serde_json::Value>(json) else { return json.to_owned() };
     let (Some(pack), Some(gates)) = (parsed["pack"].as_str(), parsed["gates"].as_array()) else {

@@ -1,4 +1,4 @@
-//! What a new nudge starts as (docs/contract/nudges.md#making-one).
+//! The first state of a new nudge (docs/contract/nudges.md#making-one).
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use super::{Action, Flight, Nudge};
 use crate::time::{DAY, HOUR, SECOND, Timestamp};
 use crate::window::{CallingHours, NudgeWindow};
 
-/// `expiresAt` is at most this far ahead, milliseconds.
+/// How far ahead `expiresAt` may be, in milliseconds.
 pub const MAX_LIFE: i64 = 72 * HOUR;
 
-/// `expiresAt` when the client gives none, milliseconds from now.
+/// Default `expiresAt`, in milliseconds from now.
 const DEFAULT_LIFE: i64 = DAY;
 
-/// A `scheduledAt` this little in the past still means now: the client's clock and the way here take their
-/// time. Milliseconds.
+/// A `scheduledAt` at most this far in the past still means now, in milliseconds. It allows for the client's
+/// clock and the network's delay.
 pub const SKEW: i64 = 5 * SECOND;
 
-/// What the client asks for, as far as the rules of time go.
+/// The parts of a client's request that concern time.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// Bits of the new nudge's id.
@@ -27,11 +27,11 @@ pub struct Request<'a> {
     pub scheduled_at: Option<Timestamp>,
     /// Give up after this.
     pub expires_at: Option<Timestamp>,
-    /// Wait for the window or not.
+    /// What to do when the window is closed.
     pub outside_window: OutsideWindow,
     /// Retry policy.
     pub retry: Retry,
-    /// Hours of the agent's pack.
+    /// The calling hours of the agent's pack.
     pub hours: &'a CallingHours,
 }
 
@@ -40,11 +40,11 @@ pub struct Request<'a> {
 pub struct Admitted {
     /// Its first state.
     pub nudge: Nudge,
-    /// What goes with it.
+    /// What the caller owes.
     pub actions: Vec<Action>,
 }
 
-/// No nudge is created.
+/// Why no nudge is created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
     /// 422 `invalid_schedule`: what is wrong.
@@ -67,14 +67,14 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Decides what a new nudge starts as.
+/// Decides the first state of a new nudge.
 ///
-/// The window is asked at the time of the dial: now, or a future `scheduledAt`. A future nudge whose time is
-/// outside the window is scheduled for its own time when it may queue (the hold follows at that time), and
-/// refused or expired like one due now otherwise.
+/// The window is checked for the time of the dial: now, or a future `scheduledAt`. When that future time is
+/// outside the window, a nudge that may queue is scheduled for it (and held when it comes); otherwise it is
+/// refused or expires, like one that is due now.
 ///
 /// # Errors
-/// [`Refused`]; nothing is stored then.
+/// [`Refused`] when no nudge is created.
 pub fn admit(request: &Request<'_>, now: Timestamp) -> Result<Admitted, Refused> {
     let expires_at = lifetime(request, now)?;
     let due = request.scheduled_at.map_or(now, |at| at.max(now));

@@ -8,11 +8,11 @@ use crate::words::words;
 words! {
     /// Where a nudge is now.
     pub enum Status {
-        /// Due; also while the phone rings, since the carrier reports no ringing moment.
+        /// Due. Also while the phone rings, because carriers do not report when it starts to ring.
         Queued = "queued",
         /// Held until `nextAttemptAt`.
         Scheduled = "scheduled",
-        /// The callee picked up, the agent is being connected.
+        /// The callee picked up; the agent is being connected.
         Dialing = "dialing",
         /// The call is live.
         InProgress = "in_progress",
@@ -38,7 +38,7 @@ words! {
         Failed = "failed",
         /// A compliance gate refused.
         Blocked = "blocked",
-        /// Its time was over before the first dial.
+        /// It expired before the first dial.
         Expired = "expired",
         /// Cancelled, its key revoked, or the person erased.
         Cancelled = "cancelled",
@@ -54,13 +54,13 @@ words! {
         CallerHangup = "caller_hangup",
         /// Nobody spoke.
         SilenceTimeout = "silence_timeout",
-        /// The longest allowed call.
+        /// The call reached its maximum length.
         MaxDuration = "max_duration",
         /// Handed to a person.
         TransferHandoff = "transfer_handoff",
         /// Ended through the API.
         ApiHangup = "api_hangup",
-        /// Something broke.
+        /// An internal error.
         Error = "error",
         /// Nobody answered.
         NoAnswer = "no_answer",
@@ -70,7 +70,7 @@ words! {
 }
 
 words! {
-    /// What a client wants when the window is closed.
+    /// What to do when the window is closed, as chosen by the client.
     pub enum OutsideWindow {
         /// Wait for the next opening.
         Queue = "queue",
@@ -80,17 +80,17 @@ words! {
 }
 
 words! {
-    /// A check at dial time that is for the client to fix; holding would not help.
+    /// A check at dial time that only the client can fix, so that holding would not help.
     pub enum Refusal {
         /// The agent was deleted.
         AgentNotFound = "agent_not_found",
         /// The agent is a draft.
         AgentNotPublished = "agent_not_published",
-        /// The agent chats.
+        /// The agent is a chat agent.
         AgentNotCall = "agent_not_call",
-        /// The agent answers inbound calls.
+        /// The agent is for inbound calls.
         AgentNotOutbound = "agent_not_outbound",
-        /// The flow needs variables that are not there.
+        /// The flow needs variables that are missing.
         MissingRequiredVariables = "missing_required_variables",
         /// Something that the flow uses is disconnected.
         FlowNotReady = "flow_not_ready",
@@ -108,19 +108,19 @@ words! {
 /// `statusReason`: why a nudge is held, or how it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StatusReason {
-    /// Held: the window is closed. Finished: a retry could not happen for it.
+    /// Held: the window is closed. Finished: the closed window prevented a retry.
     OutsideCallingWindow,
     /// Held or retry given up: the wallet cannot cover the call.
     InsufficientBalance,
-    /// Held or retry given up: all lines busy.
+    /// Held or retry given up: no line was free.
     ConcurrencyFull,
-    /// Held or retry given up: the provider refused before any ring.
+    /// Held or retry given up: the provider refused before the phone rang.
     ProviderError,
     /// Held between an unanswered dial and the next.
     Retry,
-    /// Held between a dial whose agent failed to start and the next; or finished so.
+    /// Held after a dial whose agent failed to start, or finished after such a dial.
     NotConnected,
-    /// A call was made and ended so.
+    /// A call took place and ended with this cause.
     Ended(EndCause),
     /// The number does not exist (SIP 404, 484, 604).
     InvalidNumber,
@@ -128,9 +128,9 @@ pub enum StatusReason {
     Rejected,
     /// The carrier ended the dial with this SIP status.
     Sip(u16),
-    /// The callee may have been rung; never redialled.
+    /// The phone may have rung; never redialled.
     PossiblyPlaced,
-    /// `fromNumber` is no active number of the workspace any more.
+    /// `fromNumber` is no longer an active number of the workspace.
     FromNumberUnavailable,
     /// No India-resident voice providers are configured.
     IndiaResidencyUnavailable,
@@ -138,9 +138,9 @@ pub enum StatusReason {
     Refused(Refusal),
     /// The call's record is gone.
     CallRecordMissing,
-    /// Nothing more was heard of the call.
+    /// There was no further report of the call.
     Unsettled,
-    /// Its time was over.
+    /// It expired.
     Expired,
     /// Cancelled through the API.
     Cancelled,
@@ -153,7 +153,7 @@ pub enum StatusReason {
 }
 
 impl StatusReason {
-    /// The word of the API; `sip_<status>` is the only one that is made up.
+    /// The word of the API; `sip_<status>` is the only one that is built.
     pub fn as_str(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             StatusReason::OutsideCallingWindow => "outside_calling_window",
@@ -212,8 +212,8 @@ impl StatusReason {
             .or_else(|| Refusal::parse(text).map(StatusReason::Refused))
     }
 
-    /// Whether the hold waits for something that may come early (money, a line, the provider), so that
-    /// looking again sooner is right.
+    /// Whether the hold waits for something that may become available early (money, a line, the provider), so
+    /// that an earlier check makes sense.
     pub fn waits_for_resources(self) -> bool {
         match self {
             StatusReason::InsufficientBalance

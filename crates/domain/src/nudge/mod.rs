@@ -1,9 +1,9 @@
-//! A nudge: one on-demand call to one number, with a life of its own and a single final result
+//! A nudge: one on-demand call to one number, with its own states and a single final result
 //! (docs/contract/nudges.md).
 //!
-//! [`admit`] decides what a new one starts as, [`step`] what every later event does to it. Both only decide:
-//! the caller stores [`Nudge`] against its version together with the events of the [`Action`]s, and performs
-//! the rest of them after the commit.
+//! [`admit`] decides the first state of a nudge, [`step`] the effect of every later event. Both only decide:
+//! the caller stores the [`Nudge`] if its version is unchanged, together with the webhook events among the
+//! [`Action`]s, and performs the other actions after the commit.
 
 mod admit;
 mod codes;
@@ -17,8 +17,8 @@ pub use admit::{Admitted, MAX_LIFE, Refused, Request, SKEW, admit};
 pub use codes::{EndCause, OutsideWindow, Refusal, ResultCode, Status, StatusReason};
 pub use retry::{Retry, RetryError, RetryOn};
 pub use step::{
-    BALANCE_RECHECK, DueFacts, Event, LINES_RECHECK, PROVIDER_RECHECK, PlacementFailure, Step, Verdict,
-    WhyIgnored, step,
+    BALANCE_RECHECK, DueFacts, Event, EventOutcome, LINES_RECHECK, PROVIDER_RECHECK, PlacementFailure,
+    Transition, WhyIgnored, step,
 };
 pub use variables::{
     InvalidVariable, MAX_COUNT as MAX_VARIABLES, MAX_TOTAL as MAX_VARIABLES_BYTES, accept_variables,
@@ -32,9 +32,9 @@ use crate::time::{HOUR, Timestamp};
 pub enum Flight {
     /// No attempt is being dialled.
     None,
-    /// The mark before the dial: the carrier is being asked, or was when the process died.
+    /// Set before the dial: the carrier is being asked, or was being asked when the process died.
     Placing,
-    /// The carrier took the call; the phone may be ringing.
+    /// The carrier accepted the call; the phone may be ringing.
     Ringing,
 }
 
@@ -54,7 +54,7 @@ impl Flight {
     }
 }
 
-/// The hold that clients were last told of; decides whether the next one is worth a `nudge.scheduled`.
+/// The hold that clients were last told about. It decides whether the next one needs a `nudge.scheduled`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Announced {
     /// Its `statusReason`; `None` for a future `scheduledAt`.
@@ -63,10 +63,10 @@ pub struct Announced {
     pub at: Timestamp,
 }
 
-/// Everything that the rules need to know of a nudge.
+/// Everything that the rules need to know about a nudge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nudge {
-    /// Bits of its id; spreads the releases of held nudges.
+    /// Bits of its id; they spread the releases of held nudges.
     pub key: u128,
     /// Where it is.
     pub status: Status,
@@ -76,23 +76,23 @@ pub struct Nudge {
     pub status_reason: Option<StatusReason>,
     /// The gate that refused it.
     pub block_reason: Option<Gate>,
-    /// How far the current dial has got; while `status` is `queued` it tells waiting from ringing.
+    /// How far the current dial has got. While `status` is `queued`, this distinguishes waiting from ringing.
     pub flight: Flight,
-    /// Dials made. Holds and dials that the provider refused before any ring are none.
+    /// Number of dials. Holds, and dials that the provider refused before the phone rang, do not count.
     pub attempts: u8,
-    /// When it is looked at again; `None` while a dial is in flight and once finished.
+    /// When it is due next; `None` while a dial is in flight and once finished.
     pub next_attempt_at: Option<Timestamp>,
-    /// After this it is not dialled any more.
+    /// It is not dialled after this.
     pub expires_at: Timestamp,
     /// As the client asked.
     pub scheduled_at: Option<Timestamp>,
-    /// Wait for the window or not.
+    /// What to do when the window is closed.
     pub outside_window: OutsideWindow,
     /// When an unanswered dial is repeated.
     pub retry: Retry,
     /// How the last dial ended, while another one is due.
     pub last_result: Option<ResultCode>,
-    /// The hold that clients know of.
+    /// The hold that clients know about.
     pub announced: Option<Announced>,
     /// The callee asked not to be called; the result at the end of the call is `opted_out`.
     pub opted_out: bool,
@@ -119,8 +119,8 @@ impl Nudge {
         }
     }
 
-    /// Holds it until `at`. The actions say whether clients hear of it: when a hold starts, its reason
-    /// changes or its time has moved by more than an hour from the time that they know
+    /// Holds it until `at`. The actions include an event for clients when a hold starts, when its reason
+    /// changes, or when its time has moved by more than an hour from the time that they know
     /// (docs/contract/nudges.md#holds).
     fn hold(&mut self, reason: Option<StatusReason>, at: Timestamp, actions: &mut Vec<Action>) {
         self.wait(reason, at);
@@ -184,15 +184,15 @@ impl Notice {
     }
 }
 
-/// What the caller owes after a decision. Events go into the outbox in the same transaction; the rest follows
-/// the commit.
+/// What the caller owes after a decision. Webhook events go into the outbox in the same transaction; the rest
+/// follows the commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Write a webhook event with the new nudge.
     Emit(Notice),
     /// Ask the carrier to dial, after the commit.
     Place,
-    /// Look at the nudge again at this moment, with [`Event::Due`].
+    /// Send [`Event::Due`] at this moment.
     WakeAt(Timestamp),
     /// Put the number on the workspace's do-not-call list.
     AddToDoNotCall,

@@ -5,7 +5,7 @@ use std::fmt;
 use super::codes::ResultCode;
 use crate::time::{MINUTE, Timestamp};
 
-/// The results of a dial that are repeated; at least one.
+/// The results after which a dial is repeated; at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RetryOn {
     /// Nobody answered.
@@ -14,7 +14,7 @@ pub struct RetryOn {
     pub busy: bool,
 }
 
-/// A checked retry policy.
+/// A valid retry policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Retry {
     max_retries: u8,
@@ -27,7 +27,7 @@ pub struct Retry {
 pub enum RetryError {
     /// `maxRetries` is not 0 to 2.
     MaxRetries,
-    /// `on` is empty or holds another word than `no_answer` and `busy`.
+    /// `on` is empty or holds a word other than `no_answer` and `busy`.
     On,
     /// `delayMinutes` is not 10 to 240.
     DelayMinutes,
@@ -58,10 +58,10 @@ impl fmt::Display for RetryError {
 impl std::error::Error for RetryError {}
 
 impl RetryOn {
-    /// Reads the words of `on`; repeating one is no error.
+    /// Reads the words of `on`. A duplicate is not an error.
     ///
     /// # Errors
-    /// [`RetryError::On`] for an empty list or another word.
+    /// [`RetryError::On`] for an empty list or an unknown word.
     pub fn parse<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, RetryError> {
         let mut on = RetryOn { no_answer: false, busy: false };
         for word in words {
@@ -91,10 +91,10 @@ impl Default for RetryOn {
 }
 
 impl Retry {
-    /// The policy, each part within its bounds.
+    /// A policy with each part within its bounds.
     ///
     /// # Errors
-    /// The first part that is not.
+    /// The first part that is out of bounds.
     pub fn new(max_retries: i64, on: RetryOn, delay_minutes: i64) -> Result<Self, RetryError> {
         let max_retries =
             u8::try_from(max_retries).ok().filter(|retries| *retries <= 2).ok_or(RetryError::MaxRetries)?;
@@ -113,7 +113,7 @@ impl Retry {
         self.max_retries
     }
 
-    /// What is repeated.
+    /// Which results are repeated.
     pub fn on(self) -> RetryOn {
         self.on
     }
@@ -123,8 +123,9 @@ impl Retry {
         self.delay_minutes
     }
 
-    /// When to dial again after this result of a dial, `attempts` being those made; `None` when not again.
-    /// Of `failed` results only the agent that failed to start comes here, and it does not depend on `on`.
+    /// When to dial again after this result of a dial, with `attempts` dials made so far; `None` when there
+    /// is no further dial. Among the `failed` results only an agent that failed to start is passed here, and
+    /// it is repeated whatever `on` says.
     pub(super) fn next(
         self,
         result: ResultCode,

@@ -1,5 +1,5 @@
-//! What an event does to a nudge. Every state answers every event: it moves, says why it ignores it (carriers
-//! repeat themselves and answer late), or refuses it.
+//! The effect of an event on a nudge. Every state handles every event: it changes, ignores the event with a
+//! reason (carriers report late and more than once), or refuses it.
 
 use super::codes::{EndCause, OutsideWindow, Refusal, ResultCode, Status, StatusReason};
 use super::{Action, Flight, Notice, Nudge};
@@ -7,15 +7,15 @@ use crate::compliance::Gate;
 use crate::time::{MINUTE, SECOND, Timestamp};
 use crate::window::Release;
 
-/// An empty wallet is looked at again after this time, milliseconds (docs/contract/nudges.md#holds).
+/// How long a nudge is held for an empty wallet, in milliseconds (docs/contract/nudges.md#holds).
 pub const BALANCE_RECHECK: i64 = 15 * MINUTE;
 
-/// Full lines are looked at again after this time, milliseconds: a call frees its line within minutes, and
-/// the dialler may look earlier when it knows that one is free.
+/// How long a nudge is held when no line is free, in milliseconds. A line becomes free within minutes, and
+/// the dialler may check earlier when it knows of a free one.
 pub const LINES_RECHECK: i64 = 30 * SECOND;
 
-/// A provider that refused before any ring is asked again after this time, milliseconds; scheduled calls wait
-/// as long.
+/// How long a nudge is held when the provider refused before the phone rang, in milliseconds; the same as for
+/// scheduled calls.
 pub const PROVIDER_RECHECK: i64 = 15 * MINUTE;
 
 /// What is known when a nudge is due, gathered in the transaction that decides.
@@ -31,8 +31,8 @@ pub struct DueFacts {
     pub providers_ok: bool,
     /// The first gate that refuses ([`crate::compliance::Judgement::block`]).
     pub block: Option<Gate>,
-    /// The window's next opening ([`crate::window::NudgeWindow::release`]); read when the window is what
-    /// blocks.
+    /// The window's next opening ([`crate::window::NudgeWindow::release`]); used when the window is the gate
+    /// that refuses.
     pub opening: Option<Release>,
     /// The wallet covers the call, calls in flight counted.
     pub balance_ok: bool,
@@ -41,7 +41,7 @@ pub struct DueFacts {
 }
 
 impl DueFacts {
-    /// Nothing stands in the way.
+    /// Nothing prevents the dial.
     pub const CLEAR: DueFacts = DueFacts {
         key_revoked: false,
         refusal: None,
@@ -54,21 +54,21 @@ impl DueFacts {
     };
 }
 
-/// How asking the carrier to dial failed.
+/// How the carrier failed to accept the dial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlacementFailure {
-    /// The provider refused, and nobody was rung: held, not an attempt.
+    /// The provider refused, and no phone rang: the nudge is held, and this does not count as an attempt.
     ProviderErrorBeforeRing,
-    /// It cannot be known whether a dial went out (also after a crash): never redialled.
+    /// It is unknown whether a dial went out (also after a crash): never redialled.
     Uncertain,
-    /// A last check refused before the dial.
+    /// A final check before the dial refused.
     Refused(Refusal),
 }
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// Its time has come, or the dialler has a reason to look earlier.
+    /// It is due, or the dialler has a reason to check earlier.
     Due(DueFacts),
     /// The carrier took the call.
     Placed,
@@ -104,7 +104,7 @@ pub enum Event {
     Erased,
     /// `expiresAt` has passed.
     Expire,
-    /// Nothing more will be heard of the dial or call.
+    /// There will be no further report of the dial or call.
     Unsettled,
     /// The record of the call is gone.
     CallRecordMissing,
@@ -115,19 +115,19 @@ pub enum Event {
 pub enum WhyIgnored {
     /// It is already finished.
     Finished,
-    /// A dial or call is under way; the event concerns waiting nudges.
+    /// A dial or call is in progress; the event is for waiting nudges only.
     InFlight,
-    /// No dial is under way; a late or repeated answer of a carrier.
+    /// No dial is in progress; this is a late or repeated report of a carrier.
     NotInFlight,
     /// The call is already past this point.
     AlreadyPast,
-    /// It is not time yet.
+    /// It is not due yet.
     NotDue,
 }
 
 /// What became of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum EventOutcome {
     /// The nudge may have changed: store it and act.
     Applied,
     /// Nothing changed, and nothing needed to.
@@ -138,20 +138,20 @@ pub enum Verdict {
 
 /// The decision about an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct Transition {
     /// The nudge afterwards; the same as before unless applied.
     pub next: Nudge,
     /// What the caller owes, in order.
     pub actions: Vec<Action>,
     /// Whether the event applied.
-    pub verdict: Verdict,
+    pub outcome: EventOutcome,
 }
 
-/// Where a nudge stands, as events see it.
+/// The phase of a nudge, as far as events are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Waiting,
-    /// Asking the carrier, or the phone rings.
+    /// The carrier is being asked, or the phone rings.
     Calling,
     Answered,
     Live,
@@ -169,24 +169,26 @@ fn phase(nudge: &Nudge) -> Phase {
 }
 
 /// Decides what an event does to a nudge at a moment. Pure: the same arguments give the same decision.
-pub fn step(nudge: &Nudge, event: Event, now: Timestamp) -> Step {
-    let mut turn = Turn { next: *nudge, actions: Vec::new(), now };
-    let verdict = turn.take(event);
-    match verdict {
-        Verdict::Applied => Step { next: turn.next, actions: turn.actions, verdict },
-        Verdict::Ignored(_) | Verdict::NotCancellable => Step { next: *nudge, actions: Vec::new(), verdict },
+pub fn step(nudge: &Nudge, event: Event, now: Timestamp) -> Transition {
+    let mut builder = TransitionBuilder { next: *nudge, actions: Vec::new(), now };
+    let outcome = builder.take(event);
+    match outcome {
+        EventOutcome::Applied => Transition { next: builder.next, actions: builder.actions, outcome },
+        EventOutcome::Ignored(_) | EventOutcome::NotCancellable => {
+            Transition { next: *nudge, actions: Vec::new(), outcome }
+        }
     }
 }
 
-/// One decision in the making.
-struct Turn {
+/// A decision being made.
+struct TransitionBuilder {
     next: Nudge,
     actions: Vec<Action>,
     now: Timestamp,
 }
 
-impl Turn {
-    fn take(&mut self, event: Event) -> Verdict {
+impl TransitionBuilder {
+    fn take(&mut self, event: Event) -> EventOutcome {
         match event {
             Event::Due(facts) => self.due(&facts),
             Event::Placed => self.placed(),
@@ -213,16 +215,18 @@ impl Turn {
 
     // ---- before the dial
 
-    fn due(&mut self, facts: &DueFacts) -> Verdict {
+    fn due(&mut self, facts: &DueFacts) -> EventOutcome {
         let nudge = &self.next;
         match phase(nudge) {
             Phase::Waiting => {}
-            Phase::Calling | Phase::Answered | Phase::Live => return Verdict::Ignored(WhyIgnored::InFlight),
-            Phase::Finished => return Verdict::Ignored(WhyIgnored::Finished),
+            Phase::Calling | Phase::Answered | Phase::Live => {
+                return EventOutcome::Ignored(WhyIgnored::InFlight);
+            }
+            Phase::Finished => return EventOutcome::Ignored(WhyIgnored::Finished),
         }
         let may_come_early = nudge.status_reason.is_some_and(StatusReason::waits_for_resources);
         if !may_come_early && nudge.next_attempt_at.is_some_and(|at| at > self.now) {
-            return Verdict::Ignored(WhyIgnored::NotDue);
+            return EventOutcome::Ignored(WhyIgnored::NotDue);
         }
         if self.now > nudge.expires_at {
             return self.give_up();
@@ -248,7 +252,7 @@ impl Turn {
         }
     }
 
-    fn dial_or_wait(&mut self, facts: &DueFacts) -> Verdict {
+    fn dial_or_wait(&mut self, facts: &DueFacts) -> EventOutcome {
         if !facts.balance_ok {
             return self.wait_for(StatusReason::InsufficientBalance, BALANCE_RECHECK);
         }
@@ -260,44 +264,44 @@ impl Turn {
         self.next.flight = Flight::Placing;
         self.next.next_attempt_at = None;
         self.actions.push(Action::Place);
-        Verdict::Applied
+        EventOutcome::Applied
     }
 
-    /// Holds for something that may come at any time; the last look is at `expiresAt` itself.
-    fn wait_for(&mut self, reason: StatusReason, recheck: i64) -> Verdict {
+    /// Holds for something that may become available at any time. The last check is at `expiresAt` itself.
+    fn wait_for(&mut self, reason: StatusReason, recheck: i64) -> EventOutcome {
         let expires_at = self.next.expires_at;
         if self.now >= expires_at {
             return self.cannot_happen(reason);
         }
         self.next.hold(Some(reason), self.now.plus(recheck).min(expires_at), &mut self.actions);
-        Verdict::Applied
+        EventOutcome::Applied
     }
 
-    fn window_closed(&mut self, opening: Option<Release>) -> Verdict {
+    fn window_closed(&mut self, opening: Option<Release>) -> EventOutcome {
         let reason = StatusReason::OutsideCallingWindow;
         let expires_at = self.next.expires_at;
         match (self.next.outside_window, opening) {
             (OutsideWindow::Reject, _) if self.next.ever_dialled() => self.cannot_happen(reason),
             (OutsideWindow::Reject, _) => self.blocked(Gate::CallingWindow, Some(reason)),
             (OutsideWindow::Queue, Some(release)) if release.opening <= expires_at => {
-                // An opening that is already past would be asked for again at once and for ever.
+                // An opening in the past would come due again at once, in an endless loop.
                 let at = release.at(self.next.key, expires_at).max(self.now.plus(SECOND));
                 self.next.hold(Some(reason), at, &mut self.actions);
-                Verdict::Applied
+                EventOutcome::Applied
             }
             (OutsideWindow::Queue, Some(_) | None) => self.cannot_happen(reason),
         }
     }
 
-    fn blocked(&mut self, gate: Gate, reason: Option<StatusReason>) -> Verdict {
+    fn blocked(&mut self, gate: Gate, reason: Option<StatusReason>) -> EventOutcome {
         self.next.block_reason = Some(gate);
         self.next.finish(ResultCode::Blocked, reason, self.now, &mut self.actions);
-        Verdict::Applied
+        EventOutcome::Applied
     }
 
-    /// The next dial will never come: `expired` when none ever went out, else the last dial's result and why
-    /// no other follows.
-    fn cannot_happen(&mut self, why: StatusReason) -> Verdict {
+    /// There will be no further dial: `expired` when none ever went out, otherwise the last dial's result
+    /// with the reason why no other follows.
+    fn cannot_happen(&mut self, why: StatusReason) -> EventOutcome {
         if self.next.ever_dialled() {
             self.finish(self.next.last_result.unwrap_or(ResultCode::Failed), why)
         } else {
@@ -305,9 +309,9 @@ impl Turn {
         }
     }
 
-    /// Its time is over while it waited: a hold says what it waited for, a retry that nobody picked up says
-    /// `expired`.
-    fn give_up(&mut self) -> Verdict {
+    /// It expired while it waited. A hold gives what it waited for as the reason, a retry after an unanswered
+    /// dial gives `expired`.
+    fn give_up(&mut self) -> EventOutcome {
         let held_for = self
             .next
             .status_reason
@@ -315,65 +319,67 @@ impl Turn {
         self.cannot_happen(held_for.unwrap_or(StatusReason::Expired))
     }
 
-    fn expire(&mut self) -> Verdict {
+    fn expire(&mut self) -> EventOutcome {
         match phase(&self.next) {
-            Phase::Waiting if self.now < self.next.expires_at => Verdict::Ignored(WhyIgnored::NotDue),
-            // A dial that is due at this very moment is still in time.
+            Phase::Waiting if self.now < self.next.expires_at => EventOutcome::Ignored(WhyIgnored::NotDue),
+            // A dial that is due at exactly this moment is still in time.
             Phase::Waiting
                 if self.now == self.next.expires_at && self.next.next_attempt_at == Some(self.now) =>
             {
-                Verdict::Ignored(WhyIgnored::NotDue)
+                EventOutcome::Ignored(WhyIgnored::NotDue)
             }
             Phase::Waiting => self.give_up(),
-            Phase::Calling | Phase::Answered | Phase::Live => Verdict::Ignored(WhyIgnored::InFlight),
-            Phase::Finished => Verdict::Ignored(WhyIgnored::Finished),
+            Phase::Calling | Phase::Answered | Phase::Live => EventOutcome::Ignored(WhyIgnored::InFlight),
+            Phase::Finished => EventOutcome::Ignored(WhyIgnored::Finished),
         }
     }
 
-    fn cancel(&mut self) -> Verdict {
+    fn cancel(&mut self) -> EventOutcome {
         match phase(&self.next) {
             Phase::Waiting => self.finish(ResultCode::Cancelled, StatusReason::Cancelled),
-            Phase::Calling | Phase::Answered | Phase::Live | Phase::Finished => Verdict::NotCancellable,
+            Phase::Calling | Phase::Answered | Phase::Live | Phase::Finished => EventOutcome::NotCancellable,
         }
     }
 
-    fn stop_waiting(&mut self, reason: StatusReason) -> Verdict {
+    fn stop_waiting(&mut self, reason: StatusReason) -> EventOutcome {
         match phase(&self.next) {
             Phase::Waiting => self.finish(ResultCode::Cancelled, reason),
-            Phase::Calling | Phase::Answered | Phase::Live => Verdict::Ignored(WhyIgnored::InFlight),
-            Phase::Finished => Verdict::Ignored(WhyIgnored::Finished),
+            Phase::Calling | Phase::Answered | Phase::Live => EventOutcome::Ignored(WhyIgnored::InFlight),
+            Phase::Finished => EventOutcome::Ignored(WhyIgnored::Finished),
         }
     }
 
-    fn erased(&mut self) -> Verdict {
+    fn erased(&mut self) -> EventOutcome {
         match phase(&self.next) {
-            Phase::Finished => Verdict::Ignored(WhyIgnored::Finished),
+            Phase::Finished => EventOutcome::Ignored(WhyIgnored::Finished),
             Phase::Waiting => {
                 self.next.erased = true;
                 self.finish(ResultCode::Cancelled, StatusReason::Erased)
             }
             Phase::Calling | Phase::Answered | Phase::Live => {
                 self.next.erased = true;
-                Verdict::Applied
+                EventOutcome::Applied
             }
         }
     }
 
     // ---- the dial
 
-    fn placed(&mut self) -> Verdict {
+    fn placed(&mut self) -> EventOutcome {
         match (phase(&self.next), self.next.flight) {
             (Phase::Calling, Flight::Placing) => {
                 self.dial_went_out();
-                Verdict::Applied
+                EventOutcome::Applied
             }
-            (Phase::Calling | Phase::Answered | Phase::Live, _) => Verdict::Ignored(WhyIgnored::AlreadyPast),
-            (Phase::Waiting, _) => Verdict::Ignored(WhyIgnored::NotInFlight),
-            (Phase::Finished, _) => Verdict::Ignored(WhyIgnored::Finished),
+            (Phase::Calling | Phase::Answered | Phase::Live, _) => {
+                EventOutcome::Ignored(WhyIgnored::AlreadyPast)
+            }
+            (Phase::Waiting, _) => EventOutcome::Ignored(WhyIgnored::NotInFlight),
+            (Phase::Finished, _) => EventOutcome::Ignored(WhyIgnored::Finished),
         }
     }
 
-    /// Counts the attempt, once: any later word of the carrier proves the dial even when `Placed` was lost.
+    /// Counts the attempt once. Any later report of the carrier proves the dial, even if `Placed` was lost.
     fn dial_went_out(&mut self) {
         if self.next.flight == Flight::Placing {
             self.next.attempts = self.next.attempts.saturating_add(1);
@@ -381,7 +387,7 @@ impl Turn {
         }
     }
 
-    fn placement_failed(&mut self, failure: PlacementFailure) -> Verdict {
+    fn placement_failed(&mut self, failure: PlacementFailure) -> EventOutcome {
         if let Some(ignored) = self.unless_calling() {
             return ignored;
         }
@@ -397,8 +403,8 @@ impl Turn {
         }
     }
 
-    /// Nobody was rung, so it was no attempt, also when the carrier had taken the call first.
-    fn provider_error(&mut self) -> Verdict {
+    /// The phone did not ring, so this is not an attempt, even if the carrier had accepted the call first.
+    fn provider_error(&mut self) -> EventOutcome {
         if self.next.flight == Flight::Ringing {
             self.next.attempts = self.next.attempts.saturating_sub(1);
         }
@@ -411,7 +417,7 @@ impl Turn {
         self.wait_for(StatusReason::ProviderError, PROVIDER_RECHECK)
     }
 
-    fn unanswered(&mut self, result: ResultCode) -> Verdict {
+    fn unanswered(&mut self, result: ResultCode) -> EventOutcome {
         if let Some(ignored) = self.unless_calling() {
             return ignored;
         }
@@ -420,36 +426,36 @@ impl Turn {
         self.again_or_over(result, StatusReason::Retry, StatusReason::Ended(cause))
     }
 
-    fn agent_failed_to_start(&mut self) -> Verdict {
+    fn agent_failed_to_start(&mut self) -> EventOutcome {
         match phase(&self.next) {
             Phase::Calling | Phase::Answered => {
                 self.dial_went_out();
                 self.again_or_over(ResultCode::Failed, StatusReason::NotConnected, StatusReason::NotConnected)
             }
-            Phase::Live => Verdict::Ignored(WhyIgnored::AlreadyPast),
-            Phase::Waiting => Verdict::Ignored(WhyIgnored::NotInFlight),
-            Phase::Finished => Verdict::Ignored(WhyIgnored::Finished),
+            Phase::Live => EventOutcome::Ignored(WhyIgnored::AlreadyPast),
+            Phase::Waiting => EventOutcome::Ignored(WhyIgnored::NotInFlight),
+            Phase::Finished => EventOutcome::Ignored(WhyIgnored::Finished),
         }
     }
 
-    fn again_or_over(&mut self, result: ResultCode, held: StatusReason, over: StatusReason) -> Verdict {
+    fn again_or_over(&mut self, result: ResultCode, held: StatusReason, over: StatusReason) -> EventOutcome {
         let nudge = &mut self.next;
         let again = nudge.retry.next(result, nudge.attempts, self.now, nudge.expires_at);
         match again.filter(|_| !nudge.erased && !nudge.opted_out) {
             Some(at) => {
                 nudge.last_result = Some(result);
                 nudge.wait(Some(held), at);
-                // `nudge.attempt_ended` tells of this hold.
+                // `nudge.attempt_ended` already announces this hold.
                 nudge.announced = Some(super::Announced { reason: Some(held), at });
                 self.actions.push(Action::Emit(Notice::AttemptEnded));
                 self.actions.push(Action::WakeAt(at));
-                Verdict::Applied
+                EventOutcome::Applied
             }
             None => self.over_now(result, over),
         }
     }
 
-    fn not_connectable(&mut self, reason: StatusReason) -> Verdict {
+    fn not_connectable(&mut self, reason: StatusReason) -> EventOutcome {
         if let Some(ignored) = self.unless_calling() {
             return ignored;
         }
@@ -457,8 +463,8 @@ impl Turn {
         self.over_now(ResultCode::Failed, reason)
     }
 
-    /// Final SIP statuses that have a word of their own get it.
-    fn sip(&mut self, status: u16) -> Verdict {
+    /// Some final SIP statuses have their own word.
+    fn sip(&mut self, status: u16) -> EventOutcome {
         match status {
             486 | 600 => self.unanswered(ResultCode::Busy),
             408 | 480 | 487 => self.unanswered(ResultCode::NoAnswer),
@@ -468,18 +474,18 @@ impl Turn {
         }
     }
 
-    fn unless_calling(&self) -> Option<Verdict> {
+    fn unless_calling(&self) -> Option<EventOutcome> {
         match phase(&self.next) {
             Phase::Calling => None,
-            Phase::Answered | Phase::Live => Some(Verdict::Ignored(WhyIgnored::AlreadyPast)),
-            Phase::Waiting => Some(Verdict::Ignored(WhyIgnored::NotInFlight)),
-            Phase::Finished => Some(Verdict::Ignored(WhyIgnored::Finished)),
+            Phase::Answered | Phase::Live => Some(EventOutcome::Ignored(WhyIgnored::AlreadyPast)),
+            Phase::Waiting => Some(EventOutcome::Ignored(WhyIgnored::NotInFlight)),
+            Phase::Finished => Some(EventOutcome::Ignored(WhyIgnored::Finished)),
         }
     }
 
     // ---- the call
 
-    fn answered(&mut self) -> Verdict {
+    fn answered(&mut self) -> EventOutcome {
         if let Some(ignored) = self.unless_calling() {
             return ignored;
         }
@@ -488,24 +494,24 @@ impl Turn {
         self.next.status_reason = None;
         self.next.shows_call = true;
         self.actions.push(Action::Emit(Notice::Dialing));
-        Verdict::Applied
+        EventOutcome::Applied
     }
 
-    fn agent_connected(&mut self) -> Verdict {
+    fn agent_connected(&mut self) -> EventOutcome {
         match phase(&self.next) {
             Phase::Calling | Phase::Answered => {
-                // Without the carrier's answer seen first, the callee has picked up all the same.
+                // The report of the answer may be missing, but the callee has picked up.
                 let _ = self.answered();
                 self.next.status = Status::InProgress;
-                Verdict::Applied
+                EventOutcome::Applied
             }
-            Phase::Live => Verdict::Ignored(WhyIgnored::AlreadyPast),
-            Phase::Waiting => Verdict::Ignored(WhyIgnored::NotInFlight),
-            Phase::Finished => Verdict::Ignored(WhyIgnored::Finished),
+            Phase::Live => EventOutcome::Ignored(WhyIgnored::AlreadyPast),
+            Phase::Waiting => EventOutcome::Ignored(WhyIgnored::NotInFlight),
+            Phase::Finished => EventOutcome::Ignored(WhyIgnored::Finished),
         }
     }
 
-    fn ended(&mut self, cause: EndCause) -> Verdict {
+    fn ended(&mut self, cause: EndCause) -> EventOutcome {
         match (phase(&self.next), cause) {
             (Phase::Calling, EndCause::NoAnswer) => self.unanswered(ResultCode::NoAnswer),
             (Phase::Calling, EndCause::Busy) => self.unanswered(ResultCode::Busy),
@@ -513,7 +519,7 @@ impl Turn {
             (Phase::Calling, EndCause::ApiHangup | EndCause::Error) => {
                 self.not_connectable(StatusReason::Ended(cause))
             }
-            // Only an answered call ends like this; the answer itself was lost.
+            // Only an answered call ends like this, so the report of the answer was lost.
             (
                 Phase::Calling,
                 EndCause::AgentEnded
@@ -528,33 +534,33 @@ impl Turn {
         }
     }
 
-    /// The current dial or call is over with this result, whatever phase it was in.
-    fn over(&mut self, result: ResultCode, reason: StatusReason) -> Verdict {
+    /// Ends the current dial or call with this result, in any phase.
+    fn over(&mut self, result: ResultCode, reason: StatusReason) -> EventOutcome {
         match phase(&self.next) {
             Phase::Calling | Phase::Answered | Phase::Live => {
                 self.dial_went_out();
                 self.over_now(result, reason)
             }
-            Phase::Waiting => Verdict::Ignored(WhyIgnored::NotInFlight),
-            Phase::Finished => Verdict::Ignored(WhyIgnored::Finished),
+            Phase::Waiting => EventOutcome::Ignored(WhyIgnored::NotInFlight),
+            Phase::Finished => EventOutcome::Ignored(WhyIgnored::Finished),
         }
     }
 
-    fn over_now(&mut self, result: ResultCode, reason: StatusReason) -> Verdict {
+    fn over_now(&mut self, result: ResultCode, reason: StatusReason) -> EventOutcome {
         self.next.shows_call = true;
         self.finish(if self.next.opted_out { ResultCode::OptedOut } else { result }, reason)
     }
 
-    /// The list is served at once and the result at the end of the call, whose end cause and length belong to
-    /// it. A wish that is found after the call (in its transcript) is kept too; it does not rewrite the
-    /// result.
-    fn opted_out(&mut self) -> Verdict {
+    /// The number goes on the list at once. The result is set at the end of the call, because it includes the
+    /// call's end cause and length. An opt-out that is found after the call (in its transcript) also goes on
+    /// the list, but does not change the result.
+    fn opted_out(&mut self) -> EventOutcome {
         if self.next.opted_out {
-            return Verdict::Ignored(WhyIgnored::AlreadyPast);
+            return EventOutcome::Ignored(WhyIgnored::AlreadyPast);
         }
         match phase(&self.next) {
             Phase::Waiting | Phase::Finished if !self.next.ever_dialled() => {
-                return Verdict::Ignored(WhyIgnored::NotInFlight);
+                return EventOutcome::Ignored(WhyIgnored::NotInFlight);
             }
             Phase::Calling | Phase::Answered | Phase::Live | Phase::Finished => {
                 self.next.opted_out = true;
@@ -566,10 +572,10 @@ impl Turn {
                 self.next.finish(ResultCode::OptedOut, None, self.now, &mut self.actions);
             }
         }
-        Verdict::Applied
+        EventOutcome::Applied
     }
 
-    fn unsettled(&mut self) -> Verdict {
+    fn unsettled(&mut self) -> EventOutcome {
         match phase(&self.next) {
             Phase::Answered | Phase::Live => self.over(ResultCode::Connected, StatusReason::Unsettled),
             Phase::Calling | Phase::Waiting | Phase::Finished => {
@@ -578,15 +584,15 @@ impl Turn {
         }
     }
 
-    fn call_record_missing(&mut self) -> Verdict {
-        let verdict = self.over(ResultCode::Failed, StatusReason::CallRecordMissing);
-        // There is nothing that `callId` could show.
+    fn call_record_missing(&mut self) -> EventOutcome {
+        let outcome = self.over(ResultCode::Failed, StatusReason::CallRecordMissing);
+        // There is no call that `callId` could show.
         self.next.shows_call = false;
-        verdict
+        outcome
     }
 
-    fn finish(&mut self, result: ResultCode, reason: StatusReason) -> Verdict {
+    fn finish(&mut self, result: ResultCode, reason: StatusReason) -> EventOutcome {
         self.next.finish(result, Some(reason), self.now, &mut self.actions);
-        Verdict::Applied
+        EventOutcome::Applied
     }
 }

@@ -1,5 +1,5 @@
-//! The variables that a nudge is made with (docs/contract/nudges.md#variables): nothing over a limit is
-//! accepted, nothing is shortened.
+//! The variables of a nudge (docs/contract/nudges.md#variables). A value over a limit is refused, never
+//! shortened.
 
 use serde_json::{Map, Value};
 
@@ -7,21 +7,21 @@ use crate::conversation::is_name;
 
 /// Most variables of a nudge.
 pub const MAX_COUNT: usize = 50;
-/// Characters of a value.
+/// Most characters of a value.
 const MAX_VALUE: usize = 120;
-/// Bytes of all names and values.
+/// Most bytes of all names and values together.
 pub const MAX_TOTAL: usize = 16 * 1024;
 
-/// 400 `invalid_variables`: the name at fault and what is wrong with it.
+/// 400 `invalid_variables`: the invalid name and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidVariable {
-    /// `meta.key`; for a limit on all of them, the name with which it was passed.
+    /// `meta.key`. For a limit on all variables, the name that exceeded it.
     pub key: String,
-    /// To be read after the name.
+    /// A text that follows the name.
     pub problem: &'static str,
 }
 
-/// The variables as they are kept: every value as text.
+/// The variables as they are stored: every value as text.
 ///
 /// # Errors
 /// The first name, value or total that is over a limit.

@@ -1,4 +1,4 @@
-//! Who talks in a `converse` node, and who reads a conversation afterwards.
+//! Talking in a `converse` node, and analysing a conversation afterwards.
 
 use serde_json::{Map, Value};
 
@@ -18,20 +18,20 @@ pub struct ToolOffer {
     pub parameters: Value,
 }
 
-/// The model's next turn is wanted ([`crate::conversation::Output::AskModel`]).
+/// A request for the model's next turn ([`crate::conversation::Output::AskModel`]).
 #[derive(Debug, Clone, PartialEq)]
 pub struct TalkOrder {
     /// Instructions, with the variables filled in.
     pub prompt: String,
     /// The conversation so far, newest last.
     pub history: Vec<Exchange>,
-    /// Conditions of the exits, in order.
+    /// The conditions of the exits, in order.
     pub exits: Vec<String>,
     /// Tools that it may call now.
     pub tools: Vec<ToolOffer>,
-    /// Passages of the knowledge base that fit.
+    /// Matching passages of the knowledge base.
     pub knowledge: Vec<String>,
-    /// It speaks first.
+    /// The model speaks first.
     pub opening: bool,
     /// Language code (docs/contract/agents.md#fields).
     pub language: String,
@@ -39,8 +39,7 @@ pub struct TalkOrder {
     pub spoken: bool,
 }
 
-/// A piece of the model's turn. Text may come before anything else; after an exit, a tool or the end there is
-/// no more text.
+/// A piece of the model's turn. Text comes first: there is none after an exit, a tool or the end.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Said {
     /// More words.
@@ -53,28 +52,28 @@ pub enum Said {
     End(Option<String>),
 }
 
-/// A conversation that is over, to be read.
+/// A finished conversation to analyse.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnalysisOrder {
     /// What was said.
     pub transcript: Vec<Turn>,
-    /// The agent's `extractionSchema`: a list of `{key, label, type, …}` as the client gave it; null for
+    /// The agent's `extractionSchema`: a list of `{key, label, type, …}` as the client sent it; null for
     /// none.
     pub schema: Value,
-    /// What the flow captured already.
+    /// What the flow has captured.
     pub extracted: Map<String, Value>,
-    /// What the agent was told to do.
+    /// The agent's instructions.
     pub prompt: String,
     /// Language code (docs/contract/agents.md#fields).
     pub language: String,
 }
 
-/// What was found in a conversation.
+/// The result of an analysis.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Analysis {
-    /// A few sentences.
+    /// A summary of a few sentences.
     pub summary: String,
-    /// Values by the keys of the schema; only those that were found.
+    /// The values that were found, by key of the schema.
     pub extracted: Map<String, Value>,
     /// A disposition, such as `callback_requested`.
     pub outcome: Option<String>,
@@ -87,21 +86,21 @@ pub trait LanguageModel: Send + Sync {
     /// Its name in the settings.
     fn name(&self) -> &str;
 
-    /// Whether what it reads stays in India.
+    /// Whether the texts it receives stay in India.
     fn resident(&self) -> bool;
 
-    /// Starts its next turn.
+    /// Starts the model's next turn.
     fn talk(&self, order: TalkOrder) -> Answer<'_, Result<Box<dyn Talking>, ProviderError>>;
 
-    /// Reads a conversation.
+    /// Analyses a conversation.
     fn analyse(&self, order: AnalysisOrder) -> Answer<'_, Result<Analysis, ProviderError>>;
 
-    /// Whether it can be used now, in a few words for a person.
+    /// Whether it is usable now, as a short text for a person.
     fn check(&self) -> Answer<'_, Result<String, ProviderError>>;
 }
 
-/// A turn on its way. Dropping it stops the model.
+/// A turn in progress. Dropping it stops the model.
 pub trait Talking: Send {
-    /// The next piece; none after the last.
+    /// The next piece; `None` after the last.
     fn next(&mut self) -> Answer<'_, Option<Result<Said, ProviderError>>>;
 }

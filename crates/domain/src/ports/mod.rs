@@ -1,12 +1,12 @@
-//! The outside world as traits: what the service needs of it, and how it can fail. Implementations wait; the
-//! rules never do.
+//! The outside world as traits: what the service needs from it, and how it can fail. Implementations may wait
+//! for the network; the rules of this crate never do.
 //!
-//! | file | the outside |
+//! | file | what it is for |
 //! |---|---|
-//! | `carrier` | who places calls |
-//! | `speech` | words out of sound, sound out of words |
-//! | `language_model` | who talks in a `converse` node, and who reads a conversation afterwards |
-//! | `object_store` | where recordings and files are kept |
+//! | `carrier` | placing calls |
+//! | `speech` | speech to text, text to speech |
+//! | `language_model` | talking in a `converse` node, analysing a conversation afterwards |
+//! | `object_store` | storing recordings and files |
 
 mod carrier;
 mod language_model;
@@ -17,43 +17,44 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-pub use carrier::{Carrier, DialError, DialOrder, HangUpFailed, Scripted, Standing};
+pub use crate::call::DialError;
+pub use carrier::{Carrier, DialOrder, DialStatus, HangUpFailed, Scripted};
 pub use language_model::{Analysis, AnalysisOrder, LanguageModel, Said, TalkOrder, Talking, ToolOffer};
 pub use object_store::{ObjectStore, Pieces};
 pub use speech::{
     Heard, Hints, ListenOrder, Listening, Recogniser, SAMPLE_RATE, SpeakOrder, Speaking, Synthesiser,
 };
 
-/// An answer that takes time.
+/// An asynchronous answer.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Why a provider did not do what it was asked.
+/// Why a request to a provider failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ProviderFault {
     /// No answer in time.
     TimedOut,
     /// No connection, or it broke.
     Unreachable,
-    /// The credentials were refused, or the account may not do this.
+    /// The credentials were refused, or the account lacks the permission.
     Forbidden,
-    /// Too much at once, or the quota is used up.
+    /// The rate limit or the quota is exceeded.
     Limited,
-    /// The request itself was refused; the same again fails again.
+    /// The request itself was refused; the same request will fail again.
     Refused,
-    /// An answer that is not what the protocol says, or an error of the provider's own.
+    /// The answer breaks the protocol, or the provider has an internal error.
     Broken,
-    /// Not usable as it is set up: a program or a file is missing.
+    /// The setup is incomplete: a program or a file is missing.
     NotInstalled,
 }
 
-/// A provider's failure, for the log and for whoever falls back to another.
+/// A provider's failure, for the log and for the fallback to another provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderError {
-    /// Which provider, as the settings name it.
+    /// The provider's name in the settings.
     pub provider: String,
     /// What kind of failure.
     pub fault: ProviderFault,
-    /// In words: never a secret, never what a person said.
+    /// Details for the log; never a secret or what a person said.
     pub detail: String,
 }
 

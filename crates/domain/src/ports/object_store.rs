@@ -1,17 +1,17 @@
-//! Where recordings and files are kept.
+//! Storing recordings and files.
 
 use super::{Answer, ProviderError};
 
-/// A part of an object on its way.
+/// An object that is being read.
 pub trait Pieces: Send {
-    /// The next bytes, never many; none at the end. An object that is shorter than was thought ends early.
+    /// The next few bytes; `None` at the end. An object that is shorter than expected ends early.
     fn next(&mut self) -> Answer<'_, Result<Option<Vec<u8>>, ProviderError>>;
 }
 
 /// Objects by key. A key is a path such as `recordings/rec_….wav`: lower-case letters, digits, `_`, `-`, `.`
 /// and `/`.
 pub trait ObjectStore: Send + Sync {
-    /// Keeps an object; one of the same key is replaced. It is durable when this answers.
+    /// Stores an object, replacing one with the same key. It is durable when this returns.
     fn put<'a>(
         &'a self,
         key: &'a str,
@@ -19,8 +19,8 @@ pub trait ObjectStore: Send + Sync {
         body: Vec<u8>,
     ) -> Answer<'a, Result<(), ProviderError>>;
 
-    /// The object from its byte `first` on, up to `length` bytes of it, read as they are taken; if there is
-    /// one.
+    /// Up to `length` bytes of the object from byte `first` on, read on demand; `None` when there is no such
+    /// object.
     fn open<'a>(
         &'a self,
         key: &'a str,
@@ -28,7 +28,7 @@ pub trait ObjectStore: Send + Sync {
         length: u64,
     ) -> Answer<'a, Result<Option<Box<dyn Pieces>>, ProviderError>>;
 
-    /// The whole object, if there is one.
+    /// The whole object; `None` when there is none.
     fn get<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<Vec<u8>>, ProviderError>> {
         Box::pin(async move {
             let Some(mut pieces) = self.open(key, 0, u64::MAX).await? else { return Ok(None) };
@@ -40,9 +40,9 @@ pub trait ObjectStore: Send + Sync {
         })
     }
 
-    /// Removes it; one that is not there is no error.
+    /// Deletes an object; a missing one is not an error.
     fn delete<'a>(&'a self, key: &'a str) -> Answer<'a, Result<(), ProviderError>>;
 
-    /// Whether it can be used now, in a few words for a person.
+    /// Whether it is usable now, as a short text for a person.
     fn check(&self) -> Answer<'_, Result<String, ProviderError>>;
 }

@@ -1,10 +1,9 @@
-//! Words out of sound and sound out of words. Sound is 16-bit mono at [`SAMPLE_RATE`] everywhere; adapters
-//! convert.
+//! Speech to text and text to speech. Sound is 16-bit mono at [`SAMPLE_RATE`] everywhere; adapters convert.
 
 use super::{Answer, ProviderError};
 use crate::conversation::Expected;
 
-/// Samples a second of all sound inside the service: what telephone lines carry.
+/// Sample rate of all sound inside the service, in hertz: that of telephone lines.
 pub const SAMPLE_RATE: u32 = 8000;
 
 /// A conversation that a recogniser is to listen to.
@@ -14,11 +13,11 @@ pub struct ListenOrder {
     pub language: String,
 }
 
-/// What may well be said next. A recogniser that can, listens for it; the offline one makes its grammar of
-/// it.
+/// What is likely to be said next. Recognisers may use it to improve their results; the offline one builds
+/// its grammar from it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Hints {
-    /// The question's kind of answer, when a question was asked.
+    /// The kind of answer expected, when a question was asked.
     pub expected: Option<Expected>,
     /// Words and phrases of the flow: choices, exits, names.
     pub phrases: Vec<String>,
@@ -27,10 +26,10 @@ pub struct Hints {
 /// What a recogniser reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Heard {
-    /// The turn so far, which may still change.
+    /// The turn so far; it may still change.
     Partial(String),
-    /// All that was said between the last of these and [`Listening::turn_ended`]; empty when there were no
-    /// words.
+    /// Everything that was said since the previous `Turn`, up to [`Listening::turn_ended`]; empty when there
+    /// were no words.
     Turn(String),
 }
 
@@ -39,40 +38,39 @@ pub trait Recogniser: Send + Sync {
     /// Its name in the settings.
     fn name(&self) -> &str;
 
-    /// Whether what it hears stays in India.
+    /// Whether the sound it receives stays in India.
     fn resident(&self) -> bool;
 
-    /// Whether it understands the language of this code.
+    /// Whether it understands the language with this code.
     fn speaks(&self, language: &str) -> bool;
 
     /// Starts to listen to one side of a conversation.
     fn listen(&self, order: ListenOrder) -> Answer<'_, Result<Box<dyn Listening>, ProviderError>>;
 
-    /// Whether it can be used now, in a few words for a person (`dastak doctor`).
+    /// Whether it is usable now, as a short text for a person (`dastak doctor`).
     fn check(&self) -> Answer<'_, Result<String, ProviderError>>;
 }
 
-/// One side of a conversation being listened to. Dropping it ends it.
+/// A recogniser listening to one side of a conversation. Dropping it stops it.
 pub trait Listening: Send + Sync {
-    /// Takes what was heard, in order, any number of samples. Called on the thread that carries the sound: it
-    /// never waits.
+    /// Takes any number of samples, in order. It is called on the sound thread, so it must never wait.
     fn feed(&self, samples: &[i16]);
 
     /// What may be said in the next turn.
     fn expect(&self, hints: Hints);
 
-    /// The customer fell silent: every call of this is answered by one [`Heard::Turn`].
+    /// The customer fell silent. Each call of this is answered with one [`Heard::Turn`].
     fn turn_ended(&self);
 
-    /// The next report. It may be dropped and asked for again without loss. An error ends the listening: open
-    /// another.
+    /// The next report. The future may be dropped and requested again without loss. After an error, start
+    /// listening anew.
     fn next(&self) -> Answer<'_, Result<Heard, ProviderError>>;
 }
 
-/// Something to be said.
+/// A text to speak.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpeakOrder {
-    /// A sentence or two.
+    /// One or two sentences.
     pub text: String,
     /// An id of `GET /v1/voices`; empty for the default one.
     pub voice: String,
@@ -85,24 +83,24 @@ pub trait Synthesiser: Send + Sync {
     /// Its name in the settings.
     fn name(&self) -> &str;
 
-    /// Whether what it says stays in India.
+    /// Whether the texts it receives stay in India.
     fn resident(&self) -> bool;
 
-    /// Whether it speaks the language of this code.
+    /// Whether it speaks the language with this code.
     fn speaks(&self, language: &str) -> bool;
 
-    /// Voices beside the built-in ones: id, name, gender (`female`, `male`).
+    /// Voices in addition to the built-in ones: id, name, gender (`female`, `male`).
     fn voices(&self) -> Vec<(String, String, String)>;
 
     /// Starts to speak.
     fn speak(&self, order: SpeakOrder) -> Answer<'_, Result<Box<dyn Speaking>, ProviderError>>;
 
-    /// Whether it can be used now, in a few words for a person.
+    /// Whether it is usable now, as a short text for a person.
     fn check(&self) -> Answer<'_, Result<String, ProviderError>>;
 }
 
-/// Sound on its way. Dropping it stops the synthesis.
+/// Sound being synthesised. Dropping it stops the synthesis.
 pub trait Speaking: Send {
-    /// The next samples, of any number; none after the last.
+    /// The next samples, any number of them; `None` after the last.
     fn next(&mut self) -> Answer<'_, Option<Result<Vec<i16>, ProviderError>>>;
 }

@@ -14,17 +14,17 @@ fn new() -> ScheduledCall {
     schedule(NOON, NOON).unwrap()
 }
 
-fn play(call: ScheduledCall, events: &[(Event, Timestamp)]) -> Step {
-    let mut last = Step { next: call, action: None, verdict: Verdict::Applied };
+fn play(call: ScheduledCall, events: &[(Event, Timestamp)]) -> Transition {
+    let mut last = Transition { next: call, action: None, outcome: EventOutcome::Applied };
     for (event, now) in events {
         last = step(&last.next, *event, *now);
-        assert_eq!(last.verdict, Verdict::Applied, "{event:?}");
+        assert_eq!(last.outcome, EventOutcome::Applied, "{event:?}");
     }
     last
 }
 
 #[track_caller]
-fn assert_is(step: &Step, status: Status, reason: Option<&str>, attempts: u8, next: Option<Timestamp>) {
+fn assert_is(step: &Transition, status: Status, reason: Option<&str>, attempts: u8, next: Option<Timestamp>) {
     let call = &step.next;
     assert_eq!(
         (call.status, call.reason.map(Reason::as_str), call.attempts, call.next_attempt_at),
@@ -65,7 +65,7 @@ fn due_with_all_checks_passed_is_placed() {
 #[test]
 fn before_its_time_nothing_happens() {
     let call = schedule(NOON.plus(HOUR), NOON).unwrap();
-    assert_eq!(step(&call, CLEAR, NOON).verdict, Verdict::Ignored(WhyIgnored::NotDue));
+    assert_eq!(step(&call, CLEAR, NOON).outcome, EventOutcome::Ignored(WhyIgnored::NotDue));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn an_uncertain_dial_fails_and_is_never_retried() {
     let uncertain = Event::PlacementFailed(PlacementFailure::Uncertain);
     let failed = play(new(), &[(CLEAR, NOON), (uncertain, NOON)]);
     assert_is(&failed, Status::Failed, Some("possibly_placed"), 1, None);
-    assert_eq!(step(&failed.next, CLEAR, NOON.plus(HOUR)).verdict, Verdict::Ignored(WhyIgnored::Over));
+    assert_eq!(step(&failed.next, CLEAR, NOON.plus(HOUR)).outcome, EventOutcome::Ignored(WhyIgnored::Over));
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn dialled_and_ended_calls_are_not_cancellable() {
     let cancelled = play(new(), &[(Event::Cancel, NOON)]).next;
     for call in [dialling, placed, failed, cancelled] {
         let refused = step(&call, Event::Cancel, NOON);
-        assert_eq!((refused.verdict, refused.next), (Verdict::NotCancellable, call));
+        assert_eq!((refused.outcome, refused.next), (EventOutcome::NotCancellable, call));
     }
 }
 
@@ -197,7 +197,7 @@ fn a_revoked_key_cancels_what_waits_and_stops_no_dial_under_way() {
     let revoked = Event::Due(DueFacts { key_revoked: true, block: Some(Gate::Dnd), ..DueFacts::CLEAR });
     assert_is(&play(new(), &[(revoked, NOON)]), Status::Cancelled, Some("api_key_revoked"), 0, None);
     let dialling = play(new(), &[(CLEAR, NOON)]).next;
-    assert_eq!(step(&dialling, Event::KeyRevoked, NOON).verdict, Verdict::Ignored(WhyIgnored::Dialling));
+    assert_eq!(step(&dialling, Event::KeyRevoked, NOON).outcome, EventOutcome::Ignored(WhyIgnored::Dialling));
     let refused = play(dialling, &[(REFUSED_BY_PROVIDER, NOON)]).next;
     assert_is(
         &play(refused, &[(revoked, NOON.plus(RETRY_AFTER))]),
@@ -223,12 +223,15 @@ fn a_full_minute_moves_it_to_the_next_without_a_try() {
 #[test]
 fn late_and_repeated_answers_change_nothing() {
     let dialling = play(new(), &[(CLEAR, NOON)]).next;
-    assert_eq!(step(&dialling, CLEAR, NOON).verdict, Verdict::Ignored(WhyIgnored::Dialling));
-    assert_eq!(step(&new(), Event::Placed, NOON).verdict, Verdict::Ignored(WhyIgnored::NotDialling));
-    assert_eq!(step(&new(), REFUSED_BY_PROVIDER, NOON).verdict, Verdict::Ignored(WhyIgnored::NotDialling));
+    assert_eq!(step(&dialling, CLEAR, NOON).outcome, EventOutcome::Ignored(WhyIgnored::Dialling));
+    assert_eq!(step(&new(), Event::Placed, NOON).outcome, EventOutcome::Ignored(WhyIgnored::NotDialling));
+    assert_eq!(
+        step(&new(), REFUSED_BY_PROVIDER, NOON).outcome,
+        EventOutcome::Ignored(WhyIgnored::NotDialling)
+    );
     let placed = play(dialling, &[(Event::Placed, NOON)]).next;
     for event in [CLEAR, Event::Placed, REFUSED_BY_PROVIDER, Event::Erased, Event::KeyRevoked] {
-        assert_eq!(step(&placed, event, NOON).verdict, Verdict::Ignored(WhyIgnored::Over));
+        assert_eq!(step(&placed, event, NOON).outcome, EventOutcome::Ignored(WhyIgnored::Over));
     }
 }
 
@@ -276,7 +279,7 @@ proptest! {
             let step = step(&call, event, now);
             let over = call.status != Status::Scheduled;
             prop_assert!(!over || step.next == call, "what is over stays as it is");
-            prop_assert!(step.verdict == Verdict::Applied || (step.next == call && step.action.is_none()));
+            prop_assert!(step.outcome == EventOutcome::Applied || (step.next == call && step.action.is_none()));
             prop_assert!(step.next.attempts <= MAX_TRIES);
             prop_assert_eq!(step.next.next_attempt_at.is_some(), step.next.status == Status::Scheduled && !step.next.dialling);
             if step.action == Some(Action::Place) {

@@ -1,13 +1,13 @@
-//! Sounds that a listener makes while somebody else speaks.
+//! Backchannel: what a listener says while somebody else speaks.
 
 use std::sync::LazyLock;
 
 use super::matching::{Patterns, fold};
 
-/// Most words that are still a sound of listening: `haan haan theek hai ji`.
+/// Most words of a backchannel: `haan haan theek hai ji`.
 const MOST: usize = 5;
 
-/// One a place; what is said must be made of these alone.
+/// The words of a backchannel; it has no others.
 const SOUNDS: &str = "
     hm~|hmm~|mm~|mhm|uhhuh|uh|huh|ah|aah|oh|oho|ooh|um|er|erm|aha|ahem|ehem|cough|coughs|coughing|laughs|laughter|noise|sigh|breath|sneeze|inaudible|music|silence
     ok|okay|okey|k|right|yes|yeah|yep|yup|ya|yah|sure|fine|good|great|nice|cool|alright|see|i|hello
@@ -25,12 +25,13 @@ const SOUNDS: &str = "
 
 static LISTENING: LazyLock<Patterns> = LazyLock::new(|| Patterns::read(SOUNDS, &[]));
 
-/// Whether the words are only a sign of listening (or a cough written out, or nothing at all): the agent goes
-/// on speaking. `language` is that of the agent; signs of every language are known, because people mix. `yes`
-/// and `haan` are signs while the agent speaks and answers when it has asked: the caller decides which it is.
+/// Whether the words are only a backchannel (or a transcribed cough, or nothing at all), so that the agent
+/// goes on speaking. `language` is that of the agent; the words of every language count, because people mix
+/// languages. `yes` and `haan` are backchannels while the agent speaks and answers when it has asked a
+/// question: the caller decides which it is.
 pub fn backchannel(text: &str, language: &str) -> bool {
-    // A single `ho` or `aa` is a sign in one language and nothing elsewhere: never a reason to stop speaking,
-    // so the language makes no difference here.
+    // A single `ho` or `aa` is a backchannel in one language and means nothing in the others. It is never a
+    // reason to stop speaking, so the language makes no difference here.
     let _ = language;
     let words = fold(text);
     words.len() <= MOST && words.iter().all(|word| LISTENING.is(std::slice::from_ref(word)))

@@ -1,13 +1,13 @@
-//! Words as they sound, and phrases to look for in them. Transliteration has no spelling: `fone mat karo`,
-//! `phone math karoo` and `फ़ोन मत करो`, `फोन मत करो` differ for the eye only. Both the text and the phrases
-//! go through the same folding, so that a table needs one spelling.
+//! Phrase matching that ignores differences of spelling. Transliteration has no fixed spelling: `fone mat
+//! karo`, `phone math karoo`, `फ़ोन मत करो` and `फोन मत करो` are the same words. Texts and phrases are folded
+//! in the same way, so that a table needs only one spelling of each phrase.
 
 use crate::conversation::words::words;
 
 /// Most words that a gap (`*`) stands for.
 const GAP: usize = 2;
-/// Words looked at in one text: what is said in a turn is short, and a chat message of any length costs no
-/// more than this.
+/// Most words of a text that are examined. What is said in a turn is short, and this limits the cost of a
+/// long chat message.
 const MOST_WORDS: usize = 400;
 
 /// The words of a text, each in its folded spelling: lower case, no punctuation, doubled letters once,
@@ -49,7 +49,7 @@ fn replace_last(text: &mut String, letter: char) {
     text.push(letter);
 }
 
-/// A letter without what writers leave out or confuse; none for signs that are dropped.
+/// The folded form of a letter; `None` for a sign that is dropped.
 fn plain(letter: char) -> Option<char> {
     let code = u32::from(letter);
     if !(0x0900..0x0D80).contains(&code) {
@@ -59,8 +59,8 @@ fn plain(letter: char) -> Option<char> {
             other => other,
         });
     }
-    // The nine blocks are laid out alike: nukta at 3C, nasal signs at 01 and 02, long i and u after the short
-    // ones.
+    // The nine Unicode blocks have the same layout: nukta at 3C, nasal signs at 01 and 02, long i and u after
+    // the short ones.
     let place = code & 0x7F;
     let nasal_is_weak = matches!(code & !0x7F, 0x0900 | 0x0A00 | 0x0A80 | 0x0B00) || code == 0x0981;
     match place {
@@ -72,22 +72,22 @@ fn plain(letter: char) -> Option<char> {
     }
 }
 
-/// One place of a phrase.
+/// One position of a phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
-    /// One of these words; a word that ended in `~` in the table stands for all that begin so.
+    /// One of these words. A word that ends in `~` in the table matches every word that begins with it.
     Word { any: Vec<(String, bool)>, optional: bool },
-    /// Up to [`GAP`] words of any kind.
+    /// Up to [`GAP`] arbitrary words.
     Gap,
 }
 
-/// A phrase with alternatives: words in order, `a|b` for either, `a?` (or `a|b?`) for one that may be
-/// missing, `stem~` for any ending, `*` for up to two words of any kind.
+/// A phrase with alternatives: words in order, `a|b` for either, `a?` (or `a|b?`) for an optional word,
+/// `stem~` for any ending, `*` for up to two arbitrary words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern(Vec<Place>);
 
 impl Pattern {
-    /// Reads a phrase as the type describes; `sets` are names (`$C`) for lists of alternatives.
+    /// Reads a phrase in this notation; `sets` are names (`$C`) for lists of alternatives.
     pub fn read(phrase: &str, sets: &[(&str, &str)]) -> Self {
         let place = |written: &str| {
             if written == "*" {
@@ -106,7 +106,7 @@ impl Pattern {
         Self(phrase.split_whitespace().map(place).collect())
     }
 
-    /// Where the phrase stands in folded words: first word and the one after the last.
+    /// The position of the phrase in folded words: its first word and the one after its last.
     pub fn find(&self, words: &[String]) -> Option<(usize, usize)> {
         (0..words.len()).find_map(|start| end(&self.0, words, start).map(|end| (start, end)))
     }
@@ -122,8 +122,8 @@ fn alternative(written: &str) -> (String, bool) {
     (fold(stem).concat(), open)
 }
 
-/// The end of a phrase that begins here. Phrases are a handful of places long, so trying every way costs
-/// nothing.
+/// The end of a phrase that begins here. Phrases have only a few positions, so trying every alternative is
+/// cheap.
 fn end(places: &[Place], words: &[String], at: usize) -> Option<usize> {
     let Some((place, rest)) = places.split_first() else { return Some(at) };
     match place {
@@ -144,7 +144,7 @@ fn end(places: &[Place], words: &[String], at: usize) -> Option<usize> {
 pub struct Patterns(Vec<Pattern>);
 
 impl Patterns {
-    /// Reads a table: a phrase a line.
+    /// Reads a table with one phrase on each line.
     pub fn read(table: &str, sets: &[(&str, &str)]) -> Self {
         Self(
             table
@@ -156,17 +156,17 @@ impl Patterns {
         )
     }
 
-    /// Where the first of the phrases that occurs stands.
+    /// The position of the first phrase of the table that occurs.
     pub fn find(&self, words: &[String]) -> Option<(usize, usize)> {
         self.0.iter().find_map(|pattern| pattern.find(words))
     }
 
-    /// All phrases that occur, each with its first place.
+    /// The first position of each phrase that occurs.
     pub fn find_all<'a>(&'a self, words: &'a [String]) -> impl Iterator<Item = (usize, usize)> + 'a {
         self.0.iter().filter_map(|pattern| pattern.find(words))
     }
 
-    /// Whether one of the phrases is all that was said.
+    /// Whether the words are one of the phrases and nothing else.
     pub fn is(&self, words: &[String]) -> bool {
         self.0.iter().any(|pattern| pattern.is(words))
     }

@@ -1,18 +1,17 @@
-//! Rules about spoken words, pure: what a person means by a few of them, and where a text may be cut for a
-//! voice.
+//! Pure rules about spoken words: what common phrases mean, and where a text may be split for a voice.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `matching` | spellings folded to one, and phrases with alternatives and gaps; everything below reads text through it |
+//! | `matching` | phrases with alternatives and gaps, matched regardless of spelling; the files below use it |
 //! | `opt_out` | «do not call me again» in eleven languages; `opt_out/*` are its phrases |
-//! | `intents` | the other few things that every call has to understand: busy, not interested, wrong number, a person please |
-//! | `backchannel` | `haan`, `hmm`, a cough: sounds of a listener that do not interrupt |
-//! | `unfinished` | whether more is to come: used to wait longer before a turn is taken as ended |
+//! | `intents` | the other intents that every call has to understand: busy, not interested, wrong number, a person please |
+//! | `backchannel` | `haan`, `hmm`, a cough: words of a listener that do not interrupt |
+//! | `unfinished` | whether the speaker is likely to go on, so that the end of the turn is awaited longer |
 //! | `voicemail` | what answering machines and operators' announcements say |
-//! | `sentences` | a text in pieces that a voice can speak, whole or as it is written |
+//! | `sentences` | splitting a text, complete or still being written, into pieces for a voice |
 //!
 //! Text may be in native script, in Latin letters, or mixed, as recognisers and people write it. Nothing here
-//! fails: what is not understood is not found.
+//! fails: what is not understood does not match.
 
 mod backchannel;
 mod intents;
@@ -35,5 +34,5 @@ pub use voicemail::voicemail;
 /// The eleven languages of agents (docs/contract/agents.md#fields), by code.
 pub const LANGUAGES: [&str; 11] = ["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"];
 
-/// The same in the order of the tables.
+/// The same languages in the order of the tables.
 const LANGUAGES_IN_TABLES: [&str; 11] = ["en", "hi", "pa", "gu", "mr", "bn", "or", "ta", "te", "kn", "ml"];

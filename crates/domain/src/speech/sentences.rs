@@ -1,14 +1,14 @@
-//! A text in pieces that a voice can speak. A voice that gets a sentence at a time begins sooner and breathes
-//! where a person would.
+//! Splitting a text into pieces for a voice. A voice that gets one sentence at a time starts sooner and
+//! pauses where a person would.
 
-/// Characters after which the first piece of a text may end at a clause already: about two seconds of speech
-/// are enough to hide the making of the next.
+/// Characters after which the first piece of a text may end at a clause. About two seconds of speech are
+/// enough to synthesise the next piece.
 const FIRST_CLAUSE: usize = 60;
-/// Longest piece, in characters: what is longer is cut at a clause, or at a space.
+/// Longest piece, in characters. A longer one is cut at a clause or a space.
 const LONGEST: usize = 240;
-/// Characters after the longest piece that are looked at: closing quotes and what follows them.
+/// Characters beyond the longest piece that are examined: closing quotes and what follows them.
 const AFTER: usize = 16;
-/// Words with a full stop that ends no sentence.
+/// Abbreviations, whose full stop does not end a sentence.
 const ABBREVIATIONS: [&str; 34] = [
     "mr", "mrs", "ms", "dr", "prof", "sri", "shri", "smt", "st", "no", "rs", "re", "vs", "etc", "eg", "ie",
     "e.g", "i.e", "pvt", "ltd", "co", "inc", "dept", "approx", "govt", "km", "ext", "jan", "feb", "aug",
@@ -16,8 +16,8 @@ const ABBREVIATIONS: [&str; 34] = [
 ];
 const CLOSERS: &str = "\"'”’)]»";
 
-/// The speakable pieces of a text, in order: sentences by `.`, `?`, `!`, `।`, `॥` and line ends, trimmed,
-/// none blank; `4.5`, `Dr. Rao`, `e.g.` and addresses stay whole.
+/// The pieces of a text that a voice can speak, in order: sentences by `.`, `?`, `!`, `।`, `॥` and line ends,
+/// trimmed, none blank; `4.5`, `Dr. Rao`, `e.g.` and addresses stay whole.
 pub fn sentences(text: &str) -> impl Iterator<Item = String> {
     let mut splitter = SentenceSplitter { first: false, ..SentenceSplitter::default() };
     let mut pieces = splitter.push(text);
@@ -25,8 +25,8 @@ pub fn sentences(text: &str) -> impl Iterator<Item = String> {
     pieces.into_iter()
 }
 
-/// Cuts a text that is still being written: push what comes, speak what is returned. The first piece may end
-/// at a comma when it is long, so that the voice can begin.
+/// Splits a text that is still being written: push each part and speak what is returned. A long first piece
+/// may end at a comma, so that the voice can start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentenceSplitter {
     waiting: String,
@@ -45,7 +45,7 @@ impl SentenceSplitter {
         Self::default()
     }
 
-    /// Takes the next words and gives the pieces that are whole now, trimmed and not blank.
+    /// Takes the next part and returns the pieces that are now complete, trimmed and not blank.
     pub fn push(&mut self, text: &str) -> Vec<String> {
         self.waiting.push_str(text);
         let mut pieces = Vec::new();
@@ -57,7 +57,7 @@ impl SentenceSplitter {
         pieces
     }
 
-    /// What is left when no more words come; the splitter begins anew.
+    /// Returns the rest at the end of the text and resets the splitter.
     pub fn finish(&mut self) -> Option<String> {
         let mut pieces = Vec::new();
         let piece = std::mem::take(&mut self.waiting);
@@ -74,10 +74,10 @@ impl SentenceSplitter {
         }
     }
 
-    /// Where the next whole piece ends, in bytes.
+    /// Where the next complete piece ends, in bytes.
     fn cut(&self) -> Option<usize> {
-        // No piece is longer, so no more is looked at: a page of text is not read again for each of its
-        // sentences.
+        // No piece is longer, so no more is examined. Otherwise a long text would be read again for each of
+        // its sentences.
         let letters: Vec<(usize, char)> = self.waiting.char_indices().take(LONGEST + AFTER).collect();
         let mut clause = None;
         let mut space = None;
@@ -102,8 +102,8 @@ impl SentenceSplitter {
         None
     }
 
-    /// The end of a sentence whose last mark stands here, closing quotes included. A mark at the very end of
-    /// what is there may be followed by more, so it waits.
+    /// The end of a sentence whose final mark is here, including closing quotes. `None` for a mark at the end
+    /// of the text so far, because more may follow.
     fn sentence_end(&self, letters: &[(usize, char)], at: usize) -> Option<usize> {
         let &(byte, letter) = letters.get(at)?;
         if letter == '\n' {

@@ -1,11 +1,11 @@
-//! Whether somebody who fell silent is likely to go on.
+//! Whether a speaker who fell silent is likely to go on.
 
 use std::sync::LazyLock;
 
 use super::matching::{Patterns, fold};
 
-/// Last words after which more comes, in every language: conjunctions, prepositions, articles, fillers, the
-/// beginning of an answer.
+/// Last words after which more is likely, in every language: conjunctions, prepositions, articles, fillers,
+/// the beginning of an answer.
 const HANGING: &str = "
     and|but|or|so|because|cause|if|when|then|than|that|which|who|whose|with|without|to|of|for|from|at|in|on|by|about|into|as|like|also|plus|actually|basically|until|till|unless|while|although|though|since
     the|a|an|my|your|his|her|our|their|its|is|are|was|were|am|im|will|would|can|could|should|do|does|did|have|has|i|we|they|he|she|not|very|more|some|any|every|each
@@ -23,7 +23,7 @@ const HANGING: &str = "
     mariyu|leda|kani|endukante|na|naa|ante|మరియు|లేదా|కానీ|కాని|ఎందుకంటే|నా|అంటే
 ";
 
-/// Ends of a turn in more than one word after which the value comes.
+/// Phrases at the end of a turn after which a value follows.
 const BEGUN: &str = "
     number|name|address|pincode|pin|email|id|date|birthday|birth|amount|salary|income|otp|code|account|mobile|phone is|are
     my number|name|address|pincode|email|id|otp|code|account|mobile
@@ -35,7 +35,7 @@ const BEGUN: &str = "
     mera|meri|मेरा|मेरी naam|number|pata|नाम|नंबर|पता
 ";
 
-/// Digits of an Indian phone number, and of a pincode: fewer than either are likely a part.
+/// Digits of an Indian phone number and of a PIN code. Fewer digits are probably only a part.
 const PHONE_DIGITS: usize = 10;
 const PINCODE_DIGITS: usize = 6;
 
@@ -48,8 +48,8 @@ const DIGIT_WORDS: &str = "
 static SPOKEN_DIGITS: LazyLock<Patterns> = LazyLock::new(|| Patterns::read(DIGIT_WORDS, &[]));
 
 /// Whether more is likely to come: the turn ends in a conjunction, a filler, an honorific without its name,
-/// `my number is`, or a stretch of digits that is part of a number. End-pointing waits longer then.
-/// `language` is the agent's; every language is looked at.
+/// `my number is`, or digits that are part of a number. End-pointing then waits longer. `language` is the
+/// agent's; every language is checked.
 pub fn unfinished(text: &str, language: &str) -> bool {
     let trimmed = text.trim_end();
     if trimmed.ends_with("...") || trimmed.ends_with(['…', ',', '-', ':']) {
@@ -68,14 +68,14 @@ pub fn unfinished(text: &str, language: &str) -> bool {
         || part_of_a_number(&words)
 }
 
-/// Words that hang at the end of a sentence and are an answer alone: `to` is not, `par` is not, but a bare
-/// filler of agreement is.
+/// Words that are unfinished at the end of a sentence but are an answer when said alone, such as a filler of
+/// agreement.
 fn complete_alone(word: &str, language: &str) -> bool {
     matches!(word, "hm" | "ha" | "hu") || language == "mr" && word == "pan"
 }
 
-/// Ends in digits said one after the other, three to five or seven to nine of them: neither an amount nor
-/// whole.
+/// Whether it ends in three to five or seven to nine digits spoken one by one, which are neither an amount
+/// nor a complete number.
 fn part_of_a_number(words: &[String]) -> bool {
     let spoken = |word: &&String| {
         SPOKEN_DIGITS.is(std::slice::from_ref(*word)) || word.chars().all(|letter| letter.is_ascii_digit())

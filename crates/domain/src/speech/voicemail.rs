@@ -1,4 +1,4 @@
-//! What is said by machines that answer: voicemail greetings and the announcements of Indian operators.
+//! What answering machines say: voicemail greetings and the announcements of Indian operators.
 
 use std::sync::LazyLock;
 
@@ -72,7 +72,7 @@ const PHRASES: &str = "
 ";
 
 static MACHINES: LazyLock<Patterns> = LazyLock::new(|| Patterns::read(PHRASES, &[]));
-/// What only a person says, however much of the rest sounds like a machine: `I am busy, please call again
+/// Phrases that only a person says, even if the rest sounds like a machine: `I am busy, please call again
 /// later`.
 const PEOPLE: &str = "
     i am|was|have|need|want
@@ -84,7 +84,7 @@ const PEOPLE: &str = "
     stop|dont
 ";
 static PERSONS: LazyLock<Patterns> = LazyLock::new(|| Patterns::read(PEOPLE, &[]));
-/// These are a machine's whoever says `I` around them.
+/// Phrases that only a machine says, even if `I` occurs near them.
 const CERTAIN: &str = "
     leave|record a|your|me * message
     after|at the tone|beep

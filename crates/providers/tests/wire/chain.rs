@@ -109,7 +109,7 @@ async fn what_is_kept_for_the_next_recogniser_is_half_a_minute() {
     let standing = Fake::Deepgram.start(usize::MAX, Log::new()).await;
     let set = set(&to_text(vec![Fake::Sarvam.section(&breaking.url), Fake::Deepgram.section(&standing.url)]));
     let listening = listen(&*set.to_text).await.unwrap();
-    // This test's only thread lets nobody run before all of it is written down.
+    // This test has one thread, so nothing else runs before all of it is noted.
     feed(&*listening, 60 * 8000);
     log.seen(|line| line.contains("hung up after")).await;
     listening.turn_ended();
@@ -149,7 +149,7 @@ async fn a_voice_that_fails_before_its_first_sample_is_replaced() {
     let mut speaking = speak(&*set.from_text, "! hang up").await.unwrap();
     assert_eq!(hear(&mut *speaking).await.unwrap_err().provider, "elevenlabs");
     assert_eq!(figure(&set, Role::FromText, "cartesia").faults, [(ProviderFault::Unreachable, 1)]);
-    // No letters: nobody is asked.
+    // Without letters no provider is asked.
     assert_eq!(hear(&mut *speak(&*set.from_text, " … ").await.unwrap()).await, Ok(vec![]));
 }
 

@@ -1,4 +1,4 @@
-//! A bucket that verifies every signature by itself.
+//! A bucket that verifies every signature independently.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -152,7 +152,7 @@ async fn failures_of_the_service_are_failures() {
         soon(bucket(&slow.url, "bucket", SECRET).get("a")).await.unwrap_err().fault,
         ProviderFault::Limited
     );
-    // The answer breaks off: half a recording is none.
+    // The answer breaks off: half a recording does not count.
     let half = Server::answering("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf").await;
     assert_eq!(
         soon(bucket(&half.url, "bucket", SECRET).get("a")).await.unwrap_err().fault,

@@ -255,7 +255,7 @@ async fn a_warm_connection_that_has_died_is_replaced() {
                 say(fake, &mut conn, &first.id, &bytes(&sound(&first.text))).await;
                 done(fake, &mut conn, &first.id).await;
                 if number == 0 {
-                    // Dies only when it is used again: nothing tells the client before.
+                    // It dies only when it is used again: nothing tells the client earlier.
                     asked(fake, &mut conn, false, &log).await;
                     log.add("died");
                 } else {

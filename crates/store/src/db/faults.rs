@@ -1,9 +1,11 @@
-//! A store that fails on purpose. The simulation (`docs/simulation.md`) puts it between the service and its
-//! transactions; nothing else makes one.
+//! A store that fails on purpose, for tests only: the simulation (`docs/simulation.md`) lets transactions
+//! fail, and the test of the tenant filters (`tests/it/tenants.rs`) changes statements.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use super::{DbError, Tx};
 
@@ -13,10 +15,10 @@ pub type Place = &'static Location<'static>;
 /// An answer that may take its time. One that never comes is a process that ended here.
 pub type Pause<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What becomes of one transaction.
+/// What happens to one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fate {
-    /// It goes as it goes.
+    /// Nothing is done to it.
     Untouched,
     /// It runs and is rolled back in the end; its caller hears this.
     Refused(DbError),
@@ -24,24 +26,46 @@ pub enum Fate {
     Unheard,
 }
 
-/// Decides what goes wrong.
+/// Decides what goes wrong. Without a method of its own, nothing does.
 pub trait Faults: Send + Sync {
     /// Asked before each transaction, on its caller's task.
-    fn before(&self, place: Place) -> Pause<'_, Fate>;
+    fn before(&self, _: Place) -> Pause<'_, Fate> {
+        Box::pin(std::future::ready(Fate::Untouched))
+    }
 
     /// Told after each transaction, before its caller hears of it; `stored` says whether it was committed.
-    fn after(&self, place: Place, stored: bool) -> Pause<'_, ()>;
+    fn after(&self, _: Place, _stored: bool) -> Pause<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 
     /// Asked before each read; an error is its answer.
-    fn read(&self, place: Place) -> Option<DbError>;
+    fn read(&self, _: Place) -> Option<DbError> {
+        None
+    }
+
+    /// Asked before each statement; what it returns runs instead.
+    fn statement<'a>(&self, sql: &'a str) -> Cow<'a, str> {
+        sql.into()
+    }
 }
 
-/// The closure as it ends on a store that refuses it: what it wrote is rolled back.
+/// The statement that runs instead of this one.
+pub(super) fn statement<'a>(faults: Option<&dyn Faults>, sql: &'a str) -> Cow<'a, str> {
+    match faults {
+        Some(faults) => faults.statement(sql),
+        None => sql.into(),
+    }
+}
+
+/// The closure with faulty statements, and as it ends on a store that refuses it: what it wrote is rolled
+/// back.
 pub(super) fn under<T, E: From<DbError>>(
+    faults: Arc<dyn Faults>,
     fate: Fate,
     mut work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
 ) -> impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static {
     move |tx| {
+        tx.faults = Some(faults.clone());
         let done = work(tx)?;
         match &fate {
             Fate::Refused(why) => Err(why.clone().into()),

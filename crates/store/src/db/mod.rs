@@ -17,7 +17,7 @@ mod value;
 use std::collections::BTreeMap;
 use std::panic::Location;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use domain::secret::Secret;
 
@@ -113,6 +113,19 @@ impl StoreMetrics {
             conflicts: Counter::default(),
         }
     }
+
+    /// Adds them to the figures of a process.
+    pub fn register(&self, registry: &mut prometheus_client::registry::Registry) {
+        registry.register("store_commit_seconds", "Time of one commit", self.commit_seconds.clone());
+        registry.register("store_batch_size", "Transactions that shared one commit", self.batch_size.clone());
+        registry.register("store_queued", "Transactions that wait for a writer", self.queued.clone());
+        registry.register("store_connections_in_use", "Connections in use", self.in_use.clone());
+        registry.register(
+            "store_conflicts",
+            "Transactions that ran again after a conflict",
+            self.conflicts.clone(),
+        );
+    }
 }
 
 /// Rows that one statement of [`Tx::insert_all`] inserts at most. Who writes very many does so by as many at
@@ -138,7 +151,7 @@ pub(crate) fn places(rows: usize, width: usize) -> Arc<str> {
 pub struct Store {
     engine: Arc<Engine>,
     metrics: StoreMetrics,
-    faults: Option<Arc<dyn Faults>>,
+    faults: Arc<OnceLock<Arc<dyn Faults>>>,
 }
 
 enum Engine {
@@ -151,6 +164,7 @@ pub struct Tx<'a> {
     session: Session<'a>,
     wakes: u32,
     after: Vec<Box<dyn FnOnce() + Send>>,
+    faults: Option<Arc<dyn Faults>>,
 }
 
 enum Session<'a> {
@@ -194,6 +208,12 @@ impl Aftermath {
     }
 }
 
+impl<'a> Tx<'a> {
+    fn new(session: Session<'a>) -> Self {
+        Self { session, wakes: 0, after: Vec::new(), faults: None }
+    }
+}
+
 impl Tx<'_> {
     fn aftermath(self) -> Aftermath {
         Aftermath { wakes: self.wakes, after: self.after }
@@ -201,6 +221,7 @@ impl Tx<'_> {
 
     /// Runs a statement and says how many rows it changed.
     pub fn exec(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, DbError> {
+        let sql = &*faults::statement(self.faults.as_deref(), sql);
         match &mut self.session {
             Session::Sqlite(conn) => sqlite::exec(conn, sql, params),
             Session::Behind(behind) => sqlite::exec(&*behind.settled()?, sql, params),
@@ -213,6 +234,7 @@ impl Tx<'_> {
     /// closure goes on, at the latest before the next read or the commit. Its error may show in a later
     /// statement or at the end.
     pub fn later(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), DbError> {
+        let sql = &*faults::statement(self.faults.as_deref(), sql);
         match &mut self.session {
             Session::Sqlite(conn) => sqlite::exec(conn, sql, params).map(|_| ()),
             Session::Behind(behind) => behind.later(sql, params, None),
@@ -224,7 +246,9 @@ impl Tx<'_> {
     /// same as [`Tx::later`].
     pub fn must(&mut self, sql: &str, params: &[Value<'_>], must: Must) -> Result<(), DbError> {
         match &mut self.session {
-            Session::Behind(behind) => behind.later(sql, params, Some(must)),
+            Session::Behind(behind) => {
+                behind.later(&faults::statement(self.faults.as_deref(), sql), params, Some(must))
+            }
             Session::Sqlite(_) | Session::Postgres(_) => {
                 self.exec(sql, params).and_then(|changed| check(changed, Some(&must)))
             }
@@ -298,6 +322,7 @@ impl Tx<'_> {
         params: &[Value<'_>],
         map: impl FnMut(&Row<'_>) -> Result<T, DbError>,
     ) -> Result<Vec<T>, DbError> {
+        let sql = &*faults::statement(self.faults.as_deref(), sql);
         match &mut self.session {
             Session::Sqlite(conn) => sqlite::all(conn, sql, params, map),
             Session::Behind(behind) => sqlite::all(&*behind.settled()?, sql, params, map),
@@ -357,13 +382,15 @@ impl Store {
                 Engine::Postgres(postgres::Postgres::open(&server, *connections, on_wake, metrics.clone())?)
             }
         };
-        Ok(Self { engine: Arc::new(engine), metrics, faults: None })
+        Ok(Self { engine: Arc::new(engine), metrics, faults: Arc::default() })
     }
 
-    /// The same store, failing as `faults` decides: for the simulation.
-    #[must_use]
-    pub fn with_faults(self, faults: Arc<dyn Faults>) -> Self {
-        Self { faults: Some(faults), ..self }
+    /// From now on this store and its clones fail as `faults` decides: for tests.
+    ///
+    /// # Panics
+    /// If something decides already.
+    pub fn fail_as(&self, faults: Arc<dyn Faults>) {
+        assert!(self.faults.set(faults).is_ok(), "the faults of a store are set once");
     }
 
     /// Figures for `/metrics`.
@@ -413,9 +440,9 @@ impl Store {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        let Some(faults) = &self.faults else { return self.run(work, alone).await };
+        let Some(faults) = self.faults.get() else { return self.run(work, alone).await };
         let fate = faults.before(place).await;
-        let answer = self.run(faults::under(fate.clone(), work), alone).await;
+        let answer = self.run(faults::under(faults.clone(), fate.clone(), work), alone).await;
         faults.after(place, answer.is_ok()).await;
         match fate {
             Fate::Unheard => {
@@ -451,15 +478,23 @@ impl Store {
         E: From<DbError> + Send + 'static,
     {
         let place = Location::caller();
-        let refused = self.faults.as_ref().and_then(|faults| faults.read(place));
         async move {
-            if let Some(why) = refused {
-                return Err(why.into());
+            let Some(faults) = self.faults.get() else { return self.look(work).await };
+            match faults.read(place) {
+                Some(why) => Err(why.into()),
+                None => self.look(faults::under(faults.clone(), Fate::Untouched, work)).await,
             }
-            match &*self.engine {
-                Engine::Sqlite(engine) => engine.read(work),
-                Engine::Postgres(engine) => engine.read(work).await,
-            }
+        }
+    }
+
+    async fn look<T, E>(&self, work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        match &*self.engine {
+            Engine::Sqlite(engine) => engine.read(work),
+            Engine::Postgres(engine) => engine.read(work).await,
         }
     }
 
@@ -477,9 +512,12 @@ impl Store {
             return self.read(work).await;
         }
         let store = self.clone();
-        let read = move || match &*store.engine {
-            Engine::Sqlite(engine) => engine.read(work),
-            Engine::Postgres(_) => Err(DbError::Internal("the engine changed".into()).into()),
+        let read = move || match (&*store.engine, store.faults.get()) {
+            (Engine::Sqlite(engine), None) => engine.read(work),
+            (Engine::Sqlite(engine), Some(faults)) => {
+                engine.read(faults::under(faults.clone(), Fate::Untouched, work))
+            }
+            (Engine::Postgres(_), _) => Err(DbError::Internal("the engine changed".into()).into()),
         };
         match tokio::task::spawn_blocking(read).await {
             Ok(answer) => answer,

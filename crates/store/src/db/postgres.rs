@@ -293,7 +293,7 @@ type Outcome<T, E> = std::thread::Result<Result<(T, Aftermath), E>>;
 
 fn run<T, E>(tx: &mut PgTx, work: &mut impl FnMut(&mut Tx<'_>) -> Result<T, E>) -> Outcome<T, E> {
     catch_unwind(AssertUnwindSafe(|| {
-        let mut tx = Tx { session: Session::Postgres(tx), wakes: 0, after: Vec::new() };
+        let mut tx = Tx::new(Session::Postgres(tx));
         let value = work(&mut tx)?;
         Ok((value, tx.aftermath()))
     }))

@@ -100,7 +100,7 @@ impl Sqlite {
                 Ok(session) => session,
                 Err(why) => return finish(Ok(Err(why.into())), Aftermath::default(), send),
             };
-            let mut tx = Tx { session, wakes: 0, after: Vec::new() };
+            let mut tx = Tx::new(session);
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 let value = work(&mut tx)?;
                 tx.settle()?;
@@ -125,7 +125,7 @@ impl Sqlite {
         self.metrics.in_use.inc();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             conn.execute_batch("begin").map_err(classify)?;
-            let mut tx = Tx { session: Session::Sqlite(&conn), wakes: 0, after: Vec::new() };
+            let mut tx = Tx::new(Session::Sqlite(&conn));
             let answer = work(&mut tx);
             conn.execute_batch("commit").map_err(classify)?;
             answer

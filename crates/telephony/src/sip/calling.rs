@@ -9,8 +9,7 @@ use rsipstack::transaction::transaction::{TransactionEvent, TransactionEventSend
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::actor::{Actor, Mail, Sent, pump, until};
-use super::auth;
+use super::actor::{Actor, Input, Mail, Next, Sent, pump};
 use super::leg::{Command, EndedBy, LegEvent};
 use super::message::{header, lists, made_up, parameter, q850, retry_after, sdp_body, sdp_of, value};
 use super::net::REQUEST_LIMIT;
@@ -54,12 +53,6 @@ pub(super) struct Calling {
     end_by: Option<Instant>,
 }
 
-enum Step {
-    On,
-    Talk,
-    Over,
-}
-
 impl Calling {
     pub fn new(actor: Actor, identity: Vec<Header>, first: oneshot::Sender<First>, ring: Duration) -> Self {
         let now = Instant::now();
@@ -98,27 +91,27 @@ impl Calling {
                 .into_iter()
                 .flatten()
                 .min();
-            let step = tokio::select! {
-                mail = self.actor.mailbox.recv() => match mail {
-                    Some(mail) => self.on_mail(mail).await,
-                    None => Step::Over,
-                },
-                command = self.actor.commands.recv(), if self.actor.commands_open => { self.on_command(command).await; Step::On }
-                () = until(due) => self.on_time().await,
+            let next = match self.actor.inbox.next(due).await {
+                Input::Mail(mail) => self.on_mail(mail).await,
+                Input::Command(command) => {
+                    self.on_command(command).await;
+                    Next::Wait
+                }
+                Input::Time => self.on_time().await,
             };
-            match step {
-                Step::On => {}
-                Step::Talk => {
+            match next {
+                Next::Wait => {}
+                Next::Talk => {
                     for transaction in std::mem::take(&mut self.waiting) {
                         self.actor.on_request(transaction).await;
                     }
                     // A BYE among them ends it, unless an answer to ours is waited for.
-                    if !self.actor.ended || self.actor.leave_by.is_some() {
+                    if !self.actor.goodbye.complete() {
                         self.actor.talk().await;
                     }
                     return;
                 }
-                Step::Over => return,
+                Next::Over => return,
             }
         }
     }
@@ -136,49 +129,41 @@ impl Calling {
         headers.push(header("Session-Expires", self.interval.0.to_string()));
         headers.push(header("Min-SE", self.interval.1.to_string()));
         headers.push(kind);
-        let ask = actor.dialog.ask(Method::Invite, headers, body);
-        let seq = actor.seq.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
-        let connection = match &actor.flow {
-            Some(flow) => flow.clone(),
-            None => actor.core.net.connection(&actor.hop).await?,
-        };
-        let request = actor.core.net.build(&ask, &actor.hop, seq, credentials)?;
-        let mut transaction = actor.core.net.transaction(request.clone(), &actor.hop, connection)?;
+        let ask = actor.signalling.dialog().ask(Method::Invite, headers, body);
+        let (request, mut transaction) = actor.signalling.begin(&ask, credentials).await?;
         self.attempt += 1;
         self.invite = Some(request);
         self.events = Some(transaction.tu_sender.clone());
         transaction.send().await.map_err(|error| error.to_string())?;
-        actor.work.spawn(pump(transaction, self.attempt, actor.mail.clone()));
+        actor.signalling.spawn(pump(transaction, self.attempt, actor.signalling.mail()));
         Ok(())
     }
 
-    async fn on_mail(&mut self, mail: Mail) -> Step {
+    async fn on_mail(&mut self, mail: Mail) -> Next {
         match mail {
-            Mail::Answer(attempt, _) | Mail::Gone(attempt) if attempt != self.attempt => Step::On,
+            Mail::Answer(attempt, _) | Mail::Gone(attempt) if attempt != self.attempt => Next::Wait,
             Mail::Answer(_, response) => self.on_answer(*response).await,
             Mail::Gone(_) => self.over(None, EndedBy::Transport, None, Fact::Sip(503)),
             Mail::Request(transaction) => {
                 self.waiting.push(*transaction);
                 self.waiting_by.get_or_insert(Instant::now() + OVERTAKEN);
-                Step::On
+                Next::Wait
             }
             Mail::Stop => {
                 self.give_up(EndedBy::Us).await;
-                Step::On
+                Next::Wait
             }
-            Mail::Reply(..) | Mail::Acked(_) | Mail::Cancelled => Step::On,
+            Mail::Reply(..) | Mail::Acked(_) | Mail::Cancelled => Next::Wait,
         }
     }
 
-    async fn on_answer(&mut self, response: Response) -> Step {
+    async fn on_answer(&mut self, response: Response) -> Next {
         let code = response.status_code.code();
         if made_up(&response) {
             // A 100 of that kind is our own ([`Calling::fall_silent`]).
-            return if code == 100 { Step::On } else { self.on_silence(code) };
+            return if code == 100 { Next::Wait } else { self.on_silence(code) };
         }
-        if let Some(trunk) = &self.actor.trunk {
-            trunk.alive();
-        }
+        self.actor.signalling.trunk().alive();
         self.heard = true;
         self.response_by = None;
         match response.status_code.kind() {
@@ -189,7 +174,7 @@ impl Calling {
     }
 
     /// The stack gave up: no answer, or a connection that broke while the INVITE was written.
-    fn on_silence(&mut self, code: u16) -> Step {
+    fn on_silence(&mut self, code: u16) -> Next {
         if self.given_up.is_some() || self.heard {
             return self.over(
                 None,
@@ -204,17 +189,18 @@ impl Calling {
             _ => First::Uncertain,
         };
         self.answer_first(outcome);
-        Step::Over
+        Next::Over
     }
 
-    async fn on_provisional(&mut self, response: &Response) -> Step {
+    async fn on_provisional(&mut self, response: &Response) -> Next {
         let code = response.status_code.code();
         if code > 100 {
             let tag = value(response, "To").and_then(|to| parameter(to, "tag"));
-            let routes = self.actor.dialog.routes.clone();
+            let signalling = &mut self.actor.signalling;
+            let routes = signalling.dialog().routes.clone();
             if tag.is_some() {
-                self.actor.dialog.learn(response);
-                self.actor.hear_peer();
+                signalling.dialog_mut().learn(response);
+                signalling.hear_peer();
             }
             self.acknowledge_provisional(response);
             if let Some(sdp) = sdp_of(response, &response.body)
@@ -226,7 +212,7 @@ impl Calling {
                 }
             }
             // Until the 2xx the INVITE's own route counts: CANCEL must go where the INVITE went.
-            self.actor.dialog.routes = routes;
+            self.actor.signalling.dialog_mut().routes = routes;
             // 181 and 182 say that it is on its way; 199 that one branch of a fork has ended.
             if (180..190).contains(&code) {
                 self.taken();
@@ -240,7 +226,7 @@ impl Calling {
         } else if !self.rang && self.taken_by.is_none() && self.first.is_some() {
             self.taken_by = Some(Instant::now() + TAKEN_AFTER);
         }
-        Step::On
+        Next::Wait
     }
 
     /// PRACK (RFC 3262), for a peer that demands it.
@@ -254,9 +240,8 @@ impl Calling {
         }
         self.answered_reliably = Some(number);
         let invite = value(response, "CSeq").unwrap_or_default().to_owned();
-        let ask =
-            self.actor.dialog.ask(Method::PRack, vec![header("RAck", format!("{number} {invite}"))], vec![]);
-        self.actor.send(Sent::Other, ask);
+        let headers = vec![header("RAck", format!("{number} {invite}"))];
+        self.actor.signalling.request(Sent::Other, Method::PRack, headers, vec![]);
     }
 
     fn taken(&mut self) {
@@ -265,18 +250,18 @@ impl Calling {
     }
 
     /// Somebody picked up. Any 2xx counts: the transaction has acknowledged it.
-    fn on_success(&mut self, response: &Response) -> Step {
+    fn on_success(&mut self, response: &Response) -> Next {
         let actor = &mut self.actor;
         actor.status = Some(response.status_code.code());
-        actor.dialog.learn(response);
-        actor.hear_peer();
-        actor.learn_abilities(response);
+        actor.signalling.dialog_mut().learn(response);
+        actor.signalling.hear_peer();
+        actor.session.learn(response);
         if let Some(by) = self.given_up {
             // It crossed our CANCEL.
             let fact = self.fact_given_up().unwrap_or(Fact::NoAnswer);
             self.answer_first(First::Taken);
             self.actor.bye(by, None, fact);
-            return Step::Talk;
+            return Next::Talk;
         }
         // Some gateways put the SDP into the 183 only.
         let settled = match sdp_of(response, &response.body) {
@@ -285,7 +270,7 @@ impl Calling {
         };
         match settled {
             Some(connection) => {
-                actor.refreshed(Session::settled(response, true));
+                actor.session.start(Session::settled(response, true), Instant::now());
                 actor.tell(LegEvent::Answered(connection));
                 if connection.held {
                     actor.tell(LegEvent::Held(true));
@@ -294,13 +279,13 @@ impl Calling {
             None => actor.bye(EndedBy::Us, None, Fact::AgentFailed),
         }
         self.answer_first(First::Taken);
-        Step::Talk
+        Next::Talk
     }
 
-    async fn on_refusal(&mut self, response: &Response) -> Step {
+    async fn on_refusal(&mut self, response: &Response) -> Next {
         let code = response.status_code.code();
         if self.given_up.is_none() && self.try_again(response, code).await {
-            return Step::On;
+            return Next::Wait;
         }
         self.actor.status = Some(code);
         let cause = q850(response);
@@ -316,7 +301,7 @@ impl Calling {
             let reason = format!("refused with {code}");
             let after = if code == 503 { retry_after(response) } else { None };
             self.answer_first(First::Refused { status: Some(code), reason, after });
-            return Step::Over;
+            return Next::Over;
         }
         self.over(Some(code), EndedBy::Them, cause, fact)
     }
@@ -328,10 +313,7 @@ impl Calling {
         let mut credentials: Vec<Header> = Vec::new();
         match code {
             401 | 407 if self.attempt < 4 => {
-                let login = self.actor.trunk.as_ref().and_then(|trunk| trunk.login.clone());
-                credentials = login
-                    .map(|login| auth::answer(response, invite, &login, self.challenged))
-                    .unwrap_or_default();
+                credentials = self.actor.signalling.answer_challenge(response, invite, self.challenged);
                 if credentials.is_empty() {
                     return false;
                 }
@@ -362,19 +344,16 @@ impl Calling {
         }
     }
 
-    fn over(&mut self, status: Option<u16>, by: EndedBy, cause: Option<u16>, fact: Fact) -> Step {
+    fn over(&mut self, status: Option<u16>, by: EndedBy, cause: Option<u16>, fact: Fact) -> Next {
         self.actor.status = status;
         self.answer_first(First::Taken);
         self.actor.end(by, cause, fact);
-        Step::Over
+        Next::Over
     }
 
     async fn on_command(&mut self, command: Option<Command>) {
         match command {
-            None => {
-                self.actor.commands_open = false;
-                self.give_up(EndedBy::Us).await;
-            }
+            None => self.give_up(EndedBy::Us).await,
             Some(Command::HangUp(done)) => {
                 self.give_up(EndedBy::Us).await;
                 let _: Result<(), ()> = done.send(());
@@ -423,19 +402,10 @@ impl Calling {
             }
         }
         let cancel = super::message::request(Method::Cancel, invite.uri.clone(), headers, vec![]);
-        let (core, hop, flow) = (self.actor.core.clone(), self.actor.hop.clone(), self.actor.flow.clone());
-        self.actor.work.spawn(async move {
-            let connection = match flow {
-                Some(flow) => Ok(flow),
-                None => core.net.connection(&hop).await,
-            };
-            if let Ok(connection) = connection {
-                drop(core.net.exchange(cancel, &hop, connection, REQUEST_LIMIT).await);
-            }
-        });
+        self.actor.signalling.cancel(cancel);
     }
 
-    async fn on_time(&mut self) -> Step {
+    async fn on_time(&mut self) -> Next {
         let now = Instant::now();
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if due(self.end_by) {
@@ -449,9 +419,9 @@ impl Calling {
                 self.actor.on_request(transaction).await;
             }
             // A callee ends an early dialog with a final answer; a BYE says the same (RFC 3261 section 15).
-            if self.actor.ended {
+            if self.actor.goodbye.told() {
                 self.answer_first(First::Taken);
-                return Step::Over;
+                return Next::Over;
             }
         }
         if due(self.response_by) {
@@ -468,7 +438,7 @@ impl Calling {
             self.give_up(EndedBy::Timeout).await;
             self.answer_first(First::Taken);
         }
-        Step::On
+        Next::Wait
     }
 
     /// Stops repeating an INVITE that nobody answers, but keeps listening: the transaction is told of a 100

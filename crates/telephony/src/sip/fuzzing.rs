@@ -1,4 +1,4 @@
-//! Bytes of strangers, read as the phone would read them: what a fuzz target calls. Nothing else does.
+//! Bytes of strangers, read as the user agent would read them: what a fuzz target calls. Nothing else does.
 
 use rsipstack::sip::{HasHeaders, SipMessage};
 
@@ -8,7 +8,7 @@ use super::timers::{Session, min_se};
 use crate::settings::Transport;
 
 /// A datagram: the message with everything that is read of it. A panic of the stack's reader counts, although
-/// the phone survives it.
+/// the user agent survives it.
 pub fn message(bytes: &[u8]) {
     let from = std::net::SocketAddr::from(([127, 0, 0, 1], 5060));
     let Some(message) = super::net::readable(bytes, from, Transport::Udp) else { return };

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::call::{EndCause, Fact};
-use rsipstack::sip::{Header, Request, Response};
+use rsipstack::sip::{Header, Request};
 use rsipstack::transaction::Transaction;
 use rsipstack::transaction::transaction::{TransactionEvent, TransactionEventSender};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::actor::{Actor, Mail, serve, until};
+use super::actor::{Actor, Input, Mail, Next, serve};
 use super::address::Hop;
 use super::dialog::Dialog;
 use super::leg::{Command, Decision, EndedBy, Leg, LegControl, LegEvent};
@@ -20,10 +20,10 @@ use super::message::{
 };
 use super::net::{REQUEST_LIMIT, carried_by};
 use super::nonces::Denied;
-use super::phone::Core;
 use super::sound::Sound;
 use super::timers::Session;
 use super::trunk::{Knock, Slot, Trunk, unknown_demands};
+use super::user_agent::Core;
 use crate::media::Ear;
 use crate::settings::{Codec, Encryption, Transport};
 
@@ -137,9 +137,9 @@ pub(super) fn invite(
         Ok(begun) => begun,
         Err(refusal) => return Some((transaction, refusal)),
     };
-    let (events, mail) = (transaction.tu_sender.clone(), actor.mail.clone());
+    let (events, mail) = (transaction.tu_sender.clone(), actor.signalling.mail());
     let mut coming = Coming::new(actor, events, request);
-    coming.actor.work.spawn(serve(transaction, mail));
+    coming.actor.signalling.spawn(serve(transaction, mail));
     // A panic there must not stop the task that reads messages; the call is then dropped, which declines it.
     if catch_unwind(AssertUnwindSafe(|| core.inbound.invite(call))).is_err() {
         tracing::error!("taking over a call that came in panicked");
@@ -213,12 +213,11 @@ fn begin(
     let dialog = dialog_of(request, &core.net.shown(&hop), transport).ok_or(400u16)?;
     let (control, commands) =
         LegControl::new(dialog.call_id.clone(), Some(trunk.settings.name.clone()), sound.clone());
-    let (mut actor, events) =
-        Actor::start(core, Some(trunk.clone()), Some(slot), sound, dialog, hop, commands);
-    actor.flow = connection.is_reliable().then_some(connection);
-    actor.knock = Some(knock);
-    actor.hear_peer();
-    actor.learn_abilities(request);
+    let (mut actor, events) = Actor::start(core, trunk, slot, sound, dialog, hop, commands);
+    actor.signalling.travels_on(connection);
+    actor.signalling.unproven(knock);
+    actor.signalling.hear_peer();
+    actor.session.learn(request);
     let (from, to) = (caller(request), called(request, trunk));
     Ok((actor, IncomingCall { control, events, from, to }))
 }
@@ -269,12 +268,6 @@ struct Coming {
     answering: Option<oneshot::Sender<Result<(), AnswerFailed>>>,
 }
 
-enum Step {
-    On,
-    Talk,
-    Over,
-}
-
 impl Coming {
     fn new(actor: Actor, transaction: TransactionEventSender, request: Request) -> Self {
         let trying_at = Some(Instant::now() + TRYING_AFTER);
@@ -283,32 +276,22 @@ impl Coming {
 
     async fn run(mut self) {
         loop {
-            let due = [self.trying_at, self.over_by, self.actor.ack_by].into_iter().flatten().min();
-            let step = tokio::select! {
-                mail = self.actor.mailbox.recv() => match mail {
-                    Some(mail) => self.on_mail(mail).await,
-                    None => Step::Over,
-                },
-                command = self.actor.commands.recv(), if self.actor.commands_open => self.on_command(command),
-                () = until(due) => self.on_time(),
+            let due = [self.trying_at, self.over_by, self.actor.goodbye.ack_by()];
+            let next = match self.actor.inbox.next(due.into_iter().flatten().min()).await {
+                Input::Mail(mail) => self.on_mail(mail).await,
+                Input::Command(command) => self.on_command(command),
+                Input::Time => self.on_time(),
             };
-            match step {
-                Step::On => {}
-                Step::Talk => return self.actor.talk().await,
-                Step::Over => return,
+            match next {
+                Next::Wait => {}
+                Next::Talk => return self.actor.talk().await,
+                Next::Over => return,
             }
         }
     }
 
     fn respond(&self, status: u16, more: Vec<Header>, body: Vec<u8>) {
-        let answer: Response = super::message::response(
-            &self.request,
-            status,
-            &self.actor.dialog.local_tag,
-            &self.actor.core.agent,
-            more,
-            body,
-        );
+        let answer = self.actor.signalling.response(&self.request, status, more, body);
         drop(self.transaction.send(TransactionEvent::Respond(answer)));
     }
 
@@ -326,7 +309,7 @@ impl Coming {
         self.actor.end(by, None, fact);
     }
 
-    async fn on_mail(&mut self, mail: Mail) -> Step {
+    async fn on_mail(&mut self, mail: Mail) -> Next {
         match mail {
             // It crossed our 200; whoever gave up ends the call with a BYE.
             Mail::Cancelled if self.answering.is_some() => {}
@@ -334,7 +317,7 @@ impl Coming {
             // Whoever forges an ACK to a refusal knows its branch, and not the tag that our answer carries
             // (RFC 3261 section 17.1.1.3).
             Mail::Acked(ack) if !self.is_ours(&ack) => {}
-            Mail::Acked(_) if self.over_by.is_some() => return Step::Over,
+            Mail::Acked(_) if self.over_by.is_some() => return Next::Over,
             Mail::Acked(ack) => {
                 if let Some(answering) = self.answering.take() {
                     return self.on_acknowledged(&ack, answering);
@@ -343,49 +326,48 @@ impl Coming {
             Mail::Stop => return self.hang_up(503),
             Mail::Request(transaction) => {
                 self.actor.on_request(*transaction).await;
-                if self.actor.ended && self.over_by.is_none() {
+                if self.actor.goodbye.told() && self.over_by.is_none() {
                     // A BYE: after our 200 nothing is owed any more, before it the INVITE is.
                     if self.answering.take().is_some() {
-                        return Step::Over;
+                        return Next::Over;
                     }
                     self.refuse(487, EndedBy::Them, Fact::Ended(EndCause::CallerHangup));
                 }
             }
             Mail::Answer(..) | Mail::Gone(_) | Mail::Reply(..) => {}
         }
-        Step::On
+        Next::Wait
     }
 
     fn is_ours(&self, ack: &Request) -> bool {
-        value(ack, "To").and_then(|to| parameter(to, "tag")) == Some(self.actor.dialog.local_tag.as_str())
+        value(ack, "To").and_then(|to| parameter(to, "tag"))
+            == Some(self.actor.signalling.dialog().local_tag.as_str())
     }
 
     /// Ends it from our side: a refusal, or after the 200 a BYE, which waits for the ACK.
-    fn hang_up(&mut self, status: u16) -> Step {
+    fn hang_up(&mut self, status: u16) -> Next {
         let fact = Fact::Ended(EndCause::ApiHangup);
         if self.answering.take().is_some() {
             self.actor.bye(EndedBy::Us, None, fact);
-            return Step::Talk;
+            return Next::Talk;
         }
         self.refuse(status, EndedBy::Us, fact);
-        Step::On
+        Next::Wait
     }
 
-    fn on_command(&mut self, command: Option<Command>) -> Step {
+    fn on_command(&mut self, command: Option<Command>) -> Next {
         match command {
-            None => {
-                self.actor.commands_open = false;
-                if self.ignored { Step::On } else { self.hang_up(480) }
-            }
+            None if self.ignored => Next::Wait,
+            None => self.hang_up(480),
             Some(Command::HangUp(done)) => {
-                let step = self.hang_up(480);
+                let next = self.hang_up(480);
                 let _: Result<(), ()> = done.send(());
-                step
+                next
             }
-            Some(Command::Refer(_) | Command::Hold(_)) => Step::On,
+            Some(Command::Refer(_) | Command::Hold(_)) => Next::Wait,
             Some(Command::Decide(decision)) => {
                 self.on_decision(decision);
-                Step::On
+                Next::Wait
             }
         }
     }
@@ -424,16 +406,16 @@ impl Coming {
             return self.refuse(488, EndedBy::Us, Fact::AgentFailed);
         };
         let mut headers = self.actor.session_headers();
-        headers.push(header("Contact", &self.actor.dialog.contact));
+        headers.push(header("Contact", &self.actor.signalling.dialog().contact));
         let (kind, body) = sdp_body(text);
         headers.push(kind);
         if let Ok(Some((session, more))) = Session::answer(&self.request) {
             headers.extend(more);
-            self.actor.refreshed(Some(session));
+            self.actor.session.start(Some(session), Instant::now());
         }
         self.trying_at = None;
         self.actor.status = Some(200);
-        self.actor.ack_by = Some(Instant::now() + REQUEST_LIMIT);
+        self.actor.goodbye.await_ack(Instant::now());
         self.answering = Some(answered);
         self.respond(200, headers, body);
     }
@@ -444,9 +426,9 @@ impl Coming {
         &mut self,
         ack: &Request,
         answered: oneshot::Sender<Result<(), AnswerFailed>>,
-    ) -> Step {
-        self.actor.ack_by = None;
-        self.actor.knock = None;
+    ) -> Next {
+        self.actor.goodbye.ack_is_settled();
+        self.actor.signalling.proven();
         let agreed = || {
             sdp_of(ack, &ack.body)
                 .and_then(|sdp| self.actor.sound.on_answer(&sdp).ok())
@@ -462,27 +444,27 @@ impl Coming {
                 self.actor.bye(EndedBy::Us, None, Fact::AgentFailed);
             }
         }
-        Step::Talk
+        Next::Talk
     }
 
-    fn on_time(&mut self) -> Step {
+    fn on_time(&mut self) -> Next {
         let now = Instant::now();
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if due(self.over_by) {
-            return Step::Over;
+            return Next::Over;
         }
         if due(self.trying_at) {
             self.trying_at = None;
             self.respond(100, vec![], vec![]);
         }
-        if due(self.actor.ack_by) {
-            self.actor.ack_by = None;
+        if due(self.actor.goodbye.ack_by()) {
+            self.actor.goodbye.ack_is_settled();
             if let Some(answering) = self.answering.take() {
                 answering.send(Err(AnswerFailed::NotAcknowledged)).ok();
             }
             self.actor.bye(EndedBy::Timeout, None, Fact::Ended(EndCause::Error));
-            return Step::Talk;
+            return Next::Talk;
         }
-        Step::On
+        Next::Wait
     }
 }

@@ -8,12 +8,12 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `phone`, `door` | sockets, who may come in, and who gets which message |
+//! | `user_agent`, `door` | sockets, who may come in, and who gets which message |
 //! | `net`, `stream` | the gate for datagrams, connections, requests with their answers |
 //! | `nonces` | the password of calls that come in |
 //! | `trunk` | OPTIONS, REGISTER, channels, addresses |
 //! | `outbound`, `calling`, `inbound` | a call until its answer |
-//! | `actor`, `requests` | a call from its answer to its end |
+//! | `actor`, `requests` | a call from its answer to its end; its parts are `signalling` (the dialog and the way of its messages), `offers` (hold, re-INVITE), `transfer`, `goodbye` (ACK and BYE) and the session timer |
 //! | `sound` | offer and answer, the line |
 //! | `outcome` | what a final answer means |
 //! | `auth`, `address`, `dialog`, `message`, `timers`, `tls` | the rules that these rest on |
@@ -28,25 +28,29 @@ mod calling;
 mod dialog;
 mod door;
 pub(crate) mod fuzzing;
+mod goodbye;
 mod inbound;
 mod leg;
 mod message;
 mod net;
 mod nonces;
+mod offers;
 mod outbound;
 pub mod outcome;
-mod phone;
 mod requests;
+mod signalling;
 mod sound;
 mod stream;
 mod timers;
 mod tls;
+mod transfer;
 mod trunk;
 pub(crate) mod unplugged;
+mod user_agent;
 
 pub use inbound::{AnswerFailed, Inbound, IncomingCall};
 pub use leg::{EndedBy, Leg, LegControl, LegEnd, LegEvent};
 pub use outbound::{Dial, DialFailed};
-pub use phone::{Figures, Phone};
 pub use sound::Connection;
 pub use trunk::TrunkHealth;
+pub use user_agent::{Figures, UserAgent};

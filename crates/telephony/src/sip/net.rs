@@ -238,7 +238,7 @@ pub(super) struct Ask {
     pub body: Vec<u8>,
 }
 
-/// The network half of a phone.
+/// The network half of a user agent.
 pub(super) struct Net {
     pub endpoint: EndpointInnerRef,
     pub gate: Arc<Gate>,
@@ -374,7 +374,7 @@ impl Net {
         connection: SipConnection,
         limit: Duration,
     ) -> Result<Response, String> {
-        // A connection that breaks brings no answer any more; a datagram's socket breaks with the phone.
+        // A connection that breaks brings no answer any more; a datagram's socket breaks with the user agent.
         let token = connection.cancel_token();
         let broken = async {
             match token {

@@ -13,9 +13,9 @@ use super::dialog::Dialog;
 use super::leg::{Leg, LegControl};
 use super::message::{header, new_tag};
 use super::net::REQUEST_LIMIT;
-use super::phone::Core;
 use super::sound::Sound;
 use super::trunk::Trunk;
+use super::user_agent::Core;
 
 /// A call to make.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ pub(super) enum First {
     Uncertain,
 }
 
-/// Tries the trunks in order (see [`super::Phone::dial`]).
+/// Tries the trunks in order (see [`super::UserAgent::dial`]).
 pub(super) async fn dial(core: &Arc<Core>, order: Dial) -> Result<Leg, DialFailed> {
     let mut reasons: Vec<String> = Vec::new();
     let mut last = None;
@@ -138,10 +138,9 @@ async fn attempt(
     let (control, commands) =
         LegControl::new(dialog.call_id.clone(), Some(trunk.settings.name.clone()), sound.clone());
     let identity = identity_headers(trunk, order, &dialog);
-    let (mut actor, events) =
-        Actor::start(core, Some(trunk.clone()), Some(slot), sound, dialog, hop, commands);
-    actor.client = true;
-    actor.flow = connection.is_reliable().then(|| connection.clone());
+    let (mut actor, events) = Actor::start(core, trunk, slot, sound, dialog, hop, commands);
+    actor.goodbye.as_caller();
+    actor.signalling.travels_on(connection);
     let (first, outcome) = oneshot::channel();
     let ring = order.ring_timeout.unwrap_or(core.settings.ring_timeout);
     core.clone().spawn_leg(Calling::new(actor, identity, first, ring).run());

@@ -7,7 +7,6 @@ use tokio::time::Instant;
 use super::actor::{Actor, serve};
 use super::leg::{EndedBy, LegEvent};
 use super::message::{ALLOW, cseq, header, parameter, q850, sdp_body, sdp_of, value};
-use super::net::REQUEST_LIMIT;
 use super::outcome;
 use super::timers::Session;
 
@@ -17,19 +16,20 @@ impl Actor {
         let request = transaction.original.clone();
         let tag = value(&request, "From").and_then(|from| parameter(from, "tag"));
         let number = cseq(&request).map(|(number, _)| number);
-        if !self.dialog.is_of(tag) || number.is_none() {
-            return self.reply(&mut transaction, 481, vec![], vec![]).await;
+        if !self.signalling.dialog().is_of(tag) || number.is_none() {
+            return self.signalling.reply(&mut transaction, 481, vec![], vec![]).await;
         }
-        if self.dialog.remote_seq.is_some_and(|last| number.is_some_and(|number| number < last)) {
-            return self.reply(&mut transaction, 500, vec![], vec![]).await;
+        let dialog = self.signalling.dialog_mut();
+        if dialog.remote_seq.is_some_and(|last| number.is_some_and(|number| number < last)) {
+            return self.signalling.reply(&mut transaction, 500, vec![], vec![]).await;
         }
-        self.dialog.remote_seq = number;
-        if self.ended && request.method != Method::Bye {
-            return self.reply(&mut transaction, 481, vec![], vec![]).await;
+        dialog.remote_seq = number;
+        if self.goodbye.told() && request.method != Method::Bye {
+            return self.signalling.reply(&mut transaction, 481, vec![], vec![]).await;
         }
         match request.method {
             Method::Bye => {
-                self.reply(&mut transaction, 200, vec![], vec![]).await;
+                self.signalling.reply(&mut transaction, 200, vec![], vec![]).await;
                 let cause = q850(&request);
                 self.end(EndedBy::Them, cause, outcome::of_bye(cause));
             }
@@ -39,27 +39,31 @@ impl Actor {
             Method::Notify => self.on_notify(transaction, &request).await,
             Method::Options => {
                 let headers = self.session_headers();
-                self.reply(&mut transaction, 200, headers, vec![]).await;
+                self.signalling.reply(&mut transaction, 200, headers, vec![]).await;
             }
             // Nobody tells our agents whom to call.
-            Method::Refer => self.reply(&mut transaction, 603, vec![], vec![]).await,
-            Method::PRack => self.reply(&mut transaction, 481, vec![], vec![]).await,
-            _ => self.reply(&mut transaction, 405, vec![header("Allow", ALLOW)], vec![]).await,
+            Method::Refer => self.signalling.reply(&mut transaction, 603, vec![], vec![]).await,
+            Method::PRack => self.signalling.reply(&mut transaction, 481, vec![], vec![]).await,
+            _ => self.signalling.reply(&mut transaction, 405, vec![header("Allow", ALLOW)], vec![]).await,
         }
     }
 
     /// Hold, resume, another address, or only a refresh.
     async fn on_reinvite(&mut self, mut transaction: Transaction, request: &Request) {
-        if self.inviting {
-            return self.reply(&mut transaction, 491, vec![], vec![]).await;
+        if self.offers.inviting() {
+            return self.signalling.reply(&mut transaction, 491, vec![], vec![]).await;
         }
         if self.status.is_none() {
-            return self.reply(&mut transaction, 500, vec![header("Retry-After", "2")], vec![]).await;
+            return self
+                .signalling
+                .reply(&mut transaction, 500, vec![header("Retry-After", "2")], vec![])
+                .await;
         }
         let timer = match Session::answer(request) {
             Ok(timer) => timer,
             Err(least) => {
                 return self
+                    .signalling
                     .reply(&mut transaction, 422, vec![header("Min-SE", least.to_string())], vec![])
                     .await;
             }
@@ -68,26 +72,26 @@ impl Actor {
             Some(offer) => match self.sound.on_offer(&offer) {
                 Ok((answer, settled)) => (answer, Some(settled)),
                 // The call goes on as it was (RFC 3261 section 14.2).
-                Err(_) => return self.reply(&mut transaction, 488, vec![], vec![]).await,
+                Err(_) => return self.signalling.reply(&mut transaction, 488, vec![], vec![]).await,
             },
             None => {
-                self.offered = true;
-                (self.sound.offer_again(self.holding), None)
+                self.offers.offer_in_answer();
+                (self.sound.offer_again(self.offers.holding()), None)
             }
         };
         let (kind, body) = sdp_body(text);
         let mut headers = self.session_headers();
-        headers.push(header("Contact", &self.dialog.contact));
+        headers.push(header("Contact", &self.signalling.dialog().contact));
         headers.push(kind);
         if let Some((session, more)) = timer {
             headers.extend(more);
-            self.refreshed(Some(session));
+            self.session.start(Some(session), Instant::now());
         }
-        self.dialog.retarget(request);
-        self.hear_peer();
-        self.reply(&mut transaction, 200, headers, body).await;
-        self.ack_by = Some(Instant::now() + REQUEST_LIMIT);
-        self.work.spawn(serve(transaction, self.mail.clone()));
+        self.signalling.dialog_mut().retarget(request);
+        self.signalling.hear_peer();
+        self.signalling.reply(&mut transaction, 200, headers, body).await;
+        self.goodbye.await_ack(Instant::now());
+        self.signalling.spawn(serve(transaction, self.signalling.mail()));
         if let Some(settled) = settled {
             self.on_settled(settled);
         }
@@ -98,33 +102,36 @@ impl Actor {
             Ok(timer) => timer,
             Err(least) => {
                 return self
+                    .signalling
                     .reply(&mut transaction, 422, vec![header("Min-SE", least.to_string())], vec![])
                     .await;
             }
         };
         let mut headers = self.session_headers();
-        headers.push(header("Contact", &self.dialog.contact));
+        headers.push(header("Contact", &self.signalling.dialog().contact));
         let mut answer = Vec::new();
         let mut change = None;
         if let Some(offer) = sdp_of(request, &request.body) {
             match self.sound.on_offer(&offer) {
-                _ if self.inviting => return self.reply(&mut transaction, 491, vec![], vec![]).await,
+                _ if self.offers.inviting() => {
+                    return self.signalling.reply(&mut transaction, 491, vec![], vec![]).await;
+                }
                 Ok((text, settled)) => {
                     let (kind, body) = sdp_body(text);
                     headers.push(kind);
                     answer = body;
                     change = Some(settled);
                 }
-                Err(_) => return self.reply(&mut transaction, 488, vec![], vec![]).await,
+                Err(_) => return self.signalling.reply(&mut transaction, 488, vec![], vec![]).await,
             }
         }
-        self.dialog.retarget(request);
-        self.hear_peer();
+        self.signalling.dialog_mut().retarget(request);
+        self.signalling.hear_peer();
         if let Some((session, more)) = timer {
             headers.extend(more);
-            self.refreshed(Some(session));
+            self.session.start(Some(session), Instant::now());
         }
-        self.reply(&mut transaction, 200, headers, answer).await;
+        self.signalling.reply(&mut transaction, 200, headers, answer).await;
         if let Some(settled) = change {
             self.on_settled(settled);
         }
@@ -133,7 +140,7 @@ impl Actor {
     async fn on_info(&mut self, mut transaction: Transaction, request: &Request) {
         let kind = value(request, "Content-Type").unwrap_or_default().to_ascii_lowercase();
         let status = if request.body.is_empty() || kind.starts_with("application/dtmf") { 200 } else { 415 };
-        self.reply(&mut transaction, status, vec![], vec![]).await;
+        self.signalling.reply(&mut transaction, status, vec![], vec![]).await;
         if status == 200
             && let Some(key) = digit(&kind, &String::from_utf8_lossy(&request.body))
         {
@@ -145,8 +152,8 @@ impl Actor {
     async fn on_notify(&mut self, mut transaction: Transaction, request: &Request) {
         let event = value(request, "Event").unwrap_or_default();
         let ours = event.split(';').next().is_some_and(|name| name.trim().eq_ignore_ascii_case("refer"));
-        self.reply(&mut transaction, if ours { 200 } else { 489 }, vec![], vec![]).await;
-        if !ours || !self.transfer {
+        self.signalling.reply(&mut transaction, if ours { 200 } else { 489 }, vec![], vec![]).await;
+        if !ours || !self.transfer.under_way() {
             return;
         }
         let over = value(request, "Subscription-State")

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use rsipstack::sip::{HasHeaders, Header, Response};
+use tokio::time::Instant;
 
 use super::message::{header, lists, value};
 
@@ -68,6 +69,69 @@ impl Session {
             "Session-Expires",
             format!("{};refresher={}", self.seconds, if self.ours { "uac" } else { "uas" }),
         )
+    }
+}
+
+/// The session timer of a call: when it is refreshed, and when it has run out.
+#[derive(Debug, Default)]
+pub(super) struct SessionTimer {
+    session: Option<Session>,
+    due: Option<Instant>,
+    /// A refresh of ours is on its way.
+    refreshing: bool,
+    takes_update: bool,
+}
+
+impl SessionTimer {
+    /// Learns from the other side's INVITE or 2xx how it can be refreshed.
+    pub fn learn(&mut self, message: &impl HasHeaders) {
+        self.takes_update = lists(message, "Allow", "UPDATE");
+    }
+
+    /// Whether the other side takes UPDATE.
+    pub fn takes_update(&self) -> bool {
+        self.takes_update
+    }
+
+    /// Starts or restarts the timer; none stops it.
+    pub fn start(&mut self, session: Option<Session>, now: Instant) {
+        self.refreshing = false;
+        self.session = session;
+        self.due = session.map(|session| now + session.due_after());
+    }
+
+    /// A re-INVITE or refresh of ours was answered with this 2xx.
+    pub fn refreshed(&mut self, answer: &Response, now: Instant) {
+        if self.session.is_some() {
+            self.start(Session::settled(answer, true).or(self.session), now);
+        }
+    }
+
+    /// A refresh of ours is on its way. If it goes unanswered, the call ends with the interval.
+    pub fn await_refresh(&mut self, now: Instant) {
+        let Some(session) = self.session else { return };
+        self.refreshing = true;
+        self.due = Some(now + Duration::from_millis(u64::from(session.seconds) * 500));
+    }
+
+    /// The header in a re-INVITE of ours.
+    pub fn header(&self) -> Option<Header> {
+        self.session.map(Session::header)
+    }
+
+    /// Whether the time has come to refresh, or to give the call up.
+    pub fn expired(&mut self, now: Instant) -> bool {
+        self.due.take_if(|due| *due <= now).is_some()
+    }
+
+    /// The session, if it is to be refreshed by this side and no refresh is on its way.
+    pub fn to_refresh(&self) -> Option<Session> {
+        self.session.filter(|session| session.ours && !self.refreshing)
+    }
+
+    /// When to look again.
+    pub fn due(&self) -> Option<Instant> {
+        self.due
     }
 }
 

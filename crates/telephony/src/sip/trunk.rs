@@ -270,7 +270,7 @@ impl Trunk {
         }
     }
 
-    /// Keeps its addresses fresh when no OPTIONS does, for as long as the phone lives: calls that come in are
+    /// Keeps its addresses fresh when no OPTIONS does, for as long as the user agent lives: calls that come in are
     /// known by them.
     pub async fn keep_resolved(self: Arc<Self>, net: Arc<Net>) {
         loop {
@@ -279,7 +279,7 @@ impl Trunk {
         }
     }
 
-    /// Asks whether it lives, for as long as the phone does.
+    /// Asks whether it lives, for as long as the user agent does.
     pub async fn probe(self: Arc<Self>, net: Arc<Net>) {
         let every = self.settings.options_interval;
         let limit = every.min(Duration::from_secs(4));
@@ -326,7 +326,7 @@ impl Trunk {
         headers
     }
 
-    /// Keeps us registered, for as long as the phone lives; unregisters when `stop` fires.
+    /// Keeps us registered, for as long as the user agent lives; unregisters when `stop` fires.
     pub async fn keep_registered(
         self: Arc<Self>,
         net: Arc<Net>,

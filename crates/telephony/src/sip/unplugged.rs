@@ -12,7 +12,7 @@ use super::net;
 use super::stream::{Frame, Incoming, LARGEST};
 use crate::settings::Transport;
 
-/// Whether the bytes are a message. The phone catches what panics in here.
+/// Whether the bytes are a message. The user agent catches what panics in here.
 pub fn readable(bytes: &[u8]) -> bool {
     read(bytes).is_some()
 }
@@ -42,7 +42,7 @@ pub fn messages(pieces: &[&[u8]]) -> Vec<Vec<u8>> {
     found
 }
 
-/// Reads a datagram as the phone does and answers it.
+/// Reads a datagram as the user agent does and answers it.
 ///
 /// What is written back is read again with the same headers and no other ones: nothing that the other side
 /// wrote becomes a line of its own.

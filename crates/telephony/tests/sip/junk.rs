@@ -79,7 +79,7 @@ pub async fn ten_thousand_datagrams_and_then_a_call() {
         let from = if number % 5 == 0 { &stranger } else { &socket };
         drop(from.send_to(&datagram(&mut random), kit.phone.local_address()));
         if number % 50 == 49 {
-            // At the pace at which they are read: what overflows in the system's buffer tries nothing.
+            // At the pace at which they are read: what overflows the system's buffer tests nothing.
             let before = kit.phone.figures().junk;
             drop(socket.send_to(b"nonsense", kit.phone.local_address()));
             super::support::until("they are read", || {

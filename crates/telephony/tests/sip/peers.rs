@@ -140,7 +140,7 @@ async fn hold_transfer_and_hang_up() {
     assert_eq!(event(&mut called).await, LegEvent::Held(true));
     calling.control.hold(false).await;
     assert_eq!(event(&mut called).await, LegEvent::Held(false));
-    // Nobody tells our phone whom to call.
+    // No stranger makes our phone call anybody.
     calling.control.refer("+919811111111").await;
     assert_eq!(event(&mut calling).await, LegEvent::TransferDone(Err(603)));
     // Both hang up at once.

@@ -59,7 +59,7 @@ async fn strangers_get_no_answer_by_any_transport() {
     for text in tries.iter().chain([&tries[0]]) {
         stranger.send_to(text.as_bytes(), phone).await.expect("sent");
     }
-    // They are judged one after the other, so nothing is owed to any but the last.
+    // They are read one after the other, so only the last may still wait for an answer.
     until("all are judged", || {
         let figures = kit.phone.figures();
         (figures.refused == tries.len() as u64 + 1).then_some(()).ok_or(format!("{figures:?}"))

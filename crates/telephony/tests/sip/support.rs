@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use telephony::media::{Ear, Engine, Tick};
 use telephony::settings::{Codec, Encryption, InboundTransport, NumberFormat, Settings, Transport, Trunk};
-use telephony::sip::{Dial, Inbound, IncomingCall, Leg, LegEnd, LegEvent, Phone};
+use telephony::sip::{Dial, Inbound, IncomingCall, Leg, LegEnd, LegEvent, UserAgent};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
@@ -89,7 +89,7 @@ impl Inbound for Queue {
 
 /// A phone with everything around it.
 pub struct Kit {
-    pub phone: Phone,
+    pub phone: UserAgent,
     pub engine: Engine,
     pub incoming: mpsc::UnboundedReceiver<IncomingCall>,
 }
@@ -111,7 +111,7 @@ impl Kit {
     ) -> Self {
         let media = telephony::media::Settings { ports: settings.rtp_ports, threads: settings.media_threads };
         let engine = Engine::start(media).expect("sound threads");
-        let phone = Phone::start(settings, engine.clone(), inbound).await.expect("a phone");
+        let phone = UserAgent::start(settings, engine.clone(), inbound).await.expect("a phone");
         Self { phone, engine, incoming }
     }
 

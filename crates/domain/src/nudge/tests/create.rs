@@ -1,4 +1,4 @@
-//! The «(create)» rows.
+//! The rows for the creation of a nudge.
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn outside_the_window_with_reject_nothing_is_created() {
     let reject = Request { outside_window: OutsideWindow::Reject, ..request(&hours) };
     let refused = Err(Refused::OutsideCallingWindow { next_window_at: Some(at("2026-11-24T09:00")) });
     assert_eq!(admit(&reject, at("2026-11-23T22:00")), refused);
-    // The time of the dial counts, not the time of the request.
+    // What counts is the time of the dial, not that of the request.
     assert_eq!(admit(&Request { scheduled_at: Some(at("2026-11-23T22:00")), ..reject }, NOON), refused);
     let tomorrow = Request { scheduled_at: Some(at("2026-11-24T10:00")), ..reject };
     assert_eq!(admit(&tomorrow, at("2026-11-23T22:00")).unwrap().nudge.status, Status::Scheduled);

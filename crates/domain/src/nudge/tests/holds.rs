@@ -11,7 +11,7 @@ fn full() -> Event {
 }
 
 #[track_caller]
-fn assert_held(step: &Step, reason: &str, at: Timestamp, announced: bool) {
+fn assert_held(step: &Transition, reason: &str, at: Timestamp, announced: bool) {
     assert_eq!(seen(&step.next), ("scheduled", None, Some(reason.to_owned())));
     assert_eq!(step.next.next_attempt_at, Some(at));
     let mut actions = vec![Action::WakeAt(at)];
@@ -30,7 +30,7 @@ fn a_closed_window_holds_until_the_spread_opening() {
     assert_held(&held, "outside_calling_window", next, true);
     assert!(next >= opening && next < opening.plus(15 * MINUTE));
     assert_eq!(held.next.attempts, 0);
-    assert_eq!(step(&held.next, CLEAR, opening.plus(-1)).verdict, Verdict::Ignored(WhyIgnored::NotDue));
+    assert_eq!(step(&held.next, CLEAR, opening.plus(-1)).outcome, EventOutcome::Ignored(WhyIgnored::NotDue));
     assert_eq!(play(held.next, &[(CLEAR, next)]).actions, [Action::Place]);
 }
 
@@ -115,8 +115,8 @@ fn the_last_look_is_at_the_expiry_itself() {
 fn never_dialled_and_out_of_time_is_expired() {
     let nudge = queued(2);
     assert_eq!(
-        step(&nudge, Event::Expire, nudge.expires_at.plus(-1)).verdict,
-        Verdict::Ignored(WhyIgnored::NotDue)
+        step(&nudge, Event::Expire, nudge.expires_at.plus(-1)).outcome,
+        EventOutcome::Ignored(WhyIgnored::NotDue)
     );
     assert_finished(&play(nudge, &[(Event::Expire, nudge.expires_at)]), "expired", "expired");
     assert_finished(&play(nudge, &[(CLEAR, nudge.expires_at.plus(1))]), "expired", "expired");
@@ -187,8 +187,8 @@ fn a_nudge_in_flight_does_not_expire() {
     let live = play(placing, &[(Event::Answered, NOON)]).next;
     for nudge in [placing, live] {
         assert_eq!(
-            step(&nudge, Event::Expire, nudge.expires_at.plus(HOUR)).verdict,
-            Verdict::Ignored(WhyIgnored::InFlight)
+            step(&nudge, Event::Expire, nudge.expires_at.plus(HOUR)).outcome,
+            EventOutcome::Ignored(WhyIgnored::InFlight)
         );
     }
 }

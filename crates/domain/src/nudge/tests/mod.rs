@@ -1,4 +1,4 @@
-//! One test a row of docs/contract/nudges.md#states, and the promises that hold for every sequence of events.
+//! One test for each row of docs/contract/nudges.md#states, and the invariants of every sequence of events.
 
 mod create;
 mod holds;
@@ -35,18 +35,18 @@ pub(super) fn retrying(max_retries: i64) -> Retry {
     Retry::new(max_retries, RetryOn::default(), 30).unwrap()
 }
 
-/// A nudge queued at noon with so many retries.
+/// A nudge queued at noon, with this many retries.
 pub(super) fn queued(max_retries: i64) -> Nudge {
     let hours = hours();
     admit(&Request { retry: retrying(max_retries), ..request(&hours) }, NOON).unwrap().nudge
 }
 
-/// Applies events that must all apply, and returns the last step.
-pub(super) fn play(nudge: Nudge, events: &[(Event, Timestamp)]) -> Step {
-    let mut last = Step { next: nudge, actions: Vec::new(), verdict: Verdict::Applied };
+/// Applies events, all of which must apply, and returns the last step.
+pub(super) fn play(nudge: Nudge, events: &[(Event, Timestamp)]) -> Transition {
+    let mut last = Transition { next: nudge, actions: Vec::new(), outcome: EventOutcome::Applied };
     for (event, now) in events {
         last = step(&last.next, *event, *now);
-        assert_eq!(last.verdict, Verdict::Applied, "{event:?}");
+        assert_eq!(last.outcome, EventOutcome::Applied, "{event:?}");
     }
     last
 }
@@ -63,7 +63,7 @@ pub(super) fn seen(nudge: &Nudge) -> (&'static str, Option<&'static str>, Option
 }
 
 #[track_caller]
-pub(super) fn assert_finished(step: &Step, result: &str, reason: &str) {
+pub(super) fn assert_finished(step: &Transition, result: &str, reason: &str) {
     assert_eq!(seen(&step.next), ("finished", Some(result), Some(reason.to_owned())));
     assert!(step.actions.contains(&Action::Emit(Notice::Finished)));
     assert_eq!(step.next.next_attempt_at, None);

@@ -1,4 +1,4 @@
-//! What holds whatever happens, in any order.
+//! Invariants of every sequence of events.
 
 use proptest::prelude::*;
 
@@ -67,7 +67,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-fn check(before: &Nudge, event: Event, now: Timestamp, step: &Step) {
+fn check(before: &Nudge, event: Event, now: Timestamp, step: &Transition) {
     let after = &step.next;
     let finishes = step.actions.iter().filter(|action| **action == Action::Emit(Notice::Finished)).count();
     let was_finished = before.status == Status::Finished;
@@ -82,7 +82,7 @@ fn check(before: &Nudge, event: Event, now: Timestamp, step: &Step) {
             (before.status, before.result, before.status_reason, before.finished_at)
         );
     }
-    if step.verdict != Verdict::Applied {
+    if step.outcome != EventOutcome::Applied {
         assert_eq!((after, step.actions.len()), (before, 0));
     }
     assert_eq!(after.result.is_some(), after.status == Status::Finished);
@@ -100,7 +100,7 @@ fn check(before: &Nudge, event: Event, now: Timestamp, step: &Step) {
         assert!(facts.from_number_ok && facts.providers_ok && facts.balance_ok && facts.line_free);
         assert_eq!((after.status, after.flight), (Status::Queued, Flight::Placing));
     }
-    if after.status == Status::Scheduled && step.verdict == Verdict::Applied {
+    if after.status == Status::Scheduled && step.outcome == EventOutcome::Applied {
         assert!(
             step.actions.iter().any(|action| Some(*action) == after.next_attempt_at.map(Action::WakeAt)),
             "every hold wakes"

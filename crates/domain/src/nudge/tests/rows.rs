@@ -70,7 +70,10 @@ fn an_opt_out_is_listed_at_once_and_is_the_result_at_the_end() {
     .next;
     let told = play(live, &[(Event::OptedOut, NOON)]);
     assert_eq!(told.actions, [Action::AddToDoNotCall]);
-    assert_eq!(step(&told.next, Event::OptedOut, NOON).verdict, Verdict::Ignored(WhyIgnored::AlreadyPast));
+    assert_eq!(
+        step(&told.next, Event::OptedOut, NOON).outcome,
+        EventOutcome::Ignored(WhyIgnored::AlreadyPast)
+    );
     assert_finished(
         &play(told.next, &[(Event::Ended(EndCause::AgentEnded), NOON)]),
         "opted_out",
@@ -88,7 +91,7 @@ fn an_opt_out_found_after_the_call_is_listed_and_changes_no_result() {
     .next;
     let told = play(over, &[(Event::OptedOut, NOON)]);
     assert_eq!((told.actions, told.next.result), (vec![Action::AddToDoNotCall], Some(ResultCode::Connected)));
-    // Between two dials there will be no second one.
+    // Between two dials, the opt-out prevents the second one.
     let told = play(held_retry(1), &[(Event::OptedOut, NOON)]);
     assert_eq!(told.actions, [Action::AddToDoNotCall, Action::Emit(Notice::Finished)]);
     assert_eq!(told.next.result, Some(ResultCode::OptedOut));
@@ -153,7 +156,10 @@ fn a_retry_after_the_expiry_is_none_and_one_at_the_expiry_is_made() {
     nudge.expires_at = NOON.plus(30 * MINUTE);
     let held = play(nudge, &[(CLEAR, NOON), (Event::NoAnswer, NOON)]).next;
     assert_eq!(held.next_attempt_at, Some(nudge.expires_at));
-    assert_eq!(step(&held, Event::Expire, nudge.expires_at).verdict, Verdict::Ignored(WhyIgnored::NotDue));
+    assert_eq!(
+        step(&held, Event::Expire, nudge.expires_at).outcome,
+        EventOutcome::Ignored(WhyIgnored::NotDue)
+    );
     assert_eq!(play(held, &[(CLEAR, nudge.expires_at)]).actions, [Action::Place]);
     assert_finished(
         &play(nudge, &[(CLEAR, NOON), (Event::NoAnswer, NOON.plus(1))]),
@@ -272,8 +278,8 @@ fn dialled_live_and_finished_nudges_are_not_cancellable() {
         nudge = play(nudge, &[(event, NOON)]).next;
         let refused = step(&nudge, Event::Cancel, NOON);
         assert_eq!(
-            (refused.verdict, refused.next, refused.actions),
-            (Verdict::NotCancellable, nudge, vec![])
+            (refused.outcome, refused.next, refused.actions),
+            (EventOutcome::NotCancellable, nudge, vec![])
         );
     }
 }
@@ -290,7 +296,7 @@ fn a_revoked_key_cancels_what_waits() {
 #[test]
 fn a_call_that_is_being_placed_outlives_its_key() {
     let placing = play(queued(0), &[(CLEAR, NOON)]).next;
-    assert_eq!(step(&placing, Event::KeyRevoked, NOON).verdict, Verdict::Ignored(WhyIgnored::InFlight));
+    assert_eq!(step(&placing, Event::KeyRevoked, NOON).outcome, EventOutcome::Ignored(WhyIgnored::InFlight));
 }
 
 #[test]
@@ -359,12 +365,20 @@ fn late_and_repeated_answers_change_nothing() {
     ];
     for event in carrier {
         assert_eq!(
-            step(&waiting, event, NOON).verdict,
-            Verdict::Ignored(WhyIgnored::NotInFlight),
+            step(&waiting, event, NOON).outcome,
+            EventOutcome::Ignored(WhyIgnored::NotInFlight),
             "{event:?}"
         );
-        assert_eq!(step(&live, event, NOON).verdict, Verdict::Ignored(WhyIgnored::AlreadyPast), "{event:?}");
-        assert_eq!(step(&over, event, NOON).verdict, Verdict::Ignored(WhyIgnored::Finished), "{event:?}");
+        assert_eq!(
+            step(&live, event, NOON).outcome,
+            EventOutcome::Ignored(WhyIgnored::AlreadyPast),
+            "{event:?}"
+        );
+        assert_eq!(
+            step(&over, event, NOON).outcome,
+            EventOutcome::Ignored(WhyIgnored::Finished),
+            "{event:?}"
+        );
     }
     for event in [
         CLEAR,
@@ -377,8 +391,8 @@ fn late_and_repeated_answers_change_nothing() {
     ] {
         let ignored = step(&over, event, NOON);
         assert_eq!(
-            (ignored.verdict, ignored.next, ignored.actions),
-            (Verdict::Ignored(WhyIgnored::Finished), over, vec![]),
+            (ignored.outcome, ignored.next, ignored.actions),
+            (EventOutcome::Ignored(WhyIgnored::Finished), over, vec![]),
             "{event:?}"
         );
     }

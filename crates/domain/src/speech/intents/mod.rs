@@ -1,5 +1,5 @@
-//! The few things that every call has to understand, whatever it is about. Used by the answerer without a
-//! model; a model needs none of this.
+//! Intents that every call has to understand, whatever it is about. They are used by the offline answerer; a
+//! language model does not need them.
 
 mod tables;
 
@@ -8,12 +8,12 @@ use std::sync::LazyLock;
 use super::matching::{Patterns, fold};
 use crate::conversation::{Field, FieldKind, capture};
 
-/// What somebody means, apart from the subject of the call.
+/// What somebody means, independently of the subject of the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Intent {
-    /// Not the person or number that was meant.
+    /// This is the wrong person or number.
     WrongNumber,
-    /// A human being is wanted.
+    /// Wants to talk to a person.
     Person,
     /// Busy now: call another time.
     CallLater,
@@ -25,14 +25,14 @@ pub enum Intent {
     Repeat,
     /// Asks who is calling or from where.
     WhoIsThis,
-    /// Takes leave.
+    /// Says goodbye.
     Goodbye,
     /// Asks whether this is a machine.
     Machine,
 }
 
 impl Intent {
-    /// The disposition that a conversation ends with when this was its last word.
+    /// The disposition of a conversation that ends with this intent.
     pub fn outcome(self) -> Option<&'static str> {
         match self {
             Self::WrongNumber => Some("wrong_number"),
@@ -45,7 +45,7 @@ impl Intent {
     }
 }
 
-/// In the order in which they are looked for: `not interested` before `interested`.
+/// In the order in which they are tried: `not interested` before `interested`.
 static INTENTS: LazyLock<Vec<(Intent, Patterns)>> = LazyLock::new(|| {
     let row = |intent, table| (intent, Patterns::read(table, &[]));
     vec![
@@ -61,14 +61,14 @@ static INTENTS: LazyLock<Vec<(Intent, Patterns)>> = LazyLock::new(|| {
     ]
 });
 
-/// What these words mean, if they mean one of the few. Text in any of the eleven languages, native script or
-/// Latin.
+/// The intent of these words, if it is one of the list. The text may be in any of the eleven languages, in
+/// native script or Latin letters.
 pub fn intent(text: &str) -> Option<Intent> {
     let words = fold(text);
     INTENTS.iter().find(|(_, patterns)| patterns.find(&words).is_some()).map(|(intent, _)| *intent)
 }
 
-/// Whether the words say yes or no; none when neither or both.
+/// Whether the words mean yes or no; `None` when they mean neither or both.
 pub fn yes_or_no(text: &str) -> Option<bool> {
     let field =
         Field { key: String::new(), label: String::new(), kind: FieldKind::Boolean, choices: Vec::new() };
@@ -85,8 +85,8 @@ pub fn yes_or_no(text: &str) -> Option<bool> {
 static MORE_YES: LazyLock<Patterns> = LazyLock::new(|| Patterns::read(tables::YES, &[]));
 static MORE_NO: LazyLock<Patterns> = LazyLock::new(|| Patterns::read(tables::NO, &[]));
 
-/// What people say in English in any call, plain and in full: the standing part of a recogniser's grammar.
-/// Long variants are in it on purpose; a recogniser tells them apart better than short ones.
+/// What people say in English in any call: the fixed part of a recogniser's grammar. Long variants are
+/// included on purpose, because a recogniser distinguishes them better than short ones.
 pub fn english_phrases() -> &'static [&'static str] {
     &tables::ENGLISH_PHRASES
 }

@@ -1,6 +1,6 @@
 //! Bengali and Odia.
 
-use super::Written;
+use super::written::Written;
 
 pub(super) const BENGALI: Written = Written {
     calls: "call|kol|phone|fon|ph|message|birokto|biroktho|jogajog|disturb|কল|ফোন|মেসেজ|বিরক্ত|যোগাযোগ|ডিস্টার্ব",
@@ -51,7 +51,7 @@ pub(super) const ODIA: Written = Written {
     ",
 };
 
-/// Words of time in these two.
+/// Words of time in these two languages.
 pub(super) const TIMES: &str = "
     ekhon|ekhoni|aj|aaj|kal|kalke|pore|shokale|sokale|bikele|sondhay|rate|raate|age|somoy|byasto
     এখন|এখনি|আজ|আজকে|কাল|কালকে|পরে|সকালে|বিকেলে|বিকালে|সন্ধ্যায়|রাতে|দুপুরে|আগে|সময়|সময়ে|ব্যস্ত|টায়
@@ -59,7 +59,7 @@ pub(super) const TIMES: &str = "
     ଏବେ|ଆଜି|କାଲି|ପରେ|ସକାଳେ|ସନ୍ଧ୍ୟାରେ|ରାତିରେ|ଆଗରୁ|ସମୟରେ|ବ୍ୟସ୍ତ|ବେଳେ
 ";
 
-/// Words that make it «never» in these two.
+/// Words that mean «never» in these two languages.
 pub(super) const FOR_GOOD: &str = "
     kokhono|konodin|abar
     ar kokhono

@@ -1,6 +1,6 @@
-//! English, also as it is spoken in India and mixed into every other language.
+//! English, including Indian English and English mixed into other languages.
 
-use super::Written;
+use super::written::Written;
 
 pub(super) const ENGLISH: Written = Written {
     calls: "call|calling|calls|phone|phoning|ring|contact|contacting|disturb|disturbing|bother|bothering|dial|dialing|message|text|harass|harassing",
@@ -65,7 +65,7 @@ pub(super) const ENGLISH: Written = Written {
     ",
 };
 
-/// Words of time and circumstance that make it «not now».
+/// Words of time and circumstance that mean «not now».
 pub(super) const TIMES: &str = "
     now
     today
@@ -83,7 +83,7 @@ pub(super) const TIMES: &str = "
     while|when
 ";
 
-/// Words that make it «never» although a time is named.
+/// Words that mean «never» even if a time is named.
 pub(super) const FOR_GOOD: &str = "
     again
     ever

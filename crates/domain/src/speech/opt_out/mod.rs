@@ -1,6 +1,6 @@
-//! «Do not call me again», in any of the eleven languages. It ends the call and keeps the number from being
-//! dialled, so a miss is a promise broken and a false alarm is a customer lost: the phrases are wide, and two
-//! guards keep them honest.
+//! «Do not call me again», in any of the eleven languages. An opt-out ends the call and blocks the number
+//! from further dials, so both a missed one and a false one do harm. The phrases are therefore broad, and two
+//! checks (a time near the phrase, and the exceptions) remove false matches.
 
 mod east;
 mod english;
@@ -10,32 +10,27 @@ mod south;
 mod tests;
 #[cfg(test)]
 mod tests_south;
+mod written;
 
 use std::sync::LazyLock;
 
 use super::matching::{Patterns, fold};
 
-/// Words on either side of a plain phrase in which a word of time makes it mean «not now».
+/// How many words on either side of a plain phrase are searched for a word of time, which makes it mean «not
+/// now».
 const NEAR: usize = 4;
-/// Words after a plain phrase (one before it) in which `again` and the like make it mean «never».
+/// How many words after a plain phrase (and one before it) are searched for `again` and the like, which make
+/// it mean «never».
 const CLOSE: usize = 2;
 
-/// The phrases of one language or of languages that share their words.
+/// The phrases of one language.
 struct Table {
-    /// These mean it whatever else is said.
+    /// These are an opt-out whatever else is said.
     strong: Patterns,
-    /// These mean it unless a time is named: `don't call me now, call at five`.
+    /// These are an opt-out unless a time is named: `don't call me now, call at five`.
     plain: Patterns,
-    /// A phrase that begins or ends inside one of these says something else: `why don't you call me`.
+    /// Exceptions: a phrase that overlaps one of these means something else: `why don't you call me`.
     never: Patterns,
-}
-
-/// Languages a row, each a `Written` of its file.
-pub(super) struct Written {
-    pub(super) calls: &'static str,
-    pub(super) strong: &'static str,
-    pub(super) plain: &'static str,
-    pub(super) never: &'static str,
 }
 
 static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
@@ -72,9 +67,9 @@ static FOR_GOOD: LazyLock<Patterns> = LazyLock::new(|| {
     Patterns::read(&tables.join("\n"), &[])
 });
 
-/// Whether a person asks not to be called again (docs/contract/voice.md#wishes). `language` is the agent's:
-/// people mix, so every language is listened for, the agent's own first. `call me later`, `not now`,
-/// `stop, wait` and `not interested` are none.
+/// Whether a person asks not to be called again (docs/contract/voice.md#wishes). `language` is the agent's.
+/// People mix languages, so every language is checked, the agent's own first. `call me later`, `not now`,
+/// `stop, wait` and `not interested` are not opt-outs.
 pub fn opt_out(text: &str, language: &str) -> bool {
     let words = fold(text);
     if words.is_empty() {
@@ -92,7 +87,8 @@ fn says(table: &Table, words: &[String]) -> bool {
         || table.plain.find_all(words).filter(|found| holds(found)).any(|found| stands(words, found))
 }
 
-/// Whether a plain phrase means it: no time near it, or a word that says «for good» beside it.
+/// Whether a plain phrase is an opt-out: there is no word of time near it, or there is a word that means «for
+/// good» next to it.
 fn stands(words: &[String], (start, end): (usize, usize)) -> bool {
     let around =
         |before: usize, after: usize| &words[start.saturating_sub(before)..(end + after).min(words.len())];

@@ -1,6 +1,6 @@
-//! Hindi, Punjabi, Gujarati and Marathi: the verb comes last, the «not» beside it.
+//! Hindi, Punjabi, Gujarati and Marathi: the verb comes last, with the «not» next to it.
 
-use super::Written;
+use super::written::Written;
 
 pub(super) const HINDI: Written = Written {
     calls: "call|kal|kol|calls|phone|fon|phon|message|msg|sampark|contact|pareshan|disturb|tang|कॉल|काल|काॅल|फोन|मैसेज|संपर्क|परेशान|डिस्टर्ब|तंग",
@@ -108,7 +108,7 @@ pub(super) const MARATHI: Written = Written {
     ",
 };
 
-/// Words of time in these four.
+/// Words of time in these four languages.
 pub(super) const TIMES: &str = "
     abhi|abi|aaj|kal|baad|subah|shaam|sham|raat|dopahar|pehle|tak|baje|busy|meeting|drive|gaadi|office|so|thodi|der|waqt|time
     is samay
@@ -121,7 +121,7 @@ pub(super) const TIMES: &str = "
     आत्ता|आता|आज|उद्या|नंतर|सकाळी|संध्याकाळी|रात्री|वाजता|दुपारी|वेळेला|वेळी|आधी
 ";
 
-/// Words that make it «never» in these four.
+/// Words that mean «never» in these four languages.
 pub(super) const FOR_GOOD: &str = "
     dobara|dubara|kabhi|aainda
     aage se

@@ -1,6 +1,7 @@
-//! Tamil, Telugu, Kannada and Malayalam: the «not» is an ending of the verb, so stems stand for all endings.
+//! Tamil, Telugu, Kannada and Malayalam: the «not» is an ending of the verb, so the phrases use stems that
+//! match every ending.
 
-use super::Written;
+use super::written::Written;
 
 pub(super) const TAMIL: Written = Written {
     calls: "call|kaal|phone|fon|pone|message|thondharavu|thontharavu|disturb|கால்|கால|போன்|ஃபோன்|போன|மெசேஜ்|தொந்தரவு|தொல்லை|அழைப்பு|டிஸ்டர்ப்|அழைப்புகள்",
@@ -96,7 +97,7 @@ pub(super) const MALAYALAM: Written = Written {
     ",
 };
 
-/// Words of time in these four.
+/// Words of time in these four languages.
 pub(super) const TIMES: &str = "
     ippo|ippa|ippodhu|ippothu|inniku|innaiku|naalaiku|naalai|aprom|apram|piragu|kaalai|kalaila|saayangalam|maalai|nightla|manikku
     இப்போ|இப்ப|இப்போது|இன்னைக்கு|இன்று|நாளை|நாளைக்கு|அப்புறம்|பிறகு|காலை|காலையில்|சாயங்காலம்|மாலை|இரவு|மணிக்கு|நேரத்தில்|பிஸி
@@ -108,7 +109,7 @@ pub(super) const TIMES: &str = "
     ഇപ്പോൾ|ഇപ്പോ|ഇന്ന്|നാളെ|പിന്നീട്|രാവിലെ|വൈകുന്നേരം|വൈകിട്ട്|രാത്രി|മണിക്ക്|ശേഷം|തിരക്കി~
 ";
 
-/// Words that make it «never» in these four.
+/// Words that mean «never» in these four languages.
 pub(super) const FOR_GOOD: &str = "
     inimel|marubadiyum|marubadi|eppovum
     இனிமேல்|இனிமே|மறுபடியும்|மறுபடி|மீண்டும்|எப்போதும்

@@ -1,0 +1,363 @@
+//! Access: API keys, what a node may remember of them, the throttle of invalid ones, and workspaces.
+
+use std::collections::{HashMap, HashSet};
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use api::error_codes;
+use api::scopes::{self, Scope};
+use domain::ids::{ApiKey, Id};
+use domain::tenant::{Mode, Tenant};
+use domain::time::{MINUTE, SECOND, Timestamp};
+use store::Tx;
+use store::api_keys::{self, KeyRow};
+use store::workspaces::{self, WorkspaceRow};
+
+use super::{App, Failure, topics};
+
+/// Invalid keys that one address may present within a minute before it is refused for a minute.
+const INVALID_KEYS_PER_MINUTE: u32 = 20;
+/// Unknown keys of an address that are still looked up in its minute of refusal: one of them may be valid.
+const LOOK_UPS_REFUSED: u32 = 100;
+/// Keys that a node remembers, and addresses it watches.
+const REMEMBERED: usize = 10_000;
+
+/// What counts as one client without a key: an IPv4 address, or the 64 bits of an IPv6 network, which belong
+/// to one customer.
+pub fn network_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() & !u128::from(u64::MAX))),
+        four => four,
+    }
+}
+
+/// A workspace, inside a transaction.
+///
+/// # Errors
+/// 404 when there is none.
+pub fn workspace(tx: &mut Tx<'_>, tenant: Tenant) -> Result<WorkspaceRow, Failure> {
+    workspaces::get(tx, tenant)?.ok_or_else(|| Failure::not_found("workspace"))
+}
+
+/// The same, held against other writers until the transaction ends.
+///
+/// # Errors
+/// 404 when there is none.
+pub fn workspace_for_update(tx: &mut Tx<'_>, tenant: Tenant) -> Result<WorkspaceRow, Failure> {
+    workspaces::get_for_update(tx, tenant)?.ok_or_else(|| Failure::not_found("workspace"))
+}
+
+/// A valid key and its workspace.
+#[derive(Debug)]
+pub struct Access {
+    /// The key.
+    pub key: KeyRow,
+    /// Its workspace, as of this request; the wallet figures may be older.
+    pub workspace: WorkspaceRow,
+    scopes: u64,
+}
+
+/// The holder of a valid key, for one request.
+#[derive(Debug, Clone)]
+pub struct Caller(pub Arc<Access>);
+
+impl Caller {
+    /// The workspace.
+    pub fn tenant(&self) -> Tenant {
+        self.0.workspace.id
+    }
+
+    /// The mode of the key.
+    pub fn mode(&self) -> Mode {
+        self.0.key.mode
+    }
+
+    /// The key's id.
+    pub fn key_id(&self) -> Id<ApiKey> {
+        self.0.key.id
+    }
+
+    /// Whether the key has a scope.
+    pub fn has(&self, scope: Scope) -> bool {
+        bit(scope).is_some_and(|bit| self.0.scopes & bit != 0)
+    }
+
+    /// Refuses a caller without the scope.
+    pub fn need(&self, scope: Scope) -> Result<(), Failure> {
+        if self.has(scope) {
+            return Ok(());
+        }
+        let message = format!("this key lacks the scope {}", scope.0);
+        Err(Failure::new(error_codes::API_SCOPE_MISSING, message)
+            .with_meta(serde_json::json!({"scope": scope.0})))
+    }
+
+    /// Refuses when a feature is off for the workspace.
+    pub fn need_feature(&self, feature: &str) -> Result<(), Failure> {
+        if feature_on(&self.0.workspace, feature) {
+            return Ok(());
+        }
+        Err(Failure::new(error_codes::PLAN_FEATURE_LOCKED, format!("{feature} is off for this workspace")))
+    }
+
+    /// A limit of the workspace (see `api::operator::LIMITS`).
+    pub fn limit(&self, name: &str) -> i64 {
+        limit(&self.0.workspace, name)
+    }
+}
+
+/// Whether a feature is on: everything is unless the operator switched it off.
+pub fn feature_on(workspace: &WorkspaceRow, feature: &str) -> bool {
+    workspace.features.get(feature).and_then(serde_json::Value::as_bool).unwrap_or(true)
+}
+
+/// A limit of a workspace: the operator's number or the default.
+pub fn limit(workspace: &WorkspaceRow, name: &str) -> i64 {
+    let default =
+        api::operator::LIMITS.iter().find(|(known, _)| *known == name).map_or(0, |(_, default)| *default);
+    workspace.limits.get(name).and_then(serde_json::Value::as_i64).unwrap_or(default)
+}
+
+fn bit(scope: Scope) -> Option<u64> {
+    scopes::ALL.iter().position(|known| *known == scope).map(|position| 1 << position)
+}
+
+/// What a node remembers of keys. Only an embedded store allows it: there every change passes through this
+/// process.
+#[derive(Default)]
+pub struct Cache {
+    known: RwLock<HashMap<String, Arc<Access>>>,
+    generation: Arc<AtomicU64>,
+    filled: AtomicU64,
+}
+
+impl Cache {
+    fn get(&self, hash: &str) -> Option<Arc<Access>> {
+        if self.filled.load(Ordering::Acquire) != self.generation.load(Ordering::Acquire) {
+            return None;
+        }
+        self.known.read().unwrap_or_else(PoisonError::into_inner).get(hash).cloned()
+    }
+
+    /// Remembers a key as it was read at `generation`.
+    fn put(&self, hash: &str, access: &Arc<Access>, generation: u64) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if self.generation.load(Ordering::Acquire) != generation {
+            return;
+        }
+        if self.filled.swap(generation, Ordering::AcqRel) != generation || known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.insert(hash.to_owned(), access.clone());
+    }
+}
+
+impl App {
+    /// Makes what nodes remember of keys and workspaces void as soon as the transaction is committed, before
+    /// its caller hears of it.
+    pub fn access_changes(&self) -> impl Fn(&mut Tx<'_>) + Send + use<> {
+        let generation = self.access.generation.clone();
+        move |tx| {
+            let generation = generation.clone();
+            tx.after_commit(move || {
+                generation.fetch_add(1, Ordering::AcqRel);
+            });
+            tx.wake(topics::ACCESS);
+        }
+    }
+
+    /// The caller behind a bearer value that came from an address. An address that presented too many invalid
+    /// keys is refused before its key is looked up, unless the key was valid here before.
+    ///
+    /// # Errors
+    /// 401, 429 with the seconds to wait, and those of the store.
+    pub async fn admit_key(&self, bearer: &str, address: IpAddr) -> Result<Caller, Failure> {
+        let now = self.clock.now();
+        let hash = self.keyring.hash(bearer);
+        if let Some(wait) = self.throttle.refuses(address, &hash, now) {
+            self.metrics.invalid_keys.inc();
+            return Err(too_many(wait));
+        }
+        match self.authenticate_hash(hash.clone()).await? {
+            Some(caller) => {
+                self.throttle.worked(hash);
+                Ok(caller)
+            }
+            None => Err(self.invalid_key(address, "the API key is not valid")),
+        }
+    }
+
+    /// Counts an invalid key or token, and says what its sender is told.
+    pub fn invalid_key(&self, address: IpAddr, message: &str) -> Failure {
+        self.metrics.invalid_keys.inc();
+        match self.throttle.invalid_key(address, self.clock.now()) {
+            Some(wait) => too_many(wait),
+            None => Failure::new(error_codes::UNAUTHORIZED, message),
+        }
+    }
+
+    /// The caller behind a bearer value; `None` for a missing, unknown, expired or revoked key.
+    pub async fn authenticate(&self, bearer: &str) -> Result<Option<Caller>, Failure> {
+        self.authenticate_hash(self.keyring.hash(bearer)).await
+    }
+
+    async fn authenticate_hash(&self, hash: String) -> Result<Option<Caller>, Failure> {
+        let now = self.clock.now();
+        let remembers = !self.store.shared();
+        let known = remembers.then(|| self.access.get(&hash)).flatten();
+        let access = match known {
+            Some(access) => access,
+            None => {
+                let generation = self.access.generation.load(Ordering::Acquire);
+                let wanted = hash.clone();
+                let found = self.store.read(move |tx| api_keys::find_by_hash(tx, &wanted)).await?;
+                let Some((key, workspace)) = found else { return Ok(None) };
+                let scopes = key
+                    .scopes
+                    .split(' ')
+                    .filter_map(|name| bit(scopes::find(name)?))
+                    .fold(0, |all, bit| all | bit);
+                let access = Arc::new(Access { key, workspace, scopes });
+                if remembers {
+                    self.access.put(&hash, &access, generation);
+                }
+                access
+            }
+        };
+        let works =
+            access.key.revoked_at.is_none() && access.key.expires_at.is_none_or(|expiry| expiry > now);
+        Ok(works.then_some(Caller(access)))
+    }
+}
+
+fn too_many(wait: i64) -> Failure {
+    Failure {
+        retry_after: Some(wait),
+        ..Failure::new(error_codes::RATE_LIMITED, "too many invalid keys from this address")
+    }
+}
+
+/// Counts invalid keys by address (docs/contract/keys.md#invalid-keys), IPv6 by networks of 64 bits.
+#[derive(Default)]
+pub struct Throttle {
+    seen: Mutex<HashMap<IpAddr, Suspect>>,
+    /// Hashes of keys that were valid when they were last looked up.
+    worked: RwLock<HashSet<String>>,
+}
+
+/// An address that presented invalid keys.
+struct Suspect {
+    /// When its minute began.
+    since: Timestamp,
+    /// Invalid keys since then.
+    invalid: u32,
+    /// Keys that were looked up in its minute of refusal.
+    looked: u32,
+}
+
+/// Seconds until a minute that began then is over.
+fn rest(since: Timestamp, now: Timestamp) -> i64 {
+    ((since.plus(MINUTE).0 - now.0 + SECOND - 1) / SECOND).max(1)
+}
+
+impl Throttle {
+    /// Seconds that a key of this address has to wait before it is looked up.
+    fn refuses(&self, address: IpAddr, hash: &str, now: Timestamp) -> Option<i64> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let suspect =
+            seen.get_mut(&network_of(address)).filter(|suspect| now < suspect.since.plus(MINUTE))?;
+        if suspect.invalid <= INVALID_KEYS_PER_MINUTE
+            || self.worked.read().unwrap_or_else(PoisonError::into_inner).contains(hash)
+        {
+            return None;
+        }
+        suspect.looked = suspect.looked.saturating_add(1);
+        (suspect.looked > LOOK_UPS_REFUSED).then(|| rest(suspect.since, now))
+    }
+
+    /// Remembers a key that is valid.
+    fn worked(&self, hash: String) {
+        if self.worked.read().unwrap_or_else(PoisonError::into_inner).contains(&hash) {
+            return;
+        }
+        let mut worked = self.worked.write().unwrap_or_else(PoisonError::into_inner);
+        if worked.len() >= REMEMBERED {
+            worked.clear();
+        }
+        worked.insert(hash);
+    }
+
+    /// Counts one invalid key; the seconds to wait when the address has presented too many.
+    pub fn invalid_key(&self, address: IpAddr, now: Timestamp) -> Option<i64> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() >= REMEMBERED {
+            seen.retain(|_, suspect| now < suspect.since.plus(MINUTE));
+            if seen.len() >= REMEMBERED {
+                // So many at once cannot all be watched; looking through them for each would cost more than
+                // their keys.
+                seen.clear();
+            }
+        }
+        let suspect =
+            seen.entry(network_of(address)).or_insert(Suspect { since: now, invalid: 0, looked: 0 });
+        if now >= suspect.since.plus(MINUTE) {
+            *suspect = Suspect { since: now, invalid: 0, looked: 0 };
+        }
+        suspect.invalid = suspect.invalid.saturating_add(1);
+        if suspect.invalid <= INVALID_KEYS_PER_MINUTE {
+            return None;
+        }
+        if suspect.invalid == INVALID_KEYS_PER_MINUTE + 1 {
+            // The minute of refusal starts now.
+            suspect.since = now;
+        }
+        Some(rest(suspect.since, now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().expect("an address")
+    }
+
+    #[test]
+    fn a_network_of_64_bits_is_one_address() {
+        for (address, network) in [
+            ("192.0.2.7", "192.0.2.7"),
+            ("::ffff:192.0.2.7", "192.0.2.7"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+            ("2001:db8:1:3::6", "2001:db8:1:3::"),
+        ] {
+            assert_eq!(network_of(ip(address)), ip(network));
+        }
+        let (throttle, now) = (Throttle::default(), Timestamp(0));
+        let refused = (0..40)
+            .filter(|number| throttle.invalid_key(ip(&format!("2001:db8::{number}")), now).is_some())
+            .count();
+        assert_eq!(refused, 20, "addresses of one customer share a minute");
+        assert!(throttle.invalid_key(ip("2001:db8:0:1::1"), now).is_none());
+        // In the minute of refusal so many keys are looked up, and no more; one that was valid before always
+        // is.
+        throttle.worked("good".into());
+        let looked = (0..500)
+            .filter(|number| throttle.refuses(ip(&format!("2001:db8::{number}")), "bad", now).is_none())
+            .count();
+        assert_eq!(looked, 100);
+        assert!(throttle.refuses(ip("2001:db8::1"), "good", now).is_none());
+        assert_eq!(throttle.refuses(ip("2001:db8::1"), "bad", now), Some(60));
+        assert!(throttle.refuses(ip("2001:db8::1"), "bad", now.plus(MINUTE)).is_none());
+    }
+
+    #[test]
+    fn very_many_addresses_are_forgotten_rather_than_kept() {
+        let throttle = Throttle::default();
+        for number in 0..(REMEMBERED as u32 * 3) {
+            throttle.invalid_key(IpAddr::V4(std::net::Ipv4Addr::from_bits(number)), Timestamp(0));
+        }
+        assert!(throttle.seen.lock().unwrap().len() <= REMEMBERED);
+    }
+}

@@ -1,0 +1,123 @@
+//! What follows a call that was really held (docs/contract/recordings.md, docs/recordings.md).
+//!
+//! [`concluded`] runs in the transaction that ends the call: what was said is stored, `transcript.ready` is
+//! written, and each step that the call owes becomes a row. The job `after_calls` works the rows. Every step
+//! may run again after a crash at any point, and has a last try.
+//!
+//! | step | does | ends with |
+//! |---|---|---|
+//! | `recording` | the file of the node becomes an object | `recording.ready` |
+//! | `analysis` | the language model reads the conversation | `outcome.captured`, when there is an outcome |
+//! | `full_transcript` | the transcript with times | |
+//! | `discard` | the object of an erased or outdated recording is dropped | |
+//!
+//! Transactions lock in this order: recording, call, contact. An erasure holds the contact first; where the
+//! two meet, the engine runs one again.
+
+mod analysis;
+mod full_transcript;
+mod pushes;
+mod recording;
+mod step;
+mod work;
+
+use std::sync::Arc;
+
+use config::Config;
+use domain::call::Report;
+use domain::call::after::{self, AfterCallStep};
+use domain::ports::{LanguageModel, ObjectStore};
+use runtime::crypto::read_or_create;
+use runtime::ids::Ids;
+use serde_json::{Value, json};
+use store::after_calls;
+use store::calls::{self, CallRow, Content};
+use store::{Tx, workspaces};
+
+use super::call_env::{Env, emit};
+use super::owed_steps::{owe, person_is_erased};
+use super::{Failure, access, recordings, topics};
+
+pub use pushes::record_push;
+pub use work::{Lane, next_due, take, work};
+
+/// The outside world that these steps need.
+#[derive(Clone)]
+pub struct Ports {
+    /// Name of this node, the same after a restart on the same data folder.
+    pub node: Arc<str>,
+    /// Who reads conversations; without one there is no analysis.
+    pub language_model: Option<Arc<dyn LanguageModel>>,
+    /// Where recordings are kept.
+    pub objects: Arc<dyn ObjectStore>,
+}
+
+impl Ports {
+    /// The ports that the settings name.
+    ///
+    /// # Errors
+    /// The name of this node can neither be read nor written in the data folder, or the storage is set up
+    /// wrongly.
+    pub fn of(config: &Config, ids: &Ids) -> Result<Self, String> {
+        let node =
+            read_or_create(&config.data.join("node.name"), || Ok(format!("node-{}", ids.random_text(12))))?;
+        let objects =
+            providers::storage::build(&config.providers.storage, &providers::http::Net::new(Vec::new())?)?;
+        Ok(Self { node: node.into(), language_model: None, objects })
+    }
+}
+
+/// Stores what a conversation left behind and writes down the steps that it owes. `call` is held by the
+/// caller, is over, and is saved after this: its outcome is set here. Nothing is kept of a person who was
+/// erased meanwhile, and nothing but the recording's removal is owed by a call that nobody answered.
+///
+/// Events: `transcript.ready` when something was said; `outcome.captured` at once when there is an outcome
+/// and nothing to analyse.
+///
+/// # Errors
+/// Those of the store.
+pub fn concluded(tx: &mut Tx<'_>, env: &Env, call: &mut CallRow, report: Report) -> Result<(), Failure> {
+    call.outcome = after::outcome_at_end(&call.progress, &report);
+    let answered = call.progress.answered_at.is_some();
+    let workspace = workspaces::get(tx, call.workspace)?
+        .ok_or_else(|| Failure::internal("a call without a workspace"))?;
+    let person = answered && !person_is_erased(tx, call)?;
+    if let Some(file) = &report.recording {
+        let keep = person && access::feature_on(&workspace, "recording");
+        recordings::arrived(tx, env, call, file, keep)?;
+        tx.wake(topics::AFTER_CALLS);
+    }
+    if !person || (report.turns.is_empty() && report.extracted.is_empty()) {
+        return Ok(());
+    }
+    let machine = call.progress.end_cause.as_deref() == Some("voicemail");
+    let analyse = after::talked(&report) && !machine;
+    let full = access::feature_on(&workspace, "fullTranscript") && !report.turns.is_empty();
+    let transcript: Vec<Value> =
+        report.turns.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();
+    calls::save_content(
+        tx,
+        call.workspace,
+        call.id,
+        &Value::Array(transcript),
+        &Value::Object(report.extracted),
+    )?;
+    let content = Content {
+        turns: Some(json!(report.turns)),
+        latency: Some(json!(report.latency)),
+        analysis: analyse.then(|| "pending".to_owned()),
+        full_status: full.then(|| "pending".to_owned()),
+        ..Content::default()
+    };
+    after_calls::save_times(tx, call.workspace, call.id, &content)?;
+    emit(tx, env, call, "transcript.ready")?;
+    if analyse {
+        owe(tx, &env.context, call, AfterCallStep::Analysis)?;
+    } else if call.outcome.is_some() {
+        emit(tx, env, call, "outcome.captured")?;
+    }
+    if full {
+        owe(tx, &env.context, call, AfterCallStep::FullTranscript)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! What was told to connected systems about a call (`connectorPushes`, docs/contract/calls.md#reading).
+
+use domain::time::Timestamp;
+use serde_json::{Value, json};
+use store::calls::{self, CallRow};
+use store::{Tx, after_calls};
+
+use crate::Failure;
+use crate::owed_steps::person_is_erased;
+
+/// Records of a call; older ones make room.
+const MOST: usize = 50;
+
+/// Notes a push of a call to `provider`, newest first. `status` is `success`, `failed` or `skipped`; `error`
+/// is for people. The caller holds the call. Nothing is noted of a person who was erased.
+///
+/// # Errors
+/// Those of the store.
+pub fn record_push(
+    tx: &mut Tx<'_>,
+    call: &CallRow,
+    provider: &str,
+    status: &str,
+    error: Option<&str>,
+    at: Timestamp,
+) -> Result<(), Failure> {
+    if person_is_erased(tx, call)? {
+        return Ok(());
+    }
+    let before = calls::content(tx, call.workspace, call.id)?.connector_pushes;
+    let mut pushes = vec![json!({"provider": provider, "status": status, "error": error, "createdAt": at})];
+    pushes
+        .extend(before.iter().flat_map(|list| list.as_array().into_iter().flatten().cloned()).take(MOST - 1));
+    Ok(after_calls::save_pushes(tx, call.workspace, call.id, &Value::Array(pushes))?)
+}

@@ -1,0 +1,417 @@
+//! Agents: their settings, publishing, locks, and whether one can place calls (docs/contract/agents.md).
+
+use api::agents::{Agent as AgentSummary, AgentDetail, AgentSettings};
+use api::error_codes::{
+    AGENT_IN_USE, AGENT_LOCKED, AGENT_NOT_CALL, AGENT_NOT_OUTBOUND, AGENT_NOT_PUBLISHED, AGENT_USES_FLOW,
+    COMPLIANCE_PACK_INVALID, KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID,
+};
+use domain::compliance::{GuardRefusal, Vertical, WorkflowTemplate, guard};
+use domain::ids::{Agent, Id};
+use domain::phone::Phone;
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use serde_json::json;
+use store::agents::{self, AgentLine, AgentRow};
+use store::{Tx, numbers};
+
+use super::operator_log::{self, Trace};
+use super::{App, Failure, access, compliance_packs, tools, voices};
+
+use super::published_flows::OwnFlow;
+pub use super::published_flows::{flow_readiness, published_flow, required_variables};
+
+fn view(row: AgentRow) -> AgentDetail {
+    AgentDetail {
+        summary: AgentSummary {
+            id: row.id,
+            name: row.name,
+            voice: row.voice,
+            language: row.language,
+            status: row.status,
+            channel: row.channel,
+            direction: row.direction,
+        },
+        system_prompt: row.system_prompt,
+        workflow_template: row.workflow_template,
+        vertical: row.vertical,
+        policy_ref: row.policy_ref,
+        allowed_transfer_numbers: row.allowed_transfer_numbers,
+        extraction_schema: row.extraction_schema,
+        knowledge_base_id: row.knowledge_base,
+        tool_ids: row.tool_ids,
+    }
+}
+
+/// The agent of this id.
+///
+/// # Errors
+/// 404.
+pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<AgentRow, Failure> {
+    agents::get(tx, tenant, id)?.ok_or_else(|| Failure::not_found("agent"))
+}
+
+/// The agent of this id, held against other writers until the transaction ends.
+///
+/// # Errors
+/// 404.
+pub fn find_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<AgentRow, Failure> {
+    agents::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("agent"))
+}
+
+/// The agent of this id, to be changed through the API.
+///
+/// # Errors
+/// 404, then 423 while it is locked.
+pub fn find_writable(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<AgentRow, Failure> {
+    let row = find_for_update(tx, tenant, id)?;
+    if row.locked { Err(Failure::plain(AGENT_LOCKED)) } else { Ok(row) }
+}
+
+/// Whether an agent can place calls: published, a call agent, outbound. The order is that of
+/// docs/contract/agents.md#who-may-call-and-answer.
+///
+/// # Errors
+/// 422 `agent_not_published`, `agent_not_call` or `agent_not_outbound`.
+pub fn check_outbound(row: &AgentRow) -> Result<(), Failure> {
+    if row.status != "active" {
+        return Err(Failure::plain(AGENT_NOT_PUBLISHED));
+    }
+    if row.channel != "call" {
+        return Err(Failure::plain(AGENT_NOT_CALL));
+    }
+    if row.direction != "outbound" {
+        return Err(Failure::plain(AGENT_NOT_OUTBOUND));
+    }
+    Ok(())
+}
+
+/// All agents of a workspace, newest first.
+pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<AgentSummary>, Failure> {
+    let view = |line: AgentLine| AgentSummary {
+        id: line.id,
+        name: line.name,
+        voice: line.voice,
+        language: line.language,
+        status: line.status,
+        channel: line.channel,
+        direction: line.direction,
+    };
+    Ok(app.store.read(move |tx| agents::list(tx, tenant)).await?.into_iter().map(view).collect())
+}
+
+/// One agent.
+pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<AgentDetail, Failure> {
+    app.store.read(move |tx| find(tx, tenant, id)).await.map(view)
+}
+
+/// An agent before its settings are known.
+fn blank(id: Id<Agent>, now: Timestamp, channel: String, direction: String) -> AgentRow {
+    AgentRow {
+        id,
+        name: String::new(),
+        voice: String::new(),
+        language: String::new(),
+        status: "draft".into(),
+        channel,
+        direction,
+        system_prompt: String::new(),
+        workflow_template: String::new(),
+        vertical: String::new(),
+        policy_ref: String::new(),
+        tool_ids: json!([]),
+        allowed_transfer_numbers: json!([]),
+        extraction_schema: json!([]),
+        knowledge_base: None,
+        locked: false,
+        flow_edited: false,
+        draft_version: 1,
+        draft_flow: String::new(),
+        published_flow: String::new(),
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+/// The flow of an agent with these settings, made outside of a transaction. Inside, it is made anew if they
+/// turned out to be others.
+fn own_flow(row: &AgentRow, body: &AgentSettings) -> Result<OwnFlow, Failure> {
+    let mut wanted = row.clone();
+    if let Some(prompt) = &body.system_prompt {
+        wanted.system_prompt.clone_from(prompt);
+    }
+    if let Some(ids) = &body.tool_ids {
+        wanted.tool_ids = json!(each_once(ids));
+    }
+    if let Some(knowledge_base) = &body.knowledge_base_id {
+        wanted.knowledge_base.clone_from(knowledge_base);
+    }
+    OwnFlow::of(&wanted)
+}
+
+fn each_once(ids: &[String]) -> Vec<&String> {
+    let mut seen = std::collections::BTreeSet::new();
+    ids.iter().filter(|id| seen.insert(*id)).collect()
+}
+
+/// Creates an agent as a draft; its one-step flow is published at once. `body` has its defaults.
+pub async fn create(app: &App, tenant: Tenant, body: AgentSettings) -> Result<AgentDetail, Failure> {
+    let context = app.context();
+    let channel = body.channel.clone().unwrap_or_else(|| "call".into());
+    let direction = match (channel.as_str(), body.direction.as_deref()) {
+        ("chat", Some("outbound")) => {
+            return Err(Failure::field("direction", "must be inbound for a chat agent"));
+        }
+        ("chat", _) => "inbound".to_owned(),
+        (_, given) => given.unwrap_or("outbound").to_owned(),
+    };
+    let empty = blank(context.ids.make(), context.now, channel, direction);
+    let (voices, own) = (voices::ids(app), own_flow(&empty, &body)?);
+    app.store
+        .tx(move |tx| {
+            let mut row = empty.clone();
+            apply(tx, tenant, &mut row, &body, &voices)?;
+            let own = if own.fits(&row) { own.clone() } else { OwnFlow::of(&row)? };
+            row.draft_flow = own.store(tx, &context, tenant, row.id)?;
+            row.published_flow.clone_from(&row.draft_flow);
+            agents::insert(tx, tenant, &row)?;
+            Ok(view(row))
+        })
+        .await
+}
+
+/// Changes what the body names. An agent whose flow nobody edited gets a new one-step flow, published at
+/// once, when its prompt, tools or knowledge base change.
+pub async fn update(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Agent>,
+    body: AgentSettings,
+) -> Result<AgentDetail, Failure> {
+    let (context, voices) = (app.context(), voices::ids(app));
+    let known = app.store.read(move |tx| find(tx, tenant, id)).await?;
+    let own = own_flow(&known, &body)?;
+    app.store
+        .tx(move |tx| {
+            let before = find_writable(tx, tenant, id)?;
+            for (field, given, fixed) in [
+                ("channel", &body.channel, &before.channel),
+                ("direction", &body.direction, &before.direction),
+            ] {
+                if given.as_ref().is_some_and(|given| given != fixed) {
+                    return Err(Failure::field(
+                        field,
+                        format!("is fixed once the agent is created; this one's is {fixed}"),
+                    ));
+                }
+            }
+            let mut row = before.clone();
+            apply(tx, tenant, &mut row, &body, &voices)?;
+            if before.flow_edited && row.system_prompt != before.system_prompt {
+                return Err(Failure::plain(AGENT_USES_FLOW));
+            }
+            row.updated_at = context.now;
+            agents::update_settings(tx, tenant, &row)?;
+            let own = if own.fits(&row) { own.clone() } else { OwnFlow::of(&row)? };
+            if !before.flow_edited && !own.fits(&before) {
+                let flow = own.store(tx, &context, tenant, id)?;
+                agents::replace_flow(tx, tenant, id, &flow)?;
+            }
+            Ok(view(row))
+        })
+        .await
+}
+
+/// Writes the given settings into the row, after checking each.
+fn apply(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    row: &mut AgentRow,
+    body: &AgentSettings,
+    voices: &[String],
+) -> Result<(), Failure> {
+    fn set(field: &mut String, given: &Option<String>) {
+        if let Some(given) = given {
+            field.clone_from(given);
+        }
+    }
+    set(&mut row.name, &body.name);
+    set(&mut row.system_prompt, &body.system_prompt);
+    set(&mut row.voice, &body.voice);
+    set(&mut row.language, &body.language);
+    set(&mut row.workflow_template, &body.workflow_template);
+    set(&mut row.vertical, &body.vertical);
+    set(&mut row.policy_ref, &body.policy_ref);
+    if body
+        .voice
+        .as_deref()
+        .is_some_and(|voice| !voice.is_empty() && !voices.iter().any(|known| known == voice))
+    {
+        return Err(Failure::field(
+            "voice",
+            "must be an id of GET /v1/voices, or empty for the default voice",
+        ));
+    }
+    if let Some(given) = &body.allowed_transfer_numbers {
+        row.allowed_transfer_numbers = json!(read_transfer_numbers(given)?);
+    }
+    if let Some(given) = &body.extraction_schema {
+        let repeated = given
+            .iter()
+            .enumerate()
+            .find(|(index, item)| given[..*index].iter().any(|earlier| earlier.key == item.key));
+        if let Some((index, item)) = repeated {
+            return Err(Failure::field(
+                &format!("extractionSchema[{index}].key"),
+                format!("is used twice: {}", item.key),
+            ));
+        }
+        row.extraction_schema = json!(given);
+    }
+    if let Some(given) = &body.tool_ids {
+        row.tool_ids = json!(read_tool_ids(tx, tenant, given)?);
+    }
+    if let Some(given) = &body.knowledge_base_id {
+        if given.as_deref().is_some_and(|id| !knowledge_base_exists(tx, tenant, id)) {
+            return Err(
+                Failure::plain(KNOWLEDGE_BASE_NOT_FOUND).with_meta(json!({"field": "knowledgeBaseId"}))
+            );
+        }
+        row.knowledge_base.clone_from(given);
+    }
+    if body.policy_ref.is_some() && compliance_packs::resolve(tx, tenant, &row.policy_ref)?.is_none() {
+        return Err(Failure::field(
+            "policyRef",
+            "must name a built-in compliance pack or one of the workspace",
+        ));
+    }
+    if body.vertical.is_some() || body.workflow_template.is_some() || body.policy_ref.is_some() {
+        check_compliance(tx, tenant, row)?;
+    }
+    Ok(())
+}
+
+/// Transfer numbers as they are stored: `+91…`, each once.
+fn read_transfer_numbers(given: &[String]) -> Result<Vec<String>, Failure> {
+    let mut numbers = Vec::with_capacity(given.len());
+    for (index, text) in given.iter().enumerate() {
+        let field = || format!("allowedTransferNumbers[{index}]");
+        let number = Phone::normalize(text)
+            .map_err(|_| Failure::field(&field(), "must be an Indian (+91) number"))?
+            .to_string();
+        if !numbers.contains(&number) {
+            numbers.push(number);
+        }
+    }
+    Ok(numbers)
+}
+
+/// Ids of tools that exist, each once.
+fn read_tool_ids(tx: &mut Tx<'_>, tenant: Tenant, given: &[String]) -> Result<Vec<String>, Failure> {
+    let known = if given.is_empty() { Default::default() } else { tools::ids(tx, tenant)? };
+    let mut ids: Vec<String> = Vec::with_capacity(given.len());
+    for (index, id) in given.iter().enumerate() {
+        if !known.contains(id) {
+            return Err(Failure::field(&format!("toolIds[{index}]"), "must be an id of GET /v1/tools"));
+        }
+        if !ids.contains(id) {
+            ids.push(id.clone());
+        }
+    }
+    Ok(ids)
+}
+
+/// Whether the workspace has this knowledge base. Knowledge bases cannot be made yet, so no id names one.
+fn knowledge_base_exists(_: &mut Tx<'_>, _: Tenant, _: &str) -> bool {
+    false
+}
+
+/// The vertical guard and the compliance pack, when an agent is saved and again when it is published.
+fn check_compliance(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(), Failure> {
+    let vertical = Vertical::parse(&row.vertical)
+        .ok_or_else(|| Failure::internal(format!("{}: unknown vertical", row.id)))?;
+    let template = WorkflowTemplate::parse(&row.workflow_template)
+        .ok_or_else(|| Failure::internal(format!("{}: unknown template", row.id)))?;
+    let pack = compliance_packs::resolve(tx, tenant, &row.policy_ref)?;
+    guard(vertical, template, row.channel == "chat", pack.as_ref()).map_err(|refusal| {
+        let (error, field) = match refusal {
+            GuardRefusal::ChatAgent(_) => (VERTICAL_NOT_ALLOWED, "vertical"),
+            GuardRefusal::Template(..) => (WORKFLOW_TEMPLATE_INVALID, "workflowTemplate"),
+            GuardRefusal::UnknownPack | GuardRefusal::PackOfOtherFamily(_) => {
+                (COMPLIANCE_PACK_INVALID, "policyRef")
+            }
+        };
+        Failure::new(error, refusal.to_string()).with_meta(json!({"field": field}))
+    })
+}
+
+/// Publishes (`active`) or unpublishes (`draft`) an agent. Publishing judges vertical, pack and flow anew,
+/// since tools may be gone.
+pub async fn set_status(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Agent>,
+    status: String,
+) -> Result<AgentDetail, Failure> {
+    let now = app.clock.now();
+    app.store
+        .tx(move |tx| {
+            let mut row = find_writable(tx, tenant, id)?;
+            if status == "active" {
+                check_compliance(tx, tenant, &row)?;
+                flow_readiness(tx, tenant, &row)?;
+            }
+            if row.status != status {
+                agents::set_status(tx, tenant, id, &status, now)?;
+                row.status.clone_from(&status);
+            }
+            Ok(view(row))
+        })
+        .await
+}
+
+/// What still uses an agent, so that it cannot be deleted: today the numbers that it answers. The agent's row
+/// is locked by the caller, and everything that attaches an agent to something locks it, too.
+///
+/// # Errors
+/// 409 `agent_in_use`.
+pub fn agent_in_use(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<(), Failure> {
+    let answered = numbers::answered_by(tx, tenant, id)?;
+    let Some(first) = answered.first() else { return Ok(()) };
+    let ids: Vec<String> = answered.iter().map(|number| number.id.to_string()).collect();
+    let message = format!("the agent answers calls to {}; choose another agent there first", first.number);
+    Err(Failure::new(AGENT_IN_USE, message).with_meta(json!({"numberIds": ids})))
+}
+
+/// Deletes an agent that nothing uses.
+pub async fn delete(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<(), Failure> {
+    let now = app.clock.now();
+    app.store
+        .tx(move |tx| {
+            find_writable(tx, tenant, id)?;
+            agent_in_use(tx, tenant, id)?;
+            agents::delete(tx, tenant, id, now)?;
+            Ok(())
+        })
+        .await
+}
+
+/// The operator locks or unlocks an agent against changes through the API.
+pub async fn set_locked(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    id: Id<Agent>,
+    locked: bool,
+) -> Result<(), Failure> {
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            access::workspace(tx, tenant)?;
+            if !agents::set_locked(tx, tenant, id, locked)? {
+                return Err(Failure::not_found("agent"));
+            }
+            operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
+            Ok(())
+        })
+        .await
+}

@@ -1,0 +1,178 @@
+//! What all transactions that change a call share: the carriers, storing the call, and its events.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use config::{Carrier as Kind, Config};
+use domain::call::{Fact, Network};
+use domain::ports::{Carrier, Scripted};
+use domain::tenant::Mode;
+use domain::time::SECOND;
+use domain::wallet::talk_seconds;
+use serde_json::{Value, json};
+use store::Tx;
+use store::calls::{self, CallRow};
+
+use super::events::{self, NewEvent};
+use super::{Context, Failure};
+
+/// The end of the lease in which nothing is dialled any more: a dial that is on its way must have reached the
+/// carrier by the time that it is asked.
+pub(crate) const LEASE_MARGIN: i64 = 15 * SECOND;
+
+/// Who places calls, in each mode.
+#[derive(Clone)]
+pub struct Carriers {
+    /// Calls of test keys.
+    pub test: Arc<dyn Carrier>,
+    /// Calls of live keys; `None` with `telephony.carrier = none`.
+    pub live: Option<Arc<dyn Carrier>>,
+}
+
+impl Carriers {
+    /// The carriers that the settings name, without telephone lines: the sandbox is its table then, and there
+    /// is no live carrier with SIP trunks.
+    pub fn of(config: &Config) -> Self {
+        let sandbox = || Arc::new(Scripted(Network::Sandbox)) as Arc<dyn Carrier>;
+        Self {
+            test: Arc::new(Scripted(Network::Test)),
+            live: (config.telephony.carrier == Kind::Sandbox).then(sandbox),
+        }
+    }
+
+    /// The carrier of a mode.
+    pub fn in_mode(&self, mode: Mode) -> Option<&Arc<dyn Carrier>> {
+        match mode {
+            Mode::Test => Some(&self.test),
+            Mode::Live => self.live.as_ref(),
+        }
+    }
+}
+
+/// The lines that one transaction reserves for its calls. A closure may run again: the n-th line that it asks
+/// for is then the one that it was given before, so a second run reserves nothing more.
+#[derive(Default)]
+pub struct ReservedLines(Mutex<Vec<bool>>);
+
+impl ReservedLines {
+    /// Whether the transaction has an `n`-th line, counted from 0 and asked for in order.
+    pub(crate) fn reserve(&self, n: usize, carrier: &dyn Carrier) -> bool {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reserved) = lines.get(n) {
+            return *reserved;
+        }
+        let reserved = carrier.reserve_line();
+        lines.push(reserved);
+        reserved
+    }
+}
+
+/// What placed a call and goes on from its facts. It is called once for every fact that was applied, in the
+/// same transaction, after the call is saved and its own events are written. The row is the call afterwards;
+/// after [`Fact::NotPlaced`] it is gone from the store.
+pub type Follower = fn(&mut Tx<'_>, &Env, &CallRow, Fact) -> Result<(), Failure>;
+
+/// What the transactions of calls need beside the store; cheap to copy.
+#[derive(Clone)]
+pub struct Env {
+    /// The moment, new ids and keys.
+    pub context: Context,
+    /// Who places calls.
+    pub carriers: Carriers,
+    /// Calls at once on the whole platform.
+    pub platform_lines: i64,
+    /// Name of this node: files of its calls lie here.
+    pub node: Arc<str>,
+    /// What goes on from a call's facts.
+    pub followers: &'static [Follower],
+    /// Lines that the one transaction of this environment has reserved.
+    pub lines: Arc<ReservedLines>,
+}
+
+/// Stores the call as it is now.
+pub(crate) fn save(tx: &mut Tx<'_>, row: &mut CallRow) -> Result<(), Failure> {
+    if !calls::save(tx, row)? {
+        return Err(Failure::internal("a call was changed by somebody who did not hold it"));
+    }
+    row.version += 1;
+    Ok(())
+}
+
+/// Writes a call event (docs/contract/webhooks.md#call-data).
+pub(crate) fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str) -> Result<(), Failure> {
+    emit_with(tx, env, row, kind, Value::Null)
+}
+
+/// The same, with fields of its own beside the usual ones.
+pub(crate) fn emit_with(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &CallRow,
+    kind: &'static str,
+    extra: Value,
+) -> Result<(), Failure> {
+    let progress = &row.progress;
+    let mut data = json!({
+        "callId": row.id,
+        "agentId": row.agent,
+        "campaignId": row.campaign,
+        "contactId": row.contact,
+        "externalRef": row.external_ref,
+        "direction": row.direction,
+        "toNumber": row.to_number,
+        "fromNumber": row.from_number,
+        "answeredAt": progress.answered_at,
+        "endedAt": progress.ended_at,
+        "durationSeconds": progress.talk_ms.map(talk_seconds),
+        "endCause": progress.end_cause,
+        "outcome": row.outcome,
+        "metadata": row.metadata,
+    });
+    if let (Value::Object(data), Value::Object(extra)) = (&mut data, extra) {
+        data.extend(extra);
+    }
+    let (agent, contact) = (row.agent.map(|id| id.to_string()), row.contact.map(|id| id.to_string()));
+    let event = NewEvent { kind, mode: row.mode, agent: agent.as_deref(), contact: contact.as_deref(), data };
+    events::emit(tx, &env.context, row.workspace, event)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use domain::ports::{Answer, DialError, DialOrder, HangUpFailed, Standing};
+
+    use super::*;
+
+    /// Has two lines.
+    #[derive(Default)]
+    struct TwoLines(AtomicUsize);
+
+    impl Carrier for TwoLines {
+        fn reserve_line(&self) -> bool {
+            self.0.fetch_add(1, Ordering::SeqCst) < 2
+        }
+
+        fn dial(&self, order: DialOrder) -> Answer<'_, Result<String, DialError>> {
+            Scripted(Network::Test).dial(order)
+        }
+
+        fn ask(&self, order: DialOrder) -> Answer<'_, Standing> {
+            Scripted(Network::Test).ask(order)
+        }
+
+        fn hang_up(&self, call: &str) -> Answer<'_, Result<(), HangUpFailed>> {
+            Scripted(Network::Test).hang_up(call)
+        }
+    }
+
+    #[test]
+    fn a_transaction_that_runs_again_reserves_nothing_more() {
+        let (carrier, lines) = (TwoLines::default(), ReservedLines::default());
+        for _ in 0..3 {
+            let given: Vec<bool> = (0..3).map(|n| lines.reserve(n, &carrier)).collect();
+            assert_eq!(given, [true, true, false]);
+        }
+        assert_eq!(carrier.0.load(Ordering::SeqCst), 3);
+    }
+}

@@ -1,0 +1,172 @@
+//! The one place where a fact changes a call.
+
+use domain::call::{EndCause, Fact, Notice, Report, Stage, Status, script, step};
+use domain::conversation::placeholder_with;
+use domain::phone::Phone;
+use domain::time::Timestamp;
+use serde_json::{Value, json};
+use store::calls::{self, CallRow};
+use store::{Tx, agents, contacts};
+
+use super::{agent, holds, legs};
+use crate::call_env::{Env, emit, emit_with, save};
+use crate::do_not_call::{self, Source};
+use crate::{Failure, after_call, topics};
+
+/// Applies a fact that was observed at `at` to a call that the caller holds (read in this transaction, for
+/// update): stores the call, settles the wallet and frees the line when it is over, writes its events, and
+/// tells what placed it ([`Env::followers`]). A fact that changes nothing leaves all as it was.
+pub fn apply(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    call: CallRow,
+    fact: Fact,
+    at: Timestamp,
+) -> Result<CallRow, Failure> {
+    apply_with(tx, env, call, fact, at, None)
+}
+
+/// The same, with the report of a conversation on a real line.
+pub fn apply_with(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    call: CallRow,
+    fact: Fact,
+    at: Timestamp,
+    report: Option<Report>,
+) -> Result<CallRow, Failure> {
+    let Some((progress, notice)) = step(&call.progress, fact, at) else { return Ok(call) };
+    let opted_out = progress.opted_out && !call.progress.opted_out;
+    let over = progress.status.stage() == Stage::Ended && call.progress.status.stage() != Stage::Ended;
+    let answered = progress.status == Status::InProgress && call.progress.status != Status::InProgress;
+    let mut row = CallRow { progress, ..call };
+    let mut captured = false;
+    if answered {
+        holds::begin(tx, &mut row);
+    }
+    if over {
+        captured = match report {
+            Some(report) => after_call::concluded(tx, env, &mut row, report).map(|()| false)?,
+            None => conclude(tx, env, &mut row)?,
+        };
+        legs::close_all(tx, env, &row, fact)?;
+        holds::settle(tx, env, &mut row, fact)?;
+    }
+    if row.hang_up_at.is_some() && !over {
+        // Its end may have been asked for before a carrier had it.
+        tx.wake(topics::WISHES);
+    }
+    row.next_step_at = next_look(&row, env);
+    if fact == Fact::NotPlaced && row.provider_call.is_none() {
+        calls::remove(tx, row.workspace, row.id)?;
+    } else {
+        save(tx, &mut row)?;
+    }
+    if opted_out {
+        opt_out(tx, env, &row)?;
+    }
+    if captured {
+        emit(tx, env, &row, "transcript.ready")?;
+        emit(tx, env, &row, "outcome.captured")?;
+    }
+    if let Some(notice) = notice {
+        emit(tx, env, &row, Notice::as_str(notice))?;
+    }
+    if row.next_step_at.is_some() {
+        tx.wake(topics::CALLS);
+    }
+    for follow in env.followers {
+        follow(tx, env, &row, fact)?;
+    }
+    Ok(row)
+}
+
+/// When the call has to be looked at again: at the next step of a network that is a table; on a real line
+/// when the lease of the node that holds the call runs out.
+pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
+    match row.progress.status.stage() {
+        Stage::Ringing | Stage::InProgress => {}
+        Stage::Ended | Stage::Blocked => return None,
+    }
+    if row.progress.status == Status::Queued {
+        return row.next_step_at;
+    }
+    let Some(network) = row.network else {
+        return env
+            .carriers
+            .in_mode(row.mode)
+            .and_then(|carrier| carrier.lease())
+            .map(|lease| env.context.now.plus(lease));
+    };
+    if let Some(asked) = row.hang_up_at {
+        return Some(asked);
+    }
+    // The number of a person who was erased meanwhile has no script: the call is given up at once.
+    let steps = Phone::normalize(&row.to_number).map_or(&[][..], |to| script(network, to));
+    let next = steps.get(usize::try_from(row.script_step).ok()?);
+    Some(next.map_or(row.started_at, |next| row.started_at.plus(next.after_ms)))
+}
+
+/// What a conversation of a network that is a table leaves behind: the agent's published flow played with set
+/// answers.
+fn conclude(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow) -> Result<bool, Failure> {
+    let talked = row.progress.status == Status::Completed
+        && row.progress.end_cause.as_deref() == Some(EndCause::AgentEnded.as_str());
+    if row.network.is_none() || !talked {
+        return Ok(false);
+    }
+    let agent = match row.agent {
+        Some(id) => agents::get(tx, row.workspace, id)?,
+        None => None,
+    };
+    let mut brought = Ok(None);
+    let flow = agent::flow(tx, row.workspace, agent.as_ref())?;
+    let played = placeholder_with(&flow, &row.variables, &mut |numbers| {
+        if brought.is_ok() {
+            brought = legs::play(tx, env, row, agent.as_ref(), numbers);
+        }
+        matches!(brought, Ok(Some(_)))
+    });
+    if let Some(to) = brought? {
+        row.progress.end_cause = Some(EndCause::TransferHandoff.as_str().to_owned());
+        emit_with(
+            tx,
+            env,
+            row,
+            "call.transferred",
+            json!({"transferredTo": to, "transferredAt": row.progress.ended_at}),
+        )?;
+    }
+    let mut transcript: Vec<Value> =
+        played.transcript.iter().map(|turn| json!({"role": turn.role, "text": turn.text})).collect();
+    if row.progress.opted_out {
+        transcript.push(json!({"role": "customer", "text": "Please do not call me again."}));
+    }
+    row.outcome = Some(if row.progress.opted_out { "opted_out" } else { "simulated" }.to_owned());
+    calls::save_content(
+        tx,
+        row.workspace,
+        row.id,
+        &Value::Array(transcript),
+        &Value::Object(played.extracted),
+    )?;
+    Ok(true)
+}
+
+/// The callee asked not to be called again: the number goes on the do-not-call list, and who was called
+/// counts as opted out even if the record has another number.
+fn opt_out(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
+    let (context, source) = (&env.context, Source::Call(row.id));
+    if let Ok(phone) = Phone::normalize(&row.to_number) {
+        do_not_call::opt_out(tx, context, row.workspace, row.mode, phone, source, None)?;
+    }
+    let contact = match row.contact {
+        Some(id) => contacts::get_for_update(tx, row.workspace, id)?,
+        None => None,
+    };
+    // A test call marks contacts of test mode only.
+    match contact.filter(|contact| contact.mode == row.mode && contact.erased_at.is_none()) {
+        Some(contact) => do_not_call::opt_out_contact(tx, context, row.workspace, &contact, source),
+        None => Ok(()),
+    }
+}

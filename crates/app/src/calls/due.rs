@@ -1,0 +1,94 @@
+//! Calls that are due for a look: the next step of a network that is a table, or a placement whose outcome
+//! was not stored.
+
+use std::sync::Arc;
+
+use domain::call::{Fact, Status, script};
+use domain::phone::Phone;
+use domain::ports::{DialError, DialStatus};
+use domain::time::Timestamp;
+use store::Tx;
+use store::calls::{self, CallRow};
+
+use super::apply::next_look;
+use super::place::{PLACING_LEASE, dial_order, store_outcome};
+use super::{Env, apply};
+use crate::call_env::save;
+use crate::{App, Failure, published_flows};
+
+/// Calls looked at in one transaction.
+const BATCH: i64 = 100;
+
+/// Looks at a batch of due calls and returns whether there may be more. Any node may do so at any time: the
+/// rows are held while they change.
+pub async fn work_due(app: &App) -> Result<bool, Failure> {
+    let env = app.call_env();
+    let batch = published_flows::of_due(app, env.context.now, BATCH).await?;
+    let (count, orphans) = app
+        .store
+        .tx(move |tx| {
+            let due = calls::due(tx, env.context.now, batch)?;
+            let (count, mut orphans) = (due.len(), Vec::new());
+            for mut call in due {
+                if call.progress.status == Status::Queued {
+                    call.next_step_at = Some(env.context.now.plus(PLACING_LEASE));
+                    save(tx, &mut call)?;
+                    orphans.push(call);
+                } else {
+                    play(tx, &env, call)?;
+                }
+            }
+            Ok::<_, Failure>((count, orphans))
+        })
+        .await?;
+    for call in orphans {
+        recover(app, call).await?;
+    }
+    Ok(count as i64 >= batch)
+}
+
+/// When the next call is due.
+pub async fn next_due(app: &App) -> Result<Option<Timestamp>, Failure> {
+    Ok(app.store.read(calls::next_due).await?)
+}
+
+/// Plays every step of one call that is due, each at its own time.
+fn play(tx: &mut Tx<'_>, env: &Env, mut call: CallRow) -> Result<(), Failure> {
+    while let Some(due) = call.next_step_at.filter(|due| *due <= env.context.now) {
+        let version = call.version;
+        let (fact, at) = match (call.hang_up_at.zip(call.wish()), next_fact(&call)) {
+            (Some((asked, wish)), _) => (Fact::Ended(wish.cause()), asked),
+            (None, Some(fact)) => (fact, due),
+            (None, None) => (Fact::Lost, env.context.now),
+        };
+        call.script_step += 1;
+        call = apply(tx, env, call, fact, at)?;
+        if call.version == version {
+            call.next_step_at = next_look(&call, env);
+            save(tx, &mut call)?;
+        }
+    }
+    Ok(())
+}
+
+fn next_fact(call: &CallRow) -> Option<Fact> {
+    let to = Phone::normalize(&call.to_number).ok()?;
+    let step = script(call.network?, to).get(usize::try_from(call.script_step).ok()?)?;
+    Some(step.fact)
+}
+
+/// Asks the carrier what became of a dial whose outcome was not stored, and stores it. Never dials.
+async fn recover(app: &App, call: CallRow) -> Result<(), Failure> {
+    let standing = match (app.carriers.in_mode(call.mode), dial_order(&call)) {
+        (Some(carrier), Some(order)) => app.clock.outside(carrier.ask(order)).await,
+        _ => DialStatus::Unknown,
+    };
+    let outcome = match standing {
+        DialStatus::Taken(provider_call) => Ok(provider_call),
+        DialStatus::Unheard => Err(DialError::ProviderErrorBeforeRing),
+        DialStatus::Unknown => Err(DialError::Uncertain),
+    };
+    // How the request that placed it would have been answered is kept for its repeat; nobody waits for it
+    // here.
+    store_outcome(app, Arc::new(call), outcome, None).await.map(|_| ())
+}

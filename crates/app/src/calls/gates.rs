@@ -1,0 +1,189 @@
+//! What the compliance gates are told and what they say, for calls of every origin and for the preflight of
+//! nudges: the one place where they are asked.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::{Arc, OnceLock};
+
+use domain::compliance::{Facts, Gate, Judgement, Pack, Purpose, Verdict, judge};
+use domain::phone::Phone;
+use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
+use domain::window::{NudgeWindow, Release};
+use store::contacts::{self, ContactRow};
+use store::{DbError, Tx, calls, dnd, do_not_call};
+
+use super::Env;
+use crate::Failure;
+
+/// Who a number belongs to and what the gates ask about it, in live mode.
+#[derive(Debug)]
+pub(super) struct Person {
+    /// The contact with this number.
+    pub contact: Option<Box<ContactRow>>,
+    on_registry: bool,
+    on_list: bool,
+    /// Dials in the last 24 hours and in the last 7 days.
+    dials: (i64, i64),
+}
+
+/// A number and its keyed hash.
+pub(super) type Number = (Phone, String);
+
+/// What is known of these numbers, read at once.
+pub(super) fn read_people(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    numbers: Vec<Number>,
+    now: Timestamp,
+) -> Result<Vec<(Phone, Person)>, DbError> {
+    if numbers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (phones, hashes): (Vec<Phone>, Vec<String>) = numbers.into_iter().unzip();
+    let texts: Vec<String> = phones.iter().map(Phone::to_string).collect();
+    let registry = dnd::contains_each(tx, &texts)?;
+    let mut listed = do_not_call::among(tx, tenant, &hashes)?;
+    listed.sort();
+    let mut dials =
+        HashMap::<String, (i64, i64)>::from_iter(calls::dials_to(tx, tenant, &texts, &hashes, now)?);
+    let found = contacts::find_by_phones(tx, tenant, Mode::Live, &texts)?;
+    let mut contacts = HashMap::<String, Box<ContactRow>>::from_iter(
+        found.into_iter().filter_map(|row| Some((row.phone.clone()?, Box::new(row)))),
+    );
+    let people = texts.iter().zip(&hashes).zip(&registry).map(|((text, hash), on_registry)| Person {
+        contact: contacts.remove(text),
+        on_registry: *on_registry,
+        on_list: listed.binary_search(hash).is_ok(),
+        dials: [text, hash]
+            .into_iter()
+            .filter_map(|key| dials.remove(key))
+            .fold((0, 0), |(day, week), more| (day + more.0, week + more.1)),
+    });
+    Ok(phones.iter().copied().zip(people).collect())
+}
+
+/// Who is to be called by whom.
+#[derive(Debug, Clone, Copy)]
+pub struct Dial<'a> {
+    /// The workspace.
+    pub tenant: Tenant,
+    /// Live or test.
+    pub mode: Mode,
+    /// What it is judged as.
+    pub purpose: Purpose,
+    /// The number.
+    pub to: Phone,
+    /// The contact that the call is for, if there is one already.
+    pub contact: Option<&'a ContactRow>,
+}
+
+/// Gathers what the gates want to know. `person` is given when this transaction has read it already.
+pub(super) fn facts(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    dial: Dial<'_>,
+    person: Option<&Person>,
+) -> Result<Facts, Failure> {
+    let Dial { tenant, mode, purpose, to, contact } = dial;
+    let test = mode == Mode::Test;
+    let number = to.to_string();
+    let asked = !test || purpose == Purpose::Nudge;
+    // 2222 is on the registry of the networks that are tables (docs/contract/sandbox.md#magic-numbers).
+    let magic = to.last4() == 2222 && env.carriers.in_mode(mode).is_some_and(|carrier| carrier.simulated());
+    let opted_out = contact.is_some_and(|contact| contact.opt_out);
+    let (dnd, on_list, (day, week)) = match person {
+        Some(person) => (person.on_registry, person.on_list, person.dials),
+        None => {
+            let hash = env.context.keyring.hash_phone(&to);
+            (
+                asked && !magic && dnd::contains(tx, &number)?,
+                asked && !opted_out && do_not_call::contains(tx, tenant, &hash)?,
+                if test { (0, 0) } else { calls::dials(tx, tenant, &number, &hash, env.context.now)? },
+            )
+        }
+    };
+    Ok(Facts {
+        purpose,
+        test,
+        dnd: asked && (magic || dnd),
+        opted_out: asked && (opted_out || on_list),
+        dials_24h: u32::try_from(day).unwrap_or(u32::MAX),
+        dials_7d: u32::try_from(week).unwrap_or(u32::MAX),
+        consent: contact.is_some_and(|contact| contact.consent.is_some()),
+    })
+}
+
+/// Asks the gates of this pack.
+pub fn judge_gates(tx: &mut Tx<'_>, env: &Env, pack: &Pack, dial: Dial<'_>) -> Result<Judgement, Failure> {
+    Ok(judge(pack, &facts(tx, env, dial, None)?, env.context.now))
+}
+
+/// What the gates said, and the texts that record it: the same for every dial of which they were told the
+/// same. Only nudges and scheduled calls ask when hours open and have a timeline, so that is made when it is
+/// asked for.
+#[derive(Debug)]
+pub struct Judged {
+    /// Their verdicts.
+    pub said: Judgement,
+    /// As the decision log records them.
+    pub(super) gate_results: String,
+    pack: Arc<Pack>,
+    purpose: Purpose,
+    now: Timestamp,
+    release: OnceLock<Option<Release>>,
+    checks: OnceLock<String>,
+}
+
+impl Judged {
+    /// Asks the gates.
+    pub(super) fn new(pack: &Arc<Pack>, facts: &Facts, now: Timestamp) -> Self {
+        let said = judge(pack, facts, now);
+        let (release, checks) = (OnceLock::new(), OnceLock::new());
+        Self {
+            gate_results: said.gate_results(),
+            pack: pack.clone(),
+            purpose: facts.purpose,
+            now,
+            release,
+            checks,
+            said,
+        }
+    }
+
+    /// When the pack's window for nudges opens, counted from now, and closes again.
+    pub fn release(&self) -> Option<Release> {
+        *self.release.get_or_init(|| NudgeWindow::new(&self.pack.hours).release(self.now))
+    }
+
+    /// As timelines show them: objects of a JSON list, each with a comma before it.
+    pub(crate) fn checks(&self) -> &str {
+        let opens = || match self.purpose {
+            Purpose::Nudge => self.release().map(|release| release.opening),
+            Purpose::Call | Purpose::Transfer { .. } => self.pack.hours.next_opening(self.now),
+        };
+        self.checks.get_or_init(|| checks(&self.said, opens()))
+    }
+}
+
+fn checks(said: &Judgement, opens: Option<Timestamp>) -> String {
+    let mut text = String::new();
+    for finding in &said.findings {
+        let mut evidence = finding.evidence.clone();
+        if finding.gate == Gate::CallingWindow {
+            evidence.insert("opens".into(), serde_json::json!(opens));
+        }
+        let (gate, verdict) = (finding.gate.as_str(), finding.verdict.as_str());
+        // Writing to a text does not fail.
+        let _ = write!(
+            text,
+            r#",{{"check":"{gate}","ok":{},"verdict":"{verdict}""#,
+            finding.verdict != Verdict::Refuse
+        );
+        for (name, value) in &evidence {
+            let _ = write!(text, r#","{name}":{value}"#);
+        }
+        text.push('}');
+    }
+    text
+}

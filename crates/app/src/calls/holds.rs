@@ -1,0 +1,141 @@
+//! Money of calls that are under way: a placement holds one minute, the hold grows before each further minute
+//! of each leg begins, and what was talked is charged at the end. Nothing is charged that is not held, so
+//! calls never take a balance below zero.
+
+use std::collections::BTreeMap;
+
+use domain::call::{Fact, Wish};
+use domain::ids::{Call, Id};
+use domain::tenant::Tenant;
+use domain::time::{SECOND, Timestamp};
+use domain::wallet::{grows_at, minutes_needed, started_minutes};
+use store::call_legs::{self, Growing};
+use store::calls::CallRow;
+use store::wallet::Floor;
+use store::{Tx, call_wishes, wallet as wallets};
+
+use super::Env;
+use crate::{App, Failure, topics, wallet};
+
+/// Calls, and legs, whose hold grows in one transaction.
+const BATCH: i64 = 500;
+/// Holds that are due within this time are taken along, so that a node asks about once a second at most,
+/// however many calls are live.
+const GATHER: i64 = SECOND;
+/// Most minutes that the end of a talk may add to the hold: a week.
+const MOST_AT_END: i64 = 7 * 24 * 60;
+
+/// The call is answered: from now on the hold grows.
+pub(super) fn begin(tx: &mut Tx<'_>, row: &mut CallRow) {
+    row.upkeep.grow_at = first_growth(row.line, row.price, row.progress.answered_at, row.upkeep.minutes);
+    if row.upkeep.grow_at.is_some() {
+        tx.wake(topics::HOLDS);
+    }
+}
+
+/// When the hold of a leg has to grow for the first time, if it pays.
+pub(super) fn first_growth(
+    line: bool,
+    price: i64,
+    answered_at: Option<Timestamp>,
+    minutes: i64,
+) -> Option<Timestamp> {
+    answered_at.filter(|_| line && price > 0).map(|answered| grows_at(answered, minutes))
+}
+
+/// Gives back the line of a call that is over, with what was held for it, and charges what was talked.
+pub(super) fn settle(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow, fact: Fact) -> Result<(), Failure> {
+    let bill = Bill {
+        tenant: row.workspace,
+        reference: row.id.to_string(),
+        price: row.price,
+        minutes: row.upkeep.minutes,
+        talk_ms: row.progress.talk_ms.unwrap_or(0),
+        lost: fact == Fact::Lost,
+    };
+    let line = std::mem::take(&mut row.line);
+    row.upkeep.grow_at = None;
+    if line { pay(tx, env, &bill) } else { Ok(()) }
+}
+
+/// What a leg on a line owes at its end.
+pub(super) struct Bill {
+    pub tenant: Tenant,
+    /// How the ledger names it.
+    pub reference: String,
+    pub price: i64,
+    /// Minutes that are held.
+    pub minutes: i64,
+    pub talk_ms: i64,
+    /// When it really ended is not known: it pays no more than was held.
+    pub lost: bool,
+}
+
+/// Charges every started minute that is held or can be held now; the rest of the hold and the line are given
+/// back.
+pub(super) fn pay(tx: &mut Tx<'_>, env: &Env, bill: &Bill) -> Result<(), Failure> {
+    let started = started_minutes(bill.talk_ms);
+    let mut held = bill.minutes;
+    if started > held && !bill.lost && bill.price > 0 {
+        // The store was away while the next minute should have been held.
+        let missing = usize::try_from((started - held).min(MOST_AT_END)).unwrap_or(0);
+        held += wallets::grow(tx, bill.tenant, &vec![bill.price; missing])? as i64;
+    }
+    wallets::release(tx, bill.tenant, bill.price.saturating_mul(held), 1)?;
+    let charge = started.min(held).saturating_mul(bill.price);
+    if charge > 0 {
+        wallet::post(tx, &env.context, bill.tenant, "call_charge", -charge, &bill.reference, Floor::None)?;
+    }
+    Ok(())
+}
+
+/// Lets a batch of holds grow whose next minute begins soon. Returns whether there may be more. A call of
+/// which one leg cannot be covered any more is to take its leave. Any node may do so for all: the rows are
+/// held while they change.
+pub async fn grow_due(app: &App) -> Result<bool, Failure> {
+    let now = app.clock.now();
+    let due = app.store.tx(move |tx| grow(tx, now)).await?;
+    Ok(due as i64 >= BATCH)
+}
+
+fn grow(tx: &mut Tx<'_>, now: Timestamp) -> Result<usize, Failure> {
+    let due = call_legs::to_grow(tx, now.plus(GATHER), BATCH)?;
+    let count = due.len();
+    // One conditional statement a workspace, and the rows of workspaces always in the same order.
+    let mut of_workspace: BTreeMap<Tenant, Vec<(Growing, i64)>> = BTreeMap::new();
+    for one in due {
+        let needed = minutes_needed(one.answered_at, now.plus(GATHER)).max(one.minutes + 1);
+        of_workspace.entry(one.workspace).or_default().push((one, needed));
+    }
+    for (tenant, mut group) in of_workspace {
+        group.sort_by_key(|(one, _)| one.grow_at);
+        let amounts: Vec<i64> =
+            group.iter().map(|(one, needed)| one.price.saturating_mul(needed - one.minutes)).collect();
+        let covered = wallets::grow(tx, tenant, &amounts)?;
+        for (one, needed) in &group[..covered] {
+            call_legs::set_growth(tx, one, *needed, Some(grows_at(one.answered_at, *needed)))?;
+        }
+        for (one, _) in &group[covered..] {
+            exhausted(tx, one, now)?;
+        }
+    }
+    Ok(count)
+}
+
+fn exhausted(tx: &mut Tx<'_>, one: &Growing, now: Timestamp) -> Result<(), Failure> {
+    call_legs::set_growth(tx, one, one.minutes, None)?;
+    call_wishes::want_end(tx, one.workspace, one.call, Wish::BalanceExhausted, now)?;
+    tx.wake(topics::WISHES);
+    tx.wake(topics::CALLS);
+    Ok(())
+}
+
+/// When the next hold has to grow.
+pub async fn next_growth(app: &App) -> Result<Option<Timestamp>, Failure> {
+    Ok(app.store.read(call_legs::next_growth).await?)
+}
+
+/// How the ledger names the charge of a second leg: the first one of a call that was answered has no number.
+pub(super) fn leg_reference(call: Id<Call>, answer: i64) -> String {
+    if answer <= 1 { format!("{call}:transfer") } else { format!("{call}:transfer:{answer}") }
+}

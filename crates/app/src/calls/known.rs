@@ -1,0 +1,331 @@
+//! What one transaction has learned while it places call after call: read once, then kept in step with what
+//! it placed itself. It must not outlive the transaction. Workspaces whose calls are live are held in it, so
+//! that their money and their own lines stand still; what others may change meanwhile (an agent unpublished,
+//! a key revoked) counts for the next transaction, as it would have for one that began a moment earlier.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use domain::analytics::hour_of;
+use domain::compliance::{Facts, Pack};
+use domain::ids::{Agent, ApiKey, Id};
+use domain::phone::Phone;
+use domain::ports::Carrier;
+use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
+use serde_json::{Map, Value};
+use store::agents::{self, AgentRow};
+use store::calls::CallRow;
+use store::contacts::ContactRow;
+use store::workspaces::{self, WorkspaceRow};
+use store::{ROWS, Tx, api_keys, calls, contacts, numbers, wallet};
+
+use super::gates::{self, Judged, Number, Person};
+use super::{Env, Refused, agent};
+use crate::decision_log::Chains;
+use crate::published_flows::{self, Needs};
+use crate::{Context, Failure, access};
+
+/// When this few lines of the platform are left, placements wait for each other, so that the last one is
+/// taken once.
+pub(super) const LAST_LINES: i64 = 256;
+
+/// An agent as far as every call of it needs the same.
+struct KnownAgent {
+    row: Arc<AgentRow>,
+    pack: Arc<Pack>,
+    /// What stands in its way whatever the call brings, and the variables that a call must bring; read with
+    /// the first call that needs them.
+    needs: Option<(Arc<Needs>, Option<Refused>)>,
+}
+
+/// A workspace with the lines that calls of this transaction take and what they hold of its wallet, which is
+/// stored at the end ([`Known::finish`]).
+struct KnownWorkspace {
+    row: Arc<WorkspaceRow>,
+    held: i64,
+    placed: i64,
+}
+
+/// Answers of gates that are kept: the dials of one transaction look much alike to the gates.
+const JUDGED: usize = 64;
+
+/// What one transaction has learned; see the module.
+#[derive(Default)]
+pub struct Known {
+    workspaces: BTreeMap<(Tenant, Mode), KnownWorkspace>,
+    agents: HashMap<(Tenant, Id<Agent>), Option<KnownAgent>>,
+    numbers: HashMap<Tenant, Vec<String>>,
+    keys: HashMap<(Tenant, Id<ApiKey>), bool>,
+    /// Lines that calls of this transaction have asked for.
+    lines_asked: usize,
+    /// Lines in use by each workspace.
+    lines: HashMap<Tenant, i64>,
+    /// Lines in use on the platform, and whether placements of other workspaces wait for this transaction.
+    platform: Option<(i64, bool)>,
+    /// People whose numbers were looked up together. Each is used once: after that the transaction may have
+    /// called them.
+    people: HashMap<(Tenant, Phone), Person>,
+    judged: Vec<(Arc<Pack>, Facts, Arc<Judged>)>,
+    /// A call of each hour whose figures have changed.
+    hours: BTreeMap<(Tenant, i64), Arc<CallRow>>,
+    /// Written down, but not to the store yet ([`Known::write`]); of the calls, those before `stored` are.
+    contacts: Vec<(Tenant, ContactRow)>,
+    calls: Vec<Arc<CallRow>>,
+    stored: usize,
+    pub(super) chains: Chains,
+}
+
+impl Known {
+    /// The workspace, held against other writers when the call is live.
+    pub(crate) fn workspace(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        mode: Mode,
+    ) -> Result<Arc<WorkspaceRow>, Failure> {
+        Ok(self.wallet(tx, tenant, mode)?.0)
+    }
+
+    /// The workspace, and what of its balance no call holds, minor units.
+    pub(super) fn wallet(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        mode: Mode,
+    ) -> Result<(Arc<WorkspaceRow>, i64), Failure> {
+        use std::collections::btree_map::Entry;
+        let known = match self.workspaces.entry((tenant, mode)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(empty) => {
+                let row = match mode {
+                    Mode::Live => workspaces::get_for_update(tx, tenant)?,
+                    Mode::Test => workspaces::get(tx, tenant)?,
+                };
+                let row = row.ok_or_else(|| Failure::not_found("workspace"))?;
+                empty.insert(KnownWorkspace { row: Arc::new(row), held: 0, placed: 0 })
+            }
+        };
+        Ok((known.row.clone(), known.row.balance - known.row.reserved - known.held))
+    }
+
+    /// Looks up these people, who are called next, live and without a reference.
+    pub(crate) fn meet(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        numbers: Vec<Number>,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        let people = gates::read_people(tx, tenant, numbers, now)?;
+        self.people.extend(people.into_iter().map(|(phone, person)| ((tenant, phone), person)));
+        Ok(())
+    }
+
+    /// A contact that [`Known::meet`] looked up.
+    pub(super) fn take_person(&mut self, tenant: Tenant, phone: Phone) -> Option<Person> {
+        self.people.remove(&(tenant, phone))
+    }
+
+    /// What the gates of a pack say to these facts.
+    pub(super) fn judged(&mut self, pack: &Arc<Pack>, facts: Facts, now: Timestamp) -> Arc<Judged> {
+        if let Some((.., judged)) =
+            self.judged.iter().find(|(of, told, _)| Arc::ptr_eq(of, pack) && *told == facts)
+        {
+            return judged.clone();
+        }
+        if self.judged.len() >= JUDGED {
+            self.judged.clear();
+        }
+        let judged = Arc::new(Judged::new(pack, &facts, now));
+        self.judged.push((pack.clone(), facts, judged.clone()));
+        judged
+    }
+
+    fn known_agent(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        id: Id<Agent>,
+    ) -> Result<Option<&mut KnownAgent>, Failure> {
+        use std::collections::hash_map::Entry;
+        let slot = match self.agents.entry((tenant, id)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(empty) => {
+                let found = match agents::get(tx, tenant, id)? {
+                    Some(row) => Some(KnownAgent {
+                        pack: Arc::new(agent::pack(tx, tenant, &row)?),
+                        row: Arc::new(row),
+                        needs: None,
+                    }),
+                    None => None,
+                };
+                empty.insert(found)
+            }
+        };
+        Ok(slot.as_mut())
+    }
+
+    /// The agent and the pack that it names, if there is one of this id.
+    pub(super) fn agent(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        id: Id<Agent>,
+    ) -> Result<Option<(Arc<AgentRow>, Arc<Pack>)>, Failure> {
+        Ok(self.known_agent(tx, tenant, id)?.map(|known| (known.row.clone(), known.pack.clone())))
+    }
+
+    /// What the agent's flow needs and does not have, as [`agent::flow_refusal`] says it.
+    pub(super) fn flow_refusal(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        id: Id<Agent>,
+        given: &Map<String, Value>,
+        saved: &Map<String, Value>,
+    ) -> Result<Option<Refused>, Failure> {
+        let Some(known) = self.known_agent(tx, tenant, id)? else { return Ok(Some(Refused::AgentNotFound)) };
+        if known.needs.is_none() {
+            known.needs = Some((
+                published_flows::needs(tx, tenant, &known.row)?,
+                agent::unready(tx, tenant, &known.row)?,
+            ));
+        }
+        let Some((needs, unready)) = &known.needs else { return Ok(None) };
+        let missing = agent::missing(&needs.required, given, saved);
+        Ok(if missing.is_empty() { unready.clone() } else { Some(Refused::MissingVariables(missing)) })
+    }
+
+    /// The workspace's active own numbers, E.164, oldest first.
+    pub(crate) fn numbers(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<&[String], Failure> {
+        use std::collections::hash_map::Entry;
+        Ok(match self.numbers.entry(tenant) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(empty) => {
+                empty.insert(numbers::list(tx, tenant)?.into_iter().map(|row| row.number).collect())
+            }
+        })
+    }
+
+    /// Whether a key is neither revoked nor expired.
+    pub(crate) fn key_is_valid(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        key: Id<ApiKey>,
+        now: Timestamp,
+    ) -> Result<bool, Failure> {
+        if let Some(valid) = self.keys.get(&(tenant, key)) {
+            return Ok(*valid);
+        }
+        let valid = api_keys::is_valid(tx, tenant, key, now)?;
+        self.keys.insert((tenant, key), valid);
+        Ok(valid)
+    }
+
+    /// Lines in use: of the workspace, and of the whole platform.
+    pub(crate) fn lines_in_use(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<(i64, i64), Failure> {
+        if let (Some(mine), Some((all, _))) = (self.lines.get(&tenant), self.platform) {
+            return Ok((*mine, all));
+        }
+        let (mine, all) = calls::lines(tx, tenant)?;
+        self.lines.insert(tenant, mine);
+        // What is known of the platform includes what was placed here.
+        let known = self.platform.get_or_insert((all, false));
+        known.0 = known.0.max(all);
+        Ok((mine, known.0))
+    }
+
+    /// Lines in use by the workspace, and whose cap leaves none free. The caller holds the workspace, so its
+    /// own count stands still.
+    pub(super) fn lines(
+        &mut self,
+        tx: &mut Tx<'_>,
+        env: &Env,
+        workspace: &WorkspaceRow,
+        mode: Mode,
+    ) -> Result<(i64, Option<Refused>), Failure> {
+        if mode == Mode::Test {
+            return Ok((0, None));
+        }
+        let (mine, mut all) = self.lines_in_use(tx, workspace.id)?;
+        if mine >= access::limit(workspace, "concurrentCalls") {
+            return Ok((mine, Some(Refused::LinesFull { platform: false })));
+        }
+        let locked = self.platform.is_some_and(|(_, locked)| locked);
+        if !locked && all.saturating_add(LAST_LINES) >= env.platform_lines {
+            calls::lock_lines(tx)?;
+            all = calls::lines(tx, workspace.id)?.1;
+            self.platform = Some((all, true));
+        }
+        Ok((mine, (all >= env.platform_lines).then_some(Refused::LinesFull { platform: true })))
+    }
+
+    /// A live call was placed in this transaction: it has a line and holds its price.
+    pub(super) fn placed(&mut self, call: &CallRow) {
+        let tenant = call.workspace;
+        if let Some(workspace) = self.workspaces.get_mut(&(tenant, Mode::Live)) {
+            workspace.held += call.price;
+            workspace.placed += 1;
+        }
+        if let Some(mine) = self.lines.get_mut(&tenant) {
+            *mine += 1;
+        }
+        if let Some((all, _)) = &mut self.platform {
+            *all += 1;
+        }
+    }
+
+    /// A contact that is called for the first time.
+    pub(super) fn add_contact(&mut self, tenant: Tenant, row: ContactRow) {
+        self.contacts.push((tenant, row));
+    }
+
+    /// A call that this transaction writes down.
+    pub(super) fn add_call(&mut self, tx: &mut Tx<'_>, call: CallRow) -> Result<Arc<CallRow>, Failure> {
+        let call = Arc::new(call);
+        self.hours.entry((call.workspace, hour_of(call.started_at))).or_insert_with(|| call.clone());
+        self.calls.push(call.clone());
+        if self.calls.len() - self.stored >= ROWS {
+            self.write(tx)?;
+        }
+        Ok(call)
+    }
+
+    /// Reserves a line of the carrier's network for the next call. Returns whether one was free.
+    pub(super) fn reserve_line(&mut self, env: &Env, carrier: &dyn Carrier) -> bool {
+        let n = self.lines_asked;
+        self.lines_asked += 1;
+        env.lines.reserve(n, carrier)
+    }
+
+    /// Stores what was written down so far, so that it can be read.
+    pub(crate) fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        let contacts = std::mem::take(&mut self.contacts);
+        contacts::insert_all(tx, contacts.iter().map(|(tenant, row)| (*tenant, row)))?;
+        calls::insert(tx, &self.calls[self.stored..])?;
+        self.stored = self.calls.len();
+        self.chains.write(tx)
+    }
+
+    /// Stores what was put off. The last thing that the transaction does with calls.
+    ///
+    /// # Errors
+    /// When the wallet does not cover what the calls hold, although the workspace was held: nothing may be
+    /// stored.
+    pub fn finish(mut self, tx: &mut Tx<'_>, context: &Context) -> Result<(), Failure> {
+        self.write(tx)?;
+        for call in self.hours.values() {
+            calls::touch_hour(tx, call)?;
+        }
+        for ((tenant, _), workspace) in
+            self.workspaces.into_iter().filter(|(_, workspace)| workspace.placed > 0)
+        {
+            if !wallet::hold(tx, tenant, workspace.held, workspace.placed)? {
+                return Err(Failure::internal("a wallet was changed by somebody who did not hold it"));
+            }
+        }
+        self.chains.finish(tx, context)
+    }
+}

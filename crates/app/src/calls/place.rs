@@ -1,0 +1,397 @@
+//! Placing a call: the intent, the dial, the answer.
+
+use std::sync::Arc;
+
+use api::calls::{NewCall, PlacedCall};
+use api::error_codes as codes;
+use domain::call::{Fact, Progress, Status, Warning};
+use domain::compliance::{Gate, Purpose};
+use domain::decision_log::{Chain, Channel, Decision, Entry};
+use domain::phone::Phone;
+use domain::ports::{DialError, DialOrder};
+use domain::tenant::{Mode, Tenant};
+use domain::time::{MINUTE, SECOND, Timestamp};
+use domain::window::NudgeWindow;
+use serde_json::{Value, json};
+use store::Tx;
+use store::calls::{self, CallRow, Upkeep};
+
+use super::{Env, Known, Order, Prepared, Refused, apply, check_metadata, contact, prepare};
+use crate::call_env::LEASE_MARGIN;
+use crate::idempotency::{Answer, Claim, Once};
+use crate::{App, Failure, topics};
+
+/// How long a dial may take before the carrier is asked what became of it.
+pub(super) const PLACING_LEASE: i64 = 30 * SECOND;
+
+/// What the first transaction of a request came to.
+enum Intent {
+    /// An earlier request placed it.
+    Given(Answer),
+    /// A gate refused it; the refusal is stored.
+    Refused(Failure),
+    /// It is written down and can be dialled.
+    Dial(Arc<CallRow>, Vec<Warning>),
+}
+
+/// `POST /v1/calls`.
+pub async fn place(
+    app: &Arc<App>,
+    tenant: Tenant,
+    mode: Mode,
+    once: Once,
+    body: NewCall,
+) -> Result<Answer, Failure> {
+    check_metadata(&body.metadata)?;
+    let env = app.call_env();
+    let order = Order { once: once.key_and_holder(), ..Order::of(body) };
+    let key = once.clone();
+    let intent = app
+        .store
+        .tx(move |tx| {
+            if let Claim::Given(answer) = once.reserve(tx, env.context.now)? {
+                return Ok::<_, Failure>(Intent::Given(answer));
+            }
+            let mut known = Known::default();
+            let prepared = prepare(tx, &env, &mut known, tenant, mode, order.clone())?;
+            match prepared.refused() {
+                Some(Refused::Blocked(gate)) => {
+                    let call = block(tx, &env, &mut known, &prepared, gate)?;
+                    known.finish(tx, &env.context)?;
+                    once.free(tx)?;
+                    let mut failure = Failure::from(Refused::Blocked(gate));
+                    if let Some(Value::Object(meta)) = &mut failure.meta {
+                        meta.insert("callId".into(), json!(call.id));
+                    }
+                    Ok(Intent::Refused(failure))
+                }
+                Some(refused) => Err(refused.into()),
+                None => {
+                    let call = place_intent(tx, &env, &mut known, &prepared)?;
+                    known.finish(tx, &env.context)?;
+                    once.hold(tx)?;
+                    Ok(Intent::Dial(call, prepared.warnings))
+                }
+            }
+        })
+        .await?;
+    match intent {
+        Intent::Given(answer) => Ok(answer),
+        Intent::Refused(failure) => Err(failure),
+        Intent::Dial(call, warnings) => dial_counted(app, call, Some((key, warnings))).await,
+    }
+}
+
+/// Dials in a task of its own; the manual clock waits for it.
+async fn dial_counted(app: &Arc<App>, call: Arc<CallRow>, request: Request) -> Result<Answer, Failure> {
+    let (done, dialled) = tokio::sync::oneshot::channel();
+    let dialler = app.clone();
+    app.clock.spawn(async move {
+        let outcome = dial(&dialler, call, request).await;
+        // The client may have gone; the outcome is stored all the same.
+        let _ = done.send(outcome);
+    });
+    match dialled.await {
+        Ok(outcome) => outcome?.1,
+        Err(_) => Err(Failure::internal("a dial ended without an outcome")),
+    }
+}
+
+/// The request that waits for the answer, with its warnings.
+type Request = Option<(Once, Vec<Warning>)>;
+/// What became of a dial, and what the request is told of it.
+type Settled = (Result<CallRow, DialError>, Result<Answer, Failure>);
+
+/// Asks the carrier to dial a call that [`place_intent`] wrote down, and stores what it says, after all dials
+/// that are due at once ([`Burst`](super::Burst)). For callers that the clock counts (jobs). What placed the
+/// call hears of the outcome as a fact ([`Env::followers`]), whichever node stores it.
+pub async fn start_dial(app: &App, call: Arc<CallRow>) -> Result<Result<CallRow, DialError>, Failure> {
+    Ok(dial(app, call, None).await?.0)
+}
+
+async fn dial(app: &App, call: Arc<CallRow>, request: Request) -> Result<Settled, Failure> {
+    let outcome = match (app.carriers.in_mode(call.mode), dial_order(&call)) {
+        (Some(carrier), Some(order)) if may_dial(&call, app.clock.now()) => {
+            app.clock.outside(carrier.dial(order)).await
+        }
+        _ => Err(DialError::ProviderErrorBeforeRing),
+    };
+    if request.is_none() {
+        app.clock.outside(app.burst.over()).await;
+    }
+    // On the heap, and only now: thousands of dials may wait for the end of a burst, and storing takes many
+    // times their room.
+    Box::pin(store_outcome(app, call, outcome, request)).await
+}
+
+/// Whether what was decided still stands: the store may have been slow, the machine may have slept, its clock
+/// may have been set.
+fn may_dial(call: &CallRow, now: Timestamp) -> bool {
+    call.next_step_at
+        .is_some_and(|lease| lease.plus(-PLACING_LEASE) <= now && now < lease.plus(-LEASE_MARGIN))
+}
+
+/// The end of the lease of a call that is placed now. It is early enough that nothing is dialled after the
+/// calling hours.
+fn lease(prepared: &Prepared, now: Timestamp) -> Timestamp {
+    let open = |at: Timestamp| {
+        prepared.pack.as_ref().is_none_or(|pack| match prepared.order.purpose {
+            Purpose::Nudge => NudgeWindow::new(&pack.hours).is_open(at),
+            Purpose::Call | Purpose::Transfer { .. } => pack.hours.is_open(at),
+        })
+    };
+    let whole = now.plus(PLACING_LEASE);
+    if !open(now) || open(whole.plus(-LEASE_MARGIN)) {
+        return whole;
+    }
+    // Hours begin and end with a minute.
+    let end_of_minute = Timestamp((now.0.div_euclid(MINUTE) + 1) * MINUTE);
+    whole.min(end_of_minute.plus(LEASE_MARGIN))
+}
+
+/// What the carrier is asked.
+pub(super) fn dial_order(call: &CallRow) -> Option<DialOrder> {
+    Some(DialOrder {
+        workspace: call.workspace,
+        call: call.id,
+        to: Phone::normalize(&call.to_number).ok()?,
+        from: call.from_number.clone(),
+        network: call.network,
+    })
+}
+
+/// The second transaction of a placement: the carrier's answer, and the answer to the request that waits for
+/// it.
+pub(super) async fn store_outcome(
+    app: &App,
+    call: Arc<CallRow>,
+    outcome: Result<String, DialError>,
+    request: Request,
+) -> Result<Settled, Failure> {
+    let (env, id, carrier) = (
+        app.call_env(),
+        call.id,
+        app.carriers.in_mode(call.mode).cloned().filter(|_| call.network.is_none()),
+    );
+    let taken = outcome.is_ok();
+    let settled = app
+        .store
+        .tx(move |tx| {
+            let row = calls::get_for_update(tx, call.workspace, call.id)?;
+            let once = request
+                .as_ref()
+                .map(|(once, _)| once.clone())
+                .or_else(|| once_of(&call))
+                .unwrap_or_else(Once::unkeyed);
+            let warnings = request.as_ref().map(|(_, warnings)| warnings.clone()).unwrap_or_default();
+            let outcome = match row {
+                Some(row) if row.progress.status == Status::Queued => settle(tx, &env, row, &outcome)?,
+                // Another node has stored the outcome: this one took longer than its lease.
+                Some(row) if row.provider_call.is_some() => Ok(row),
+                Some(_) => Err(DialError::Uncertain),
+                None => Err(DialError::ProviderErrorBeforeRing),
+            };
+            let answer = answer(tx, &once, &outcome, &warnings)?;
+            Ok::<_, Failure>((outcome, answer))
+        })
+        .await?;
+    if let Some(carrier) = carrier.filter(|_| taken) {
+        carrier.settled(id, settled.0.is_ok());
+    }
+    Ok(settled)
+}
+
+/// The key of the request that placed the call, for the node that settles it after a crash.
+fn once_of(call: &CallRow) -> Option<Once> {
+    let (key, holder) = call.once.clone()?;
+    Some(Once::keyed(call.workspace.to_string(), call.mode, "placeCall", key, String::new(), holder))
+}
+
+fn settle(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    mut row: CallRow,
+    outcome: &Result<String, DialError>,
+) -> Result<Result<CallRow, DialError>, Failure> {
+    let now = env.context.now;
+    row.once = None;
+    match outcome {
+        Ok(provider_call) => {
+            row.provider_call = Some(provider_call.clone());
+            // A network that is a table keeps to the call's own time, however late this is.
+            let at = if row.network.is_some() { row.started_at } else { now };
+            Ok(Ok(apply(tx, env, row, Fact::Ringing, at)?))
+        }
+        Err(error) => {
+            let fact = match error {
+                DialError::ProviderErrorBeforeRing => Fact::NotPlaced,
+                DialError::Uncertain => Fact::Uncertain,
+            };
+            apply(tx, env, row, fact, now)?;
+            Ok(Err(*error))
+        }
+    }
+}
+
+/// What the request is told, kept with its key.
+fn answer(
+    tx: &mut Tx<'_>,
+    once: &Once,
+    outcome: &Result<CallRow, DialError>,
+    warnings: &[Warning],
+) -> Result<Result<Answer, Failure>, Failure> {
+    match outcome {
+        Ok(call) => {
+            let provider_call_id = call.provider_call.clone().unwrap_or_default();
+            let body = PlacedCall {
+                placed: true,
+                interaction_id: call.id,
+                provider_call_id,
+                warnings: warnings.to_vec(),
+            };
+            let body = serde_json::to_value(body).map_err(|why| Failure::internal(why.to_string()))?;
+            let contact = call.contact.map(|contact| contact.to_string());
+            Ok(Ok(once.finish(tx, 200, &body, contact.as_deref())?))
+        }
+        Err(DialError::ProviderErrorBeforeRing) => {
+            once.free(tx)?;
+            Ok(Err(Failure::new(
+                codes::CALL_NOT_PLACED,
+                "the call could not be placed: the carrier refused it, nobody was called",
+            )))
+        }
+        Err(DialError::Uncertain) => {
+            // A repeat of the request must not dial again: it gets this answer.
+            let failure = Failure::plain(codes::POSSIBLY_PLACED);
+            let body = json!({"error": failure.message, "code": failure.error.code});
+            once.finish(tx, failure.error.status, &body, None)?;
+            Ok(Err(failure))
+        }
+    }
+}
+
+/// Writes down a call that nothing stands in the way of: `queued`, with a hold on the wallet and a line.
+/// [`Known::finish`] must follow in the transaction; the caller commits and then dials.
+///
+/// # Errors
+/// [`Refused::InsufficientBalance`] when the wallet does not cover it after all.
+pub fn place_intent(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    known: &mut Known,
+    prepared: &Prepared,
+) -> Result<Arc<CallRow>, Failure> {
+    let live = prepared.mode == Mode::Live;
+    if live && known.wallet(tx, prepared.workspace.id, Mode::Live)?.1 < prepared.price() {
+        return Err(Refused::InsufficientBalance.into());
+    }
+    let mut call = new_call(tx, env, known, prepared)?;
+    call.line = live;
+    call.concurrent = prepared.lines_in_use + 1;
+    call.network = match env.carriers.in_mode(prepared.mode).zip(prepared.to) {
+        Some((carrier, to)) if carrier.takes_line(to) && known.reserve_line(env, carrier.as_ref()) => None,
+        Some((carrier, to)) => carrier.network(to),
+        None => None,
+    };
+    call.next_step_at = Some(lease(prepared, env.context.now));
+    call.once = prepared.order.once.clone();
+    let call = write(tx, known, env, prepared, call, None)?;
+    if live {
+        known.placed(&call);
+    }
+    tx.wake(topics::CALLS);
+    Ok(call)
+}
+
+/// Writes down a call that a gate refused: it is listed with `state: blocked` and never dialled.
+/// [`Known::finish`] must follow in the transaction.
+pub fn block(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    known: &mut Known,
+    prepared: &Prepared,
+    gate: Gate,
+) -> Result<Arc<CallRow>, Failure> {
+    let mut call = new_call(tx, env, known, prepared)?;
+    call.progress.status = Status::Blocked;
+    call.progress.ended_at = Some(call.started_at);
+    call.block_reason = Some(gate.as_str().to_owned());
+    write(tx, known, env, prepared, call, Some(gate))
+}
+
+/// Writes the call, and proves the decision, before anything is dialled: every gate with its verdict and
+/// evidence.
+fn write(
+    tx: &mut Tx<'_>,
+    known: &mut Known,
+    env: &Env,
+    prepared: &Prepared,
+    call: CallRow,
+    blocked: Option<Gate>,
+) -> Result<Arc<CallRow>, Failure> {
+    let entry = Entry {
+        timestamp: env.context.now,
+        interaction_id: call.id.to_string(),
+        decision: if blocked.is_some() { Decision::Blocked } else { Decision::Allowed },
+        blocked_by: blocked.map(|gate| gate.as_str().to_owned()),
+        gate_results: prepared
+            .judgement
+            .as_ref()
+            .map(|judged| judged.gate_results.clone())
+            .unwrap_or_default(),
+        outcome: None,
+        recording_ref: None,
+        consent_ref: None,
+        is_test: call.mode == Mode::Test,
+        channel: Channel::Voice,
+        agent_id: call.agent.map(|agent| agent.to_string()),
+    };
+    known.chains.record(tx, call.workspace, Chain::Audit, entry)?;
+    known.add_call(tx, call)
+}
+
+fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) -> Result<CallRow, Failure> {
+    let (order, tenant) = (&prepared.order, prepared.workspace.id);
+    let to = prepared.to.ok_or(Refused::InvalidNumber)?;
+    let reference = order.external_ref.as_deref();
+    let found =
+        contact::ensure(tx, &env.context, tenant, prepared.mode, &prepared.who, reference, &order.variables)?;
+    if let Some(row) = found.new {
+        known.add_contact(tenant, row);
+    }
+    let id = env.context.ids.make::<domain::ids::Call>();
+    Ok(CallRow {
+        id,
+        workspace: tenant,
+        mode: prepared.mode,
+        agent: prepared.agent.as_ref().map(|agent| agent.id),
+        contact: Some(found.id),
+        campaign: order.campaign,
+        nudge: order.nudge,
+        scheduled_call: order.scheduled_call,
+        direction: "outbound".into(),
+        progress: Progress::placing(),
+        outcome: None,
+        to_number: to.to_string(),
+        from_number: prepared.shown_number(),
+        external_ref: found.external_ref,
+        variables: prepared.values.clone(),
+        metadata: Value::Object(order.metadata.clone()),
+        provider_call: None,
+        // The moment inside the id: a range of time is a range of ids.
+        started_at: Timestamp(id.unix_ms()),
+        block_reason: None,
+        hang_up_at: None,
+        language: prepared.agent.as_ref().map(|agent| agent.language.clone()),
+        sentiment: None,
+        price: prepared.price(),
+        concurrent: 0,
+        line: false,
+        network: None,
+        script_step: 0,
+        next_step_at: None,
+        once: None,
+        upkeep: Upkeep::default(),
+        version: 0,
+    })
+}

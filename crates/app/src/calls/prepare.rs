@@ -1,0 +1,285 @@
+//! Everything that can stand in the way of a call, gathered in one transaction
+//! (docs/contract/calls.md#refusals).
+
+use std::sync::Arc;
+
+use api::calls::NewCall;
+use domain::call::{self, Warning};
+use domain::compliance::{Gate, Pack, Purpose};
+use domain::ids::{Campaign, Id, Nudge, ScheduledCall};
+use domain::phone::Phone;
+use domain::tenant::{Mode, Tenant};
+use serde_json::{Map, Value};
+use store::Tx;
+use store::agents::AgentRow;
+use store::contacts::ContactRow;
+use store::workspaces::WorkspaceRow;
+
+use super::contact::{self, Who};
+use super::gates::{self, Dial, Judged};
+use super::{Env, Known, Refused};
+use crate::Failure;
+
+/// What a test call shows when the workspace owns no number.
+const NO_NUMBER: &str = "+910000000000";
+
+/// An order for a call.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// The agent's id as given.
+    pub agent: String,
+    /// Whom to call, as given.
+    pub to_number: String,
+    /// Own number to show as the caller, as given.
+    pub from_number: Option<String>,
+    /// The client's id of the person; a nudge's own reference is not one.
+    pub external_ref: Option<String>,
+    /// Values for this call.
+    pub variables: Map<String, Value>,
+    /// The client's notes, within their limits ([`check_metadata`]).
+    pub metadata: Map<String, Value>,
+    /// The purpose that the gates judge.
+    pub purpose: Purpose,
+    /// The campaign that dials it.
+    pub campaign: Option<Id<Campaign>>,
+    /// The nudge that it is an attempt of.
+    pub nudge: Option<Id<Nudge>>,
+    /// The scheduled call that it is.
+    pub scheduled_call: Option<Id<ScheduledCall>>,
+    /// Idempotency key and holder of a request that waits for the answer.
+    pub once: Option<(String, String)>,
+}
+
+impl Order {
+    /// What the body of `POST /v1/calls` or `POST /v1/scheduled-calls` asks for.
+    pub fn of(body: NewCall) -> Self {
+        Self {
+            agent: body.agent_id,
+            to_number: body.to_number,
+            from_number: body.from_number,
+            external_ref: body.external_ref,
+            variables: body.variables,
+            metadata: body.metadata,
+            purpose: Purpose::Call,
+            campaign: None,
+            nudge: None,
+            scheduled_call: None,
+            once: None,
+        }
+    }
+}
+
+/// Holds metadata against its limits; shared by everything that takes metadata.
+pub fn check_metadata(metadata: &Map<String, Value>) -> Result<(), Failure> {
+    call::check_metadata(metadata).map_err(|(field, must)| Failure::field(&field, must))
+}
+
+/// The own number of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnNumber {
+    /// It may be shown.
+    Owned(String),
+    /// It is not an active number of the workspace.
+    NotOwned,
+    /// None was asked for, and the workspace has none.
+    Nothing,
+}
+
+/// What is known of a call before it is placed.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// The order, with its variables as they will be used.
+    pub order: Order,
+    /// Live or test.
+    pub mode: Mode,
+    /// The workspace, held against other writers when the call is live.
+    pub workspace: Arc<WorkspaceRow>,
+    /// Minor units of its balance that no call holds.
+    pub available: i64,
+    /// The agent, if it exists.
+    pub agent: Option<Arc<AgentRow>>,
+    /// The first thing wrong with agent or variables.
+    pub check: Option<Refused>,
+    /// Whom to call, if that is a number.
+    pub to: Option<Phone>,
+    /// The own number.
+    pub from: OwnNumber,
+    pub(super) who: Who,
+    /// The values of the conversation: the person's saved ones under the call's own.
+    pub values: Map<String, Value>,
+    /// Warnings about what was over a limit.
+    pub warnings: Vec<Warning>,
+    /// The compliance pack that the gates apply.
+    pub pack: Option<Arc<Pack>>,
+    /// What the gates said.
+    pub judgement: Option<Arc<Judged>>,
+    /// Whether the wallet covers a started minute beside the calls in flight.
+    pub balance_ok: bool,
+    /// Why there is no line, if there is none.
+    pub lines_full: Option<Refused>,
+    /// Calls of the workspace on the line.
+    pub lines_in_use: i64,
+    /// Whether there is a carrier.
+    pub carrier_ok: bool,
+}
+
+impl Prepared {
+    /// The contact, if there is one already.
+    pub fn contact(&self) -> Option<&ContactRow> {
+        self.who.contact()
+    }
+
+    /// The first reason not to place it, in the order of the table.
+    pub fn refused(&self) -> Option<Refused> {
+        let live = self.mode == Mode::Live;
+        if let Some(check) = &self.check {
+            return Some(check.clone());
+        }
+        if self.workspace.suspended {
+            return Some(Refused::WorkspaceSuspended);
+        }
+        if live && !self.workspace.kyb_verified {
+            return Some(Refused::KybRequired);
+        }
+        if self.to.is_none() {
+            return Some(Refused::InvalidNumber);
+        }
+        match self.from {
+            OwnNumber::NotOwned => return Some(Refused::FromNumberNotOwned),
+            OwnNumber::Nothing if live => return Some(Refused::NoNumber),
+            OwnNumber::Nothing | OwnNumber::Owned(_) => {}
+        }
+        if !self.balance_ok {
+            return Some(Refused::InsufficientBalance);
+        }
+        if let Some(gate) = self.block() {
+            return Some(Refused::Blocked(gate));
+        }
+        self.lines_full.clone().or((!self.carrier_ok).then_some(Refused::NoCarrier))
+    }
+
+    /// The first gate that refuses it.
+    pub fn block(&self) -> Option<Gate> {
+        self.judgement.as_ref().and_then(|judged| judged.said.block)
+    }
+
+    /// The number that is shown.
+    pub(super) fn shown_number(&self) -> String {
+        match &self.from {
+            OwnNumber::Owned(number) => number.clone(),
+            OwnNumber::NotOwned | OwnNumber::Nothing => NO_NUMBER.to_owned(),
+        }
+    }
+
+    /// Minor units of a started minute; nothing is billed in test mode.
+    pub(super) fn price(&self) -> i64 {
+        match self.mode {
+            Mode::Live => self.workspace.cost_per_minute,
+            Mode::Test => 0,
+        }
+    }
+}
+
+/// Gathers what stands in the way of a call. It stores nothing. What the transaction has learned already
+/// (`known`) is not read again.
+///
+/// # Errors
+/// Only failures, never refusals: the store fails, or the workspace is gone.
+pub fn prepare(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    known: &mut Known,
+    tenant: Tenant,
+    mode: Mode,
+    mut order: Order,
+) -> Result<Prepared, Failure> {
+    let (workspace, available) = known.wallet(tx, tenant, mode)?;
+    let (agent, pack) = match order.agent.parse() {
+        Ok(id) => known.agent(tx, tenant, id)?.unzip(),
+        Err(_) => (None, None),
+    };
+    let to = Phone::normalize(&order.to_number).ok();
+    let mut person = to
+        .filter(|_| mode == Mode::Live && order.external_ref.is_none())
+        .and_then(|to| known.take_person(tenant, to));
+    if person.is_none() {
+        // The store is asked about the person: it must know of what this transaction has placed.
+        known.write(tx)?;
+    }
+    let who = match (&mut person, to) {
+        (Some(person), Some(to)) => Who::of(person.contact.take(), to),
+        _ => contact::find(tx, tenant, mode, order.external_ref.as_deref(), to)?,
+    };
+    let (check, values, warnings) = check(tx, known, tenant, agent.as_deref(), &who, &mut order)?;
+    let from = own_number_of(known.numbers(tx, tenant)?, order.from_number.as_deref());
+    let judgement = match (&pack, to) {
+        (Some(pack), Some(to)) => {
+            let dial = Dial { tenant, mode, purpose: order.purpose, to, contact: who.contact() };
+            Some(known.judged(pack, gates::facts(tx, env, dial, person.as_ref())?, env.context.now))
+        }
+        _ => None,
+    };
+    let (lines_in_use, lines_full) = known.lines(tx, env, &workspace, mode)?;
+    Ok(Prepared {
+        balance_ok: mode == Mode::Test || available >= workspace.cost_per_minute,
+        carrier_ok: env.carriers.in_mode(mode).is_some(),
+        order,
+        mode,
+        workspace,
+        available,
+        agent,
+        check,
+        to,
+        from,
+        who,
+        values,
+        warnings,
+        pack,
+        judgement,
+        lines_full,
+        lines_in_use,
+    })
+}
+
+/// Checks agent and variables. The order's variables become those that are used.
+fn check(
+    tx: &mut Tx<'_>,
+    known: &mut Known,
+    tenant: Tenant,
+    agent: Option<&AgentRow>,
+    who: &Who,
+    order: &mut Order,
+) -> Result<(Option<Refused>, Map<String, Value>, Vec<Warning>), Failure> {
+    let (given, warnings, invalid) = match call::accept(std::mem::take(&mut order.variables)) {
+        Ok((given, warnings)) => (given, warnings, None),
+        Err(invalid) => (Map::new(), Vec::new(), Some(Refused::InvalidVariables(invalid.key))),
+    };
+    let mut values = match who.contact().map(|contact| &contact.variables) {
+        Some(Value::Object(saved)) => saved.clone(),
+        _ => Map::new(),
+    };
+    let refused = match agent {
+        None => Some(Refused::AgentNotFound),
+        Some(agent) => match super::agent::refusal(agent).or(invalid) {
+            Some(refused) => Some(refused),
+            None => known.flow_refusal(tx, tenant, agent.id, &given, &values)?,
+        },
+    };
+    values.extend(given.clone());
+    order.variables = given;
+    Ok((refused, values, warnings))
+}
+
+/// The own number of a call: the one asked for, or the first active one.
+pub(crate) fn own_number(tx: &mut Tx<'_>, tenant: Tenant, asked: Option<&str>) -> Result<OwnNumber, Failure> {
+    Ok(own_number_of(Known::default().numbers(tx, tenant)?, asked))
+}
+
+fn own_number_of(owned: &[String], asked: Option<&str>) -> OwnNumber {
+    let Some(asked) = asked else {
+        return owned.first().map_or(OwnNumber::Nothing, |first| OwnNumber::Owned(first.clone()));
+    };
+    let normalized =
+        Phone::normalize(asked).map_or_else(|_| asked.trim().to_owned(), |phone| phone.to_string());
+    if owned.contains(&normalized) { OwnNumber::Owned(normalized) } else { OwnNumber::NotOwned }
+}

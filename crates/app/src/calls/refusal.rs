@@ -1,0 +1,107 @@
+//! Why a call is not placed (docs/contract/calls.md#refusals).
+
+use api::error_codes as codes;
+use domain::compliance::Gate;
+use serde_json::{Value, json};
+
+use crate::Failure;
+
+/// Seconds after which a client asks again for a line.
+const LINES_RETRY: i64 = 10;
+
+/// Why a call is not placed, in the order in which it is looked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Refused {
+    /// 404
+    AgentNotFound,
+    /// 422
+    AgentNotPublished,
+    /// 422
+    AgentNotCall,
+    /// 422
+    AgentNotOutbound,
+    /// 400; the name of the variable.
+    InvalidVariables(String),
+    /// 422; their names.
+    MissingVariables(Vec<String>),
+    /// 422; the issues.
+    FlowNotReady(Value),
+    /// 403
+    WorkspaceSuspended,
+    /// 403
+    KybRequired,
+    /// 400
+    InvalidNumber,
+    /// 400
+    FromNumberNotOwned,
+    /// 400
+    NoNumber,
+    /// 402
+    InsufficientBalance,
+    /// 422; the gate.
+    Blocked(Gate),
+    /// 429; whether it is the platform's cap.
+    LinesFull {
+        /// The platform's lines, not the workspace's.
+        platform: bool,
+    },
+    /// 503
+    NoCarrier,
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::AgentNotFound => Failure::not_found("agent"),
+            Refused::AgentNotPublished => Failure::plain(codes::AGENT_NOT_PUBLISHED),
+            Refused::AgentNotCall => Failure::plain(codes::AGENT_NOT_CALL),
+            Refused::AgentNotOutbound => Failure::plain(codes::AGENT_NOT_OUTBOUND),
+            Refused::InvalidVariables(key) => {
+                let message = format!("variables.{key} must be a string, a number or a boolean");
+                Failure::new(codes::INVALID_VARIABLES, message)
+                    .with_meta(json!({"key": key, "field": format!("variables.{key}")}))
+            }
+            Refused::MissingVariables(missing) => {
+                let message = format!("the agent's flow needs values for {}", missing.join(", "));
+                Failure::new(codes::MISSING_REQUIRED_VARIABLES, message)
+                    .with_meta(json!({"missing": missing}))
+            }
+            Refused::FlowNotReady(issues) => {
+                Failure::plain(codes::FLOW_NOT_READY).with_meta(json!({"issues": issues}))
+            }
+            Refused::WorkspaceSuspended => Failure::plain(codes::WORKSPACE_SUSPENDED),
+            Refused::KybRequired => {
+                Failure::new(codes::KYB_REQUIRED, "the workspace must be verified (KYB) before placing calls")
+            }
+            Refused::InvalidNumber => {
+                Failure::field("toNumber", "must be a valid Indian (+91) subscriber number")
+            }
+            Refused::FromNumberNotOwned => Failure::new(
+                codes::FROM_NUMBER_NOT_OWNED,
+                "fromNumber must be an active number of the workspace",
+            )
+            .with_meta(json!({"field": "fromNumber"})),
+            Refused::NoNumber => {
+                Failure::new(codes::NO_PHONE_NUMBER, "buy a phone number before placing calls")
+            }
+            Refused::InsufficientBalance => {
+                Failure::new(codes::INSUFFICIENT_BALANCE, "the wallet balance cannot cover this call")
+            }
+            Refused::Blocked(gate) => {
+                Failure::new(codes::CALL_BLOCKED, format!("call blocked by compliance: {}", gate.as_str()))
+                    .with_meta(json!({"reason": gate.as_str(), "blockReason": gate.as_str()}))
+            }
+            Refused::LinesFull { platform } => {
+                let message = if platform {
+                    "the platform is at capacity; try again shortly"
+                } else {
+                    "concurrent-call limit reached; try again shortly"
+                };
+                Failure { retry_after: Some(LINES_RETRY), ..Failure::new(codes::CONCURRENCY_LIMIT, message) }
+            }
+            Refused::NoCarrier => {
+                Failure::new(codes::VOICE_UNAVAILABLE, "India-resident voice providers are not configured")
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What the node that holds a call on a real line says of it.
+
+use domain::call::{Fact, Report, Wish};
+use domain::ids::{Call, Id};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use serde_json::json;
+use store::call_wishes;
+use store::calls::{self, CallRow};
+
+use super::apply::apply_with;
+use crate::call_env::emit_with;
+use crate::{App, Failure};
+
+/// Stores a fact that was observed at `at`, with the report of the conversation when it is over. Returns the
+/// call afterwards; `None` when it is gone.
+pub async fn report(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Call>,
+    fact: Fact,
+    at: Timestamp,
+    left: Option<Report>,
+) -> Result<Option<CallRow>, Failure> {
+    let env = app.call_env();
+    app.store
+        .tx(move |tx| match calls::get_for_update(tx, tenant, id)? {
+            Some(row) => apply_with(tx, &env, row, fact, at, left.clone()).map(Some),
+            None => Ok(None),
+        })
+        .await
+}
+
+/// Emits `call.transferred`: a person who answered has taken the call over
+/// (docs/contract/calls.md#transfers).
+pub async fn transferred(app: &App, tenant: Tenant, id: Id<Call>, to: String) -> Result<(), Failure> {
+    let env = app.call_env();
+    app.store
+        .tx(move |tx| {
+            let Some(row) = calls::get_for_update(tx, tenant, id)? else { return Ok(()) };
+            let extra = json!({"transferredTo": to, "transferredAt": env.context.now});
+            emit_with(tx, &env, &row, "call.transferred", extra)
+        })
+        .await
+}
+
+/// What the store says of the calls that a node holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Looked {
+    /// Those that are to end, and why.
+    pub wishes: Vec<(Id<Call>, Wish)>,
+    /// Those that are over in the store: an erasure or another node ended them.
+    pub over: Vec<Id<Call>>,
+}
+
+/// Renews the leases of calls that this node holds.
+pub async fn keep_holding(
+    app: &App,
+    held: Vec<(Tenant, Id<Call>)>,
+    until: Timestamp,
+) -> Result<Looked, Failure> {
+    app.store
+        .tx(move |tx| {
+            let mut looked = Looked::default();
+            for (tenant, id) in &held {
+                match calls::renew(tx, *tenant, *id, until)? {
+                    Some(renewed) => looked.wishes.extend(renewed.wish.map(|wish| (*id, wish))),
+                    None => looked.over.push(*id),
+                }
+            }
+            Ok(looked)
+        })
+        .await
+}
+
+/// Calls of all nodes on real lines that are to end, and why.
+pub async fn wishes(app: &App) -> Result<Vec<(Id<Call>, Wish)>, Failure> {
+    Ok(app.store.read(call_wishes::wishes).await?)
+}

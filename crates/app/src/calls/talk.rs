@@ -1,0 +1,65 @@
+//! What a conversation on a line needs to know, read when the call is answered.
+
+use std::sync::Arc;
+
+use domain::conversation::Flow;
+use domain::ids::{Call, Id};
+use domain::tenant::Tenant;
+use serde_json::{Map, Value};
+use store::{agents, calls, workspaces};
+
+use super::agent;
+use crate::{App, Failure, access};
+
+/// What a conversation needs of the call and its agent.
+#[derive(Debug, Clone)]
+pub struct Talk {
+    /// The published flow.
+    pub flow: Arc<Flow>,
+    /// Values of the conversation.
+    pub variables: Map<String, Value>,
+    /// Language code.
+    pub language: String,
+    /// Voice id; empty for the default one.
+    pub voice: String,
+    /// Numbers that the agent may transfer to, `+91…`.
+    pub allowed_numbers: Vec<String>,
+    /// Whether the workspace keeps recordings.
+    pub record: bool,
+    /// The number that is shown, also to whom the call is transferred.
+    pub own_number: String,
+    /// `outbound` or `inbound`.
+    pub direction: String,
+}
+
+/// Reads it; `None` when call or agent are gone.
+pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk>, Failure> {
+    app.store
+        .read(move |tx| {
+            let Some(row) = calls::find(tx, tenant, id)? else { return Ok(None) };
+            let Some(agent) = (match row.agent {
+                Some(agent) => agents::get(tx, tenant, agent)?,
+                None => None,
+            }) else {
+                return Ok(None);
+            };
+            let Some(workspace) = workspaces::get(tx, tenant)? else { return Ok(None) };
+            let numbers = agent
+                .allowed_transfer_numbers
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|number| number.as_str().map(str::to_owned));
+            Ok::<_, Failure>(Some(Talk {
+                flow: agent::flow(tx, tenant, Some(&agent))?,
+                allowed_numbers: numbers.collect(),
+                record: access::feature_on(&workspace, "recording"),
+                own_number: if row.direction == "inbound" { row.to_number } else { row.from_number },
+                direction: row.direction,
+                variables: row.variables,
+                language: agent.language,
+                voice: agent.voice,
+            }))
+        })
+        .await
+}

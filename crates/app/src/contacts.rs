@@ -1,0 +1,345 @@
+//! People: reading, upserting one or many, changing and deleting them (docs/contract/contacts.md).
+
+use api::contacts::{
+    self as wire, Contact as ContactView, ContactChange, ContactDetail, MAX_ATTRIBUTE_NAME, MAX_ATTRIBUTES,
+    MAX_ATTRIBUTES_BYTES,
+};
+use api::error_codes;
+use domain::decision_log::Decision;
+use domain::ids::{Consent, Contact, Id};
+use domain::phone::Phone;
+use domain::tenant::{Mode, Tenant};
+use domain::time::time_zone;
+use serde_json::{Map, Value, json};
+use store::contacts::{self, ContactRow, Visible};
+use store::{DbError, Tx, erasure};
+
+use super::contact_view::{present, view};
+use super::do_not_call::{self, Source};
+use super::{App, Context, Failure};
+
+/// Time zone of a new contact.
+const TIME_ZONE: &str = "Asia/Kolkata";
+/// Language of a new contact.
+const LANGUAGE: &str = "en";
+/// How often an upsert looks again when another writer takes its reference or number at the same moment.
+const ATTEMPTS: usize = 4;
+
+/// Contacts of simulated calls are there for test keys only.
+fn visible(row: Option<ContactRow>, mode: Mode) -> Option<ContactRow> {
+    row.filter(|row| mode == Mode::Test || row.mode == Mode::Live)
+}
+
+/// Contacts, newest first.
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    before: Option<String>,
+    limit: i64,
+) -> Result<(Vec<ContactView>, Option<String>), Failure> {
+    let seen = if mode == Mode::Test { Visible::All } else { Visible::Live };
+    let rows = app
+        .store
+        .read(move |tx| {
+            let rows = contacts::list(tx, tenant, seen, before.as_deref(), limit)?;
+            rows.into_iter().map(|row| view(tx, row)).collect::<Result<Vec<_>, DbError>>()
+        })
+        .await?;
+    let next = (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.to_string())).flatten();
+    Ok((rows, next))
+}
+
+/// One contact.
+pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Contact>) -> Result<ContactDetail, Failure> {
+    let context = app.context();
+    app.store
+        .read(move |tx| {
+            let row = present(visible(contacts::get(tx, tenant, id)?, mode))?;
+            let do_not_call = do_not_call::is_blocked(tx, &context, tenant, &row)?;
+            let consent = row.consent.clone();
+            Ok(ContactDetail { contact: view(tx, row)?, do_not_call, consent })
+        })
+        .await
+}
+
+/// Creates a contact or updates the one with the same reference. Returns whether it is new.
+pub async fn upsert(
+    app: &App,
+    tenant: Tenant,
+    change: ContactChange,
+) -> Result<(bool, ContactView), Failure> {
+    let context = app.context();
+    let checked = check(&context, &change)?;
+    app.store.tx(move |tx| upsert_in(tx, &context, tenant, &change, &checked)).await
+}
+
+/// One item's fate in a batch: its reference as sent, and what the single upsert would answer.
+pub type Upserted = (Option<String>, Result<(bool, ContactView), Failure>);
+
+/// Upserts many, each by itself: one bad item never fails others.
+pub async fn upsert_many(app: &App, tenant: Tenant, items: Vec<Value>) -> Result<Vec<Upserted>, Failure> {
+    let context = app.context();
+    let shape = wire::new_contact();
+    // Read and checked before the transaction, which others wait for.
+    let read = |mut item: Value| {
+        let reference = item.get("externalRef").and_then(Value::as_str).map(str::to_owned);
+        let change = read_item(&shape, &mut item)
+            .and_then(|change| check(&context, &change).map(|checked| (change, checked)));
+        (reference, change)
+    };
+    let items: Vec<(Option<String>, Result<(ContactChange, Checked), Failure>)> =
+        items.into_iter().map(read).collect();
+    app.store
+        .tx_alone(move |tx| {
+            let mut results = Vec::with_capacity(items.len());
+            for (reference, item) in &items {
+                // Every refusal is decided before the item's first write, so a refused item leaves nothing
+                // behind.
+                let outcome = match item {
+                    Ok((change, checked)) => upsert_in(tx, &context, tenant, change, checked),
+                    Err(refused) => Err(refused.clone()),
+                };
+                match outcome {
+                    Err(failure) if failure.error.status >= 500 => return Err(failure),
+                    outcome => results.push((reference.clone(), outcome)),
+                }
+            }
+            Ok(results)
+        })
+        .await
+}
+
+fn read_item(shape: &api::schema::Schema, item: &mut Value) -> Result<ContactChange, Failure> {
+    shape.check(item).map_err(|misfit| {
+        Failure::field(if misfit.field.is_empty() { "contact" } else { &misfit.field }, misfit.must)
+    })?;
+    serde_json::from_value(item.take())
+        .map_err(|why| Failure::internal(format!("upsert schema and type differ: {why}")))
+}
+
+/// What a change says once its texts are read.
+struct Checked {
+    phone: Option<Phone>,
+    time_zone: Option<String>,
+}
+
+/// Refuses what no schema can.
+fn check(context: &Context, change: &ContactChange) -> Result<Checked, Failure> {
+    let phone = change
+        .phone
+        .as_deref()
+        .map(Phone::normalize)
+        .transpose()
+        .map_err(|why| Failure::field("phone", why))?;
+    let time_zone =
+        match &change.timezone {
+            Some(name) => Some(time_zone(name).ok_or_else(|| {
+                Failure::field("timezone", "must be an IANA time zone such as Asia/Kolkata")
+            })?),
+            None => None,
+        };
+    if let Some(attributes) = &change.attributes {
+        check_attributes(attributes)?;
+    }
+    if let Some(Some(email)) = &change.email
+        && !email.split_once('@').is_some_and(|(name, host)| {
+            !name.is_empty() && !host.is_empty() && !email.contains(char::is_whitespace)
+        })
+    {
+        return Err(Failure::field("email", "must be an e-mail address"));
+    }
+    if change.consent.as_ref().is_some_and(|consent| consent.captured_at > context.now) {
+        return Err(Failure::field("consent.capturedAt", "must not lie in the future"));
+    }
+    Ok(Checked { phone, time_zone })
+}
+
+fn check_attributes(attributes: &Map<String, Value>) -> Result<(), Failure> {
+    if attributes.len() > MAX_ATTRIBUTES {
+        return Err(Failure::field("attributes", format!("must have at most {MAX_ATTRIBUTES} keys")));
+    }
+    if attributes.keys().any(|name| name.is_empty() || name.chars().count() > MAX_ATTRIBUTE_NAME) {
+        return Err(Failure::field(
+            "attributes",
+            format!("must have keys of 1 to {MAX_ATTRIBUTE_NAME} characters"),
+        ));
+    }
+    let size = serde_json::to_string(attributes).map_err(|why| Failure::internal(why.to_string()))?.len();
+    if size > MAX_ATTRIBUTES_BYTES {
+        return Err(Failure::field(
+            "attributes",
+            format!("must be at most {MAX_ATTRIBUTES_BYTES} bytes as JSON"),
+        ));
+    }
+    Ok(())
+}
+
+fn upsert_in(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    change: &ContactChange,
+    checked: &Checked,
+) -> Result<(bool, ContactView), Failure> {
+    let phone = checked.phone.ok_or_else(|| Failure::field("phone", "is required"))?;
+    for _ in 0..ATTEMPTS {
+        if let Some(found) = contacts::find_by_reference(tx, tenant, Mode::Live, &change.external_ref)? {
+            // Held from here on, and read again: another writer may have changed it before.
+            match contacts::get_for_update(tx, tenant, found.id)?.filter(|row| row.erased_at.is_none()) {
+                Some(row) => return Ok((false, apply(tx, context, tenant, row, change, checked)?)),
+                None => continue,
+            }
+        }
+        if let Some(owner) = contacts::find_by_phone(tx, tenant, Mode::Live, &phone.to_string())? {
+            return Err(taken(&owner));
+        }
+        let mut row = fresh(context, change, phone);
+        let consent = fill(context, &mut row, change, checked);
+        if contacts::insert(tx, tenant, &row)? {
+            return Ok((true, settle(tx, context, tenant, row, change.opt_out, consent)?));
+        }
+    }
+    Err(Failure::conflict("other requests keep changing this contact; try again"))
+}
+
+fn taken(owner: &ContactRow) -> Failure {
+    Failure::plain(error_codes::PHONE_TAKEN).with_meta(json!({"existingId": owner.id}))
+}
+
+fn fresh(context: &Context, change: &ContactChange, phone: Phone) -> ContactRow {
+    ContactRow {
+        id: context.ids.make(),
+        mode: Mode::Live,
+        external_ref: Some(change.external_ref.clone()),
+        phone: Some(phone.to_string()),
+        name: None,
+        email: None,
+        company: None,
+        preferred_language: LANGUAGE.into(),
+        timezone: TIME_ZONE.into(),
+        attributes: json!({}),
+        variables: json!({}),
+        opt_out: false,
+        consent: None,
+        chatapp_user_id: None,
+        chatapp_username: None,
+        last_contact_at: None,
+        created_at: context.now,
+        erased_at: None,
+    }
+}
+
+/// Writes a change onto a contact that is held; every refusal comes before the first write.
+fn apply(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    mut row: ContactRow,
+    change: &ContactChange,
+    checked: &Checked,
+) -> Result<ContactView, Failure> {
+    if let Some(phone) = checked.phone {
+        let phone = phone.to_string();
+        match &row.phone {
+            Some(known) if *known != phone => return Err(Failure::plain(error_codes::PHONE_IMMUTABLE)),
+            Some(_) => {}
+            None => {
+                if let Some(owner) = contacts::find_by_phone(tx, tenant, row.mode, &phone)? {
+                    return Err(taken(&owner));
+                }
+                row.phone = Some(phone);
+            }
+        }
+    }
+    if change.opt_out == Some(false) && row.opt_out {
+        return Err(Failure::plain(error_codes::OPT_OUT_DOWNGRADE));
+    }
+    let consent = fill(context, &mut row, change, checked);
+    if !contacts::update(tx, tenant, &row, context.now)? {
+        return Err(Failure::not_found("contact"));
+    }
+    settle(tx, context, tenant, row, change.opt_out, consent)
+}
+
+/// A consent that a change records, with what the chain says of it.
+type NewConsent = Option<(Id<Consent>, Value)>;
+
+/// Puts what a change names into a row.
+fn fill(context: &Context, row: &mut ContactRow, change: &ContactChange, checked: &Checked) -> NewConsent {
+    let change = change.clone();
+    row.name = change.name.unwrap_or(row.name.take());
+    row.email = change.email.unwrap_or(row.email.take());
+    row.company = change.company.unwrap_or(row.company.take());
+    if let Some(language) = change.preferred_language {
+        row.preferred_language = language;
+    }
+    if let Some(name) = &checked.time_zone {
+        row.timezone.clone_from(name);
+    }
+    if let Some(attributes) = change.attributes {
+        row.attributes = Value::Object(attributes);
+    }
+    let consent = change.consent?;
+    let id = context.ids.make::<Consent>();
+    row.consent = Some(json!({
+        "id": id, "source": consent.source, "capturedAt": consent.captured_at, "reference": consent.reference, "recordedAt": context.now,
+    }));
+    Some((id, json!({"source": consent.source, "capturedAt": consent.captured_at})))
+}
+
+/// What follows from a stored change: the opt-out and the proof of consent.
+fn settle(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    mut row: ContactRow,
+    opt_out: Option<bool>,
+    consent: NewConsent,
+) -> Result<ContactView, Failure> {
+    if let Some((id, about)) = consent {
+        do_not_call::record_consent(tx, context, tenant, &row, Decision::Allowed, "given", &about, id)?;
+    }
+    if opt_out == Some(true) {
+        do_not_call::opt_out_contact(tx, context, tenant, &row, Source::Api)?;
+        row.opt_out = true;
+    }
+    Ok(view(tx, row)?)
+}
+
+/// Changes what the body names.
+pub async fn update(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Contact>,
+    change: ContactChange,
+) -> Result<ContactView, Failure> {
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            let row = present(visible(contacts::get_for_update(tx, tenant, id)?, Mode::Live))?;
+            let checked = check(&context, &change)?;
+            apply(tx, &context, tenant, row, &change, &checked)
+        })
+        .await
+}
+
+/// Deletes a contact that was never called or written to, in either world: calls would keep its number. The
+/// number stays on the do-not-call list if it is there, and what events and kept answers say of it is found
+/// by it.
+pub async fn delete(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<(), Failure> {
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            let row = present(visible(contacts::get_for_update(tx, tenant, id)?, Mode::Live))?;
+            if row.last_contact_at.is_some() || contacts::has_calls(tx, tenant, id)? {
+                return Err(Failure::plain(error_codes::CONTACT_HAS_HISTORY));
+            }
+            if let Some(phone) = do_not_call::number_of(&row) {
+                erasure::hand_over(tx, tenant, id, &context.keyring.hash_phone(&phone))?;
+            }
+            contacts::delete(tx, tenant, id)?;
+            Ok(())
+        })
+        .await
+}

@@ -1,0 +1,127 @@
+//! The delivery log, replays, and what an erasure does to it (docs/contract/webhooks.md#log).
+
+use ::webhooks::Replayed;
+use api::error_codes;
+use api::webhooks::Delivery as DeliveryView;
+use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
+use domain::tenant::{Mode, Tenant};
+use serde_json::Value;
+use store::deliveries::{self, DeliveryRow, Filter, Key};
+use store::{Tx, webhooks};
+
+use super::{App, Context, Failure};
+
+/// Log entries looked at for one page.
+const EXAMINED: i64 = 5_000;
+
+fn view(row: DeliveryRow) -> Result<DeliveryView, Failure> {
+    let read = |text: &str| {
+        serde_json::from_str::<Value>(text).map_err(|why| Failure::internal(format!("{}: {why}", row.id)))
+    };
+    Ok(DeliveryView {
+        attempts: read(&format!("[{}]", row.attempts))?,
+        payload: row.envelope.as_deref().map_or(Ok(Value::Null), read)?,
+        id: row.id,
+        event_id: row.event,
+        event: row.kind,
+        status: row.status,
+        next_attempt_at: row.next_at,
+        created_at: row.created_at,
+        delivered_at: row.delivered_at,
+    })
+}
+
+fn must_have_endpoint(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    endpoint: Id<WebhookEndpoint>,
+) -> Result<webhooks::EndpointRow, Failure> {
+    webhooks::get(tx, tenant, endpoint)?.ok_or_else(|| Failure::not_found("webhook endpoint"))
+}
+
+/// A page of an endpoint's log in one mode, newest first, and the cursor of the next page.
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    endpoint: Id<WebhookEndpoint>,
+    filter: Filter,
+    before: Option<String>,
+    limit: i64,
+) -> Result<(Vec<DeliveryView>, Option<String>), Failure> {
+    let page = app.store.read(move |tx| {
+        must_have_endpoint(tx, tenant, endpoint)?;
+        Ok::<_, Failure>(deliveries::list(
+            tx,
+            tenant,
+            endpoint,
+            (mode, &filter),
+            before.as_deref().unwrap_or("whd_~"),
+            limit,
+            EXAMINED,
+        )?)
+    });
+    let (rows, next) = page.await?;
+    Ok((rows.into_iter().map(view).collect::<Result<_, _>>()?, next))
+}
+
+/// One delivery in one mode.
+pub async fn get(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    endpoint: Id<WebhookEndpoint>,
+    id: Id<Delivery>,
+) -> Result<DeliveryView, Failure> {
+    let key = Key { tenant, endpoint, id };
+    let row = app.store.read(move |tx| {
+        must_have_endpoint(tx, tenant, endpoint)?;
+        deliveries::get(tx, key, mode)?.ok_or_else(|| Failure::not_found("delivery"))
+    });
+    view(row.await?)
+}
+
+/// Delivers again, now, with the same event id; the retry schedule starts anew. A delivery that is pending is
+/// attempted at once.
+pub async fn replay(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    endpoint: Id<WebhookEndpoint>,
+    id: Id<Delivery>,
+) -> Result<DeliveryView, Failure> {
+    let key = Key { tenant, endpoint, id };
+    let context = app.context();
+    let row = app.store.tx(move |tx| {
+        let active = webhooks::get_for_update(tx, tenant, endpoint)?
+            .ok_or_else(|| Failure::not_found("webhook endpoint"))?
+            .active;
+        let row = deliveries::get(tx, key, mode)?.ok_or_else(|| Failure::not_found("delivery"))?;
+        let Some(envelope) = row.envelope else {
+            return Err(Failure::new(
+                error_codes::DELIVERY_REDACTED,
+                "the payload was emptied because the person was erased",
+            ));
+        };
+        if !active {
+            return Err(Failure::conflict("the endpoint is disabled and receives nothing"));
+        }
+        let replayed = Replayed { kind: row.kind, envelope, created_at: row.created_at };
+        if !context.webhooks.replay(tx, context.now, key, replayed)? {
+            return Err(Failure::not_found("delivery"));
+        }
+        deliveries::get(tx, key, mode)?.ok_or_else(|| Failure::not_found("delivery"))
+    });
+    view(row.await?)
+}
+
+/// Empties the payloads of these events and returns how many deliveries that concerns. Call it in the
+/// transaction that erases the person, after the events which that transaction owes itself.
+pub fn redact(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    events: &[Id<Event>],
+) -> Result<u64, Failure> {
+    Ok(context.webhooks.redact(tx, context.now, tenant, events)?)
+}

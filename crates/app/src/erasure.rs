@@ -1,0 +1,395 @@
+//! Erasing a person (docs/contract/contacts.md#erasure): identity and everything said or sent
+//! goes, non-personal proof stays. The decision log, the wallet and the operator log hold ids only and are
+//! left alone; the do-not-call list keeps the keyed hash of the number, so that the person is not called
+//! again.
+//!
+//! It goes by the person and by the number ([`Person`]). Live calls end first. The rest is one transaction: a
+//! list of steps, one for each noun that can hold something about a person.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use api::contacts::{Erased, Erasure};
+use api::error_codes;
+use domain::decision_log::{Chain, Channel, Decision, Entry};
+use domain::ids::{Call, Contact, Event, Id};
+use domain::phone::Phone;
+use domain::tenant::{Mode, Tenant};
+use serde_json::json;
+use store::contacts::{self, ContactRow};
+use store::erasure::{self, CallOf};
+use store::{Tx, do_not_call, idempotency, workspaces};
+
+use super::do_not_call::number_of;
+use super::{App, Context, Failure, decision_log, deliveries, nudges, scheduled_calls, topics};
+
+/// Events of a person looked at in one statement.
+const STEP: i64 = 500;
+
+/// Who is being erased: the contact that was named, and all that is known of the same person.
+///
+/// A number belongs to the person when it is on the contact's record, when it is the only one at which a
+/// contact without a number was ever called, or when the contact was called at it and no other contact has it
+/// on record. The contacts of these numbers are the same person, and so are those that have no number of
+/// their own and were called at no others. A contact with a number of its own that was once called at one of
+/// these stays; only those calls are erased.
+#[derive(Default)]
+struct Person {
+    contacts: BTreeMap<Id<Contact>, ContactRow>,
+    phones: BTreeSet<Phone>,
+    calls: BTreeMap<Id<Call>, CallOf>,
+    /// Kept answers of requests for later calls are found by their ids.
+    scheduled: Vec<String>,
+}
+
+impl Person {
+    /// Everything that is known of the person of a contact.
+    fn of(tx: &mut Tx<'_>, tenant: Tenant, contact: ContactRow) -> Result<Self, Failure> {
+        let mut person = Self::default();
+        let mut new = vec![contact];
+        // Each round finds contacts by numbers; no contact is looked at twice, so it ends.
+        while !new.is_empty() {
+            for contact in std::mem::take(&mut new) {
+                if !person.contacts.contains_key(&contact.id) {
+                    new.extend(person.add(tx, tenant, contact)?);
+                }
+            }
+            if new.is_empty() {
+                new = person.nameless(tx, tenant)?;
+            }
+        }
+        Ok(person)
+    }
+
+    /// Adds a contact with its calls and numbers, and the calls of these numbers. Returns the contacts that are
+    /// found by them.
+    fn add(
+        &mut self,
+        tx: &mut Tx<'_>,
+        tenant: Tenant,
+        contact: ContactRow,
+    ) -> Result<Vec<ContactRow>, Failure> {
+        let own = number_of(&contact);
+        let (gone, calls): (Vec<CallOf>, Vec<CallOf>) = erasure::calls_of_contact(tx, tenant, contact.id)?
+            .into_iter()
+            .partition(|call| call.number == erasure::ERASED);
+        let called: BTreeSet<Phone> =
+            calls.iter().filter_map(|call| Phone::normalize(&call.number).ok()).collect();
+        let mut found = Vec::new();
+        let mut numbers: BTreeSet<Phone> = own.into_iter().collect();
+        // A call that an erasure has emptied was at another number.
+        if own.is_none() && called.len() == 1 && gone.is_empty() {
+            numbers.extend(&called);
+        }
+        for phone in called {
+            if on_record(tx, tenant, phone)?.is_empty() {
+                numbers.insert(phone);
+            }
+        }
+        self.calls.extend(calls.into_iter().map(|call| (call.id, call)));
+        for phone in numbers {
+            if self.phones.insert(phone) {
+                let number = phone.to_string();
+                self.calls.extend(
+                    erasure::calls_of_number(tx, tenant, &number)?.into_iter().map(|call| (call.id, call)),
+                );
+                found.extend(on_record(tx, tenant, phone)?);
+            }
+        }
+        if let Some(reference) = &contact.external_ref {
+            for mode in WORLDS {
+                found.extend(contacts::find_by_reference(tx, tenant, mode, reference)?);
+            }
+        }
+        self.contacts.insert(contact.id, contact);
+        Ok(found)
+    }
+
+    /// Contacts without a number of their own that were called at no other numbers than these.
+    fn nameless(&self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<ContactRow>, Failure> {
+        let others: BTreeSet<Id<Contact>> = self
+            .calls
+            .values()
+            .filter_map(|call| call.contact)
+            .filter(|id| !self.contacts.contains_key(id))
+            .collect();
+        let mut found = Vec::new();
+        for id in others {
+            let Some(row) =
+                contacts::get(tx, tenant, id)?.filter(|row| row.erased_at.is_none() && row.phone.is_none())
+            else {
+                continue;
+            };
+            let calls = erasure::calls_of_contact(tx, tenant, id)?;
+            if calls.iter().all(|call| self.calls.contains_key(&call.id)) {
+                found.push(row);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Its calls.
+    fn call_ids(&self) -> Vec<Id<Call>> {
+        self.calls.keys().copied().collect()
+    }
+
+    /// Those of its calls that are not over.
+    fn live_calls(&self) -> Vec<(Mode, Id<Call>)> {
+        self.calls.values().filter(|call| call.live).map(|call| (call.mode, call.id)).collect()
+    }
+
+    /// What events and kept answers know the person by: the contact, or the keyed hash of the number before
+    /// there was one.
+    fn subjects(&self, context: &Context) -> Vec<String> {
+        let hashes = self.phones.iter().map(|phone| context.keyring.hash_phone(phone));
+        self.contacts.keys().map(Id::to_string).chain(hashes).chain(self.scheduled.iter().cloned()).collect()
+    }
+
+    /// Holds everything against writers that would add to it: placing a live call holds its workspace, and
+    /// dialling a nudge holds the nudge first.
+    fn hold(&self, tx: &mut Tx<'_>, context: &Context, tenant: Tenant) -> Result<(), Failure> {
+        for phone in &self.phones {
+            store::nudges::of_person(tx, tenant, &context.keyring.hash_phone(phone))?;
+        }
+        workspaces::get_for_update(tx, tenant)?;
+        for id in self.contacts.keys() {
+            contacts::get_for_update(tx, tenant, *id)?;
+        }
+        Ok(())
+    }
+}
+
+const WORLDS: [Mode; 2] = [Mode::Live, Mode::Test];
+
+/// The contacts that have a number on their record.
+fn on_record(tx: &mut Tx<'_>, tenant: Tenant, phone: Phone) -> Result<Vec<ContactRow>, Failure> {
+    let mut found = Vec::new();
+    for mode in WORLDS {
+        found.extend(contacts::find_by_phone(tx, tenant, mode, &phone.to_string())?);
+    }
+    Ok(found)
+}
+
+/// Erases what one noun holds about a person and counts it.
+type ErasureStep = fn(&mut Tx<'_>, &Context, Tenant, &mut Person, &mut Erased) -> Result<(), Failure>;
+
+/// Every noun that can hold something about a person, in the order in which it is erased; the contacts
+/// themselves come after all of them.
+const STEPS: &[ErasureStep] =
+    &[waiting_nudges, waiting_calls, kept_recordings, calls, outbox, kept_answers, do_not_call_entry];
+
+/// Nudges to the numbers. Their last events go into the outbox without a word about the person.
+fn waiting_nudges(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &mut Person,
+    erased: &mut Erased,
+) -> Result<(), Failure> {
+    for phone in &person.phones {
+        erased.nudges_cancelled +=
+            u64::try_from(nudges::erase_person(tx, context, tenant, &context.keyring.hash_phone(phone))?)
+                .unwrap_or(0);
+    }
+    Ok(())
+}
+
+/// Calls that wait for their time: to the numbers, or for the person by reference on another number.
+fn waiting_calls(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &mut Person,
+    _: &mut Erased,
+) -> Result<(), Failure> {
+    let mut ids = Vec::new();
+    for phone in &person.phones {
+        ids.extend(scheduled_calls::erase(tx, tenant, Some(&phone.to_string()), None, context.now)?);
+    }
+    for reference in person.contacts.values().filter_map(|contact| contact.external_ref.as_deref()) {
+        ids.extend(scheduled_calls::erase(tx, tenant, None, Some(reference), context.now)?);
+    }
+    person.scheduled = ids.iter().map(Id::to_string).collect();
+    Ok(())
+}
+
+fn kept_recordings(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &mut Person,
+    erased: &mut Erased,
+) -> Result<(), Failure> {
+    erased.recordings += super::recordings::erase(tx, context, tenant, &person.call_ids())?;
+    Ok(())
+}
+
+/// Numbers, values, notes and everything said. A simulated call that is live ends.
+fn calls(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &mut Person,
+    erased: &mut Erased,
+) -> Result<(), Failure> {
+    erasure::empty_calls(tx, tenant, &person.call_ids(), context.now)?;
+    erased.calls += person.calls.len() as u64;
+    erased.transcripts += person.calls.values().filter(|call| call.transcript).count() as u64;
+    tx.wake(topics::CALLS);
+    Ok(())
+}
+
+/// Events about the person, and those about others that name a number: their calls to it, and calls that were
+/// handed to it.
+fn outbox(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &mut Person,
+    erased: &mut Erased,
+) -> Result<(), Failure> {
+    let mut events: BTreeSet<Id<Event>> = BTreeSet::new();
+    for subject in person.subjects(context) {
+        let mut after = String::new();
+        loop {
+            let page = erasure::events_of_subject(tx, tenant, &subject, &after, STEP)?;
+            events.extend(&page);
+            match page.last() {
+                Some(last) if page.len() as i64 == STEP => after = last.to_string(),
+                _ => break,
+            }
+        }
+    }
+    let strangers = person.calls.values().filter_map(|call| {
+        Some((call.contact.filter(|id| !person.contacts.contains_key(id))?, &call.number))
+    });
+    for (stranger, number) in BTreeSet::from_iter(strangers) {
+        events.extend(erasure::events_naming(tx, tenant, &stranger.to_string(), number)?);
+    }
+    for phone in &person.phones {
+        events.extend(erasure::transfers_to(tx, tenant, &phone.to_string())?);
+    }
+    erased.deliveries_redacted += deliveries::redact(tx, context, tenant, &Vec::from_iter(events))?;
+    Ok(())
+}
+
+/// A repeat of a request about the person is told that it was erased; it does not run again.
+fn kept_answers(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &mut Person,
+    _: &mut Erased,
+) -> Result<(), Failure> {
+    let gone = error_codes::CONTACT_ERASED;
+    let body = json!({"error": gone.meaning, "code": gone.code}).to_string();
+    for subject in person.subjects(context) {
+        idempotency::redact_contact(tx, tenant, &subject, gone.status, &body)?;
+    }
+    Ok(())
+}
+
+fn do_not_call_entry(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &mut Person,
+    _: &mut Erased,
+) -> Result<(), Failure> {
+    for phone in &person.phones {
+        do_not_call::forget_phone(tx, tenant, &context.keyring.hash_phone(phone))?;
+    }
+    Ok(())
+}
+
+/// Ends what is live with the person. A carrier that cannot be asked does not stop the erasure: what it
+/// reports later finds nothing to fill.
+async fn end_calls(app: &App, tenant: Tenant, calls: Vec<(Mode, Id<Call>)>) {
+    for (mode, id) in calls {
+        if let Err(failure) = super::calls::hang_up(app, tenant, mode, id).await
+            && failure.error != error_codes::CALL_NOT_ACTIVE
+        {
+            failure.warn_about(id, "a call of an erased person could not be hung up");
+        }
+    }
+}
+
+/// A live contact, erased or not.
+fn named(row: Option<ContactRow>) -> Result<ContactRow, Failure> {
+    row.filter(|row| row.mode == Mode::Live).ok_or_else(|| Failure::not_found("contact"))
+}
+
+/// Erases a person by one of its contacts. A repeat answers what the first request did.
+pub async fn erase(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<Erasure, Failure> {
+    let live = app.store.read(move |tx| {
+        let row = named(contacts::get(tx, tenant, id)?)?;
+        Ok::<_, Failure>(if row.erased_at.is_none() {
+            Person::of(tx, tenant, row)?.live_calls()
+        } else {
+            Vec::new()
+        })
+    });
+    // So that its end finds them still there.
+    end_calls(app, tenant, live.await?).await;
+    let context = app.context();
+    let (erasure, live) = app.store.tx_alone(move |tx| erase_in(tx, &context, tenant, id)).await?;
+    // Those that were placed meanwhile.
+    end_calls(app, tenant, live).await;
+    if let Err(why) = app.store.leave_no_trace().await {
+        tracing::warn!(%why, "an erasure is complete, but its traces leave the write-ahead log later");
+    }
+    Ok(erasure)
+}
+
+/// The transaction of an erasure: what it did, and which calls it found live.
+fn erase_in(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    id: Id<Contact>,
+) -> Result<(Erasure, Vec<(Mode, Id<Call>)>), Failure> {
+    let mut row = named(contacts::get(tx, tenant, id)?)?;
+    if row.erased_at.is_none() {
+        Person::of(tx, tenant, row)?.hold(tx, context, tenant)?;
+        row = named(contacts::get(tx, tenant, id)?)?;
+    }
+    if let Some(erased_at) = row.erased_at {
+        let counts = contacts::erasure(tx, tenant, id)?.unwrap_or_default();
+        let erased = serde_json::from_value(counts)
+            .map_err(|why| Failure::internal(format!("the result of an erasure: {why}")))?;
+        return Ok((Erasure { contact_id: id, erased_at, erased, already_erased: true }, Vec::new()));
+    }
+    let mut person = Person::of(tx, tenant, row)?;
+    let mut erased = Erased::default();
+    for step in STEPS {
+        step(tx, context, tenant, &mut person, &mut erased)?;
+    }
+    let counts = serde_json::to_value(erased).map_err(|why| Failure::internal(why.to_string()))?;
+    for row in person.contacts.values() {
+        let hash = number_of(row).map(|phone| context.keyring.hash_phone(&phone));
+        contacts::erase(tx, tenant, row.id, hash.as_deref(), &counts, context.now)?;
+    }
+    prove(tx, context, tenant, id)?;
+    Ok((
+        Erasure { contact_id: id, erased_at: context.now, erased, already_erased: false },
+        person.live_calls(),
+    ))
+}
+
+/// The proof that the request was met, without a word about the person.
+fn prove(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, id: Id<Contact>) -> Result<(), Failure> {
+    let entry = Entry {
+        timestamp: context.now,
+        interaction_id: id.to_string(),
+        decision: Decision::Allowed,
+        blocked_by: None,
+        gate_results: json!({"request": "erasure"}).to_string(),
+        outcome: Some("erased".into()),
+        recording_ref: None,
+        consent_ref: None,
+        is_test: false,
+        channel: Channel::Voice,
+        agent_id: None,
+    };
+    decision_log::record(tx, context, tenant, Chain::Grievances, entry)?;
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! Events as they come, for a developer's machine without a public address (`dastak listen`), and samples of
+//! them (`dastak trigger`). A key sees the events of its own mode.
+
+use std::time::Duration;
+
+use api::error_codes;
+use domain::ids::{Event, Id};
+use domain::tenant::{Mode, Tenant};
+use domain::time::SECOND;
+use serde_json::Value;
+use store::events;
+use webhooks::MAX_READERS;
+
+use super::events::{Audience, emit_sample, known};
+use super::{App, Failure};
+
+/// On a store that several nodes share, a transaction still under way may hold an event with an older id:
+/// what is this young is not shown yet, milliseconds. Deliveries to endpoints do not depend on it.
+const UNSETTLED: i64 = SECOND;
+/// Real time between two looks at a shared store.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
+/// Events of both modes that one look passes, and looks of one request that find nothing of its own mode.
+const EXAMINED: i64 = 1_000;
+const LOOKS: usize = 16;
+
+/// Where a listener goes on.
+#[derive(Debug, Clone)]
+pub enum After {
+    /// Behind everything there is.
+    Latest,
+    /// Behind the event with this id; empty for the beginning.
+    Event(String),
+}
+
+/// Emits a sample to the endpoints that subscribe to its type. Returns the event and how many endpoints get
+/// it.
+pub async fn trigger(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    kind: &str,
+) -> Result<(Id<Event>, usize), Failure> {
+    let (context, kind) = (app.context(), known(kind)?);
+    app.store
+        .tx(move |tx| emit_sample(tx, &context, tenant, mode, kind, (kind.sample)(), &Audience::Subscribed))
+        .await
+}
+
+/// Ids below this one are shown.
+fn horizon(app: &App) -> String {
+    if app.store.shared() && !app.clock.is_manual() {
+        return Id::<Event>::new(app.clock.now().0 - UNSETTLED, 0).to_string();
+    }
+    "evt_~".into()
+}
+
+/// Envelopes after a point, where to go on, and whether there may be more already.
+async fn read(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    after: &str,
+    limit: i64,
+) -> Result<(Vec<Value>, String, bool), Failure> {
+    let (from, before) = (after.to_owned(), horizon(app));
+    app.webhooks.readers.looked();
+    let (rows, next) =
+        app.store.read(move |tx| events::page(tx, tenant, mode, (&from, &before), limit, EXAMINED)).await?;
+    let more = next.is_some();
+    let next = next.or_else(|| rows.last().map(|row| row.id.to_string())).unwrap_or_else(|| after.to_owned());
+    let envelopes = rows
+        .iter()
+        .filter_map(|row| row.envelope.as_deref())
+        .map(serde_json::from_str)
+        .collect::<Result<_, _>>();
+    Ok((
+        envelopes.map_err(|why| Failure::internal(format!("an event's envelope is not JSON: {why}")))?,
+        next,
+        more,
+    ))
+}
+
+/// Envelopes of one mode after a point, oldest first, and the next point. Waits for up to `wait` of real
+/// time while there are none: it is the client that waits, so the manual clock does not count it.
+///
+/// # Errors `rate_limited` when [`MAX_READERS`] of this mode wait already.
+pub async fn listen(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    after: After,
+    limit: i64,
+    wait: Duration,
+) -> Result<(Vec<Value>, String), Failure> {
+    let full = || {
+        let message = format!("{MAX_READERS} requests of this workspace wait for events already");
+        Failure { retry_after: Some(1), ..Failure::new(error_codes::RATE_LIMITED, message) }
+    };
+    // A request that does not wait takes no place.
+    let reader =
+        if wait.is_zero() { None } else { Some(app.webhooks.readers.enter(tenant, mode).ok_or_else(full)?) };
+    let bell = reader.as_ref().map(|reader| reader.bell()).unwrap_or_default();
+    let mut after = match after {
+        After::Event(id) => id,
+        After::Latest => {
+            let before = horizon(app);
+            app.store
+                .read(move |tx| events::newest(tx, tenant, mode, &before))
+                .await?
+                .map(|id| id.to_string())
+                .unwrap_or_default()
+        }
+    };
+    let until = tokio::time::Instant::now() + wait;
+    let mut stopped = app.clock.stopped();
+    let mut passed = 0;
+    loop {
+        let committed = bell.notified();
+        let (found, next, more) = read(app, tenant, mode, &after, limit).await?;
+        let now = tokio::time::Instant::now();
+        passed += usize::from(more);
+        let over = if more { passed >= LOOKS } else { now >= until };
+        if !found.is_empty() || *stopped.borrow_and_update() || over {
+            return Ok((found, if next.is_empty() { "start".into() } else { next }));
+        }
+        after = next;
+        if more {
+            // What was passed belongs to the other mode, or was erased.
+            tokio::task::yield_now().await;
+            continue;
+        }
+        let pause = if app.store.shared() { until.min(now + LOOK_AGAIN) } else { until };
+        tokio::select! {
+            _ = tokio::time::timeout_at(pause, committed) => {}
+            _ = stopped.changed() => {}
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The outbox: an event is written in the transaction in which it happened
+//! (docs/contract/webhooks.md#envelope).
+
+use api::events::EventType;
+use domain::ids::{Event, Id};
+use domain::tenant::{Mode, Tenant};
+use serde_json::Value;
+use store::Tx;
+pub use webhooks::{Audience, NewEvent};
+
+use super::{Context, Failure};
+
+/// Writes an event into the outbox together with its deliveries, which this node makes after the commit.
+pub fn emit(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    event: NewEvent<'_>,
+) -> Result<Id<Event>, Failure> {
+    let livemode = event.mode.livemode();
+    let id = context.ids.make::<Event>();
+    context.webhooks.emit(tx, (id, context.now), tenant, event, livemode, &Audience::Subscribed)?;
+    Ok(id)
+}
+
+/// Writes a sample for an audience and returns how many endpoints get it. The sample says `livemode: false`,
+/// belongs to the mode of the key that asked for it, and is about no agent, so no endpoint's `agentIds`
+/// filter it out.
+pub fn emit_sample(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    mode: Mode,
+    kind: &'static EventType,
+    data: Value,
+    audience: &Audience,
+) -> Result<(Id<Event>, usize), Failure> {
+    let id = context.ids.make::<Event>();
+    let event = NewEvent { kind: kind.name, mode, agent: None, contact: None, data };
+    let count = context.webhooks.emit(tx, (id, context.now), tenant, event, false, audience)?;
+    Ok((id, count))
+}
+
+/// The row of the catalog with this name; the edge has checked that there is one.
+pub fn known(kind: &str) -> Result<&'static EventType, Failure> {
+    api::events::find(kind).ok_or_else(|| Failure::field("type", "is not an event type"))
+}

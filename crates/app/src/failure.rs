@@ -1,0 +1,110 @@
+//! Why a use case refuses or fails: a row of the table of error codes, words for people, details for
+//! programs.
+
+use api::error_codes::{self, ErrorCode};
+use serde_json::{Value, json};
+use store::DbError;
+
+/// A refusal or a failure, on its way to the client.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// Code and status.
+    pub error: &'static ErrorCode,
+    /// For people.
+    pub message: String,
+    /// For programs.
+    pub meta: Option<Value>,
+    /// Seconds after which to come again.
+    pub retry_after: Option<i64>,
+    /// For the log only.
+    pub cause: Option<String>,
+    /// Whether the store did not do what was asked of it.
+    pub of_store: bool,
+}
+
+impl Failure {
+    /// A failure with its own words.
+    pub fn new(error: &'static ErrorCode, message: impl Into<String>) -> Self {
+        Self { error, message: message.into(), meta: None, retry_after: None, cause: None, of_store: false }
+    }
+
+    /// A failure in the words of the table.
+    pub fn plain(error: &'static ErrorCode) -> Self {
+        Self::new(error, error.meaning)
+    }
+
+    /// Adds details for programs.
+    pub fn with_meta(mut self, meta: Value) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
+    /// The field or parameter `field` is wrong; `must` reads on after its name.
+    pub fn field(field: &str, must: impl std::fmt::Display) -> Self {
+        Self::new(error_codes::INVALID_REQUEST, format!("{field} {must}")).with_meta(json!({"field": field}))
+    }
+
+    /// Nothing of this kind in the workspace.
+    pub fn not_found(what: &str) -> Self {
+        Self::new(error_codes::NOT_FOUND, format!("{what} not found"))
+    }
+
+    /// The current state does not allow it.
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(error_codes::CONFLICT, message)
+    }
+
+    /// Writes the failure into the log as an error: what failed, with the code and the cause.
+    pub fn log(&self, what: &str) {
+        tracing::error!(code = self.error.code, cause = self.cause, "{what}");
+    }
+
+    /// The same for something with an id, such as a call.
+    pub fn log_about(&self, id: impl std::fmt::Display, what: &str) {
+        tracing::error!(about = %id, code = self.error.code, cause = self.cause, "{what}");
+    }
+
+    /// Writes the failure into the log as a warning: it is made good by itself.
+    pub fn warn(&self, what: &str) {
+        tracing::warn!(code = self.error.code, cause = self.cause, "{what}");
+    }
+
+    /// The same for something with an id, such as a call.
+    pub fn warn_about(&self, id: impl std::fmt::Display, what: &str) {
+        tracing::warn!(about = %id, code = self.error.code, cause = self.cause, "{what}");
+    }
+
+    /// Something failed here; the cause goes to the log, never to the client.
+    pub fn internal(cause: impl Into<String>) -> Self {
+        Self {
+            cause: Some(cause.into()),
+            ..Self::new(error_codes::INTERNAL, "something failed here; quote the requestId")
+        }
+    }
+}
+
+impl From<DbError> for Failure {
+    fn from(error: DbError) -> Self {
+        match error {
+            DbError::Unavailable(_) | DbError::Retry(_) => Self {
+                of_store: matches!(error, DbError::Unavailable(_)),
+                cause: Some(error.to_string()),
+                retry_after: Some(2),
+                ..Self::new(
+                    error_codes::UNAVAILABLE,
+                    "the service cannot store anything right now; nothing was changed, try again",
+                )
+            },
+            DbError::Uncertain(_) => Self {
+                of_store: true,
+                cause: Some(error.to_string()),
+                retry_after: Some(2),
+                ..Self::new(
+                    error_codes::UNAVAILABLE,
+                    "the connection to the store was lost while the request was being stored; look before you try again",
+                )
+            },
+            DbError::Unique(_) | DbError::Internal(_) => Self::internal(error.to_string()),
+        }
+    }
+}

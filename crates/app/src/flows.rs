@@ -1,0 +1,145 @@
+//! Flows of agents: drafts and publishing (docs/contract/flows.md). A graph is read and checked outside of
+//! transactions: the store has one writer for all, and a large graph takes many times as long as the rest of
+//! the work.
+
+use std::collections::BTreeSet;
+
+use api::agents::{Flow as FlowView, FlowEdit, MAX_GRAPH, SavedFlow};
+use api::error_codes::{AGENT_LOCKED, FLOW_CONFLICT};
+use domain::conversation::{self, Channel, CheckFacts, Flow, Issue, blocks_publishing, is_plus_91};
+use domain::ids::{Agent, Id};
+use domain::phone::Phone;
+use domain::tenant::Tenant;
+use serde_json::json;
+use store::DbError;
+use store::agents::{self, AgentRow};
+
+use super::published_flows::{Needs, new_id, not_ready, read_stored, stored_graph};
+use super::{App, Failure, tools};
+
+/// How often a draft is judged anew when another one is saved meanwhile.
+const ATTEMPTS: usize = 4;
+
+/// Whether a flow may name this transfer number: written as +91 and a subscriber's number.
+fn is_transfer_number(number: &str) -> bool {
+    is_plus_91(number) && Phone::normalize(number).is_ok()
+}
+
+fn issues(row: &AgentRow, tool_ids: &BTreeSet<String>, flow: &Flow) -> Vec<Issue> {
+    let channel = if row.channel == "chat" { Channel::Chat } else { Channel::Call };
+    conversation::check(flow, &CheckFacts { channel, tool_ids, is_indian: is_transfer_number })
+}
+
+/// Draft, published flow, and what keeps the draft from being published.
+pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView, Failure> {
+    let (row, draft, published, tool_ids) = app
+        .store
+        .read(move |tx| {
+            let row = super::agents::find(tx, tenant, id)?;
+            let draft = stored_graph(tx, tenant, &row.draft_flow)?;
+            let published = if row.published_flow == row.draft_flow {
+                None
+            } else {
+                Some(stored_graph(tx, tenant, &row.published_flow)?)
+            };
+            let tool_ids = tools::ids(tx, tenant)?;
+            Ok::<_, Failure>((row, draft, published, tool_ids))
+        })
+        .await?;
+    let (draft, flow) = read_stored(&row.draft_flow, &draft)?;
+    let published = match published {
+        Some(text) => serde_json::from_str(&text)
+            .map_err(|why| Failure::internal(format!("{}: {why}", row.published_flow)))?,
+        None => draft.clone(),
+    };
+    let issues = issues(&row, &tool_ids, &flow);
+    Ok(FlowView { draft, draft_version: row.draft_version, published, issues })
+}
+
+/// Saves a draft over the version it was made from. It may be incomplete; what is not a flow graph at all is
+/// refused.
+pub async fn save(app: &App, tenant: Tenant, id: Id<Agent>, body: FlowEdit) -> Result<SavedFlow, Failure> {
+    let flow = Flow::parse(&body.graph).map_err(|why| {
+        let field = if why.field == "graph" { why.field } else { format!("graph.{}", why.field) };
+        Failure::field(&field, why.message)
+    })?;
+    let (context, graph, base) = (app.context(), body.graph.to_string(), body.base_version);
+    if graph.len() > MAX_GRAPH {
+        return Err(Failure::field("graph", "must be at most 1 MB of JSON"));
+    }
+    // Channel and tools only shape what is said about the draft; publishing judges it again.
+    let found = app
+        .store
+        .read(move |tx| Ok::<_, Failure>((super::agents::find(tx, tenant, id)?, tools::ids(tx, tenant)?)))
+        .await?;
+    let issues = issues(&found.0, &found.1, &flow);
+    let draft_version = app
+        .store
+        .tx(move |tx| {
+            let row = super::agents::find_writable(tx, tenant, id)?;
+            if row.draft_version != base {
+                let message = format!(
+                    "the draft has version {} by now, not {base}; nothing was overwritten",
+                    row.draft_version
+                );
+                return Err(Failure::new(FLOW_CONFLICT, message)
+                    .with_meta(json!({"draftVersion": row.draft_version})));
+            }
+            let flow = new_id(&context);
+            agents::add_flow(tx, tenant, id, &flow, &graph, None)?;
+            let saved = agents::save_draft(tx, tenant, id, &flow, base, context.now)?;
+            let draft_version = saved.ok_or_else(|| Failure::internal("a draft changed under its lock"))?;
+            if row.draft_flow != row.published_flow {
+                agents::drop_flow(tx, tenant, &row.draft_flow)?;
+            }
+            Ok(draft_version)
+        })
+        .await?;
+    Ok(SavedFlow { draft_version, issues })
+}
+
+/// Makes the draft the flow that conversations run.
+pub async fn publish(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView, Failure> {
+    let now = app.clock.now();
+    for _ in 0..ATTEMPTS {
+        let (row, text, tool_ids) = app
+            .store
+            .read(move |tx| {
+                let row = super::agents::find(tx, tenant, id)?;
+                let text = stored_graph(tx, tenant, &row.draft_flow)?;
+                Ok::<_, Failure>((row, text, tools::ids(tx, tenant)?))
+            })
+            .await?;
+        if row.locked {
+            return Err(Failure::plain(AGENT_LOCKED));
+        }
+        let (graph, flow) = read_stored(&row.draft_flow, &text)?;
+        let issues = issues(&row, &tool_ids, &flow);
+        if blocks_publishing(&issues) {
+            return Err(not_ready("the draft has errors that keep it from being published", &issues));
+        }
+        let needs = Needs::of(&flow);
+        let (text, judged) = (needs.to_text()?, row.draft_flow);
+        let published = app
+            .store
+            .tx(move |tx| {
+                let row = super::agents::find_writable(tx, tenant, id)?;
+                if row.draft_flow != judged || !needs.issues(tx, tenant)?.is_empty() {
+                    return Ok::<_, Failure>(None);
+                }
+                agents::set_needs(tx, tenant, &judged, &text)?;
+                if !agents::publish_draft(tx, tenant, id, row.draft_version, now)? {
+                    return Err(Failure::internal("a draft changed under its lock"));
+                }
+                if row.published_flow != judged {
+                    agents::drop_flow(tx, tenant, &row.published_flow)?;
+                }
+                Ok(Some(row.draft_version))
+            })
+            .await?;
+        if let Some(draft_version) = published {
+            return Ok(FlowView { published: graph.clone(), draft: graph, draft_version, issues });
+        }
+    }
+    Err(DbError::Retry("the draft keeps changing".into()).into())
+}

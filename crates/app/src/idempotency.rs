@@ -1,0 +1,155 @@
+//! `Idempotency-Key`, one mechanism for every endpoint that has it (docs/contract/README.md#idempotency).
+//!
+//! A request whose whole effect is one transaction reserves its key, works and keeps its answer in that
+//! transaction: a refusal or a crash takes the reservation along. A request with an effect outside
+//! ([`Once::reserve`] … [`Once::finish`]) holds the key under a lease.
+
+use api::error_codes;
+use domain::tenant::Mode;
+use domain::time::{DAY, MINUTE, Timestamp};
+use serde_json::Value;
+use store::idempotency::{self, Reserved, Slot};
+use store::{DbError, Tx};
+
+use super::{App, Failure};
+
+/// Keys dropped in one transaction.
+const BATCH: i64 = 500;
+/// How long a reservation outlives a crash of its holder.
+const LEASE: i64 = 2 * MINUTE;
+/// Longest answer that is kept, bytes. Ceilings of requests keep answers far below.
+const LONGEST_ANSWER: usize = 256 * 1024;
+
+/// An answer that can be kept and given again.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// JSON body.
+    pub body: String,
+    /// Whether an earlier request made it.
+    pub replayed: bool,
+}
+
+/// The idempotency of one request; without a key it does nothing.
+#[derive(Debug, Clone)]
+pub struct Once(Option<Slot>);
+
+/// Whether this request has to run.
+pub enum Claim {
+    /// It runs, and must finish or free its key.
+    Mine,
+    /// The first answer, to be given again.
+    Given(Answer),
+}
+
+/// Drops keys after their 24 hours; when the next are due, tomorrow at the latest.
+///
+/// # Errors
+/// Those of the store.
+pub async fn sweep(app: &App) -> Result<Timestamp, DbError> {
+    let now = app.clock.now();
+    loop {
+        // Keys that are made from now on are not old before tomorrow.
+        let due = match app.store.read(idempotency::oldest).await? {
+            Some(oldest) => oldest.plus(idempotency::KEPT).min(now.plus(DAY)),
+            None => now.plus(DAY),
+        };
+        if due > now {
+            return Ok(due);
+        }
+        app.store.tx(move |tx| idempotency::sweep(tx, now, BATCH)).await?;
+    }
+}
+
+impl Once {
+    /// No key was sent.
+    pub fn unkeyed() -> Self {
+        Self(None)
+    }
+
+    /// A key was sent; `fingerprint` tells one request from another.
+    pub fn keyed(
+        workspace: String,
+        mode: Mode,
+        operation: &'static str,
+        key: String,
+        fingerprint: String,
+        holder: String,
+    ) -> Self {
+        Self(Some(Slot { workspace, mode, operation, key, fingerprint, holder }))
+    }
+
+    /// Takes the key, in the caller's transaction.
+    pub fn reserve(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Claim, Failure> {
+        let Some(slot) = &self.0 else { return Ok(Claim::Mine) };
+        match idempotency::reserve(tx, slot, now, now.plus(LEASE))? {
+            Reserved::Fresh => Ok(Claim::Mine),
+            Reserved::Replay { status, body } => Ok(Claim::Given(Answer { status, body, replayed: true })),
+            Reserved::InProgress => Err(Failure::plain(error_codes::IDEMPOTENCY_IN_PROGRESS)),
+            Reserved::Reused => Err(Failure::plain(error_codes::IDEMPOTENCY_KEY_REUSED)),
+        }
+    }
+
+    /// Keeps the answer, in the caller's transaction. `contact` is the person it speaks about, for erasure.
+    pub fn finish(
+        &self,
+        tx: &mut Tx<'_>,
+        status: u16,
+        body: &Value,
+        contact: Option<&str>,
+    ) -> Result<Answer, Failure> {
+        let answer = Answer { status, body: body.to_string(), replayed: false };
+        if let Some(slot) = &self.0 {
+            if answer.body.len() > LONGEST_ANSWER {
+                return Err(Failure::internal(format!(
+                    "an answer of {} bytes cannot be kept",
+                    answer.body.len()
+                )));
+            }
+            idempotency::finish(tx, slot, status, &answer.body, contact)?;
+        }
+        Ok(answer)
+    }
+
+    /// Holds the key for its 24 hours, in the transaction after which the effect outside may happen: whatever
+    /// befalls this request, no other one runs it again. [`Once::finish`] and [`Once::free`] still work.
+    pub fn hold(&self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        if let Some(slot) = &self.0 {
+            idempotency::keep_held(tx, slot)?;
+        }
+        Ok(())
+    }
+
+    /// Key and holder, for the node that finishes or frees the key after a crash of this request.
+    pub fn key_and_holder(&self) -> Option<(String, String)> {
+        self.0.as_ref().map(|slot| (slot.key.clone(), slot.holder.clone()))
+    }
+
+    /// Frees the key after a refusal that stored nothing.
+    pub fn free(&self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        if let Some(slot) = &self.0 {
+            idempotency::free(tx, slot)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a request whose whole effect is one transaction, and keeps its answer.
+    pub async fn run(
+        self,
+        app: &App,
+        status: u16,
+        mut work: impl FnMut(&mut Tx<'_>) -> Result<Value, Failure> + Send + 'static,
+    ) -> Result<Answer, Failure> {
+        let now = app.clock.now();
+        app.store
+            .tx(move |tx| match self.reserve(tx, now)? {
+                Claim::Given(answer) => Ok(answer),
+                Claim::Mine => {
+                    let body = work(tx)?;
+                    self.finish(tx, status, &body, None)
+                }
+            })
+            .await
+    }
+}

@@ -1,0 +1,208 @@
+//! The use cases, one file a noun. A handler, the operator's command line and a job all come through here, so
+//! that they cannot drift. Transactions are opened here, and by the webhook engine for its deliveries.
+
+pub mod access;
+pub mod account;
+pub mod after_call;
+pub mod agents;
+pub mod analytics;
+pub mod api_documents;
+pub mod audit;
+pub mod call_env;
+pub mod calls;
+pub mod compliance_packs;
+pub mod contact_view;
+pub mod contacts;
+pub mod decision_log;
+pub mod deliveries;
+#[cfg(test)]
+mod directions;
+pub mod dnd;
+pub mod do_not_call;
+pub mod erasure;
+pub mod event_stream;
+pub mod events;
+pub mod failure;
+pub mod flows;
+pub mod idempotency;
+pub mod installation;
+pub mod keys;
+pub mod limits;
+pub mod lines;
+pub mod log_marks;
+pub mod master_key;
+pub mod members;
+pub mod nudges;
+pub mod numbers;
+pub mod operator_log;
+mod owed_steps;
+pub mod published_flows;
+pub mod readiness;
+pub mod recordings;
+pub mod scheduled_calls;
+pub mod timelines;
+pub mod tool_calls;
+pub mod tools;
+pub mod transfer_numbers;
+pub mod voices;
+pub mod wallet;
+pub mod webhooks;
+pub mod workspaces;
+
+use std::sync::Arc;
+
+use domain::time::Timestamp;
+use store::{Store, WakeSet};
+
+use config::Config;
+use runtime::clock::{Clock, Signal};
+use runtime::crypto::Keyring;
+use runtime::ids::Ids;
+use runtime::metrics::Metrics;
+
+pub use failure::Failure;
+
+/// Jobs that a commit can wake, as bits of a [`WakeSet`].
+pub mod topics {
+    use store::WakeSet;
+
+    /// A key, a workspace's settings or its endpoints changed: what this node remembers of them is void.
+    pub const ACCESS: WakeSet = WakeSet(1);
+    /// A call was placed, or has to be looked at earlier than it was.
+    pub const CALLS: WakeSet = WakeSet(1 << 3);
+    /// A scheduled call is due earlier than was known.
+    pub const SCHEDULED_CALLS: WakeSet = WakeSet(1 << 6);
+    /// A call has left something to be done after it.
+    pub const AFTER_CALLS: WakeSet = WakeSet(1 << 9);
+    /// A nudge has to be looked at, a line got free, or a key was revoked.
+    pub const DIALLER: WakeSet = WakeSet(1 << 4);
+    /// A call on a real line is to end.
+    pub const WISHES: WakeSet = WakeSet(1 << 10);
+    /// A call was answered: its hold has to grow earlier than was known.
+    pub const HOLDS: WakeSet = WakeSet(1 << 11);
+}
+
+/// What goes on from the facts of calls, in this order.
+const FOLLOWERS: &[call_env::Follower] = &[scheduled_calls::after_call_fact, nudges::after_call_fact];
+
+/// Everything a use case needs; shared by all requests and jobs of a node.
+pub struct App {
+    /// Where data lives.
+    pub store: Store,
+    /// The one clock.
+    pub clock: Clock,
+    /// New ids.
+    pub ids: Arc<Ids>,
+    /// Secrets.
+    pub keyring: Arc<Keyring>,
+    /// Effective settings.
+    pub config: Config,
+    /// Figures.
+    pub metrics: Arc<Metrics>,
+    /// What this node remembers of keys.
+    pub access: access::Cache,
+    /// Invalid keys by address.
+    pub throttle: access::Throttle,
+    /// Who places calls.
+    pub carriers: calls::Carriers,
+    /// Gives a burst of due dials precedence over facts of other calls.
+    pub burst: calls::Burst,
+    /// Telephone lines of this node.
+    pub lines: Option<Arc<dyn lines::Lines>>,
+    /// Speech and language models.
+    pub speech: providers::chain::Set,
+    /// Who reads conversations, and where recordings are kept.
+    pub ports: after_call::Ports,
+    /// Deliveries on their way.
+    pub webhooks: Arc<::webhooks::Engine>,
+    /// How far this node has seen each chain of the decision log come.
+    pub marks: Arc<log_marks::Marks>,
+    /// Checks and exports of the decision log that run.
+    pub audits: Arc<audit::AuditSlots>,
+    /// Requests by workspace, on an embedded store.
+    pub rates: limits::rates::Windows,
+    /// What those who are connected have in work.
+    pub shares: limits::shares::InWork,
+    /// Calls that a request has just ended.
+    pub hung_up: calls::HungUp,
+    /// Whether the store answers.
+    pub readiness: readiness::Readiness,
+    /// The description of the API as it is sent.
+    pub documents: api_documents::Documents,
+}
+
+/// What a transaction closure needs beside the store: it may run again, so it is cheap to copy.
+#[derive(Clone)]
+pub struct Context {
+    /// The moment of the request.
+    pub now: Timestamp,
+    /// New ids.
+    pub ids: Arc<Ids>,
+    /// Where events go after the commit.
+    pub webhooks: Arc<::webhooks::Engine>,
+    /// Keyed hashes and seals.
+    pub keyring: Arc<Keyring>,
+    /// Who witnesses how the decision log grows.
+    pub marks: Arc<log_marks::Marks>,
+}
+
+impl App {
+    /// The present moment, new ids and the keys, to be moved into a transaction.
+    pub fn context(&self) -> Context {
+        Context {
+            now: self.clock.now(),
+            ids: self.ids.clone(),
+            keyring: self.keyring.clone(),
+            webhooks: self.webhooks.clone(),
+            marks: self.marks.clone(),
+        }
+    }
+
+    /// What one transaction of calls needs, as of now.
+    pub fn call_env(&self) -> call_env::Env {
+        call_env::Env {
+            context: self.context(),
+            carriers: self.carriers.clone(),
+            platform_lines: self.config.telephony.concurrent_calls,
+            node: self.ports.node.clone(),
+            followers: FOLLOWERS,
+            lines: Arc::default(),
+        }
+    }
+
+    /// Whether somebody with this token, or without one from this address, may see the figures of the
+    /// service.
+    pub fn may_see_figures(&self, token: Option<&str>, address: Option<std::net::IpAddr>) -> bool {
+        let figures = &self.config.figures;
+        let same = |known: &str, token: &str| runtime::crypto::same(known.as_bytes(), token.as_bytes());
+        address.is_some_and(|address| figures.networks.trusts(address))
+            || token.is_some_and(|token| {
+                self.is_operator(token) || figures.token.as_deref().is_some_and(|known| same(known, token))
+            })
+    }
+
+    /// The operator's bearer token opens `/operator/v1`.
+    pub fn is_operator(&self, token: &str) -> bool {
+        runtime::crypto::same(self.config.operator_token.as_bytes(), token.as_bytes())
+    }
+}
+
+/// Where wake-ups after commits go; filled in as the jobs start.
+#[derive(Clone, Default)]
+pub struct Wakes(Arc<std::sync::RwLock<Vec<(u32, Signal)>>>);
+
+impl Wakes {
+    /// Raises `signal` whenever one of `topics` is woken.
+    pub fn connect(&self, topics: WakeSet, signal: Signal) {
+        self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner).push((topics.0, signal));
+    }
+
+    /// Called after a commit, here or on another node.
+    pub fn raise(&self, woken: WakeSet) {
+        for (topics, signal) in self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
+            if topics & woken.0 != 0 {
+                signal.raise();
+            }
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! What is bounded: requests in a minute, and what those who are connected have in work.
+
+pub mod rates;
+pub mod shares;

@@ -1,0 +1,22 @@
+//! What the use cases know of the telephone lines of this node. They place calls through
+//! [`domain::ports::Carrier`]; this is what is asked of the lines besides.
+
+use std::net::SocketAddr;
+
+/// Health of one trunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrunkHealth {
+    /// Its name in the settings.
+    pub name: String,
+    /// Whether it answers; none before that is known.
+    pub healthy: Option<bool>,
+}
+
+/// The telephone lines of this node.
+pub trait Lines: Send + Sync {
+    /// Health of the trunks.
+    fn trunks(&self) -> Vec<TrunkHealth>;
+
+    /// Where trunks reach this node.
+    fn address(&self) -> SocketAddr;
+}

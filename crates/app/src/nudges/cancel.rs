@@ -1,0 +1,213 @@
+//! What ends waiting nudges: the client, a revoked key, an erasure.
+
+use api::error_codes as codes;
+use api::nudges::{CancelledNudges, Nudge as NudgeView, NudgeCancellation};
+use domain::ids::{ApiKey, Id, Nudge};
+use domain::nudge::{Event, EventOutcome, Status, step};
+use domain::tenant::{Mode, Tenant};
+use store::Tx;
+use store::nudges::{self, NudgeRow};
+
+use super::{Changes, Why, save, settle, view, wipe};
+use crate::{App, Context, Failure, topics};
+
+/// Nudges that one transaction ends.
+const BATCH: i64 = 200;
+
+/// Applies `event` to a waiting nudge that the caller holds. Returns whether it was applied.
+fn end(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    row: NudgeRow,
+    event: Event,
+    name: &'static str,
+    changes: &mut Changes,
+) -> Result<bool, Failure> {
+    let decided = step(&row.state, event, context.now);
+    if decided.outcome != EventOutcome::Applied {
+        return Ok(false);
+    }
+    settle(tx, context, row, decided, Why::of(name), changes)?;
+    Ok(true)
+}
+
+/// `POST /v1/nudges/{id}/cancel`.
+pub async fn cancel(app: &App, tenant: Tenant, mode: Mode, id: Id<Nudge>) -> Result<NudgeView, Failure> {
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            let row = nudges::get_for_update(tx, tenant, id)?
+                .filter(|row| row.mode == mode)
+                .ok_or_else(|| Failure::not_found("nudge"))?;
+            let decided = step(&row.state, Event::Cancel, context.now);
+            if decided.outcome != EventOutcome::Applied {
+                let message = if row.state.status == Status::Finished {
+                    "the nudge has finished"
+                } else {
+                    "the nudge is being dialled or live"
+                };
+                return Err(Failure::new(codes::NUDGE_NOT_CANCELLABLE, message));
+            }
+            let mut changes = Changes::none();
+            let row = settle(tx, &context, row, decided, Why::of("cancel"), &mut changes)?;
+            changes.touch(tx, tenant, mode)?;
+            Ok(view(&row))
+        })
+        .await
+}
+
+/// `POST /v1/nudges/cancel`, in bounded steps; each is durable by itself.
+pub async fn cancel_many(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    body: NudgeCancellation,
+) -> Result<CancelledNudges, Failure> {
+    match (body.ids, body.all) {
+        (Some(ids), None) => cancel_these(app, tenant, mode, ids).await,
+        (None, Some(true)) => cancel_all(app, tenant, mode).await,
+        (Some(_), Some(_)) => Err(Failure::field("ids", "and all exclude each other: send one of them")),
+        (None, Some(false)) => Err(Failure::field("all", "must be true")),
+        (None, None) => Err(Failure::field("ids", "or all: true is required")),
+    }
+}
+
+async fn cancel_these(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    ids: Vec<String>,
+) -> Result<CancelledNudges, Failure> {
+    // An id of another form names nothing that exists.
+    let mut ids: Vec<Id<Nudge>> = ids.iter().filter_map(|id| id.parse().ok()).collect();
+    ids.sort();
+    ids.dedup();
+    let mut done = CancelledNudges::default();
+    for batch in ids.chunks(BATCH as usize) {
+        let (context, batch) = (app.context(), batch.to_vec());
+        let ended = app
+            .store
+            .tx(move |tx| {
+                let (mut ended, mut changes) = (Vec::new(), Changes::none());
+                for id in &batch {
+                    let Some(row) = nudges::get_for_update(tx, tenant, *id)?.filter(|row| row.mode == mode)
+                    else {
+                        continue;
+                    };
+                    if end(tx, &context, row, Event::Cancel, "cancel", &mut changes)? {
+                        ended.push(*id);
+                    }
+                }
+                changes.touch(tx, tenant, mode)?;
+                Ok::<_, Failure>(ended)
+            })
+            .await?;
+        done.ids.extend(ended);
+    }
+    done.cancelled = done.ids.len();
+    Ok(done)
+}
+
+async fn cancel_all(app: &App, tenant: Tenant, mode: Mode) -> Result<CancelledNudges, Failure> {
+    let mut done = CancelledNudges::default();
+    let mut after = String::new();
+    loop {
+        let (context, from) = (app.context(), after.clone());
+        let (looked, ended) = app
+            .store
+            .tx(move |tx| {
+                let rows = nudges::pending(tx, tenant, mode, &from, BATCH)?;
+                let looked: Vec<Id<Nudge>> = rows.iter().map(|row| row.id).collect();
+                let (mut ended, mut changes) = (Vec::new(), Changes::none());
+                for row in rows {
+                    let id = row.id;
+                    if end(tx, &context, row, Event::Cancel, "cancel", &mut changes)? {
+                        ended.push(id);
+                    }
+                }
+                changes.touch(tx, tenant, mode)?;
+                Ok::<_, Failure>((looked, ended))
+            })
+            .await?;
+        done.ids.extend(ended);
+        let Some(last) = looked.last() else { break };
+        after = last.to_string();
+    }
+    done.cancelled = done.ids.len();
+    Ok(done)
+}
+
+/// Ends a batch of the waiting nudges of a revoked key. Returns whether there may be more.
+fn end_of_key(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, key: Id<ApiKey>) -> Result<bool, Failure> {
+    let rows = nudges::of_key(tx, tenant, key, BATCH)?;
+    let more = rows.len() as i64 >= BATCH;
+    // A key belongs to one mode.
+    let Some(mode) = rows.first().map(|row| row.mode) else { return Ok(false) };
+    let mut changes = Changes::none();
+    for row in rows {
+        end(tx, context, row, Event::KeyRevoked, "key_revoked", &mut changes)?;
+    }
+    changes.touch(tx, tenant, mode)?;
+    Ok(more)
+}
+
+/// A key was revoked in this transaction: its waiting nudges are cancelled, the first batch now and the rest
+/// by the dialler. One that is made or picked up at this very moment is stopped just before its dial.
+pub fn revoke_key(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    key: Id<ApiKey>,
+) -> Result<(), Failure> {
+    if end_of_key(tx, context, tenant, key)? {
+        nudges::add_revocation(tx, tenant, key)?;
+        tx.wake(topics::DIALLER);
+    }
+    Ok(())
+}
+
+/// Goes on cancelling the nudges of revoked keys. Returns whether there may be more.
+pub async fn work_revocations(app: &App) -> Result<bool, Failure> {
+    if app.store.read(|tx| nudges::revocations(tx, 1)).await?.is_empty() {
+        return Ok(false);
+    }
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            for revocation in nudges::revocations(tx, 1)? {
+                if !end_of_key(tx, &context, revocation.workspace, revocation.key)? {
+                    nudges::end_revocation(tx, revocation.workspace, revocation.key)?;
+                }
+            }
+            Ok(true)
+        })
+        .await
+}
+
+/// Erases what nudges hold of a person: those that wait finish `cancelled`, those in flight are not dialled
+/// again, and all lose number, reference, variables and metadata. How many were cancelled. `phone_hash` is
+/// `Keyring::hash_phone` of the number.
+pub fn erase_person(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    phone_hash: &str,
+) -> Result<i64, Failure> {
+    let rows = nudges::of_person(tx, tenant, phone_hash)?;
+    let mut cancelled = 0;
+    for mode in [Mode::Live, Mode::Test] {
+        let mut changes = Changes::none();
+        for row in rows.iter().filter(|row| row.mode == mode).cloned() {
+            let waits = row.state.is_pending();
+            let mut erased = row.clone();
+            if !end(tx, context, row, Event::Erased, "erased", &mut changes)? && erased.to_number.is_some() {
+                wipe(&mut erased);
+                save(tx, &erased.before(), &mut erased)?;
+            } else if waits {
+                cancelled += 1;
+            }
+        }
+        changes.touch(tx, tenant, mode)?;
+    }
+    Ok(cancelled)
+}

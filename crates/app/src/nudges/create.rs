@@ -1,0 +1,263 @@
+//! Making a nudge, and asking beforehand whether one could be dialled.
+
+use api::error_codes as codes;
+use api::nudges::{NewNudge, NudgeForecast, NudgePreflight};
+use domain::compliance::{Pack, Purpose};
+use domain::ids::{ApiKey, Id};
+use domain::nudge::{
+    Action, Admitted, InvalidVariable, OutsideWindow, Refused, Request, Retry, RetryOn, accept_variables,
+    admit,
+};
+use domain::phone::Phone;
+use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
+use domain::window::NudgeWindow;
+use serde_json::{Map, Value, json};
+use store::agents::AgentRow;
+use store::nudges::{self, NudgeRow};
+use store::{Tx, agents};
+
+use super::{Changes, Why, emit, note, view};
+use crate::access::Caller;
+use crate::calls::{self, Dial, Env, OwnNumber};
+use crate::idempotency::{Answer, Claim, Once};
+use crate::{App, Failure, topics};
+
+/// Seconds after which a client that has too many nudges waiting tries again.
+const PENDING_RETRY: i64 = 60;
+
+/// A checked body.
+#[derive(Clone)]
+struct Wanted {
+    agent: String,
+    to: Phone,
+    from: Option<String>,
+    external_ref: Option<String>,
+    variables: Map<String, Value>,
+    metadata: Map<String, Value>,
+    scheduled_at: Option<Timestamp>,
+    expires_at: Option<Timestamp>,
+    outside_window: OutsideWindow,
+    retry: Retry,
+}
+
+fn read_number(text: &str) -> Result<Phone, Failure> {
+    Phone::normalize(text)
+        .map_err(|_| Failure::field("toNumber", "must be a valid Indian (+91) subscriber number"))
+}
+
+fn moment(field: &str, text: Option<String>) -> Result<Option<Timestamp>, Failure> {
+    let read = |text: String| {
+        Timestamp::parse(&text)
+            .ok_or_else(|| Failure::field(field, "must be an ISO 8601 date-time with a time zone"))
+    };
+    text.map(read).transpose()
+}
+
+fn check(body: NewNudge) -> Result<Wanted, Failure> {
+    let variables = accept_variables(body.variables).map_err(|InvalidVariable { key, problem }| {
+        Failure::new(codes::INVALID_VARIABLES, format!("variables.{key} {problem}"))
+            .with_meta(json!({"key": key, "field": format!("variables.{key}")}))
+    })?;
+    calls::check_metadata(&body.metadata)?;
+    let retry = RetryOn::parse(body.retry.on.iter().map(String::as_str))
+        .and_then(|on| Retry::new(body.retry.max_retries, on, body.retry.delay_minutes))
+        .map_err(|wrong| {
+            Failure::new(codes::INVALID_REQUEST, wrong.to_string()).with_meta(json!({"field": wrong.field()}))
+        })?;
+    let outside_window = OutsideWindow::parse(&body.outside_window)
+        .ok_or_else(|| Failure::field("outsideWindow", "must be one of queue, reject"))?;
+    Ok(Wanted {
+        to: read_number(&body.to_number)?,
+        agent: body.agent_id,
+        from: body.from_number,
+        external_ref: body.external_ref,
+        variables,
+        metadata: body.metadata,
+        scheduled_at: moment("scheduledAt", body.scheduled_at)?,
+        expires_at: moment("expiresAt", body.expires_at)?,
+        outside_window,
+        retry,
+    })
+}
+
+/// `POST /v1/nudges`: stores the nudge; the dialler does the rest.
+pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> Result<Answer, Failure> {
+    let wanted = check(body)?;
+    let env = app.call_env();
+    let (tenant, mode, key, limit) =
+        (caller.tenant(), caller.mode(), caller.key_id(), caller.limit("pendingNudges"));
+    app.store
+        .tx(move |tx| {
+            if let Claim::Given(answer) = once.reserve(tx, env.context.now)? {
+                return Ok(answer);
+            }
+            let row = new(tx, &env, tenant, mode, key, &wanted)?;
+            let row = store(tx, &env, row, limit)?;
+            once.finish(tx, 201, &json!({"data": view(&row)}), Some(&row.person))
+        })
+        .await
+}
+
+/// The nudge to be stored, if agent, numbers, variables and times are right.
+fn new(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    mode: Mode,
+    key: Id<ApiKey>,
+    wanted: &Wanted,
+) -> Result<(NudgeRow, Admitted), Failure> {
+    let (agent, pack) = callable(tx, tenant, &wanted.agent)?;
+    let from = match calls::own_number(tx, tenant, wanted.from.as_deref())? {
+        OwnNumber::Owned(number) => Some(number),
+        OwnNumber::Nothing => None,
+        OwnNumber::NotOwned => return Err(calls::Refused::FromNumberNotOwned.into()),
+    };
+    let contact = calls::find_contact(tx, tenant, mode, wanted.to)?;
+    let saved = match contact.as_ref().map(|contact| &contact.variables) {
+        Some(Value::Object(saved)) => saved.clone(),
+        _ => Map::new(),
+    };
+    if let Some(refused) = calls::flow_refusal(tx, tenant, &agent, &wanted.variables, &saved)? {
+        return Err(refused.into());
+    }
+    let id = env.context.ids.make::<domain::ids::Nudge>();
+    let request = Request {
+        key: id.bits(),
+        scheduled_at: wanted.scheduled_at,
+        expires_at: wanted.expires_at,
+        outside_window: wanted.outside_window,
+        retry: wanted.retry,
+        hours: &pack.hours,
+    };
+    let admitted = admit(&request, env.context.now).map_err(refuse)?;
+    let phone_hash = env.context.keyring.hash_phone(&wanted.to);
+    let row = NudgeRow {
+        id,
+        workspace: tenant,
+        mode,
+        api_key: key,
+        agent: agent.id,
+        person: contact.map_or_else(|| phone_hash.clone(), |contact| contact.id.to_string()),
+        phone_hash,
+        to_number: Some(wanted.to.to_string()),
+        from_number: from,
+        from_given: wanted.from.is_some(),
+        external_ref: wanted.external_ref.clone(),
+        variables: Value::Object(wanted.variables.clone()),
+        metadata: Value::Object(wanted.metadata.clone()),
+        state: admitted.nudge,
+        call: None,
+        // The moment inside the id: a range of time is a range of ids.
+        created_at: Timestamp(id.unix_ms()),
+        look_at: super::look_at(&admitted.nudge, None, env.context.now),
+        version: 0,
+    };
+    Ok((row, admitted))
+}
+
+fn refuse(refused: Refused) -> Failure {
+    match refused {
+        Refused::InvalidSchedule(problem) => Failure::new(codes::INVALID_SCHEDULE, problem),
+        Refused::OutsideCallingWindow { next_window_at } => {
+            Failure::new(codes::OUTSIDE_CALLING_WINDOW, refused.to_string())
+                .with_meta(json!({"nextWindowAt": next_window_at}))
+        }
+    }
+}
+
+/// The agent of this id, if it can place calls, with its pack.
+fn callable(tx: &mut Tx<'_>, tenant: Tenant, agent: &str) -> Result<(AgentRow, Pack), Failure> {
+    let found = match agent.parse() {
+        Ok(id) => agents::get(tx, tenant, id)?,
+        Err(_) => None,
+    };
+    let agent = found.ok_or(calls::Refused::AgentNotFound)?;
+    if let Some(refused) = calls::agent_refusal(&agent) {
+        return Err(refused.into());
+    }
+    let pack = calls::pack(tx, tenant, &agent)?;
+    Ok((agent, pack))
+}
+
+fn in_flight(nudge: Id<domain::ids::Nudge>) -> Failure {
+    Failure::new(codes::NUDGE_IN_FLIGHT, "another nudge to this number is live")
+        .with_meta(json!({"nudgeId": nudge}))
+}
+
+fn store(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    (row, admitted): (NudgeRow, Admitted),
+    limit: i64,
+) -> Result<NudgeRow, Failure> {
+    let number = row.to_number.as_deref().unwrap_or_default();
+    if let Some(live) = nudges::find_live(tx, row.workspace, row.mode, number)? {
+        return Err(in_flight(live));
+    }
+    if !nudges::insert(tx, &row)? {
+        // Another request made one at this very moment.
+        return Err(match nudges::find_live(tx, row.workspace, row.mode, number)? {
+            Some(live) => in_flight(live),
+            None => store::DbError::Retry("a nudge to the number was live a moment ago".into()).into(),
+        });
+    }
+    let window = json!([{"check": "calling_window", "ok": admitted.nudge.status_reason.is_none(), "at": row.state.scheduled_at.unwrap_or(env.context.now)}]);
+    let mut changes = Changes::none();
+    note(tx, &env.context, &row, None, Why { event: "created", checks: window.to_string() }, &mut changes)?;
+    changes.write(tx)?;
+    for action in &admitted.actions {
+        match action {
+            Action::Emit(notice) => emit(tx, &env.context, &row, *notice)?,
+            Action::Place | Action::WakeAt(_) | Action::AddToDoNotCall => {}
+        }
+    }
+    if super::counts(&row.state).0 == 0 {
+        return Ok(row);
+    }
+    if !nudges::touch_within(tx, row.workspace, row.mode, row.look_at, limit)? {
+        let message = format!("{limit} nudges are queued or scheduled already");
+        return Err(Failure {
+            retry_after: Some(PENDING_RETRY),
+            ..Failure::new(codes::PENDING_LIMIT, message)
+        });
+    }
+    tx.wake(topics::DIALLER);
+    Ok(row)
+}
+
+/// `POST /v1/nudges/preflight`: what a dial would meet now. Stores nothing.
+pub async fn preflight(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    body: NudgePreflight,
+) -> Result<NudgeForecast, Failure> {
+    let to = read_number(&body.to_number)?;
+    let env = app.call_env();
+    app.store
+        .read(move |tx| {
+            let (_, pack) = callable(tx, tenant, &body.agent_id)?;
+            let contact = calls::find_contact(tx, tenant, mode, to)?;
+            let dial = Dial { tenant, mode, purpose: Purpose::Nudge, to, contact: contact.as_ref() };
+            let judgement = calls::judge_gates(tx, &env, &pack, dial)?;
+            let block = judgement.block_besides_window();
+            let window = NudgeWindow::new(&pack.hours);
+            Ok(NudgeForecast {
+                to_number: to.to_string(),
+                blocked: block.is_some(),
+                block_reason: block.map(|gate| gate.as_str()),
+                inside_window: window.is_open(env.context.now),
+                next_window_at: window.opens_again(env.context.now),
+            })
+        })
+        .await
+}
+
+impl Changes {
+    /// Nothing changed yet.
+    pub(super) fn none() -> Self {
+        Self::default()
+    }
+}

@@ -1,0 +1,305 @@
+//! Nudges (docs/contract/nudges.md). What an event does to one is decided by [`domain::nudge`]; here facts
+//! are gathered and decisions stored.
+//!
+//! Everything that changes a nudge goes through `settle`: the row against its version, the queue that tells
+//! the dialler when to look, the line in the timeline and the events, in the transaction of the decision.
+//! Transactions lock in this order: nudges, then what a call needs, then queues.
+
+mod cancel;
+mod create;
+mod due;
+mod facts;
+mod read;
+
+use api::nudges::{Nudge as NudgeView, NudgeAttempt, NudgeRetry};
+use domain::ids::{Call, Id};
+use domain::nudge::{Action, Notice, Nudge, Status, StatusReason, Transition};
+use domain::tenant::{Mode, Tenant};
+use domain::time::{MINUTE, Timestamp};
+use domain::wallet::talk_seconds;
+use serde_json::{Value, json};
+use store::nudges::{self, Before, Change, Entry, Line, NudgeRow};
+use store::{ROWS, Tx, calls};
+
+use super::events::{self, NewEvent};
+use super::{Context, Failure, topics};
+
+pub use cancel::{cancel, cancel_many, erase_person, revoke_key, work_revocations};
+pub use create::{create, preflight};
+pub use due::{BATCH, Breaker, Round, round};
+pub use facts::after_call_fact;
+pub use read::{get, list, timeline};
+
+/// Until the dialler looks at the latest whether a nudge in flight still has a call that lives. Facts of the
+/// call come by themselves; this is for what got lost.
+const IN_FLIGHT_LOOK: i64 = 15 * MINUTE;
+
+/// What erased numbers show.
+const ERASED: &str = "[erased]";
+
+/// A nudge as clients see it.
+fn view(row: &NudgeRow) -> NudgeView {
+    let state = &row.state;
+    let pending = matches!(state.status, Status::Queued | Status::Scheduled);
+    NudgeView {
+        id: row.id,
+        agent_id: row.agent,
+        status: state.status,
+        result: state.result,
+        status_reason: state.status_reason.map(|reason| reason.as_str().into_owned()),
+        block_reason: state.block_reason.map(|gate| gate.as_str()),
+        to_number: row.to_number.clone().unwrap_or_else(|| ERASED.to_owned()),
+        from_number: row.from_number.clone(),
+        external_ref: row.external_ref.clone(),
+        variables: row.variables.clone(),
+        metadata: row.metadata.clone(),
+        outside_window: state.outside_window,
+        scheduled_at: state.scheduled_at,
+        next_attempt_at: state.next_attempt_at.filter(|_| pending),
+        expires_at: state.expires_at,
+        retry: NudgeRetry {
+            max_retries: i64::from(state.retry.max_retries()),
+            on: state.retry.on().words(),
+            delay_minutes: i64::from(state.retry.delay_minutes()),
+        },
+        attempts: state.attempts,
+        call_id: row.call.filter(|_| state.shows_call),
+        livemode: row.mode.livemode(),
+        created_at: row.created_at,
+        finished_at: state.finished_at,
+    }
+}
+
+/// One dial of a nudge; `None` when its call's row is gone.
+fn attempt(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    call: Id<Call>,
+) -> Result<Option<NudgeAttempt>, Failure> {
+    let Some(row) = calls::get(tx, tenant, mode, call)? else { return Ok(None) };
+    let content = calls::content(tx, tenant, call)?;
+    Ok(Some(NudgeAttempt {
+        call_id: row.id,
+        started_at: row.started_at,
+        answered_at: row.progress.answered_at,
+        ended_at: row.progress.ended_at,
+        end_cause: row.progress.end_cause,
+        duration_seconds: row.progress.talk_ms.map(talk_seconds),
+        outcome: row.outcome,
+        summary: content.summary,
+        extracted: Some(content.extracted.unwrap_or_else(|| json!({}))),
+    }))
+}
+
+/// What asked for a decision, and what was seen.
+struct Why {
+    event: &'static str,
+    /// JSON list.
+    checks: String,
+}
+
+impl Why {
+    fn of(event: &'static str) -> Self {
+        Self { event, checks: "[]".to_owned() }
+    }
+}
+
+/// What a transaction changes in one queue, and lines of timelines that it has not stored yet.
+#[derive(Default)]
+struct Changes {
+    queue: Change,
+    lines: Vec<Line>,
+}
+
+fn counts(state: &Nudge) -> (i64, i64) {
+    let pending = matches!(state.status, Status::Queued | Status::Scheduled);
+    let without_line =
+        state.status == Status::Scheduled && state.status_reason == Some(StatusReason::ConcurrencyFull);
+    (i64::from(pending), i64::from(without_line))
+}
+
+impl Changes {
+    fn add(&mut self, before: &Nudge, row: &NudgeRow) {
+        let (was, is) = (counts(before), counts(&row.state));
+        self.queue.pending += is.0 - was.0;
+        self.queue.without_line += is.1 - was.1;
+        self.queue.look_at = match (self.queue.look_at, row.look_at) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+    }
+
+    /// Stores the lines.
+    fn write(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        nudges::append(tx, &std::mem::take(&mut self.lines))?;
+        Ok(())
+    }
+
+    /// Tells the queue, and the dialler if it has to look. The last thing that a transaction does with
+    /// nudges.
+    fn touch(mut self, tx: &mut Tx<'_>, tenant: Tenant, mode: Mode) -> Result<(), Failure> {
+        self.write(tx)?;
+        if self.queue == Change::default() {
+            return Ok(());
+        }
+        nudges::touch(tx, tenant, mode, self.queue)?;
+        if self.queue.look_at.is_some() {
+            tx.wake(topics::DIALLER);
+        }
+        Ok(())
+    }
+}
+
+/// When the dialler has to look at a nudge, of which it was to look at `planned`. In flight it need not be
+/// exact: a look that is planned stands.
+fn look_at(state: &Nudge, planned: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
+    match state.status {
+        Status::Finished => None,
+        Status::Queued | Status::Scheduled | Status::Dialing | Status::InProgress if !state.is_pending() => {
+            let stands =
+                |at: &Timestamp| (now.plus(IN_FLIGHT_LOOK / 2)..=now.plus(IN_FLIGHT_LOOK)).contains(at);
+            planned.filter(stands).or(Some(now.plus(IN_FLIGHT_LOOK)))
+        }
+        Status::Queued | Status::Scheduled | Status::Dialing | Status::InProgress => state.next_attempt_at,
+    }
+}
+
+/// Drops what is personal; the keyed hash of the number remains.
+fn wipe(row: &mut NudgeRow) {
+    row.to_number = None;
+    row.external_ref = None;
+    row.variables = json!({});
+    row.metadata = json!({});
+}
+
+/// Stores an applied step of a nudge that the caller holds; `row` has the state before it.
+fn settle(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    mut row: NudgeRow,
+    step: Transition,
+    why: Why,
+    changes: &mut Changes,
+) -> Result<NudgeRow, Failure> {
+    let stored = row.before();
+    let before = std::mem::replace(&mut row.state, step.next);
+    row.look_at = look_at(&row.state, row.look_at, context.now);
+    if row.state.erased {
+        wipe(&mut row);
+    }
+    save(tx, &stored, &mut row)?;
+    changes.add(&before, &row);
+    note(tx, context, &row, Some(&before), why, changes)?;
+    for action in step.actions {
+        match action {
+            Action::Emit(notice) => emit(tx, context, &row, notice)?,
+            // The dialler dials after its commit; the queue knows when to look; the fact of the call that
+            // said so has served the list.
+            Action::Place | Action::WakeAt(_) | Action::AddToDoNotCall => {}
+        }
+    }
+    Ok(row)
+}
+
+fn save(tx: &mut Tx<'_>, before: &Before, row: &mut NudgeRow) -> Result<(), Failure> {
+    nudges::save(tx, before, row)?;
+    row.version += 1;
+    Ok(())
+}
+
+/// Writes the decision into the timeline. A hold that is renewed for the same reason is one line.
+fn note(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    row: &NudgeRow,
+    before: Option<&Nudge>,
+    why: Why,
+    changes: &mut Changes,
+) -> Result<(), Failure> {
+    let state = &row.state;
+    let entry = Entry {
+        at: context.now,
+        event: why.event.to_owned(),
+        checks: why.checks,
+        decision: decision(before, state).to_owned(),
+        status: state.status.as_str().to_owned(),
+        reason: state
+            .block_reason
+            .map(|gate| gate.as_str().to_owned())
+            .or_else(|| state.status_reason.map(|reason| reason.as_str().into_owned())),
+        until: state.next_attempt_at,
+        call: row
+            .call
+            .filter(|_| !state.is_pending() && state.status != Status::Finished || state.shows_call),
+        times: 1,
+        last_at: context.now,
+    };
+    let held = |state: &Nudge| {
+        state.status == Status::Scheduled
+            && state.status_reason.is_some_and(StatusReason::waits_for_resources)
+    };
+    match before {
+        Some(before) if held(before) && held(state) && before.status_reason == state.status_reason => {
+            changes.write(tx)?;
+            nudges::last_again(tx, row.workspace, row.id, &entry)?;
+        }
+        _ => {
+            changes.lines.push(Line { tenant: row.workspace, nudge: row.id, seq: row.version, entry });
+            if changes.lines.len() >= ROWS {
+                changes.write(tx)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn decision(before: Option<&Nudge>, state: &Nudge) -> &'static str {
+    use domain::nudge::Flight;
+    if before.is_some_and(|before| {
+        (before.status, before.flight) == (state.status, state.flight) && !state.is_pending()
+    }) {
+        return "note";
+    }
+    match (state.status, state.flight) {
+        (Status::Queued, Flight::None) => "queue",
+        (Status::Queued, Flight::Placing) => "dial",
+        (Status::Queued, Flight::Ringing) => "ring",
+        (Status::Scheduled, _) => "hold",
+        (Status::Dialing, _) => "connect",
+        (Status::InProgress, _) => "talk",
+        (Status::Finished, _) => "finish",
+    }
+}
+
+/// Writes an event about the nudge as it is now. Those that end a dial carry it.
+fn emit(tx: &mut Tx<'_>, context: &Context, row: &NudgeRow, notice: Notice) -> Result<(), Failure> {
+    let mut data = serde_json::to_value(view(row)).map_err(|why| Failure::internal(why.to_string()))?;
+    let carried = match (notice, row.call) {
+        (Notice::AttemptEnded | Notice::Finished, Some(call)) => attempt(tx, row.workspace, row.mode, call)?,
+        _ => None,
+    };
+    if let Some(mut attempt) = carried {
+        if row.state.erased {
+            (attempt.summary, attempt.extracted) = (None, None);
+        }
+        let attempt = serde_json::to_value(attempt).map_err(|why| Failure::internal(why.to_string()))?;
+        if notice == Notice::Finished
+            && let (Value::Object(data), Value::Object(fields)) = (&mut data, &attempt)
+        {
+            // `callId` stays what it is on the nudge: null when it finished without another dial.
+            data.extend(
+                fields
+                    .iter()
+                    .filter(|(name, _)| *name != "callId")
+                    .map(|(name, value)| (name.clone(), value.clone())),
+            );
+        }
+        data["attempt"] = attempt;
+    }
+    let agent = row.agent.to_string();
+    let contact = (!row.state.erased).then_some(row.person.as_str());
+    let event = NewEvent { kind: notice.as_str(), mode: row.mode, agent: Some(&agent), contact, data };
+    events::emit(tx, context, row.workspace, event)?;
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! Reading nudges.
+
+use api::nudges::{Nudge as NudgeView, NudgeDetail, NudgeTimelineEntry};
+use api::scopes::CALLS_READ;
+use domain::ids::{Id, Nudge};
+use domain::tenant::{Mode, Tenant};
+use store::calls;
+use store::nudges::{self, Filter};
+
+use super::{attempt, view};
+use crate::access::Caller;
+use crate::{App, Failure, recordings};
+
+/// `GET /v1/nudges`: the page, and the key of the next one.
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    filter: Filter,
+    limit: i64,
+) -> Result<(Vec<NudgeView>, Option<String>), Failure> {
+    let rows = app.store.read(move |tx| nudges::list(tx, tenant, mode, &filter, limit)).await?;
+    let next = rows.last().filter(|_| rows.len() as i64 >= limit).map(|row| row.id.to_string());
+    Ok((rows.iter().map(view).collect(), next))
+}
+
+/// `GET /v1/nudges/{id}`. What was said in its calls needs `calls:read`.
+pub async fn get(app: &App, caller: &Caller, id: Id<Nudge>) -> Result<NudgeDetail, Failure> {
+    let (tenant, mode, reads_calls) = (caller.tenant(), caller.mode(), caller.has(CALLS_READ));
+    let (mut detail, recording) = app
+        .store
+        .read(move |tx| {
+            let row = nudges::get(tx, tenant, mode, id)?.ok_or_else(|| Failure::not_found("nudge"))?;
+            let mut recording = None;
+            let mut attempts_list = Vec::new();
+            for call in nudges::attempts(tx, tenant, id)? {
+                attempts_list.extend(attempt(tx, tenant, mode, call)?);
+                recording = calls::content(tx, tenant, call)?.recording.or(recording);
+            }
+            if !reads_calls {
+                for attempt in &mut attempts_list {
+                    (attempt.summary, attempt.extracted) = (None, None);
+                }
+            }
+            Ok::<_, Failure>((
+                NudgeDetail { nudge: view(&row), attempts_list, recording_url: None },
+                recording.filter(|_| reads_calls),
+            ))
+        })
+        .await?;
+    detail.recording_url = recording.map(|recording| recordings::link(app, recording));
+    Ok(detail)
+}
+
+/// `GET /v1/nudges/{id}/timeline`.
+pub async fn timeline(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    id: Id<Nudge>,
+) -> Result<Vec<NudgeTimelineEntry>, Failure> {
+    app.store
+        .read(move |tx| {
+            nudges::get(tx, tenant, mode, id)?.ok_or_else(|| Failure::not_found("nudge"))?;
+            let entries = nudges::timeline(tx, tenant, id)?;
+            let view = |entry: nudges::Entry| {
+                Ok(NudgeTimelineEntry {
+                    at: entry.at,
+                    event: entry.event,
+                    checks: serde_json::from_str(&entry.checks)
+                        .map_err(|why| Failure::internal(why.to_string()))?,
+                    decision: entry.decision,
+                    status: entry.status,
+                    reason: entry.reason,
+                    until: entry.until,
+                    call_id: entry.call,
+                    times: entry.times,
+                    last_at: entry.last_at,
+                })
+            };
+            entries.into_iter().map(view).collect()
+        })
+        .await
+}

@@ -1,0 +1,129 @@
+//! Phone numbers of a workspace.
+
+use api::error_codes::{AGENT_NOT_INBOUND, NUMBER_AGENT_NOT_CALL, NUMBER_AGENT_NOT_PUBLISHED};
+use api::numbers::Number as NumberView;
+use domain::ids::{Agent, Id, Number};
+use domain::phone::Phone;
+use domain::tenant::Tenant;
+use store::numbers::{self, NumberRow};
+
+use super::operator_log::{self, Trace};
+use super::{App, Failure, access, agents};
+
+/// A number as clients see it.
+pub fn view(row: NumberRow) -> NumberView {
+    NumberView {
+        id: row.id,
+        country: "IN",
+        r#type: if row.number.as_bytes().get(3).is_some_and(|first| *first >= b'6') {
+            "mobile"
+        } else {
+            "landline"
+        },
+        number: row.number,
+        status: row.status,
+        voice_enabled: true,
+        sms_enabled: false,
+        inbound_agent_id: row.inbound_agent.map(|agent| agent.to_string()),
+    }
+}
+
+/// Every active number of the workspace.
+pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<NumberView>, Failure> {
+    app.store
+        .read(move |tx| {
+            access::workspace(tx, tenant)?;
+            Ok(numbers::list(tx, tenant)?.into_iter().map(view).collect())
+        })
+        .await
+}
+
+/// A number that a workspace may own: an Indian subscriber number, or one of the 140 and 160 series that are
+/// meant to be shown as caller id.
+fn read_owned(text: &str) -> Option<String> {
+    if let Ok(phone) = Phone::normalize(text) {
+        return Some(phone.to_string());
+    }
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    let national = digits.strip_prefix("91").filter(|rest| rest.len() == 10).unwrap_or(&digits);
+    let series = ["140", "1600", "1601"].iter().any(|series| national.starts_with(series));
+    let plain = text.chars().all(|letter| letter.is_ascii_digit() || "+ -()".contains(letter));
+    (national.len() == 10 && series && plain).then(|| format!("+91{national}"))
+}
+
+/// Gives a workspace a number.
+pub async fn create(app: &App, trace: Trace, tenant: Tenant, number: String) -> Result<NumberView, Failure> {
+    let context = app.context();
+    let Some(number) = read_owned(&number) else {
+        return Err(Failure::field(
+            "number",
+            "must be an Indian (+91) number: mobile, landline, or of the 140 or 160 series",
+        ));
+    };
+    let id = context.ids.make();
+    app.store
+        .tx(move |tx| {
+            access::workspace(tx, tenant)?;
+            if !numbers::insert(tx, tenant, id, &number, context.now)? {
+                return Err(Failure::conflict("this number is already owned; release it first"));
+            }
+            operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
+            Ok(view(NumberRow { id, number: number.clone(), status: "active".into(), inbound_agent: None }))
+        })
+        .await
+}
+
+/// Sets the agent that answers calls to a number; `None` stops answering
+/// (docs/contract/numbers.md#answering-agent).
+pub async fn set_inbound_agent(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Number>,
+    agent: Option<String>,
+) -> Result<NumberView, Failure> {
+    app.store
+        .tx(move |tx| {
+            numbers::get(tx, tenant, id)?.ok_or_else(|| Failure::not_found("number"))?;
+            let agent = match &agent {
+                Some(text) => {
+                    let agent = text.parse::<Id<Agent>>().map_err(|_| Failure::not_found("agent"))?;
+                    let row = agents::find_for_update(tx, tenant, agent)?;
+                    check_inbound(&row)?;
+                    Some(agent)
+                }
+                None => None,
+            };
+            numbers::set_inbound_agent(tx, tenant, id, agent)?
+                .map(view)
+                .ok_or_else(|| Failure::not_found("number"))
+        })
+        .await
+}
+
+/// Whether an agent can answer calls to a number: published, a call agent, inbound, in this order
+/// (docs/contract/numbers.md#answering-agent).
+pub fn check_inbound(row: &store::agents::AgentRow) -> Result<(), Failure> {
+    if row.status != "active" {
+        return Err(Failure::plain(NUMBER_AGENT_NOT_PUBLISHED));
+    }
+    if row.channel != "call" {
+        return Err(Failure::plain(NUMBER_AGENT_NOT_CALL));
+    }
+    if row.direction != "inbound" {
+        return Err(Failure::plain(AGENT_NOT_INBOUND));
+    }
+    Ok(())
+}
+
+/// Takes a number away.
+pub async fn release(app: &App, trace: Trace, tenant: Tenant, id: Id<Number>) -> Result<NumberView, Failure> {
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            let row =
+                numbers::release(tx, tenant, id, context.now)?.ok_or_else(|| Failure::not_found("number"))?;
+            operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
+            Ok(view(row))
+        })
+        .await
+}

@@ -1,0 +1,351 @@
+//! Recordings of calls: where one is kept, who may hear it, when it goes (`docs/recordings.md`).
+//!
+//! A link is signed for five minutes and needs no key. The bytes go through the service and not through a
+//! link of the object store's own: an erasure then takes effect at once, whatever stands in a link that was
+//! given out, and a player needs to reach nothing but the service.
+
+use std::path::PathBuf;
+
+use api::error_codes;
+use config::Config;
+use domain::call::RecordedFile;
+use domain::call::after::AfterCallStep;
+use domain::decision_log::{Chain, Channel, Decision, Entry};
+use domain::ids::{Call, Id, Recording};
+use domain::ports::{Pieces, ProviderError};
+use domain::tenant::{Mode, Tenant};
+use domain::time::{DAY, MINUTE, SECOND};
+use serde_json::json;
+use store::after_calls::{self, StepRow};
+use store::calls::{self, CallRow};
+use store::recordings::{self, RecordingRow};
+use store::{Tx, workspaces};
+
+use super::call_env::{Env, emit};
+use super::{App, Context, Failure, access, decision_log, owed_steps, topics};
+use crate::limits::shares::Share;
+
+/// How long a link works.
+const LINK_LIVES: i64 = 5 * MINUTE;
+/// How long a call has been over before a file of it that was never reported is looked at: its node may still
+/// be closing it.
+const SPOOL_REST: i64 = 10 * MINUTE;
+/// Bytes before the sound of a WAV file, and of a millisecond of sound: two channels of 8,000 samples of 16
+/// bits a second.
+const WAV_HEAD: u64 = 44;
+const WAV_MILLISECOND: u64 = 32;
+/// Requests that read one recording at once, and all recordings of one workspace.
+const PER_LINK: usize = 8;
+const PER_WORKSPACE: usize = 32;
+/// Recordings dropped in one transaction.
+const BATCH: i64 = 200;
+
+/// The key of a recording's object.
+pub fn key_of(id: Id<Recording>) -> String {
+    format!("recordings/{id}.wav")
+}
+
+/// The key of a stored recording's object.
+pub fn key(row: &RecordingRow) -> String {
+    key_of(row.id)
+}
+
+/// Writes down the file that a call left on this node. With `keep` it becomes a recording; without, the file
+/// only has to go.
+pub(super) fn arrived(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    call: &CallRow,
+    file: &RecordedFile,
+    keep: bool,
+) -> Result<(), Failure> {
+    let row = RecordingRow {
+        id: env.context.ids.make(),
+        workspace: call.workspace,
+        call: call.id,
+        content_type: "audio/wav".to_owned(),
+        bytes: None,
+        duration_ms: file.duration_ms,
+        created_at: env.context.now,
+        kept_at: None,
+    };
+    if keep {
+        recordings::insert(tx, &row)?;
+    }
+    owed_steps::owe_recording(tx, env, call, row.id, &file.path)
+}
+
+/// Notes that a recording is an object now, announces it, and proves in the decision log that it was made.
+/// `false` when it is gone.
+pub(super) async fn kept(app: &App, recording: &RecordingRow, bytes: i64) -> Result<bool, Failure> {
+    let (env, recording) = (app.call_env(), recording.clone());
+    app.store
+        .tx(move |tx| {
+            let (tenant, id) = (recording.workspace, recording.id);
+            if !recordings::keep(tx, tenant, id, bytes, env.context.now)? {
+                // Another node noted it, or it is gone.
+                return Ok(recordings::get(tx, tenant, id)?.is_some());
+            }
+            let call = calls::get_for_update(tx, tenant, recording.call)?
+                .ok_or_else(|| Failure::internal("a recording without a call"))?;
+            after_calls::set_recording(tx, tenant, call.id, Some(id))?;
+            emit(tx, &env, &call, "recording.ready")?;
+            prove(tx, &env.context, &call, id)?;
+            Ok::<_, Failure>(true)
+        })
+        .await
+}
+
+/// The record that a call was recorded, in the chain of its dial.
+fn prove(tx: &mut Tx<'_>, context: &Context, call: &CallRow, id: Id<Recording>) -> Result<(), Failure> {
+    let entry = Entry {
+        timestamp: context.now,
+        interaction_id: call.id.to_string(),
+        decision: Decision::Allowed,
+        blocked_by: None,
+        gate_results: json!({"request": "recording"}).to_string(),
+        outcome: Some("recorded".into()),
+        recording_ref: Some(id.to_string()),
+        consent_ref: None,
+        is_test: call.mode == Mode::Test,
+        channel: Channel::Voice,
+        agent_id: call.agent.map(|agent| agent.to_string()),
+    };
+    decision_log::record(tx, context, call.workspace, Chain::Audit, entry)?;
+    Ok(())
+}
+
+fn signed_text(id: Id<Recording>, expires: i64) -> String {
+    format!("recording:{id}:{expires}")
+}
+
+/// A link to a recording that works for five minutes from now.
+pub fn link(app: &App, id: Id<Recording>) -> String {
+    let expires = app.clock.now().plus(LINK_LIVES + SECOND - 1).unix_seconds();
+    let signature = app.keyring.sign(&signed_text(id, expires));
+    format!("{}/v1/recordings/{id}?expires={expires}&signature={signature}", app.config.public_url)
+}
+
+/// The recording behind a link, and its size in bytes.
+///
+/// # Errors
+/// `link_invalid` when the link is over or is not ours; `workspace_suspended`; `not_found` when the recording
+/// is gone.
+pub async fn behind(
+    app: &App,
+    id: Option<Id<Recording>>,
+    expires: i64,
+    signature: &str,
+) -> Result<(RecordingRow, u64), Failure> {
+    let invalid = || Failure::plain(error_codes::LINK_INVALID);
+    let id = id.ok_or_else(invalid)?;
+    let ours = app.keyring.verify(&signed_text(id, expires), signature);
+    if !ours || app.clock.now().unix_seconds() >= expires {
+        return Err(invalid());
+    }
+    let found = app
+        .store
+        .read(move |tx| {
+            let Some(row) = recordings::find(tx, id)?.filter(|row| row.kept_at.is_some()) else {
+                return Ok(None);
+            };
+            let suspended = workspaces::get(tx, row.workspace)?.is_none_or(|workspace| workspace.suspended);
+            Ok::<_, Failure>(Some((row, suspended)))
+        })
+        .await?;
+    let (row, suspended) = found.ok_or_else(|| Failure::not_found("recording"))?;
+    if suspended {
+        return Err(Failure::new(error_codes::WORKSPACE_SUSPENDED, "the workspace is suspended"));
+    }
+    let bytes = row
+        .bytes
+        .and_then(|bytes| u64::try_from(bytes).ok())
+        .ok_or_else(|| Failure::internal(format!("{}: kept without a size", row.id)))?;
+    Ok((row, bytes))
+}
+
+/// Sound of a recording on its way to a client, and its places among all that are sent.
+pub struct Sound {
+    next: Option<Vec<u8>>,
+    rest: Box<dyn Pieces>,
+    recording: Id<Recording>,
+    _link: Share<Id<Recording>>,
+    _workspace: Share<Tenant>,
+}
+
+impl Sound {
+    /// The next bytes. None at the end, and when the object store fails half-way: the client then sees that
+    /// bytes are missing.
+    pub async fn next(mut self) -> Option<(Vec<u8>, Self)> {
+        let piece = match self.next.take() {
+            Some(piece) => piece,
+            None => match self.rest.next().await {
+                Ok(piece) => piece?,
+                Err(why) => {
+                    tracing::warn!(recording = %self.recording, %why, "a recording broke off");
+                    return None;
+                }
+            },
+        };
+        Some((piece, self))
+    }
+}
+
+/// So many bytes of a recording, read as the client takes them.
+///
+/// # Errors
+/// `rate_limited` while too many are sent; `not_found` when the object is gone; `unavailable` when the object
+/// store does not answer.
+pub async fn sound(app: &App, row: &RecordingRow, first: u64, length: u64) -> Result<Sound, Failure> {
+    let full = || Failure {
+        retry_after: Some(1),
+        ..Failure::new(
+            error_codes::RATE_LIMITED,
+            "too many requests for recordings at once; wait for some of them",
+        )
+    };
+    let link = app.shares.links.take(row.id, 1, PER_LINK).ok_or_else(full)?;
+    let workspace = app.shares.recordings.take(row.workspace, 1, PER_WORKSPACE).ok_or_else(full)?;
+    let away = |why: ProviderError| Failure {
+        cause: Some(why.to_string()),
+        retry_after: Some(2),
+        ..Failure::new(error_codes::UNAVAILABLE, "the recording cannot be fetched right now; try again")
+    };
+    let opened = app.ports.objects.open(&key(row), first, length).await.map_err(away)?;
+    let mut rest = opened.ok_or_else(|| Failure::not_found("recording"))?;
+    // The first bytes are read before the answer begins, so that it can still say that there are none.
+    let next = rest.next().await.map_err(away)?;
+    Ok(Sound { next, rest, recording: row.id, _link: link, _workspace: workspace })
+}
+
+/// Forgets a recording; its object is dropped by a step of its call, which is tried until it succeeds.
+fn forget(tx: &mut Tx<'_>, context: &Context, row: &RecordingRow) -> Result<(), Failure> {
+    recordings::remove(tx, row.workspace, row.id)?;
+    after_calls::set_recording(tx, row.workspace, row.call, None)?;
+    let step = StepRow {
+        call: row.call,
+        step: AfterCallStep::Discard,
+        workspace: row.workspace,
+        node: None,
+        recording: Some(row.id),
+        file: Some(key(row)),
+        attempts: 0,
+        next_at: context.now,
+        created_at: context.now,
+    };
+    after_calls::insert(tx, &step)?;
+    tx.wake(topics::AFTER_CALLS);
+    Ok(())
+}
+
+/// Forgets the recordings of these calls, because a person is erased, and returns how many. One that is still
+/// a file loses its file when its step finds it forgotten.
+pub(super) fn erase(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    calls: &[Id<Call>],
+) -> Result<u64, Failure> {
+    let rows = recordings::of_calls(tx, tenant, calls)?;
+    for row in &rows {
+        forget(tx, context, row)?;
+    }
+    Ok(rows.len() as u64)
+}
+
+/// Forgets a batch of recordings that were kept longer ago than `recordings.keep_days`. Returns whether there
+/// may be more.
+///
+/// # Errors
+/// Those of the store.
+pub async fn sweep(app: &App) -> Result<bool, Failure> {
+    let days = app.config.recording_days;
+    if days == 0 {
+        return Ok(false);
+    }
+    let context = app.context();
+    let before = context.now.plus(-days.saturating_mul(DAY));
+    app.store
+        .tx(move |tx| {
+            let old = recordings::kept_before(tx, before, BATCH)?;
+            for row in &old {
+                forget(tx, &context, row)?;
+            }
+            Ok::<_, Failure>(old.len() as i64 >= BATCH)
+        })
+        .await
+}
+
+/// Where calls of this node are recorded while they last, each in `<call id>.wav`.
+pub fn spool(config: &Config) -> PathBuf {
+    config.data.join("spool")
+}
+
+/// Looks at the files that lie on this node and that no step knows of: a crash, or the end of a call without
+/// its report, left them behind. The file of a call that is over becomes its
+/// recording, or is removed. Returns whether any has to be looked at again.
+///
+/// # Errors
+/// Those of the store, and a folder that cannot be read.
+pub async fn sweep_spool(app: &App) -> Result<bool, Failure> {
+    let (folder, clock) = (spool(&app.config), &app.clock);
+    let unreadable = |why: std::io::Error| Failure::internal(format!("the folder of recordings: {why}"));
+    let mut entries = match clock.outside(tokio::fs::read_dir(&folder)).await {
+        Ok(entries) => entries,
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(why) => return Err(unreadable(why)),
+    };
+    let mut left = false;
+    while let Some(entry) = clock.outside(entries.next_entry()).await.map_err(unreadable)? {
+        let path = entry.path();
+        let call =
+            path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<Id<Call>>().ok());
+        let Some(call) = call else { continue };
+        let bytes = clock.outside(entry.metadata()).await.map_err(unreadable)?.len();
+        let duration_ms = i64::try_from(bytes.saturating_sub(WAV_HEAD) / WAV_MILLISECOND).unwrap_or(0);
+        let file = RecordedFile { path: path.display().to_string(), duration_ms };
+        match adopt(app, call, file).await? {
+            Adopted::Waits => left = true,
+            Adopted::Known => {}
+            // The call is unknown: it was never dialled.
+            Adopted::Nobodys => clock.outside(tokio::fs::remove_file(&path)).await.map_err(unreadable)?,
+        }
+    }
+    Ok(left)
+}
+
+/// What becomes of a file that a call left on this node.
+enum Adopted {
+    /// It is too early to say.
+    Waits,
+    /// A step sees to it.
+    Known,
+    /// There is no such call.
+    Nobodys,
+}
+
+async fn adopt(app: &App, id: Id<Call>, file: RecordedFile) -> Result<Adopted, Failure> {
+    let env = app.call_env();
+    app.store
+        .tx(move |tx| {
+            let Some(tenant) = calls::whose(tx, id)? else { return Ok(Adopted::Nobodys) };
+            let Some(call) = calls::get_for_update(tx, tenant, id)? else { return Ok(Adopted::Nobodys) };
+            if after_calls::waits(tx, tenant, id, AfterCallStep::Recording)? {
+                return Ok(Adopted::Known);
+            }
+            let over = call.progress.ended_at.is_some_and(|ended| ended.plus(SPOOL_REST) <= env.context.now);
+            if !over {
+                return Ok(Adopted::Waits);
+            }
+            let workspace = workspaces::get(tx, tenant)?;
+            let keep = file.duration_ms > 0
+                && call.progress.answered_at.is_some()
+                && workspace.is_some_and(|workspace| access::feature_on(&workspace, "recording"))
+                && recordings::of_call(tx, tenant, id)?.is_none()
+                && !owed_steps::person_is_erased(tx, &call)?;
+            arrived(tx, &env, &call, &file, keep)?;
+            tx.wake(topics::AFTER_CALLS);
+            Ok::<_, Failure>(Adopted::Known)
+        })
+        .await
+}

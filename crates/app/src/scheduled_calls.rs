@@ -1,0 +1,431 @@
+//! Calls at a set time (docs/contract/scheduled-calls.md): made, read and cancelled here, tried by
+//! [`try_due`] when their time comes, and told by the call's own facts what became of the dial. Every change
+//! of state goes through `domain::scheduled_call::step`.
+
+use std::sync::Arc;
+
+use api::error_codes as codes;
+use api::scheduled_calls::{NewScheduledCall, ScheduledCall as ScheduledCallView, ScheduledCallMade};
+use domain::call::Fact;
+use domain::ids::{ApiKey, Id};
+use domain::scheduled_call::{
+    Action, DueFacts, Event, EventOutcome, PlacementFailure, Reason, Refusal, ScheduleError, Status,
+    Transition, schedule, step,
+};
+use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
+use serde_json::{Value, json};
+use store::Tx;
+use store::calls::CallRow;
+use store::scheduled_calls::{self, ScheduledCallId, ScheduledCallRow};
+
+use super::access::Caller;
+use super::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
+use super::idempotency::{Answer, Claim, Once};
+use super::timelines::Checks;
+use super::{App, Failure, timelines, topics};
+
+fn view(row: ScheduledCallRow) -> ScheduledCallView {
+    ScheduledCallView {
+        id: row.id,
+        agent_id: row.agent,
+        status: row.state.status,
+        scheduled_at: row.state.scheduled_at,
+        next_attempt_at: row.state.next_attempt_at,
+        attempts: row.state.attempts,
+        call_id: row.call.filter(|_| row.state.status == Status::Placed),
+        reason: row.state.reason.map(Reason::as_str),
+        to_number: row.to_number,
+        from_number: row.from_number,
+        external_ref: row.external_ref,
+        variables: row.variables,
+        metadata: row.metadata,
+        created_at: row.created_at,
+    }
+}
+
+fn refuse_time(error: ScheduleError) -> Failure {
+    let code = match error {
+        ScheduleError::InPast => codes::SCHEDULED_AT_IN_PAST,
+        ScheduleError::TooFar => codes::SCHEDULED_AT_TOO_FAR,
+    };
+    Failure::new(code, error.to_string()).with_meta(json!({"field": "scheduledAt"}))
+}
+
+/// What a placement asks of agent, variables, workspace and numbers; the rest is asked when the call is due.
+fn refused_at_creation(prepared: &Prepared) -> Option<Refused> {
+    prepared.refused().filter(|refused| match refused {
+        Refused::AgentNotFound
+        | Refused::AgentNotPublished
+        | Refused::AgentNotCall
+        | Refused::AgentNotOutbound
+        | Refused::InvalidVariables(_)
+        | Refused::MissingVariables(_)
+        | Refused::FlowNotReady(_)
+        | Refused::WorkspaceSuspended
+        | Refused::KybRequired
+        | Refused::InvalidNumber
+        | Refused::FromNumberNotOwned
+        | Refused::NoNumber => true,
+        Refused::InsufficientBalance
+        | Refused::Blocked(_)
+        | Refused::LinesFull { .. }
+        | Refused::NoCarrier => false,
+    })
+}
+
+/// Calls of a revoked key that one transaction cancels.
+const OF_KEY: i64 = 200;
+
+/// `POST /v1/scheduled-calls`.
+pub async fn create(
+    app: &App,
+    caller: &Caller,
+    once: Once,
+    body: NewScheduledCall,
+) -> Result<Answer, Failure> {
+    calls::check_metadata(&body.call.metadata)?;
+    let (tenant, mode, key) = (caller.tenant(), caller.mode(), caller.key_id());
+    let env = app.call_env();
+    let now = env.context.now;
+    let scheduled_at = body.scheduled_at;
+    let order = Order::of(body.call);
+    app.store
+        .tx(move |tx| {
+            if let Claim::Given(answer) = once.reserve(tx, now)? {
+                return Ok(answer);
+            }
+            let prepared = calls::prepare(tx, &env, &mut Known::default(), tenant, mode, order.clone())?;
+            if let Some(refused) = refused_at_creation(&prepared) {
+                return Err(refused.into());
+            }
+            let state = schedule(scheduled_at, now).map_err(refuse_time)?;
+            let row = new_row(&env, key, &prepared, state)?;
+            scheduled_calls::insert(tx, &row)?;
+            scheduled_calls::record(tx, tenant, row.id, now, &told("created", &row, json!([])))?;
+            tx.wake(topics::SCHEDULED_CALLS);
+            let made = ScheduledCallMade { data: view(row.clone()), warnings: prepared.warnings.clone() };
+            let made = serde_json::to_value(made).map_err(|why| Failure::internal(why.to_string()))?;
+            // An erasure finds the kept answer by what it speaks about, as it finds that by number and
+            // reference.
+            once.finish(tx, 201, &made, Some(&row.id.to_string()))
+        })
+        .await
+}
+
+fn new_row(
+    env: &Env,
+    key: Id<ApiKey>,
+    prepared: &Prepared,
+    state: domain::scheduled_call::ScheduledCall,
+) -> Result<ScheduledCallRow, Failure> {
+    let agent = prepared.agent.as_ref().ok_or(Refused::AgentNotFound)?;
+    let to = prepared.to.ok_or(Refused::InvalidNumber)?;
+    let from_number = match &prepared.from {
+        OwnNumber::Owned(number) if prepared.order.from_number.is_some() => Some(number.clone()),
+        OwnNumber::Owned(_) | OwnNumber::NotOwned | OwnNumber::Nothing => None,
+    };
+    Ok(ScheduledCallRow {
+        id: env.context.ids.make(),
+        workspace: prepared.workspace.id,
+        mode: prepared.mode,
+        api_key: Some(key),
+        agent: agent.id,
+        to_number: to.to_string(),
+        from_number,
+        external_ref: prepared.order.external_ref.clone(),
+        variables: Value::Object(prepared.order.variables.clone()),
+        metadata: Value::Object(prepared.order.metadata.clone()),
+        state,
+        call: None,
+        version: 0,
+        created_at: env.context.now,
+    })
+}
+
+/// `GET /v1/scheduled-calls`, newest first.
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    status: Option<Status>,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<ScheduledCallView>, Failure> {
+    let rows =
+        app.store.read(move |tx| scheduled_calls::list(tx, tenant, mode, status, limit, offset)).await?;
+    Ok(rows.into_iter().map(view).collect())
+}
+
+fn not_found() -> Failure {
+    Failure::not_found("scheduled call")
+}
+
+/// `GET /v1/scheduled-calls/{id}`.
+pub async fn get(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    id: ScheduledCallId,
+) -> Result<ScheduledCallView, Failure> {
+    app.store
+        .read(move |tx| scheduled_calls::get(tx, tenant, mode, id))
+        .await?
+        .map(view)
+        .ok_or_else(not_found)
+}
+
+/// `GET /v1/scheduled-calls/{id}/timeline`: every decision, then what became of the call.
+pub async fn timeline(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    id: ScheduledCallId,
+) -> Result<Vec<Value>, Failure> {
+    app.store
+        .read(move |tx| {
+            let row = scheduled_calls::get(tx, tenant, mode, id)?.ok_or_else(not_found)?;
+            let decided = scheduled_calls::decisions(tx, tenant, id)?;
+            let mut entries: Vec<Value> =
+                decided.into_iter().map(|decision| timelines::entry(decision.at, decision.body)).collect();
+            if let Some(call) = row.call {
+                entries.extend(timelines::after_placement(tx, tenant, mode, call)?);
+            }
+            Ok(entries)
+        })
+        .await
+}
+
+/// `DELETE /v1/scheduled-calls/{id}`.
+pub async fn cancel(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    id: ScheduledCallId,
+) -> Result<ScheduledCallView, Failure> {
+    let now = app.clock.now();
+    app.store
+        .tx(move |tx| {
+            let row = scheduled_calls::get_for_update(tx, tenant, id)?
+                .filter(|row| row.mode == mode)
+                .ok_or_else(not_found)?;
+            let what = if row.state.dialling { "being dialled" } else { row.state.status.as_str() };
+            let decided = step(&row.state, Event::Cancel, now);
+            if decided.outcome != EventOutcome::Applied {
+                let message = format!("the scheduled call is {what}; only one that waits can be cancelled");
+                return Err(Failure::new(codes::SCHEDULED_CALL_NOT_CANCELLABLE, message)
+                    .with_meta(json!({"status": row.state.status.as_str()})));
+            }
+            let row = save(tx, row, &decided, None)?;
+            scheduled_calls::record(tx, tenant, id, now, &told("cancel", &row, json!([])))?;
+            Ok(view(row))
+        })
+        .await
+}
+
+/// Stores what `step` decided.
+fn save(
+    tx: &mut Tx<'_>,
+    row: ScheduledCallRow,
+    decided: &Transition,
+    call: Option<Id<domain::ids::Call>>,
+) -> Result<ScheduledCallRow, Failure> {
+    let row = ScheduledCallRow { state: decided.next, call, ..row };
+    if !scheduled_calls::save(tx, &row)? {
+        return Err(Failure::internal("a scheduled call was changed by somebody who did not hold it"));
+    }
+    Ok(ScheduledCallRow { version: row.version + 1, ..row })
+}
+
+/// The timeline's line about a decision: what asked for it, and what was seen.
+fn told(event: &str, row: &ScheduledCallRow, checks: Value) -> Value {
+    let state = &row.state;
+    let decision = match (state.status, state.dialling) {
+        (Status::Scheduled, true) => "dial",
+        (Status::Scheduled, false) => "hold",
+        (Status::Placed, _) => "ring",
+        (Status::Failed | Status::Cancelled, _) => "finish",
+    };
+    json!({
+        "event": event, "checks": checks, "decision": decision, "status": state.status.as_str(), "reason": state.reason.map(Reason::as_str),
+        "until": state.next_attempt_at, "callId": row.call,
+    })
+}
+
+/// Tries a scheduled call that is due. Returns the call to be dialled after the commit, if nothing stands in
+/// the way; `None` also when it is not due any more or another node has it. `minute_free` is whether the
+/// workspace may place another call in this minute.
+pub async fn try_due(
+    app: &App,
+    tenant: Tenant,
+    id: ScheduledCallId,
+    minute_free: bool,
+) -> Result<Option<CallRow>, Failure> {
+    let env = app.call_env();
+    app.store
+        .tx(move |tx| {
+            let now = env.context.now;
+            let Some(row) = scheduled_calls::take_due(tx, tenant, id, now)? else { return Ok(None) };
+            let mut known = Known::default();
+            let prepared = calls::prepare(tx, &env, &mut known, tenant, row.mode, order_of(&row))?;
+            let key_ok = match row.api_key {
+                Some(key) => known.key_is_valid(tx, tenant, key, now)?,
+                None => true,
+            };
+            let facts = DueFacts { key_revoked: !key_ok, minute_free, ..due_facts(&prepared, now) };
+            let decided = step(&row.state, Event::Due(facts), now);
+            if decided.outcome != EventOutcome::Applied {
+                return Err(Failure::internal(format!(
+                    "a due scheduled call was not tried: {:?}",
+                    decided.outcome
+                )));
+            }
+            let place = decided.action == Some(Action::Place);
+            let call = if place { Some(calls::place_intent(tx, &env, &mut known, &prepared)?) } else { None };
+            if let (Some(Reason::Blocked(gate)), Status::Failed | Status::Cancelled) =
+                (decided.next.reason, decided.next.status)
+            {
+                calls::block(tx, &env, &mut known, &prepared, gate)?;
+            }
+            known.finish(tx, &env.context)?;
+            let row = save(tx, row, &decided, call.as_ref().map(|call| call.id))?;
+            let refusal = prepared.refused().and_then(|refused| refusal(&refused));
+            let mut checks = Checks::new();
+            checks.add(format_args!(r#"{{"check":"api_key","ok":{key_ok}}}"#));
+            timelines::add_dial(&mut checks, &prepared, refusal);
+            checks.add(format_args!(r#"{{"check":"calls_per_minute","ok":{minute_free}}}"#));
+            let checks =
+                serde_json::from_str(&checks.text()).map_err(|why| Failure::internal(why.to_string()))?;
+            scheduled_calls::record(tx, tenant, id, now, &told("due", &row, checks))?;
+            Ok(call.map(Arc::unwrap_or_clone))
+        })
+        .await
+}
+
+fn order_of(row: &ScheduledCallRow) -> Order {
+    let object = |value: &Value| value.as_object().cloned().unwrap_or_default();
+    Order {
+        agent: row.agent.to_string(),
+        to_number: row.to_number.clone(),
+        from_number: row.from_number.clone(),
+        external_ref: row.external_ref.clone(),
+        variables: object(&row.variables),
+        metadata: object(&row.metadata),
+        purpose: domain::compliance::Purpose::Call,
+        campaign: None,
+        nudge: None,
+        scheduled_call: Some(row.id),
+        once: None,
+    }
+}
+
+fn due_facts(prepared: &Prepared, now: Timestamp) -> DueFacts {
+    DueFacts {
+        refusal: prepared.refused().and_then(|refused| refusal(&refused)),
+        from_number_ok: prepared.from != OwnNumber::NotOwned,
+        providers_ok: prepared.carrier_ok,
+        block: prepared.block(),
+        opening: prepared.pack.as_ref().and_then(|pack| pack.hours.next_opening(now)),
+        balance_ok: prepared.balance_ok,
+        line_free: prepared.lines_full.is_none(),
+        ..DueFacts::CLEAR
+    }
+}
+
+/// The refusals that are for the client to fix; the others have facts of their own.
+fn refusal(refused: &Refused) -> Option<Refusal> {
+    match refused {
+        Refused::AgentNotFound => Some(Refusal::AgentNotFound),
+        Refused::AgentNotPublished => Some(Refusal::AgentNotPublished),
+        Refused::AgentNotCall => Some(Refusal::AgentNotCall),
+        Refused::AgentNotOutbound => Some(Refusal::AgentNotOutbound),
+        Refused::MissingVariables(_) => Some(Refusal::MissingRequiredVariables),
+        Refused::FlowNotReady(_) => Some(Refusal::FlowNotReady),
+        Refused::WorkspaceSuspended => Some(Refusal::WorkspaceSuspended),
+        Refused::KybRequired => Some(Refusal::KybRequired),
+        Refused::NoNumber => Some(Refusal::NoCallerId),
+        Refused::InvalidVariables(_) | Refused::InvalidNumber => Some(Refusal::PlacementRefused),
+        Refused::FromNumberNotOwned
+        | Refused::InsufficientBalance
+        | Refused::Blocked(_)
+        | Refused::LinesFull { .. }
+        | Refused::NoCarrier => None,
+    }
+}
+
+/// A fact about the call of a scheduled call: the first one says what became of the dial.
+pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
+    let Some(id) = call.scheduled_call else { return Ok(()) };
+    let now = env.context.now;
+    let Some(row) = scheduled_calls::get_for_update(tx, call.workspace, id)? else { return Ok(()) };
+    if row.call != Some(call.id) {
+        return Ok(());
+    }
+    let (event, what) = match fact {
+        Fact::NotPlaced => (Event::PlacementFailed(PlacementFailure::ProviderErrorBeforeRing), "not_placed"),
+        Fact::Uncertain => (Event::PlacementFailed(PlacementFailure::Uncertain), "possibly_placed"),
+        _ => (Event::Placed, "placed"),
+    };
+    let decided = step(&row.state, event, now);
+    if decided.outcome != EventOutcome::Applied {
+        return Ok(());
+    }
+    let again = decided.next.status == Status::Scheduled;
+    let row = save(tx, row, &decided, (!again).then_some(call.id))?;
+    scheduled_calls::record(tx, row.workspace, id, now, &told(what, &row, json!([])))?;
+    if again {
+        tx.wake(topics::SCHEDULED_CALLS);
+    }
+    Ok(())
+}
+
+/// Cancels a batch of the waiting calls of a revoked key. Returns whether there may be more.
+fn end_of_key(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>, now: Timestamp) -> Result<bool, Failure> {
+    let rows = scheduled_calls::of_key(tx, tenant, key, OF_KEY)?;
+    let more = rows.len() as i64 >= OF_KEY;
+    for row in rows {
+        let decided = step(&row.state, Event::KeyRevoked, now);
+        if decided.outcome == EventOutcome::Applied {
+            let (id, call) = (row.id, row.call);
+            let row = save(tx, row, &decided, call)?;
+            scheduled_calls::record(tx, tenant, id, now, &told("key_revoked", &row, json!([])))?;
+        }
+    }
+    Ok(more)
+}
+
+/// A key was revoked: cancels its waiting calls, a bounded number in each transaction. One that is looked at
+/// before its turn here is stopped by the check of its key just before the dial, and so are those that a
+/// crash leaves behind.
+pub async fn revoke_key(app: &App, tenant: Tenant, key: Id<ApiKey>) -> Result<(), Failure> {
+    loop {
+        let now = app.clock.now();
+        if !app.store.tx(move |tx| end_of_key(tx, tenant, key, now)).await? {
+            return Ok(());
+        }
+    }
+}
+
+/// Cancels every call that waits for a person, found by number or reference, and takes the person's data out
+/// of all of them. Returns their ids, by which kept answers are found. The caller's transaction is the
+/// erasure.
+pub fn erase(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    to_number: Option<&str>,
+    external_ref: Option<&str>,
+    now: Timestamp,
+) -> Result<Vec<ScheduledCallId>, Failure> {
+    let rows = scheduled_calls::of_person(tx, tenant, to_number, external_ref)?;
+    let ids = rows.iter().map(|row| row.id).collect();
+    for row in rows {
+        let (id, call) = (row.id, row.call);
+        let decided = step(&row.state, Event::Erased, now);
+        if decided.outcome == EventOutcome::Applied {
+            let row = save(tx, row, &decided, call)?;
+            scheduled_calls::record(tx, tenant, id, now, &told("erased", &row, json!([])))?;
+        }
+        scheduled_calls::redact(tx, tenant, id)?;
+    }
+    Ok(ids)
+}

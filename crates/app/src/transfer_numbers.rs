@@ -1,0 +1,59 @@
+//! Phones of staff that the operator has released from the platform registry, for transfers of one workspace.
+
+use api::transfer_numbers::{MOST, TransferNumber};
+use domain::phone::Phone;
+use domain::tenant::Tenant;
+use store::transfer_numbers;
+
+use super::operator_log::{self, Trace};
+use super::{App, Failure, access};
+
+/// Releases a number; one that is released already stays so.
+pub async fn create(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    number: &str,
+) -> Result<TransferNumber, Failure> {
+    let context = app.context();
+    let number = Phone::normalize(number)
+        .map_err(|_| Failure::field("number", "must be a valid Indian (+91) subscriber number"))?
+        .to_string();
+    app.store
+        .tx(move |tx| {
+            access::workspace_for_update(tx, tenant)?;
+            let added = transfer_numbers::add(tx, tenant, &number, MOST, context.now)?;
+            let created_at = added.ok_or_else(|| {
+                Failure::conflict(format!("a workspace may have at most {MOST} released numbers"))
+            })?;
+            operator_log::append(tx, &context, &trace, Some(tenant), "1 number")?;
+            Ok(TransferNumber { number: number.clone(), created_at })
+        })
+        .await
+}
+
+/// Every released number.
+pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<TransferNumber>, Failure> {
+    app.store
+        .read(move |tx| {
+            access::workspace(tx, tenant)?;
+            let rows = transfer_numbers::list(tx, tenant)?;
+            Ok(rows.into_iter().map(|(number, created_at)| TransferNumber { number, created_at }).collect())
+        })
+        .await
+}
+
+/// Takes a release back.
+pub async fn delete(app: &App, trace: Trace, tenant: Tenant, number: &str) -> Result<(), Failure> {
+    let context = app.context();
+    let number = Phone::normalize(number).map_err(|_| Failure::not_found("number"))?.to_string();
+    app.store
+        .tx(move |tx| {
+            access::workspace(tx, tenant)?;
+            if !transfer_numbers::remove(tx, tenant, &number)? {
+                return Err(Failure::not_found("number"));
+            }
+            Ok(operator_log::append(tx, &context, &trace, Some(tenant), "1 number")?)
+        })
+        .await
+}

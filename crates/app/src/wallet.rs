@@ -1,0 +1,148 @@
+//! The prepaid wallet: the ledger, holds for calls in flight, and the warning when it runs low
+//! (docs/contract/wallet.md).
+
+use api::wallet::{Wallet, WalletTransaction as Transaction};
+use domain::ids::WalletTransaction;
+use domain::tenant::{Mode, Tenant};
+use domain::wallet::{Level, level};
+use serde_json::json;
+use store::Tx;
+use store::wallet::{self, EntryRow, Floor, WalletState};
+
+use super::events::{self, NewEvent};
+use super::idempotency::{Answer, Once};
+use super::operator_log::{self, Trace};
+use super::{App, Context, Failure, access};
+
+fn view(row: EntryRow) -> Transaction {
+    Transaction {
+        id: row.id,
+        kind: row.kind,
+        amount_minor: row.amount,
+        balance_after_minor: row.balance_after,
+        reference: row.reference,
+        created_at: row.created_at,
+    }
+}
+
+/// Balance and price.
+pub async fn get(app: &App, tenant: Tenant) -> Result<Wallet, Failure> {
+    let state = app
+        .store
+        .read(move |tx| wallet::state(tx, tenant))
+        .await?
+        .ok_or_else(|| Failure::not_found("workspace"))?;
+    Ok(Wallet {
+        balance_minor: state.balance,
+        currency: state.currency,
+        cost_per_minute_minor: state.cost_per_minute,
+    })
+}
+
+/// The ledger, newest first, with its length.
+pub async fn transactions(
+    app: &App,
+    tenant: Tenant,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<Transaction>, i64), Failure> {
+    let (rows, total) = app
+        .store
+        .read(move |tx| {
+            access::workspace(tx, tenant)?;
+            Ok::<_, Failure>(wallet::entries(tx, tenant, limit, offset)?)
+        })
+        .await?;
+    Ok((rows.into_iter().map(view).collect(), total))
+}
+
+/// Adds an entry to the ledger, and the event that it owes. `None` when the floor refuses it.
+pub fn post(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    kind: &str,
+    amount: i64,
+    reference: &str,
+    floor: Floor,
+) -> Result<Option<EntryRow>, Failure> {
+    let id = context.ids.make::<WalletTransaction>();
+    let Some((entry, state)) = wallet::post(tx, tenant, id, kind, amount, reference, floor, context.now)?
+    else {
+        return Ok(None);
+    };
+    if amount > 0 {
+        // Topped up: every level may be told again.
+        if state.low_level != 0 {
+            wallet::set_low_level(tx, tenant, 0)?;
+        }
+    } else {
+        warn_when_low(tx, context, tenant, &state)?;
+    }
+    Ok(Some(entry))
+}
+
+/// Sends `wallet.low`, once per level until topped up.
+fn warn_when_low(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    state: &WalletState,
+) -> Result<(), Failure> {
+    let (level, threshold) = level(state.balance, state.cost_per_minute, state.low_balance);
+    let reached = match level {
+        Level::Enough => 0,
+        Level::Low => 1,
+        Level::Exhausted => 2,
+    };
+    if reached <= state.low_level {
+        return Ok(());
+    }
+    wallet::set_low_level(tx, tenant, reached)?;
+    let data = json!({
+        "level": if reached == 1 { "low" } else { "exhausted" },
+        "balanceMinor": state.balance,
+        "thresholdMinor": threshold,
+        "currency": state.currency,
+        "costPerMinuteMinor": state.cost_per_minute,
+        "estimatedMinutesLeft": if state.cost_per_minute > 0 { Some(state.balance.max(0) / state.cost_per_minute) } else { None },
+    });
+    events::emit(
+        tx,
+        context,
+        tenant,
+        NewEvent { kind: "wallet.low", mode: Mode::Live, agent: None, contact: None, data },
+    )?;
+    Ok(())
+}
+
+/// The operator's top-up or adjustment. An adjustment may not take what calls in flight hold.
+pub async fn create_entry(
+    app: &App,
+    trace: Trace,
+    once: Once,
+    tenant: Tenant,
+    entry: api::operator::NewWalletEntry,
+) -> Result<Answer, Failure> {
+    if entry.amount_minor == 0 {
+        return Err(Failure::field("amountMinor", "must not be 0"));
+    }
+    if entry.kind == "topup" && entry.amount_minor < 0 {
+        return Err(Failure::field(
+            "amountMinor",
+            "must be positive for a topup; use kind adjustment to deduct",
+        ));
+    }
+    let context = app.context();
+    once.run(app, 201, move |tx| {
+        access::workspace(tx, tenant)?;
+        let posted =
+            post(tx, &context, tenant, &entry.kind, entry.amount_minor, &entry.reference, Floor::Reserved)?;
+        let posted = posted.ok_or_else(|| {
+            Failure::conflict("the balance, less what calls in flight hold, does not cover this")
+        })?;
+        operator_log::append(tx, &context, &trace, Some(tenant), &posted.id.to_string())?;
+        Ok(json!({"data": view(posted)}))
+    })
+    .await
+}

@@ -1,0 +1,717 @@
+//! Settings (docs/contract/operator.md#settings): built-in default, file, environment, flags, lowest to
+//! highest. One table says what exists; a wrong setting stops the start with its name, what was found and
+//! what is allowed.
+
+mod limits;
+mod providers;
+mod telephony;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use domain::secret::Secret;
+
+use runtime::logs::Format;
+
+pub use limits::{Figures, Limits};
+pub use providers::{Providers, SPEECH_PROVIDERS};
+pub use telephony::{Carrier, MachineAnswer, Telephony};
+
+/// What a setting holds.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Text,
+    Words(&'static [&'static str]),
+    Number(i64, i64),
+    Flag,
+    List,
+    /// A list of sections, each read by its own table.
+    Sections,
+}
+
+/// A row of the table of settings.
+#[derive(Debug)]
+pub struct Setting {
+    /// Dotted name, as in the file; `*` stands for a name that the operator chooses.
+    pub name: &'static str,
+    kind: Kind,
+    /// Default, in text form; empty for none.
+    pub default: &'static str,
+    /// Whether its value is never shown.
+    pub secret: bool,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+const fn setting(name: &'static str, kind: Kind, default: &'static str, meaning: &'static str) -> Setting {
+    Setting { name, kind, default, secret: false, meaning }
+}
+
+const fn secret(name: &'static str, meaning: &'static str) -> Setting {
+    Setting { name, kind: Kind::Text, default: "", secret: true, meaning }
+}
+
+/// Every setting.
+pub const SETTINGS: &[Setting] = &[
+    setting("listen", Kind::Text, "127.0.0.1:8080", "HTTP address; port 0 picks a free one"),
+    setting(
+        "data",
+        Kind::Text,
+        "./dastak-data",
+        "folder of the embedded store, recordings, operator.token and master.key",
+    ),
+    secret(
+        "database_url",
+        "PostgreSQL instead of the embedded store; with ?sslmode=require over TLS, the certificate verified",
+    ),
+    setting(
+        "database_connections",
+        Kind::Number(1, 200),
+        "8",
+        "PostgreSQL connections for writing, and as many for reading",
+    ),
+    setting(
+        "database_ca",
+        Kind::Text,
+        "",
+        "certificates (PEM) to trust for PostgreSQL with sslmode=require, beside the well-known ones",
+    ),
+    secret(
+        "operator_token",
+        "bearer token of the operator API; made at the first start into <data>/operator.token",
+    ),
+    secret(
+        "master_key",
+        "32 bytes in base64 that protect stored secrets; made at the first start into <data>/master.key. Nodes that share a database share it",
+    ),
+    setting("public_url", Kind::Text, "", "base of links; default http://<listen>"),
+    setting("brand", Kind::Text, "Service", "name in webhook headers and the API's title"),
+    setting("key_prefix", Kind::Text, "dastak", "leading part of API keys"),
+    setting(
+        "tls_cert",
+        Kind::Text,
+        "",
+        "certificate chain (PEM) of the listener; with tls_key, HTTPS instead of HTTP",
+    ),
+    setting("tls_key", Kind::Text, "", "private key (PEM) of the listener"),
+    setting("trusted_proxies", Kind::List, "", "addresses or networks whose X-Forwarded-For is believed"),
+    secret(
+        "metrics_token",
+        "bearer token for /metrics and the details of /readyz, for a monitor that is not to have the operator's",
+    ),
+    setting(
+        "metrics_networks",
+        Kind::List,
+        "",
+        "addresses or networks that see /metrics and the details of /readyz without a token",
+    ),
+    setting(
+        "limits.connections",
+        Kind::Number(1, 1_000_000),
+        "10000",
+        "HTTP connections at once; more are closed at once",
+    ),
+    setting(
+        "limits.connections_per_address",
+        Kind::Number(1, 1_000_000),
+        "1000",
+        "HTTP connections at once of one IPv4 address or IPv6 /64; trusted proxies have no such limit",
+    ),
+    setting(
+        "limits.head_time",
+        Kind::Number(1, 600),
+        "15",
+        "seconds that the head of a request may take, the wait for the next request included",
+    ),
+    setting("limits.body_time", Kind::Number(1, 600), "30", "seconds that the body of a request may take"),
+    setting(
+        "limits.answer_time",
+        Kind::Number(1, 600),
+        "30",
+        "seconds after which a client that takes nothing of its answer is given up",
+    ),
+    setting(
+        "limits.bodies_mb",
+        Kind::Number(5, 100_000),
+        "64",
+        "megabytes of bodies in work at once; more are refused with 503",
+    ),
+    setting(
+        "limits.bodies_mb_per_client",
+        Kind::Number(5, 100_000),
+        "16",
+        "the same for one workspace; more are refused with 429",
+    ),
+    setting(
+        "shutdown_grace",
+        Kind::Number(0, 600),
+        "20",
+        "seconds that requests and jobs get to finish on SIGTERM",
+    ),
+    setting("log_format", Kind::Words(&["text", "json"]), "text", "form of log lines on standard error"),
+    setting(
+        "clock",
+        Kind::Words(&["real", "manual"]),
+        "real",
+        "manual: the clock stands still until told over /dev/clock; for tests only",
+    ),
+    setting(
+        "telephony.carrier",
+        Kind::Words(&["none", "sandbox", "sip"]),
+        "none",
+        "who dials live calls; with none a live placement answers 503",
+    ),
+    setting(
+        "telephony.concurrent_calls",
+        Kind::Number(0, 1_000_000),
+        "500",
+        "calls at once on the whole platform",
+    ),
+    setting(
+        "telephony.ring_timeout",
+        Kind::Number(5, 180),
+        "45",
+        "seconds after which an unanswered dial is given up",
+    ),
+    setting(
+        "telephony.max_duration",
+        Kind::Number(10, 14_400),
+        "1800",
+        "seconds of talk after which the agent says goodbye",
+    ),
+    setting(
+        "telephony.silence_prompt",
+        Kind::Number(2, 60),
+        "8",
+        "seconds of silence after which the agent asks whether somebody is there",
+    ),
+    setting(
+        "telephony.filler_after",
+        Kind::Number(0, 30),
+        "2",
+        "seconds that a tool or a model may take before the agent says that it is looking; 0 never",
+    ),
+    setting(
+        "telephony.machine_answer",
+        Kind::Words(&["off", "hang_up", "leave_message"]),
+        "hang_up",
+        "what happens when an answering machine picks up; leave_message says telephony.machine_message after the beep",
+    ),
+    setting("telephony.machine_message", Kind::Text, "", "what is left on answering machines"),
+    setting(
+        "telephony.sandbox_lines",
+        Kind::Number(0, 500),
+        "8",
+        "calls at once that the sandbox plays over SIP and RTP; those beyond go by its table alone",
+    ),
+    setting("telephony.sip.listen", Kind::Text, "0.0.0.0:5060", "UDP and TCP address of the SIP side"),
+    setting(
+        "telephony.sip.tls_listen",
+        Kind::Text,
+        "",
+        "TLS address of the SIP side; with tls_cert and tls_key beside it",
+    ),
+    setting("telephony.sip.tls_cert", Kind::Text, "", "certificate chain (PEM) of the SIP side"),
+    setting("telephony.sip.tls_key", Kind::Text, "", "private key (PEM) of the SIP side"),
+    setting(
+        "telephony.sip.tls_ca",
+        Kind::Text,
+        "",
+        "certificates (PEM) to trust for TLS trunks, beside the well-known ones",
+    ),
+    setting(
+        "telephony.sip.public_address",
+        Kind::Text,
+        "",
+        "what SDP and Contact say behind NAT; default: the local address toward the trunk",
+    ),
+    setting("telephony.sip.rtp_ports", Kind::Text, "20000-29999", "first and last port of sound"),
+    setting(
+        "telephony.sip.response_timeout",
+        Kind::Number(1, 25),
+        "8",
+        "seconds without any answer to an INVITE after which the dial counts as uncertain",
+    ),
+    setting(
+        "telephony.sip.media_threads",
+        Kind::Number(0, 64),
+        "0",
+        "threads that carry sound; 0: one for each core but one",
+    ),
+    setting(
+        "telephony.sip.trunks",
+        Kind::Sections,
+        "",
+        "the trunks, the preferred first; see docs/operating/trunks.md",
+    ),
+    setting(
+        "speech.to_text",
+        Kind::List,
+        "offline",
+        "recognisers in order of preference: sarvam, deepgram, elevenlabs, cartesia, openai, offline",
+    ),
+    setting(
+        "speech.from_text",
+        Kind::List,
+        "offline",
+        "voices in order of preference: sarvam, deepgram, elevenlabs, cartesia, openai, offline",
+    ),
+    setting(
+        "speech.india_resident_only",
+        Kind::Flag,
+        "true",
+        "use only providers that keep what they hear in India; without one live placements answer 503",
+    ),
+    setting("speech.*.base_url", Kind::Text, "", "address of the provider; its public one by default"),
+    secret("speech.*.api_key", "credentials of the provider"),
+    setting("speech.*.stt_model", Kind::Text, "", "recognition model"),
+    setting("speech.*.tts_model", Kind::Text, "", "synthesis model"),
+    setting("speech.*.voice", Kind::Text, "", "the provider's voice for agents whose voice is not its own"),
+    setting(
+        "speech.*.resident",
+        Kind::Words(&["", "true", "false"]),
+        "",
+        "whether it keeps what it hears in India; by its address when empty",
+    ),
+    setting(
+        "speech.*.timeout_ms",
+        Kind::Number(100, 60_000),
+        "5000",
+        "longest wait for a connection, and for an answer once it is due",
+    ),
+    setting(
+        "language_model.providers",
+        Kind::List,
+        "offline",
+        "language models in order of preference: names of sections, and offline",
+    ),
+    setting(
+        "language_model.*.base_url",
+        Kind::Text,
+        "",
+        "OpenAI-compatible service, with the version: http://127.0.0.1:8000/v1",
+    ),
+    secret("language_model.*.api_key", "its credentials"),
+    setting("language_model.*.model", Kind::Text, "", "its model"),
+    setting("language_model.*.temperature", Kind::Text, "0.3", "sampling temperature, 0 to 2"),
+    setting("language_model.*.max_tokens", Kind::Number(16, 32_000), "300", "most tokens of one turn"),
+    setting(
+        "language_model.*.resident",
+        Kind::Words(&["", "true", "false"]),
+        "",
+        "whether it keeps what it reads in India; by its address when empty",
+    ),
+    setting(
+        "language_model.*.timeout_ms",
+        Kind::Number(100, 120_000),
+        "8000",
+        "longest wait for the first token, and between two",
+    ),
+    setting(
+        "storage.kind",
+        Kind::Words(&["files", "s3"]),
+        "files",
+        "where recordings are kept: <data>/recordings, or an S3-compatible bucket",
+    ),
+    setting("storage.endpoint", Kind::Text, "", "https:// address of the S3-compatible service"),
+    setting("storage.region", Kind::Text, "ap-south-1", "region of its signature"),
+    setting("storage.bucket", Kind::Text, "", "bucket"),
+    secret("storage.access_key", "key id"),
+    secret("storage.secret_key", "secret"),
+    setting(
+        "audit.head_file",
+        Kind::Text,
+        "",
+        "file to which signed heads of the decision log are added as it grows; keep it outside this machine",
+    ),
+    setting(
+        "audit.head_minutes",
+        Kind::Number(1, 10_080),
+        "60",
+        "minutes between two heads of a chain in audit.head_file",
+    ),
+    setting(
+        "recordings.keep_days",
+        Kind::Number(0, 36_500),
+        "0",
+        "days after which recordings are removed; 0 keeps them",
+    ),
+    setting(
+        "webhooks.allow_insecure",
+        Kind::Flag,
+        "false",
+        "accept http:// and private endpoint addresses; for development only",
+    ),
+];
+
+/// Effective settings.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// HTTP address.
+    pub listen: String,
+    /// Data folder.
+    pub data: PathBuf,
+    /// PostgreSQL connection string.
+    pub database_url: Option<Secret>,
+    /// PostgreSQL connections for writing.
+    pub database_connections: usize,
+    /// Certificates to trust for PostgreSQL.
+    pub database_ca: Option<PathBuf>,
+    /// Bearer token of the operator API; empty until the start has read or made it.
+    pub operator_token: Secret,
+    /// Master key in text form, if set.
+    pub master_key: Option<Secret>,
+    /// Base of links; empty until the address is known.
+    pub public_url: String,
+    /// Name in webhook headers.
+    pub brand: String,
+    /// Leading part of API keys.
+    pub key_prefix: String,
+    /// Certificate and key files of the listener.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Whom to believe about client addresses.
+    pub network: Network,
+    /// Who may see the figures, beside the operator.
+    pub figures: Figures,
+    /// What is allowed to those who connect.
+    pub limits: Limits,
+    /// How long a stop waits.
+    pub shutdown_grace: Duration,
+    /// Form of log lines.
+    pub log_format: Format,
+    /// Whether the clock stands still until told.
+    pub manual_clock: bool,
+    /// Who dials live calls, and how.
+    pub telephony: Telephony,
+    /// Speech, language models and storage.
+    pub providers: Providers,
+    /// File to which signed heads of the decision log are added, and how often.
+    pub head_file: Option<PathBuf>,
+    /// Time between two heads of a chain there.
+    pub head_interval: Duration,
+    /// Days after which recordings are removed; 0 keeps them.
+    pub recording_days: i64,
+    /// Accept http:// and private webhook addresses.
+    pub allow_insecure_webhooks: bool,
+    /// Whether this is `dastak dev`.
+    pub dev: bool,
+}
+
+/// Networks of trusted proxies.
+#[derive(Debug, Clone, Default)]
+pub struct Network(Vec<(IpAddr, u8)>);
+
+impl Network {
+    /// Reads addresses and networks such as `10.0.0.0/8`.
+    pub fn parse(texts: &[String]) -> Result<Self, String> {
+        Self::parse_setting("trusted_proxies", texts)
+    }
+
+    /// The same, for a setting of this name.
+    fn parse_setting(name: &str, texts: &[String]) -> Result<Self, String> {
+        let read = |text: &String| {
+            let (address, bits) =
+                text.split_once('/').map_or((text.as_str(), None), |(address, bits)| (address, Some(bits)));
+            let address: IpAddr = address.parse().ok()?;
+            let width = if address.is_ipv4() { 32 } else { 128 };
+            let bits = bits.map_or(Some(width), |bits| bits.parse().ok()).filter(|bits| *bits <= width)?;
+            Some((address, bits))
+        };
+        texts
+            .iter()
+            .map(|text| {
+                read(text).ok_or_else(|| {
+                    format!("{name}: found «{text}», allowed are addresses and networks such as 10.0.0.0/8")
+                })
+            })
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    /// Whether an address belongs to one of the networks.
+    pub fn trusts(&self, address: IpAddr) -> bool {
+        let bits = |address: IpAddr| match address {
+            IpAddr::V4(four) => u128::from(four.to_bits()) << 96,
+            IpAddr::V6(six) => six.to_bits(),
+        };
+        self.0.iter().any(|(network, length)| {
+            network.is_ipv4() == address.is_ipv4()
+                && (*length == 0 || (bits(*network) ^ bits(address)) >> (128 - u32::from(*length)) == 0)
+        })
+    }
+}
+
+/// Values by setting name, each with where it came from.
+#[derive(Default, Clone)]
+pub struct Values(BTreeMap<String, (toml::Value, String)>);
+
+/// Names only: a value may be a secret, also one in a section of a list.
+impl std::fmt::Debug for Values {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+fn find(name: &str) -> Option<&'static Setting> {
+    let plain = |setting: &&Setting| setting.name == name;
+    SETTINGS.iter().find(plain).or_else(|| SETTINGS.iter().find(|setting| fits(setting.name, name)))
+}
+
+/// Whether a name is one of a row with a `*` in it.
+fn fits(row: &str, name: &str) -> bool {
+    let Some((before, after)) = row.split_once('*') else { return false };
+    let chosen = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)).unwrap_or_default();
+    !chosen.is_empty()
+        && chosen.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
+
+fn unknown(name: &str, source: &str) -> String {
+    let known: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
+    format!("{name}: no such setting (found in {source}); allowed are {}", known.join(", "))
+}
+
+fn find_or_unknown(name: &str, source: &str) -> Result<&'static Setting, String> {
+    find(name).ok_or_else(|| unknown(name, source))
+}
+
+impl Values {
+    /// Adds a TOML file, over what is there.
+    pub fn add_file(&mut self, file: &std::path::Path) -> Result<(), String> {
+        let source = file.display().to_string();
+        let text = std::fs::read_to_string(file).map_err(|why| format!("--config {source}: {why}"))?;
+        self.add_toml(&text, &source)
+    }
+
+    /// Adds the text of a TOML file, over what is there.
+    pub fn add_toml(&mut self, text: &str, source: &str) -> Result<(), String> {
+        let table: toml::Table = text.parse().map_err(|why| format!("{source}: {why}"))?;
+        self.add_table("", table, source)
+    }
+
+    fn add_table(&mut self, prefix: &str, table: toml::Table, source: &str) -> Result<(), String> {
+        for (key, value) in table {
+            let name = format!("{prefix}{key}");
+            match value {
+                toml::Value::Table(inner) if find(&name).is_none() => {
+                    self.add_table(&format!("{name}."), inner, source)?
+                }
+                value => {
+                    find_or_unknown(&name, source)?;
+                    self.0.insert(name, (value, source.to_owned()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds `DASTAK_…` variables, over what is there; two underscores step into a section.
+    pub fn add_environment(
+        &mut self,
+        variables: impl Iterator<Item = (String, String)>,
+    ) -> Result<(), String> {
+        for (variable, text) in variables {
+            let Some(rest) = variable.strip_prefix("DASTAK_") else { continue };
+            self.add_text(
+                &rest.to_lowercase().replace("__", "."),
+                text,
+                &format!("the environment variable {variable}"),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Adds one value in text form, over what is there.
+    pub fn add_text(&mut self, name: &str, text: String, source: &str) -> Result<(), String> {
+        let setting = find_or_unknown(name, source)?;
+        self.0.insert(name.to_owned(), (from_text(setting.kind, text), source.to_owned()));
+        Ok(())
+    }
+
+    /// Sets a default of its own, below everything that was said.
+    pub fn default_to(&mut self, name: &'static str, text: &str) {
+        if let Some(setting) = find(name) {
+            self.0.entry(name.to_owned()).or_insert_with(|| {
+                (from_text(setting.kind, text.to_owned()), "the defaults of `dastak dev`".into())
+            });
+        }
+    }
+
+    fn value(&self, name: &str) -> Result<toml::Value, String> {
+        let setting = find(name).ok_or_else(|| unknown(name, "the program"))?;
+        let Some((value, source)) = self.0.get(name) else {
+            return Ok(from_text(setting.kind, setting.default.to_owned()));
+        };
+        let allowed = match (setting.kind, value) {
+            (Kind::Text, toml::Value::String(_)) | (Kind::Flag, toml::Value::Boolean(_)) => None,
+            (Kind::Text, _) => Some("text".to_owned()),
+            (Kind::Words(words), toml::Value::String(text)) if words.contains(&text.as_str()) => None,
+            (Kind::Words(words), _) => Some(words.join(", ")),
+            (Kind::Number(min, max), toml::Value::Integer(number)) if (min..=max).contains(number) => None,
+            (Kind::Number(min, max), _) => Some(format!("a whole number from {min} to {max}")),
+            (Kind::Flag, _) => Some("true, false".to_owned()),
+            (Kind::List, toml::Value::Array(items)) if items.iter().all(toml::Value::is_str) => None,
+            (Kind::List, _) => Some("a list of texts".to_owned()),
+            (Kind::Sections, toml::Value::Array(items)) if items.iter().all(toml::Value::is_table) => None,
+            (Kind::Sections, _) => Some("a list of sections".to_owned()),
+        };
+        match allowed {
+            None => Ok(value.clone()),
+            Some(allowed) => {
+                let found =
+                    if setting.secret { "a value that is not shown".to_owned() } else { value.to_string() };
+                Err(format!("{name}: found {found} in {source}; allowed: {allowed}"))
+            }
+        }
+    }
+
+    fn text(&self, name: &str) -> Result<String, String> {
+        Ok(self.value(name)?.as_str().unwrap_or_default().to_owned())
+    }
+
+    fn some_text(&self, name: &str) -> Result<Option<String>, String> {
+        Ok(Some(self.text(name)?).filter(|text| !text.is_empty()))
+    }
+
+    fn number(&self, name: &str) -> Result<i64, String> {
+        Ok(self.value(name)?.as_integer().unwrap_or_default())
+    }
+
+    fn flag(&self, name: &str) -> Result<bool, String> {
+        Ok(self.value(name)?.as_bool().unwrap_or_default())
+    }
+
+    fn list(&self, name: &str) -> Result<Vec<String>, String> {
+        Ok(self
+            .value(name)?
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|item| item.as_str().map(str::to_owned))
+            .collect())
+    }
+
+    /// The parts of the rows with a `*` that are set, such as `openai` of `language_model.*.model`.
+    fn chosen(&self, section: &str) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in self.0.keys() {
+            let Some((chosen, _)) = name
+                .strip_prefix(section)
+                .and_then(|rest| rest.strip_prefix('.'))
+                .and_then(|rest| rest.split_once('.'))
+            else {
+                continue;
+            };
+            if !names.iter().any(|known| known == chosen) {
+                names.push(chosen.to_owned());
+            }
+        }
+        names
+    }
+
+    /// The effective settings as TOML, secrets masked.
+    pub fn print(&self) -> Result<String, String> {
+        let mut root = toml::Table::new();
+        let fixed = SETTINGS.iter().map(|setting| setting.name.to_owned()).filter(|name| !name.contains('*'));
+        let names: std::collections::BTreeSet<String> = fixed.chain(self.0.keys().cloned()).collect();
+        for name in &names {
+            let setting = find_or_unknown(name, "the program")?;
+            let value = self.value(name)?;
+            let empty = value.as_str().is_some_and(str::is_empty);
+            let shown = match value {
+                _ if setting.secret && !empty => toml::Value::String("********".into()),
+                toml::Value::Array(items) if matches!(setting.kind, Kind::Sections) => {
+                    toml::Value::Array(items.into_iter().map(telephony::masked).collect())
+                }
+                value => value,
+            };
+            let mut table = &mut root;
+            let mut name = name.as_str();
+            while let Some((section, rest)) = name.split_once('.') {
+                let inner = table.entry(section).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+                let Some(inner) = inner.as_table_mut() else {
+                    return Err(format!("{section}: not a section"));
+                };
+                table = inner;
+                name = rest;
+            }
+            table.insert(name.to_owned(), shown);
+        }
+        toml::to_string(&root).map_err(|why| why.to_string())
+    }
+
+    /// Checks everything and puts it together.
+    pub fn config(&self, dev: bool) -> Result<Config, String> {
+        let tls = match (self.some_text("tls_cert")?, self.some_text("tls_key")?) {
+            (Some(cert), Some(key)) => Some((cert.into(), key.into())),
+            (None, None) => None,
+            (Some(_), None) => return Err("tls_key: missing; tls_cert and tls_key go together".into()),
+            (None, Some(_)) => return Err("tls_cert: missing; tls_cert and tls_key go together".into()),
+        };
+        let key_prefix = self.text("key_prefix")?;
+        if key_prefix.is_empty() || !key_prefix.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Err(format!("key_prefix: found «{key_prefix}»; allowed: letters and digits"));
+        }
+        let brand = self.text("brand")?;
+        if brand.is_empty() || !brand.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+            return Err(format!("brand: found «{brand}»; allowed: letters, digits and dashes"));
+        }
+        let operator_token = self.text("operator_token")?;
+        if !operator_token.is_empty() && operator_token.len() < 16 {
+            return Err(
+                "operator_token: found a value that is too short; allowed: 16 characters and more".into()
+            );
+        }
+        Ok(Config {
+            listen: self.text("listen")?,
+            data: self.text("data")?.into(),
+            database_url: self.some_text("database_url")?.map(Secret::from),
+            database_connections: usize::try_from(self.number("database_connections")?).unwrap_or(8),
+            database_ca: self.some_text("database_ca")?.map(PathBuf::from),
+            operator_token: operator_token.into(),
+            master_key: self.some_text("master_key")?.map(Secret::from),
+            public_url: self.text("public_url")?.trim_end_matches('/').to_owned(),
+            brand,
+            key_prefix,
+            tls,
+            network: Network::parse(&self.list("trusted_proxies")?)?,
+            figures: limits::read_figures(self)?,
+            limits: limits::read(self)?,
+            shutdown_grace: Duration::from_secs(u64::try_from(self.number("shutdown_grace")?).unwrap_or(20)),
+            log_format: if self.text("log_format")? == "json" { Format::Json } else { Format::Text },
+            manual_clock: self.text("clock")? == "manual",
+            telephony: telephony::read(self)?,
+            providers: providers::read(self)?,
+            head_file: self.some_text("audit.head_file")?.map(PathBuf::from),
+            head_interval: Duration::from_secs(self.number("audit.head_minutes")?.unsigned_abs() * 60),
+            recording_days: self.number("recordings.keep_days")?,
+            allow_insecure_webhooks: self.flag("webhooks.allow_insecure")?,
+            dev,
+        })
+    }
+}
+
+fn from_text(kind: Kind, text: String) -> toml::Value {
+    match kind {
+        Kind::Number(..) => text.parse().map_or(toml::Value::String(text), toml::Value::Integer),
+        Kind::Flag => text.parse().map_or(toml::Value::String(text), toml::Value::Boolean),
+        Kind::List => toml::Value::Array(
+            text.split(',')
+                .map(str::trim)
+                .filter(|item| !item.is_empty())
+                .map(|item| toml::Value::String(item.into()))
+                .collect(),
+        ),
+        Kind::Sections if text.trim().is_empty() => toml::Value::Array(Vec::new()),
+        // In an environment variable: [{name = "main", address = "sip.carrier.example"}]
+        Kind::Sections => format!("it = {text}")
+            .parse::<toml::Table>()
+            .ok()
+            .and_then(|mut table| table.remove("it"))
+            .unwrap_or(toml::Value::String(text)),
+        Kind::Text | Kind::Words(_) => toml::Value::String(text),
+    }
+}

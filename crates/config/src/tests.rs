@@ -1,0 +1,252 @@
+//! Settings as tests see them.
+
+use super::*;
+
+fn environment(pairs: &[(&str, &str)]) -> Values {
+    let mut values = Values::default();
+    values
+        .add_environment(pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())))
+        .unwrap();
+    values
+}
+
+#[test]
+fn flags_win_over_environment_over_file_over_default() {
+    let folder = std::env::temp_dir().join(format!("dastak-config-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("dastak.toml");
+    std::fs::write(
+        &file,
+        "brand = \"File\"\nkey_prefix = \"file\"\nlisten = \"f:1\"\n[telephony]\ncarrier = \"sandbox\"\n",
+    )
+    .unwrap();
+    let mut values = Values::default();
+    values.add_file(&file).unwrap();
+    values
+        .add_environment(
+            [("DASTAK_BRAND".to_owned(), "Env".to_owned()), ("DASTAK_LISTEN".to_owned(), "e:1".to_owned())]
+                .into_iter(),
+        )
+        .unwrap();
+    values.add_text("listen", "flag:1".into(), "--listen").unwrap();
+    let config = values.config(false).unwrap();
+    assert_eq!(
+        (config.listen.as_str(), config.brand.as_str(), config.key_prefix.as_str()),
+        ("flag:1", "Env", "file")
+    );
+    assert_eq!((config.telephony.carrier, config.telephony.concurrent_calls), (Carrier::Sandbox, 500));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_wrong_setting_says_its_name_what_was_found_and_what_is_allowed() {
+    for (name, text, expected) in [
+        (
+            "DASTAK_CLOCK",
+            "fast",
+            "clock: found \"fast\" in the environment variable DASTAK_CLOCK; allowed: real, manual",
+        ),
+        (
+            "DASTAK_TELEPHONY__CONCURRENT_CALLS",
+            "many",
+            "telephony.concurrent_calls: found \"many\" in the environment variable DASTAK_TELEPHONY__CONCURRENT_CALLS; allowed: a whole number from 0 to 1000000",
+        ),
+        (
+            "DASTAK_TRUSTED_PROXIES",
+            "10.0.0.0/99",
+            "trusted_proxies: found «10.0.0.0/99», allowed are addresses and networks such as 10.0.0.0/8",
+        ),
+        ("DASTAK_TLS_CERT", "a.pem", "tls_key: missing; tls_cert and tls_key go together"),
+    ] {
+        assert_eq!(environment(&[(name, text)]).config(false).unwrap_err(), expected);
+    }
+    let strange = Values::default()
+        .add_environment([("DASTAK_CLOK".to_owned(), "x".to_owned())].into_iter())
+        .unwrap_err();
+    assert!(
+        strange.starts_with("clok: no such setting (found in the environment variable DASTAK_CLOK)"),
+        "{strange}"
+    );
+}
+
+#[test]
+fn printed_settings_mask_secrets() {
+    let text = environment(&[("DASTAK_OPERATOR_TOKEN", "0123456789abcdef")]).print().unwrap();
+    assert!(text.contains("operator_token = \"********\"") && !text.contains("0123456789abcdef"), "{text}");
+}
+
+#[test]
+fn a_misspelt_password_of_a_trunk_is_not_shown_either() {
+    let mut values = Values::default();
+    values
+        .add_toml(
+            "[[telephony.sip.trunks]]\nname = \"main\"\npassword = \"hush\"\npasswort = \"hush\"\n",
+            "a file",
+        )
+        .unwrap();
+    let shown = values.print().unwrap();
+    assert!(shown.contains("name = \"main\"") && !shown.contains("hush"), "{shown}");
+}
+
+#[test]
+fn trunks_and_providers_are_read_in_order() {
+    let folder = std::env::temp_dir().join(format!("dastak-trunks-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("dastak.toml");
+    let text = r#"
+        [telephony]
+        carrier = "sip"
+        [telephony.sip]
+        listen = "127.0.0.1:5062"
+        rtp_ports = "21000-21999"
+        [[telephony.sip.trunks]]
+        name = "main"
+        address = "sip.carrier.example:5060"
+        transport = "tcp"
+        username = "user"
+        password = "hidden words"
+        codecs = ["PCMA", "PCMU"]
+        number_format = "national"
+        [[telephony.sip.trunks]]
+        name = "spare"
+        address = "203.0.113.7"
+        [speech]
+        to_text = ["sarvam", "offline"]
+        [speech.sarvam]
+        api_key = "hidden key"
+        [language_model]
+        providers = ["mine", "offline"]
+        [language_model.mine]
+        base_url = "http://127.0.0.1:8000/v1"
+        model = "m"
+    "#;
+    std::fs::write(&file, text).unwrap();
+    let mut values = Values::default();
+    values.add_file(&file).unwrap();
+    let config = values.config(false).unwrap();
+    let sip = &config.telephony.sip;
+    let trunks: Vec<_> =
+        sip.trunks.iter().map(|trunk| (trunk.name.as_str(), trunk.transport, trunk.codecs.len())).collect();
+    assert_eq!(
+        trunks,
+        [
+            ("main", ::telephony::settings::Transport::Tcp, 2),
+            ("spare", ::telephony::settings::Transport::Udp, 2)
+        ]
+    );
+    assert_eq!((sip.rtp_ports, config.telephony.carrier), ((21000, 21999), Carrier::Sip));
+    let names: Vec<_> = config.providers.to_text.iter().map(|provider| provider.name.as_str()).collect();
+    assert_eq!(names, ["sarvam", "offline"]);
+    assert_eq!(
+        (config.providers.models[0].model.as_str(), config.providers.models[1].name.as_str()),
+        ("m", "offline")
+    );
+    let printed = values.print().unwrap();
+    assert!(printed.contains("sip.carrier.example") && !printed.contains("hidden"), "{printed}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn wrong_trunks_and_providers_are_named() {
+    let refused = |pairs: &[(&str, &str)]| environment(pairs).config(false).unwrap_err();
+    let sip = ("DASTAK_TELEPHONY__CARRIER", "sip");
+    let trunks = "DASTAK_TELEPHONY__SIP__TRUNKS";
+    for (trunk, expected) in [
+        ("[]", "telephony.sip.trunks: found none; with telephony.carrier = sip at least one trunk is needed"),
+        ("[{address = \"a\"}]", "telephony.sip.trunks[1].name: missing"),
+        (
+            "[{name = \"a\", address = \"a\", transport = \"pigeon\"}]",
+            "telephony.sip.trunks[1].transport: found \"pigeon\"; allowed: udp, tcp, tls",
+        ),
+        (
+            "[{name = \"a\", address = \"a\", codecs = [\"G729\"]}]",
+            "telephony.sip.trunks[1].codecs: found \"G729\"; allowed: PCMU, PCMA",
+        ),
+        (
+            "[{name = \"a\", address = \"a\", media_from = [\"10.0.0.0/40\"]}]",
+            "telephony.sip.trunks[1].media_from: found «10.0.0.0/40»; allowed: addresses and networks such as 203.0.113.0/24",
+        ),
+        (
+            "[{name = \"a\", address = \"a\", inbound_transport = \"udp\"}]",
+            "telephony.sip.trunks[1].inbound_transport: found \"udp\"; allowed: any, tcp, tls",
+        ),
+        (
+            "[{name = \"a\", address = \"a\", inbound_auth = true}]",
+            "telephony.sip.trunks[1].inbound_auth: goes together with username and password",
+        ),
+        (
+            "[{name = \"a\", address = \"a\", colour = 1}]",
+            "telephony.sip.trunks[1].colour: no such setting; allowed are name, address, transport,",
+        ),
+        (
+            "[{name = \"a\", address = \"a\"}, {name = \"a\", address = \"b\"}]",
+            "telephony.sip.trunks[2].name: «a» is the name of another trunk",
+        ),
+    ] {
+        let found = refused(&[sip, (trunks, trunk)]);
+        assert!(found.starts_with(expected), "{found}");
+    }
+    let clock = refused(&[sip, (trunks, "[{name = \"a\", address = \"a\"}]"), ("DASTAK_CLOCK", "manual")]);
+    assert!(clock.starts_with("clock: found manual"), "{clock}");
+    let unknown = refused(&[("DASTAK_SPEECH__TO_TEXT", "parrot")]);
+    assert!(unknown.starts_with("speech.to_text: found «parrot»; allowed: sarvam, deepgram"), "{unknown}");
+    let keyless = refused(&[("DASTAK_SPEECH__FROM_TEXT", "sarvam")]);
+    assert!(keyless.starts_with("speech.sarvam.api_key: missing"), "{keyless}");
+    let modelless = refused(&[("DASTAK_LANGUAGE_MODEL__PROVIDERS", "mine")]);
+    assert!(modelless.starts_with("language_model.mine.base_url: missing"), "{modelless}");
+    let ports = refused(&[("DASTAK_TELEPHONY__SIP__RTP_PORTS", "30000-20000")]);
+    assert!(ports.starts_with("telephony.sip.rtp_ports: found «30000-20000»"), "{ports}");
+}
+
+/// Every setting that the table calls secret, and those in sections of lists, with a value that would be
+/// seen. A new secret setting is in here by itself; one that the table does not call secret fails
+/// `print_config` first.
+#[test]
+fn no_settings_print_shows_a_secret() {
+    const PLANTED: &str = "0123456789planted-secret-words";
+    let mut values = Values::default();
+    let mut set = |name: &str, text: &str| values.add_text(name, text.to_owned(), "the test").unwrap();
+    let mut planted = 0;
+    for setting in SETTINGS.iter().filter(|setting| setting.secret) {
+        // Every provider that there may be is used, so that its section reaches the settings.
+        let chosen: &[&str] = match setting.name.split('.').next() {
+            Some("speech") => &SPEECH_PROVIDERS,
+            _ => &["mine"],
+        };
+        for name in chosen {
+            set(&setting.name.replace('*', name), PLANTED);
+            planted += 1;
+        }
+    }
+    assert!(planted >= 10, "{planted}");
+    for (name, text) in [
+        ("telephony.carrier", "sip"),
+        (
+            "telephony.sip.trunks",
+            &format!("[{{name = \"a\", address = \"a\", username = \"u\", password = \"{PLANTED}\"}}]"),
+        ),
+        ("speech.to_text", &SPEECH_PROVIDERS.join(",")),
+        ("speech.from_text", &SPEECH_PROVIDERS.join(",")),
+        ("language_model.providers", "mine"),
+        ("language_model.mine.base_url", "http://127.0.0.1:1/v1"),
+        ("language_model.mine.model", "m"),
+        ("storage.kind", "s3"),
+        ("storage.endpoint", "https://s3.example"),
+        ("storage.bucket", "b"),
+    ] {
+        set(name, text);
+    }
+    let config = values.config(false).unwrap();
+    // Each secret has arrived where it is used.
+    assert_eq!(
+        (config.database_url.as_deref(), config.master_key.as_deref()),
+        (Some(PLANTED), Some(PLANTED))
+    );
+    assert_eq!((&*config.operator_token, config.providers.to_text[0].api_key.as_str()), (PLANTED, PLANTED));
+    assert_eq!(config.telephony.sip.trunks[0].password.as_deref(), Some(PLANTED));
+    for shown in
+        [format!("{config:?}"), format!("{config:#?}"), format!("{values:?}"), values.print().unwrap()]
+    {
+        assert!(!shown.contains("planted"), "{shown}");
+    }
+}

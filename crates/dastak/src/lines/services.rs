@@ -1,0 +1,174 @@
+//! What a conversation asks of the service: tools, people, and taking down what became known.
+
+use std::sync::Arc;
+
+use domain::call::{EndCause, Fact, TurnLatency};
+use domain::ids::{Call, Id};
+use domain::ports::{Answer, ToolOffer};
+use domain::tenant::Tenant;
+use serde_json::{Map, Value};
+use telephony::media::Line;
+use telephony::sip::{LegControl, LegEvent};
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
+use tokio::time::Instant;
+
+use super::Lines;
+use super::facts::Facts;
+use super::session::Session;
+use super::transfer::{Bridge, Fork, Referred, bring};
+use crate::app::{App, calls, tool_calls};
+use voice::{self, Command, TransferFailure, TransferOrder};
+
+/// What the conversation of one call asks for, done with the app and the lines.
+pub(super) struct LineServices {
+    pub(super) lines: Arc<Lines>,
+    pub(super) app: Arc<App>,
+    pub(super) tenant: Tenant,
+    pub(super) id: Id<Call>,
+    pub(super) control: LegControl,
+    pub(super) facts: Facts,
+    /// The customer's line.
+    pub(super) line: Line,
+    pub(super) fork: Fork,
+    pub(super) referred: Mutex<Referred>,
+    pub(super) talk: calls::Talk,
+    bridge: std::sync::Mutex<Option<Bridge>>,
+}
+
+impl LineServices {
+    pub(super) fn new(
+        session: &Session,
+        talk: &calls::Talk,
+        line: Line,
+        fork: Fork,
+        referred: Referred,
+    ) -> Self {
+        Self {
+            lines: session.lines.clone(),
+            app: session.app.clone(),
+            tenant: session.tenant,
+            id: session.id,
+            control: session.control.clone(),
+            facts: session.facts.clone(),
+            line,
+            fork,
+            referred: Mutex::new(referred),
+            talk: talk.clone(),
+            bridge: std::sync::Mutex::new(None),
+        }
+    }
+
+    /// After a transfer beside the call: keeps customer and person together until one of them leaves, a
+    /// hang-up is asked for, or the call has lasted as long as it may. How it ended, unless one of the two
+    /// left.
+    pub(super) async fn stay_bridged(
+        &self,
+        events: &mut UnboundedReceiver<LegEvent>,
+        orders: &mut Receiver<Command>,
+        longest: Instant,
+    ) -> Option<EndCause> {
+        let mut bridge = self.take_bridge()?;
+        // People of the sandbox do not hang up by themselves.
+        let curtain = self
+            .lines
+            .network
+            .as_ref()
+            .map_or(longest, |_| longest.min(Instant::now() + super::sandbox::TALK));
+        let (stopped, politely) = loop {
+            tokio::select! {
+                event = events.recv() => if matches!(event, None | Some(LegEvent::Ended(_))) { break (None, false) },
+                () = bridge.person_left() => break (None, false),
+                order = orders.recv() => match order {
+                    None => break (None, false),
+                    Some(Command::HangUp(cause)) => break (Some(cause), false),
+                    Some(Command::TakeLeave(cause)) => break (Some(cause), true),
+                    Some(Command::PeerGone | Command::Hold(_)) => {}
+                },
+                () = tokio::time::sleep_until(curtain) => break if curtain < longest { (None, false) } else { (Some(EndCause::MaxDuration), true) },
+            }
+        };
+        if politely {
+            bridge.interrupt();
+            tokio::select! {
+                () = bridge.take_leave(self) => {}
+                () = tokio::time::sleep(super::session::LEAVE) => {}
+                () = gone(events) => {}
+                () = hung_up(orders) => {}
+            }
+        }
+        bridge.end(if stopped.is_some() { "call_ended" } else { "hangup" }).await;
+        stopped
+    }
+
+    /// Lets go of a person who was brought in and is still there.
+    pub(super) async fn part(&self) {
+        if let Some(bridge) = self.take_bridge() {
+            bridge.end("call_over").await;
+        }
+    }
+
+    fn take_bridge(&self) -> Option<Bridge> {
+        self.bridge.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
+    }
+
+    async fn transfer_now(&self, order: TransferOrder) -> Result<(), TransferFailure> {
+        let bridge = bring(self, &order).await?;
+        *self.bridge.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = bridge;
+        Ok(())
+    }
+}
+
+/// Waits until the customer is gone.
+async fn gone(events: &mut UnboundedReceiver<LegEvent>) {
+    while !matches!(events.recv().await, None | Some(LegEvent::Ended(_))) {}
+}
+
+/// Waits until the call is to end without a goodbye.
+async fn hung_up(orders: &mut Receiver<Command>) {
+    while !matches!(orders.recv().await, None | Some(Command::HangUp(_))) {}
+}
+
+impl voice::CallServices for LineServices {
+    fn call_tool(&self, tool_id: &str, arguments: Map<String, Value>) -> Answer<'_, Result<Value, String>> {
+        let tool_id = tool_id.to_owned();
+        Box::pin(async move {
+            tool_calls::call(&self.app, &self.lines.tools, self.tenant, &tool_id, self.id, arguments).await
+        })
+    }
+
+    fn tool_offers(&self, ids: &[String]) -> Answer<'_, Vec<ToolOffer>> {
+        let ids = ids.to_vec();
+        Box::pin(async move {
+            match tool_calls::offers(&self.app, self.tenant, &ids).await {
+                Ok(offers) => offers,
+                Err(failure) => {
+                    failure.log_about(&self.id, "the tools of a call could not be read");
+                    Vec::new()
+                }
+            }
+        })
+    }
+
+    /// There are no knowledge bases yet.
+    fn knowledge(&self, _: &str) -> Answer<'_, Vec<String>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
+
+    fn send_message(&self, template: Option<Value>, _: String) -> Answer<'_, ()> {
+        tracing::warn!(call = %self.id, template = template.is_some(), "a message was not sent: the chat-app channel is not connected");
+        Box::pin(std::future::ready(()))
+    }
+
+    fn transfer(&self, order: TransferOrder) -> Answer<'_, Result<(), TransferFailure>> {
+        Box::pin(self.transfer_now(order))
+    }
+
+    fn fact(&self, fact: Fact) {
+        self.facts.tell(fact);
+    }
+
+    fn answered(&self, latency: &TurnLatency) {
+        self.app.metrics.turn_answered(latency);
+    }
+}

@@ -1,0 +1,128 @@
+//! What an agent's calls are about, and how its conversation is laid out
+//! (docs/contract/agents.md#verticals).
+
+/// What an agent's calls are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Vertical {
+    /// Anything that is not specially regulated.
+    General,
+    /// Payment reminders.
+    Collections,
+    /// Selling and servicing loans.
+    Lending,
+    /// Banking, insurance, investments.
+    FinancialServices,
+    /// Recovering debts on behalf of others; accepts packs of the `collections` family.
+    DebtRecovery,
+}
+
+impl Vertical {
+    /// Every vertical, in the order of the API.
+    pub const ALL: [Vertical; 5] = [
+        Vertical::General,
+        Vertical::Collections,
+        Vertical::Lending,
+        Vertical::FinancialServices,
+        Vertical::DebtRecovery,
+    ];
+
+    /// The word in requests and answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Vertical::General => "general",
+            Vertical::Collections => "collections",
+            Vertical::Lending => "lending",
+            Vertical::FinancialServices => "financial_services",
+            Vertical::DebtRecovery => "debt_recovery",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|vertical| vertical.as_str() == text)
+    }
+
+    /// Whether it needs a pack of its family and a template that fits.
+    pub fn is_regulated(self) -> bool {
+        self != Vertical::General
+    }
+
+    /// The family of packs that it accepts.
+    pub fn family(self) -> Vertical {
+        match self {
+            Vertical::DebtRecovery => Vertical::Collections,
+            Vertical::General | Vertical::Collections | Vertical::Lending | Vertical::FinancialServices => {
+                self
+            }
+        }
+    }
+
+    /// Whether an agent of this vertical may use a pack with these families: a general agent any pack, a
+    /// regulated one a pack that names its vertical or that vertical's family.
+    pub fn accepts(self, families: &[Vertical]) -> bool {
+        !self.is_regulated() || families.iter().any(|family| *family == self || *family == self.family())
+    }
+}
+
+/// How an agent's conversation is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WorkflowTemplate {
+    /// Asks for a payment.
+    Collections,
+    /// Welcomes and gathers details.
+    Onboarding,
+    /// Follows the prompt.
+    PromptDriven,
+}
+
+impl WorkflowTemplate {
+    /// Every template, in the order of the API.
+    pub const ALL: [WorkflowTemplate; 3] =
+        [WorkflowTemplate::Collections, WorkflowTemplate::Onboarding, WorkflowTemplate::PromptDriven];
+
+    /// The word in requests and answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            WorkflowTemplate::Collections => "collections",
+            WorkflowTemplate::Onboarding => "onboarding",
+            WorkflowTemplate::PromptDriven => "prompt-driven",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|template| template.as_str() == text)
+    }
+
+    /// Whether the template fits the vertical. `prompt-driven`, the default, fits every vertical, because
+    /// gates and packs apply to it as well; a template with a purpose fits only verticals with that purpose.
+    pub fn fits(self, vertical: Vertical) -> bool {
+        match (self, vertical) {
+            (WorkflowTemplate::PromptDriven, _) | (_, Vertical::General) => true,
+            (
+                WorkflowTemplate::Collections,
+                Vertical::Collections | Vertical::DebtRecovery | Vertical::Lending,
+            ) => true,
+            (WorkflowTemplate::Collections, Vertical::FinancialServices) => false,
+            (WorkflowTemplate::Onboarding, Vertical::Lending | Vertical::FinancialServices) => true,
+            (WorkflowTemplate::Onboarding, Vertical::Collections | Vertical::DebtRecovery) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_and_go() {
+        for vertical in Vertical::ALL {
+            assert_eq!(Vertical::parse(vertical.as_str()), Some(vertical));
+        }
+        for template in WorkflowTemplate::ALL {
+            assert_eq!(WorkflowTemplate::parse(template.as_str()), Some(template));
+        }
+        assert_eq!(Vertical::parse("General"), None);
+        assert_eq!(WorkflowTemplate::parse("prompt_driven"), None);
+    }
+}

@@ -1,0 +1,70 @@
+//! The chains of a workspace. Each exists twice, for live and for test decisions.
+
+use crate::tenant::Mode;
+
+/// The chains of a workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Chain {
+    /// Every allowed and every refused dial or chat, with the verdict of each gate.
+    Audit,
+    /// Requests of persons about their data: erasures.
+    Grievances,
+    /// Consent given, withdrawn (every opt-out) and restored (an opt-out lifted by the operator).
+    Consent,
+}
+
+impl Chain {
+    /// Every chain, in the order in which they are shown.
+    pub const ALL: [Chain; 3] = [Chain::Audit, Chain::Grievances, Chain::Consent];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Chain::Audit => "audit",
+            Chain::Grievances => "grievances",
+            Chain::Consent => "consent",
+        }
+    }
+
+    /// Reads the name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|chain| chain.as_str() == text)
+    }
+}
+
+/// A chain of one mode. Live and test decisions have separate chains, so that a key can be shown the whole
+/// chain of its own mode and nothing of the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Strand {
+    /// Which chain.
+    pub chain: Chain,
+    /// Of which mode.
+    pub world: Mode,
+}
+
+impl Strand {
+    /// Every strand of a workspace.
+    pub fn all() -> impl Iterator<Item = Strand> {
+        [Mode::Live, Mode::Test].into_iter().flat_map(Self::of)
+    }
+
+    /// The strands of one mode, in the order in which they are shown.
+    pub fn of(world: Mode) -> [Strand; 3] {
+        Chain::ALL.map(|chain| Strand { chain, world })
+    }
+
+    /// Its name in the store and in signed texts: that of the chain, followed by `_test` in test mode.
+    pub fn as_str(self) -> &'static str {
+        match (self.chain, self.world) {
+            (chain, Mode::Live) => chain.as_str(),
+            (Chain::Audit, Mode::Test) => "audit_test",
+            (Chain::Grievances, Mode::Test) => "grievances_test",
+            (Chain::Consent, Mode::Test) => "consent_test",
+        }
+    }
+
+    /// Reads the name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::all().find(|strand| strand.as_str() == text)
+    }
+}

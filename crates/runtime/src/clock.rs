@@ -1,0 +1,639 @@
+//! The one clock. Everything that reads the time or waits for it does so here, so that with `clock = manual`
+//! a test can move the time and know when all that it started has settled (docs/contract/sandbox.md#clock).
+//!
+//! The manual clock counts work. A job is counted from its start, but not while it waits in [`Job::wait`]; a
+//! task of [`Clock::spawn`] is counted until it ends, but not while it sleeps; what waits in
+//! [`Clock::outside`] is counted apart. Waking work counts it in the same step, so there is no moment at
+//! which woken work is not counted.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use domain::time::Timestamp;
+use tokio::sync::{Notify, oneshot, watch};
+use tokio_util_lite::TaskCount;
+
+/// Real time that work waiting for something outside gets before the manual clock steps on.
+const OUTSIDE_GRACE: Duration = Duration::from_millis(300);
+/// Real time after which the manual clock steps on even though work inside has not settled; only a defect
+/// gets here.
+const STUCK: Duration = Duration::from_secs(60);
+/// A job on the real clock looks at least this often.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// The service's clock; cloning it is cheap.
+#[derive(Clone)]
+pub struct Clock(Arc<Inner>);
+
+struct Inner {
+    manual: Option<Mutex<Manual>>,
+    outside_grace: Duration,
+    settled: Notify,
+    moving: tokio::sync::Mutex<()>,
+    stop: watch::Sender<bool>,
+    tasks: TaskCount,
+}
+
+struct Manual {
+    now: Timestamp,
+    sleepers: BTreeMap<(i64, u64), oneshot::Sender<()>>,
+    next_sleeper: u64,
+    /// Work inside that runs now.
+    busy: usize,
+    /// Work that waits for something outside.
+    outside: usize,
+}
+
+/// Why a job woke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Woken {
+    /// There may be work, or its time has come.
+    Work,
+    /// The service stops.
+    Stop,
+}
+
+/// Wakes one job; raising it again before the job looked changes nothing.
+#[derive(Clone)]
+pub struct Signal(Arc<SignalInner>);
+
+struct SignalInner {
+    clock: Clock,
+    pending: AtomicBool,
+    /// Its job waits outside: a raise is work only when it is back.
+    away: AtomicBool,
+    notify: Notify,
+}
+
+tokio::task_local! {
+    /// The signal of the job that runs in this task.
+    static OF_JOB: Signal;
+}
+
+mod tokio_util_lite {
+    //! A count of running tasks that can be waited for.
+
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use tokio::sync::Notify;
+
+    #[derive(Default)]
+    pub(super) struct TaskCount {
+        running: AtomicUsize,
+        none: Notify,
+    }
+
+    impl TaskCount {
+        pub(super) fn enter(&self) {
+            self.running.fetch_add(1, Ordering::SeqCst);
+        }
+
+        pub(super) fn leave(&self) {
+            if self.running.fetch_sub(1, Ordering::SeqCst) == 1 {
+                self.none.notify_waiters();
+            }
+        }
+
+        pub(super) async fn wait_for_none(&self) {
+            loop {
+                let none = self.none.notified();
+                if self.running.load(Ordering::SeqCst) == 0 {
+                    return;
+                }
+                none.await;
+            }
+        }
+    }
+}
+
+impl Clock {
+    /// The real time.
+    pub fn real() -> Self {
+        Self::new(None, OUTSIDE_GRACE)
+    }
+
+    /// A clock that stands at the present moment until told otherwise.
+    pub fn manual() -> Self {
+        Self::manual_at(system_now())
+    }
+
+    /// A clock that stands at `now` until told otherwise.
+    pub fn manual_at(now: Timestamp) -> Self {
+        Self::manual_with(now, OUTSIDE_GRACE)
+    }
+
+    /// The same, with this much real time for what waits outside: none in a simulation, where the outside is
+    /// part of the test.
+    pub fn manual_with(now: Timestamp, outside_grace: Duration) -> Self {
+        Self::new(
+            Some(Mutex::new(Manual { now, sleepers: BTreeMap::new(), next_sleeper: 0, busy: 0, outside: 0 })),
+            outside_grace,
+        )
+    }
+
+    fn new(manual: Option<Mutex<Manual>>, outside_grace: Duration) -> Self {
+        Self(Arc::new(Inner {
+            manual,
+            outside_grace,
+            settled: Notify::new(),
+            moving: tokio::sync::Mutex::new(()),
+            stop: watch::Sender::new(false),
+            tasks: TaskCount::default(),
+        }))
+    }
+
+    fn lock(&self) -> Option<MutexGuard<'_, Manual>> {
+        self.0.manual.as_ref().map(|manual| manual.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The present moment.
+    pub fn now(&self) -> Timestamp {
+        self.lock().map_or_else(system_now, |manual| manual.now)
+    }
+
+    /// Whether the time stands still until told.
+    pub fn is_manual(&self) -> bool {
+        self.0.manual.is_some()
+    }
+
+    fn begin(&self) {
+        if let Some(mut manual) = self.lock() {
+            manual.busy += 1;
+        }
+    }
+
+    fn end(&self) {
+        if let Some(mut manual) = self.lock() {
+            // A runtime that is torn down drops tasks that sleep, which are not counted.
+            manual.busy = manual.busy.saturating_sub(1);
+            if manual.busy == 0 {
+                self.0.settled.notify_waiters();
+            }
+        }
+    }
+
+    /// A signal for one job.
+    pub fn signal(&self) -> Signal {
+        Signal(Arc::new(SignalInner {
+            clock: self.clone(),
+            pending: AtomicBool::new(false),
+            away: AtomicBool::new(false),
+            notify: Notify::new(),
+        }))
+    }
+
+    /// Starts a job that lives as long as the service. It must spend its idle time in [`Job::wait`] and end
+    /// when that says [`Woken::Stop`].
+    pub fn start_job<F: Future<Output = ()> + Send + 'static>(
+        &self,
+        signal: Signal,
+        job: impl FnOnce(Job) -> F,
+    ) {
+        let stop = self.0.stop.subscribe();
+        let future = job(Job { clock: self.clone(), signal: signal.clone(), stop });
+        self.spawn(OF_JOB.scope(signal, future));
+    }
+
+    /// Runs a task that the manual clock waits for. A shutdown waits for it too, within its grace.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.begin();
+        self.0.tasks.enter();
+        let guard = Counted(self.clone());
+        tokio::spawn(async move {
+            task.await;
+            drop(guard);
+        });
+    }
+
+    /// Waits for something outside the process (the network, a program): the manual clock gives it a bounded
+    /// while only.
+    pub async fn outside<T>(&self, work: impl Future<Output = T>) -> T {
+        let job = OF_JOB.try_with(Signal::clone).ok();
+        if let Some(mut manual) = self.lock() {
+            manual.busy = manual.busy.saturating_sub(1);
+            manual.outside += 1;
+            if let Some(job) = &job {
+                job.0.away.store(true, Ordering::SeqCst);
+                if job.0.pending.load(Ordering::SeqCst) {
+                    manual.busy = manual.busy.saturating_sub(1);
+                }
+            }
+            if manual.busy == 0 {
+                self.0.settled.notify_waiters();
+            }
+        }
+        let _back = Back(self, job);
+        work.await
+    }
+
+    /// Sleeps until `due`, inside a task of [`Clock::spawn`]. Ends early, with `Stop`, when the service
+    /// stops.
+    pub async fn sleep_until(&self, due: Timestamp) -> Woken {
+        let mut stop = self.0.stop.subscribe();
+        if *stop.borrow_and_update() {
+            return Woken::Stop;
+        }
+        let Some((key, mut fired)) = self.register(due) else {
+            let wait = Duration::from_millis(u64::try_from(due.0 - self.now().0).unwrap_or(0));
+            if self.is_manual() || wait.is_zero() {
+                return Woken::Work;
+            }
+            return tokio::select! {
+                () = real_sleep(wait) => Woken::Work,
+                _ = stop.changed() => Woken::Stop,
+            };
+        };
+        self.end();
+        tokio::select! {
+            _ = &mut fired => Woken::Work,
+            _ = stop.changed() => {
+                self.unregister(key);
+                Woken::Stop
+            }
+        }
+    }
+
+    /// Puts a sleeper on the manual clock; `None` on the real one or when `due` has passed.
+    fn register(&self, due: Timestamp) -> Option<((i64, u64), oneshot::Receiver<()>)> {
+        let mut manual = self.lock()?;
+        if due <= manual.now {
+            return None;
+        }
+        let key = (due.0, manual.next_sleeper);
+        manual.next_sleeper += 1;
+        let (fire, fired) = oneshot::channel();
+        manual.sleepers.insert(key, fire);
+        Some((key, fired))
+    }
+
+    /// Takes a sleeper off and counts its owner as running, which it already is if the clock fired it.
+    fn unregister(&self, key: (i64, u64)) {
+        if let Some(mut manual) = self.lock()
+            && manual.sleepers.remove(&key).is_some()
+        {
+            manual.busy += 1;
+        }
+    }
+
+    /// Tells every job and sleeper to stop, and waits until all tasks have ended or `grace` is over; whether
+    /// all ended.
+    pub async fn shut_down(&self, grace: Duration) -> bool {
+        self.0.stop.send_replace(true);
+        tokio::time::timeout(grace, self.0.tasks.wait_for_none()).await.is_ok()
+    }
+
+    /// Whether the service stops.
+    pub fn stopping(&self) -> bool {
+        *self.0.stop.borrow()
+    }
+
+    /// A receiver that changes when the service stops.
+    pub fn stopped(&self) -> watch::Receiver<bool> {
+        let mut stopped = self.0.stop.subscribe();
+        // Who asks after the stop hears of it, too: a service may be stopped before its listener has begun.
+        if *stopped.borrow() {
+            stopped.mark_changed();
+        }
+        stopped
+    }
+
+    /// Moves a manual clock to `target`, firing every timer due up to it in order and letting the work of
+    /// each settle. Returns the new time; `None` on a real clock or when `target` lies in the past.
+    pub async fn advance_to(&self, target: Timestamp) -> Option<Timestamp> {
+        let _one_at_a_time = self.0.moving.lock().await;
+        if target < self.lock()?.now {
+            return None;
+        }
+        loop {
+            self.settle().await;
+            if self.lock()?.outside > 0 {
+                // The task that moves the clock may be the outside.
+                tokio::task::yield_now().await;
+            }
+            let mut manual = self.lock()?;
+            let due = manual.sleepers.keys().next().copied().filter(|(due, _)| *due <= target.0);
+            let Some(key) = due else {
+                manual.now = manual.now.max(target);
+                break;
+            };
+            manual.now = manual.now.max(Timestamp(key.0));
+            if let Some(fire) = manual.sleepers.remove(&key)
+                && fire.send(()).is_ok()
+            {
+                manual.busy += 1;
+            }
+        }
+        self.settle().await;
+        Some(self.now())
+    }
+
+    /// Sets a manual clock to another time at once, as a correction of the system's clock or a machine that
+    /// slept does: no timer fires on the way. Those that are due then fire with the next
+    /// [`Clock::advance_to`]; after a step back all do, since waits are by time that passed. `false` on a
+    /// real clock.
+    pub fn step_to(&self, now: Timestamp) -> bool {
+        let Some(mut manual) = self.lock() else { return false };
+        let back = now < manual.now;
+        manual.now = now;
+        if back {
+            for (_, fire) in std::mem::take(&mut manual.sleepers) {
+                if fire.send(()).is_ok() {
+                    manual.busy += 1;
+                }
+            }
+        }
+        true
+    }
+
+    /// Waits until no work runs inside, and a bounded while for what waits outside.
+    async fn settle(&self) {
+        let stuck = tokio::time::Instant::now() + STUCK;
+        let mut grace_ends = None;
+        loop {
+            let settled = self.0.settled.notified();
+            let mut settled = std::pin::pin!(settled);
+            settled.as_mut().enable();
+            let Some((busy, outside)) = self.lock().map(|manual| (manual.busy, manual.outside)) else {
+                return;
+            };
+            let now = tokio::time::Instant::now();
+            if now >= stuck || (busy == 0 && outside == 0) {
+                return;
+            }
+            let until = if busy > 0 { stuck } else { *grace_ends.get_or_insert(now + self.0.outside_grace) };
+            if busy == 0 && now >= until {
+                return;
+            }
+            let _ = tokio::time::timeout_at(until, settled).await;
+        }
+    }
+}
+
+/// Ends the counting of a task however it ends.
+struct Counted(Clock);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.end();
+        self.0.0.tasks.leave();
+    }
+}
+
+/// Brings work back from outside.
+struct Back<'a>(&'a Clock, Option<Signal>);
+
+impl Drop for Back<'_> {
+    fn drop(&mut self) {
+        if let Some(mut manual) = self.0.lock() {
+            manual.outside -= 1;
+            manual.busy += 1;
+            if let Some(job) = &self.1 {
+                job.0.away.store(false, Ordering::SeqCst);
+                manual.busy += usize::from(job.0.pending.load(Ordering::SeqCst));
+            }
+            if manual.outside == 0 {
+                self.0.0.settled.notify_waiters();
+            }
+        }
+    }
+}
+
+impl Signal {
+    /// Wakes the job.
+    pub fn raise(&self) {
+        if let Some(mut manual) = self.0.clock.lock() {
+            if self.0.pending.swap(true, Ordering::SeqCst) {
+                return;
+            }
+            manual.busy += usize::from(!self.0.away.load(Ordering::SeqCst));
+        } else {
+            self.0.pending.store(true, Ordering::SeqCst);
+        }
+        self.0.notify.notify_one();
+    }
+}
+
+/// A job's hold on the clock.
+pub struct Job {
+    clock: Clock,
+    signal: Signal,
+    stop: watch::Receiver<bool>,
+}
+
+impl Job {
+    /// Waits until the signal is raised or `due` comes; with neither pending the job counts as idle.
+    pub async fn wait(&mut self, due: Option<Timestamp>) -> Woken {
+        if *self.stop.borrow_and_update() {
+            return Woken::Stop;
+        }
+        if self.clock.is_manual() { self.wait_manual(due).await } else { self.wait_real(due).await }
+    }
+
+    async fn wait_real(&mut self, due: Option<Timestamp>) -> Woken {
+        if self.signal.0.pending.swap(false, Ordering::SeqCst) {
+            return Woken::Work;
+        }
+        let now = self.clock.now();
+        // Time that passes is not the clock: a job looks again after a while even if the clock was corrected
+        // or the machine slept.
+        let wait = due.map_or(LONGEST_WAIT, |due| {
+            Duration::from_millis(u64::try_from(due.0 - now.0).unwrap_or(0)).min(LONGEST_WAIT)
+        });
+        let woken = tokio::select! {
+            () = self.signal.0.notify.notified() => Woken::Work,
+            () = real_sleep(wait) => Woken::Work,
+            _ = self.stop.changed() => Woken::Stop,
+        };
+        self.signal.0.pending.store(false, Ordering::SeqCst);
+        woken
+    }
+
+    async fn wait_manual(&mut self, due: Option<Timestamp>) -> Woken {
+        let sleeper = {
+            let Some(mut manual) = self.clock.lock() else { return Woken::Work };
+            if self.signal.0.pending.swap(false, Ordering::SeqCst) {
+                // The raise counted once, this job is counted once: it is one job.
+                manual.busy -= 1;
+                return Woken::Work;
+            }
+            if due.is_some_and(|due| due <= manual.now) {
+                return Woken::Work;
+            }
+            manual.busy -= 1;
+            if manual.busy == 0 {
+                self.clock.0.settled.notify_waiters();
+            }
+            due.map(|due| {
+                let key = (due.0, manual.next_sleeper);
+                manual.next_sleeper += 1;
+                let (fire, fired) = oneshot::channel();
+                manual.sleepers.insert(key, fire);
+                (key, fired)
+            })
+        };
+        let (key, mut fired) = sleeper.map_or((None, None), |(key, fired)| (Some(key), Some(fired)));
+        loop {
+            let time = async {
+                match &mut fired {
+                    Some(fired) => drop(fired.await),
+                    None => std::future::pending().await,
+                }
+            };
+            let stopped = tokio::select! {
+                () = self.signal.0.notify.notified() => false,
+                () = time => false,
+                _ = self.stop.changed() => true,
+            };
+            let Some(mut manual) = self.clock.lock() else { return Woken::Work };
+            let slept = key.is_some_and(|key| manual.sleepers.remove(&key).is_some());
+            // Who woke us has counted us: the timer if it is gone, the signal if it is pending; with both,
+            // once too often.
+            let by_time = key.is_some() && !slept;
+            let by_signal = self.signal.0.pending.swap(false, Ordering::SeqCst);
+            match (by_time, by_signal) {
+                (true, true) => manual.busy -= 1,
+                (true, false) | (false, true) => {}
+                (false, false) if stopped => manual.busy += 1,
+                (false, false) => {
+                    // A late notification of a signal that was already seen: sleep on.
+                    if let (Some(key), true) = (key, slept) {
+                        let (fire, again) = oneshot::channel();
+                        manual.sleepers.insert(key, fire);
+                        fired = Some(again);
+                    }
+                    continue;
+                }
+            }
+            return if stopped { Woken::Stop } else { Woken::Work };
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods)]
+fn system_now() -> Timestamp {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+#[allow(clippy::disallowed_methods)]
+async fn real_sleep(wait: Duration) {
+    tokio::time::sleep(wait).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::time::SECOND;
+    use std::sync::atomic::AtomicUsize;
+
+    #[tokio::test]
+    async fn timers_fire_in_order_and_their_work_settles() {
+        let clock = Clock::manual_at(Timestamp(0));
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        for seconds in [3, 1, 2, 9] {
+            let (clock_, seen) = (clock.clone(), seen.clone());
+            clock.spawn(async move {
+                clock_.sleep_until(Timestamp(seconds * SECOND)).await;
+                seen.lock().unwrap().push((seconds, clock_.now().0 / SECOND));
+                tokio::task::yield_now().await;
+                let later = clock_.now().plus(SECOND / 2);
+                clock_.sleep_until(later).await;
+                seen.lock().unwrap().push((seconds * 10, clock_.now().0));
+            });
+        }
+        assert_eq!(clock.advance_to(Timestamp(4 * SECOND)).await, Some(Timestamp(4 * SECOND)));
+        assert_eq!(*seen.lock().unwrap(), vec![(1, 1), (10, 1500), (2, 2), (20, 2500), (3, 3), (30, 3500)]);
+        assert_eq!(clock.advance_to(Timestamp(SECOND)).await, None);
+    }
+
+    #[tokio::test]
+    async fn a_signal_is_never_lost_and_its_work_is_waited_for() {
+        let clock = Clock::manual_at(Timestamp(0));
+        let signal = clock.signal();
+        let runs = Arc::new(AtomicUsize::new(0));
+        let counted = runs.clone();
+        clock.start_job(signal.clone(), |mut job| async move {
+            while job.wait(Some(Timestamp(60 * SECOND))).await == Woken::Work {
+                tokio::task::yield_now().await;
+                counted.fetch_add(1, Ordering::SeqCst);
+                if job.clock.now() >= Timestamp(60 * SECOND) {
+                    break;
+                }
+            }
+        });
+        for round in 1..50 {
+            signal.raise();
+            signal.raise();
+            clock.advance_to(Timestamp(round)).await;
+            assert_eq!(runs.load(Ordering::SeqCst), round as usize);
+        }
+        clock.advance_to(Timestamp(61 * SECOND)).await;
+        assert_eq!(runs.load(Ordering::SeqCst), 50);
+        assert!(clock.shut_down(Duration::from_secs(5)).await);
+    }
+
+    #[tokio::test]
+    async fn a_step_fires_what_it_passed_and_a_step_back_wakes_everybody() {
+        let clock = Clock::manual_at(Timestamp(100 * SECOND));
+        let woken = Arc::new(Mutex::new(Vec::new()));
+        let seen = woken.clone();
+        clock.start_job(clock.signal(), |mut job| async move {
+            while job.wait(Some(Timestamp(200 * SECOND))).await == Woken::Work {
+                let now = job.clock.now();
+                seen.lock().unwrap().push(now.0 / SECOND);
+                if now >= Timestamp(200 * SECOND) {
+                    break;
+                }
+            }
+        });
+        clock.advance_to(Timestamp(110 * SECOND)).await;
+        assert!(clock.step_to(Timestamp(50 * SECOND)));
+        assert_eq!(clock.advance_to(Timestamp(60 * SECOND)).await, Some(Timestamp(60 * SECOND)));
+        assert!(clock.step_to(Timestamp(500 * SECOND)));
+        assert_eq!(clock.advance_to(Timestamp(500 * SECOND)).await, Some(Timestamp(500 * SECOND)));
+        assert_eq!(
+            *woken.lock().unwrap(),
+            vec![50, 500],
+            "early after the step back, late after the step forward"
+        );
+        assert!(!Clock::real().step_to(Timestamp(0)));
+    }
+
+    #[tokio::test]
+    async fn a_job_that_waits_outside_is_woken_when_it_is_back() {
+        let clock = Clock::manual_with(Timestamp(0), Duration::ZERO);
+        let signal = clock.signal();
+        let (send, receive) = oneshot::channel::<()>();
+        let runs = Arc::new(AtomicUsize::new(0));
+        let counted = runs.clone();
+        let mut receive = Some(receive);
+        clock.start_job(signal.clone(), |mut job| async move {
+            while job.wait(None).await == Woken::Work {
+                counted.fetch_add(1, Ordering::SeqCst);
+                if let Some(receive) = receive.take() {
+                    drop(job.clock.outside(receive).await);
+                }
+            }
+        });
+        signal.raise();
+        clock.advance_to(Timestamp(1)).await;
+        signal.raise();
+        // It cannot look before the answer is here, and nobody waits for that.
+        assert_eq!(clock.advance_to(Timestamp(SECOND)).await, Some(Timestamp(SECOND)));
+        assert_eq!(runs.load(Ordering::SeqCst), 1);
+        drop(send);
+        tokio::task::yield_now().await;
+        clock.advance_to(Timestamp(2 * SECOND)).await;
+        assert_eq!(runs.load(Ordering::SeqCst), 2);
+    }
+
+    #[tokio::test]
+    async fn what_waits_outside_is_given_a_while_only() {
+        let clock = Clock::manual_at(Timestamp(0));
+        let inner = clock.clone();
+        clock.spawn(async move { inner.outside(std::future::pending::<()>()).await });
+        assert_eq!(clock.advance_to(Timestamp(SECOND)).await, Some(Timestamp(SECOND)));
+    }
+}

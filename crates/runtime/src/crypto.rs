@@ -1,0 +1,332 @@
+//! The installation's keys. The master key opens one row of the store, in which the roots lie of all other
+//! keys: those that hash what is only compared, those that seal what is used again, and the one that signs
+//! what leaves. So the master key can be changed although nobody has what was hashed.
+
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use ring::rand::{SecureRandom, SystemRandom};
+use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
+use ring::{aead, digest, hmac};
+
+use crate::files;
+
+type Bytes32 = [u8; 32];
+
+fn random() -> Result<Bytes32, String> {
+    let mut bytes = [0u8; 32];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| "the system gives no random bytes".to_owned())?;
+    Ok(bytes)
+}
+
+fn derive(from: &Bytes32, label: &str) -> hmac::Tag {
+    hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, from), label.as_bytes())
+}
+
+fn sealing_key(from: &Bytes32, label: &str) -> aead::LessSafeKey {
+    let key = aead::UnboundKey::new(&aead::AES_256_GCM, derive(from, label).as_ref());
+    aead::LessSafeKey::new(
+        key.unwrap_or_else(|_| unreachable!("an HMAC-SHA256 tag has the 32 bytes of an AES-256 key")),
+    )
+}
+
+fn seal_with(key: &aead::LessSafeKey, purpose: &str, secret: &[u8]) -> Result<String, String> {
+    let mut nonce = [0u8; 12];
+    SystemRandom::new().fill(&mut nonce).map_err(|_| "the system gives no random bytes".to_owned())?;
+    let mut sealed = secret.to_vec();
+    key.seal_in_place_append_tag(
+        aead::Nonce::assume_unique_for_key(nonce),
+        aead::Aad::from(purpose.as_bytes()),
+        &mut sealed,
+    )
+    .map_err(|_| "encryption failed".to_owned())?;
+    Ok(STANDARD_NO_PAD.encode([&nonce[..], &sealed].concat()))
+}
+
+fn open_with(key: &aead::LessSafeKey, purpose: &str, sealed: &str) -> Option<Vec<u8>> {
+    let bytes = STANDARD_NO_PAD.decode(sealed).ok()?;
+    let (nonce, body) = bytes.split_at_checked(12)?;
+    let nonce = aead::Nonce::try_assume_unique_for_key(nonce).ok()?;
+    let mut body = body.to_vec();
+    key.open_in_place(nonce, aead::Aad::from(purpose.as_bytes()), &mut body).ok().map(|open| open.to_vec())
+}
+
+/// The key that the operator guards.
+#[derive(Clone)]
+pub struct MasterKey(Bytes32);
+
+impl std::fmt::Debug for MasterKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("MasterKey(***)")
+    }
+}
+
+impl MasterKey {
+    /// A new one.
+    ///
+    /// # Errors
+    /// When the system gives no random bytes.
+    pub fn random() -> Result<Self, String> {
+        random().map(Self)
+    }
+
+    /// Reads the key of `file`, or makes one there (mode 0600) at the first start.
+    pub fn open(file: &Path) -> Result<Self, String> {
+        let text = read_or_create(file, || Ok(Self::random()?.text()))?;
+        Self::parse(&text).ok_or_else(|| format!("{}: not a master key (32 bytes in base64)", file.display()))
+    }
+
+    /// Reads a key from its text form, 32 bytes in base64.
+    pub fn parse(text: &str) -> Option<Self> {
+        STANDARD_NO_PAD.decode(text.trim().trim_end_matches('=')).ok()?.try_into().ok().map(Self)
+    }
+
+    /// Its text form.
+    pub fn text(&self) -> String {
+        STANDARD_NO_PAD.encode(self.0)
+    }
+
+    /// A value that tells whether a store was made with this key, without telling the key.
+    pub fn check(&self) -> String {
+        format!("2:{}", hex(derive(&self.0, "check-2").as_ref()))
+    }
+
+    /// The same in a store whose other keys still derive from the master key itself.
+    pub fn early_check(&self) -> String {
+        hex(derive(&self.0, "check").as_ref())
+    }
+
+    /// The roots as the store keeps them.
+    ///
+    /// # Errors
+    /// When the system gives no random bytes.
+    pub fn wrap(&self, roots: &Roots) -> Result<String, String> {
+        seal_with(
+            &sealing_key(&self.0, "wrap"),
+            "data-keys",
+            &[roots.hashing, roots.sealing, roots.witness].concat(),
+        )
+    }
+
+    /// The roots again; `None` when another key wrapped them.
+    pub fn unwrap(&self, wrapped: &str) -> Option<Roots> {
+        let open = open_with(&sealing_key(&self.0, "wrap"), "data-keys", wrapped)?;
+        let root = |at: usize| open.get(at * 32..(at + 1) * 32)?.try_into().ok();
+        (open.len() == 96)
+            .then(|| Some(Roots { hashing: root(0)?, sealing: root(1)?, witness: root(2)? }))
+            .flatten()
+    }
+}
+
+/// What all other keys derive from.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Roots {
+    /// Of what is only compared: API keys, numbers of people who were erased. It stays for good, for nobody
+    /// has what was hashed.
+    hashing: Bytes32,
+    /// Of secrets, links, cursors, and the seals of the decision log.
+    sealing: Bytes32,
+    /// Of the key that signs exports and heads.
+    witness: Bytes32,
+}
+
+impl Roots {
+    /// New ones.
+    ///
+    /// # Errors
+    /// When the system gives no random bytes.
+    pub fn random() -> Result<Self, String> {
+        Ok(Self { hashing: random()?, sealing: random()?, witness: random()? })
+    }
+
+    /// Those of a store in which every key derives from the master key itself.
+    pub fn early(master: &MasterKey) -> Self {
+        Self { hashing: master.0, sealing: master.0, witness: master.0 }
+    }
+
+    /// Those after a change of the master key: what can be sealed anew is. With `new_witness`, files are
+    /// signed with another key from then on.
+    ///
+    /// # Errors
+    /// When the system gives no random bytes.
+    pub fn renewed(&self, new_witness: bool) -> Result<Self, String> {
+        let witness = if new_witness { random()? } else { self.witness };
+        Ok(Self { hashing: self.hashing, sealing: random()?, witness })
+    }
+}
+
+/// The keys of a running service.
+pub struct Keyring {
+    hashing: hmac::Key,
+    marks: hmac::Key,
+    signing: hmac::Key,
+    sealing: aead::LessSafeKey,
+    witness: Ed25519KeyPair,
+}
+
+impl Keyring {
+    /// Derives the keys.
+    pub fn of(roots: &Roots) -> Self {
+        let mac =
+            |root: &Bytes32, label: &str| hmac::Key::new(hmac::HMAC_SHA256, derive(root, label).as_ref());
+        let witness = Ed25519KeyPair::from_seed_unchecked(derive(&roots.witness, "witness").as_ref());
+        Self {
+            hashing: mac(&roots.hashing, "hash"),
+            marks: mac(&roots.hashing, "marks"),
+            signing: mac(&roots.sealing, "sign"),
+            sealing: sealing_key(&roots.sealing, "seal"),
+            witness: witness
+                .unwrap_or_else(|_| unreachable!("an HMAC-SHA256 tag has the 32 bytes of an Ed25519 seed")),
+        }
+    }
+
+    /// Derives the keys from one root.
+    pub fn new(root: &[u8; 32]) -> Self {
+        Self::of(&Roots::early(&MasterKey(*root)))
+    }
+
+    /// The same from its text form, 32 bytes in base64.
+    pub fn parse(text: &str) -> Option<Self> {
+        MasterKey::parse(text).map(|key| Self::of(&Roots::early(&key)))
+    }
+
+    /// Keyed hash of a line in the file of marks, as lower-case hex.
+    pub fn mark(&self, line: &str) -> String {
+        hex(hmac::sign(&self.marks, line.as_bytes()).as_ref())
+    }
+
+    /// Keyed hash of a secret that is only ever compared, as lower-case hex.
+    pub fn hash(&self, secret: &str) -> String {
+        hex(hmac::sign(&self.hashing, secret.as_bytes()).as_ref())
+    }
+
+    /// Keyed hash of a phone number, for lists that outlive an erasure of the person.
+    pub fn hash_phone(&self, phone: &domain::phone::Phone) -> String {
+        self.hash(&format!("phone:{phone}"))
+    }
+
+    /// Signs text that leaves the service and comes back (cursors, links), as URL-safe text.
+    pub fn sign(&self, text: &str) -> String {
+        URL_SAFE_NO_PAD.encode(&hmac::sign(&self.signing, text.as_bytes()).as_ref()[..16])
+    }
+
+    /// Whether a signature is ours.
+    pub fn verify(&self, text: &str, signature: &str) -> bool {
+        let ours = self.sign(text);
+        same(ours.as_bytes(), signature.as_bytes())
+    }
+
+    /// Signs text for others, who check it with [`Keyring::public_key`]: Ed25519, URL-safe base64.
+    pub fn witness(&self, text: &str) -> String {
+        URL_SAFE_NO_PAD.encode(self.witness.sign(text.as_bytes()))
+    }
+
+    /// The public half of the key of [`Keyring::witness`], URL-safe base64.
+    pub fn public_key(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.witness.public_key())
+    }
+
+    /// Encrypts a secret that has to be used again; `purpose` binds it to its place.
+    pub fn seal(&self, purpose: &str, secret: &str) -> Result<String, String> {
+        seal_with(&self.sealing, purpose, secret.as_bytes())
+    }
+
+    /// Decrypts what [`Keyring::seal`] made for the same purpose.
+    pub fn open_sealed(&self, purpose: &str, sealed: &str) -> Option<String> {
+        open_with(&self.sealing, purpose, sealed).and_then(|open| String::from_utf8(open).ok())
+    }
+}
+
+/// Whether a signature of [`Keyring::witness`] belongs to this text and public key.
+pub fn witnessed(public_key: &str, text: &str, signature: &str) -> bool {
+    let (Ok(key), Ok(signature)) = (URL_SAFE_NO_PAD.decode(public_key), URL_SAFE_NO_PAD.decode(signature))
+    else {
+        return false;
+    };
+    UnparsedPublicKey::new(&ED25519, key).verify(text.as_bytes(), &signature).is_ok()
+}
+
+/// The text of a secret file, which is made (mode 0600) when missing.
+pub fn read_or_create(file: &Path, make: impl FnOnce() -> Result<String, String>) -> Result<String, String> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => return Ok(text.trim().to_owned()),
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => {}
+        Err(why) => return Err(format!("{}: {why}", file.display())),
+    }
+    let text = make()?;
+    files::create(file, format!("{text}\n").as_bytes())
+        .map_err(|why| format!("{}: {why}", file.display()))?;
+    Ok(text)
+}
+
+/// SHA-256 as lower-case hex.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(digest::digest(&digest::SHA256, bytes).as_ref())
+}
+
+/// SHA-256 of parts as if they were one, as lower-case hex.
+pub fn sha256_of(parts: &[&[u8]]) -> String {
+    let mut context = digest::Context::new(&digest::SHA256);
+    parts.iter().for_each(|part| context.update(part));
+    hex(context.finish().as_ref())
+}
+
+/// Lower-case hex.
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut out = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        out.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        out.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    out
+}
+
+/// Compares two secrets in a time that does not tell where they differ.
+pub fn same(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roots_open_with_their_master_key_only_and_outlive_it() {
+        let (one, other) = (MasterKey::random().unwrap(), MasterKey::random().unwrap());
+        let roots = Roots::random().unwrap();
+        let wrapped = one.wrap(&roots).unwrap();
+        assert!(one.unwrap(&wrapped) == Some(roots.clone()) && other.unwrap(&wrapped).is_none());
+        assert_ne!((one.check(), one.early_check()), (other.check(), other.early_check()));
+        let (before, after, anew) = (
+            Keyring::of(&roots),
+            Keyring::of(&roots.renewed(false).unwrap()),
+            Keyring::of(&roots.renewed(true).unwrap()),
+        );
+        assert_eq!((before.hash("key"), before.public_key()), (after.hash("key"), after.public_key()));
+        assert_ne!((before.sign("text"), before.public_key()), (after.sign("text"), anew.public_key()));
+        assert_eq!(after.open_sealed("place", &before.seal("place", "secret").unwrap()), None);
+        assert_eq!(format!("{one:?}"), "MasterKey(***)");
+    }
+
+    #[test]
+    fn witnessed_texts_are_known_by_the_public_key() {
+        let keys = Keyring::new(&[7; 32]);
+        let signature = keys.witness("text");
+        assert!(witnessed(&keys.public_key(), "text", &signature));
+        assert!(!witnessed(&keys.public_key(), "texts", &signature));
+        assert!(!witnessed(&Keyring::new(&[8; 32]).public_key(), "text", &signature));
+        assert!(!witnessed("!", "text", "?"));
+    }
+
+    #[test]
+    fn sealed_secrets_open_only_in_their_place() {
+        let keys = Keyring::new(&[7; 32]);
+        let sealed = keys.seal("webhook:whe_1", "whsec_x").unwrap();
+        assert_eq!(keys.open_sealed("webhook:whe_1", &sealed).as_deref(), Some("whsec_x"));
+        assert_eq!(keys.open_sealed("webhook:whe_2", &sealed), None);
+        assert_eq!(Keyring::new(&[8; 32]).open_sealed("webhook:whe_1", &sealed), None);
+        assert_eq!(keys.open_sealed("webhook:whe_1", "short"), None);
+    }
+}

@@ -1,0 +1,9 @@
+//! What the rooms above share: the clock, new ids, secrets, logs, figures, and files of the data folder.
+
+pub mod clock;
+pub mod crypto;
+pub mod files;
+pub mod ids;
+pub mod logs;
+pub mod mark_file;
+pub mod metrics;

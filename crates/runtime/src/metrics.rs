@@ -1,0 +1,205 @@
+//! Figures for `/metrics`.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use domain::call::TurnLatency;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{
+    DescriptorEncoder, EncodeLabelSet, EncodeLabelValue, EncodeMetric, LabelSetEncoder,
+};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+/// Labels of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RequestLabels {
+    method: &'static str,
+    route: &'static str,
+    status: u16,
+}
+
+/// Labels of a route.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RouteLabels {
+    method: &'static str,
+    route: &'static str,
+}
+
+fn label(
+    encoder: &mut LabelSetEncoder<'_>,
+    name: &str,
+    value: impl EncodeLabelValue,
+) -> Result<(), std::fmt::Error> {
+    let mut label = encoder.encode_label();
+    let mut key = label.encode_label_key()?;
+    key.write_str(name)?;
+    let mut out = key.encode_label_value()?;
+    value.encode(&mut out)?;
+    out.finish()
+}
+
+impl EncodeLabelSet for RequestLabels {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> Result<(), std::fmt::Error> {
+        label(encoder, "method", self.method)?;
+        label(encoder, "route", self.route)?;
+        label(encoder, "status", u32::from(self.status))
+    }
+}
+
+impl EncodeLabelSet for RouteLabels {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> Result<(), std::fmt::Error> {
+        label(encoder, "method", self.method)?;
+        label(encoder, "route", self.route)
+    }
+}
+
+/// All figures of the process.
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
+    /// Invalid keys that were presented.
+    pub invalid_keys: Counter,
+    /// HTTP connections that are open.
+    pub connections: Gauge,
+    /// HTTP connections that were closed at once, since there were too many.
+    pub connections_refused: Counter,
+    /// Bytes of bodies that are in work.
+    pub bodies: Gauge,
+    turns: Family<StageLabel, Histogram, fn() -> Histogram>,
+}
+
+/// Label of a stage of an answer on a call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct StageLabel(&'static str);
+
+impl EncodeLabelSet for StageLabel {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> Result<(), std::fmt::Error> {
+        label(encoder, "stage", self.0)
+    }
+}
+
+/// How much is under way in the process: what only ever grows is a leak.
+#[derive(Debug)]
+struct Running;
+
+impl Collector for Running {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        // Read outside a runtime, there is nothing to count.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return Ok(()) };
+        let tasks = ConstGauge::new(i64::try_from(runtime.metrics().num_alive_tasks()).unwrap_or(i64::MAX));
+        tasks.encode(encoder.encode_descriptor(
+            "tasks",
+            "Tasks that are alive",
+            None,
+            tasks.metric_type(),
+        )?)?;
+        let Some(heap) = HEAP.get() else { return Ok(()) };
+        let heap = ConstGauge::new(i64::try_from(heap()).unwrap_or(i64::MAX));
+        heap.encode(encoder.encode_descriptor(
+            "heap_bytes",
+            "Bytes that are allocated",
+            None,
+            heap.metric_type(),
+        )?)
+    }
+}
+
+/// Counts the bytes that are allocated, in a program whose allocator does.
+static HEAP: std::sync::OnceLock<fn() -> usize> = std::sync::OnceLock::new();
+
+/// Shows the bytes that are allocated among the figures, for a program whose allocator counts them. Only the
+/// first of several is asked.
+pub fn count_heap(allocated: fn() -> usize) {
+    let _ = HEAP.set(allocated);
+}
+
+fn turn_seconds() -> Histogram {
+    Histogram::new([0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0])
+}
+
+fn request_seconds() -> Histogram {
+    Histogram::new([0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0])
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Metrics {
+    /// Registers the figures of requests and calls. The store and the other rooms add their own to
+    /// [`Metrics::registry`].
+    pub fn new() -> Self {
+        let mut registry = Registry::with_prefix("dastak");
+        let requests = Family::<RequestLabels, Counter>::default();
+        let seconds =
+            Family::<RouteLabels, Histogram, fn() -> Histogram>::new_with_constructor(request_seconds);
+        let invalid_keys = Counter::default();
+        let (connections, connections_refused, bodies) =
+            (Gauge::default(), Counter::default(), Gauge::default());
+        registry.register("http_requests", "Requests by route and status", requests.clone());
+        registry.register(
+            "http_request_seconds",
+            "Time from the last byte of the request to the first of the answer",
+            seconds.clone(),
+        );
+        registry.register("http_connections", "Connections that are open", connections.clone());
+        registry.register(
+            "http_connections_refused",
+            "Connections that were closed at once: too many",
+            connections_refused.clone(),
+        );
+        registry.register("http_bodies_bytes", "Bytes of request bodies in work", bodies.clone());
+        registry.register("invalid_keys", "Requests with an invalid API key", invalid_keys.clone());
+        let turns = Family::<StageLabel, Histogram, fn() -> Histogram>::new_with_constructor(turn_seconds);
+        registry.register(
+            "turn_seconds",
+            "Time from the end of the customer's speech to a stage of the answer",
+            turns.clone(),
+        );
+        registry.register_collector(Box::new(Running));
+        Self { registry, requests, seconds, invalid_keys, connections, connections_refused, bodies, turns }
+    }
+
+    /// Adds figures of a part of the service; called while it is put together.
+    pub fn registry(&mut self) -> &mut Registry {
+        &mut self.registry
+    }
+
+    /// Counts one request.
+    pub fn request(&self, method: &'static str, route: &'static str, status: u16, took: Duration) {
+        self.requests.get_or_create(&RequestLabels { method, route, status }).inc();
+        self.seconds.get_or_create(&RouteLabels { method, route }).observe(took.as_secs_f64());
+    }
+
+    /// Takes down where the time of an answer on a call went.
+    pub fn turn_answered(&self, latency: &TurnLatency) {
+        let stages = [
+            ("endpoint", Some(latency.endpoint_ms)),
+            ("transcript", latency.transcript_ms),
+            ("first_token", latency.first_token_ms),
+            ("first_audio", latency.first_audio_ms),
+            ("first_packet", latency.first_packet_ms),
+        ];
+        for (stage, ms) in stages {
+            if let Some(ms) = ms {
+                self.turns.get_or_create(&StageLabel(stage)).observe(ms as f64 / 1000.0);
+            }
+        }
+    }
+
+    /// The text that Prometheus reads.
+    pub fn render(&self) -> String {
+        let mut out = String::new();
+        if prometheus_client::encoding::text::encode(&mut out, &self.registry).is_err() {
+            let _ = writeln!(out, "# could not be written");
+        }
+        out
+    }
+}

@@ -1,0 +1,84 @@
+//! How a leg ends: the BYE, what it has to wait for, and what is waited for after it.
+
+use tokio::time::Instant;
+
+use super::net::REQUEST_LIMIT;
+
+/// The end of a leg, as far as it has come.
+#[derive(Debug, Default)]
+pub(super) struct Goodbye {
+    /// Whether this side sent the INVITE.
+    caller: bool,
+    /// The owner of the leg knows that it is over.
+    told: bool,
+    /// Until when the ACK of our 2xx must come.
+    ack_by: Option<Instant>,
+    /// A BYE that waits for the ACK.
+    owed: bool,
+    /// Until when the answer to our BYE is waited for.
+    leave_by: Option<Instant>,
+}
+
+impl Goodbye {
+    /// This side sent the INVITE.
+    pub fn as_caller(&mut self) {
+        self.caller = true;
+    }
+
+    /// Our 2xx is on its way: its ACK must come.
+    pub fn await_ack(&mut self, now: Instant) {
+        self.ack_by = Some(now + REQUEST_LIMIT);
+    }
+
+    /// The ACK has come, or has not come in time. True if a BYE waited for it, which is sent now.
+    pub fn ack_is_settled(&mut self) -> bool {
+        self.ack_by = None;
+        std::mem::take(&mut self.owed)
+    }
+
+    /// When the ACK must have come.
+    pub fn ack_by(&self) -> Option<Instant> {
+        self.ack_by
+    }
+
+    /// Ends an answered call. True if the BYE is sent now: whoever was called may not end a call before its
+    /// answer is acknowledged (RFC 3261 section 15).
+    pub fn begin(&mut self, now: Instant) -> bool {
+        if self.begun() || self.told {
+            return false;
+        }
+        self.leave_by = Some(now + 2 * REQUEST_LIMIT);
+        self.owed = !self.caller && self.ack_by.is_some();
+        !self.owed
+    }
+
+    /// Whether the answer to our BYE is waited for.
+    pub fn begun(&self) -> bool {
+        self.leave_by.is_some()
+    }
+
+    /// The owner is told that the leg is over; false if it was told before.
+    pub fn tell(&mut self) -> bool {
+        !std::mem::replace(&mut self.told, true)
+    }
+
+    /// Whether the leg is over for its owner.
+    pub fn told(&self) -> bool {
+        self.told
+    }
+
+    /// Whether nothing is left to wait for: the owner knows, and no BYE of ours is under way.
+    pub fn complete(&self) -> bool {
+        self.told && !self.begun()
+    }
+
+    /// Whether the answer to our BYE was waited for long enough.
+    pub fn given_up(&self, now: Instant) -> bool {
+        self.leave_by.is_some_and(|by| by <= now)
+    }
+
+    /// When to look again.
+    pub fn due(&self) -> Option<Instant> {
+        self.ack_by.into_iter().chain(self.leave_by).min()
+    }
+}

@@ -1,0 +1,419 @@
+//! The customer's side: speech, words, interruptions, keys, wishes, machines.
+
+use domain::call::{EndCause, Fact};
+use domain::conversation::{Input, Phrases, Role};
+use domain::ports::{Heard, ProviderError};
+use domain::speech;
+
+use super::Call;
+use super::barge_in;
+use super::keys::Keyed;
+use super::machine::AnsweredBy;
+use super::phase::{BeepWait, Phase};
+use super::turn::Standing;
+use crate::ear::{Event, Pause};
+use crate::order::Amd;
+use crate::speaking::Kind;
+
+/// No packet for this long ends the call, milliseconds.
+const STARVED_MS: u32 = 20_000;
+/// A machine may still give itself away this long after the answer, milliseconds.
+const MACHINE_WITHIN_MS: u64 = 30_000;
+
+impl Call {
+    pub(super) fn event(&mut self, event: Event) {
+        match event {
+            Event::Began(at) => self.began(at),
+            Event::Paused(pause) => self.paused(pause),
+            Event::Long(pause) => self.long(pause),
+            Event::Digit(key) => self.digit(key),
+            Event::Beep => self.beep(),
+            Event::Starved(ms) if ms < STARVED_MS => {}
+            // Somebody who was there and went silent has gone; a line that never carried sound is our failure.
+            Event::Starved(_) if self.ear.heard() => self.peer_gone(EndCause::CallerHangup),
+            Event::Starved(_) => self.peer_gone(EndCause::Error),
+            Event::Time => self.timers(),
+            Event::Closed => self.peer_gone(EndCause::CallerHangup),
+        }
+    }
+
+    // --- speech
+
+    fn began(&mut self, at: u64) {
+        if self.clock.held() {
+            return;
+        }
+        self.customer.begin(at);
+        if let Some(greeting) = self.phase.greeting() {
+            greeting.began(self.clock.since_answer(at));
+        }
+        self.machine_speaks();
+        self.fall_silent();
+    }
+
+    /// Falls silent while the customer speaks, until it is known whether they mean it.
+    pub(super) fn fall_silent(&mut self) {
+        let about_to_speak = !self.voice.silent() || self.waits.model_talks();
+        if self.barge_in.may_begin() && about_to_speak && self.can_interrupt() {
+            self.barge_in.begin(self.left_ms());
+            self.voice.pause();
+        }
+    }
+
+    /// What is left to say, milliseconds; what is not sound yet counts as long.
+    fn left_ms(&self) -> u64 {
+        let all_made = self.voice.all_made() && !self.waits.model_talks();
+        if all_made { self.voice.left_ms() } else { u64::MAX }
+    }
+
+    fn paused(&mut self, pause: Pause) {
+        self.barge_in.noise_over();
+        self.customer.pause(pause.began, pause.ended, pause.voiced_ms, pause.asked);
+        if let Some(greeting) = self.phase.greeting() {
+            greeting.paused(self.clock.since_answer(pause.ended), pause.asked);
+        }
+        self.machine_speaks();
+        self.look();
+    }
+
+    /// A machine that speaks has not beeped yet.
+    fn machine_speaks(&mut self) {
+        let now = self.now();
+        if let Some(wait) = self.phase.beep_wait() {
+            wait.speaks(now);
+        }
+    }
+
+    fn long(&mut self, pause: Pause) {
+        if pause.asked {
+            self.customer.owe();
+        }
+        if let Some(greeting) = self.phase.greeting() {
+            greeting.long(pause.syllables, pause.asked);
+        }
+        self.look();
+    }
+
+    // --- words
+
+    pub(super) fn heard(&mut self, heard: Result<Heard, ProviderError>) {
+        match heard {
+            Ok(Heard::Partial(text)) => self.partial(&text),
+            Ok(Heard::Turn(text)) => {
+                self.recognition.worked();
+                self.words(&text);
+            }
+            Err(error) => self.deaf(&error),
+        }
+    }
+
+    /// The recogniser failed. The words that it owed are lost; another is opened, and after too many failures
+    /// the call cannot go on.
+    fn deaf(&mut self, error: &ProviderError) {
+        tracing::warn!(%error, "the recogniser failed");
+        self.customer.forgive_words();
+        if self.recognition.failed() {
+            return;
+        }
+        if !self.voice.heard() {
+            self.over = Some(Fact::AgentFailed);
+        } else if !self.ending() {
+            let trouble = Phrases::of(&self.order.language).trouble;
+            self.end_after_words(Fact::Ended(EndCause::Error), Some("error".into()));
+            self.cut_short();
+            self.say(Kind::Beside, &trouble);
+        }
+    }
+
+    fn partial(&mut self, text: &str) {
+        if let Some(greeting) = self.phase.greeting() {
+            greeting.heard(text, false);
+        }
+        if self.may_be_machine() && speech::voicemail(text) {
+            return self.machine(false);
+        }
+        if self.barge_in.active() && !speech::backchannel(text, &self.order.language) {
+            self.interrupt();
+        }
+        self.look();
+    }
+
+    fn words(&mut self, text: &str) {
+        let now = self.now();
+        self.customer.heard(text, now);
+        if let Some(greeting) = self.phase.greeting() {
+            greeting.heard(text, true);
+        }
+        if self.note_opt_out() {
+            return self.say_not_again();
+        }
+        if self.may_be_machine() && speech::voicemail(&self.customer.words()) {
+            return self.machine(false);
+        }
+        if self.customer.has_words() {
+            self.barge_in.noise_over();
+            self.floor.understood();
+        } else if self.customer.speaking() && !self.customer.words_owed() {
+            // Twelve seconds of it and not one word: a television, or music.
+            self.barge_in.is_noise();
+            self.go_on();
+        }
+        if self.barge_in.active() && self.customer.has_words() && !self.only_listening() {
+            self.interrupt();
+        }
+        self.look();
+    }
+
+    /// Whether what was said while the agent spoke is only a sign of listening.
+    fn only_listening(&self) -> bool {
+        let left_ms = self.barge_in.left_ms().unwrap_or_else(|| self.left_ms());
+        !barge_in::answers(left_ms, self.floor.expects_short_answer())
+            && speech::backchannel(&self.customer.words(), &self.order.language)
+    }
+
+    /// Goes on speaking where it fell silent.
+    fn go_on(&mut self) {
+        if self.barge_in.end() {
+            self.resume();
+        }
+    }
+
+    /// The customer means it: what was not heard was not said.
+    fn interrupt(&mut self) {
+        self.barge_in.end();
+        self.cut_short();
+        self.resume();
+    }
+
+    /// Stops speaking for good. If somebody has interrupted, the interpreter learns what was heard. At the end
+    /// of the call the end has begun before this, so nothing reaches the interpreter, and what the flow held
+    /// back is dropped.
+    pub(super) fn cut_short(&mut self) {
+        let cut = self.voice.cut_off(self.now());
+        if self.clock.held() {
+            self.voice.pause();
+        }
+        let (mut written, mut heard, mut forming) = (0, Vec::new(), None);
+        for spoken in cut {
+            match spoken.kind {
+                Kind::Written => {
+                    written += 1;
+                    if !spoken.heard.is_empty() {
+                        heard.push(spoken.heard.clone());
+                    }
+                }
+                Kind::Forming => forming = forming.or_else(|| Some(spoken.heard.clone())),
+                Kind::Beside => {}
+            }
+            self.transcript.agent(spoken);
+        }
+        if written > 0 {
+            self.step(Input::CutOff { turns: written, heard: heard.join(" ") });
+        }
+        if self.waits.cut_off_model()
+            && let Some(text) = forming
+        {
+            self.step(Input::Noted { role: Role::Agent, text });
+        }
+    }
+
+    // --- turns
+
+    /// Looks at where the customer's turn, or the greeting, stands.
+    pub(super) fn look(&mut self) {
+        if self.over.is_some() || self.clock.held() {
+            return;
+        }
+        match &self.phase {
+            Phase::Greeting(_) => self.look_at_greeting(false),
+            Phase::Talking => self.look_at_turn(),
+            Phase::Machine(_) => drop(self.customer.end()),
+            Phase::Ending(_) => {}
+        }
+    }
+
+    /// Where the customer's turn stands.
+    pub(super) fn standing(&self, now: u64) -> Standing {
+        self.customer.standing(now, self.floor.expected(), &self.order.language)
+    }
+
+    fn look_at_turn(&mut self) {
+        let now = self.now();
+        match self.standing(now) {
+            Standing::None | Standing::Open(_) => {}
+            Standing::Wordless => self.wordless(now),
+            Standing::Over => {
+                // Words that come late, without speech of their own, are the same while the agent speaks.
+                let meanwhile = self.barge_in.active() || (self.customer.is_late() && !self.voice.silent());
+                if meanwhile && self.only_listening() {
+                    self.customer.end();
+                    self.floor.restart_silence(now);
+                    return self.go_on();
+                }
+                let speaks_on = !self.order.interruptible && !self.voice.silent();
+                if !speaks_on {
+                    self.turn_over(now);
+                }
+            }
+        }
+    }
+
+    fn wordless(&mut self, now: u64) {
+        let turn = self.customer.end();
+        self.floor.restart_silence(now);
+        let spoke_on = self.barge_in.active();
+        self.go_on();
+        if let Some(request) = self.waits.take_abandoned() {
+            return self.step(Input::ModelFailed { request });
+        }
+        if !spoke_on && self.voice.silent() && self.floor.not_understood(turn.voiced_ms) {
+            self.say(Kind::Beside, self.phrases.not_heard);
+        }
+    }
+
+    fn turn_over(&mut self, now: u64) {
+        self.barge_in.end();
+        if self.can_interrupt() && (!self.voice.silent() || self.waits.model_talks()) {
+            self.cut_short();
+        }
+        self.resume();
+        self.waits.take_abandoned();
+        let turn = self.customer.end();
+        self.transcript.customer(turn.words.clone(), turn.began, turn.ended);
+        self.floor.restart_silence(now);
+        self.floor.take();
+        self.waits.refill();
+        self.reactions.begin(turn.ended, Some(turn.words_at), now);
+        self.keys.clear();
+        self.step(Input::Heard { text: turn.words });
+    }
+
+    // --- wishes
+
+    /// Takes down the wish not to be called again; true if it was said just now.
+    pub(super) fn note_opt_out(&mut self) -> bool {
+        let said = !self.opted_out && speech::opt_out(&self.customer.words(), &self.order.language);
+        if said {
+            self.opted_out = true;
+            self.outcome = Some("opted_out".into());
+            self.services.fact(Fact::OptOutSaid);
+        }
+        said
+    }
+
+    fn say_not_again(&mut self) {
+        self.barge_in.end();
+        if self.ending() {
+            return;
+        }
+        // The disposition is the customer's own, and stands whoever hangs up.
+        self.end_after_words(Fact::Ended(EndCause::AgentEnded), None);
+        self.cut_short();
+        self.keep_words();
+        self.waits.give_up();
+        self.ear.greeting(false);
+        self.say(Kind::Beside, self.phrases.not_again);
+    }
+
+    // --- keys
+
+    fn digit(&mut self, key: char) {
+        if !matches!(self.phase, Phase::Talking) || self.clock.held() {
+            return;
+        }
+        let now = self.now();
+        self.floor.restart_silence(now);
+        if self.can_interrupt() && !self.voice.silent() {
+            self.interrupt();
+        }
+        if self.floor.expected().is_some() {
+            if key == '#' {
+                self.keys_are_a_turn();
+            } else {
+                self.keys.press(key, now);
+            }
+        }
+        self.keys.stop_waiting();
+        self.step(Input::Digit { key });
+    }
+
+    /// The keys that were pressed so far are a turn.
+    pub(super) fn keys_are_a_turn(&mut self) {
+        let now = self.now();
+        if let Some(Keyed { keys, began, ended }) = self.keys.take(now) {
+            self.reactions.begin(ended, None, now);
+            self.transcript.customer(keys, began, ended);
+            self.waits.refill();
+        }
+    }
+
+    // --- machines
+
+    fn may_be_machine(&self) -> bool {
+        self.order.amd != Amd::Off
+            && matches!(self.phase, Phase::Greeting(_) | Phase::Talking)
+            && self.clock.age() < MACHINE_WITHIN_MS
+    }
+
+    fn beep(&mut self) {
+        let now = self.now();
+        if let Some(wait) = self.phase.beep_wait() {
+            wait.beeped(now);
+        } else {
+            self.look_at_greeting(true);
+        }
+    }
+
+    /// Looks at who answered, while that is not known; `beeped`: a beep sounds now.
+    fn look_at_greeting(&mut self, beeped: bool) {
+        let age = self.clock.age();
+        match self.phase.greeting().and_then(|greeting| greeting.answered_by(age, beeped)) {
+            None => {}
+            Some(AnsweredBy::Machine) => self.machine(beeped),
+            Some(AnsweredBy::Person) => self.person(),
+        }
+    }
+
+    /// A person answered: the agent speaks.
+    fn person(&mut self) {
+        self.phase = Phase::Talking;
+        self.ear.greeting(false);
+        self.floor.restart_silence(self.now());
+        let goes_on = self.customer.speaking();
+        let said = self.customer.has_words() && !goes_on;
+        let turn = self.customer.end();
+        if said {
+            self.transcript.customer(turn.words.clone(), turn.began, turn.ended);
+            self.step(Input::Heard { text: turn.words });
+        }
+        self.step(Input::Started);
+    }
+
+    /// A machine answered: the call ends, or its beep is waited for.
+    fn machine(&mut self, beeped: bool) {
+        let now = self.now();
+        self.ear.greeting(false);
+        self.barge_in.end();
+        match self.order.amd {
+            Amd::LeaveMessage(_) => {
+                let mut wait = BeepWait::new(now);
+                if beeped {
+                    wait.beeped(now);
+                }
+                self.phase = Phase::Machine(wait);
+            }
+            Amd::Off | Amd::HangUp => self.over = Some(Fact::Voicemail),
+        }
+        self.cut_short();
+        self.waits.give_up();
+        self.floor.take();
+        self.keep_words();
+    }
+
+    /// Leaves the message of the order on the machine, and ends the call.
+    pub(super) fn leave_message(&mut self) {
+        let Amd::LeaveMessage(text) = self.order.amd.clone() else { return };
+        self.end_with(Fact::Voicemail);
+        self.say(Kind::Beside, &text);
+    }
+}

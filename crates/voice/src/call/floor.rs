@@ -1,0 +1,93 @@
+//! The floor: whether it is the customer's turn to speak, what answer is awaited, and for how long nobody has
+//! spoken.
+
+use std::time::Duration;
+
+use domain::conversation::{Expected, FieldKind};
+
+use super::clock::millis;
+
+/// Voiced sound without a word that is taken for speech that was not understood, milliseconds.
+const SPEECH_MS: u32 = 600;
+/// How many times in a row the customer is asked to say it again.
+const MOST_UNHEARD: u32 = 2;
+
+/// Who has the floor. Times are of the line.
+pub(crate) struct Floor {
+    expected: Option<Expected>,
+    silence_ms: u64,
+    quiet: bool,
+    quiet_since: u64,
+    unheard_in_a_row: u32,
+}
+
+impl Floor {
+    /// Nothing is expected of the customer yet. After `silence` without a word they are asked whether they are
+    /// there.
+    pub fn new(silence: Duration, now: u64) -> Self {
+        Self {
+            expected: None,
+            silence_ms: millis(silence),
+            quiet: false,
+            quiet_since: now,
+            unheard_in_a_row: 0,
+        }
+    }
+
+    /// The interpreter awaits this answer.
+    pub fn give(&mut self, expected: Expected) {
+        self.expected = Some(expected);
+    }
+
+    /// No answer is awaited.
+    pub fn take(&mut self) {
+        self.expected = None;
+    }
+
+    /// The answer that is awaited.
+    pub fn expected(&self) -> Option<&Expected> {
+        self.expected.as_ref()
+    }
+
+    /// Whether a short answer is awaited: yes, no, or one of a list.
+    pub fn expects_short_answer(&self) -> bool {
+        let kind = self.expected().map(|expected| expected.kind);
+        matches!(kind, Some(FieldKind::Boolean | FieldKind::Choice))
+    }
+
+    /// Notes whether it is the customer's turn and nobody speaks.
+    pub fn set_quiet(&mut self, quiet: bool, now: u64) {
+        if !(quiet && self.quiet) {
+            self.quiet_since = now;
+        }
+        self.quiet = quiet;
+    }
+
+    /// Something happened: the silence counts from now.
+    pub fn restart_silence(&mut self, now: u64) {
+        self.quiet_since = now;
+    }
+
+    /// When the customer has been silent for too long.
+    pub fn due(&self) -> u64 {
+        self.quiet_since + self.silence_ms
+    }
+
+    /// Moves the silence on by what a hold took.
+    pub fn shift(&mut self, by: u64) {
+        self.quiet_since += by;
+    }
+
+    /// The customer's words were understood.
+    pub fn understood(&mut self) {
+        self.unheard_in_a_row = 0;
+    }
+
+    /// The customer made sound without a word, this much of it voiced, while nobody else spoke. True if they
+    /// are to be asked to say it again.
+    pub fn not_understood(&mut self, voiced_ms: u32) -> bool {
+        let ask = self.expected.is_some() && voiced_ms >= SPEECH_MS && self.unheard_in_a_row < MOST_UNHEARD;
+        self.unheard_in_a_row += u32::from(ask);
+        ask
+    }
+}

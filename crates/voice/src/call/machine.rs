@@ -1,0 +1,140 @@
+//! Answering machine detection. A person says a short greeting and waits; a machine talks on, says what it
+//! is, or beeps.
+//!
+//! No verdict rests on the voice detector alone: a long greeting counts when words were understood in it or
+//! it has the syllables of speech, and tones are no voice to begin with.
+
+use domain::speech;
+
+/// Silence after the answer in which nobody greeted: the agent speaks then, milliseconds.
+pub const PATIENCE_MS: u64 = 1500;
+/// Silence after a greeting that makes it a person's who waits.
+const WAITING_MS: u64 = 500;
+/// Longest wait for the words of a greeting after its end.
+const WORDS_MS: u64 = 1200;
+/// Syllables of speech in a long greeting that no recogniser understood.
+const SYLLABLES: u32 = 5;
+/// A greeting that begins later than this is an answer to the silence, not a machine's announcement.
+const EARLY_MS: u64 = 4000;
+/// After this long a verdict has to be there: a person.
+const LONGEST_MS: u64 = 12_000;
+
+/// Who answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnsweredBy {
+    /// A person, or nobody yet: the agent speaks.
+    Person,
+    /// A machine.
+    Machine,
+}
+
+/// What is known of whoever answered. Times are milliseconds after the answer.
+#[derive(Debug, Clone, Default)]
+pub struct Greeting {
+    began: Option<u64>,
+    ended: Option<u64>,
+    speaking: bool,
+    long_syllables: Option<u32>,
+    words: String,
+    words_owed: u32,
+}
+
+impl Greeting {
+    /// Somebody began to speak.
+    pub fn began(&mut self, at: u64) {
+        self.began.get_or_insert(at);
+        self.speaking = true;
+    }
+
+    /// They paused at `at`; `owed`: the recogniser will report words.
+    pub fn paused(&mut self, at: u64, owed: bool) {
+        self.ended = Some(at);
+        self.speaking = false;
+        self.words_owed += u32::from(owed);
+    }
+
+    /// They have been speaking longer than a person greets, without a pause.
+    pub fn long(&mut self, syllables: u32, owed: bool) {
+        self.long_syllables = Some(syllables);
+        self.words_owed += u32::from(owed);
+    }
+
+    /// Words were recognised; `last`: as one of those that are owed.
+    pub fn heard(&mut self, text: &str, last: bool) {
+        if last {
+            self.words_owed = self.words_owed.saturating_sub(1);
+            if !self.words.is_empty() {
+                self.words.push(' ');
+            }
+            self.words.push_str(text.trim());
+        }
+        if !last && speech::voicemail(text) {
+            self.words.push_str(text);
+        }
+    }
+
+    /// Who answered, once that is clear; `beeped`: a beep sounds now.
+    pub fn answered_by(&self, now: u64, beeped: bool) -> Option<AnsweredBy> {
+        if beeped || speech::voicemail(&self.words) {
+            return Some(AnsweredBy::Machine);
+        }
+        let Some(began) = self.began else { return (now >= PATIENCE_MS).then_some(AnsweredBy::Person) };
+        if let Some(syllables) = self.long_syllables.filter(|_| began < EARLY_MS) {
+            let spoke = !self.words.is_empty() || syllables >= SYLLABLES;
+            if spoke && (self.words_owed == 0 || syllables >= SYLLABLES) {
+                return Some(AnsweredBy::Machine);
+            }
+        }
+        let waited = self.ended.map_or(0, |ended| now.saturating_sub(ended));
+        if !self.speaking && ((waited >= WAITING_MS && self.words_owed == 0) || waited >= WORDS_MS) {
+            return Some(AnsweredBy::Person);
+        }
+        (now >= LONGEST_MS).then_some(AnsweredBy::Person)
+    }
+
+    /// When to look again, milliseconds after the answer; none while only an event can change the verdict.
+    pub fn due(&self) -> u64 {
+        match (self.began, self.speaking, self.ended) {
+            (None, ..) => PATIENCE_MS,
+            (Some(_), false, Some(ended)) if self.words_owed == 0 => ended + WAITING_MS,
+            (Some(_), false, Some(ended)) => ended + WORDS_MS,
+            _ => LONGEST_MS,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_greets_shortly_or_not_at_all() {
+        let mut greeting = Greeting::default();
+        assert_eq!(greeting.answered_by(1400, false), None);
+        assert_eq!(greeting.answered_by(1500, false), Some(AnsweredBy::Person));
+        greeting.began(300);
+        assert_eq!(greeting.answered_by(1500, false), None);
+        greeting.paused(900, true);
+        assert_eq!(greeting.answered_by(1500, false), None, "its words are owed");
+        greeting.heard("hello", true);
+        assert_eq!(greeting.answered_by(1500, false), Some(AnsweredBy::Person));
+    }
+
+    #[test]
+    fn a_machine_talks_on_says_so_or_beeps() {
+        let mut greeting = Greeting::default();
+        greeting.began(500);
+        assert_eq!(greeting.answered_by(4000, false), None);
+        assert_eq!(greeting.answered_by(4000, true), Some(AnsweredBy::Machine));
+        let mut long = greeting.clone();
+        long.long(9, true);
+        assert_eq!(long.answered_by(4100, false), Some(AnsweredBy::Machine));
+        let mut hum = greeting.clone();
+        hum.long(0, true);
+        assert_eq!(hum.answered_by(4100, false), None, "no words and no syllables: not speech");
+        hum.heard("", true);
+        assert_eq!(hum.answered_by(4200, false), None);
+        greeting.heard("please leave a message after the tone", false);
+        assert_eq!(greeting.answered_by(2000, false), Some(AnsweredBy::Machine));
+    }
+}

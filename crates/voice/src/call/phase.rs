@@ -1,0 +1,168 @@
+//! What a call is doing: the greeting, the talk, the wait for a machine's beep, the end. Times are of the line.
+
+use domain::call::Fact;
+
+use super::machine::Greeting;
+
+/// Longest wait for a machine's beep, milliseconds.
+const BEEP_WITHIN_MS: u64 = 45_000;
+/// Silence after a machine's greeting that is taken for its beep.
+const BEEP_SILENCE_MS: u64 = 2500;
+/// From the recognition of a beep to the first word after it.
+const BEEP_REST_MS: u64 = 700;
+/// Longest wait for the sound of last words. As long as they sound they are heard to their end.
+const SILENT_ENDING_MS: u64 = 30_000;
+/// From the last sample to the hang-up: what is under way still arrives.
+const TAIL_MS: u64 = 240;
+/// Longest wait for the customer's words when everything was said.
+const LAST_WORDS_MS: u64 = 1500;
+
+/// What a call is doing.
+pub(crate) enum Phase {
+    /// Who answered is not known yet.
+    Greeting(Greeting),
+    /// The agent and the customer talk.
+    Talking,
+    /// A machine answered: its beep is waited for.
+    Machine(BeepWait),
+    /// The last words are being said.
+    Ending(Ending),
+}
+
+impl Phase {
+    /// The greeting, while it is not known who answered.
+    pub fn greeting(&mut self) -> Option<&mut Greeting> {
+        if let Self::Greeting(greeting) = self { Some(greeting) } else { None }
+    }
+
+    /// The wait for a machine's beep.
+    pub fn beep_wait(&mut self) -> Option<&mut BeepWait> {
+        if let Self::Machine(wait) = self { Some(wait) } else { None }
+    }
+
+    /// The end, once it has begun.
+    pub fn ending(&mut self) -> Option<&mut Ending> {
+        if let Self::Ending(ending) = self { Some(ending) } else { None }
+    }
+
+    /// Times at which to look again, of a call that was answered at `answered_at`.
+    pub fn due(&self, answered_at: u64) -> [Option<u64>; 3] {
+        match self {
+            Self::Greeting(greeting) => [Some(answered_at + greeting.due()), None, None],
+            Self::Talking => [None; 3],
+            Self::Machine(wait) => wait.due(),
+            Self::Ending(ending) => ending.due(),
+        }
+    }
+
+    /// Moves every wait on by what a hold took.
+    pub fn shift(&mut self, by: u64) {
+        match self {
+            Self::Greeting(_) | Self::Talking => {}
+            Self::Machine(wait) => wait.shift(by),
+            Self::Ending(ending) => ending.shift(by),
+        }
+    }
+}
+
+/// Waiting for a machine's beep.
+pub(crate) struct BeepWait {
+    since: u64,
+    speak_at: Option<u64>,
+    quiet_since: u64,
+}
+
+impl BeepWait {
+    /// Waits from now on.
+    pub fn new(now: u64) -> Self {
+        Self { since: now, speak_at: None, quiet_since: now }
+    }
+
+    /// The machine has beeped.
+    pub fn beeped(&mut self, now: u64) {
+        self.speak_at.get_or_insert(now + BEEP_REST_MS);
+    }
+
+    /// The machine speaks: it has not beeped yet.
+    pub fn speaks(&mut self, now: u64) {
+        self.quiet_since = now;
+    }
+
+    /// Whether the message is to be left now.
+    pub fn over(&self, now: u64) -> bool {
+        let quiet = self.speak_at.is_none() && now >= self.quiet_since + BEEP_SILENCE_MS;
+        self.speak_at.is_some_and(|at| now >= at) || quiet || now >= self.since + BEEP_WITHIN_MS
+    }
+
+    fn due(&self) -> [Option<u64>; 3] {
+        let speak_at = self.speak_at.unwrap_or(self.since + BEEP_WITHIN_MS);
+        [Some(speak_at), Some(self.quiet_since + BEEP_SILENCE_MS), None]
+    }
+
+    fn shift(&mut self, by: u64) {
+        self.since += by;
+        self.quiet_since += by;
+        self.speak_at = self.speak_at.map(|at| at + by);
+    }
+}
+
+/// How a call will have ended when what is being said has been said.
+pub(crate) struct Ending {
+    fact: Fact,
+    outcome: Option<String>,
+    /// It is so already, whoever hangs up first.
+    reached: bool,
+    /// Not later than this, unless more sounds until then.
+    by: u64,
+    /// Not later than this.
+    latest: u64,
+    /// When everything was said.
+    said_at: Option<u64>,
+}
+
+impl Ending {
+    /// The call ends with this fact and disposition. `reached`: it has ended like this whoever hangs up first;
+    /// otherwise only once the last words have sounded. Sound goes on until `longest_at` at most.
+    pub fn begin(fact: Fact, outcome: Option<String>, reached: bool, now: u64, longest_at: u64) -> Self {
+        let by = now + SILENT_ENDING_MS;
+        Self { fact, outcome, reached, by, latest: by.max(longest_at), said_at: None }
+    }
+
+    /// The fact that the call ends with.
+    pub fn fact(&self) -> Fact {
+        self.fact
+    }
+
+    /// Takes the disposition that comes with the end.
+    pub fn take_outcome(&mut self) -> Option<String> {
+        self.outcome.take()
+    }
+
+    /// Whether the call has ended like this although its line is still there.
+    pub fn stands(&self) -> bool {
+        self.reached || self.said_at.is_some()
+    }
+
+    /// Looks at the last words; true when the call is over. `left_ms` is the sound that is left, `idle` says
+    /// that nothing more will sound, `words_owed` that the customer's words are still awaited.
+    pub fn look(&mut self, left_ms: u64, idle: bool, words_owed: bool, now: u64) -> bool {
+        if left_ms > 0 {
+            self.by = (now + SILENT_ENDING_MS).min(self.latest);
+        }
+        if idle {
+            self.said_at.get_or_insert(now);
+        }
+        // What ends before a word was ever said has nothing to let arrive.
+        let wait = if words_owed { LAST_WORDS_MS } else { TAIL_MS };
+        now >= self.by || self.said_at.is_some_and(|at| now >= at + wait)
+    }
+
+    fn due(&self) -> [Option<u64>; 3] {
+        [Some(self.by), self.said_at.map(|at| at + TAIL_MS), self.said_at.map(|at| at + LAST_WORDS_MS)]
+    }
+
+    fn shift(&mut self, by: u64) {
+        self.by += by;
+        self.latest += by;
+    }
+}

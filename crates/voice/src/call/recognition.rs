@@ -1,0 +1,104 @@
+//! The recogniser that listens to the customer, and its replacement when it fails.
+
+use std::sync::Arc;
+
+use domain::conversation::Expected;
+use domain::ports::{Hints, ListenOrder, Listening, Recogniser};
+
+use crate::ear::EarState;
+use crate::work::{self, Guard, Reports};
+
+/// Failures in a row after which no recogniser is opened any more.
+const MOST_FAILURES: u32 = 2;
+
+/// Listens through one recogniser at a time; reports of earlier ones do not count.
+pub(crate) struct Recognition {
+    recogniser: Arc<dyn Recogniser>,
+    language: String,
+    phrases: Vec<String>,
+    ear: Arc<EarState>,
+    reports: Reports,
+    generation: u64,
+    task: Option<Guard>,
+    listening: Option<Arc<dyn Listening>>,
+    failures: u32,
+}
+
+impl Recognition {
+    /// Nothing listens yet.
+    pub fn new(
+        recogniser: Arc<dyn Recogniser>,
+        language: String,
+        phrases: Vec<String>,
+        ear: Arc<EarState>,
+        reports: Reports,
+    ) -> Self {
+        let (generation, failures) = (0, 0);
+        Self {
+            recogniser,
+            language,
+            phrases,
+            ear,
+            reports,
+            generation,
+            task: None,
+            listening: None,
+            failures,
+        }
+    }
+
+    /// Opens a recogniser in place of the last.
+    pub fn open(&mut self) {
+        self.close();
+        self.generation += 1;
+        let order = ListenOrder { language: self.language.clone() };
+        self.task = Some(work::listen(&self.reports, &self.recogniser, self.generation, order));
+    }
+
+    /// The recogniser listens; the ear feeds it from now on.
+    pub fn opened(&mut self, listening: Arc<dyn Listening>, expected: Option<&Expected>) {
+        self.ear.feed(Some(Arc::clone(&listening)));
+        self.listening = Some(listening);
+        self.hint(expected);
+    }
+
+    /// Whether a report comes from the recogniser that was opened last.
+    pub fn is_current(&self, generation: u64) -> bool {
+        generation == self.generation
+    }
+
+    /// Tells the recogniser what answer is expected.
+    pub fn hint(&self, expected: Option<&Expected>) {
+        if let Some(listening) = &self.listening {
+            listening.expect(Hints { expected: expected.cloned(), phrases: self.phrases.clone() });
+        }
+    }
+
+    /// Asks for the words of the turn under way; true if a recogniser owes them now.
+    pub fn ask(&self) -> bool {
+        self.listening.as_ref().map(|listening| listening.turn_ended()).is_some()
+    }
+
+    /// The recogniser works.
+    pub fn worked(&mut self) {
+        self.failures = 0;
+    }
+
+    /// The recogniser failed. Opens another; false when too many have failed in a row.
+    pub fn failed(&mut self) -> bool {
+        self.failures += 1;
+        if self.failures > MOST_FAILURES {
+            self.close();
+            return false;
+        }
+        self.open();
+        true
+    }
+
+    /// Stops listening.
+    pub fn close(&mut self) {
+        self.task = None;
+        self.listening = None;
+        self.ear.feed(None);
+    }
+}

@@ -1,0 +1,195 @@
+//! Recordings: both sides of a call in a WAV file of two channels, the customer left, the agent right.
+//!
+//! The sound thread hands over a second of sound at a time and never waits: one writer thread for the node
+//! writes the files. When the disk is too slow, seconds are counted and become silence, so that the two sides
+//! stay where they were; when it is full, the recording ends there and the call goes on. The sizes in the
+//! header are written every second: what a crash cuts off is still a valid file.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+
+use domain::call::RecordedFile;
+use domain::ports::SAMPLE_RATE;
+use telephony::media::{FRAME, Frame};
+use tokio::sync::oneshot;
+
+/// Ticks handed over at once: a second.
+const TICKS: usize = 50;
+/// Samples of a second, both channels.
+const SECOND: usize = TICKS * FRAME * 2;
+/// Seconds of all calls together that may wait for the writer.
+const WAITING: usize = 2048;
+/// Seconds of one call that may wait for it.
+const WAITING_OF_ONE: usize = 10;
+
+enum Job {
+    Sound { file: Arc<Open>, missed: usize, samples: Vec<i16> },
+    Close { file: Arc<Open>, missed: usize, told: oneshot::Sender<Option<RecordedFile>> },
+}
+
+struct Open {
+    path: PathBuf,
+    waiting: AtomicUsize,
+    writer: std::sync::Mutex<Option<hound::WavWriter<BufWriter<File>>>>,
+}
+
+/// The writer of a node's recordings; cloning it is cheap. Its thread ends with the last clone and recorder.
+#[derive(Clone)]
+pub struct Recordings {
+    jobs: SyncSender<Job>,
+}
+
+impl Recordings {
+    /// Starts the writer thread.
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn start() -> std::io::Result<Self> {
+        let (jobs, work) = sync_channel(WAITING);
+        std::thread::Builder::new().name("recordings".into()).spawn(move || write(&work))?;
+        Ok(Self { jobs })
+    }
+
+    /// Begins a recording in a new file.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub fn open(&self, path: &Path) -> Result<(Recorder, Recording), String> {
+        let spec = hound::WavSpec {
+            channels: 2,
+            sample_rate: SAMPLE_RATE,
+            bits_per_sample: 16,
+            sample_format: hound::SampleFormat::Int,
+        };
+        let writer = hound::WavWriter::create(path, spec).map_err(|error| error.to_string())?;
+        let file = Arc::new(Open {
+            path: path.to_owned(),
+            waiting: AtomicUsize::new(0),
+            writer: std::sync::Mutex::new(Some(writer)),
+        });
+        let (told, closed) = oneshot::channel();
+        let recorder = Recorder {
+            file,
+            jobs: self.jobs.clone(),
+            samples: Vec::with_capacity(SECOND),
+            missed: 0,
+            told: Some(told),
+        };
+        Ok((recorder, Recording { closed }))
+    }
+}
+
+/// The recorder's end in the ear; the recording ends when it is dropped.
+pub struct Recorder {
+    file: Arc<Open>,
+    jobs: SyncSender<Job>,
+    samples: Vec<i16>,
+    /// Samples of both channels that found no room.
+    missed: usize,
+    told: Option<oneshot::Sender<Option<RecordedFile>>>,
+}
+
+impl Recorder {
+    /// Takes 20 ms of both sides.
+    pub(crate) fn tick(&mut self, heard: Option<&Frame>, said: Option<&Frame>) {
+        const SILENCE: Frame = [0; FRAME];
+        let (heard, said) = (heard.unwrap_or(&SILENCE), said.unwrap_or(&SILENCE));
+        self.samples.extend(heard.iter().zip(said).flat_map(|(left, right)| [*left, *right]));
+        if self.samples.len() >= SECOND {
+            self.hand_over();
+        }
+    }
+
+    fn hand_over(&mut self) {
+        let samples = std::mem::replace(&mut self.samples, Vec::with_capacity(SECOND));
+        let length = samples.len();
+        if self.file.waiting.load(Ordering::Acquire) >= WAITING_OF_ONE {
+            self.missed += length;
+            return;
+        }
+        self.file.waiting.fetch_add(1, Ordering::AcqRel);
+        let job = Job::Sound { file: Arc::clone(&self.file), missed: self.missed, samples };
+        if self.jobs.try_send(job).is_err() {
+            self.file.waiting.fetch_sub(1, Ordering::AcqRel);
+            self.missed += length;
+        } else {
+            self.missed = 0;
+        }
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        if !self.samples.is_empty() {
+            self.hand_over();
+        }
+        let Some(told) = self.told.take() else { return };
+        let job = Job::Close { file: Arc::clone(&self.file), missed: self.missed, told };
+        match self.jobs.try_send(job) {
+            // The file is closed with its last clone; what is in it is valid, but nobody is told.
+            Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
+        }
+    }
+}
+
+/// The conversation's end of a recording.
+pub struct Recording {
+    closed: oneshot::Receiver<Option<RecordedFile>>,
+}
+
+impl Recording {
+    /// Waits until the file is whole. None when nothing could be written, or the writer is gone.
+    pub async fn finished(self) -> Option<RecordedFile> {
+        self.closed.await.ok().flatten()
+    }
+}
+
+fn write(work: &Receiver<Job>) {
+    while let Ok(job) = work.recv() {
+        match job {
+            Job::Sound { file, missed, samples } => {
+                file.waiting.fetch_sub(1, Ordering::AcqRel);
+                let Ok(mut writer) = file.writer.lock() else { continue };
+                let failed = writer.as_mut().and_then(|open| append(open, missed, &samples).err());
+                if let Some(error) = failed {
+                    tracing::warn!(%error, "a recording ends early: its file cannot be written");
+                    // What was written before stays; the header is from a second ago.
+                    *writer = None;
+                }
+            }
+            Job::Close { file, missed, told } => {
+                let writer = file.writer.lock().ok().and_then(|mut writer| writer.take());
+                let closed = writer.and_then(|mut writer| {
+                    append(&mut writer, missed, &[]).ok()?;
+                    writer.finalize().ok()
+                });
+                let told_now = told.send(recorded(&file.path));
+                if closed.is_none() || told_now.is_err() {
+                    tracing::debug!("a recording was closed without an end, or for nobody");
+                }
+            }
+        }
+    }
+}
+
+fn append(
+    writer: &mut hound::WavWriter<BufWriter<File>>,
+    missed: usize,
+    samples: &[i16],
+) -> Result<(), hound::Error> {
+    for sample in std::iter::repeat_n(&0, missed).chain(samples) {
+        writer.write_sample(*sample)?;
+    }
+    writer.flush()
+}
+
+/// What is in the file, by its own header; none when there is no sound in it.
+fn recorded(path: &Path) -> Option<RecordedFile> {
+    let reader = hound::WavReader::open(path).ok()?;
+    let duration_ms = i64::from(reader.duration()) * 1000 / i64::from(SAMPLE_RATE);
+    (duration_ms > 0).then(|| RecordedFile { path: path.to_string_lossy().into_owned(), duration_ms })
+}

@@ -1,0 +1,28 @@
+//! The conversation on a line: from the sound of a line to what the interpreter hears, and from what it says
+//! to sound. `docs/voice.md` tells how it behaves and why.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `order`, `services` | the interface: what is to be held, what is needed of the service, what is spoken into |
+//! | `ear` | on the thread that carries the sound: voice activity, beeps, feeding the recogniser, the recording |
+//! | `call` | the task of the conversation, its sides and its parts |
+//! | `speaking` | texts to sentences, sentences to sound, sound to the line, and what was heard of it |
+//! | `work` | what is under way beside the task: synthesis, model, tools, transfers, recogniser |
+//! | `phrases` | sentences of its own |
+//!
+//! Time here is the line's: ticks of 20 ms, counted by the ear. No wait of a conversation reads another
+//! clock.
+
+mod call;
+mod ear;
+mod order;
+mod phrases;
+mod services;
+mod speaking;
+mod work;
+
+pub use call::hold;
+pub use ear::{Hearing, HearingSettings, Recorder, Recording, Recordings, hearing};
+pub use order::{Amd, Command, Held, Order, Speech};
+pub use phrases::CallPhrases;
+pub use services::{CallServices, Mouth, TransferFailure, TransferOrder};

@@ -1,0 +1,112 @@
+//! What a conversation needs of the service, and what it speaks into.
+
+use domain::call::{Fact, TurnLatency};
+use domain::conversation::TransferMode;
+use domain::ports::{Answer, ToolOffer};
+use serde_json::{Map, Value};
+use telephony::media::Line;
+
+/// Whom to bring in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransferOrder {
+    /// Numbers to ring, in order, `+91…`; only such as the agent may ring.
+    pub numbers: Vec<String>,
+    /// Warm: the person is rung beside the call, hears the briefing, and joins. Cold: the call is referred to
+    /// the number.
+    pub mode: TransferMode,
+    /// What the person is told before they join, in the agent's language's words and the customer's own.
+    pub briefing: String,
+}
+
+/// Why nobody was brought in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransferFailure {
+    /// Nobody answered.
+    NoAnswer,
+    /// The line was busy, or the person declined.
+    Busy,
+    /// No number that the agent may ring.
+    NotAllowed,
+    /// The carrier cannot do it.
+    Carrier,
+}
+
+impl TransferFailure {
+    /// In words for the model.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::NoAnswer => "nobody answered",
+            Self::Busy => "the line was busy",
+            Self::NotAllowed => "there is no number that may be rung",
+            Self::Carrier => "the call could not be handed over",
+        }
+    }
+}
+
+/// What a conversation needs of the service beside speech. Every answer may take its time; dropping one gives
+/// it up.
+pub trait CallServices: Send + Sync {
+    /// Calls a tool; an error is told to the model in its words.
+    fn call_tool(&self, tool_id: &str, arguments: Map<String, Value>) -> Answer<'_, Result<Value, String>>;
+
+    /// How these tools are offered to the model; those that are gone are left out.
+    fn tool_offers(&self, ids: &[String]) -> Answer<'_, Vec<ToolOffer>>;
+
+    /// Passages of the knowledge base that fit a question; none where there is no knowledge base.
+    fn knowledge(&self, question: &str) -> Answer<'_, Vec<String>>;
+
+    /// Sends a message on the chat-app channel. Nothing waits for it.
+    fn send_message(&self, template: Option<Value>, text: String) -> Answer<'_, ()>;
+
+    /// Brings in a person. After `Ok` the customer hears the person and no longer this conversation.
+    fn transfer(&self, order: TransferOrder) -> Answer<'_, Result<(), TransferFailure>>;
+
+    /// Takes down what became known: [`Fact::AgentConnected`], [`Fact::OptOutSaid`]. Does not wait.
+    fn fact(&self, fact: Fact);
+
+    /// An answer left; for the figures. Does not wait.
+    fn answered(&self, latency: &TurnLatency) {
+        let _ = latency;
+    }
+}
+
+/// What a conversation speaks into. Sound is 16-bit mono at 8000 samples a second; none of these waits.
+pub trait Mouth: Send + Sync {
+    /// Queues samples to be said.
+    fn play(&self, samples: &[i16]);
+
+    /// Drops what is queued and returns how many samples that were.
+    fn clear(&self) -> usize;
+
+    /// What is queued and not yet sent, milliseconds.
+    fn queued_ms(&self) -> u32;
+
+    /// What was sent so far of what was queued, milliseconds.
+    fn played_ms(&self) -> u64;
+
+    /// Presses keys.
+    fn send_digits(&self, keys: &str);
+}
+
+impl Mouth for Line {
+    fn play(&self, samples: &[i16]) {
+        let taken = Line::play(self, samples);
+        debug_assert!(taken == samples.len(), "a conversation never queues a line full");
+    }
+
+    fn clear(&self) -> usize {
+        Line::clear(self)
+    }
+
+    fn queued_ms(&self) -> u32 {
+        Line::queued_ms(self)
+    }
+
+    fn played_ms(&self) -> u64 {
+        Line::played_ms(self)
+    }
+
+    fn send_digits(&self, keys: &str) {
+        Line::send_digits(self, keys);
+    }
+}

@@ -1,0 +1,241 @@
+//! The agent's voice: texts become sentences, sentences sound, and sound goes to the line. What was sent of it
+//! is what was heard.
+
+mod playout;
+mod ringing;
+mod speaker;
+
+use std::sync::Arc;
+
+use domain::ports::Synthesiser;
+use domain::speech::sentences;
+
+use crate::services::Mouth;
+use crate::work::Reports;
+use playout::Playout;
+pub(crate) use playout::{Kind, Spoken};
+use speaker::{Outcome, Speaker};
+
+/// Sentences in a row that no synthesiser could speak, after which the voice has failed.
+const MOST_LOST: u32 = 2;
+/// The ringing tone goes on when less of it than this is left, milliseconds.
+const RINGING_LOW_MS: u64 = 500;
+
+/// What became of sound from a synthesiser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sounded {
+    /// It is not wanted any more, or empty.
+    Dropped,
+    /// It is the first sound of the call.
+    First,
+    /// It is said.
+    Taken,
+}
+
+/// What the loss of a sentence means for the call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// A sentence is missing.
+    Sentence,
+    /// The voice has failed in the middle of the call.
+    Voice,
+    /// The voice has failed before the agent was ever heard.
+    NeverHeard,
+}
+
+/// Everything that the agent says. Times are of the line.
+pub(crate) struct AgentVoice {
+    playout: Playout,
+    speaker: Speaker,
+    newest_id: u64,
+    lost_in_a_row: u32,
+    /// The agent's sound was on the line.
+    heard: bool,
+}
+
+impl AgentVoice {
+    /// Speaks into `mouth`.
+    pub fn new(
+        mouth: Arc<dyn Mouth>,
+        synthesiser: Arc<dyn Synthesiser>,
+        voice: String,
+        language: String,
+        reports: Reports,
+    ) -> Self {
+        Self {
+            playout: Playout::new(mouth),
+            speaker: Speaker::new(synthesiser, voice, language, reports),
+            newest_id: 0,
+            lost_in_a_row: 0,
+            heard: false,
+        }
+    }
+
+    fn id(&mut self) -> u64 {
+        self.newest_id += 1;
+        self.newest_id
+    }
+
+    // --- texts
+
+    /// Begins an utterance after what is being said; its sentences follow.
+    pub fn begin(&mut self, kind: Kind) -> u64 {
+        let utterance = self.id();
+        self.playout.begin(utterance, kind);
+        utterance
+    }
+
+    /// Adds a sentence to an utterance.
+    pub fn push(&mut self, utterance: u64, sentence: String) {
+        let piece = self.id();
+        self.playout.add_piece(utterance, piece, sentence.clone());
+        self.speaker.push(piece, sentence);
+    }
+
+    /// No more sentences will come.
+    pub fn finish(&mut self, utterance: u64) {
+        self.playout.finish(utterance);
+    }
+
+    /// The model has written the utterance: it stands in the interpreter's history from now on.
+    pub fn written(&mut self, utterance: u64) {
+        self.playout.written(utterance);
+    }
+
+    /// Says a text after what is being said.
+    pub fn say(&mut self, kind: Kind, text: &str) -> u64 {
+        let utterance = self.begin(kind);
+        for sentence in sentences(text) {
+            self.push(utterance, sentence);
+        }
+        self.finish(utterance);
+        utterance
+    }
+
+    /// The utterance is this text of the interpreter, which learns when it has sounded.
+    pub fn number(&mut self, utterance: u64, said: u64) {
+        self.playout.number(utterance, said);
+    }
+
+    // --- sound
+
+    /// Takes sound of a sentence.
+    pub fn sound(&mut self, piece: u64, samples: &[i16], now: u64) -> Sounded {
+        if !self.speaker.sounded(piece, now) || samples.is_empty() {
+            return Sounded::Dropped;
+        }
+        self.playout.append(piece, samples);
+        self.lost_in_a_row = 0;
+        if std::mem::replace(&mut self.heard, true) { Sounded::Taken } else { Sounded::First }
+    }
+
+    /// The sound of a sentence is whole.
+    pub fn sound_ended(&mut self, piece: u64) {
+        if self.speaker.ended(piece) {
+            self.playout.end_piece(piece);
+        }
+    }
+
+    /// A sentence could not be spoken. None while it is tried again, or is not wanted any more.
+    pub fn sound_failed(&mut self, piece: u64, now: u64) -> Option<Lost> {
+        match self.speaker.failed(piece, now)? {
+            Outcome::Again => return None,
+            Outcome::Lost => self.playout.end_piece(piece),
+        }
+        self.lost_in_a_row += 1;
+        Some(match (self.heard, self.lost_in_a_row) {
+            (false, _) => Lost::NeverHeard,
+            (true, MOST_LOST..) => Lost::Voice,
+            (true, _) => Lost::Sentence,
+        })
+    }
+
+    /// The sentence whose sound has not come for too long.
+    pub fn mute_piece(&self, now: u64) -> Option<u64> {
+        self.speaker.mute_piece(now)
+    }
+
+    /// Whether the agent was ever heard.
+    pub fn heard(&self) -> bool {
+        self.heard
+    }
+
+    // --- the line
+
+    /// Tops up the line. Returns the utterances that were heard to their end.
+    pub fn pump(&mut self, now: u64) -> Vec<Spoken> {
+        self.playout.pump(now)
+    }
+
+    /// The utterances that were heard to their end by now.
+    pub fn over(&mut self, now: u64) -> Vec<Spoken> {
+        self.playout.over(now)
+    }
+
+    /// Has the next sentence made when it is time.
+    pub fn synthesise(&mut self, now: u64) {
+        self.speaker.pump(self.playout.left_ms(), now);
+    }
+
+    /// Lets the ringing tone sound while nothing else does.
+    pub fn ring(&mut self) {
+        if self.silent() && self.speaker.idle() && self.playout.left_ms() < RINGING_LOW_MS {
+            self.playout.append_plain(ringing::cadence());
+            self.playout.top_up();
+        }
+    }
+
+    /// Falls silent; what was not sent yet is kept.
+    pub fn pause(&mut self) {
+        self.playout.pause();
+    }
+
+    /// Goes on where it fell silent.
+    pub fn resume(&mut self) {
+        self.playout.resume();
+    }
+
+    /// Stops speaking, and says what was heard of what is cut off, in order.
+    pub fn cut_off(&mut self, now: u64) -> Vec<Spoken> {
+        self.speaker.cancel();
+        self.playout.discard(now)
+    }
+
+    /// Whether there is nothing to say and everything was sent.
+    pub fn idle(&self) -> bool {
+        self.playout.idle() && self.speaker.idle()
+    }
+
+    /// Whether no words are under way, whatever else sounds.
+    pub fn silent(&self) -> bool {
+        self.playout.silent()
+    }
+
+    /// Sound that is made and not yet sent, milliseconds.
+    pub fn left_ms(&self) -> u64 {
+        self.playout.left_ms()
+    }
+
+    /// Whether every sentence has become sound.
+    pub fn all_made(&self) -> bool {
+        self.speaker.idle()
+    }
+
+    /// When the first sample of an utterance under way was sent.
+    pub fn started(&self, utterance: u64) -> Option<u64> {
+        self.playout.started(utterance)
+    }
+
+    // --- time
+
+    /// Times at which the line has to be topped up, a sentence be made or given up.
+    pub fn due(&self, now: u64) -> impl Iterator<Item = u64> {
+        let line = self.playout.due().map(|ms| now + ms);
+        line.into_iter().chain(self.speaker.due(self.playout.left_ms(), now))
+    }
+
+    /// Moves the wait for sound on by what a hold took.
+    pub fn shift(&mut self, by: u64) {
+        self.speaker.shift(by);
+    }
+}

@@ -1,0 +1,128 @@
+//! Sentences on their way to sound: one is made at a time, the next while the last still sounds.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use domain::ports::{SpeakOrder, Synthesiser};
+
+use crate::work::{self, Guard, Reports};
+
+/// The next sentence is begun when less sound than this is left, milliseconds. More would be paid for and
+/// thrown away when the customer interrupts.
+const LOOK_AHEAD_MS: u64 = 4000;
+/// The next sentence is looked at this long before it is begun, milliseconds.
+const LOOK_EARLY_MS: u64 = 500;
+/// A sentence that gives no sound for this long has failed, milliseconds.
+const MUTE_MS: u64 = 20_000;
+
+/// The sentence that is being made.
+struct Current {
+    piece: u64,
+    text: String,
+    sounded: bool,
+    /// It has failed once.
+    again: bool,
+    /// When it was begun, or last gave sound, time of the line.
+    active_at: u64,
+    _task: Guard,
+}
+
+/// What becomes of a sentence that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It is tried once more.
+    Again,
+    /// It is lost.
+    Lost,
+}
+
+pub(super) struct Speaker {
+    synthesiser: Arc<dyn Synthesiser>,
+    voice: String,
+    language: String,
+    reports: Reports,
+    queue: VecDeque<(u64, String)>,
+    current: Option<Current>,
+}
+
+impl Speaker {
+    pub fn new(synthesiser: Arc<dyn Synthesiser>, voice: String, language: String, reports: Reports) -> Self {
+        Self { synthesiser, voice, language, reports, queue: VecDeque::new(), current: None }
+    }
+
+    pub fn push(&mut self, piece: u64, text: String) {
+        self.queue.push_back((piece, text));
+    }
+
+    /// Whether no sound is being made or waits to be.
+    pub fn idle(&self) -> bool {
+        self.queue.is_empty() && self.current.is_none()
+    }
+
+    /// Drops everything that is not sound yet.
+    pub fn cancel(&mut self) {
+        self.queue.clear();
+        self.current = None;
+    }
+
+    /// Begins the next sentence when it is time, with `left_ms` of sound left.
+    pub fn pump(&mut self, left_ms: u64, now: u64) {
+        if self.current.is_none()
+            && left_ms < LOOK_AHEAD_MS
+            && let Some((piece, text)) = self.queue.pop_front()
+        {
+            self.make(piece, text, false, now);
+        }
+    }
+
+    /// When to begin the next sentence, with `left_ms` of sound left, and when to give up the one that is being
+    /// made.
+    pub fn due(&self, left_ms: u64, now: u64) -> impl Iterator<Item = u64> {
+        let waits = self.current.is_none() && !self.queue.is_empty();
+        let next = waits.then(|| now + left_ms.saturating_sub(LOOK_AHEAD_MS - LOOK_EARLY_MS).max(20));
+        let give_up = self.current.as_ref().map(|current| current.active_at + MUTE_MS);
+        next.into_iter().chain(give_up)
+    }
+
+    /// The sentence that has given no sound for too long.
+    pub fn mute_piece(&self, now: u64) -> Option<u64> {
+        let mute = self.current.as_ref().filter(|current| now >= current.active_at + MUTE_MS);
+        mute.map(|current| current.piece)
+    }
+
+    /// Moves the wait on by what a hold took.
+    pub fn shift(&mut self, by: u64) {
+        if let Some(current) = &mut self.current {
+            current.active_at += by;
+        }
+    }
+
+    fn make(&mut self, piece: u64, text: String, again: bool, now: u64) {
+        let order =
+            SpeakOrder { text: text.clone(), voice: self.voice.clone(), language: self.language.clone() };
+        let task = work::speak(&self.reports, &self.synthesiser, piece, order);
+        self.current = Some(Current { piece, text, sounded: false, again, active_at: now, _task: task });
+    }
+
+    /// Sound has come; true if it is still wanted.
+    pub fn sounded(&mut self, piece: u64, now: u64) -> bool {
+        let current = self.current.as_mut().filter(|current| current.piece == piece);
+        current.map(|current| (current.sounded, current.active_at) = (true, now)).is_some()
+    }
+
+    /// The sentence is whole; true if it is still wanted.
+    pub fn ended(&mut self, piece: u64) -> bool {
+        self.current.take_if(|current| current.piece == piece).is_some()
+    }
+
+    /// The sentence failed. If it has not sounded yet it is tried once more; none if it is not wanted any
+    /// longer.
+    pub fn failed(&mut self, piece: u64, now: u64) -> Option<Outcome> {
+        let current = self.current.take_if(|current| current.piece == piece)?;
+        if current.sounded || current.again {
+            return Some(Outcome::Lost);
+        }
+        self.make(piece, current.text, true, now);
+        Some(Outcome::Again)
+    }
+}

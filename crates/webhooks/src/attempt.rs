@@ -1,0 +1,235 @@
+//! One attempt: sign, send, judge the answer.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use domain::delivery::{ANSWER_WITHIN, Outcome};
+use domain::ids::{Delivery, Id, WebhookEndpoint};
+use domain::time::Timestamp;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue};
+use providers::guarded_client::{Limits, Request, SendError};
+use ring::hmac;
+
+use super::lanes::Assignment;
+use super::record::{Ending, FinishedAttempt};
+use super::{Endpoint, Engine, PendingAttempt, locked};
+
+/// Bytes of an answer that are read; nothing of them is kept.
+const ANSWER_BYTES: usize = 64 * 1024;
+/// Outcomes that may wait for the store before workers wait too.
+const UNRECORDED: usize = 8_192;
+
+/// A worker of one lane: attempt after attempt until there is nothing left for it.
+pub(super) async fn work(engine: Arc<Engine>, endpoint: Id<WebhookEndpoint>) {
+    let mut worker = Worker { engine: &engine, endpoint, under_way: None, ended: false };
+    let mut made = 0;
+    while let Some(item) = worker.next(made) {
+        engine.figures.in_flight.inc();
+        let finished = attempt(&engine, &item).await;
+        engine.figures.in_flight.dec();
+        worker.finish(&item, finished);
+        made += 1;
+        engine.wait_for_records().await;
+    }
+}
+
+/// A worker under way. Dropping it leaves the lane in order, however the task ends.
+struct Worker<'a> {
+    engine: &'a Engine,
+    endpoint: Id<WebhookEndpoint>,
+    under_way: Option<(Id<Delivery>, i64)>,
+    ended: bool,
+}
+
+impl Worker<'_> {
+    fn next(&mut self, made: usize) -> Option<Box<PendingAttempt>> {
+        let engine = self.engine;
+        let turn = {
+            let mut lanes = locked(&engine.lanes);
+            let turn = lanes.next(self.endpoint, made, engine.clock.now(), engine.clock.stopping());
+            engine.figures.queued.set(lanes.queued() as i64);
+            turn
+        };
+        match turn {
+            Assignment::Begin(item) => {
+                self.under_way = Some((item.key.id, item.round));
+                Some(item)
+            }
+            Assignment::End { dispatch, feed } => {
+                self.ended = true;
+                if dispatch {
+                    engine.dispatch.raise();
+                }
+                if feed {
+                    engine.scan.raise();
+                }
+                engine.progress.notify_waiters();
+                None
+            }
+        }
+    }
+
+    fn finish(&mut self, item: &PendingAttempt, done: Option<FinishedAttempt>) {
+        self.under_way = None;
+        let engine = self.engine;
+        let well = match done.as_ref().map(|done| &done.what) {
+            Some(Ending::Answered(status)) => Some(Outcome::of_status(*status) == Outcome::Accepted),
+            Some(Ending::Broken(..)) => Some(false),
+            Some(Ending::Put | Ending::Unwanted(_)) | None => None,
+        };
+        let (dispatch, feed) = {
+            let mut lanes = locked(&engine.lanes);
+            if done.is_none() {
+                lanes.finish(item.key.id, item.round);
+            }
+            (well.is_some_and(|well| lanes.judge(self.endpoint, well)), lanes.runs_low(self.endpoint))
+        };
+        if let Some(done) = done {
+            engine.count(item, &done, well);
+            locked(&engine.done).push(done);
+            engine.record.raise();
+        }
+        if dispatch {
+            engine.dispatch.raise();
+        }
+        if feed {
+            engine.scan.raise();
+        }
+    }
+}
+
+impl Drop for Worker<'_> {
+    fn drop(&mut self) {
+        let mut lanes = locked(&self.engine.lanes);
+        if let Some((id, round)) = self.under_way {
+            // It broke off: the scan finds the delivery when its lease ends.
+            lanes.finish(id, round);
+        }
+        if !self.ended {
+            let _ = lanes.next(self.endpoint, 0, self.engine.clock.now(), true);
+            drop(lanes);
+            self.engine.progress.notify_waiters();
+        }
+    }
+}
+
+impl Engine {
+    fn count(&self, item: &PendingAttempt, done: &FinishedAttempt, well: Option<bool>) {
+        let outcome = match well {
+            Some(true) => "accepted",
+            Some(false) => "failed",
+            None => "not_made",
+        };
+        self.figures.attempts.get_or_create(&[("outcome", outcome)]).inc();
+        if well == Some(true)
+            && item.made == 0
+            && item.round == 0
+            && let Some(lag) = &self.figures.lag
+        {
+            lag.observe((done.ended.0 - item.created_at.0).max(0) as f64 / 1e3);
+        }
+    }
+
+    /// Waits while the store is far behind with outcomes.
+    async fn wait_for_records(&self) {
+        loop {
+            let progress = self.progress.notified();
+            if locked(&self.done).len() < UNRECORDED || self.clock.stopping() {
+                return;
+            }
+            progress.await;
+        }
+    }
+
+    /// Headers of an attempt at `now`.
+    fn headers(&self, key: &hmac::Key, item: &PendingAttempt, now: Timestamp) -> Option<HeaderMap> {
+        let mut headers = HeaderMap::with_capacity(8);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(
+            &self.names.signature,
+            HeaderValue::try_from(sign(key, now.unix_seconds(), &item.body)).ok()?,
+        );
+        headers.insert(&self.names.event, HeaderValue::from_str(&item.kind).ok()?);
+        headers.insert(&self.names.delivery, item.key.id.with_text(HeaderValue::from_str).ok()?);
+        Some(headers)
+    }
+}
+
+/// The value of the signature header (docs/contract/webhooks.md#signature):
+/// `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">`.
+pub fn sign(key: &hmac::Key, seconds: i64, body: &[u8]) -> String {
+    let mut context = hmac::Context::with_key(key);
+    let t = seconds.to_string();
+    context.update(t.as_bytes());
+    context.update(b".");
+    context.update(body);
+    format!("t={t},v1={}", runtime::crypto::hex(context.sign().as_ref()))
+}
+
+/// Makes one attempt. `None` when the delivery wants none any more and there is nothing to note.
+async fn attempt(engine: &Engine, item: &PendingAttempt) -> Option<FinishedAttempt> {
+    let at = engine.clock.now();
+    let done = |what: Ending, took: Duration| {
+        let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        FinishedAttempt {
+            key: item.key,
+            round: item.round,
+            round_at: item.round_at,
+            made: item.made,
+            at,
+            ended: engine.clock.now(),
+            duration_ms,
+            what,
+        }
+    };
+    let endpoint = match engine.endpoint_of(item.key, item.round).await {
+        Ok(Some(endpoint)) => endpoint,
+        // Deleted, stopped, emptied or replayed meanwhile: that request has taken care of it, or the scan will.
+        Ok(None) => return None,
+        Err(_) => return Some(done(Ending::Put, Duration::ZERO)),
+    };
+    if !endpoint.active {
+        return Some(done(Ending::Unwanted(DISABLED), Duration::ZERO));
+    }
+    let request = match request(engine, &endpoint, item, at) {
+        Ok(request) => request,
+        Err(why) => return Some(done(Ending::Broken(None, why), Duration::ZERO)),
+    };
+    let started = Instant::now();
+    let limits =
+        Limits { deadline: Duration::from_millis(ANSWER_WITHIN as u64), max_response_bytes: ANSWER_BYTES };
+    let answer = engine.clock.outside(engine.transport.send(request, limits)).await;
+    let took = started.elapsed();
+    Some(match answer {
+        Ok(answer) => done(Ending::Answered(answer.status.as_u16()), took),
+        Err(SendError::Overloaded) => done(Ending::Put, took),
+        Err(why) => {
+            if let SendError::AddressRefused(address) = &why {
+                tracing::warn!(%address, endpoint = %item.key.endpoint, "a webhook host leads to an address that is not public");
+            }
+            done(Ending::Broken(why.status().map(|status| status.as_u16()), why.to_string()), took)
+        }
+    })
+}
+
+/// Why a delivery of a disabled endpoint is given up.
+pub(super) const DISABLED: &str = "not attempted: the endpoint is disabled";
+/// Why a delivery of a deleted endpoint is given up.
+pub(super) const DELETED: &str = "not attempted: the endpoint was deleted";
+/// Why a delivery without payload is given up.
+pub(super) const REDACTED: &str = "not attempted: the payload was emptied because the person was erased";
+/// Why a delivery that waited in line for a dead endpoint is given up.
+pub(super) const TOO_OLD: &str = "not attempted: the endpoint failed for 24 hours";
+
+fn request(
+    engine: &Engine,
+    endpoint: &Endpoint,
+    item: &PendingAttempt,
+    at: Timestamp,
+) -> Result<Request, String> {
+    let target = endpoint.target.clone()?;
+    let key = endpoint.key.as_ref().ok_or("the signing secret cannot be decrypted; rotate it")?;
+    let headers = engine.headers(key, item, at).ok_or("the headers cannot be written")?;
+    Ok(Request::post(target, headers, item.body.clone()))
+}

@@ -1,0 +1,199 @@
+//! The outbox: events and the deliveries that they owe, written in the transaction in which they happened.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use domain::ids::{Event, Id, WebhookEndpoint};
+use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use store::deliveries::{self, Key, NewDelivery};
+use store::events::{self, NewEventRow};
+use store::{DbError, Tx, erasure, webhooks};
+
+use super::attempt::REDACTED;
+use super::record::note;
+use super::{Engine, LEASE, PendingAttempt};
+
+/// Something that happened, before it has an id.
+#[derive(Debug, Clone)]
+pub struct NewEvent<'a> {
+    /// Its type, such as `call.started`.
+    pub kind: &'static str,
+    /// The mode in which it happened and is seen.
+    pub mode: Mode,
+    /// The agent it is about, for the endpoints' filter.
+    pub agent: Option<&'a str>,
+    /// The person it is about, for erasure.
+    pub contact: Option<&'a str>,
+    /// Payload.
+    pub data: Value,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope<'a> {
+    id: Id<Event>,
+    r#type: &'a str,
+    created_at: Timestamp,
+    livemode: bool,
+    data: &'a Value,
+}
+
+/// Who receives an event.
+pub enum Audience {
+    /// Every endpoint that subscribes to it.
+    Subscribed,
+    /// This endpoint, whatever it subscribes to.
+    Only(Id<WebhookEndpoint>),
+}
+
+impl Engine {
+    /// Writes an event with this id and moment into the outbox, together with its deliveries, which this node
+    /// makes after the commit. Returns how many endpoints get it.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn emit(
+        self: &Arc<Self>,
+        tx: &mut Tx<'_>,
+        (id, now): (Id<Event>, Timestamp),
+        tenant: Tenant,
+        event: NewEvent<'_>,
+        livemode: bool,
+        audience: &Audience,
+    ) -> Result<usize, DbError> {
+        let envelope = Envelope { id, r#type: event.kind, created_at: now, livemode, data: &event.data };
+        let envelope = serde_json::to_string(&envelope).map_err(|why| DbError::Internal(why.to_string()))?;
+        let (kind, mode) = (event.kind, event.mode);
+        let row = NewEventRow {
+            id,
+            kind,
+            mode,
+            agent: event.agent,
+            contact: event.contact,
+            envelope: &envelope,
+            created_at: now,
+        };
+        events::insert(tx, tenant, row)?;
+        let endpoints: Vec<Id<WebhookEndpoint>> = match audience {
+            Audience::Subscribed => self
+                .endpoints(tx, tenant)?
+                .iter()
+                .filter(|endpoint| endpoint.wants(kind, event.agent))
+                .map(|endpoint| endpoint.id)
+                .collect(),
+            Audience::Only(endpoint) => vec![*endpoint],
+        };
+        let (mut items, mut in_line) = (Vec::new(), Vec::new());
+        let body = Bytes::from(envelope);
+        for endpoint in &endpoints {
+            let lease = self.has_room(*endpoint).then(|| now.plus(LEASE));
+            deliveries::insert(
+                tx,
+                tenant,
+                NewDelivery { endpoint: *endpoint, event: id, kind, mode, created_at: now, lease },
+            )?;
+            let key = Key { tenant, endpoint: *endpoint, id: deliveries::id_of(id, *endpoint) };
+            match lease {
+                Some(lease) => items.push(PendingAttempt {
+                    key,
+                    kind: kind.into(),
+                    body: body.clone(),
+                    round: 0,
+                    round_at: now,
+                    made: 0,
+                    created_at: now,
+                    lease,
+                }),
+                None => in_line.push(*endpoint),
+            }
+        }
+        // Readers are looked up after the commit: one that arrives before it has not seen this event.
+        let engine = self.clone();
+        tx.after_commit(move || {
+            engine.take(items, &in_line);
+            engine.readers.announce(tenant, mode);
+        });
+        Ok(endpoints.len())
+    }
+
+    /// Begins a new round of attempts at a delivery, now. Returns whether there is such a delivery.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn replay(
+        self: &Arc<Self>,
+        tx: &mut Tx<'_>,
+        now: Timestamp,
+        key: Key,
+        replayed: Replayed,
+    ) -> Result<bool, DbError> {
+        let lease = self.has_room(key.endpoint).then(|| now.plus(LEASE));
+        let Some(round) = deliveries::replay(tx, key, now, lease)? else { return Ok(false) };
+        let items: Vec<PendingAttempt> = lease
+            .map(|lease| PendingAttempt {
+                key,
+                kind: kind_of(replayed.kind),
+                body: replayed.envelope.into(),
+                round,
+                round_at: now,
+                made: 0,
+                created_at: replayed.created_at,
+                lease,
+            })
+            .into_iter()
+            .collect();
+        let in_line = if lease.is_none() { vec![key.endpoint] } else { Vec::new() };
+        let engine = self.clone();
+        tx.after_commit(move || engine.take(items, &in_line));
+        Ok(true)
+    }
+
+    /// Empties the payloads of these events and returns how many deliveries that concerns. Pending ones are
+    /// given up rather than sent without their content, of which a receiver could make nothing.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn redact(
+        self: &Arc<Self>,
+        tx: &mut Tx<'_>,
+        now: Timestamp,
+        tenant: Tenant,
+        events: &[Id<Event>],
+    ) -> Result<u64, DbError> {
+        let endpoints = webhooks::list(tx, tenant)?;
+        let note = note(now, None, 0, Some(REDACTED.to_owned()));
+        let (mut count, mut stopped) = (0, Vec::new());
+        for event in events {
+            for endpoint in &endpoints {
+                let key = Key { tenant, endpoint: endpoint.id, id: deliveries::id_of(*event, endpoint.id) };
+                count += u64::from(deliveries::exists(tx, key)?);
+                if deliveries::stop(tx, key, &note)? {
+                    stopped.push(key);
+                }
+            }
+            erasure::empty_event(tx, tenant, *event)?;
+        }
+        self.forget(tx, stopped);
+        Ok(count)
+    }
+}
+
+/// What a replay sends once more.
+#[derive(Debug, Clone)]
+pub struct Replayed {
+    /// Type of the event.
+    pub kind: String,
+    /// The envelope as it is stored and sent.
+    pub envelope: String,
+    /// When the delivery was made.
+    pub created_at: Timestamp,
+}
+
+/// The name of an event type; one that the catalog has costs no memory.
+pub(super) fn kind_of(kind: String) -> Cow<'static, str> {
+    api::events::find(&kind).map_or(kind.into(), |kind| kind.name.into())
+}

@@ -1,0 +1,200 @@
+//! Stores the outcomes of attempts, batched per transaction.
+
+use std::sync::Arc;
+
+use api::webhooks::DeliveryAttempt as Attempt;
+use domain::delivery::{self, Next, Outcome};
+use domain::time::{SECOND, Timestamp};
+use runtime::clock::{Job, Woken};
+use store::deliveries::{self, After, Key};
+use store::{DbError, Tx};
+
+use super::{Engine, PendingAttempt, locked};
+
+/// Outcomes stored in one transaction.
+const BATCH: usize = 512;
+/// Real time after which a delivery that could not be begun is due again, milliseconds.
+const PUT_BACK: i64 = SECOND;
+/// Deliveries given back in one transaction at the end.
+const RELEASE: usize = 500;
+
+/// The end of an attempt.
+#[derive(Debug, Clone)]
+pub(super) struct FinishedAttempt {
+    pub(super) key: Key,
+    pub(super) round: i64,
+    pub(super) round_at: Timestamp,
+    /// Attempts of the round before this one.
+    pub(super) made: u32,
+    pub(super) at: Timestamp,
+    pub(super) ended: Timestamp,
+    pub(super) duration_ms: u64,
+    pub(super) what: Ending,
+}
+
+/// How it ended.
+#[derive(Debug, Clone)]
+pub(super) enum Ending {
+    /// The endpoint answered with this status.
+    Answered(u16),
+    /// It did not, for this reason; the status had arrived in some cases.
+    Broken(Option<u16>, String),
+    /// Nothing was sent for a reason on our side: it does not count as an attempt.
+    Put,
+    /// The endpoint wants nothing, for this reason: given up.
+    Unwanted(&'static str),
+}
+
+/// A JSON object of the list of attempts.
+pub(super) fn note(at: Timestamp, status: Option<u16>, duration_ms: u64, error: Option<String>) -> String {
+    serde_json::to_string(&Attempt { at, status, duration_ms, error }).unwrap_or_default()
+}
+
+fn error_of(status: u16) -> Option<String> {
+    match Outcome::of_status(status) {
+        Outcome::Accepted => None,
+        Outcome::Failed if (300..400).contains(&status) => {
+            Some(format!("the endpoint answered {status}; redirects are not followed"))
+        }
+        Outcome::Failed => Some(format!("the endpoint answered {status}")),
+    }
+}
+
+impl FinishedAttempt {
+    fn after(&self, outcome: Outcome) -> After {
+        match delivery::after_attempt(self.round_at, self.made.saturating_add(1), self.ended, outcome) {
+            Next::Succeeded => After::Succeeded(self.ended),
+            Next::RetryAt(at) => After::RetryAt(at),
+            Next::Failed => After::Failed,
+        }
+    }
+
+    /// When the delivery is due again, if it is.
+    fn due(&self) -> Option<Timestamp> {
+        let outcome = match self.what {
+            Ending::Answered(status) => Outcome::of_status(status),
+            Ending::Broken(..) => Outcome::Failed,
+            Ending::Put => return Some(self.ended.plus(PUT_BACK)),
+            Ending::Unwanted(_) => return None,
+        };
+        match self.after(outcome) {
+            After::RetryAt(at) => Some(at),
+            After::Succeeded(_) | After::Failed => None,
+        }
+    }
+
+    fn store(&self, tx: &mut Tx<'_>) -> Result<(), DbError> {
+        let record = |tx: &mut Tx<'_>, status: Option<u16>, error: Option<String>, outcome: Outcome| {
+            deliveries::record(
+                tx,
+                self.key,
+                self.round,
+                &note(self.at, status, self.duration_ms, error),
+                self.after(outcome),
+            )
+        };
+        match &self.what {
+            Ending::Answered(status) => {
+                record(tx, Some(*status), error_of(*status), Outcome::of_status(*status))
+            }
+            Ending::Broken(status, why) => record(tx, *status, Some(why.clone()), Outcome::Failed),
+            Ending::Put => deliveries::release(tx, self.key, self.round, self.ended.plus(PUT_BACK)),
+            Ending::Unwanted(why) => {
+                deliveries::stop(tx, self.key, &note(self.at, None, 0, Some((*why).to_owned()))).map(drop)
+            }
+        }
+    }
+}
+
+/// Runs until the service stops and all workers have ended.
+pub(super) async fn run(engine: Arc<Engine>, mut job: Job) {
+    loop {
+        let stored = flush(&engine).await;
+        let due = (!stored).then(|| engine.clock.now().plus(SECOND));
+        if job.wait(due).await == Woken::Stop {
+            break;
+        }
+    }
+    // Attempts under way end within their 10 seconds; no new ones begin.
+    loop {
+        let progress = engine.progress.notified();
+        let mut progress = std::pin::pin!(progress);
+        progress.as_mut().enable();
+        if locked(&engine.lanes).workers() == 0 {
+            break;
+        }
+        progress.await;
+        if !flush(&engine).await {
+            return;
+        }
+    }
+    if flush(&engine).await {
+        release(&engine).await;
+    }
+}
+
+/// Stores all outcomes there are. Returns whether the store took them.
+async fn flush(engine: &Engine) -> bool {
+    loop {
+        let batch: Arc<[FinishedAttempt]> = {
+            let mut done = locked(&engine.done);
+            let count = done.len().min(BATCH);
+            done.drain(..count).collect()
+        };
+        if batch.is_empty() {
+            return true;
+        }
+        let work = batch.clone();
+        let stored = engine.store.tx(move |tx| work.iter().try_for_each(|done| done.store(tx))).await;
+        if !matches!(stored, Err(DbError::Unavailable(_) | DbError::Uncertain(_) | DbError::Retry(_))) {
+            // Until now the scan had to leave them alone.
+            let mut lanes = locked(&engine.lanes);
+            for done in batch.iter() {
+                lanes.finish(done.key.id, done.round);
+            }
+        }
+        match stored {
+            Ok(()) => {
+                if let Some(due) = batch.iter().filter_map(FinishedAttempt::due).min() {
+                    engine.due_at(due);
+                }
+                engine.progress.notify_waiters();
+            }
+            Err(why) => {
+                if matches!(why, DbError::Internal(_) | DbError::Unique(_)) {
+                    // Ending cannot be stored would stop all others for ever; the leases end, and the
+                    // deliveries are made again.
+                    tracing::error!(%why, count = batch.len(), "outcomes of webhook attempts could not be stored");
+                    continue;
+                }
+                tracing::warn!(%why, count = batch.len(), "outcomes of webhook attempts wait for the store");
+                let mut done = locked(&engine.done);
+                let rest = std::mem::take(&mut *done);
+                done.extend(batch.iter().cloned());
+                done.extend(rest);
+                return false;
+            }
+        }
+    }
+}
+
+/// Gives back what was not begun.
+async fn release(engine: &Engine) {
+    let items: Vec<PendingAttempt> = locked(&engine.lanes).drain();
+    let now = engine.clock.now();
+    let keys: Vec<(Key, i64)> = items.iter().map(|item| (item.key, item.round)).collect();
+    for chunk in keys.chunks(RELEASE) {
+        let chunk = chunk.to_vec();
+        let released = engine
+            .store
+            .tx(move |tx| {
+                chunk.iter().try_for_each(|(key, round)| deliveries::release(tx, *key, *round, now))
+            })
+            .await;
+        if let Err(why) = released {
+            // Their leases end.
+            tracing::warn!(%why, "webhook deliveries could not be given back");
+            return;
+        }
+    }
+}

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# The checks of daily work: format, lints, unit tests, and the tests over HTTP on SQLite. `make test` is the whole.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo fmt --all --check
+cargo fmt --manifest-path fuzz/Cargo.toml --check
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+cargo test --workspace --quiet --lib --bins --test it -- --skip postgres_only
