@@ -1,6 +1,6 @@
 //! API keys, as the operator makes and revokes them. The full value leaves the service once.
 
-use api::operator::{KeyView, NewKey};
+use api::operator::{ApiKey as KeyView, NewApiKey};
 use api::scopes;
 use domain::ids::{ApiKey, Id};
 use domain::tenant::{Mode, Tenant};
@@ -18,7 +18,7 @@ fn view(row: KeyRow, key: Option<String>) -> KeyView {
     KeyView {
         id: row.id,
         name: row.name,
-        mode: row.mode.as_str(),
+        mode: row.mode,
         scopes: row.scopes.split(' ').map(str::to_owned).collect(),
         prefix: row.prefix,
         expires_at: row.expires_at,
@@ -43,7 +43,7 @@ fn read_scopes(body: &serde_json::Value) -> Result<String, Failure> {
 }
 
 /// Makes a key; the answer is the only place that ever shows its value.
-pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewKey) -> Result<KeyView, Failure> {
+pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewApiKey) -> Result<KeyView, Failure> {
     let context = app.context();
     let mode = Mode::parse(&body.mode).ok_or_else(|| Failure::field("mode", "must be one of live, test"))?;
     if body.expires_at.is_some_and(|expiry| expiry <= context.now) {

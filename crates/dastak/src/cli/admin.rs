@@ -83,8 +83,8 @@ pub fn command() -> Command {
                 field.default.as_ref().map(|value| format!(", default {value}")).unwrap_or_default()
             );
             sub = sub.arg(
-                Arg::new(field.name)
-                    .long(kebab(field.name))
+                Arg::new(field.name.to_string())
+                    .long(kebab(&field.name))
                     .required(field.required)
                     .value_name("VALUE")
                     .help(help)
@@ -132,15 +132,14 @@ pub async fn run(matches: &ArgMatches) -> Result<(), String> {
         let text = chosen.get_one::<String>(parameter).map_or("", String::as_str);
         path = path.replace(&format!("{{{parameter}}}"), &encoded(text).to_string());
     }
-    let query: Vec<&'static str> =
-        operation.query.map(|query| query()).unwrap_or_default().iter().map(|field| field.name).collect();
+    let query = operation.query.map(|query| query()).unwrap_or_default();
     let (mut body, mut pairs) = (Map::new(), Vec::new());
     for field in fields(operation) {
-        let Some(text) = chosen.get_one::<String>(field.name) else { continue };
-        if query.contains(&field.name) {
+        let Some(text) = chosen.get_one::<String>(&field.name) else { continue };
+        if query.iter().any(|known| known.name == field.name) {
             pairs.push(format!("{}={}", field.name, encoded(text)));
         } else {
-            body.insert(field.name.to_owned(), value(&field, text));
+            body.insert(field.name.to_string(), value(&field, text));
         }
     }
     if !pairs.is_empty() {

@@ -246,12 +246,10 @@ impl Stop {
 }
 
 fn openapi(operator: bool) -> Result<(), String> {
-    use api::openapi::{Document, document};
+    use api::openapi::{Document, document, to_text};
     let values = Values::default().config(false)?;
     let which = if operator { Document::Operator } else { Document::Public };
-    let text = serde_json::to_string_pretty(&document(which, &values.brand, &values.key_prefix))
-        .map_err(|why| why.to_string())?;
-    print(&format!("{text}\n"))
+    print(&to_text(&document(which, &values.brand, &values.key_prefix)))
 }
 
 /// Writes to standard output. A reader that has seen enough and closes the pipe is no error.

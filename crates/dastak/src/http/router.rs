@@ -296,10 +296,10 @@ pub(crate) fn read_query(schema: &Schema, text: &str) -> Result<Value, Failure> 
             continue;
         };
         let value = percent_decode(&value.replace('+', " "))
-            .ok_or_else(|| Failure::field(field.name, "is not valid text"))?;
+            .ok_or_else(|| Failure::field(&field.name, "is not valid text"))?;
         // An empty parameter is an absent one.
         if !value.is_empty() {
-            query.insert(field.name.to_owned(), field.schema.from_text(value));
+            query.insert(field.name.to_string(), field.schema.from_text(value));
         }
     }
     let mut query = Value::Object(query);

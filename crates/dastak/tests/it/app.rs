@@ -358,7 +358,7 @@ impl Drop for TestApp {
     }
 }
 
-/// Every answer has its documented status and the documented shape.
+/// Every answer has its documented status and the documented shape, and no field that is not documented.
 #[track_caller]
 fn conforms(method: &str, path: &str, answer: &Answer) {
     let path = path.split('?').next().unwrap_or(path);
@@ -375,7 +375,7 @@ fn conforms(method: &str, path: &str, answer: &Answer) {
     };
     if let Some((_, shape)) = operation.answers.iter().find(|(status, _)| *status == answer.status) {
         if let (Some(shape), None) = (shape, operation.content_type)
-            && let Err(misfit) = shape().check(&mut answer.json.clone())
+            && let Err(misfit) = shape().closed().check(&mut answer.json.clone())
         {
             panic!("{method} {path}: {} {} in {}", misfit.field, misfit.must, answer.text);
         }
