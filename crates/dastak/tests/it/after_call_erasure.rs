@@ -1,4 +1,4 @@
-//! Erasing a person in every state of what a call leaves behind: nothing of it stays, whatever was under way.
+//! Erasing a person in every state of the work after a call: nothing is left of it.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::after_call::{Held, Reader, interested, talk};
 use crate::erasure::traces;
 
-/// Words that stand nowhere but in what was said.
+/// Words that occur only in what was said.
 const SAID: &[&str] = &["Call me tomorrow", "Wants a call", "Hello from Acme"];
 
 async fn erase(held: &Held, call: &str) -> Value {
@@ -45,7 +45,7 @@ async fn nothing_is_left(held: &Held, call: &str) {
         .app()
         .app()
         .store
-        .read(|tx| tx.one("select count(*) from after_calls", &[], |row| row.int(0)))
+        .read(|tx| tx.one::<i64>("select count(*) from after_calls", &[]))
         .await
         .unwrap();
     assert_eq!(owed, Some(0));
