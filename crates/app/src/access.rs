@@ -1,4 +1,4 @@
-//! Who may come in: API keys, what a node may remember of them, and the throttle of invalid ones.
+//! Access: API keys, what a node may remember of them, the throttle of invalid ones, and workspaces.
 
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv6Addr};
@@ -11,7 +11,7 @@ use domain::ids::{ApiKey, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, SECOND, Timestamp};
 use store::Tx;
-use store::api_keys::{self, KeyRow};
+use store::keys::{self, KeyRow};
 use store::workspaces::{self, WorkspaceRow};
 
 use super::{App, Failure, topics};
@@ -23,8 +23,8 @@ const LOOK_UPS_REFUSED: u32 = 100;
 /// Keys that a node remembers, and addresses it watches.
 const REMEMBERED: usize = 10_000;
 
-/// Who counts as one client among strangers: an IPv4 address, or the 64 bits of an IPv6 network, which one
-/// customer has to himself.
+/// What counts as one client without a key: an IPv4 address, or the 64 bits of an IPv6 network, which belong
+/// to one customer.
 pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() & !u128::from(u64::MAX))),
@@ -68,7 +68,7 @@ impl Caller {
         self.0.workspace.id
     }
 
-    /// The world that the key opens.
+    /// The mode of the key.
     pub fn mode(&self) -> Mode {
         self.0.key.mode
     }
@@ -211,7 +211,7 @@ impl App {
             None => {
                 let generation = self.access.generation.load(Ordering::Acquire);
                 let wanted = hash.clone();
-                let found = self.store.read(move |tx| api_keys::find_by_hash(tx, &wanted)).await?;
+                let found = self.store.read(move |tx| keys::find_by_hash(tx, &wanted)).await?;
                 let Some((key, workspace)) = found else { return Ok(None) };
                 let scopes = key
                     .scopes
@@ -262,7 +262,7 @@ fn rest(since: Timestamp, now: Timestamp) -> i64 {
 }
 
 impl Throttle {
-    /// Seconds that a key of this address has to wait although nobody knows yet what it is worth.
+    /// Seconds that a key of this address has to wait before it is looked up.
     fn refuses(&self, address: IpAddr, hash: &str, now: Timestamp) -> Option<i64> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let suspect =

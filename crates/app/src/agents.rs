@@ -50,7 +50,7 @@ pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<AgentRow, 
     agents::get(tx, tenant, id)?.ok_or_else(|| Failure::not_found("agent"))
 }
 
-/// The agent of this id, which nobody else changes or deletes until the transaction ends.
+/// The agent of this id, held against other writers until the transaction ends.
 ///
 /// # Errors
 /// 404.
@@ -370,7 +370,7 @@ pub async fn set_status(
 }
 
 /// What still uses an agent, so that it cannot be deleted: today the numbers that it answers. The agent's row
-/// is locked by the caller, and whoever attaches an agent to something locks it, too.
+/// is locked by the caller, and everything that attaches an agent to something locks it, too.
 ///
 /// # Errors
 /// 409 `agent_in_use`.

@@ -77,7 +77,7 @@ async fn freshly_packed(app: &App, row: HourRow) -> Result<Vec<u8>, Failure> {
     Ok(body)
 }
 
-/// Packs stale hours that have gone quiet; whether there may be more.
+/// Packs stale hours that have gone quiet. Returns whether there may be more.
 pub async fn pack_due(app: &App) -> Result<bool, Failure> {
     let quiet_since = app.clock.now().plus(-QUIET);
     let due = app.store.read(move |tx| analytics::to_build(tx, quiet_since, BATCH)).await?;

@@ -1,6 +1,6 @@
 //! What all transactions that change a call share: the carriers, storing the call, and its events.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use config::{Carrier as Kind, Config};
 use domain::call::{Fact, Network};
@@ -16,7 +16,7 @@ use super::events::{self, NewEvent};
 use super::{Context, Failure};
 
 /// The end of the lease in which nothing is dialled any more: a dial that is on its way must have reached the
-/// carrier when somebody asks.
+/// carrier by the time that it is asked.
 pub(crate) const LEASE_MARGIN: i64 = 15 * SECOND;
 
 /// Who places calls, in each mode.
@@ -29,8 +29,8 @@ pub struct Carriers {
 }
 
 impl Carriers {
-    /// The carriers that the settings name, without telephone lines: the sandbox is its table then, and SIP
-    /// trunks are nobody.
+    /// The carriers that the settings name, without telephone lines: the sandbox is its table then, and there
+    /// is no live carrier with SIP trunks.
     pub fn of(config: &Config) -> Self {
         let sandbox = || Arc::new(Scripted(Network::Sandbox)) as Arc<dyn Carrier>;
         Self {
@@ -39,12 +39,30 @@ impl Carriers {
         }
     }
 
-    /// The carrier of a world.
+    /// The carrier of a mode.
     pub fn in_mode(&self, mode: Mode) -> Option<&Arc<dyn Carrier>> {
         match mode {
             Mode::Test => Some(&self.test),
             Mode::Live => self.live.as_ref(),
         }
+    }
+}
+
+/// The lines that one transaction reserves for its calls. A closure may run again: the n-th line that it asks
+/// for is then the one that it was given before, so a second run reserves nothing more.
+#[derive(Default)]
+pub struct ReservedLines(Mutex<Vec<bool>>);
+
+impl ReservedLines {
+    /// Whether the transaction has an `n`-th line, counted from 0 and asked for in order.
+    pub(crate) fn reserve(&self, n: usize, carrier: &dyn Carrier) -> bool {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reserved) = lines.get(n) {
+            return *reserved;
+        }
+        let reserved = carrier.reserve_line();
+        lines.push(reserved);
+        reserved
     }
 }
 
@@ -66,6 +84,8 @@ pub struct Env {
     pub node: Arc<str>,
     /// What goes on from a call's facts.
     pub followers: &'static [Follower],
+    /// Lines that the one transaction of this environment has reserved.
+    pub lines: Arc<ReservedLines>,
 }
 
 /// Stores the call as it is now.
@@ -114,4 +134,45 @@ pub(crate) fn emit_with(
     let event = NewEvent { kind, mode: row.mode, agent: agent.as_deref(), contact: contact.as_deref(), data };
     events::emit(tx, &env.context, row.workspace, event)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use domain::ports::{Answer, DialError, DialOrder, DialStatus, HangUpFailed};
+
+    use super::*;
+
+    /// Has two lines.
+    #[derive(Default)]
+    struct TwoLines(AtomicUsize);
+
+    impl Carrier for TwoLines {
+        fn reserve_line(&self) -> bool {
+            self.0.fetch_add(1, Ordering::SeqCst) < 2
+        }
+
+        fn dial(&self, order: DialOrder) -> Answer<'_, Result<String, DialError>> {
+            Scripted(Network::Test).dial(order)
+        }
+
+        fn ask(&self, order: DialOrder) -> Answer<'_, DialStatus> {
+            Scripted(Network::Test).ask(order)
+        }
+
+        fn hang_up(&self, call: &str) -> Answer<'_, Result<(), HangUpFailed>> {
+            Scripted(Network::Test).hang_up(call)
+        }
+    }
+
+    #[test]
+    fn a_transaction_that_runs_again_reserves_nothing_more() {
+        let (carrier, lines) = (TwoLines::default(), ReservedLines::default());
+        for _ in 0..3 {
+            let given: Vec<bool> = (0..3).map(|n| lines.reserve(n, &carrier)).collect();
+            assert_eq!(given, [true, true, false]);
+        }
+        assert_eq!(carrier.0.load(Ordering::SeqCst), 3);
+    }
 }

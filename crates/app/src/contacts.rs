@@ -63,7 +63,7 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Contact>) -> Resu
         .await
 }
 
-/// Creates a contact or updates the one with the same reference; whether it is new.
+/// Creates a contact or updates the one with the same reference. Returns whether it is new.
 pub async fn upsert(
     app: &App,
     tenant: Tenant,
@@ -185,7 +185,7 @@ fn upsert_in(
     let phone = checked.phone.ok_or_else(|| Failure::field("phone", "is required"))?;
     for _ in 0..ATTEMPTS {
         if let Some(found) = contacts::find_by_reference(tx, tenant, Mode::Live, &change.external_ref)? {
-            // Held from here on, and read again: somebody may have changed it before.
+            // Held from here on, and read again: another writer may have changed it before.
             match contacts::get_for_update(tx, tenant, found.id)?.filter(|row| row.erased_at.is_none()) {
                 Some(row) => return Ok((false, apply(tx, context, tenant, row, change, checked)?)),
                 None => continue,

@@ -39,7 +39,7 @@ fn must_have_endpoint(
     webhooks::get(tx, tenant, endpoint)?.ok_or_else(|| Failure::not_found("webhook endpoint"))
 }
 
-/// A page of what one world sees of an endpoint's log, newest first, and where the next begins.
+/// A page of an endpoint's log in one mode, newest first, and the cursor of the next page.
 pub async fn list(
     app: &App,
     tenant: Tenant,
@@ -65,7 +65,7 @@ pub async fn list(
     Ok((rows.into_iter().map(view).collect::<Result<_, _>>()?, next))
 }
 
-/// One delivery of one world.
+/// One delivery in one mode.
 pub async fn get(
     app: &App,
     tenant: Tenant,

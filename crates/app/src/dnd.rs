@@ -10,7 +10,7 @@ use store::{DbError, dnd};
 use super::operator_log::{self, Trace};
 use super::{App, Failure};
 
-/// An import that nobody added to for this long may be replaced by another.
+/// An import that has not grown for this long may be replaced by another.
 const STALE: i64 = HOUR;
 /// Old numbers dropped in one transaction.
 const SWEEP: i64 = 50_000;

@@ -1,6 +1,6 @@
 //! Opting out: the workspace's do-not-call list and the contacts on it
-//! (docs/contract/contacts.md#opting-out). Whatever makes somebody opt out (a call, the API, the console, the
-//! channel) comes through [`opt_out`].
+//! (docs/contract/contacts.md#opting-out). Every opt-out (by a call, the API, the console, the channel) comes
+//! through [`opt_out`].
 
 use api::contacts::Contact as ContactView;
 use api::do_not_call::{Added, Entry};
@@ -18,7 +18,7 @@ use super::events::{self, NewEvent};
 use super::operator_log::{self, Trace};
 use super::{App, Context, Failure, access, decision_log};
 
-/// What made somebody opt out.
+/// Where an opt-out came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The callee said so on this call.
@@ -53,9 +53,9 @@ impl Source {
     }
 }
 
-/// Puts a number on the list and marks the contact that has it, with its event; whether the number was new on
-/// the list. A repeat changes nothing. In the test world only the test contact is marked: a simulated call
-/// does not silence a real number.
+/// Puts a number on the list and marks the contact that has it, with its event. Returns whether the number
+/// was new on the list. A repeat changes nothing. In test mode only the test contact is marked: a simulated
+/// call does not silence a real number.
 pub fn opt_out(
     tx: &mut Tx<'_>,
     context: &Context,

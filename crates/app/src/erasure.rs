@@ -28,10 +28,10 @@ const STEP: i64 = 500;
 /// Who is being erased: the contact that was named, and all that is known of the same person.
 ///
 /// A number belongs to the person when it is on the contact's record, when it is the only one at which a
-/// contact without a number was ever called, or when the contact was called at it and nobody else has it on
-/// record. The contacts of these numbers are the same person, and so are those that have no number of their
-/// own and were called at no others. Somebody with a number of his own who was once called at one of these
-/// remains, but for those calls.
+/// contact without a number was ever called, or when the contact was called at it and no other contact has it
+/// on record. The contacts of these numbers are the same person, and so are those that have no number of
+/// their own and were called at no others. A contact with a number of its own that was once called at one of
+/// these stays; only those calls are erased.
 #[derive(Default)]
 struct Person {
     contacts: BTreeMap<Id<Contact>, ContactRow>,
@@ -60,8 +60,8 @@ impl Person {
         Ok(person)
     }
 
-    /// Adds a contact with its calls and numbers, and the calls of these numbers; contacts that are found by
-    /// them.
+    /// Adds a contact with its calls and numbers, and the calls of these numbers. Returns the contacts that are
+    /// found by them.
     fn add(
         &mut self,
         tx: &mut Tx<'_>,
@@ -144,8 +144,8 @@ impl Person {
         self.contacts.keys().map(Id::to_string).chain(hashes).chain(self.scheduled.iter().cloned()).collect()
     }
 
-    /// Holds everything against writers who would add to it: who places a live call holds its workspace, who
-    /// dials a nudge holds that first.
+    /// Holds everything against writers that would add to it: placing a live call holds its workspace, and
+    /// dialling a nudge holds the nudge first.
     fn hold(&self, tx: &mut Tx<'_>, context: &Context, tenant: Tenant) -> Result<(), Failure> {
         for phone in &self.phones {
             store::nudges::of_person(tx, tenant, &context.keyring.hash_phone(phone))?;
@@ -170,11 +170,11 @@ fn on_record(tx: &mut Tx<'_>, tenant: Tenant, phone: Phone) -> Result<Vec<Contac
 }
 
 /// Erases what one noun holds about a person and counts it.
-type Step = fn(&mut Tx<'_>, &Context, Tenant, &mut Person, &mut Erased) -> Result<(), Failure>;
+type ErasureStep = fn(&mut Tx<'_>, &Context, Tenant, &mut Person, &mut Erased) -> Result<(), Failure>;
 
 /// Every noun that can hold something about a person, in the order in which it is erased; the contacts
 /// themselves come after all of them.
-const STEPS: &[Step] =
+const STEPS: &[ErasureStep] =
     &[waiting_nudges, waiting_calls, kept_recordings, calls, outbox, kept_answers, do_not_call_entry];
 
 /// Nudges to the numbers. Their last events go into the outbox without a word about the person.
@@ -308,7 +308,7 @@ async fn end_calls(app: &App, tenant: Tenant, calls: Vec<(Mode, Id<Call>)>) {
         if let Err(failure) = super::calls::hang_up(app, tenant, mode, id).await
             && failure.error != error_codes::CALL_NOT_ACTIVE
         {
-            tracing::warn!(call = %id, code = failure.error.code, "a call of an erased person could not be hung up");
+            failure.warn_about(id, "a call of an erased person could not be hung up");
         }
     }
 }

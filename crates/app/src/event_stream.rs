@@ -1,5 +1,5 @@
 //! Events as they come, for a developer's machine without a public address (`dastak listen`), and samples of
-//! them (`dastak trigger`). A key sees the events of its own world.
+//! them (`dastak trigger`). A key sees the events of its own mode.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use super::{App, Failure};
 const UNSETTLED: i64 = SECOND;
 /// Real time between two looks at a shared store.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// Events of both worlds that one look passes, and looks of one request that find nothing of its own world.
+/// Events of both modes that one look passes, and looks of one request that find nothing of its own mode.
 const EXAMINED: i64 = 1_000;
 const LOOKS: usize = 16;
 
@@ -32,7 +32,8 @@ pub enum After {
     Event(String),
 }
 
-/// Emits a sample to the endpoints that subscribe to its type. Returns the event and how many endpoints get it.
+/// Emits a sample to the endpoints that subscribe to its type. Returns the event and how many endpoints get
+/// it.
 pub async fn trigger(
     app: &App,
     tenant: Tenant,
@@ -79,10 +80,10 @@ async fn read(
     ))
 }
 
-/// Envelopes of one world after a point, oldest first, and the next point. Waits for up to `wait` of real
+/// Envelopes of one mode after a point, oldest first, and the next point. Waits for up to `wait` of real
 /// time while there are none: it is the client that waits, so the manual clock does not count it.
 ///
-/// # Errors `rate_limited` when [`MAX_READERS`] of this world wait already.
+/// # Errors `rate_limited` when [`MAX_READERS`] of this mode wait already.
 pub async fn listen(
     app: &App,
     tenant: Tenant,
@@ -124,7 +125,7 @@ pub async fn listen(
         }
         after = next;
         if more {
-            // What was passed belongs to the other world, or was erased.
+            // What was passed belongs to the other mode, or was erased.
             tokio::task::yield_now().await;
             continue;
         }

@@ -10,7 +10,7 @@ pub use webhooks::{Audience, NewEvent};
 
 use super::{Context, Failure};
 
-/// Writes an event into the outbox, and its deliveries: this node makes them after the commit.
+/// Writes an event into the outbox together with its deliveries, which this node makes after the commit.
 pub fn emit(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -24,8 +24,8 @@ pub fn emit(
 }
 
 /// Writes a sample for an audience and returns how many endpoints get it. The sample says `livemode: false`,
-/// belongs to the mode of the key that asked for it, and is about no agent, so no endpoint's `agentIds` filter
-/// it out.
+/// belongs to the mode of the key that asked for it, and is about no agent, so no endpoint's `agentIds`
+/// filter it out.
 pub fn emit_sample(
     tx: &mut Tx<'_>,
     context: &Context,

@@ -54,6 +54,26 @@ impl Failure {
         Self::new(error_codes::CONFLICT, message)
     }
 
+    /// Writes the failure into the log as an error: what failed, with the code and the cause.
+    pub fn log(&self, what: &str) {
+        tracing::error!(code = self.error.code, cause = self.cause, "{what}");
+    }
+
+    /// The same for something with an id, such as a call.
+    pub fn log_about(&self, id: impl std::fmt::Display, what: &str) {
+        tracing::error!(about = %id, code = self.error.code, cause = self.cause, "{what}");
+    }
+
+    /// Writes the failure into the log as a warning: it is made good by itself.
+    pub fn warn(&self, what: &str) {
+        tracing::warn!(code = self.error.code, cause = self.cause, "{what}");
+    }
+
+    /// The same for something with an id, such as a call.
+    pub fn warn_about(&self, id: impl std::fmt::Display, what: &str) {
+        tracing::warn!(about = %id, code = self.error.code, cause = self.cause, "{what}");
+    }
+
     /// Something failed here; the cause goes to the log, never to the client.
     pub fn internal(cause: impl Into<String>) -> Self {
         Self {

@@ -17,7 +17,7 @@ use store::agents::{self, AgentRow};
 use super::published_flows::{Needs, new_id, not_ready, read_stored, stored_graph};
 use super::{App, Failure, tools};
 
-/// How often a draft is judged anew when somebody saves another one meanwhile.
+/// How often a draft is judged anew when another one is saved meanwhile.
 const ATTEMPTS: usize = 4;
 
 /// Whether a flow may name this transfer number: written as +91 and a subscriber's number.

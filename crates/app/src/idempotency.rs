@@ -6,13 +6,15 @@
 
 use api::error_codes;
 use domain::tenant::Mode;
-use domain::time::{MINUTE, Timestamp};
+use domain::time::{DAY, MINUTE, Timestamp};
 use serde_json::Value;
-use store::Tx;
 use store::idempotency::{self, Reserved, Slot};
+use store::{DbError, Tx};
 
 use super::{App, Failure};
 
+/// Keys dropped in one transaction.
+const BATCH: i64 = 500;
 /// How long a reservation outlives a crash of its holder.
 const LEASE: i64 = 2 * MINUTE;
 /// Longest answer that is kept, bytes. Ceilings of requests keep answers far below.
@@ -34,11 +36,30 @@ pub struct Answer {
 pub struct Once(Option<Slot>);
 
 /// Whether this request has to run.
-pub enum Turn {
+pub enum Claim {
     /// It runs, and must finish or free its key.
     Mine,
     /// The first answer, to be given again.
     Given(Answer),
+}
+
+/// Drops keys after their 24 hours; when the next are due, tomorrow at the latest.
+///
+/// # Errors
+/// Those of the store.
+pub async fn sweep(app: &App) -> Result<Timestamp, DbError> {
+    let now = app.clock.now();
+    loop {
+        // Keys that are made from now on are not old before tomorrow.
+        let due = match app.store.read(idempotency::oldest).await? {
+            Some(oldest) => oldest.plus(idempotency::KEPT).min(now.plus(DAY)),
+            None => now.plus(DAY),
+        };
+        if due > now {
+            return Ok(due);
+        }
+        app.store.tx(move |tx| idempotency::sweep(tx, now, BATCH)).await?;
+    }
 }
 
 impl Once {
@@ -60,11 +81,11 @@ impl Once {
     }
 
     /// Takes the key, in the caller's transaction.
-    pub fn reserve(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Turn, Failure> {
-        let Some(slot) = &self.0 else { return Ok(Turn::Mine) };
+    pub fn reserve(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Claim, Failure> {
+        let Some(slot) = &self.0 else { return Ok(Claim::Mine) };
         match idempotency::reserve(tx, slot, now, now.plus(LEASE))? {
-            Reserved::Fresh => Ok(Turn::Mine),
-            Reserved::Replay { status, body } => Ok(Turn::Given(Answer { status, body, replayed: true })),
+            Reserved::Fresh => Ok(Claim::Mine),
+            Reserved::Replay { status, body } => Ok(Claim::Given(Answer { status, body, replayed: true })),
             Reserved::InProgress => Err(Failure::plain(error_codes::IDEMPOTENCY_IN_PROGRESS)),
             Reserved::Reused => Err(Failure::plain(error_codes::IDEMPOTENCY_KEY_REUSED)),
         }
@@ -100,7 +121,7 @@ impl Once {
         Ok(())
     }
 
-    /// Key and holder, for whoever has to finish or free the key after a crash of this request.
+    /// Key and holder, for the node that finishes or frees the key after a crash of this request.
     pub fn key_and_holder(&self) -> Option<(String, String)> {
         self.0.as_ref().map(|slot| (slot.key.clone(), slot.holder.clone()))
     }
@@ -123,8 +144,8 @@ impl Once {
         let now = app.clock.now();
         app.store
             .tx(move |tx| match self.reserve(tx, now)? {
-                Turn::Given(answer) => Ok(answer),
-                Turn::Mine => {
+                Claim::Given(answer) => Ok(answer),
+                Claim::Mine => {
                     let body = work(tx)?;
                     self.finish(tx, status, &body, None)
                 }

@@ -4,7 +4,7 @@ use api::operator::{KeyView, NewKey};
 use api::scopes;
 use domain::ids::{ApiKey, Id};
 use domain::tenant::{Mode, Tenant};
-use store::api_keys::{self, KeyRow};
+use store::keys::{self, KeyRow};
 
 use super::operator_log::{self, Trace};
 use super::{App, Failure, access, nudges, scheduled_calls};
@@ -67,7 +67,7 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewKey) -> Re
     app.store
         .tx(move |tx| {
             access::workspace(tx, tenant)?;
-            api_keys::insert(tx, tenant, &stored, &hash)?;
+            keys::insert(tx, tenant, &stored, &hash)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &stored.id.to_string())?;
             Ok::<_, Failure>(())
         })
@@ -80,7 +80,7 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<KeyView>, Failure> {
     app.store
         .read(move |tx| {
             access::workspace(tx, tenant)?;
-            Ok(api_keys::list(tx, tenant)?.into_iter().map(|row| view(row, None)).collect())
+            Ok(keys::list(tx, tenant)?.into_iter().map(|row| view(row, None)).collect())
         })
         .await
 }
@@ -93,8 +93,7 @@ pub async fn revoke(app: &App, trace: Trace, tenant: Tenant, key: Id<ApiKey>) ->
         .store
         .tx(move |tx| {
             access::workspace(tx, tenant)?;
-            let row =
-                api_keys::revoke(tx, tenant, key, context.now)?.ok_or_else(|| Failure::not_found("key"))?;
+            let row = keys::revoke(tx, tenant, key, context.now)?.ok_or_else(|| Failure::not_found("key"))?;
             access_changes(tx);
             operator_log::append(tx, &context, &trace, Some(tenant), &key.to_string())?;
             nudges::revoke_key(tx, &context, tenant, key)?;

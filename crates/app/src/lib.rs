@@ -15,6 +15,8 @@ pub mod contact_view;
 pub mod contacts;
 pub mod decision_log;
 pub mod deliveries;
+#[cfg(test)]
+mod directions;
 pub mod dnd;
 pub mod do_not_call;
 pub mod erasure;
@@ -23,6 +25,7 @@ pub mod events;
 pub mod failure;
 pub mod flows;
 pub mod idempotency;
+pub mod installation;
 pub mod keys;
 pub mod limits;
 pub mod lines;
@@ -63,7 +66,7 @@ pub use failure::Failure;
 pub mod topics {
     use store::WakeSet;
 
-    /// Somebody's key, workspace settings or endpoints changed: what this node remembers of them is void.
+    /// A key, a workspace's settings or its endpoints changed: what this node remembers of them is void.
     pub const ACCESS: WakeSet = WakeSet(1);
     /// A call was placed, or has to be looked at earlier than it was.
     pub const CALLS: WakeSet = WakeSet(1 << 3);
@@ -73,9 +76,9 @@ pub mod topics {
     pub const AFTER_CALLS: WakeSet = WakeSet(1 << 9);
     /// A nudge has to be looked at, a line got free, or a key was revoked.
     pub const DIALLER: WakeSet = WakeSet(1 << 4);
-    /// Somebody wants a call on a real line ended.
+    /// A call on a real line is to end.
     pub const WISHES: WakeSet = WakeSet(1 << 10);
-    /// Somebody talks and pays: the hold has to grow earlier than was known.
+    /// A call was answered: its hold has to grow earlier than was known.
     pub const HOLDS: WakeSet = WakeSet(1 << 11);
 }
 
@@ -115,7 +118,7 @@ pub struct App {
     /// How far this node has seen each chain of the decision log come.
     pub marks: Arc<log_marks::Marks>,
     /// Checks and exports of the decision log that run.
-    pub audits: Arc<audit::Turns>,
+    pub audits: Arc<audit::AuditSlots>,
     /// Requests by workspace, on an embedded store.
     pub rates: limits::rates::Windows,
     /// What those who are connected have in work.
@@ -155,7 +158,7 @@ impl App {
         }
     }
 
-    /// What the transactions of calls need, as of now.
+    /// What one transaction of calls needs, as of now.
     pub fn call_env(&self) -> call_env::Env {
         call_env::Env {
             context: self.context(),
@@ -163,6 +166,7 @@ impl App {
             platform_lines: self.config.telephony.concurrent_calls,
             node: self.ports.node.clone(),
             followers: FOLLOWERS,
+            lines: Arc::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What this node has witnessed of the decision log: how far each chain has come. It is kept in memory as
 //! chains grow and in a file of the data folder a moment later ([`runtime::mark_file`]), so that an
 //! older state of the store, put back with its sealed heads, is noticed. A commit only leaves a note; the job
-//! [`crate::jobs::log_marks`] does the rest.
+//! `log_marks` does the rest.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -272,7 +272,7 @@ impl Marks {
         let more = !state.fresh.is_empty();
         drop(state);
         if more && let Some(job) = self.job.get() {
-            // Nobody else raises it while there is something left.
+            // Nothing else raises it while there is something left.
             job.raise();
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! People who work in the console.
+//! Members: people who work in the console.
 
 use std::num::NonZeroU32;
 

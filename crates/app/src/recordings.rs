@@ -27,8 +27,8 @@ use crate::limits::shares::Share;
 
 /// How long a link works.
 const LINK_LIVES: i64 = 5 * MINUTE;
-/// How long a call has been over before a file of it that nobody spoke of is looked at: its node may still be
-/// closing it.
+/// How long a call has been over before a file of it that was never reported is looked at: its node may still
+/// be closing it.
 const SPOOL_REST: i64 = 10 * MINUTE;
 /// Bytes before the sound of a WAV file, and of a millisecond of sound: two channels of 8,000 samples of 16
 /// bits a second.
@@ -83,7 +83,7 @@ pub(super) async fn kept(app: &App, recording: &RecordingRow, bytes: i64) -> Res
         .tx(move |tx| {
             let (tenant, id) = (recording.workspace, recording.id);
             if !recordings::keep(tx, tenant, id, bytes, env.context.now)? {
-                // Somebody else noted it, or it is gone.
+                // Another node noted it, or it is gone.
                 return Ok(recordings::get(tx, tenant, id)?.is_some());
             }
             let call = calls::get_for_update(tx, tenant, recording.call)?
@@ -253,8 +253,8 @@ pub(super) fn erase(
     Ok(rows.len() as u64)
 }
 
-/// Forgets recordings that were kept longer ago than `recordings.keep_days`, a batch; whether there may be
-/// more.
+/// Forgets a batch of recordings that were kept longer ago than `recordings.keep_days`. Returns whether there
+/// may be more.
 ///
 /// # Errors
 /// Those of the store.
@@ -282,8 +282,8 @@ pub fn spool(config: &Config) -> PathBuf {
 }
 
 /// Looks at the files that lie on this node and that no step knows of: a crash, or the end of a call without
-/// its report, left them behind. That of a call which is over becomes its recording if it may, or goes.
-/// Whether any has to be looked at again.
+/// its report, left them behind. The file of a call that is over becomes its
+/// recording, or is removed. Returns whether any has to be looked at again.
 ///
 /// # Errors
 /// Those of the store, and a folder that cannot be read.
@@ -307,7 +307,7 @@ pub async fn sweep_spool(app: &App) -> Result<bool, Failure> {
         match adopt(app, call, file).await? {
             Adopted::Waits => left = true,
             Adopted::Known => {}
-            // Nobody knows the call: it was never dialled.
+            // The call is unknown: it was never dialled.
             Adopted::Nobodys => clock.outside(tokio::fs::remove_file(&path)).await.map_err(unreadable)?,
         }
     }

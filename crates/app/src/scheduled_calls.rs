@@ -21,7 +21,7 @@ use store::scheduled_calls::{self, ScheduledCallId, ScheduledCallRow};
 
 use super::access::Caller;
 use super::calls::{self, Env, Known, Order, OwnNumber, Prepared, Refused};
-use super::idempotency::{Answer, Once, Turn};
+use super::idempotency::{Answer, Claim, Once};
 use super::timelines::Checks;
 use super::{App, Failure, timelines, topics};
 
@@ -92,7 +92,7 @@ pub async fn create(
     let order = Order::of(body.call);
     app.store
         .tx(move |tx| {
-            if let Turn::Given(answer) = once.reserve(tx, now)? {
+            if let Claim::Given(answer) = once.reserve(tx, now)? {
                 return Ok(answer);
             }
             let prepared = calls::prepare(tx, &env, &mut Known::default(), tenant, mode, order.clone())?;
@@ -252,9 +252,9 @@ fn told(event: &str, row: &ScheduledCallRow, checks: Value) -> Value {
     })
 }
 
-/// Tries a scheduled call that is due; the call to be dialled after the commit, if nothing stands in the way.
-/// `None` also when it is not due any more or another node has it. `minute_free` is whether the workspace may
-/// place another call in this minute.
+/// Tries a scheduled call that is due. Returns the call to be dialled after the commit, if nothing stands in
+/// the way; `None` also when it is not due any more or another node has it. `minute_free` is whether the
+/// workspace may place another call in this minute.
 pub async fn try_due(
     app: &App,
     tenant: Tenant,
@@ -379,7 +379,7 @@ pub fn after_call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -
     Ok(())
 }
 
-/// Cancels a batch of the waiting calls of a revoked key; whether there may be more.
+/// Cancels a batch of the waiting calls of a revoked key. Returns whether there may be more.
 fn end_of_key(tx: &mut Tx<'_>, tenant: Tenant, key: Id<ApiKey>, now: Timestamp) -> Result<bool, Failure> {
     let rows = scheduled_calls::of_key(tx, tenant, key, OF_KEY)?;
     let more = rows.len() as i64 >= OF_KEY;
@@ -407,7 +407,8 @@ pub async fn revoke_key(app: &App, tenant: Tenant, key: Id<ApiKey>) -> Result<()
 }
 
 /// Cancels every call that waits for a person, found by number or reference, and takes the person's data out
-/// of all of them; their ids, by which kept answers are found. The caller's transaction is the erasure.
+/// of all of them. Returns their ids, by which kept answers are found. The caller's transaction is the
+/// erasure.
 pub fn erase(
     tx: &mut Tx<'_>,
     tenant: Tenant,

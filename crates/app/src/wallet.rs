@@ -56,7 +56,7 @@ pub async fn transactions(
     Ok((rows.into_iter().map(view).collect(), total))
 }
 
-/// Adds a line to the ledger, and the event that it owes. `None`: the floor refuses it.
+/// Adds an entry to the ledger, and the event that it owes. `None` when the floor refuses it.
 pub fn post(
     tx: &mut Tx<'_>,
     context: &Context,

@@ -581,7 +581,7 @@ impl Values {
             .collect())
     }
 
-    /// The parts of the rows with a `*` that somebody has set, such as `openai` of `language_model.*.model`.
+    /// The parts of the rows with a `*` that are set, such as `openai` of `language_model.*.model`.
     fn chosen(&self, section: &str) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for name in self.0.keys() {

@@ -12,7 +12,7 @@ use super::Values;
 /// Who dials live calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carrier {
-    /// Nobody: a live placement answers 503.
+    /// No carrier: a live placement answers 503.
     None,
     /// The phone network in the process.
     Sandbox,
@@ -23,7 +23,7 @@ pub enum Carrier {
 /// What happens when an answering machine picks up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MachineAnswer {
-    /// Nobody looks for one.
+    /// It is not looked for.
     Off,
     /// The call ends as voicemail.
     HangUp,
@@ -335,7 +335,7 @@ impl Section<'_> {
 pub(super) fn masked(section: toml::Value) -> toml::Value {
     match section {
         toml::Value::Table(mut table) => {
-            // What nobody knows may be a misspelt password.
+            // An unknown name may be a misspelt password.
             for (_, value) in
                 table.iter_mut().filter(|(key, _)| *key == "password" || !TRUNK.contains(&key.as_str()))
             {

@@ -164,7 +164,7 @@ impl Service {
         .to_string()
     }
 
-    /// Stops accepting, lets requests, jobs and calls finish within the grace; whether all did.
+    /// Stops accepting, lets requests, jobs and calls finish within the grace. Returns whether all finished.
     pub async fn stop(self) -> bool {
         let grace = self.app.config.shutdown_grace;
         let calls = async {
@@ -180,7 +180,7 @@ impl Service {
     }
 }
 
-/// What the service has to do with the world: who dials, who speaks.
+/// What the service meets outside: carriers, telephone lines, speech and language models.
 pub struct Outside {
     /// Who places calls.
     pub carriers: Carriers,
@@ -234,7 +234,7 @@ pub struct Parts {
     pub keyring: Arc<Keyring>,
     /// An open store with its schema up to date.
     pub store: Store,
-    /// The world.
+    /// Carriers, lines, speech and language models.
     pub outside: Outside,
     /// Who reads conversations, and where recordings are kept.
     pub ports: Ports,
@@ -287,35 +287,21 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
 
 /// Starts everything that runs beside requests. `wakes` is what the store was opened with.
 pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
-    let cleanup = app.clone();
-    app.clock.start_job(app.clock.signal(), |job| jobs::cleanup::run(cleanup, job));
-    let (calls, due) = (app.clone(), app.clock.signal());
-    wakes.connect(topics::CALLS, due.clone());
-    app.clock.start_job(due, |job| jobs::live_calls::run(calls, job));
-    let (scheduled, due) = (app.clone(), app.clock.signal());
-    wakes.connect(topics::SCHEDULED_CALLS, due.clone());
-    app.clock.start_job(due, |job| jobs::scheduled_calls::run(scheduled, job));
-    let (packer, changed) = (app.clone(), app.clock.signal());
-    wakes.connect(topics::CALLS, changed.clone());
-    app.clock.start_job(changed, |job| jobs::call_hours::run(packer, job));
-    let (payer, talks) = (app.clone(), app.clock.signal());
-    wakes.connect(topics::HOLDS, talks.clone());
-    app.clock.start_job(talks, |job| jobs::holds::run(payer, job));
-    let (teller, wanted) = (app.clone(), app.clock.signal());
-    wakes.connect(topics::WISHES, wanted.clone());
-    app.clock.start_job(wanted, |job| jobs::wishes::run(teller, job));
+    jobs::start(app, wakes, jobs::BY_TIME, jobs::cleanup::look);
+    jobs::start(app, wakes, topics::CALLS, jobs::live_calls::look);
+    jobs::start(app, wakes, topics::SCHEDULED_CALLS, jobs::scheduled_calls::look);
+    jobs::start(app, wakes, topics::CALLS, jobs::call_hours::look);
+    jobs::start(app, wakes, topics::HOLDS, jobs::holds::look);
+    jobs::start(app, wakes, topics::WISHES, jobs::wishes::look);
     if let Some(lines) = lines {
-        let holder = app.clone();
-        app.clock.start_job(app.clock.signal(), |job| jobs::lines::run(holder, lines, job));
+        jobs::lines::start(app, lines);
     }
     let (witness, grown) = (app.clone(), app.clock.signal());
     app.marks.connect(grown.clone());
     app.clock.start_job(grown, |job| jobs::log_marks::run(witness, job));
     app.webhooks.start();
     jobs::after_calls::start(app, wakes);
-    let (dialler, due) = (app.clone(), app.clock.signal());
-    wakes.connect(topics::DIALLER, due.clone());
-    app.clock.start_job(due.clone(), |job| jobs::dialler::run(dialler, job, due));
+    jobs::dialler::start(app, wakes);
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub struct Offline {
 }
 
 impl Offline {
-    /// The offline set of this machine; whether its programs are installed is asked when they are used.
+    /// The offline set of this machine. Whether its programs are installed is asked when they are used.
     pub fn new() -> Self {
         Self {
             to_text: Arc::new(offline::OfflineRecogniser::new(offline::Settings::default())),

@@ -3,8 +3,8 @@
 //!
 //! The manual clock counts work. A job is counted from its start, but not while it waits in [`Job::wait`]; a
 //! task of [`Clock::spawn`] is counted until it ends, but not while it sleeps; what waits in
-//! [`Clock::outside`] is counted apart. Whoever wakes work counts it in the same breath, so there is no
-//! moment at which woken work is not counted.
+//! [`Clock::outside`] is counted apart. Waking work counts it in the same step, so there is no moment at
+//! which woken work is not counted.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -309,7 +309,7 @@ impl Clock {
         loop {
             self.settle().await;
             if self.lock()?.outside > 0 {
-                // Whoever moves the clock may be the outside.
+                // The task that moves the clock may be the outside.
                 tokio::task::yield_now().await;
             }
             let mut manual = self.lock()?;

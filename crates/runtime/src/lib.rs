@@ -1,4 +1,4 @@
-//! What everything else stands on: the clock, new ids, secrets, logs and figures.
+//! What the rooms above share: the clock, new ids, secrets, logs, figures, and files of the data folder.
 
 pub mod clock;
 pub mod crypto;

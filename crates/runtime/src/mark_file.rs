@@ -78,7 +78,7 @@ impl MarkFile {
     pub fn add(&mut self, marks: &[(Tenant, Strand, Mark)]) -> io::Result<()> {
         let text: String =
             marks.iter().map(|(tenant, strand, mark)| self.line(*tenant, *strand, mark)).collect();
-        // Until this has succeeded, nobody knows how the file ends.
+        // Until this has succeeded, it is not known how the file ends.
         let size = self.size.take().unwrap_or(0);
         let mut file = files::private(OpenOptions::new().append(true).create(true)).open(&self.path)?;
         file.write_all(text.as_bytes())?;

@@ -11,12 +11,10 @@ pub fn count(tx: &mut Tx<'_>, tenant: Tenant, class: &str, window_start: i64) ->
         // Nobody misses a count that a crash takes along: do not wait for the disk.
         tx.later("set local synchronous_commit = off", &[])?;
     }
-    let used = tx.one(
+    let used = tx.one::<i64>(
         "insert into rate_windows (workspace, class, window_start, used) values (?1, ?2, ?3, 1) \
          on conflict (workspace, class, window_start) do update set used = rate_windows.used + 1 returning used",
-        params![tenant, class, window_start],
-        |row| row.int(0),
-    )?;
+        params![tenant, class, window_start])?;
     if used == Some(1) {
         // The first request of a window drops those before it.
         tx.later(

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use data_encoding::HEXLOWER;
 use domain::delivery::{ANSWER_WITHIN, Outcome};
 use domain::ids::{Delivery, Id, WebhookEndpoint};
-use domain::time::{SECOND, Timestamp};
+use domain::time::Timestamp;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use providers::guarded_client::{Limits, Request, SendError};
@@ -35,7 +35,7 @@ pub(super) async fn work(engine: Arc<Engine>, endpoint: Id<WebhookEndpoint>) {
     }
 }
 
-/// Leaves the lane in order, however the task ends.
+/// A worker under way. Dropping it leaves the lane in order, however the task ends.
 struct Worker<'a> {
     engine: &'a Engine,
     endpoint: Id<WebhookEndpoint>,
@@ -234,6 +234,3 @@ fn request(
     let headers = engine.headers(key, item, at).ok_or("the headers cannot be written")?;
     Ok(Request::post(target, headers, item.body.clone()))
 }
-
-/// Real time after which a delivery that could not be begun is due again, milliseconds.
-pub(super) const PUT_BACK: i64 = SECOND;

@@ -27,7 +27,7 @@ const IN_FLIGHT_FAILING: usize = 512;
 const TURN: usize = 32;
 /// A delivery whose lease ends sooner than this is not begun.
 const LEASE_LEFT: i64 = 15 * SECOND;
-/// Lanes of endpoints without work that are remembered, with what they deserve.
+/// Lanes of endpoints without work that are remembered, with their limits.
 const IDLE_LANES: usize = 10_000;
 
 /// All lanes of a node.
@@ -76,7 +76,7 @@ impl Lane {
         if self.failing { QUEUE_FAILING } else { QUEUE }
     }
 
-    /// Asks for a refill when the queue runs low; whether this is news.
+    /// Asks for a refill when the queue runs low. Returns whether it had not been asked for yet.
     fn wants_feed(&mut self) -> bool {
         let wants = self.in_line && !self.feeding && self.queue.len() <= self.capacity() / 4;
         self.feeding |= wants;
@@ -141,7 +141,7 @@ impl Lanes {
         }
     }
 
-    /// Notes that deliveries wait in line in the store; whether the lane wants a refill.
+    /// Notes that deliveries wait in line in the store. Returns whether the lane wants a refill.
     pub(super) fn wait_in_line(&mut self, endpoint: Id<WebhookEndpoint>) -> bool {
         let lane = self.by_endpoint.entry(endpoint).or_insert_with(Lane::new);
         lane.in_line = true;
@@ -157,7 +157,8 @@ impl Lanes {
             .collect()
     }
 
-    /// A lane was refilled; `all` when nothing more waited in line at that time. Whether it wants more.
+    /// Notes that a lane was refilled; `all` when nothing more waited in line at that time. Returns whether it
+    /// wants more.
     pub(super) fn fed(&mut self, endpoint: Id<WebhookEndpoint>, lined_up: u64, all: bool) -> bool {
         let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { return false };
         lane.feeding = false;
@@ -242,7 +243,8 @@ impl Lanes {
         self.by_endpoint.get_mut(&endpoint).is_some_and(Lane::wants_feed)
     }
 
-    /// An attempt ended: the endpoint deserves more or fewer at once. Whether lanes wait for a worker.
+    /// Notes the end of an attempt, after which the endpoint gets more or fewer at once. Returns whether lanes
+    /// wait for a worker.
     pub(super) fn judge(&mut self, endpoint: Id<WebhookEndpoint>, well: bool) -> bool {
         let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { return false };
         if lane.failing == well {
@@ -258,19 +260,19 @@ impl Lanes {
         false
     }
 
-    /// This node holds a delivery no more.
+    /// Lets go of a delivery, in whatever round.
     pub(super) fn let_go(&mut self, id: Id<Delivery>) {
         self.held.remove(&id);
     }
 
-    /// This node holds a delivery of this round no more.
+    /// Lets go of a delivery of this round.
     pub(super) fn finish(&mut self, id: Id<Delivery>, round: i64) {
         if self.holds(id, round) {
             self.held.remove(&id);
         }
     }
 
-    /// Empties the queue of a lane and what is under way of its held mark; nothing of it is begun any more.
+    /// Empties the queue of a lane: nothing of it is begun any more.
     pub(super) fn drop_queue(&mut self, endpoint: Id<WebhookEndpoint>) {
         let Some(lane) = self.by_endpoint.get_mut(&endpoint) else { return };
         for item in lane.queue.drain(..) {

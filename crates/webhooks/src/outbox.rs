@@ -22,7 +22,7 @@ use super::{Engine, LEASE, PendingAttempt};
 pub struct NewEvent<'a> {
     /// Its type, such as `call.started`.
     pub kind: &'static str,
-    /// The world it happened in, and in which it is seen.
+    /// The mode in which it happened and is seen.
     pub mode: Mode,
     /// The agent it is about, for the endpoints' filter.
     pub agent: Option<&'a str>,

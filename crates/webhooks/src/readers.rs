@@ -17,7 +17,7 @@ pub const MAX_READERS: usize = 32;
 #[derive(Default)]
 pub struct Readers {
     rooms: Mutex<HashMap<(Tenant, Mode), Room>>,
-    /// Readers in all rooms, so that a commit which nobody waits for takes no lock.
+    /// Readers in all rooms, so that a commit without readers takes no lock.
     waiting: AtomicUsize,
     looks: Counter,
 }
@@ -49,7 +49,7 @@ impl Readers {
         self.looks.inc();
     }
 
-    /// Wakes the readers of one world of a workspace.
+    /// Wakes the readers of one mode of a workspace.
     pub fn announce(&self, tenant: Tenant, mode: Mode) {
         if self.waiting.load(Ordering::Acquire) == 0 {
             return;
@@ -59,7 +59,7 @@ impl Readers {
         }
     }
 
-    /// How many wait in one world of a workspace.
+    /// How many wait in one mode of a workspace.
     pub fn waiting_of(&self, tenant: Tenant, mode: Mode) -> usize {
         self.rooms().get(&(tenant, mode)).map_or(0, |room| room.readers)
     }
@@ -77,7 +77,7 @@ impl Readers {
     }
 }
 
-/// Somebody who waits for events.
+/// A request that waits for events.
 pub struct Reader<'r> {
     readers: &'r Readers,
     room: (Tenant, Mode),

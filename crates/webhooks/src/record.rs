@@ -9,11 +9,12 @@ use runtime::clock::{Job, Woken};
 use store::deliveries::{self, After, Key};
 use store::{DbError, Tx};
 
-use super::attempt::PUT_BACK;
 use super::{Engine, PendingAttempt, locked};
 
 /// Outcomes stored in one transaction.
 const BATCH: usize = 512;
+/// Real time after which a delivery that could not be begun is due again, milliseconds.
+const PUT_BACK: i64 = SECOND;
 /// Deliveries given back in one transaction at the end.
 const RELEASE: usize = 500;
 
@@ -38,7 +39,7 @@ pub(super) enum Ending {
     Answered(u16),
     /// It did not, for this reason; the status had arrived in some cases.
     Broken(Option<u16>, String),
-    /// Nothing was sent for reasons of our own: it does not count.
+    /// Nothing was sent for a reason on our side: it does not count as an attempt.
     Put,
     /// The endpoint wants nothing, for this reason: given up.
     Unwanted(&'static str),
@@ -132,7 +133,7 @@ pub(super) async fn run(engine: Arc<Engine>, mut job: Job) {
     }
 }
 
-/// Stores all outcomes there are; whether the store took them.
+/// Stores all outcomes there are. Returns whether the store took them.
 async fn flush(engine: &Engine) -> bool {
     loop {
         let batch: Arc<[FinishedAttempt]> = {

@@ -1,4 +1,4 @@
-//! Takes what is due from the store, refills lanes, stops what nobody wants. Every step is a bounded
+//! Takes what is due from the store, refills lanes, stops what is no longer wanted. Every step is a bounded
 //! transaction; a delivery that does not fit into its lane is moved out of the way into the line of its
 //! endpoint, so no endpoint and no workspace can hold up the others.
 
@@ -72,7 +72,7 @@ pub(super) async fn run(engine: Arc<Engine>, mut job: Job) {
     }
 }
 
-/// At the start: nobody else holds deliveries of an embedded store.
+/// At the start: no other node holds deliveries of an embedded store.
 async fn begin(engine: &Engine) -> Result<(), DbError> {
     if !engine.store.shared() {
         let now = engine.clock.now();

@@ -35,7 +35,7 @@ pub(super) async fn analyse(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Fa
     }
 }
 
-/// Nobody could read it: the outcome that the flow gave stands.
+/// The conversation could not be analysed: the outcome that the flow gave stands.
 pub(super) async fn give_up(app: &App, row: &StepRow) -> Result<(), Failure> {
     store_findings(app, row, "failed", None).await
 }

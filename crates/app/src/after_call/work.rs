@@ -71,7 +71,7 @@ pub async fn work(app: &Arc<App>, row: StepRow) {
         AfterCallStep::FullTranscript => full_transcript::make(app, &row).await,
     };
     let done = outcome.unwrap_or_else(|failure| {
-        tracing::warn!(call = %row.call, step = row.step.as_str(), code = failure.error.code, cause = failure.cause, "a step after a call failed");
+        failure.warn_about(row.call, &format!("the step {} after a call failed", row.step.as_str()));
         StepEnd::Again
     });
     let settled = match done {
@@ -81,7 +81,10 @@ pub async fn work(app: &Arc<App>, row: StepRow) {
     };
     if let Err(failure) = settled {
         // Its lease ends, and it is taken again.
-        tracing::warn!(call = %row.call, step = row.step.as_str(), code = failure.error.code, cause = failure.cause, "a step after a call waits for its lease");
+        failure.warn_about(
+            row.call,
+            &format!("the step {} after a call waits for its lease", row.step.as_str()),
+        );
     }
 }
 

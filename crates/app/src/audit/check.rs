@@ -9,7 +9,7 @@ use domain::decision_log::{Broken, ChainVerifier, Head, Row, Strand, Why};
 use domain::tenant::Tenant;
 use store::decision_log;
 
-use super::turns::Turn;
+use super::slots::AuditSlot;
 use crate::{App, Failure, log_marks};
 
 /// Records read at a time.
@@ -66,7 +66,12 @@ async fn ends(app: &App, tenant: Tenant, strand: Strand) -> Result<Ends, Failure
 }
 
 /// Checks a chain from its first record to its head.
-pub(super) async fn check(app: &App, turn: &Turn, tenant: Tenant, strand: Strand) -> Result<Found, Failure> {
+pub(super) async fn check(
+    app: &App,
+    turn: &AuditSlot,
+    tenant: Tenant,
+    strand: Strand,
+) -> Result<Found, Failure> {
     let Ends { sealed, head, last, marks } = ends(app, tenant, strand).await?;
     // The hashes that stand where something was witnessed.
     let mut found: BTreeMap<u64, Option<String>> = marks.iter().map(|mark| (mark.head.seq, None)).collect();

@@ -1,11 +1,11 @@
 //! Reading the decision log (docs/contract/decision-log.md): verification, export, statistics and the signed
 //! head. Everything goes page by page in the order of the chain, so that memory stays the same however long
-//! it is. A key sees the chains of its own world.
+//! it is. A key sees the chains of its own mode.
 
 mod accept;
 mod check;
 mod export;
-mod turns;
+mod slots;
 
 use std::sync::Arc;
 
@@ -19,11 +19,12 @@ use super::{App, Failure};
 
 pub use accept::accept;
 pub use export::{Export, Format, export};
-pub use turns::Turns;
+pub use slots::AuditSlots;
 
-/// Checks every hash of every chain of a world. Who asks while a check waits for its turn shares it.
+/// Checks every hash of every chain of one mode. Requests that come while a check waits for its slot share
+/// it.
 pub async fn verify(app: &Arc<App>, tenant: Tenant, world: Mode) -> Result<Verification, Failure> {
-    let start = |asked: turns::Asked| {
+    let start = |asked: slots::Asked| {
         let app = app.clone();
         let clock = app.clock.clone();
         // On a task of its own: others wait for it, too.
@@ -43,7 +44,7 @@ pub async fn verify(app: &Arc<App>, tenant: Tenant, world: Mode) -> Result<Verif
 
 async fn check_all(
     app: &App,
-    turn: &turns::Turn,
+    turn: &slots::AuditSlot,
     tenant: Tenant,
     world: Mode,
 ) -> Result<Verification, Failure> {

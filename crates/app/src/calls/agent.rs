@@ -25,8 +25,8 @@ pub(crate) fn refusal(agent: &AgentRow) -> Option<Refused> {
     })
 }
 
-/// What the flow needs and does not have: variables that neither the call nor the person brings, then things
-/// that are gone.
+/// What the flow needs and does not have: first variables that neither the call nor the contact has, then
+/// tools that are gone.
 pub(crate) fn flow_refusal(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -41,7 +41,7 @@ pub(crate) fn flow_refusal(
     unready(tx, tenant, agent)
 }
 
-/// Those of `required` that neither the call nor the person brings.
+/// Those of `required` that neither the call nor the contact has.
 pub(super) fn missing(
     required: &[String],
     given: &Map<String, Value>,
@@ -53,7 +53,7 @@ pub(super) fn missing(
     required.iter().filter(|name| !there(name)).cloned().collect()
 }
 
-/// Things that the flow uses and that are gone.
+/// Tools that the flow uses and that are gone.
 pub(super) fn unready(tx: &mut Tx<'_>, tenant: Tenant, agent: &AgentRow) -> Result<Option<Refused>, Failure> {
     match agents::flow_readiness(tx, tenant, agent) {
         Ok(()) => Ok(None),
@@ -64,7 +64,7 @@ pub(super) fn unready(tx: &mut Tx<'_>, tenant: Tenant, agent: &AgentRow) -> Resu
     }
 }
 
-/// The flow that its calls run; of an agent that is gone, one without words of its own.
+/// The flow that its calls run; for an agent that is gone, a flow without words of its own.
 pub(super) fn flow(tx: &mut Tx<'_>, tenant: Tenant, agent: Option<&AgentRow>) -> Result<Arc<Flow>, Failure> {
     agent.map_or_else(
         || Ok(Arc::new(one_step("", &[], false))),

@@ -26,7 +26,7 @@ pub fn apply(
     apply_with(tx, env, call, fact, at, None)
 }
 
-/// The same, with what a conversation that was really held leaves behind.
+/// The same, with the report of a conversation on a real line.
 pub fn apply_with(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -53,7 +53,7 @@ pub fn apply_with(
         holds::settle(tx, env, &mut row, fact)?;
     }
     if row.hang_up_at.is_some() && !over {
-        // Whoever wanted its end may have done so before a carrier had it.
+        // Its end may have been asked for before a carrier had it.
         tx.wake(topics::WISHES);
     }
     row.next_step_at = next_look(&row, env);
@@ -81,8 +81,8 @@ pub fn apply_with(
     Ok(row)
 }
 
-/// When somebody has to look at a call again: at the next step of a network that is a table; on a real line
-/// when the node that holds the call has not said for a lease's time that it still does.
+/// When the call has to be looked at again: at the next step of a network that is a table; on a real line
+/// when the lease of the node that holds the call runs out.
 pub(super) fn next_look(row: &CallRow, env: &Env) -> Option<Timestamp> {
     match row.progress.status.stage() {
         Stage::Ringing | Stage::InProgress => {}
@@ -164,7 +164,7 @@ fn opt_out(tx: &mut Tx<'_>, env: &Env, row: &CallRow) -> Result<(), Failure> {
         Some(id) => contacts::get_for_update(tx, row.workspace, id)?,
         None => None,
     };
-    // A test call marks people of the test world only.
+    // A test call marks contacts of test mode only.
     match contact.filter(|contact| contact.mode == row.mode && contact.erased_at.is_none()) {
         Some(contact) => do_not_call::opt_out_contact(tx, context, row.workspace, &contact, source),
         None => Ok(()),

@@ -1,12 +1,12 @@
-//! Many dials that are due at once go first.
+//! A burst: many dials that are due at once go first.
 //!
-//! While the dialler works through them, what is learned of the calls that were dialled already waits: each
-//! of its transactions would take the place of a dial whose time has come. It is a matter of seconds: the
-//! dialler says when it ends, and bounds it.
+//! While the dialler works through a burst, facts of calls that were dialled already wait: each of their
+//! transactions would delay a dial whose time has come. A burst lasts seconds: the dialler ends and bounds
+//! it.
 
 use tokio::sync::watch;
 
-/// Whether the dialler of this node is in the middle of many due dials.
+/// Whether the dialler of this node is in the middle of a burst.
 #[derive(Debug)]
 pub struct Burst(watch::Sender<bool>);
 
@@ -17,14 +17,14 @@ impl Default for Burst {
 }
 
 impl Burst {
-    /// Begins one; it ends with what is returned.
+    /// Begins a burst, which ends when the returned value is dropped.
     pub fn begin(&self) -> Begun<'_> {
         self.0.send_replace(true);
         Begun(self)
     }
 
-    /// Waits for its end, if there is one. For the clock that is waiting outside: the dialler may need its
-    /// time to pass.
+    /// Waits for the end of the burst, if there is one. Wrap it in `Clock::outside`: the dialler may need the
+    /// clock to move.
     pub async fn over(&self) {
         // The sender is `self`: it cannot be gone.
         let _ = self.0.subscribe().wait_for(|begun| !begun).await;

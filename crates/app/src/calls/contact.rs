@@ -15,19 +15,19 @@ use store::contacts::{self, ContactRow};
 
 use crate::{Context, Failure};
 
-/// Who it is, as far as known before anything is stored.
+/// Whom a call is for, as far as known before anything is stored.
 #[derive(Debug, Clone)]
 pub(super) enum Who {
     /// A contact that exists.
     Known(Box<ContactRow>),
     /// A contact that exists and gets the reference of this call.
     Adopted(Box<ContactRow>),
-    /// Nobody yet; the number may belong to somebody else.
+    /// No contact yet; the number may belong to another one.
     New { phone: Option<String> },
 }
 
 impl Who {
-    /// Somebody with this number, who is called without a reference.
+    /// A contact with this number, called without a reference.
     pub(super) fn of(contact: Option<Box<ContactRow>>, phone: Phone) -> Self {
         contact.map_or_else(|| Who::New { phone: Some(phone.to_string()) }, Who::Known)
     }
@@ -41,7 +41,7 @@ impl Who {
     }
 }
 
-/// The worlds in which a call looks for people, its own last.
+/// The modes in which a call looks for contacts, its own last.
 fn worlds(mode: Mode) -> &'static [Mode] {
     match mode {
         Mode::Live => &[Mode::Live],

@@ -1,5 +1,5 @@
 //! Calls that are due for a look: the next step of a network that is a table, or a placement whose outcome
-//! nobody stored.
+//! was not stored.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::{App, Failure, published_flows};
 /// Calls looked at in one transaction.
 const BATCH: i64 = 100;
 
-/// Looks at a batch of due calls; whether there may be more. Any node may do so at any time: the rows are
-/// held while they change.
+/// Looks at a batch of due calls and returns whether there may be more. Any node may do so at any time: the
+/// rows are held while they change.
 pub async fn work_due(app: &App) -> Result<bool, Failure> {
     let env = app.call_env();
     let batch = published_flows::of_due(app, env.context.now, BATCH).await?;
@@ -77,7 +77,7 @@ fn next_fact(call: &CallRow) -> Option<Fact> {
     Some(step.fact)
 }
 
-/// Asks the carrier what became of a dial whose outcome nobody stored, and stores it. Never dials.
+/// Asks the carrier what became of a dial whose outcome was not stored, and stores it. Never dials.
 async fn recover(app: &App, call: CallRow) -> Result<(), Failure> {
     let standing = match (app.carriers.in_mode(call.mode), dial_order(&call)) {
         (Some(carrier), Some(order)) => app.clock.outside(carrier.ask(order)).await,

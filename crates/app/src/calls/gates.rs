@@ -16,7 +16,7 @@ use store::{DbError, Tx, calls, dnd, do_not_call};
 use super::Env;
 use crate::Failure;
 
-/// Who a number belongs to and what the gates ask about it, in the live world.
+/// Who a number belongs to and what the gates ask about it, in live mode.
 #[derive(Debug)]
 pub(super) struct Person {
     /// The contact with this number.
@@ -68,7 +68,7 @@ pub(super) fn read_people(
 pub struct Dial<'a> {
     /// The workspace.
     pub tenant: Tenant,
-    /// The world.
+    /// Live or test.
     pub mode: Mode,
     /// What it is judged as.
     pub purpose: Purpose,
@@ -78,7 +78,7 @@ pub struct Dial<'a> {
     pub contact: Option<&'a ContactRow>,
 }
 
-/// Gathers what the gates want to know; of `person`, if somebody has read it already in this transaction.
+/// Gathers what the gates want to know. `person` is given when this transaction has read it already.
 pub(super) fn facts(
     tx: &mut Tx<'_>,
     env: &Env,

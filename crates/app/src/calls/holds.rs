@@ -19,13 +19,13 @@ use crate::{App, Failure, topics, wallet};
 
 /// Calls, and legs, whose hold grows in one transaction.
 const BATCH: i64 = 500;
-/// Those whose time comes within this are taken along, so that a node asks at most about once a second,
-/// however many talk.
+/// Holds that are due within this time are taken along, so that a node asks about once a second at most,
+/// however many calls are live.
 const GATHER: i64 = SECOND;
-/// Most minutes that the end of a talk adds to what is held: a week of them.
+/// Most minutes that the end of a talk may add to the hold: a week.
 const MOST_AT_END: i64 = 7 * 24 * 60;
 
-/// Somebody picked up: from now on the hold grows.
+/// The call is answered: from now on the hold grows.
 pub(super) fn begin(tx: &mut Tx<'_>, row: &mut CallRow) {
     row.upkeep.grow_at = first_growth(row.line, row.price, row.progress.answered_at, row.upkeep.minutes);
     if row.upkeep.grow_at.is_some() {
@@ -67,7 +67,7 @@ pub(super) struct Bill {
     /// Minutes that are held.
     pub minutes: i64,
     pub talk_ms: i64,
-    /// Nobody knows when it really ended: it pays no more than was held.
+    /// When it really ended is not known: it pays no more than was held.
     pub lost: bool,
 }
 
@@ -89,9 +89,9 @@ pub(super) fn pay(tx: &mut Tx<'_>, env: &Env, bill: &Bill) -> Result<(), Failure
     Ok(())
 }
 
-/// Lets a batch of holds grow whose next minute begins soon; whether there may be more. A call of which one
-/// leg cannot be covered any more is to take its leave. Any node may do so for all: the rows are held while
-/// they change.
+/// Lets a batch of holds grow whose next minute begins soon. Returns whether there may be more. A call of
+/// which one leg cannot be covered any more is to take its leave. Any node may do so for all: the rows are
+/// held while they change.
 pub async fn grow_due(app: &App) -> Result<bool, Failure> {
     let now = app.clock.now();
     let due = app.store.tx(move |tx| grow(tx, now)).await?;

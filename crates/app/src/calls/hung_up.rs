@@ -1,5 +1,5 @@
 //! Calls that a request has just ended at once. Asking again is no conflict
-//! (docs/contract/calls.md#hanging-up), until somebody has been shown that the call has ended.
+//! (docs/contract/calls.md#hanging-up), until a client has been shown that the call has ended.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -33,12 +33,12 @@ impl HungUp {
         }
     }
 
-    /// Whether a request has just ended it and nobody was shown that it has ended.
+    /// Whether a request has just ended the call and no client has been shown its end.
     pub(super) fn repeats(&self, id: Id<Call>, now: Timestamp) -> bool {
         self.calls().get(&id).is_some_and(|at| now.0 - at.0 < REPEATED)
     }
 
-    /// Somebody is shown this call as it is now.
+    /// Notes that a client is shown this call as it is now.
     pub(super) fn shown(&self, id: Id<Call>) {
         self.calls().remove(&id);
     }

@@ -10,6 +10,7 @@ use domain::analytics::hour_of;
 use domain::compliance::{Facts, Pack};
 use domain::ids::{Agent, ApiKey, Id};
 use domain::phone::Phone;
+use domain::ports::Carrier;
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::{Map, Value};
@@ -17,7 +18,7 @@ use store::agents::{self, AgentRow};
 use store::calls::CallRow;
 use store::contacts::ContactRow;
 use store::workspaces::{self, WorkspaceRow};
-use store::{ROWS, Tx, api_keys, calls, contacts, numbers, wallet};
+use store::{ROWS, Tx, calls, contacts, keys, numbers, wallet};
 
 use super::gates::{self, Judged, Number, Person};
 use super::{Env, Refused, agent};
@@ -46,16 +47,18 @@ struct KnownWorkspace {
     placed: i64,
 }
 
-/// Answers of gates that are kept; dials of one transaction differ in little that the gates see.
+/// Answers of gates that are kept: the dials of one transaction look much alike to the gates.
 const JUDGED: usize = 64;
 
-/// See the module.
+/// What one transaction has learned; see the module.
 #[derive(Default)]
 pub struct Known {
     workspaces: BTreeMap<(Tenant, Mode), KnownWorkspace>,
     agents: HashMap<(Tenant, Id<Agent>), Option<KnownAgent>>,
     numbers: HashMap<Tenant, Vec<String>>,
     keys: HashMap<(Tenant, Id<ApiKey>), bool>,
+    /// Lines that calls of this transaction have asked for.
+    lines_asked: usize,
     /// Lines in use by each workspace.
     lines: HashMap<Tenant, i64>,
     /// Lines in use on the platform, and whether placements of other workspaces wait for this transaction.
@@ -106,7 +109,7 @@ impl Known {
         Ok((known.row.clone(), known.row.balance - known.row.reserved - known.held))
     }
 
-    /// Looks these people up, who are called one after the other now, live and without a reference.
+    /// Looks up these people, who are called next, live and without a reference.
     pub(crate) fn meet(
         &mut self,
         tx: &mut Tx<'_>,
@@ -119,7 +122,7 @@ impl Known {
         Ok(())
     }
 
-    /// Somebody who was looked up by [`Known::meet`].
+    /// A contact that [`Known::meet`] looked up.
     pub(super) fn take_person(&mut self, tenant: Tenant, phone: Phone) -> Option<Person> {
         self.people.remove(&(tenant, phone))
     }
@@ -216,7 +219,7 @@ impl Known {
         if let Some(valid) = self.keys.get(&(tenant, key)) {
             return Ok(*valid);
         }
-        let valid = api_keys::is_valid(tx, tenant, key, now)?;
+        let valid = keys::is_valid(tx, tenant, key, now)?;
         self.keys.insert((tenant, key), valid);
         Ok(valid)
     }
@@ -274,7 +277,7 @@ impl Known {
         }
     }
 
-    /// Somebody who is called for the first time.
+    /// A contact that is called for the first time.
     pub(super) fn add_contact(&mut self, tenant: Tenant, row: ContactRow) {
         self.contacts.push((tenant, row));
     }
@@ -288,6 +291,13 @@ impl Known {
             self.write(tx)?;
         }
         Ok(call)
+    }
+
+    /// Reserves a line of the carrier's network for the next call. Returns whether one was free.
+    pub(super) fn reserve_line(&mut self, env: &Env, carrier: &dyn Carrier) -> bool {
+        let n = self.lines_asked;
+        self.lines_asked += 1;
+        env.lines.reserve(n, carrier)
     }
 
     /// Stores what was written down so far, so that it can be read.

@@ -28,7 +28,7 @@ pub const MOST_LEGS: i64 = 20;
 /// How long a person who is brought in on a network that is a table is with the customer, at most.
 const TOGETHER: i64 = 5 * SECOND;
 
-/// How somebody is brought in.
+/// How a person is brought in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegKind {
     /// This node rings them beside the call.
@@ -52,7 +52,7 @@ impl Leg {
     }
 }
 
-/// Why nobody may be brought in.
+/// Why no person may be brought in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegRefused {
     /// A gate refused it; that stands in the decision log.
@@ -70,7 +70,7 @@ pub enum LegRefused {
 /// What becomes of a leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegFact {
-    /// Somebody picked up.
+    /// The person picked up.
     Answered,
     /// It is over, for this reason.
     Ended(&'static str),
@@ -78,7 +78,7 @@ pub enum LegFact {
     NotDialled,
 }
 
-/// Decides whether somebody may be brought into a call, and writes the decision down, before anything is
+/// Decides whether a person may be brought into a call, and writes the decision down before anything is
 /// dialled.
 pub async fn begin_leg(
     app: &App,
@@ -244,7 +244,7 @@ pub async fn report_leg(
         .await
 }
 
-/// Ends all legs of a call that is over: whoever held them reports nothing any more, or too late.
+/// Ends all legs of a call that is over: the node that held them reports no more, or too late.
 pub(super) fn close_all(tx: &mut Tx<'_>, env: &Env, row: &CallRow, fact: Fact) -> Result<(), Failure> {
     if row.upkeep.legs == 0 {
         return Ok(());
@@ -259,9 +259,9 @@ pub(super) fn close_all(tx: &mut Tx<'_>, env: &Env, row: &CallRow, fact: Fact) -
     Ok(())
 }
 
-/// Brings somebody in on a network that is a table, which plays the conversation when it is over: the first
-/// of these numbers that may be rung and whose phone answers there. They were with the customer for its last
-/// seconds.
+/// Brings a person in on a network that is a table, which plays the conversation when it is over: the first
+/// of these numbers that may be rung and whose phone answers there. The person was with the customer for the
+/// last seconds of the call.
 pub(super) fn play(
     tx: &mut Tx<'_>,
     env: &Env,
@@ -299,7 +299,7 @@ pub(super) fn play(
     Ok(None)
 }
 
-/// Gives back what a leg took that was never dialled: it was no dial, and counts as none.
+/// Gives back what a leg took that was never dialled; it does not count as a dial.
 fn undo(tx: &mut Tx<'_>, leg: &LegRow) -> Result<(), Failure> {
     if leg.line {
         wallet::release(tx, leg.workspace, leg.held(), 1)?;
@@ -341,7 +341,7 @@ fn close(
     Ok(call_legs::save(tx, &leg)?)
 }
 
-/// Wants every live call of a workspace ended: it is suspended. In the transaction that suspends it.
+/// Asks for the end of every live call of a workspace, in the transaction that suspends it.
 pub(crate) fn end_all(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<(), Failure> {
     if call_wishes::want_all_ended(tx, tenant, Wish::Suspended, now)? > 0 {
         tx.wake(topics::WISHES);

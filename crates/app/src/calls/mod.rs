@@ -1,5 +1,5 @@
-//! Calls of both worlds (docs/contract/calls.md): how one is placed, what every fact about it changes, how it
-//! is read and ended.
+//! Calls in live and test mode (docs/contract/calls.md): how one is placed, what every fact about it changes,
+//! how it is read and ended.
 //!
 //! The life of a placement, the same for the API, scheduled calls, nudges and campaigns:
 //! 1. [`prepare`] gathers everything that can stand in the way; [`Prepared::refused`] is the first of it in
@@ -10,9 +10,9 @@
 //! 3. [`start_dial`] asks the carrier and stores its answer. A crash before that answer leaves the mark:
 //!    [`work_due`] finds it when its lease is over and asks the carrier what became of the dial. Nothing is
 //!    dialled twice.
-//! 4. While somebody talks, the hold grows by a minute before each minute begins ([`grow_due`]). Who is
-//!    brought in beside a call is a leg of its own ([`begin_leg`]): a dial with its gates, its record, its
-//!    line and its money.
+//! 4. While a call lasts, the hold grows by a minute before each minute begins ([`grow_due`]). A person
+//!    who is brought in beside a call is a leg of its own ([`begin_leg`]): a dial with its gates, its record,
+//!    its line and its money.
 //! 5. Everything else is a [`domain::call::Fact`], and [`apply`] is the one place where a fact changes a
 //!    call. Networks that are tables (test mode, the sandbox) report their facts through [`work_due`]: the
 //!    calls table says what is due, so a restart changes nothing.

@@ -18,10 +18,10 @@ use store::calls::{self, CallRow, Upkeep};
 
 use super::{Env, Known, Order, Prepared, Refused, apply, check_metadata, contact, prepare};
 use crate::call_env::LEASE_MARGIN;
-use crate::idempotency::{Answer, Once, Turn};
+use crate::idempotency::{Answer, Claim, Once};
 use crate::{App, Failure, topics};
 
-/// How long a dial may take before somebody asks what became of it.
+/// How long a dial may take before the carrier is asked what became of it.
 pub(super) const PLACING_LEASE: i64 = 30 * SECOND;
 
 /// What the first transaction of a request came to.
@@ -49,7 +49,7 @@ pub async fn place(
     let intent = app
         .store
         .tx(move |tx| {
-            if let Turn::Given(answer) = once.reserve(tx, env.context.now)? {
+            if let Claim::Given(answer) = once.reserve(tx, env.context.now)? {
                 return Ok::<_, Failure>(Intent::Given(answer));
             }
             let mut known = Known::default();
@@ -82,13 +82,13 @@ pub async fn place(
     }
 }
 
-/// Dials in a task of its own, which the manual clock waits for.
+/// Dials in a task of its own; the manual clock waits for it.
 async fn dial_counted(app: &Arc<App>, call: Arc<CallRow>, request: Request) -> Result<Answer, Failure> {
     let (done, dialled) = tokio::sync::oneshot::channel();
     let dialler = app.clone();
     app.clock.spawn(async move {
         let outcome = dial(&dialler, call, request).await;
-        // Whoever asked may have gone; the outcome is stored.
+        // The client may have gone; the outcome is stored all the same.
         let _ = done.send(outcome);
     });
     match dialled.await {
@@ -104,7 +104,7 @@ type Settled = (Result<CallRow, DialError>, Result<Answer, Failure>);
 
 /// Asks the carrier to dial a call that [`place_intent`] wrote down, and stores what it says, after all dials
 /// that are due at once ([`Burst`](super::Burst)). For callers that the clock counts (jobs). What placed the
-/// call hears of the outcome as a fact (`hooks`), whoever stores it.
+/// call hears of the outcome as a fact ([`Env::followers`]), whichever node stores it.
 pub async fn start_dial(app: &App, call: Arc<CallRow>) -> Result<Result<CallRow, DialError>, Failure> {
     Ok(dial(app, call, None).await?.0)
 }
@@ -186,7 +186,7 @@ pub(super) async fn store_outcome(
             let warnings = request.as_ref().map(|(_, warnings)| warnings.clone()).unwrap_or_default();
             let outcome = match row {
                 Some(row) if row.progress.status == Status::Queued => settle(tx, &env, row, &outcome)?,
-                // Somebody else has stored the outcome: this node took longer than its lease.
+                // Another node has stored the outcome: this one took longer than its lease.
                 Some(row) if row.provider_call.is_some() => Ok(row),
                 Some(_) => Err(DialError::Uncertain),
                 None => Err(DialError::ProviderErrorBeforeRing),
@@ -201,7 +201,7 @@ pub(super) async fn store_outcome(
     Ok(settled)
 }
 
-/// The key of the request that placed the call, for whoever settles it after a crash.
+/// The key of the request that placed the call, for the node that settles it after a crash.
 fn once_of(call: &CallRow) -> Option<Once> {
     let (key, holder) = call.once.clone()?;
     Some(Once::keyed(call.workspace.to_string(), call.mode, "placeCall", key, String::new(), holder))
@@ -288,8 +288,11 @@ pub fn place_intent(
     let mut call = new_call(tx, env, known, prepared)?;
     call.line = live;
     call.concurrent = prepared.lines_in_use + 1;
-    call.network =
-        env.carriers.in_mode(prepared.mode).zip(prepared.to).and_then(|(carrier, to)| carrier.network(to));
+    call.network = match env.carriers.in_mode(prepared.mode).zip(prepared.to) {
+        Some((carrier, to)) if carrier.takes_line(to) && known.reserve_line(env, carrier.as_ref()) => None,
+        Some((carrier, to)) => carrier.network(to),
+        None => None,
+    };
     call.next_step_at = Some(lease(prepared, env.context.now));
     call.once = prepared.order.once.clone();
     let call = write(tx, known, env, prepared, call, None)?;

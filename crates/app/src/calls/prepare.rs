@@ -23,14 +23,14 @@ use crate::Failure;
 /// What a test call shows when the workspace owns no number.
 const NO_NUMBER: &str = "+910000000000";
 
-/// A call that somebody wants.
+/// An order for a call.
 #[derive(Debug, Clone)]
 pub struct Order {
     /// The agent's id as given.
     pub agent: String,
     /// Whom to call, as given.
     pub to_number: String,
-    /// Own number to show, as given.
+    /// Own number to show as the caller, as given.
     pub from_number: Option<String>,
     /// The client's id of the person; a nudge's own reference is not one.
     pub external_ref: Option<String>,
@@ -38,7 +38,7 @@ pub struct Order {
     pub variables: Map<String, Value>,
     /// The client's notes, within their limits ([`check_metadata`]).
     pub metadata: Map<String, Value>,
-    /// What the gates judge it as.
+    /// The purpose that the gates judge.
     pub purpose: Purpose,
     /// The campaign that dials it.
     pub campaign: Option<Id<Campaign>>,
@@ -88,9 +88,9 @@ pub enum OwnNumber {
 /// What is known of a call before it is placed.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    /// What was wanted, its variables as they will be used.
+    /// The order, with its variables as they will be used.
     pub order: Order,
-    /// The world.
+    /// Live or test.
     pub mode: Mode,
     /// The workspace, held against other writers when the call is live.
     pub workspace: Arc<WorkspaceRow>,
@@ -107,9 +107,9 @@ pub struct Prepared {
     pub(super) who: Who,
     /// The values of the conversation: the person's saved ones under the call's own.
     pub values: Map<String, Value>,
-    /// What was over a limit.
+    /// Warnings about what was over a limit.
     pub warnings: Vec<Warning>,
-    /// The pack that the gates go by.
+    /// The compliance pack that the gates apply.
     pub pack: Option<Arc<Pack>>,
     /// What the gates said.
     pub judgement: Option<Arc<Judged>>,
@@ -184,7 +184,7 @@ impl Prepared {
 /// (`known`) is not read again.
 ///
 /// # Errors
-/// Only what is no answer to the question: the store fails, or the workspace is gone.
+/// Only failures, never refusals: the store fails, or the workspace is gone.
 pub fn prepare(
     tx: &mut Tx<'_>,
     env: &Env,

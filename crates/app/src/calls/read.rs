@@ -79,7 +79,7 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
 }
 
 /// `POST /v1/calls/{id}/hangup`: asks the carrier, then writes the wish down; the end itself is a fact that
-/// follows. A call that is still being placed is hung up by whoever stores the carrier's answer.
+/// follows. A call that is still being placed is hung up when the carrier's answer is stored.
 pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<Value, Failure> {
     let call = app.store.read(move |tx| calls::get(tx, tenant, mode, id)).await?;
     let now = app.clock.now();
@@ -103,7 +103,7 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
             .store
             .tx(move |tx| {
                 let found = calls::get_for_update(tx, tenant, id)?.filter(|row| row.mode == mode);
-                // It was live a moment ago: a request beside this one has ended it meanwhile.
+                // It was live a moment ago: another request has ended it meanwhile.
                 if found.as_ref().is_some_and(|row| {
                     row.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str())
                 }) {
@@ -133,7 +133,7 @@ pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Res
     Ok(ending)
 }
 
-/// Whoever has seen that a call is over is told so, too, when they hang up.
+/// A client that has seen the end of a call is told that it is over when it hangs up.
 fn shown(app: &App, row: &CallRow) {
     if row.progress.status.stage() == Stage::Ended
         && row.progress.end_cause.as_deref() == Some(EndCause::ApiHangup.as_str())
@@ -142,7 +142,7 @@ fn shown(app: &App, row: &CallRow) {
     }
 }
 
-/// Whether a request to end the call is the first of its kind: nobody waits for a goodbye any more.
+/// Whether a request to end the call is the first of its kind; the call ends without a goodbye.
 fn is_new(call: &CallRow) -> bool {
     call.wish().is_none_or(|known| Wish::HangUp.replaces(known))
 }

@@ -12,8 +12,8 @@ use super::apply::apply_with;
 use crate::call_env::emit_with;
 use crate::{App, Failure};
 
-/// Stores a fact that was observed at `at`, with what the conversation left behind when it is over. The call
-/// afterwards; `None` when it is gone.
+/// Stores a fact that was observed at `at`, with the report of the conversation when it is over. Returns the
+/// call afterwards; `None` when it is gone.
 pub async fn report(
     app: &App,
     tenant: Tenant,
@@ -31,7 +31,8 @@ pub async fn report(
         .await
 }
 
-/// Says `call.transferred`: a person who answered has taken the call over (docs/contract/calls.md#transfers).
+/// Emits `call.transferred`: a person who answered has taken the call over
+/// (docs/contract/calls.md#transfers).
 pub async fn transferred(app: &App, tenant: Tenant, id: Id<Call>, to: String) -> Result<(), Failure> {
     let env = app.call_env();
     app.store
@@ -43,16 +44,16 @@ pub async fn transferred(app: &App, tenant: Tenant, id: Id<Call>, to: String) ->
         .await
 }
 
-/// What has become of calls that a node holds.
+/// What the store says of the calls that a node holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Looked {
-    /// Those that somebody wants ended, and why.
+    /// Those that are to end, and why.
     pub wishes: Vec<(Id<Call>, Wish)>,
     /// Those that are over in the store: an erasure or another node ended them.
     pub over: Vec<Id<Call>>,
 }
 
-/// Says that this node still holds these calls.
+/// Renews the leases of calls that this node holds.
 pub async fn keep_holding(
     app: &App,
     held: Vec<(Tenant, Id<Call>)>,
@@ -72,7 +73,7 @@ pub async fn keep_holding(
         .await
 }
 
-/// Calls on real lines that somebody wants ended, and why; of all nodes.
+/// Calls of all nodes on real lines that are to end, and why.
 pub async fn wishes(app: &App) -> Result<Vec<(Id<Call>, Wish)>, Failure> {
     Ok(app.store.read(call_wishes::wishes).await?)
 }

@@ -1,4 +1,4 @@
-//! What a conversation on a line is to be: read when somebody has answered.
+//! What a conversation on a line needs to know, read when the call is answered.
 
 use std::sync::Arc;
 

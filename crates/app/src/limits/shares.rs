@@ -12,7 +12,7 @@ use domain::tenant::Tenant;
 /// Who sends a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Client {
-    /// Somebody without a key.
+    /// A client without a key.
     Stranger,
     /// The operator.
     Operator,
@@ -47,7 +47,7 @@ impl<K> Default for Shares<K> {
 }
 
 impl<K: Eq + Hash + Clone> Shares<K> {
-    /// Takes so much for `whom`, unless that would be more than `most` in all.
+    /// Takes `amount` for `whom`; none when that would be more than `most` in all.
     pub fn take(&self, whom: K, amount: usize, most: usize) -> Option<Share<K>> {
         let mut share = Share { whom, amount: 0, all: self.0.clone() };
         share.grow(amount, most).then_some(share)
@@ -59,7 +59,7 @@ impl<K: Eq + Hash + Clone> Shares<K> {
     }
 }
 
-/// What somebody has taken.
+/// A share that was taken.
 pub struct Share<K: Eq + Hash> {
     whom: K,
     amount: usize,
@@ -67,7 +67,7 @@ pub struct Share<K: Eq + Hash> {
 }
 
 impl<K: Eq + Hash + Clone> Share<K> {
-    /// Takes so much more; `false`, and nothing is taken, where that would be more than `most` in all.
+    /// Takes `amount` more; returns `false`, and takes nothing, when that would be more than `most` in all.
     pub fn grow(&mut self, amount: usize, most: usize) -> bool {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = all.get(&self.whom).copied().unwrap_or(0).saturating_add(amount);

@@ -14,7 +14,7 @@ use crate::{App, Context, Failure, topics};
 /// Nudges that one transaction ends.
 const BATCH: i64 = 200;
 
-/// Applies `event` to a waiting nudge that the caller holds; whether it did.
+/// Applies `event` to a waiting nudge that the caller holds. Returns whether it was applied.
 fn end(
     tx: &mut Tx<'_>,
     context: &Context,
@@ -132,11 +132,11 @@ async fn cancel_all(app: &App, tenant: Tenant, mode: Mode) -> Result<Cancelled, 
     Ok(done)
 }
 
-/// Ends a batch of the waiting nudges of a revoked key; whether there may be more.
+/// Ends a batch of the waiting nudges of a revoked key. Returns whether there may be more.
 fn end_of_key(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, key: Id<ApiKey>) -> Result<bool, Failure> {
     let rows = nudges::of_key(tx, tenant, key, BATCH)?;
     let more = rows.len() as i64 >= BATCH;
-    // A key belongs to one world.
+    // A key belongs to one mode.
     let Some(mode) = rows.first().map(|row| row.mode) else { return Ok(false) };
     let mut changes = Changes::none();
     for row in rows {
@@ -161,7 +161,7 @@ pub fn revoke_key(
     Ok(())
 }
 
-/// Goes on cancelling the nudges of revoked keys; whether there may be more.
+/// Goes on cancelling the nudges of revoked keys. Returns whether there may be more.
 pub async fn work_revocations(app: &App) -> Result<bool, Failure> {
     if app.store.read(|tx| nudges::revocations(tx, 1)).await?.is_empty() {
         return Ok(false);

@@ -20,7 +20,7 @@ use store::{Tx, agents};
 use super::{Changes, Why, emit, note, view};
 use crate::access::Caller;
 use crate::calls::{self, Dial, Env, OwnNumber};
-use crate::idempotency::{Answer, Once, Turn};
+use crate::idempotency::{Answer, Claim, Once};
 use crate::{App, Failure, topics};
 
 /// Seconds after which a client that has too many nudges waiting tries again.
@@ -89,7 +89,7 @@ pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> R
         (caller.tenant(), caller.mode(), caller.key_id(), caller.limit("pendingNudges"));
     app.store
         .tx(move |tx| {
-            if let Turn::Given(answer) = once.reserve(tx, env.context.now)? {
+            if let Claim::Given(answer) = once.reserve(tx, env.context.now)? {
                 return Ok(answer);
             }
             let row = new(tx, &env, tenant, mode, key, &wanted)?;

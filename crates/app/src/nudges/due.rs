@@ -93,7 +93,7 @@ pub struct Round {
 }
 
 /// What one round works with.
-struct Desk {
+struct DueRound {
     env: Env,
     allowance: Allowance,
     dials: Vec<Arc<CallRow>>,
@@ -101,7 +101,7 @@ struct Desk {
 }
 
 /// One queue in a round.
-struct Turn {
+struct QueueShare {
     queue: Queue,
     /// Lines that are free for it.
     free: i64,
@@ -117,35 +117,38 @@ pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, F
     // Alone: hundreds of dials are a transaction by themselves.
     app.store
         .tx_alone(move |tx| {
-            let mut desk = Desk { env: env.clone(), allowance, dials: Vec::new(), known: Known::default() };
-            let mut queues = nudges::due_queues(tx, desk.env.context.now, lines, QUEUES.min(batch))?;
+            let mut round =
+                DueRound { env: env.clone(), allowance, dials: Vec::new(), known: Known::default() };
+            let mut queues = nudges::due_queues(tx, round.env.context.now, lines, QUEUES.min(batch))?;
             let full_page = queues.len() as i64 >= QUEUES.min(batch);
             let share = (batch / i64::try_from(queues.len()).unwrap_or(batch).max(1)).max(1);
             // Every node takes its locks in the same order.
             queues.sort_by_key(|queue| (queue.workspace, queue.mode));
-            let mut turns =
-                queues.into_iter().map(|queue| desk.take(tx, queue, share)).collect::<Result<Vec<_>, _>>()?;
-            let looked: usize = turns.iter().map(|turn| turn.rows.len()).sum();
-            // One of each queue, then the second of each: nobody's first waits behind somebody's hundredth.
-            while turns.iter().any(|turn| !turn.rows.is_empty()) {
-                for turn in &mut turns {
-                    desk.next(tx, turn)?;
+            let mut shares = queues
+                .into_iter()
+                .map(|queue| round.take(tx, queue, share))
+                .collect::<Result<Vec<_>, _>>()?;
+            let looked: usize = shares.iter().map(|share| share.rows.len()).sum();
+            // One of each queue, then the second of each, so that no queue waits behind a long one.
+            while shares.iter().any(|share| !share.rows.is_empty()) {
+                for share in &mut shares {
+                    round.next(tx, share)?;
                 }
             }
-            desk.known.finish(tx, &env.context)?;
-            for mut turn in turns {
-                turn.changes.write(tx)?;
-                nudges::serve(tx, &turn.queue, turn.changes.queue)?;
+            round.known.finish(tx, &env.context)?;
+            for mut share in shares {
+                share.changes.write(tx)?;
+                nudges::serve(tx, &share.queue, share.changes.queue)?;
             }
-            Ok::<_, Failure>(Round { more: looked > 0 || full_page, dials: desk.dials })
+            Ok::<_, Failure>(Round { more: looked > 0 || full_page, dials: round.dials })
         })
         .await
 }
 
-impl Desk {
+impl DueRound {
     /// Takes the share of one queue: first those that wait for a line, as many as there are lines, then what
     /// is due.
-    fn take(&mut self, tx: &mut Tx<'_>, queue: Queue, share: i64) -> Result<Turn, Failure> {
+    fn take(&mut self, tx: &mut Tx<'_>, queue: Queue, share: i64) -> Result<QueueShare, Failure> {
         let now = self.env.context.now;
         let free = if queue.mode == Mode::Live { self.free_lines(tx, queue.workspace)? } else { i64::MAX };
         let mut rows = if queue.without_line > 0 && free > 0 {
@@ -169,19 +172,19 @@ impl Desk {
                 now,
             )?;
         }
-        Ok(Turn { queue, free, rows: rows.into(), changes: Changes::none() })
+        Ok(QueueShare { queue, free, rows: rows.into(), changes: Changes::none() })
     }
 
     /// Looks at the next nudge of a queue, if there is one left.
-    fn next(&mut self, tx: &mut Tx<'_>, turn: &mut Turn) -> Result<(), Failure> {
-        let Some(row) = turn.rows.pop_front() else { return Ok(()) };
-        if turn.free <= 0
+    fn next(&mut self, tx: &mut Tx<'_>, share: &mut QueueShare) -> Result<(), Failure> {
+        let Some(row) = share.rows.pop_front() else { return Ok(()) };
+        if share.free <= 0
             && row.state.status_reason == Some(StatusReason::ConcurrencyFull)
             && row.state.is_pending()
         {
-            return self.still_full(tx, *row, &mut turn.changes);
+            return self.still_full(tx, *row, &mut share.changes);
         }
-        self.look(tx, *row, &mut turn.changes)
+        self.look(tx, *row, &mut share.changes)
     }
 
     fn free_lines(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, Failure> {
@@ -262,7 +265,7 @@ impl Desk {
         failure: &Failure,
         changes: &mut Changes,
     ) -> Result<(), Failure> {
-        tracing::error!(nudge = %row.id, cause = failure.cause, "a due nudge could not be looked at");
+        failure.log_about(row.id, "a due nudge could not be looked at");
         let (stored, before) = (row.before(), row.state);
         row.look_at = Some(self.env.context.now.plus(SET_ASIDE));
         save(tx, &stored, &mut row)?;

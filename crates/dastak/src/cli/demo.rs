@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::app::idempotency::Once;
 use crate::app::operator_log::Trace;
-use crate::app::{App, Failure, agents, compliance_packs, flows, keys, numbers, workspaces};
+use crate::app::{App, Failure, agents, compliance_packs, flows, installation, keys, numbers, workspaces};
 
 /// Where the demo's ids and sealed keys are kept.
 const FACT: &str = "demo_workspace";
@@ -75,13 +75,8 @@ pub async fn seed(app: &App) -> Result<Demo, String> {
 
 /// Keys and agent of the demo workspace, made now or read from where they are sealed.
 async fn facts(app: &App) -> Result<Value, Failure> {
-    let known = app.store.read(|tx| store::installation::get(tx, FACT)).await?;
-    if let Some(sealed) = known {
-        let open = app
-            .keyring
-            .open_sealed(FACT, &sealed)
-            .ok_or_else(|| Failure::internal("the demo workspace's keys cannot be decrypted"))?;
-        return serde_json::from_str(&open).map_err(|why| Failure::internal(why.to_string()));
+    if let Some(facts) = installation::fact(app, FACT).await? {
+        return Ok(facts);
     }
     let trace = || Trace { operation: "seedDemo", request_id: "dev".into() };
     let body = NewWorkspace {
@@ -106,7 +101,7 @@ async fn facts(app: &App) -> Result<Value, Failure> {
     let live_key = keys::create(app, trace(), workspace, key("live")).await?.key.unwrap_or_default();
     let test_key = keys::create(app, trace(), workspace, key("test")).await?.key.unwrap_or_default();
     numbers::create(app, trace(), workspace, "+918045670001".into()).await?;
-    // The sandbox's phones ring nobody: the demo works at night, too, and as often as one likes.
+    // The sandbox's phones are not real, so the demo may call at night and as often as one likes.
     let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}]);
     let pack =
         json!({"name": "Demo, at any time", "hours": hours, "caps": {"perDay": 1000, "perWeek": 1000}});
@@ -128,7 +123,6 @@ async fn facts(app: &App) -> Result<Value, Failure> {
     flows::publish(app, workspace, agent).await?;
     agents::set_status(app, workspace, agent, "active".into()).await?;
     let facts = json!({"liveKey": live_key, "testKey": test_key, "agent": agent});
-    let sealed = app.keyring.seal(FACT, &facts.to_string()).map_err(Failure::internal)?;
-    app.store.tx(move |tx| store::installation::get_or_insert(tx, FACT, &sealed)).await?;
+    installation::keep_fact(app, FACT, &facts).await?;
     Ok(facts)
 }

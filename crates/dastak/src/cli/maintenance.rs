@@ -143,13 +143,13 @@ pub async fn rotate_master_key(
 }
 
 /// A component and what is said of it.
-type Verdict = (String, Result<String, String>);
+type ComponentCheck = (String, Result<String, String>);
 
 /// How long trunks get to answer an OPTIONS.
 const TRUNKS: Duration = Duration::from_secs(5);
 
 /// Asks every trunk whether it lives, from a port of its own: the service may be running.
-async fn check_trunks(config: &Config) -> Vec<Verdict> {
+async fn check_trunks(config: &Config) -> Vec<ComponentCheck> {
     if config.telephony.carrier != crate::config::Carrier::Sip {
         return Vec::new();
     }
@@ -178,7 +178,7 @@ async fn check_trunks(config: &Config) -> Vec<Verdict> {
 }
 
 /// Asks every provider of speech and language whether it can be used.
-async fn check_speech(config: &Config) -> Vec<Verdict> {
+async fn check_speech(config: &Config) -> Vec<ComponentCheck> {
     if config.telephony.carrier == crate::config::Carrier::None {
         return Vec::new();
     }
@@ -186,7 +186,7 @@ async fn check_speech(config: &Config) -> Vec<Verdict> {
         Ok(set) => set,
         Err(why) => return vec![("speech".into(), Err(why))],
     };
-    let mut verdicts: Vec<Verdict> = Vec::new();
+    let mut verdicts: Vec<ComponentCheck> = Vec::new();
     if let Err(role) = set.complete() {
         let why = format!(
             "{}: no provider keeps what it is given in India, so live calls answer 503; see speech.india_resident_only",
@@ -205,7 +205,7 @@ async fn check_speech(config: &Config) -> Vec<Verdict> {
 
 /// Checks every configured component.
 pub async fn doctor(config: Config, json: bool) -> Result<(), String> {
-    let mut verdicts: Vec<Verdict> = Vec::new();
+    let mut verdicts: Vec<ComponentCheck> = Vec::new();
     verdicts.push(("data folder".into(), check_folder(&config)));
     verdicts.push((
         "master key".into(),

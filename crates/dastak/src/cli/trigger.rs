@@ -1,4 +1,4 @@
-//! `dastak trigger TYPE`: a sample event to whoever subscribes to its type, and to `dastak listen`.
+//! `dastak trigger TYPE`: a sample event to the endpoints that subscribe to its type, and to `dastak listen`.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};

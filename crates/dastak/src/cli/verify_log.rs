@@ -1,6 +1,6 @@
 //! `dastak verify-log FILE.csv`: checks an export of the decision log without a service, a store or a key.
 //! The rules are those of `domain::decision_log`; what is added here is the signature of the file, and signed
-//! heads that somebody kept.
+//! heads that were kept elsewhere.
 
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::process::ExitCode;
@@ -30,7 +30,7 @@ pub fn command() -> Command {
         .arg(super::json_flag())
 }
 
-/// Heads that somebody kept of this workspace and chain.
+/// Heads of this workspace and chain that were kept elsewhere.
 struct Kept {
     file: String,
     heads: Vec<Head>,
@@ -41,7 +41,7 @@ struct Kept {
 }
 
 /// What is wrong with the file, and where.
-struct Verdict {
+struct FileCheck {
     report: Option<Report>,
     problem: Option<(Option<u64>, String)>,
 }
@@ -66,7 +66,7 @@ fn last_line(file: &str) -> Result<Option<Statement>, String> {
 }
 
 /// What nothing in this check speaks for. Whoever reads only «whole» would think that all of it was.
-fn not_checked(verdict: &Verdict, kept: Option<&Kept>, key: Option<&str>) -> Vec<String> {
+fn not_checked(verdict: &FileCheck, kept: Option<&Kept>, key: Option<&str>) -> Vec<String> {
     let mut list = Vec::new();
     let Some(report) = &verdict.report else { return list };
     if key.is_none() && kept.is_none() {
@@ -109,7 +109,7 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode, String> {
     Ok(if verdict.problem.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn check(file: &str, kept: Option<&Kept>, key: Option<&str>) -> Result<Verdict, String> {
+fn check(file: &str, kept: Option<&Kept>, key: Option<&str>) -> Result<FileCheck, String> {
     let mut input = std::fs::File::open(file).map_err(|why| format!("{file}: {why}"))?;
     let mut verifier =
         kept.map_or_else(ExportVerifier::new, |kept| ExportVerifier::expecting(kept.heads.clone()));
@@ -118,20 +118,20 @@ fn check(file: &str, kept: Option<&Kept>, key: Option<&str>) -> Result<Verdict, 
         let length = input.read(&mut piece).map_err(|why| format!("{file}: {why}"))?;
         let taken = piece.get(..length).unwrap_or_default();
         if let Err(why) = verifier.push(taken) {
-            return Ok(Verdict { report: None, problem: Some((None, why.to_string())) });
+            return Ok(FileCheck { report: None, problem: Some((None, why.to_string())) });
         }
         if length == 0 {
             break;
         }
     }
     match verifier.finish() {
-        Err(why) => Ok(Verdict { report: None, problem: Some((None, why.to_string())) }),
+        Err(why) => Ok(FileCheck { report: None, problem: Some((None, why.to_string())) }),
         Ok(report) => {
             let problem = match &report.broken {
                 Some(broken) => Some((Some(broken.seq), broken.to_string())),
                 None => statement_problem(&report, kept, key).map(|problem| (None, problem)),
             };
-            Ok(Verdict { report: Some(report), problem })
+            Ok(FileCheck { report: Some(report), problem })
         }
     }
 }
@@ -211,7 +211,7 @@ fn read_head(file: &str, value: &Value) -> Result<(Head, String, String, String)
     Ok((head, workspace, chain, key))
 }
 
-fn as_json(verdict: &Verdict, unchecked: &[String]) -> Value {
+fn as_json(verdict: &FileCheck, unchecked: &[String]) -> Value {
     let statement = verdict.report.as_ref().and_then(|report| report.statement.as_ref());
     json!({
         "verified": verdict.problem.is_none(),
@@ -227,14 +227,14 @@ fn as_json(verdict: &Verdict, unchecked: &[String]) -> Value {
     })
 }
 
-fn print(verdict: &Verdict, unchecked: &[String]) {
+fn print(verdict: &FileCheck, unchecked: &[String]) {
     say(verdict);
     for what in unchecked {
         println!("NOT CHECKED: {what}");
     }
 }
 
-fn say(verdict: &Verdict) {
+fn say(verdict: &FileCheck) {
     match &verdict.problem {
         None => println!("whole: every record fits"),
         Some((Some(_), problem)) => println!("BROKEN at {problem}"),

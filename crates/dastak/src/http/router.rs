@@ -224,7 +224,7 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
 }
 
-/// Whether the sender may see the figures of the service. An address counts only when nobody spoke for it.
+/// Whether the sender may see the figures of the service. An address counts only when no proxy spoke for it.
 pub fn sees_figures(app: &App, headers: &HeaderMap, client: IpAddr) -> bool {
     let forwarded =
         ["x-forwarded-for", "forwarded", "via"].into_iter().any(|name| headers.contains_key(name));
@@ -257,7 +257,7 @@ async fn authorize(
                 Some(_) => {
                     Err(app.invalid_key(client, "the token is neither metrics_token nor the operator's"))
                 }
-                // Whoever shows no token learns that the service is up, and nothing of its traffic.
+                // Without a token a client learns that the service is up, and nothing of its traffic.
                 None => Ok(None),
             };
         }

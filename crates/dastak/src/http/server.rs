@@ -124,7 +124,7 @@ async fn connection(
         .max_headers(100)
         .max_buf_size(HEAD_LIMIT)
         .half_close(false);
-    // A connection that breaks has nobody to tell.
+    // A broken connection needs no report.
     match tls {
         None => drop(watcher.watch(builder.serve_connection(TokioIo::new(socket), service)).await),
         Some(tls) => {

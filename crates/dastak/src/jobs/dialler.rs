@@ -9,27 +9,27 @@ use domain::time::{SECOND, Timestamp};
 use store::calls::CallRow;
 use tokio::sync::Semaphore;
 
+use super::{next_look, repeat};
 use crate::app::nudges::{self, Breaker};
-use crate::app::{App, Failure, calls};
-use crate::runtime::clock::{Job, Signal, Woken};
+use crate::app::{App, Failure, Wakes, calls, topics};
+use crate::runtime::clock::Signal;
 
 /// Dials that wait for the carrier's answer, or to have it stored.
 const DIALS: usize = 16_384;
 /// Room for a round; with less the loop waits for dials to end.
 const ROOM: usize = nudges::BATCH as usize;
-/// For how long dials that are due at once go before what is learned of others: well within the lease of a
-/// placement.
+/// For how long a burst of due dials precedes the facts of other calls: well within the lease of a placement.
 const BURST: i64 = 4 * SECOND;
 /// Queues of one round, see `nudges::round`.
 const QUEUES: usize = 16;
-/// Time until the next look after the store failed, and between two looks when another node may have been
-/// heard of by none.
+/// Time until the next look after the store failed, and between two looks when another node's wake-up may be
+/// lost.
 const AGAIN: i64 = 5 * SECOND;
 /// Time until the next look when what is due is held by another transaction at this moment, milliseconds.
 const HELD: i64 = 100;
 
 /// What the loop and its dials share.
-struct Desk {
+struct Dialler {
     app: Arc<App>,
     signal: Signal,
     breaker: Breaker,
@@ -38,31 +38,31 @@ struct Desk {
     starved: AtomicBool,
 }
 
-/// Runs until the service stops.
-pub async fn run(app: Arc<App>, mut job: Job, signal: Signal) {
+/// Starts the job.
+pub fn start(app: &Arc<App>, wakes: &Wakes) {
+    let signal = app.clock.signal();
+    wakes.connect(topics::DIALLER, signal.clone());
     let (breaker, dials) = (Breaker::default(), Arc::new(Semaphore::new(DIALS)));
-    let desk = Arc::new(Desk { app: app.clone(), signal, breaker, dials, starved: AtomicBool::new(false) });
-    loop {
-        let due = match desk.look().await {
-            Ok(due) => due,
-            Err(failure) => {
-                tracing::error!(
-                    code = failure.error.code,
-                    cause = failure.cause,
-                    "a look at due nudges failed"
-                );
-                Some(app.clock.now().plus(AGAIN))
-            }
-        };
-        if job.wait(due).await == Woken::Stop {
-            return;
-        }
-    }
+    let dialler = Arc::new(Dialler {
+        app: app.clone(),
+        signal: signal.clone(),
+        breaker,
+        dials,
+        starved: AtomicBool::new(false),
+    });
+    app.clock.start_job(signal, move |job| repeat(job, move || dialler.clone().look()));
 }
 
-impl Desk {
-    /// Works everything that is due; when to look again.
-    async fn look(self: &Arc<Self>) -> Result<Option<Timestamp>, Failure> {
+impl Dialler {
+    /// Works everything that is due. Returns when to look again.
+    async fn look(self: Arc<Self>) -> Option<Timestamp> {
+        self.work_due().await.unwrap_or_else(|failure| {
+            failure.log("a look at due nudges failed");
+            Some(self.app.clock.now().plus(AGAIN))
+        })
+    }
+
+    async fn work_due(self: &Arc<Self>) -> Result<Option<Timestamp>, Failure> {
         let app = &self.app;
         while nudges::work_revocations(app).await? {}
         // Queues that wait for a line are asked once a look, however many there are.
@@ -83,7 +83,7 @@ impl Desk {
             );
             let round = round?;
             line_rounds = line_rounds.saturating_sub(1);
-            // From the second round on, and in one look no longer than this, so that nothing waits for good.
+            // A burst begins with the second round and has an end within one look, so that nothing waits for ever.
             let now = app.clock.now();
             if now < started || started.plus(BURST) <= now {
                 burst = None;
@@ -103,12 +103,7 @@ impl Desk {
             .read(store::nudges::next_look)
             .await?
             .map(|at| if at <= now { now.plus(HELD) } else { at });
-        // A wake-up of another node can get lost; a manual clock belongs to one node.
-        Ok(if app.store.shared() && !app.clock.is_manual() {
-            Some(next.map_or(now.plus(AGAIN), |at| at.min(now.plus(AGAIN))))
-        } else {
-            next
-        })
+        Ok(next_look(app, next, now.plus(AGAIN)))
     }
 
     async fn start_all(self: &Arc<Self>, calls: Vec<Arc<CallRow>>) {
@@ -117,25 +112,21 @@ impl Desk {
         }
     }
 
-    /// Dials in a task of its own: a slow carrier holds up nobody else. The outcome is stored as a fact of
-    /// the call.
+    /// Dials in a task of its own, so that a slow carrier delays no other dial. The outcome is stored as a
+    /// fact of the call.
     async fn start(self: &Arc<Self>, call: Arc<CallRow>) {
         let Ok(permit) = self.dials.clone().acquire_owned().await else { return };
-        let desk = self.clone();
+        let dialler = self.clone();
         self.app.clock.spawn(async move {
             let mode = call.mode;
-            match calls::start_dial(&desk.app, call).await {
-                Ok(outcome) => desk.heard(mode, &outcome),
-                // The mark is stored: whoever finds it when its lease is over asks the carrier.
-                Err(failure) => tracing::error!(
-                    code = failure.error.code,
-                    cause = failure.cause,
-                    "the outcome of a dial could not be stored"
-                ),
+            match calls::start_dial(&dialler.app, call).await {
+                Ok(outcome) => dialler.heard(mode, &outcome),
+                // The placing mark is stored: when its lease is over, a node asks the carrier.
+                Err(failure) => failure.log("the outcome of a dial could not be stored"),
             }
             drop(permit);
-            if desk.dials.available_permits() >= ROOM && desk.starved.swap(false, Ordering::SeqCst) {
-                desk.signal.raise();
+            if dialler.dials.available_permits() >= ROOM && dialler.starved.swap(false, Ordering::SeqCst) {
+                dialler.signal.raise();
             }
         });
     }

@@ -1,36 +1,34 @@
-//! Says which calls this node still holds, and ends those that it need not hold any more.
+//! Renews the leases of the calls that this node holds, and ends those that are over in the store.
 
 use std::sync::Arc;
 
 use domain::call::EndCause;
-use domain::time::SECOND;
+use domain::time::{SECOND, Timestamp};
 
-use crate::app::{App, calls};
+use super::repeat;
+use crate::app::{App, Failure, calls};
 use crate::lines::{LEASE, Lines};
-use crate::runtime::clock::{Job, Woken};
 
-/// Time between two times that it is said; a lease bridges two that fail.
+/// Time between two renewals of the leases; a lease survives two that fail.
 const SAY: i64 = 15 * SECOND;
 
-/// Runs until the service stops.
-pub async fn run(app: Arc<App>, lines: Arc<Lines>, mut job: Job) {
-    loop {
-        let now = app.clock.now();
-        if let Err(failure) = say(&app, &lines).await {
-            tracing::error!(
-                code = failure.error.code,
-                cause = failure.cause,
-                "the calls of this node could not be looked at"
-            );
-        }
-        if job.wait(Some(now.plus(SAY))).await == Woken::Stop {
-            return;
-        }
+/// Starts the job.
+pub fn start(app: &Arc<App>, lines: Arc<Lines>) {
+    let app_ = app.clone();
+    let look = move || look(app_.clone(), lines.clone());
+    app.clock.start_job(app.clock.signal(), move |job| repeat(job, look));
+}
+
+async fn look(app: Arc<App>, lines: Arc<Lines>) -> Option<Timestamp> {
+    let now = app.clock.now();
+    if let Err(failure) = say(&app, &lines).await {
+        failure.log("the calls of this node could not be looked at");
     }
+    Some(now.plus(SAY))
 }
 
 /// Keeps the leases of all calls of this node.
-async fn say(app: &App, lines: &Lines) -> Result<(), crate::app::Failure> {
+async fn say(app: &App, lines: &Lines) -> Result<(), Failure> {
     let held = lines.held();
     if held.is_empty() {
         return Ok(());

@@ -1,5 +1,5 @@
-//! What runs beside requests. Every job is one loop: wake, ignore why, look at the store, work a bounded
-//! batch, sleep until the next thing is due.
+//! What runs beside requests. Every job is one loop: look at the store, work a bounded batch, and sleep until
+//! the next thing is due or a commit wakes it.
 
 pub mod after_calls;
 pub mod call_hours;
@@ -11,3 +11,45 @@ pub mod live_calls;
 pub mod log_marks;
 pub mod scheduled_calls;
 pub mod wishes;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use domain::time::Timestamp;
+use store::WakeSet;
+
+use crate::app::{App, Wakes};
+use crate::runtime::clock::{Job, Woken};
+
+/// A job that is woken by no commit.
+pub const BY_TIME: WakeSet = WakeSet(0);
+
+/// Starts a job. `look` works what is due and returns when to look again; it runs at the start, when a commit
+/// wakes one of `topics`, and when its time has come.
+pub fn start<F>(app: &Arc<App>, wakes: &Wakes, topics: WakeSet, look: impl Fn(Arc<App>) -> F + Send + 'static)
+where
+    F: Future<Output = Option<Timestamp>> + Send + 'static,
+{
+    let (signal, app_) = (app.clock.signal(), app.clone());
+    wakes.connect(topics, signal.clone());
+    app.clock.start_job(signal, move |job| repeat(job, move || look(app_.clone())));
+}
+
+/// The loop of a job, until the service stops.
+async fn repeat<F: Future<Output = Option<Timestamp>>>(mut job: Job, look: impl Fn() -> F) {
+    loop {
+        let due = look().await;
+        if job.wait(due).await == Woken::Stop {
+            return;
+        }
+    }
+}
+
+/// When to look again: when the next thing is due, and on a store that other nodes share at `again` at the
+/// latest, since the wake-up of another node can get lost. A manual clock belongs to one node.
+fn next_look(app: &App, due: Option<Timestamp>, again: Timestamp) -> Option<Timestamp> {
+    if app.store.shared() && !app.clock.is_manual() {
+        return Some(due.map_or(again, |due| due.min(again)));
+    }
+    due
+}

@@ -1,5 +1,4 @@
-//! Tries scheduled calls that are due. Any node may: whoever holds the row when its state changes is the one
-//! who dials.
+//! Tries scheduled calls that are due. Any node may: the one that holds the row when its state changes dials.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,9 +10,9 @@ use store::scheduled_calls::{ScheduledCallId, due, next_due};
 use store::{DbError, workspaces};
 use tokio::task::JoinSet;
 
+use super::next_look;
 use crate::app::limits::rates;
 use crate::app::{App, Failure, access, calls, scheduled_calls};
-use crate::runtime::clock::{Job, Woken};
 
 /// Scheduled calls looked at in one round, and how many of them one workspace may have while others wait.
 const BATCH: i64 = 256;
@@ -26,20 +25,10 @@ const AT_ONCE: usize = 32;
 /// lost.
 const AGAIN: i64 = 5 * SECOND;
 
-/// Runs until the service stops.
-pub async fn run(app: Arc<App>, mut job: Job) {
-    loop {
-        let due = round(&app).await;
-        if job.wait(due).await == Woken::Stop {
-            return;
-        }
-    }
-}
-
-/// One fair batch; when to look again.
-async fn round(app: &Arc<App>) -> Option<Timestamp> {
+/// Tries one fair batch of those that are due. Returns when to look again.
+pub async fn look(app: Arc<App>) -> Option<Timestamp> {
     let again = app.clock.now().plus(AGAIN);
-    let Ok(batch) = claim(app).await else { return Some(again) };
+    let Ok(batch) = claim(&app).await else { return Some(again) };
     let mut tries = JoinSet::new();
     let mut failed = false;
     for (tenant, id) in batch {
@@ -55,10 +44,7 @@ async fn round(app: &Arc<App>) -> Option<Timestamp> {
     match app.store.read(next_due).await {
         // What failed stays due: come back, but not at once.
         Ok(due) if failed => Some(due.map_or(again, |due| due.max(again))),
-        Ok(due) if app.store.shared() && !app.clock.is_manual() => {
-            Some(due.map_or(again, |due| due.min(again)))
-        }
-        Ok(due) => due,
+        Ok(due) => next_look(&app, due, again),
         Err(_) => Some(again),
     }
 }
@@ -89,8 +75,8 @@ async fn claim(app: &App) -> Result<Vec<(Tenant, ScheduledCallId)>, DbError> {
                     break;
                 }
             }
-            // One of each workspace, then the second of each: nobody's last waits behind somebody's
-            // thirtieth.
+            // One of each workspace, then the second of each: no workspace waits behind the thirtieth call of
+            // another.
             let mut turns: HashMap<Tenant, usize> = HashMap::new();
             let mut ordered: Vec<(usize, usize)> = Vec::new();
             for (place, (tenant, _)) in batch.iter().enumerate() {
@@ -104,7 +90,7 @@ async fn claim(app: &App) -> Result<Vec<(Tenant, ScheduledCallId)>, DbError> {
         .await
 }
 
-/// Whether it was looked at.
+/// Tries one; returns whether it was looked at.
 async fn attempt(app: &Arc<App>, tenant: Tenant, id: ScheduledCallId) -> bool {
     match try_within_limit(app, tenant, id).await {
         Ok(Some(call)) => {
@@ -113,11 +99,7 @@ async fn attempt(app: &Arc<App>, tenant: Tenant, id: ScheduledCallId) -> bool {
                 if let Err(failure) = calls::start_dial(&dialler, Arc::new(call)).await
                     && failure.error.status == 500
                 {
-                    tracing::error!(
-                        code = failure.error.code,
-                        cause = failure.cause,
-                        "the outcome of a dial was not stored"
-                    );
+                    failure.log("the outcome of a dial was not stored");
                 }
             });
             true
@@ -125,11 +107,7 @@ async fn attempt(app: &Arc<App>, tenant: Tenant, id: ScheduledCallId) -> bool {
         Ok(None) => true,
         Err(failure) => {
             if failure.error.status == 500 {
-                tracing::error!(
-                    code = failure.error.code,
-                    cause = failure.cause,
-                    "a scheduled call could not be tried"
-                );
+                failure.log("a scheduled call could not be tried");
             }
             false
         }

@@ -15,8 +15,8 @@ use crate::app::{App, calls};
 /// Longest pause between two tries.
 const SLOWEST: Duration = Duration::from_secs(5);
 
-/// Something to store.
-enum Item {
+/// What was observed of a call, to be stored.
+enum Observed {
     Fact(Fact, Timestamp, Option<Box<Report>>),
     Transferred(String),
     Leg(i64, LegFact, Timestamp),
@@ -26,7 +26,7 @@ enum Item {
 #[derive(Clone)]
 pub(super) struct Facts {
     app: Arc<App>,
-    items: mpsc::UnboundedSender<Item>,
+    items: mpsc::UnboundedSender<Observed>,
 }
 
 /// Ends when everything that was told is stored.
@@ -48,17 +48,17 @@ impl Facts {
     /// Tells a fact with what the conversation left behind.
     pub(super) fn tell_with(&self, fact: Fact, left: Option<Report>) {
         // The writer ends only after the last sender.
-        let _ = self.items.send(Item::Fact(fact, self.app.clock.now(), left.map(Box::new)));
+        let _ = self.items.send(Observed::Fact(fact, self.app.clock.now(), left.map(Box::new)));
     }
 
     /// Tells what became of a second leg, observed now.
     pub(super) fn tell_leg(&self, leg: i64, fact: LegFact) {
-        let _ = self.items.send(Item::Leg(leg, fact, self.app.clock.now()));
+        let _ = self.items.send(Observed::Leg(leg, fact, self.app.clock.now()));
     }
 
     /// Tells that a person has taken over.
     pub(super) fn tell_transferred(&self, to: String) {
-        let _ = self.items.send(Item::Transferred(to));
+        let _ = self.items.send(Observed::Transferred(to));
     }
 }
 
@@ -71,23 +71,23 @@ impl Written {
 
 /// A store that is down for a while must not lose what became of a call: the same fact is tried until it is
 /// in. If the process ends first, the call's lease runs out and it is stored as lost.
-async fn write(app: Arc<App>, tenant: Tenant, id: Id<Call>, mut queue: mpsc::UnboundedReceiver<Item>) {
+async fn write(app: Arc<App>, tenant: Tenant, id: Id<Call>, mut queue: mpsc::UnboundedReceiver<Observed>) {
     while let Some(item) = queue.recv().await {
         let mut pause = Duration::from_millis(50);
         while let Err(failure) = store(&app, tenant, id, &item).await {
-            tracing::error!(call = %id, code = failure.error.code, cause = failure.cause, "a fact of a call could not be stored; trying again");
+            failure.log_about(&id, "a fact of a call could not be stored; trying again");
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(SLOWEST);
         }
     }
 }
 
-async fn store(app: &App, tenant: Tenant, id: Id<Call>, item: &Item) -> Result<(), crate::app::Failure> {
+async fn store(app: &App, tenant: Tenant, id: Id<Call>, item: &Observed) -> Result<(), crate::app::Failure> {
     match item {
-        Item::Fact(fact, at, left) => {
+        Observed::Fact(fact, at, left) => {
             calls::report(app, tenant, id, *fact, *at, left.as_deref().cloned()).await.map(|_| ())
         }
-        Item::Leg(leg, fact, at) => calls::report_leg(app, tenant, id, *leg, *fact, *at).await,
-        Item::Transferred(to) => calls::transferred(app, tenant, id, to.clone()).await,
+        Observed::Leg(leg, fact, at) => calls::report_leg(app, tenant, id, *leg, *fact, *at).await,
+        Observed::Transferred(to) => calls::transferred(app, tenant, id, to.clone()).await,
     }
 }

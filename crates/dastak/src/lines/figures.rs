@@ -1,4 +1,4 @@
-//! Figures of telephone lines and of the providers of speech and language, read when somebody asks for
+//! Figures of telephone lines and of the providers of speech and language, read when they are asked for
 //! `/metrics`.
 
 use std::fmt;

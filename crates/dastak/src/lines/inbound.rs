@@ -20,7 +20,7 @@ const RINGING: usize = 256;
 /// Where trunks ring.
 pub(super) struct Doorbell(mpsc::Sender<IncomingCall>);
 
-/// Whoever goes to the door.
+/// The task that answers calls which come in.
 pub(super) struct Answering(mpsc::Receiver<IncomingCall>);
 
 impl Doorbell {
@@ -66,11 +66,7 @@ async fn answer(lines: &Arc<Lines>, call: IncomingCall) {
             return call.reject(status).await;
         }
         Err(failure) => {
-            tracing::error!(
-                code = failure.error.code,
-                cause = failure.cause,
-                "a call that came in could not be written down"
-            );
+            failure.log("a call that came in could not be written down");
             return call.reject(503).await;
         }
     };

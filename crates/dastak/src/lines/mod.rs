@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `session` | one call: its signalling, its conversation, its facts in order |
 //! | `facts` | getting facts into the store, however long the store takes |
-//! | `desk` | what a conversation asks of the service: tools, people |
+//! | `services` | what a conversation asks of the service: tools, people |
 //! | `transfer` | bringing a person in, by referral or beside the call |
 //! | `inbound` | calls that come in |
 //! | `probe`, `figures` | health and figures |
@@ -21,12 +21,12 @@
     reason = "lines exist on a real clock only: the peers at their other end have one"
 )]
 
-mod desk;
 mod facts;
 mod figures;
 mod inbound;
 mod probe;
 mod sandbox;
+mod services;
 mod session;
 mod transfer;
 
@@ -58,8 +58,8 @@ pub use probe::probe;
 
 /// For how long a call counts as held after its node said so, milliseconds.
 pub const LEASE: i64 = 45 * SECOND;
-/// For how long a line of the sandbox is kept for a call that was written down.
-const PROMISE: Duration = Duration::from_secs(2);
+/// For how long a line of the sandbox is reserved for a call that is being written down.
+const RESERVED: Duration = Duration::from_secs(2);
 /// Time that goodbyes get after the grace of a shutdown is over.
 const LAST_FACTS: Duration = Duration::from_secs(3);
 
@@ -74,11 +74,10 @@ pub struct Lines {
     tools: GuardedClient,
     recordings: Recordings,
     held: Mutex<HashMap<Id<Call>, Held>>,
-    /// Calls of the sandbox that were written down for its lines and are not held yet, until when each may be
-    /// expected.
-    promised: Mutex<VecDeque<Instant>>,
+    /// Reserved lines of the sandbox, each until when.
+    reserved: Mutex<VecDeque<Instant>>,
     app: OnceLock<Weak<App>>,
-    /// Grows with every call that ends, for whoever waits until none is left.
+    /// Grows with every call that ends; a shutdown waits on it until none is left.
     ended: watch::Sender<u64>,
 }
 
@@ -145,7 +144,7 @@ impl Lines {
             tools,
             recordings: Recordings::start().map_err(|why| why.to_string())?,
             held: Mutex::new(HashMap::new()),
-            promised: Mutex::new(VecDeque::new()),
+            reserved: Mutex::new(VecDeque::new()),
             app: OnceLock::new(),
             ended: watch::channel(0).0,
         });
@@ -172,7 +171,7 @@ impl Lines {
         self.lock().iter().map(|(id, held)| (held.tenant, *id)).collect()
     }
 
-    /// Carries out what somebody wants of a call, if this node holds it; once, however often it is told.
+    /// Carries out a wish for a call, if this node holds it; once, however often it is told.
     pub fn carry_out(&self, id: Id<Call>, wish: Wish) {
         let new = self.lock().get_mut(&id).is_some_and(|held| {
             let new = held.told.is_none_or(|known| wish.replaces(known));
@@ -245,17 +244,17 @@ impl Lines {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps one of the sandbox's lines for a call that is being written down; whether there was one. The
-    /// call may not come (its transaction ran again, or failed), so a promise is forgotten after a while.
-    fn promise(&self) -> bool {
+    /// Reserves one of the sandbox's lines for a call that is being written down; whether one was free. The
+    /// transaction of the call may fail, so a reservation ends by itself.
+    fn reserve(&self) -> bool {
         let (now, held) = (Instant::now(), self.lock().len());
-        let mut promised = self.promised.lock().unwrap_or_else(PoisonError::into_inner);
-        while promised.front().is_some_and(|until| *until <= now) {
-            promised.pop_front();
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        while reserved.front().is_some_and(|until| *until <= now) {
+            reserved.pop_front();
         }
-        let free = held + promised.len() < self.cap;
+        let free = held + reserved.len() < self.cap;
         if free {
-            promised.push_back(now + PROMISE);
+            reserved.push_back(now + RESERVED);
         }
         free
     }
@@ -337,13 +336,19 @@ impl Carrier for LineCarrier {
         self.0.network.is_some()
     }
 
-    /// The sandbox plays as many calls as it has lines over SIP, the rest by its table.
-    fn network(&self, to: Number) -> Option<Network> {
-        let lines = &self.0;
-        lines.network.as_ref()?;
-        // Nothing that a phone does makes our agent fail.
-        let ours = script(Network::Sandbox, to).iter().any(|step| step.fact == Fact::AgentFailed);
-        (ours || !lines.promise()).then_some(Network::Sandbox)
+    fn network(&self, _: Number) -> Option<Network> {
+        self.0.network.as_ref().map(|_| Network::Sandbox)
+    }
+
+    /// The sandbox plays as many calls as it has lines over SIP, the rest by its table. Nothing that a phone
+    /// does makes our agent fail, so these calls are always played by the table.
+    fn takes_line(&self, to: Number) -> bool {
+        self.0.network.is_some()
+            && !script(Network::Sandbox, to).iter().any(|step| step.fact == Fact::AgentFailed)
+    }
+
+    fn reserve_line(&self) -> bool {
+        self.0.reserve()
     }
 
     fn lease(&self) -> Option<i64> {

@@ -31,7 +31,7 @@ const OPT_OUT: &str = "Please do not call me again.";
 const GREETING: &str = "Please leave a message after the tone.";
 /// Tone of answering machines.
 const BEEP: (f32, u32) = (1000.0, 500);
-/// Level above which somebody speaks, of 32767.
+/// Level above which sound is speech, of 32767.
 const LOUD: i64 = 500;
 /// Ticks of silence after which the agent has finished.
 const PAUSE_TICKS: u32 = 20;
@@ -176,7 +176,7 @@ async fn talk(
     } else if opts_out.is_none() {
         say(&voice, &line, HELLO).await;
     }
-    // Whoever says only one thing is not to be talked over by themselves.
+    // A person who says only one thing makes no replies, which would talk over it.
     let mut replies = if machine || opts_out.is_some() { [].iter() } else { REPLIES.iter() };
     let mut opts_out = opts_out;
     loop {

@@ -13,8 +13,8 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::desk::Desk;
 use super::facts::Facts;
+use super::services::LineServices;
 use super::transfer::{Fork, ForkedEar, Referral};
 use super::{Held, Lines};
 use crate::app::{App, calls};
@@ -138,7 +138,7 @@ impl Meeting {
                     break;
                 }
                 Err(failure) => {
-                    tracing::error!(call = %id, code = failure.error.code, cause = failure.cause, "a call's agent could not be read");
+                    failure.log_about(&id, "a call's agent could not be read");
                     tokio::time::sleep(Duration::from_millis(pause)).await;
                 }
             }
@@ -161,7 +161,7 @@ fn recorder(lines: &Lines, app: &App, id: Id<Call>) -> Option<(voice::Recorder, 
 }
 
 impl Session {
-    /// Waits until somebody picks up; otherwise how the dial ended.
+    /// Waits until the call is answered; otherwise returns how the dial ended.
     async fn ring(
         &self,
         events: &mut UnboundedReceiver<LegEvent>,
@@ -202,13 +202,13 @@ impl Session {
         let Meeting { talk, hearing, fork } = meeting;
         let (commands, told) = mpsc::channel(8);
         let (referral, referred) = Referral::new();
-        let desk = Arc::new(Desk::new(self, &talk, line.clone(), fork, referred));
+        let services = Arc::new(LineServices::new(self, &talk, line.clone(), fork, referred));
         let conversation = voice::hold(
             self.order(talk),
             self.lines.speech.clone(),
             Arc::new(line),
             hearing,
-            desk.clone(),
+            services.clone(),
             told,
         );
         tokio::pin!(conversation);
@@ -254,11 +254,11 @@ impl Session {
         };
         let mut end = held.end;
         if !over && end == Fact::Ended(EndCause::TransferHandoff) {
-            let stopped = desk.stay_bridged(&mut events, &mut orders, longest).await;
+            let stopped = services.stay_bridged(&mut events, &mut orders, longest).await;
             end = stopped.map_or(end, Fact::Ended);
         }
         // Nobody is left with a person who was brought in for a call that is over.
-        desk.part().await;
+        services.part().await;
         self.control.hang_up().await;
         self.facts.tell_with(end, Some(held.report));
     }

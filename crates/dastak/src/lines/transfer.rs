@@ -13,8 +13,8 @@ use telephony::media::{Ear, Line, Tick};
 use telephony::sip::{Dial, DialFailed, Leg as SipLeg, LegControl, LegEvent};
 use tokio::sync::mpsc;
 
-use super::desk::Desk;
 use super::facts::Facts;
+use super::services::LineServices;
 use crate::app::calls::{self, Leg, LegFact, LegKind, LegRefused};
 use voice::{self, TransferFailure, TransferOrder};
 
@@ -133,12 +133,12 @@ impl Bridge {
     }
 
     /// Says to both that the time is up.
-    pub(super) async fn take_leave(&self, desk: &Desk) {
-        let words = voice::CallPhrases::of(&desk.talk.language).time_is_up;
-        for line in [&desk.line, &self.line] {
+    pub(super) async fn take_leave(&self, services: &LineServices) {
+        let words = voice::CallPhrases::of(&services.talk.language).time_is_up;
+        for line in [&services.line, &self.line] {
             line.clear();
         }
-        say(desk, words, &[&desk.line, &self.line]).await;
+        say(services, words, &[&services.line, &self.line]).await;
     }
 
     /// Parts them and hangs up on the person.
@@ -150,7 +150,10 @@ impl Bridge {
 
 /// Brings in the first person of the order who answers. `None` after a referral: the carrier has connected
 /// them.
-pub(super) async fn bring(desk: &Desk, order: &TransferOrder) -> Result<Option<Bridge>, TransferFailure> {
+pub(super) async fn bring(
+    services: &LineServices,
+    order: &TransferOrder,
+) -> Result<Option<Bridge>, TransferFailure> {
     if order.numbers.is_empty() {
         return Err(TransferFailure::NotAllowed);
     }
@@ -159,9 +162,9 @@ pub(super) async fn bring(desk: &Desk, order: &TransferOrder) -> Result<Option<B
     if order.mode == TransferMode::Cold
         && let Some(number) = order.numbers.first()
     {
-        match refer(desk, number).await {
+        match refer(services, number).await {
             Ok(true) => {
-                desk.facts.tell_transferred(number.clone());
+                services.facts.tell_transferred(number.clone());
                 return Ok(None);
             }
             // A carrier that does not refer leaves the way beside the call.
@@ -170,9 +173,9 @@ pub(super) async fn bring(desk: &Desk, order: &TransferOrder) -> Result<Option<B
         }
     }
     for number in order.numbers.iter().filter(|number| Some(*number) != refused) {
-        match beside(desk, order, number).await {
+        match beside(services, order, number).await {
             Ok(bridge) => {
-                desk.facts.tell_transferred(number.clone());
+                services.facts.tell_transferred(number.clone());
                 return Ok(Some(bridge));
             }
             Err(why) => failure = why,
@@ -182,12 +185,12 @@ pub(super) async fn bring(desk: &Desk, order: &TransferOrder) -> Result<Option<B
 }
 
 /// Asks whether a person may be rung, once, and writes the answer down.
-async fn may_ring(desk: &Desk, to: Phone, kind: LegKind) -> Result<Leg, TransferFailure> {
-    let decided = calls::begin_leg(&desk.app, desk.tenant, desk.id, to, kind).await;
+async fn may_ring(services: &LineServices, to: Phone, kind: LegKind) -> Result<Leg, TransferFailure> {
+    let decided = calls::begin_leg(&services.app, services.tenant, services.id, to, kind).await;
     let leg = match decided {
         Ok(Ok(leg)) => leg,
         Ok(Err(refused)) => {
-            tracing::info!(call = %desk.id, ?refused, "nobody is brought in");
+            tracing::info!(call = %services.id, ?refused, "nobody is brought in");
             return Err(match refused {
                 LegRefused::Blocked(_) | LegRefused::TooMany => TransferFailure::NotAllowed,
                 LegRefused::CallOver | LegRefused::NoLine | LegRefused::NoMoney => TransferFailure::Carrier,
@@ -195,31 +198,31 @@ async fn may_ring(desk: &Desk, to: Phone, kind: LegKind) -> Result<Leg, Transfer
         }
         Err(failure) => {
             // Whether it was written down or not: it is not dialled, and ends with the call.
-            tracing::error!(call = %desk.id, code = failure.error.code, cause = failure.cause, "a second leg could not be written down");
+            failure.log_about(&services.id, "a second leg could not be written down");
             return Err(TransferFailure::Carrier);
         }
     };
-    if !leg.may_dial(desk.app.clock.now()) {
-        desk.facts.tell_leg(leg.number, LegFact::NotDialled);
+    if !leg.may_dial(services.app.clock.now()) {
+        services.facts.tell_leg(leg.number, LegFact::NotDialled);
         return Err(TransferFailure::Carrier);
     }
     Ok(leg)
 }
 
 /// Whether the carrier connected the customer to the number.
-async fn refer(desk: &Desk, number: &str) -> Result<bool, TransferFailure> {
+async fn refer(services: &LineServices, number: &str) -> Result<bool, TransferFailure> {
     let to = Phone::normalize(number).map_err(|_| TransferFailure::NotAllowed)?;
-    let leg = may_ring(desk, to, LegKind::Referral).await?;
-    let mut referral = Referring { facts: desk.facts.clone(), leg: leg.number, connected: None };
-    let mut referred = desk.referred.lock().await;
+    let leg = may_ring(services, to, LegKind::Referral).await?;
+    let mut referral = Referring { facts: services.facts.clone(), leg: leg.number, connected: None };
+    let mut referred = services.referred.lock().await;
     while referred.try_recv().is_ok() {}
-    desk.control.refer(number).await;
+    services.control.refer(number).await;
     let connected = matches!(tokio::time::timeout(REFERRAL, referred.recv()).await, Ok(Some(Ok(()))));
     referral.connected = Some(connected);
     Ok(connected)
 }
 
-/// Tells what became of a referral, also when nobody waits for it any more.
+/// Tells what became of a referral, even when the conversation no longer waits for it.
 struct Referring {
     facts: Facts,
     leg: i64,
@@ -273,18 +276,18 @@ impl Drop for Person {
 /// Dials a leg that may be dialled. On a task of its own: a transfer that is dropped meanwhile hangs up on
 /// whoever rings.
 async fn ring(
-    desk: &Desk,
+    services: &LineServices,
     leg: Leg,
     to: Phone,
 ) -> Result<(Person, mpsc::UnboundedReceiver<LegEvent>), TransferFailure> {
     let dial = Dial {
-        id: format!("{}-transfer{}", desk.id, leg.number),
+        id: format!("{}-transfer{}", services.id, leg.number),
         to,
-        from: desk.talk.own_number.clone(),
+        from: services.talk.own_number.clone(),
         trunk: None,
         ring_timeout: Some(RING),
     };
-    let (lines, facts, number) = (desk.lines.clone(), desk.facts.clone(), leg.number);
+    let (lines, facts, number) = (services.lines.clone(), services.facts.clone(), leg.number);
     let dialled = tokio::spawn(async move {
         match lines.user_agent.dial(dial).await {
             Ok(SipLeg { control, events }) => {
@@ -303,10 +306,14 @@ async fn ring(
     dialled.await.map_err(|_| TransferFailure::Carrier)?
 }
 
-async fn beside(desk: &Desk, order: &TransferOrder, number: &str) -> Result<Bridge, TransferFailure> {
+async fn beside(
+    services: &LineServices,
+    order: &TransferOrder,
+    number: &str,
+) -> Result<Bridge, TransferFailure> {
     let to = Phone::normalize(number).map_err(|_| TransferFailure::NotAllowed)?;
-    let leg = may_ring(desk, to, LegKind::Beside).await?;
-    let (mut person, mut events) = ring(desk, leg, to).await?;
+    let leg = may_ring(services, to, LegKind::Beside).await?;
+    let (mut person, mut events) = ring(services, leg, to).await?;
     loop {
         match events.recv().await {
             Some(LegEvent::Answered(_)) => break,
@@ -322,36 +329,36 @@ async fn beside(desk: &Desk, order: &TransferOrder, number: &str) -> Result<Brid
             }
         }
     }
-    desk.facts.tell_leg(leg.number, LegFact::Answered);
+    services.facts.tell_leg(leg.number, LegFact::Answered);
     let joined = Arc::new(AtomicBool::new(false));
-    let ear = PersonEar { customer: desk.line.clone(), joined: joined.clone() };
+    let ear = PersonEar { customer: services.line.clone(), joined: joined.clone() };
     let connected = person.control.as_ref().and_then(|control| control.connect(Box::new(ear)));
     let Some(line) = connected else {
         person.leave("error").await;
         return Err(TransferFailure::Carrier);
     };
     if order.mode == TransferMode::Warm {
-        say(desk, &order.briefing, &[&line]).await;
+        say(services, &order.briefing, &[&line]).await;
     }
     if line.is_closed() {
         person.leave("hangup").await;
         return Err(TransferFailure::NoAnswer);
     }
     joined.store(true, Ordering::Release);
-    desk.fork.join(line.clone());
-    Ok(Bridge { person, line, joined, events, fork: desk.fork.clone() })
+    services.fork.join(line.clone());
+    Ok(Bridge { person, line, joined, events, fork: services.fork.clone() })
 }
 
 /// Says something to these lines and waits until it was heard: who is calling, before a person is joined, or
 /// that the time is up. Who cannot be told is joined, or hung up on, all the same.
-async fn say(desk: &Desk, text: &str, lines: &[&Line]) {
+async fn say(services: &LineServices, text: &str, lines: &[&Line]) {
     let speak = SpeakOrder {
         text: text.to_owned(),
-        voice: desk.talk.voice.clone(),
-        language: desk.talk.language.clone(),
+        voice: services.talk.voice.clone(),
+        language: services.talk.language.clone(),
     };
     let told = async {
-        let mut speaking = desk.lines.speech.from_text.speak(speak).await?;
+        let mut speaking = services.lines.speech.from_text.speak(speak).await?;
         while let Some(samples) = speaking.next().await {
             let samples = samples?;
             for line in lines {
@@ -361,7 +368,7 @@ async fn say(desk: &Desk, text: &str, lines: &[&Line]) {
         Ok::<_, domain::ports::ProviderError>(())
     };
     if let Err(why) = told.await {
-        tracing::warn!(call = %desk.id, %why, "something was not said to a person who was brought in");
+        tracing::warn!(call = %services.id, %why, "something was not said to a person who was brought in");
     }
     let left =
         || lines.iter().filter(|line| !line.is_closed()).map(|line| line.queued_ms()).max().unwrap_or(0);

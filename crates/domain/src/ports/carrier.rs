@@ -44,11 +44,23 @@ pub trait Carrier: Send + Sync {
         false
     }
 
-    /// The simulated network that would play a call placed now to this number. The service itself then plays
-    /// what the phone does.
+    /// The simulated network that plays a call to this number, unless the call takes a line. The service
+    /// itself then plays what the phone does.
     fn network(&self, to: Phone) -> Option<Network> {
         let _ = to;
         None
+    }
+
+    /// Whether a call to this number takes a line of [`Carrier::network`] when one is free.
+    fn takes_line(&self, to: Phone) -> bool {
+        let _ = to;
+        false
+    }
+
+    /// Reserves a line of [`Carrier::network`] for a call that is being written down. Returns whether one was
+    /// free. A reservation that no call takes up is given back after a while.
+    fn reserve_line(&self) -> bool {
+        false
     }
 
     /// How long a node's lease of a call on a real line lasts, in milliseconds. When it expires, the node has

@@ -51,7 +51,7 @@ pub(super) fn newest() -> i64 {
 
 /// The schema's version; 0 for an empty database.
 pub(super) fn version(tx: &mut Tx<'_>) -> Result<i64, DbError> {
-    let newest = tx.one("select max(version) from schema_version", &[], |row| row.opt_int(0))?;
+    let newest = tx.one::<Option<i64>>("select max(version) from schema_version", &[])?;
     Ok(newest.flatten().unwrap_or(0))
 }
 
@@ -96,11 +96,8 @@ pub(super) fn apply(tx: &mut Tx<'_>, migration: Migration) -> Result<(), DbError
 /// On PostgreSQL only one node migrates at a time; SQLite has one writer anyway.
 fn lock(tx: &mut Tx<'_>) -> Result<(), DbError> {
     if tx.shared() {
-        tx.all(
-            "select 1 from (select pg_advisory_xact_lock(?1)) as locked",
-            &[Value::Int(0x6461_7374_616b)],
-            |_| Ok(()),
-        )?;
+        let sql = "select 1 from (select pg_advisory_xact_lock(?1)) as locked";
+        tx.exists(sql, &[Value::Int(0x6461_7374_616b)])?;
     }
     Ok(())
 }
@@ -147,10 +144,9 @@ mod tests {
         runtime.block_on(store.tx_alone(older)).unwrap();
         runtime.block_on(store.migrate(|_, _, _| ())).unwrap();
         for table in ["events", "deliveries"] {
-            let read = move |tx: &mut Tx<'_>| {
-                tx.all(&format!("select mode from {table} order by id"), &[], |row| row.text(0))
-            };
-            assert_eq!(runtime.block_on(store.read(read)).unwrap(), ["live", "test", "live"], "{table}");
+            let read = move |tx: &mut Tx<'_>| tx.all(&format!("select mode from {table} order by id"), &[]);
+            let worlds: Vec<String> = runtime.block_on(store.read(read)).unwrap();
+            assert_eq!(worlds, ["live", "test", "live"], "{table}");
         }
         drop(store);
         for end in ["db", "db-wal", "db-shm", "lock"] {

@@ -11,6 +11,7 @@ mod dialect;
 mod faults;
 mod migrate;
 mod postgres;
+pub(crate) mod row;
 mod sqlite;
 mod value;
 
@@ -23,7 +24,8 @@ use domain::secret::Secret;
 
 pub use faults::{Fate, Faults, Pause, Place};
 pub use migrate::{Migration, Progress};
-pub use value::{Row, Value, any_of};
+pub use row::{Column, FromRow, Row};
+pub use value::{Value, any_of};
 
 /// Where the data lives.
 #[derive(Debug, Clone)]
@@ -315,40 +317,41 @@ impl Tx<'_> {
         }
     }
 
-    /// All rows of a query, each through `map`.
-    pub fn all<T>(
-        &mut self,
-        sql: &str,
-        params: &[Value<'_>],
-        map: impl FnMut(&Row<'_>) -> Result<T, DbError>,
-    ) -> Result<Vec<T>, DbError> {
-        let sql = &*faults::statement(self.faults.as_deref(), sql);
-        match &mut self.session {
-            Session::Sqlite(conn) => sqlite::all(conn, sql, params, map),
-            Session::Behind(behind) => sqlite::all(&*behind.settled()?, sql, params, map),
-            Session::Postgres(tx) => tx.all(sql, params, map),
-        }
+    /// All rows of a query.
+    pub fn all<T: FromRow>(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<T>, DbError> {
+        let mut found = Vec::new();
+        self.each(sql, params, |row| {
+            found.push(row);
+            Ok(())
+        })?;
+        Ok(found)
     }
 
-    /// The first row of a query through `map`, or `None` without one.
-    pub fn one<T>(
-        &mut self,
-        sql: &str,
-        params: &[Value<'_>],
-        map: impl FnMut(&Row<'_>) -> Result<T, DbError>,
-    ) -> Result<Option<T>, DbError> {
-        Ok(self.all(sql, params, map)?.into_iter().next())
+    /// The first row of a query, or `None` without one.
+    pub fn one<T: FromRow>(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Option<T>, DbError> {
+        Ok(self.all(sql, params)?.into_iter().next())
+    }
+
+    /// Whether a query (`select 1 …`) has a row.
+    pub fn exists(&mut self, sql: &str, params: &[Value<'_>]) -> Result<bool, DbError> {
+        Ok(self.one::<i64>(sql, params)?.is_some())
     }
 
     /// Calls `visit` with every row without holding them all in memory on SQLite; on PostgreSQL page by key
     /// instead.
-    pub fn each(
+    pub fn each<T: FromRow>(
         &mut self,
         sql: &str,
         params: &[Value<'_>],
-        mut visit: impl FnMut(&Row<'_>) -> Result<(), DbError>,
+        mut visit: impl FnMut(T) -> Result<(), DbError>,
     ) -> Result<(), DbError> {
-        self.all(sql, params, |row| visit(row)).map(|_| ())
+        let read = |row: Row<'_>| visit(row.whole()?);
+        let sql = &*faults::statement(self.faults.as_deref(), sql);
+        match &mut self.session {
+            Session::Sqlite(conn) => sqlite::each(conn, sql, params, read),
+            Session::Behind(behind) => sqlite::each(&*behind.settled()?, sql, params, read),
+            Session::Postgres(tx) => tx.each(sql, params, read),
+        }
     }
 
     /// Wakes these jobs (bits of a [`WakeSet`]) once the transaction is committed, on every node.

@@ -386,15 +386,15 @@ impl PgTx {
         Ok(())
     }
 
-    pub(super) fn all<T>(
+    pub(super) fn each(
         &mut self,
         sql: &str,
         params: &[Value<'_>],
-        mut map: impl FnMut(&Row<'_>) -> Result<T, DbError>,
-    ) -> Result<Vec<T>, DbError> {
+        visit: impl FnMut(Row<'_>) -> Result<(), DbError>,
+    ) -> Result<(), DbError> {
         let statement = self.prepare(sql)?;
         let (_, rows) = self.flush(Last::Rows(statement, params))?;
-        rows.iter().map(|row| map(&Row::Postgres(row))).collect()
+        rows.iter().map(Row::postgres).try_for_each(visit)
     }
 
     fn commit(&mut self, wakes: u32) -> Result<(), DbError> {

@@ -374,19 +374,18 @@ pub(super) fn exec(
     statement.execute(rusqlite::params_from_iter(params)).map(|count| count as u64).map_err(classify)
 }
 
-pub(super) fn all<T>(
+pub(super) fn each(
     conn: &Connection,
     sql: &str,
     params: &[Value<'_>],
-    mut map: impl FnMut(&Row<'_>) -> Result<T, DbError>,
-) -> Result<Vec<T>, DbError> {
+    mut visit: impl FnMut(Row<'_>) -> Result<(), DbError>,
+) -> Result<(), DbError> {
     let mut statement = conn.prepare_cached(sql).map_err(classify)?;
     let mut rows = statement.query(rusqlite::params_from_iter(params)).map_err(classify)?;
-    let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(classify)? {
-        found.push(map(&Row::Sqlite(row))?);
+        visit(Row::sqlite(row))?;
     }
-    Ok(found)
+    Ok(())
 }
 
 fn classify(error: rusqlite::Error) -> DbError {

@@ -20,8 +20,8 @@ use super::transfer::{Bridge, Fork, Referred, bring};
 use crate::app::{App, calls, tool_calls};
 use voice::{self, Command, TransferFailure, TransferOrder};
 
-/// The desk of one call.
-pub(super) struct Desk {
+/// What the conversation of one call asks for, done with the app and the lines.
+pub(super) struct LineServices {
     pub(super) lines: Arc<Lines>,
     pub(super) app: Arc<App>,
     pub(super) tenant: Tenant,
@@ -36,7 +36,7 @@ pub(super) struct Desk {
     bridge: std::sync::Mutex<Option<Bridge>>,
 }
 
-impl Desk {
+impl LineServices {
     pub(super) fn new(
         session: &Session,
         talk: &calls::Talk,
@@ -124,12 +124,12 @@ async fn gone(events: &mut UnboundedReceiver<LegEvent>) {
     while !matches!(events.recv().await, None | Some(LegEvent::Ended(_))) {}
 }
 
-/// Waits until nobody wants to hear a goodbye any more.
+/// Waits until the call is to end without a goodbye.
 async fn hung_up(orders: &mut Receiver<Command>) {
     while !matches!(orders.recv().await, None | Some(Command::HangUp(_))) {}
 }
 
-impl voice::CallServices for Desk {
+impl voice::CallServices for LineServices {
     fn call_tool(&self, tool_id: &str, arguments: Map<String, Value>) -> Answer<'_, Result<Value, String>> {
         let tool_id = tool_id.to_owned();
         Box::pin(async move {
@@ -143,7 +143,7 @@ impl voice::CallServices for Desk {
             match tool_calls::offers(&self.app, self.tenant, &ids).await {
                 Ok(offers) => offers,
                 Err(failure) => {
-                    tracing::error!(call = %self.id, code = failure.error.code, cause = failure.cause, "the tools of a call could not be read");
+                    failure.log_about(&self.id, "the tools of a call could not be read");
                     Vec::new()
                 }
             }

@@ -27,13 +27,13 @@ const EXPORT_AGAIN: i64 = 5;
 const REMEMBERED: usize = 10_000;
 
 /// Checks and exports of this node.
-pub struct Turns {
+pub struct AuditSlots {
     checks: Arc<Semaphore>,
     exports: Arc<Semaphore>,
     workspaces: Mutex<HashMap<Tenant, Arc<Workspace>>>,
 }
 
-impl Default for Turns {
+impl Default for AuditSlots {
     fn default() -> Self {
         Self {
             checks: Arc::new(Semaphore::new(CHECKS)),
@@ -51,7 +51,7 @@ struct Workspace {
     checking: Arc<tokio::sync::Mutex<()>>,
     /// Taken while a file leaves.
     exporting: Arc<Semaphore>,
-    /// Checks that have not begun, by world.
+    /// Checks that have not begun, by workspace and mode.
     waiting: Mutex<HashMap<Mode, watch::Receiver<Outcome>>>,
     /// Start of a minute, and records hashed in it.
     hashed: Mutex<(i64, u64)>,
@@ -69,7 +69,7 @@ impl Default for Workspace {
 }
 
 /// A turn to hash the records of a workspace.
-pub(super) struct Turn {
+pub(super) struct AuditSlot {
     workspace: Arc<Workspace>,
     minute: i64,
     _alone: OwnedMutexGuard<()>,
@@ -82,7 +82,7 @@ pub(super) struct Leave {
     _few: OwnedSemaphorePermit,
 }
 
-impl Turn {
+impl AuditSlot {
     /// Counts records that were hashed.
     pub(super) fn count(&self, records: u64) {
         let mut hashed = lock(&self.workspace.hashed);
@@ -105,7 +105,7 @@ fn stopping() -> Failure {
     later("the service stops".into(), EXPORT_AGAIN)
 }
 
-impl Turns {
+impl AuditSlots {
     fn of(&self, tenant: Tenant) -> Arc<Workspace> {
         let mut workspaces = lock(&self.workspaces);
         if workspaces.len() > REMEMBERED {
@@ -123,7 +123,7 @@ impl Turns {
     }
 
     /// Waits for the turn to hash the records of a workspace.
-    pub(super) async fn check(&self, tenant: Tenant, clock: &Clock) -> Result<Turn, Failure> {
+    pub(super) async fn check(&self, tenant: Tenant, clock: &Clock) -> Result<AuditSlot, Failure> {
         let workspace = self.of(tenant);
         let alone = workspace.checking.clone().lock_owned().await;
         let few = self.checks.clone().acquire_owned().await.map_err(|_| stopping())?;
@@ -137,7 +137,7 @@ impl Turns {
             );
             return Err(later(message, wait));
         }
-        Ok(Turn { workspace, minute, _alone: alone, _few: few })
+        Ok(AuditSlot { workspace, minute, _alone: alone, _few: few })
     }
 
     /// The turn to export, unless it is taken.
@@ -181,7 +181,7 @@ impl Turns {
     }
 }
 
-/// A check that somebody asked for; others may join until it begins.
+/// A check that a request asked for; others may join it until it begins.
 pub(super) struct Asked {
     workspace: Arc<Workspace>,
     world: Mode,
@@ -200,7 +200,7 @@ impl Asked {
     }
 }
 
-/// However it ends, nobody joins a check that is over.
+/// However a check ends, no request joins it afterwards.
 impl Drop for Asked {
     fn drop(&mut self) {
         let mut waiting = lock(&self.workspace.waiting);
@@ -222,36 +222,36 @@ mod tests {
 
     #[tokio::test]
     async fn records_of_a_minute_are_counted() {
-        let turns = Turns::default();
+        let slots = AuditSlots::default();
         let now = Clock::manual_at(Timestamp(90_000));
         for _ in 0..3 {
-            turns.check(tenant(1), &now).await.unwrap().count(400_000);
+            slots.check(tenant(1), &now).await.unwrap().count(400_000);
         }
-        let refused = turns.check(tenant(1), &now).await.err().unwrap();
+        let refused = slots.check(tenant(1), &now).await.err().unwrap();
         assert_eq!((refused.error.status, refused.retry_after), (429, Some(30)));
-        turns.check(tenant(2), &now).await.unwrap();
-        turns.check(tenant(1), &Clock::manual_at(Timestamp(120_000))).await.unwrap();
+        slots.check(tenant(2), &now).await.unwrap();
+        slots.check(tenant(1), &Clock::manual_at(Timestamp(120_000))).await.unwrap();
     }
 
     #[tokio::test]
     async fn one_export_leaves_at_a_time_and_few_in_all() {
-        let turns = Turns::default();
-        let first = turns.export(tenant(1)).ok().unwrap();
-        assert_eq!(turns.export(tenant(1)).err().unwrap().error.status, 429);
-        let others: Vec<_> = (2..=16).map(|number| turns.export(tenant(number)).ok().unwrap()).collect();
-        assert_eq!(turns.export(tenant(17)).err().unwrap().error.status, 429);
+        let slots = AuditSlots::default();
+        let first = slots.export(tenant(1)).ok().unwrap();
+        assert_eq!(slots.export(tenant(1)).err().unwrap().error.status, 429);
+        let others: Vec<_> = (2..=16).map(|number| slots.export(tenant(number)).ok().unwrap()).collect();
+        assert_eq!(slots.export(tenant(17)).err().unwrap().error.status, 429);
         drop((first, others));
-        turns.export(tenant(1)).ok().unwrap();
+        slots.export(tenant(1)).ok().unwrap();
     }
 
     #[tokio::test]
     async fn who_asks_while_a_check_runs_gets_a_later_one() {
-        let turns = Arc::new(Turns::default());
+        let slots = Arc::new(AuditSlots::default());
         let (send, mut asked) = tokio::sync::mpsc::unbounded_channel();
         let ask = || {
-            let (turns, send) = (turns.clone(), send.clone());
+            let (slots, send) = (slots.clone(), send.clone());
             tokio::spawn(async move {
-                turns
+                slots
                     .shared(tenant(1), Mode::Live, |asked| drop(send.send(asked)))
                     .await
                     .map(|found| found.records)
