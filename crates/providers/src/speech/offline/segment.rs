@@ -20,9 +20,9 @@ const PAUSE: usize = 25;
 const SHORTEST: usize = 3;
 /// Frames of the turn kept around a piece: 200 ms.
 const AROUND: usize = 10;
-/// Longest piece, in frames: 8 s. Of a longer one the end counts.
+/// Longest piece, in frames: 8 s. Of a longer one only the end is used.
 const LONGEST: usize = 400;
-/// Most pieces of a turn; of more the last ones count.
+/// Most pieces of a turn; of more, only the last are used.
 pub(super) const MOST_PIECES: usize = 4;
 /// Silence before and after, at 16 kHz: 0.4 s.
 const PAD: usize = 6400;
