@@ -3,7 +3,7 @@
 SPEECH = espeak-ng:espeak-ng pocketsphinx_continuous:pocketsphinx /usr/share/pocketsphinx/model/en-us/en-us/mdef:pocketsphinx-en-us
 PEERS = sipp:sip-tester baresip:baresip-core flite:flite sox:sox
 
-.PHONY: run check test bench soak openapi packages
+.PHONY: run check test bench soak openapi licenses packages
 
 run: ## everything on this machine, with no account anywhere
 	@command -v cc >/dev/null || scripts/packages.sh cc:build-essential
@@ -19,10 +19,13 @@ test: packages ## every test, on both engines
 	scripts/test.sh
 
 packages:
-	@scripts/packages.sh cc:build-essential python3:python3 '/usr/lib/postgresql/*/bin/initdb:postgresql' $(SPEECH) $(PEERS)
+	@scripts/packages.sh cc:build-essential python3:python3 node:nodejs npm:npm '/usr/lib/postgresql/*/bin/initdb:postgresql' $(SPEECH) $(PEERS)
 
 openapi: ## rewrites the golden API document
 	cargo run --quiet --bin dastak -- openapi > openapi.json
+
+licenses: ## rewrites the licence texts of the crates that are linked in
+	python3 scripts/licenses.py
 
 bench: packages ## ratios against named yardsticks, in one run
 	scripts/bench.sh

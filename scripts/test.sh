@@ -72,9 +72,11 @@ computes() {
         step "examples in the documentation" cargo test --workspace --doc &&
         step "the README as pasted" python3 scripts/readme.py "$DASTAK" &&
         step "signatures, by a library from outside" scripts/verify-signature.sh &&
-        step "schemathesis" scripts/schemathesis.sh
+        step "schemathesis" scripts/schemathesis.sh &&
+        step "generated clients" scripts/clients.sh
 }
 
+step "licences" python3 scripts/licenses.py --check
 step "lints" cargo clippy --workspace --all-targets -- -D warnings
 step "build" cargo test --workspace --no-run
 waits & lanes+=($!)

@@ -2,20 +2,22 @@
 
 use domain::ids::{ApiKey, Id, Workspace};
 use domain::time::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::operations::{Method::GET, Operation, operation};
-use crate::schema::{Schema, boolean, data, id, list, need, object, text, time};
+use crate::operation::{Method::GET, Operation, operation};
+use crate::schema::data;
 
 /// The key of the request.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AccountKey")]
 pub struct Key {
     /// Its id.
     pub id: Id<ApiKey>,
-    /// What its maker called it.
+    /// What it is for.
     pub name: String,
-    /// Scope names.
+    /// Its scopes.
     pub scopes: Vec<String>,
     /// The first characters of the key, the rest masked.
     pub prefix: String,
@@ -24,8 +26,9 @@ pub struct Key {
 }
 
 /// The workspace of the request.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AccountWorkspace")]
 pub struct WorkspaceSummary {
     /// Its id.
     pub id: Id<Workspace>,
@@ -35,8 +38,8 @@ pub struct WorkspaceSummary {
     pub kyb_verified: bool,
 }
 
-/// Answer of `GET /v1/me`.
-#[derive(Debug, Serialize)]
+/// What a key is and which workspace it opens.
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Account {
     /// The key.
     pub key: Key,
@@ -44,26 +47,7 @@ pub struct Account {
     pub workspace: WorkspaceSummary,
 }
 
-fn account() -> Schema {
-    data(object(vec![
-        need(
-            "key",
-            object(vec![
-                need("id", id::<ApiKey>()),
-                need("name", text()),
-                need("scopes", list(text())),
-                need("prefix", text()),
-                need("expiresAt", time().or_null()),
-            ]),
-        ),
-        need(
-            "workspace",
-            object(vec![need("id", id::<Workspace>()), need("name", text()), need("kybVerified", boolean())]),
-        ),
-    ]))
-}
-
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] =
     &[operation(GET, "/v1/me", "getAccount", "Account", "What this key is and which workspace it opens")
-        .answers(&[(200, Some(account))])];
+        .answers(&[(200, Some(data::<Account>))])];

@@ -1,19 +1,24 @@
 //! Agents, their flows and voices (docs/contract/agents.md, docs/contract/flows.md).
 
-use domain::ids::{Agent, Id};
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Value, json};
+use std::borrow::Cow;
 
+use domain::agent::{Channel, Status};
+use domain::call::Direction;
+use domain::compliance::{Vertical, WorkflowTemplate};
+use domain::conversation::Issue;
+use domain::ids::{self, Id};
+use schemars::{JsonSchema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::envelope::Deleted;
 use crate::error_codes::{
     AGENT_IN_USE, AGENT_LOCKED, AGENT_USES_FLOW, COMPLIANCE_PACK_INVALID, FLOW_CONFLICT, FLOW_NOT_READY,
     KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID,
 };
-use crate::operations::Method::{DELETE, GET, POST, PUT};
-use crate::operations::{Operation, operation};
-use crate::schema::{
-    Field, Schema, any, boolean, choice, data, id, integer, list, list_of, may, need, object, open_object,
-    or, text, text_of,
-};
+use crate::operation::Method::{DELETE, GET, POST, PUT};
+use crate::operation::{Operation, operation};
+use crate::schema::{Field, Schema, data, given, list, request};
 use crate::scopes::{AGENTS_READ, AGENTS_WRITE};
 
 /// Languages that agents speak, with what people call them.
@@ -31,283 +36,152 @@ pub const LANGUAGES: &[(&str, &str)] = &[
     ("te", "Telugu"),
 ];
 
-/// An agent in a list.
-#[derive(Debug, Serialize)]
-pub struct AgentSummary {
+/// The code of one of [`LANGUAGES`].
+pub enum LanguageCode {}
+
+impl JsonSchema for LanguageCode {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("LanguageCode")
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
+        let codes: Vec<&str> = LANGUAGES.iter().map(|(code, _)| *code).collect();
+        json_schema!({"type": "string", "enum": codes, "description": "A language that agents speak."})
+    }
+}
+
+/// An agent.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Agent {
     /// Its id.
-    pub id: Id<Agent>,
+    pub id: Id<ids::Agent>,
     /// Name.
     pub name: String,
     /// Voice id, or empty for the default voice.
     pub voice: String,
-    /// Language code.
+    /// Language.
+    #[schemars(with = "LanguageCode")]
     pub language: String,
-    /// `draft` or `active`.
+    /// Whether it is published.
+    #[schemars(with = "Status")]
     pub status: String,
-    /// `call` or `chat`.
+    /// Whether it speaks or writes.
+    #[schemars(with = "Channel")]
     pub channel: String,
-    /// `outbound` or `inbound`.
+    /// Whether it calls or is called.
+    #[schemars(with = "Direction")]
     pub direction: String,
 }
 
 /// An agent with all its settings.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentDetail {
-    /// What the list shows, too.
+    /// What a list shows.
     #[serde(flatten)]
-    pub summary: AgentSummary,
+    pub summary: Agent,
     /// Instructions.
     pub system_prompt: String,
-    /// `collections`, `onboarding` or `prompt-driven`.
+    /// How its conversation is laid out.
+    #[schemars(with = "WorkflowTemplate")]
     pub workflow_template: String,
     /// What its calls are about.
+    #[schemars(with = "Vertical")]
     pub vertical: String,
     /// Compliance pack.
     pub policy_ref: String,
-    /// Numbers it may transfer to, E.164.
+    /// Numbers to which it may transfer, E.164.
+    #[schemars(with = "Vec<String>")]
     pub allowed_transfer_numbers: Value,
-    /// What to extract, `[{key, label, type}]`.
+    /// What to extract from its conversations.
+    #[schemars(with = "Vec<Extraction>")]
     pub extraction_schema: Value,
     /// Knowledge base.
     pub knowledge_base_id: Option<String>,
-    /// Tools, ids.
+    /// Ids of its tools.
+    #[schemars(with = "Vec<String>")]
     pub tool_ids: Value,
 }
 
 /// Something to extract from conversations.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Extraction {
     /// Key in the extracted fields.
+    #[schemars(length(min = 1, max = 64))]
     pub key: String,
-    /// For people.
+    /// What it is, for people and for the model.
+    #[schemars(length(max = 200))]
     pub label: String,
-    /// `text`, `boolean` or `number`.
+    /// What kind of value it is.
+    #[schemars(with = "ExtractionType")]
     pub r#type: String,
 }
 
-/// Body of `POST /v1/agents` (defaults filled in by its schema) and of `PUT /v1/agents/{id}` (what is absent
-/// stays).
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct AgentBody {
+/// A kind of extracted value.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExtractionType {
+    /// A string.
+    Text,
+    /// `true` or `false`.
+    Boolean,
+    /// A number.
+    Number,
+}
+
+/// Settings of an agent. A new agent has defaults for what is absent; a change leaves it as it is.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentSettings {
     /// Name.
+    #[schemars(length(min = 1, max = 120))]
     pub name: Option<String>,
     /// Instructions.
+    #[schemars(length(max = 16_000), extend("default" = ""))]
     pub system_prompt: Option<String>,
-    /// Voice id, or empty.
+    /// An id of `/v1/voices`; empty for the default voice.
+    #[schemars(length(max = 80), extend("default" = ""))]
     pub voice: Option<String>,
-    /// Language code.
+    /// Language.
+    #[schemars(with = "Option<LanguageCode>", extend("default" = "en"))]
     pub language: Option<String>,
-    /// `collections`, `onboarding` or `prompt-driven`.
+    /// How its conversation is laid out.
+    #[schemars(with = "Option<WorkflowTemplate>", extend("default" = "prompt-driven"))]
     pub workflow_template: Option<String>,
     /// What its calls are about.
+    #[schemars(with = "Option<Vertical>", extend("default" = "general"))]
     pub vertical: Option<String>,
-    /// Compliance pack.
+    /// A built-in compliance pack, or a custom one (`cpk_…`).
+    #[schemars(length(min = 1, max = 120), extend("default" = "generic-safe@1"))]
     pub policy_ref: Option<String>,
-    /// Tools, ids.
+    /// Ids of `/v1/tools`.
+    #[schemars(length(max = 50), inner(length(min = 1, max = 64)), extend("default" = []))]
     pub tool_ids: Option<Vec<String>>,
-    /// Numbers it may transfer to.
+    /// Indian numbers; stored as +91…
+    #[schemars(length(max = 50), inner(length(min = 1, max = 20)), extend("default" = []))]
     pub allowed_transfer_numbers: Option<Vec<String>>,
-    /// What to extract.
+    /// What to extract from its conversations.
+    #[schemars(length(max = 50), extend("default" = []))]
     pub extraction_schema: Option<Vec<Extraction>>,
     /// Knowledge base; null for none.
-    #[serde(deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, length(min = 1, max = 64), extend("x-nullable" = true, "default" = null))]
     pub knowledge_base_id: Option<Option<String>>,
-    /// `call` or `chat`; fixed once created.
+    /// Fixed once created: another value than the agent's is refused.
+    #[schemars(with = "Option<Channel>", extend("default" = "call"))]
     pub channel: Option<String>,
-    /// `outbound` or `inbound`; fixed once created.
+    /// `outbound` by default; chat agents are always inbound. Fixed once created: another value than the agent's
+    /// is refused.
+    #[schemars(with = "Option<Direction>")]
     pub direction: Option<String>,
 }
 
-/// A field that was given, null included.
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::<String>::deserialize(deserializer).map(Some)
-}
-
-/// Body of `PUT /v1/agents/{id}/flow`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FlowBody {
-    /// The graph, kept as it was sent.
-    pub graph: Value,
-    /// The version that the graph was made from.
-    pub base_version: i64,
-}
-
-/// Answer of `GET /v1/agents/{id}/flow` and of publishing.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FlowView<I> {
-    /// The graph being edited.
-    pub draft: Value,
-    /// Counts drafts.
-    pub draft_version: i64,
-    /// The graph that conversations run.
-    pub published: Value,
-    /// What there is to say about the draft.
-    pub issues: I,
-}
-
-/// Answer of `PUT /v1/agents/{id}/flow`.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FlowSaved<I> {
-    /// The new version.
-    pub draft_version: i64,
-    /// What there is to say about the draft.
-    pub issues: I,
-}
-
-/// A voice.
-#[derive(Debug, Clone, Serialize)]
-pub struct Voice {
-    /// What agents name in `voice`.
-    pub id: String,
-    /// For people.
-    pub name: String,
-    /// `female` or `male`.
-    pub gender: String,
-}
-
-/// A language.
-#[derive(Debug, Clone, Serialize)]
-pub struct Language {
-    /// What agents name in `language`.
-    pub code: &'static str,
-    /// For people.
-    pub label: &'static str,
-}
-
-/// Answer of `GET /v1/voices`.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Voices {
-    /// Every voice speaks every language.
-    pub voices: Vec<Voice>,
-    /// The voice of an agent that names none.
-    pub default_voice: String,
-    /// Languages.
-    pub languages: Vec<Language>,
-}
-
-fn language() -> Schema {
-    choice(&LANGUAGES.iter().map(|(code, _)| *code).collect::<Vec<_>>())
-}
-
-fn status() -> Schema {
-    choice(&["draft", "active"])
-}
-
-fn channel() -> Schema {
-    choice(&["call", "chat"])
-}
-
-fn direction() -> Schema {
-    choice(&["outbound", "inbound"])
-}
-
-fn workflow_template() -> Schema {
-    choice(&["collections", "onboarding", "prompt-driven"])
-}
-
-fn vertical() -> Schema {
-    choice(&["general", "collections", "lending", "financial_services", "debt_recovery"])
-}
-
-fn extraction() -> Schema {
-    object(vec![
-        need("key", text_of(1, 64)),
-        need("label", text_of(0, 200)),
-        need("type", choice(&["text", "boolean", "number"])),
-    ])
-}
-
-fn summary() -> Schema {
-    object(vec![
-        need("id", id::<Agent>()),
-        need("name", text()),
-        need("voice", text()),
-        need("language", language()),
-        need("status", status()),
-        need("channel", channel()),
-        need("direction", direction()),
-    ])
-}
-
-/// Shape of [`AgentDetail`].
-pub fn agent() -> Schema {
-    summary().and(vec![
-        need("systemPrompt", text()),
-        need("workflowTemplate", workflow_template()),
-        need("vertical", vertical()),
-        need("policyRef", text()),
-        need("allowedTransferNumbers", list(text())),
-        need("extractionSchema", list(extraction())),
-        need("knowledgeBaseId", text().or_null()),
-        need("toolIds", list(text())),
-    ])
-}
-
-fn agent_answer() -> Schema {
-    data(agent())
-}
-
-fn agents_answer() -> Schema {
-    data(list(summary()))
-}
-
-/// The settings beside `name`, with their defaults (docs/contract/agents.md#fields).
-fn settings() -> Vec<Field> {
-    vec![
-        or("systemPrompt", text_of(0, 16_000), json!("")),
-        or("voice", text_of(0, 80).doc("An id of `/v1/voices`; empty for the default voice."), json!("")),
-        or("language", language(), json!("en")),
-        or("workflowTemplate", workflow_template(), json!("prompt-driven")),
-        or("vertical", vertical(), json!("general")),
-        or(
-            "policyRef",
-            text_of(1, 120).doc("A built-in compliance pack, or a custom one (`cpk_…`)."),
-            json!("generic-safe@1"),
-        ),
-        or("toolIds", list_of(text_of(1, 64), 0, 50).doc("Ids of `/v1/tools`."), json!([])),
-        or(
-            "allowedTransferNumbers",
-            list_of(text_of(1, 20), 0, 50).doc("Indian numbers; stored as +91…"),
-            json!([]),
-        ),
-        or("extractionSchema", list_of(extraction(), 0, 50), json!([])),
-        or("knowledgeBaseId", text_of(1, 64).or_null(), Value::Null),
-    ]
-}
-
-/// Body of `POST /v1/agents`.
-pub fn new_agent() -> Schema {
-    let fixed = vec![
-        or("channel", channel().doc("Fixed once created."), json!("call")),
-        may(
-            "direction",
-            direction().doc("`outbound` by default; chat agents are always inbound. Fixed once created."),
-        ),
-    ];
-    object(vec![need("name", text_of(1, 120))]).and(settings()).and(fixed)
-}
-
-fn agent_change() -> Schema {
-    let settings = settings().into_iter().map(|field| Field { default: None, ..field }).collect();
-    let fixed = vec![
-        may("channel", channel().doc("Fixed: another value than the agent's is refused.")),
-        may("direction", direction().doc("Fixed: another value than the agent's is refused.")),
-    ];
-    object(vec![may("name", text_of(1, 120))]).and(settings).and(fixed)
-}
-
-fn status_body() -> Schema {
-    object(vec![need("status", status())])
-}
-
-fn deleted_answer() -> Schema {
-    data(object(vec![need("id", id::<Agent>()), need("deleted", boolean())]))
+/// Whether an agent is to be published.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct AgentStatusChange {
+    /// The status to be.
+    #[schemars(with = "Status")]
+    pub status: String,
 }
 
 /// Largest flow graph, bytes of JSON.
@@ -315,56 +189,105 @@ pub const MAX_GRAPH: usize = 1024 * 1024;
 /// Largest version number: the largest whole number that every JSON reader keeps exact.
 const MAX_VERSION: i64 = (1 << 53) - 1;
 
-fn flow_body() -> Schema {
-    let graph = open_object(vec![may("startNodeId", any()), need("nodes", any()), may("variables", any())])
-        .within(2 * MAX_GRAPH);
-    object(vec![
-        need("graph", graph.doc("`{startNodeId, nodes, variables}`, at most 1 MB; kept as it is sent. A draft may be incomplete.")),
-        need("baseVersion", integer(0, MAX_VERSION).doc("The `draftVersion` that the graph was made from.")),
-    ])
+/// A draft of a flow, to be saved.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FlowEdit {
+    /// `{startNodeId, nodes, variables}`, at most 1 MB; kept as it is sent. A draft may be incomplete.
+    #[schemars(with = "FlowGraph")]
+    pub graph: Value,
+    /// The `draftVersion` that the graph was made from.
+    #[schemars(range(min = 0, max = MAX_VERSION))]
+    pub base_version: i64,
 }
 
-/// Shape of an item of `issues`.
-pub fn issue() -> Schema {
-    let level = choice(&["error", "warning"]);
-    object(vec![
-        need("level", level),
-        need("code", text()),
-        need("message", text()),
-        need("nodeId", text().or_null()),
-    ])
+/// The graph of a flow: what a conversation does, node by node.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("additionalProperties" = true, "x-maxBytes" = 2 * MAX_GRAPH))]
+pub struct FlowGraph {
+    /// The node that a conversation starts with.
+    pub start_node_id: Option<Value>,
+    /// The nodes.
+    pub nodes: Value,
+    /// Variables that a conversation can use.
+    pub variables: Option<Value>,
 }
 
-fn flow_answer() -> Schema {
-    data(object(vec![
-        need("draft", object(vec![])),
-        need("draftVersion", integer(1, MAX_VERSION)),
-        need("published", object(vec![])),
-        need("issues", list(issue())),
-    ]))
+/// A flow: its draft and what conversations run.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Flow {
+    /// The graph being edited.
+    #[schemars(with = "Map<String, Value>")]
+    pub draft: Value,
+    /// Counts drafts.
+    #[schemars(range(min = 1, max = MAX_VERSION))]
+    pub draft_version: i64,
+    /// The graph that conversations run.
+    #[schemars(with = "Map<String, Value>")]
+    pub published: Value,
+    /// What the author of the draft should know.
+    pub issues: Vec<Issue>,
 }
 
-fn flow_saved_answer() -> Schema {
-    data(object(vec![need("draftVersion", integer(1, MAX_VERSION)), need("issues", list(issue()))]))
+/// A draft that was saved.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SavedFlow {
+    /// The new version.
+    #[schemars(range(min = 1, max = MAX_VERSION))]
+    pub draft_version: i64,
+    /// What the author of the draft should know.
+    pub issues: Vec<Issue>,
 }
 
-fn voices_answer() -> Schema {
-    data(object(vec![
-        need(
-            "voices",
-            list(object(vec![
-                need("id", text()),
-                need("name", text()),
-                need("gender", choice(&["female", "male"])),
-            ])),
-        ),
-        need("defaultVoice", text()),
-        need("languages", list(object(vec![need("code", language()), need("label", text())]))),
-    ]))
+/// A voice; every voice speaks every language.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Voice {
+    /// What agents name in `voice`.
+    pub id: String,
+    /// Its name, for people.
+    pub name: String,
+    /// How it sounds.
+    #[schemars(extend("enum" = ["female", "male"]))]
+    pub gender: String,
+}
+
+/// A language that agents speak.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Language {
+    /// What agents name in `language`.
+    #[schemars(with = "LanguageCode")]
+    pub code: &'static str,
+    /// Its name, for people.
+    pub label: &'static str,
+}
+
+/// Voices and languages.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Voices {
+    /// Voices.
+    pub voices: Vec<Voice>,
+    /// The voice of an agent that names none.
+    pub default_voice: String,
+    /// Languages.
+    pub languages: Vec<Language>,
+}
+
+/// Body of `POST /v1/agents`.
+pub fn new_agent() -> Schema {
+    request::<AgentSettings>()
+        .variant("NewAgent", |field| Some(Field { required: field.name == "name", ..field }))
+}
+
+fn agent_change() -> Schema {
+    request::<AgentSettings>().variant("AgentChange", |field| Some(Field { default: None, ..field }))
 }
 
 const fn row(
-    method: crate::operations::Method,
+    method: crate::operation::Method,
     path: &'static str,
     id: &'static str,
     summary: &'static str,
@@ -376,12 +299,12 @@ const fn row(
 pub const OPERATIONS: &[Operation] = &[
     row(GET, "/v1/agents", "listAgents", "All agents, newest first")
         .scope(AGENTS_READ)
-        .answers(&[(200, Some(agents_answer))]),
+        .answers(&[(200, Some(list::<Agent>))]),
     row(POST, "/v1/agents", "createAgent", "Create an agent, as a draft with a one-step flow")
         .scope(AGENTS_WRITE)
         .live_only()
         .body(new_agent)
-        .answers(&[(201, Some(agent_answer))])
+        .answers(&[(201, Some(data::<AgentDetail>))])
         .errors(&[
             KNOWLEDGE_BASE_NOT_FOUND,
             VERTICAL_NOT_ALLOWED,
@@ -390,12 +313,12 @@ pub const OPERATIONS: &[Operation] = &[
         ]),
     row(GET, "/v1/agents/{id}", "getAgent", "One agent")
         .scope(AGENTS_READ)
-        .answers(&[(200, Some(agent_answer))]),
+        .answers(&[(200, Some(data::<AgentDetail>))]),
     row(PUT, "/v1/agents/{id}", "updateAgent", "Change what the body names")
         .scope(AGENTS_WRITE)
         .live_only()
         .body(agent_change)
-        .answers(&[(200, Some(agent_answer))])
+        .answers(&[(200, Some(data::<AgentDetail>))])
         .errors(&[
             KNOWLEDGE_BASE_NOT_FOUND,
             VERTICAL_NOT_ALLOWED,
@@ -407,13 +330,13 @@ pub const OPERATIONS: &[Operation] = &[
     row(DELETE, "/v1/agents/{id}", "deleteAgent", "Delete an agent that nothing uses")
         .scope(AGENTS_WRITE)
         .live_only()
-        .answers(&[(200, Some(deleted_answer))])
+        .answers(&[(200, Some(data::<Deleted>))])
         .errors(&[AGENT_IN_USE, AGENT_LOCKED]),
     row(POST, "/v1/agents/{id}/status", "setAgentStatus", "Publish or unpublish an agent")
         .scope(AGENTS_WRITE)
         .live_only()
-        .body(status_body)
-        .answers(&[(200, Some(agent_answer))])
+        .body(request::<AgentStatusChange>)
+        .answers(&[(200, Some(data::<AgentDetail>))])
         .errors(&[
             VERTICAL_NOT_ALLOWED,
             WORKFLOW_TEMPLATE_INVALID,
@@ -428,7 +351,7 @@ pub const OPERATIONS: &[Operation] = &[
         "The flow: its draft, its published graph, what keeps the draft from being published",
     )
     .scope(AGENTS_READ)
-    .answers(&[(200, Some(flow_answer))]),
+    .answers(&[(200, Some(data::<Flow>))]),
     row(
         PUT,
         "/v1/agents/{id}/flow",
@@ -437,8 +360,8 @@ pub const OPERATIONS: &[Operation] = &[
     )
     .scope(AGENTS_WRITE)
     .live_only()
-    .body(flow_body)
-    .answers(&[(200, Some(flow_saved_answer))])
+    .body(request::<FlowEdit>)
+    .answers(&[(200, Some(data::<SavedFlow>))])
     .errors(&[FLOW_CONFLICT, AGENT_LOCKED]),
     row(
         POST,
@@ -448,9 +371,9 @@ pub const OPERATIONS: &[Operation] = &[
     )
     .scope(AGENTS_WRITE)
     .live_only()
-    .answers(&[(200, Some(flow_answer))])
+    .answers(&[(200, Some(data::<Flow>))])
     .errors(&[FLOW_NOT_READY, AGENT_LOCKED]),
     row(GET, "/v1/voices", "listVoices", "Voices and languages")
         .scope(AGENTS_READ)
-        .answers(&[(200, Some(voices_answer))]),
+        .answers(&[(200, Some(data::<Voices>))]),
 ];

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use domain::ids::Agent;
+use domain::ids::{Agent, Id};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error_codes::PLAN_FEATURE_LOCKED;
-use crate::operations::{Method::GET, Operation, operation};
-use crate::schema::{
-    Field, Schema, count, data, date, id, list, map, may, need, number, object, text, text_of, time,
-};
+use crate::operation::{Method::GET, Operation, operation};
+use crate::schema::{Field, data, may, text_of, time};
 use crate::scopes::CALLS_READ;
 
 /// Sums over all calls of the range.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "CallTotals")]
 pub struct Totals {
     /// Dialled or answered.
     pub calls: u64,
@@ -36,17 +36,19 @@ pub struct Totals {
     pub talk_seconds_p90: u64,
     /// Most calls at once.
     pub peak_concurrency: u64,
-    /// Campaign dials that a gate refused.
+    /// Campaign dials that a compliance gate stopped; never dialled.
     pub blocked_calls: u64,
     /// Inbound calls that were refused.
     pub declined_calls: u64,
 }
 
-/// A day of India time.
-#[derive(Debug, Serialize)]
+/// The calls of a day of India time.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "CallDay")]
 pub struct DayFigures {
-    /// `YYYY-MM-DD`.
+    /// The day, `YYYY-MM-DD`.
+    #[schemars(extend("format" = "date"))]
     pub day: String,
     /// Dialled or answered.
     pub calls: u64,
@@ -56,11 +58,13 @@ pub struct DayFigures {
     pub talk_seconds: u64,
 }
 
-/// An agent's row.
-#[derive(Debug, Serialize)]
+/// The calls of an agent.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AgentCalls")]
 pub struct AgentRow {
     /// The agent; null for calls without one.
+    #[schemars(with = "Option<Id<Agent>>")]
     pub agent_id: Option<String>,
     /// Its name.
     pub name: Option<String>,
@@ -79,28 +83,28 @@ pub struct AgentRow {
 }
 
 /// Calls in a language.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct LanguageCount {
     /// Language code.
     pub language: String,
-    /// Calls.
+    /// How many calls.
     pub count: u64,
 }
 
 /// Calls of a sentiment.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct SentimentCount {
-    /// Sentiment.
+    /// The sentiment.
     pub sentiment: String,
-    /// Calls.
+    /// How many calls.
     pub count: u64,
 }
 
-/// Answer of `GET /v1/analytics/calls`.
-#[derive(Debug, Serialize)]
+/// Figures over calls.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CallAnalytics {
-    /// Sums.
+    /// Sums over all calls.
     pub totals: Totals,
     /// Calls by outcome.
     pub by_outcome: BTreeMap<String, u64>,
@@ -114,49 +118,6 @@ pub struct CallAnalytics {
     pub by_language: Vec<LanguageCount>,
     /// Calls by sentiment, most first.
     pub sentiment: Vec<SentimentCount>,
-}
-
-fn answer() -> Schema {
-    let totals = object(vec![
-        need("calls", count()),
-        need("answered", count()),
-        need("connectRate", number()),
-        need("peopleReached", count()),
-        need("contactsTargeted", count()),
-        need("talkSecondsTotal", count()),
-        need("avgTalkSeconds", number()),
-        need("talkSecondsP50", count()),
-        need("talkSecondsP90", count()),
-        need("peakConcurrency", count()),
-        need("blockedCalls", count().doc("Campaign dials that a compliance gate stopped; never dialled.")),
-        need("declinedCalls", count().doc("Refused inbound calls.")),
-    ]);
-    let day = object(vec![
-        need("day", date().doc("Day of India time.")),
-        need("calls", count()),
-        need("answered", count()),
-        need("talkSeconds", count()),
-    ]);
-    let sentiment = || list(object(vec![need("sentiment", text()), need("count", count())]));
-    let agent = object(vec![
-        need("agentId", id::<Agent>().or_null()),
-        need("name", text().or_null()),
-        need("calls", count()),
-        need("connectRate", number()),
-        need("avgTalkSeconds", number()),
-        need("inbound", count()),
-        need("outbound", count()),
-        need("sentiment", sentiment()),
-    ]);
-    data(object(vec![
-        need("totals", totals),
-        need("byOutcome", map(count())),
-        need("byEndCause", map(count())),
-        need("perDay", list(day)),
-        need("agents", list(agent)),
-        need("byLanguage", list(object(vec![need("language", text()), need("count", count())]))),
-        need("sentiment", sentiment()),
-    ]))
 }
 
 fn query() -> Vec<Field> {
@@ -173,5 +134,5 @@ pub const OPERATIONS: &[Operation] =
     &[operation(GET, "/v1/analytics/calls", "getCallAnalytics", "Calls", "Figures over calls")
         .scope(CALLS_READ)
         .query(query)
-        .answers(&[(200, Some(answer))])
+        .answers(&[(200, Some(data::<CallAnalytics>))])
         .errors(&[PLAN_FEATURE_LOCKED])];

@@ -1,45 +1,40 @@
 //! The decision log as auditors read it (docs/contract/decision-log.md).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use domain::decision_log::{Chain, Strand};
 use domain::time::Timestamp;
+use schemars::{JsonSchema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::error_codes::CONFLICT;
-use crate::operations::Method::{GET, POST};
-use crate::operations::{Access, Operation, operation};
-use crate::schema::{
-    Field, Schema, any_of, boolean, choice, count, data, date, list, map, may, need, object, or, text,
-    text_of, time,
-};
+use crate::operation::Method::{GET, POST};
+use crate::operation::{Access, Operation, operation};
+use crate::schema::{Field, Schema, any_of, choice, data, date, may, or, request, time};
 use crate::scopes::COMPLIANCE_READ;
 
-/// The chains by name.
-pub const CHAINS: &[&str] = &["audit", "grievances", "consent"];
-
-/// The same as heads name them: each world has chains of its own.
-pub const STRANDS: &[&str] =
-    &["audit", "grievances", "consent", "audit_test", "grievances_test", "consent_test"];
-
-/// Answer of `GET /v1/audit/verify`: the chains of the key's world.
-#[derive(Debug, Clone, Serialize)]
+/// The chains of the key's mode, checked.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "LogVerification")]
 pub struct Verification {
-    /// Every chain is whole.
+    /// Whether every chain is whole.
     pub verified: bool,
     /// Records of all chains.
     pub records: u64,
-    /// Chain by chain.
+    /// What is found, chain by chain.
     pub chains: Vec<ChainVerification>,
 }
 
 /// What is found of one chain.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChainVerification {
     /// Its name.
+    #[schemars(with = "Chain")]
     pub name: &'static str,
-    /// It is whole.
+    /// Whether it is whole.
     pub verified: bool,
     /// Its records.
     pub records: u64,
@@ -49,21 +44,40 @@ pub struct ChainVerification {
     pub problem: Option<String>,
 }
 
-/// A signed head: kept elsewhere, it shows later that the log was cut short or written anew.
-#[derive(Debug, Serialize)]
+/// The name of a chain; in test mode followed by `_test`.
+pub enum StrandName {}
+
+impl JsonSchema for StrandName {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("LogStrand")
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
+        let names: Vec<&str> = Strand::all().map(Strand::as_str).collect();
+        let doc = "A chain of one mode: in test mode its name is followed by `_test`.";
+        json_schema!({"type": "string", "enum": names, "description": doc})
+    }
+}
+
+/// The newest record of a chain, signed: kept elsewhere, it shows later that the log was cut short or written
+/// anew.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "LogHead")]
 pub struct SignedHead {
     /// The workspace.
     pub workspace_id: String,
-    /// The chain, in the test world followed by `_test`.
+    /// The chain.
+    #[schemars(with = "StrandName")]
     pub chain: &'static str,
     /// Number of the newest record; 0 for an empty chain.
     pub seq: u64,
     /// Its hash.
     pub hash: String,
-    /// Now.
+    /// When it was signed.
     pub signed_at: Timestamp,
     /// Always `ed25519`.
+    #[schemars(extend("enum" = ["ed25519"]))]
     pub algorithm: &'static str,
     /// URL-safe base64.
     pub public_key: String,
@@ -74,13 +88,13 @@ pub struct SignedHead {
 /// Counts of refused dials by rule.
 pub type ByRule = BTreeMap<String, i64>;
 
-/// Answer of `GET /v1/audit/stats`.
-#[derive(Debug, Default, Serialize)]
+/// Refused dials.
+#[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BlockedStats {
-    /// Refused dials.
+    /// How many.
     pub total: i64,
-    /// By rule.
+    /// How many by rule.
     pub by_rule: ByRule,
     /// By day in India, oldest first.
     pub by_day: Vec<BlockedDay>,
@@ -89,46 +103,58 @@ pub struct BlockedStats {
 }
 
 /// Refused dials of a day.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BlockedDay {
-    /// `YYYY-MM-DD`.
+    /// The day, `YYYY-MM-DD`.
+    #[schemars(extend("format" = "date"))]
     pub day: String,
-    /// Refused dials.
+    /// How many.
     pub count: i64,
-    /// By rule.
+    /// How many by rule.
     pub by_rule: ByRule,
 }
 
 /// Refused dials of an agent.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BlockedAgent {
     /// The agent; null for dials without one.
     pub agent_id: Option<String>,
     /// Its name, while it exists.
     pub name: Option<String>,
-    /// Refused dials.
+    /// How many.
     pub count: i64,
-    /// By rule.
+    /// How many by rule.
     pub by_rule: ByRule,
 }
 
-fn verify_answer() -> Schema {
-    data(object(vec![
-        need("verified", boolean()),
-        need("records", count()),
-        need(
-            "chains",
-            list(object(vec![
-                need("name", choice(CHAINS)),
-                need("verified", boolean()),
-                need("records", count()),
-                need("brokenAt", count().or_null().doc("The first record that does not fit.")),
-                need("problem", text().or_null()),
-            ])),
-        ),
-    ]))
+/// The operator's statement that an older state holds.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct AcceptLog {
+    /// Goes into the operator log; no personal data.
+    #[schemars(length(min = 1, max = 200))]
+    pub reason: String,
+}
+
+/// What was accepted.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AcceptedLog {
+    /// Each chain that was older than witnessed.
+    pub accepted: Vec<AcceptedChain>,
+}
+
+/// An older state that was accepted.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AcceptedChain {
+    /// The chain.
+    #[schemars(with = "StrandName")]
+    pub chain: &'static str,
+    /// The newest record that was witnessed.
+    pub witnessed_seq: u64,
+    /// The record from which the chain goes on; it says what was accepted.
+    pub seq: u64,
 }
 
 fn moment() -> Schema {
@@ -145,80 +171,12 @@ fn range() -> Vec<Field> {
 fn export_query() -> Vec<Field> {
     let mut fields = range();
     fields.push(or("format", choice(&["csv", "pdf"]), json!("csv")));
-    fields.push(or("chain", choice(CHAINS), json!("audit")));
+    fields.push(or("chain", request::<Chain>(), json!("audit")));
     fields
 }
 
-fn by_rule() -> Field {
-    need("byRule", map(count()))
-}
-
-fn stats_answer() -> Schema {
-    data(object(vec![
-        need("total", count()),
-        by_rule(),
-        need("byDay", list(object(vec![need("day", date()), need("count", count()), by_rule()]))),
-        need(
-            "byAgent",
-            list(object(vec![
-                need("agentId", text().or_null()),
-                need("name", text().or_null()),
-                need("count", count()),
-                by_rule(),
-            ])),
-        ),
-    ]))
-}
-
 fn head_query() -> Vec<Field> {
-    vec![or("chain", choice(CHAINS), json!("audit"))]
-}
-
-fn head_answer() -> Schema {
-    data(object(vec![
-        need("workspaceId", text()),
-        need("chain", choice(STRANDS)),
-        need("seq", count()),
-        need("hash", text()),
-        need("signedAt", time()),
-        need("algorithm", choice(&["ed25519"])),
-        need("publicKey", text()),
-        need("signature", text()),
-    ]))
-}
-
-/// The operator's word that an older state holds.
-#[derive(Debug, Deserialize)]
-pub struct AcceptLog {
-    /// Why, for the operator log: no personal data.
-    pub reason: String,
-}
-
-/// An older state that was accepted.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AcceptedChain {
-    /// The chain.
-    pub chain: &'static str,
-    /// The newest record that was witnessed.
-    pub witnessed_seq: u64,
-    /// The record from which the chain goes on; it says what was accepted.
-    pub seq: u64,
-}
-
-fn accept_body() -> Schema {
-    object(vec![need("reason", text_of(1, 200).doc("Goes into the operator log; no personal data."))])
-}
-
-fn accept_answer() -> Schema {
-    data(object(vec![need(
-        "accepted",
-        list(object(vec![
-            need("chain", choice(STRANDS)),
-            need("witnessedSeq", count()),
-            need("seq", count()),
-        ])),
-    )]))
+    vec![or("chain", request::<Chain>(), json!("audit"))]
 }
 
 const fn row(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
@@ -228,7 +186,7 @@ const fn row(path: &'static str, id: &'static str, summary: &'static str) -> Ope
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
     row("/v1/audit/verify", "verifyLog", "Check every hash of every chain")
-        .answers(&[(200, Some(verify_answer))]),
+        .answers(&[(200, Some(data::<Verification>))]),
     row(
         "/v1/audit/export",
         "exportLog",
@@ -239,14 +197,14 @@ pub const OPERATIONS: &[Operation] = &[
     .answers(&[(200, None)]),
     row("/v1/audit/stats", "getBlockedStats", "Refused dials by rule, day and agent")
         .query(range)
-        .answers(&[(200, Some(stats_answer))]),
+        .answers(&[(200, Some(data::<BlockedStats>))]),
     row(
         "/v1/audit/head",
         "getLogHead",
         "The newest record of a chain, signed; keep it elsewhere to notice later that the log was cut short",
     )
     .query(head_query)
-    .answers(&[(200, Some(head_answer))])
+    .answers(&[(200, Some(data::<SignedHead>))])
     .errors(&[CONFLICT]),
     operation(
         POST,
@@ -256,7 +214,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Accept an older state of a decision log, after a backup was restored; it is written into the log",
     )
     .access(Access::Operator)
-    .body(accept_body)
-    .answers(&[(200, Some(accept_answer))])
+    .body(request::<AcceptLog>)
+    .answers(&[(200, Some(data::<AcceptedLog>))])
     .errors(&[CONFLICT]),
 ];

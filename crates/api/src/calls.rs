@@ -1,86 +1,94 @@
 //! Calls: placing, reading, hanging up (docs/contract/calls.md).
 
-use domain::call::{Stage, Status, Warning, variables};
-use domain::ids::{Agent, Call, Campaign, Contact, Id};
+use domain::call::{Direction, Stage, Status, Warning, variables};
+use domain::ids::{self, Id};
 use domain::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::error_codes as codes;
-use crate::operations::Method::{GET, POST};
-use crate::operations::{Idempotency, Operation, RateClass, operation};
-use crate::schema::{
-    Field, Schema, any, boolean, choice, count, cursor, data, id, limit, list, map, map_of, may, need,
-    number, object, or, page, text, text_of, time,
-};
+use crate::operation::Method::{GET, POST};
+use crate::operation::{Idempotency, Operation, RateClass, operation};
+use crate::schema::{Field, answer, cursor, data, limit, may, page, request, text_of, time};
 use crate::scopes::{CALLS_READ, CALLS_WRITE};
 
-/// What a call is placed with; scheduled calls and nudges have the same fields.
-#[derive(Debug, Clone, Deserialize)]
+/// What a call is placed with.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewCall {
-    /// The agent that talks.
+    /// A published, outbound call agent.
+    #[schemars(length(min = 1, max = 200))]
     pub agent_id: String,
-    /// Whom to call, in any usual writing.
+    /// Indian (+91) subscriber number; local formats are normalized.
+    #[schemars(length(min = 8, max = 20))]
     pub to_number: String,
-    /// Own number to show; the first active one when absent.
-    #[serde(default)]
+    /// An active number of the workspace; default the first one.
+    #[schemars(length(min = 1, max = 40))]
     pub from_number: Option<String>,
-    /// The client's own id of the person.
-    #[serde(default)]
+    /// Your own id of the person: the same contact across calls.
+    #[schemars(length(min = 1, max = 120))]
     pub external_ref: Option<String>,
-    /// Values of the conversation.
+    /// Name to string, number or boolean; overrides the contact's saved values for this call.
+    // What is over the usual limits is told in warnings, what is over these is refused
+    // (docs/contract/calls.md#variables).
     #[serde(default)]
+    #[schemars(extend("maxProperties" = variables::CEILING_COUNT, "x-maxBytes" = variables::CEILING_BYTES))]
+    #[schemars(extend("x-refusedAs" = "invalid_variables"))]
     pub variables: Map<String, Value>,
-    /// The client's notes.
+    /// Kept on the call and sent with its webhooks; the agent never sees it.
+    // Its limits are those of `domain::call::check_metadata`.
     #[serde(default)]
+    #[schemars(extend("maxProperties" = variables::MAX_KEYS, "x-maxBytes" = 2 * variables::MAX_BYTES))]
     pub metadata: Map<String, Value>,
 }
 
-/// Answer of `POST /v1/calls`, without the envelope.
-#[derive(Debug, Serialize)]
+/// A call that the carrier took.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Placed {
-    /// True.
+pub struct PlacedCall {
+    /// Always true.
     pub placed: bool,
     /// The call's id.
-    pub interaction_id: Id<Call>,
-    /// The carrier's id of it.
+    pub interaction_id: Id<ids::Call>,
+    /// The carrier's id of the call.
     pub provider_call_id: String,
-    /// What was over a limit.
+    /// What was over a limit; absent when nothing was.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
 
-/// A call in a list.
-#[derive(Debug, Serialize)]
+/// A call.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct CallView {
+pub struct Call {
     /// Its id.
-    pub id: Id<Call>,
-    /// Who is called.
-    pub contact_id: Option<Id<Contact>>,
+    pub id: Id<ids::Call>,
+    /// The person.
+    pub contact_id: Option<Id<ids::Contact>>,
     /// The campaign that dialled it.
-    pub campaign_id: Option<Id<Campaign>>,
-    /// Who talks.
-    pub agent_id: Option<Id<Agent>>,
-    /// `voice`
+    pub campaign_id: Option<Id<ids::Campaign>>,
+    /// The agent that talks.
+    pub agent_id: Option<Id<ids::Agent>>,
+    /// Always `voice`.
+    #[schemars(extend("enum" = ["voice"]))]
     pub channel: &'static str,
-    /// `outbound` or `inbound`.
+    /// Who called whom.
+    #[schemars(with = "Direction")]
     pub direction: String,
-    /// Raw status.
-    pub status: &'static str,
-    /// `ringing`, `in_progress`, `ended` or `blocked`.
-    pub state: &'static str,
+    /// Raw stored status; prefer `state`.
+    pub status: Status,
+    /// Where it is.
+    pub state: Stage,
     /// The agent's disposition.
     pub outcome: Option<String>,
-    /// Number dialled.
+    /// The number that was dialled.
     pub to_number: String,
-    /// Own number.
+    /// The number that was shown.
     pub from_number: String,
     /// Whether somebody picked up.
     pub answered: bool,
-    /// When.
+    /// When somebody picked up.
     pub answered_at: Option<Timestamp>,
     /// Why it ended.
     pub end_cause: Option<String>,
@@ -88,171 +96,158 @@ pub struct CallView {
     pub started_at: Timestamp,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
-    /// Talk time; null while live and when nobody picked up.
+    /// Talk time, answer to end; null while live and when nobody picked up.
     pub duration_seconds: Option<i64>,
-    /// The client's notes.
+    /// What the client gave as `metadata`.
+    #[schemars(with = "Map<String, Value>")]
     pub metadata: Value,
 }
 
 /// A call with everything that is known of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CallDetail {
-    /// The list shape.
+    /// What a list shows.
     #[serde(flatten)]
-    pub call: CallView,
+    pub call: Call,
     /// Analysis in a few sentences.
     pub summary: Option<String>,
-    /// `{role, text}` of every turn.
+    /// What was said, turn by turn.
+    #[schemars(with = "Vec<CallTurn>")]
     pub transcript: Value,
     /// Captured fields.
+    #[schemars(with = "Map<String, Value>")]
     pub extracted: Value,
-    /// Short-lived link.
+    /// Signed link that works for five minutes without a key; null while the recording is processed and without
+    /// one.
     pub recording_url: Option<String>,
-    /// `{status, turns}`.
+    /// The transcript of the recording.
+    #[schemars(with = "FullTranscript")]
     pub full_transcript: Value,
-    /// `{provider, status, error, createdAt}`, newest first.
+    /// What was sent to connected accounts, newest first.
+    #[schemars(with = "Vec<ConnectorPush>")]
     pub connector_pushes: Value,
-    /// `{turn, endpointMs, transcriptMs, firstTokenMs, firstAudioMs, firstPacketMs}` of every answer of the
-    /// agent.
+    /// Where the time between the end of what the customer said and the agent's first sound went.
+    #[schemars(with = "Vec<CallLatency>")]
     pub latency: Value,
 }
 
-/// Variables of a call: what is over the usual limits is told in warnings, what is over these is refused
-/// (docs/contract/calls.md#variables).
-fn variables() -> Schema {
-    let doc = "Name to string, number or boolean; overrides the contact's saved values for this call.";
-    map_of(any(), variables::CEILING_COUNT)
-        .within(variables::CEILING_BYTES)
-        .refused_as(codes::INVALID_VARIABLES)
-        .doc(doc)
+/// Who speaks.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    /// The agent.
+    Agent,
+    /// The person.
+    Customer,
 }
 
-/// Metadata of a call or a nudge; its limits are those of [`domain::call::check_metadata`].
-pub fn metadata(doc: &'static str) -> Schema {
-    map_of(any(), variables::MAX_KEYS).within(2 * variables::MAX_BYTES).doc(doc)
+/// A turn of a conversation.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CallTurn {
+    /// Who said it.
+    pub role: Speaker,
+    /// What was said.
+    pub text: String,
 }
 
-/// Fields of a placement.
-pub fn placement_fields() -> Vec<Field> {
-    vec![
-        need("agentId", text_of(1, 200).doc("A published, outbound call agent.")),
-        need("toNumber", text_of(8, 20).doc("Indian (+91) subscriber number; local formats are normalized.")),
-        may("fromNumber", text_of(1, 40).doc("An active number of the workspace; default the first one.")),
-        may("externalRef", text_of(1, 120).doc("Your own id of the person: the same contact across calls.")),
-        may("variables", variables()),
-        or(
-            "metadata",
-            metadata("Kept on the call and sent with its webhooks; the agent never sees it."),
-            json!({}),
-        ),
-    ]
+/// The transcript of a recording.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FullTranscript {
+    /// How far it is; null without a recording.
+    pub status: Option<FullTranscriptStatus>,
+    /// What was said; null until it is done.
+    pub turns: Option<Vec<TranscriptTurn>>,
 }
 
-fn new_call() -> Schema {
-    object(placement_fields())
+/// How far a transcript is.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FullTranscriptStatus {
+    /// It waits.
+    Pending,
+    /// It is being made.
+    Processing,
+    /// It is there.
+    Done,
+    /// It could not be made.
+    Failed,
 }
 
-/// Shape of a warning about variables.
-pub fn warnings() -> Schema {
-    list(object(vec![
-        need("code", choice(&["variable_truncated", "variables_over_limit"])),
-        need("field", text()),
-        need("message", text()),
-    ]))
+/// A turn with its time.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TranscriptTurn {
+    /// Who said it.
+    pub speaker: String,
+    /// What was said.
+    pub text: String,
+    /// Seconds after the beginning of the recording.
+    pub start: f64,
 }
 
-fn placed() -> Schema {
-    object(vec![
-        need("placed", boolean()),
-        need("interactionId", id::<Call>()),
-        need("providerCallId", text()),
-        may("warnings", warnings()),
-    ])
+/// What became of a call's data at a connected account.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ConnectorPush {
+    /// The account's provider.
+    pub provider: String,
+    /// How it went.
+    pub status: ConnectorPushStatus,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// When it was sent.
+    pub created_at: Timestamp,
 }
 
-fn words<T, const N: usize>(all: [T; N], word: fn(T) -> &'static str) -> Vec<&'static str> {
-    all.into_iter().map(word).collect()
+/// How sending to a connected account went.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ConnectorPushStatus {
+    /// It was taken.
+    Success,
+    /// It was not.
+    Failed,
+    /// There was nothing to send.
+    Skipped,
 }
 
-/// Shape of a call in a list.
-pub fn call() -> Schema {
-    object(vec![
-        need("id", id::<Call>()),
-        need("contactId", id::<Contact>().or_null()),
-        need("campaignId", id::<Campaign>().or_null()),
-        need("agentId", id::<Agent>().or_null()),
-        need("channel", choice(&["voice"])),
-        need("direction", choice(&["outbound", "inbound"])),
-        need("status", choice(&words(Status::ALL, Status::as_str)).doc("Raw stored status; prefer `state`.")),
-        need("state", choice(&words(Stage::ALL, Stage::as_str))),
-        need("outcome", text().or_null()),
-        need("toNumber", text()),
-        need("fromNumber", text()),
-        need("answered", boolean()),
-        need("answeredAt", time().or_null()),
-        need("endCause", text().or_null()),
-        need("startedAt", time()),
-        need("endedAt", time().or_null()),
-        need("durationSeconds", count().or_null().doc("Talk time, answer to end.")),
-        need("metadata", map(any())),
-    ])
+/// How long an answer of the agent took.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CallLatency {
+    /// The agent's answer, counted from 0 among all turns of the transcript.
+    pub turn: i64,
+    /// Milliseconds after the customer's last sound at which the turn was judged to be over.
+    pub endpoint_ms: i64,
+    /// … at which the words were there.
+    pub transcript_ms: Option<i64>,
+    /// … of the language model's first word; null when none was asked.
+    pub first_token_ms: Option<i64>,
+    /// … of the first synthesised sound.
+    pub first_audio_ms: Option<i64>,
+    /// … at which the first packet left.
+    pub first_packet_ms: Option<i64>,
 }
 
-fn detail() -> Schema {
-    let turn = object(vec![need("role", choice(&["agent", "customer"])), need("text", text())]);
-    let spoken = object(vec![need("speaker", text()), need("text", text()), need("start", number())]);
-    let status = choice(&["pending", "processing", "done", "failed"]).or_null();
-    let push = object(vec![
-        need("provider", text()),
-        need("status", choice(&["success", "failed", "skipped"])),
-        need("error", text().or_null()),
-        need("createdAt", time()),
-    ]);
-    let since = |meaning: &'static str| count().or_null().doc(meaning);
-    let latency = object(vec![
-        need("turn", count().doc("The agent's answer, counted from 0 among all turns of the transcript.")),
-        need(
-            "endpointMs",
-            count()
-                .doc("Milliseconds after the customer's last sound at which the turn was judged to be over."),
-        ),
-        need("transcriptMs", since("… at which the words were there.")),
-        need("firstTokenMs", since("… of the language model's first word; null when none was asked.")),
-        need("firstAudioMs", since("… of the first synthesised sound.")),
-        need("firstPacketMs", since("… at which the first packet left.")),
-    ]);
-    data(call().and(vec![
-        need("summary", text().or_null()),
-        need("transcript", list(turn)),
-        need("extracted", map(any())),
-        need(
-            "recordingUrl",
-            text().or_null().doc("Signed link that works for five minutes without a key; null while the recording is processed and without one."),
-        ),
-        need("fullTranscript", object(vec![need("status", status), need("turns", list(spoken).or_null())])),
-        need("connectorPushes", list(push)),
-        need("latency", list(latency).doc("Where the time between the end of what the customer said and the agent's first sound went.")),
-    ]))
-}
-
-fn calls_page() -> Schema {
-    page(call())
-}
-
-fn ending() -> Schema {
-    data(object(vec![need("id", id::<Call>()), need("state", choice(&["ending"]))]))
+/// A call that is being ended.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EndingCall {
+    /// Its id.
+    pub id: Id<ids::Call>,
+    /// Always `ending`.
+    #[schemars(extend("enum" = ["ending"]))]
+    pub state: &'static str,
 }
 
 fn list_query() -> Vec<Field> {
     vec![
         limit(200),
         cursor(),
-        may("state", choice(&words(Stage::ALL, Stage::as_str))),
+        may("state", request::<Stage>()),
         may("agentId", text_of(1, 200)),
         may("campaignId", text_of(1, 200)),
         may("contactId", text_of(1, 200)),
-        may("direction", choice(&["outbound", "inbound"])),
+        may("direction", request::<Direction>()),
         may("from", time().doc("Started at or after.")),
         may("to", time().doc("Started before.")),
         may("status", text_of(1, 40).doc("Raw stored status.")),
@@ -265,19 +260,19 @@ pub const OPERATIONS: &[Operation] = &[
         .scope(CALLS_WRITE)
         .rate(RateClass::Calls)
         .idempotent(Idempotency::Optional)
-        .body(new_call)
-        .answers(&[(200, Some(placed))])
+        .body(request::<NewCall>)
+        .answers(&[(200, Some(answer::<PlacedCall>))])
         .errors(PLACING),
     operation(GET, "/v1/calls", "listCalls", "Calls", "Calls, newest first")
         .scope(CALLS_READ)
         .query(list_query)
-        .answers(&[(200, Some(calls_page))]),
+        .answers(&[(200, Some(page::<Call>))]),
     operation(GET, "/v1/calls/{id}", "getCall", "Calls", "One call with transcript and captured fields")
         .scope(CALLS_READ)
-        .answers(&[(200, Some(detail))]),
+        .answers(&[(200, Some(data::<CallDetail>))]),
     operation(POST, "/v1/calls/{id}/hangup", "hangUpCall", "Calls", "End a live call")
         .scope(CALLS_WRITE)
-        .answers(&[(202, Some(ending))])
+        .answers(&[(202, Some(data::<EndingCall>))])
         .errors(&[codes::CALL_NOT_ACTIVE, codes::HANGUP_FAILED, codes::HANGUP_UNAVAILABLE]),
 ];
 

@@ -1,19 +1,18 @@
 //! People (docs/contract/contacts.md).
 
-use domain::ids::{Contact as Person, Id};
+use domain::ids::{self, Id};
 use domain::time::Timestamp;
-use serde::{Deserialize, Deserializer, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::envelope::Deleted;
 use crate::error_codes::{
     CONFLICT, CONTACT_ERASED, CONTACT_HAS_HISTORY, OPT_OUT_DOWNGRADE, PHONE_IMMUTABLE, PHONE_TAKEN,
 };
-use crate::operations::Method::{DELETE, GET, POST, PUT};
-use crate::operations::{Operation, operation};
-use crate::schema::{
-    Field, Schema, any, boolean, choice, count, cursor, data, id, limit, list, list_of, map, map_of, may,
-    need, object, page, text, text_of, time,
-};
+use crate::operation::Method::{DELETE, GET, POST, PUT};
+use crate::operation::{Operation, operation};
+use crate::schema::{Field, Schema, cursor, data, given, limit, page, request};
 use crate::scopes::{CONTACTS_ERASE, CONTACTS_READ, CONTACTS_WRITE};
 
 /// Most attributes of a contact.
@@ -26,21 +25,18 @@ pub const MAX_ATTRIBUTES_BYTES: usize = 16 * 1024;
 pub const MAX_BATCH: usize = 500;
 /// Bytes of names and texts in one item of a batch.
 const MAX_ITEM: usize = 96 * 1024;
-/// Ways in which a person can have agreed to be called.
-pub const CONSENT_SOURCES: &[&str] =
-    &["web_form", "app", "call", "sms", "email", "chatapp", "paper", "branch", "import", "other"];
 
-/// A contact as clients see it.
-#[derive(Debug, Clone, Serialize)]
+/// A person.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Contact {
     /// Its id.
-    pub id: Id<Person>,
-    /// The customer's own id.
+    pub id: Id<ids::Contact>,
+    /// Your own id of the person.
     pub external_ref: Option<String>,
-    /// E.164.
+    /// Number, E.164.
     pub phone: Option<String>,
-    /// Whether the number is on the platform registry.
+    /// The number is on the platform do-not-call registry.
     pub dnd: bool,
     /// Whether the person opted out.
     pub opt_out: bool,
@@ -49,98 +45,197 @@ pub struct Contact {
     /// Last call or message.
     pub last_contact_at: Option<Timestamp>,
     /// Free attributes.
+    #[schemars(with = "Map<String, Value>")]
     pub attributes: Value,
     /// Name.
     pub name: Option<String>,
-    /// E-mail.
+    /// E-mail address.
     pub email: Option<String>,
     /// Company.
     pub company: Option<String>,
-    /// The channel's user id.
+    /// The person's id on the chat channel.
     pub chatapp_user_id: Option<String>,
-    /// The channel's user name.
+    /// The person's name on the chat channel.
     pub chatapp_username: Option<String>,
-    /// IANA name.
+    /// Time zone, an IANA name.
     pub timezone: String,
 }
 
 /// A contact with what only a single read tells.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContactDetail {
-    /// The contact.
+    /// What a list shows.
     #[serde(flatten)]
     pub contact: Contact,
-    /// Whether calls are blocked: the person opted out or the number is on the workspace's list.
+    /// Calls are blocked: the contact opted out or its number is on the workspace do-not-call list.
     pub do_not_call: bool,
-    /// The recorded basis for calling.
+    /// The recorded basis for calling, for compliance packs that require one.
+    #[schemars(with = "Option<Consent>")]
     pub consent: Option<Value>,
 }
 
-/// Body of an upsert or of an update; what is absent stays, or has its default in a new contact.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+/// A recorded basis for calling.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Consent {
+    /// Its id.
+    pub id: String,
+    /// How the person agreed.
+    pub source: String,
+    /// When the person agreed.
+    pub captured_at: Timestamp,
+    /// Your own proof.
+    pub reference: Option<String>,
+    /// When it was recorded here.
+    pub recorded_at: Timestamp,
+}
+
+/// What is to be known of a person; what is absent stays, or has its default in a new contact.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ContactChange {
-    /// The customer's own id; upserts only.
+    /// Your own id of the person.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 120))]
     pub external_ref: String,
     /// Number in any usual Indian writing.
+    #[schemars(length(min = 8, max = 20))]
     pub phone: Option<String>,
-    /// `en` or `hi`.
+    /// Language of calls.
+    #[schemars(with = "Option<ContactLanguage>")]
     pub preferred_language: Option<String>,
-    /// IANA name.
+    /// IANA name; Asia/Kolkata for a new contact.
+    #[schemars(length(min = 1, max = 64))]
     pub timezone: Option<String>,
-    /// Replaces all attributes.
+    /// Replaces all attributes: up to 100, names of 1-120 characters, 16 KB together as JSON.
+    #[schemars(extend("maxProperties" = MAX_ATTRIBUTES, "x-maxBytes" = 4 * MAX_ATTRIBUTES_BYTES))]
     pub attributes: Option<Map<String, Value>>,
-    /// Opts out; `false` never lifts an opt-out.
+    /// true adds the number to the do-not-call list; false never lifts an opt-out.
     pub opt_out: Option<bool>,
     /// Name; null clears it.
-    #[serde(deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, length(max = 200), extend("x-nullable" = true))]
     pub name: Option<Option<String>>,
-    /// E-mail; null clears it.
-    #[serde(deserialize_with = "given")]
+    /// E-mail address; null clears it.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, length(min = 3, max = 254), extend("x-nullable" = true))]
     pub email: Option<Option<String>>,
     /// Company; null clears it.
-    #[serde(deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, length(max = 200), extend("x-nullable" = true))]
     pub company: Option<Option<String>>,
-    /// Records a basis for calling.
+    /// Records the basis for calling, for compliance packs that require one.
     pub consent: Option<NewConsent>,
 }
 
+/// A language of calls.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ContactLanguage {
+    /// English.
+    En,
+    /// Hindi.
+    Hi,
+}
+
 /// How and when a person agreed to be called.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewConsent {
-    /// One of [`CONSENT_SOURCES`].
+    /// How the person agreed.
+    #[schemars(with = "ConsentSource")]
     pub source: String,
-    /// When; not in the future.
+    /// When the person agreed; not in the future.
     pub captured_at: Timestamp,
-    /// The customer's own proof, such as a document number.
-    #[serde(default)]
+    /// Your own proof, such as a document number.
+    #[schemars(length(min = 1, max = 200), extend("x-nullable" = true))]
     pub reference: Option<String>,
 }
 
-/// A field that was given, null included.
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::<String>::deserialize(deserializer).map(Some)
+/// How a person agreed to be called.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum ConsentSource {
+    WebForm,
+    App,
+    Call,
+    Sms,
+    Email,
+    Chatapp,
+    Paper,
+    Branch,
+    Import,
+    Other,
 }
 
-/// What an erasure did (docs/contract/contacts.md#erasure).
-#[derive(Debug, Serialize)]
+/// Contacts to be created or updated.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ContactBatch {
+    /// Bodies of upserts.
+    #[schemars(with = "Vec<BatchItem>", length(min = 1, max = MAX_BATCH))]
+    pub contacts: Vec<Value>,
+}
+
+/// An item is checked by itself, so that a wrong one does not refuse the others.
+#[derive(JsonSchema)]
+#[schemars(inline, extend("x-maxBytes" = MAX_ITEM))]
+#[allow(dead_code, reason = "only its schema is used")]
+struct BatchItem(Value);
+
+/// What became of a batch.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ContactBatchResult {
+    /// Items that were taken.
+    pub succeeded: usize,
+    /// Items that were refused.
+    pub failed: usize,
+    /// Each item, in the order of the request.
+    pub results: Vec<ContactBatchItem>,
+}
+
+/// What became of one item of a batch.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ContactBatchItem {
+    /// What the single upsert would answer.
+    pub status: u16,
+    /// Your own id of the person, as it was sent.
+    pub external_ref: Option<String>,
+    /// The contact, when the item was taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Contact>,
+    /// Why it was refused, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Why it was refused, for programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<&'static str>,
+    /// The contact that has the number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub existing_id: Option<Value>,
+}
+
+/// What an erasure did.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Erasure {
     /// The contact.
-    pub contact_id: Id<Person>,
+    pub contact_id: Id<ids::Contact>,
     /// When it was erased.
     pub erased_at: Timestamp,
-    /// How much was.
+    /// How much was erased.
     pub erased: Erased,
-    /// An earlier request did it.
+    /// Whether an earlier request did it.
     pub already_erased: bool,
 }
 
 /// How much an erasure erased.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(!default)]
 pub struct Erased {
     /// Calls whose numbers, variables and metadata were emptied.
     pub calls: u64,
@@ -156,146 +251,25 @@ pub struct Erased {
     pub deliveries_redacted: u64,
 }
 
-fn fields() -> Vec<Field> {
-    vec![
-        need("id", id::<Person>()),
-        need("externalRef", text().or_null()),
-        need("phone", text().or_null()),
-        need("dnd", boolean().doc("The number is on the platform do-not-call registry.")),
-        need("optOut", boolean()),
-        need("preferredLanguage", text()),
-        need("lastContactAt", time().or_null()),
-        need("attributes", map(any())),
-        need("name", text().or_null()),
-        need("email", text().or_null()),
-        need("company", text().or_null()),
-        need("chatappUserId", text().or_null()),
-        need("chatappUsername", text().or_null()),
-        need("timezone", text()),
-    ]
+/// Body of an upsert; every item of a batch is checked against it by itself.
+pub fn new_contact() -> Schema {
+    request::<ContactChange>().variant("NewContact", |field| {
+        let required = matches!(&*field.name, "externalRef" | "phone");
+        Some(Field { required, default: None, ..field })
+    })
 }
 
-/// Shape of [`Contact`].
-pub fn contact() -> Schema {
-    object(fields())
-}
-
-fn consent() -> Schema {
-    object(vec![
-        need("id", text()),
-        need("source", text()),
-        need("capturedAt", time()),
-        need("reference", text().or_null()),
-        need("recordedAt", time()),
-    ])
-}
-
-fn detail_answer() -> Schema {
-    data(contact().and(vec![
-        need("doNotCall", boolean().doc("Calls are blocked: the contact opted out or its number is on the workspace do-not-call list.")),
-        need("consent", consent().or_null().doc("The recorded basis for calling, for compliance packs that require one.")),
-    ]))
-}
-
-fn attributes() -> Schema {
-    map_of(any(), MAX_ATTRIBUTES).within(4 * MAX_ATTRIBUTES_BYTES)
-}
-
-fn change_fields() -> Vec<Field> {
-    vec![
-        may("preferredLanguage", choice(&["en", "hi"])),
-        may("timezone", text_of(1, 64).doc("IANA name; Asia/Kolkata for a new contact.")),
-        may(
-            "attributes",
-            attributes().doc(
-                "Replaces all attributes: up to 100, names of 1-120 characters, 16 KB together as JSON.",
-            ),
-        ),
-        may(
-            "optOut",
-            boolean().doc("true adds the number to the do-not-call list; false never lifts an opt-out."),
-        ),
-        may("name", text_of(0, 200).or_null()),
-        may("email", text_of(3, 254).or_null()),
-        may("company", text_of(0, 200).or_null()),
-        may(
-            "consent",
-            object(vec![
-                need("source", choice(CONSENT_SOURCES)),
-                need("capturedAt", time()),
-                may("reference", text_of(1, 200).or_null()),
-            ])
-            .doc("Records the basis for calling, for compliance packs that require one."),
-        ),
-    ]
-}
-
-/// Shape of the body of an upsert; every item of a batch is held against it by itself.
-pub fn upsert_body() -> Schema {
-    object(vec![need("externalRef", text_of(1, 120)), need("phone", text_of(8, 20))]).and(change_fields())
-}
-
-fn update_body() -> Schema {
-    object(vec![may("phone", text_of(8, 20))]).and(change_fields())
-}
-
-fn batch_body() -> Schema {
-    object(vec![need("contacts", list_of(any().within(MAX_ITEM), 1, MAX_BATCH).doc("Bodies of upserts."))])
-}
-
-fn batch_answer() -> Schema {
-    data(object(vec![
-        need("succeeded", count()),
-        need("failed", count()),
-        need(
-            "results",
-            list(object(vec![
-                need("status", count().doc("What the single upsert would answer.")),
-                need("externalRef", text().or_null()),
-                may("data", contact()),
-                may("error", text()),
-                may("code", text()),
-                may("existingId", text()),
-            ])),
-        ),
-    ]))
-}
-
-fn contact_answer() -> Schema {
-    data(contact())
-}
-
-fn page_answer() -> Schema {
-    page(contact())
+fn contact_change() -> Schema {
+    request::<ContactChange>()
+        .variant("ContactChange", |field| (field.name != "externalRef").then_some(field))
 }
 
 fn list_query() -> Vec<Field> {
     vec![limit(200), cursor()]
 }
 
-fn deleted_answer() -> Schema {
-    data(object(vec![need("id", id::<Person>()), need("deleted", boolean())]))
-}
-
-fn erasure_answer() -> Schema {
-    data(object(vec![
-        need("contactId", id::<Person>()),
-        need("erasedAt", time()),
-        need(
-            "erased",
-            object(
-                ["calls", "transcripts", "recordings", "messages", "nudgesCancelled", "deliveriesRedacted"]
-                    .into_iter()
-                    .map(|name| need(name, count()))
-                    .collect(),
-            ),
-        ),
-        need("alreadyErased", boolean()),
-    ]))
-}
-
 const fn row(
-    method: crate::operations::Method,
+    method: crate::operation::Method,
     path: &'static str,
     id: &'static str,
     summary: &'static str,
@@ -308,32 +282,32 @@ pub const OPERATIONS: &[Operation] = &[
     row(GET, "/v1/contacts", "listContacts", "Contacts, newest first")
         .scope(CONTACTS_READ)
         .query(list_query)
-        .answers(&[(200, Some(page_answer))]),
+        .answers(&[(200, Some(page::<Contact>))]),
     row(GET, "/v1/contacts/{id}", "getContact", "One contact")
         .scope(CONTACTS_READ)
-        .answers(&[(200, Some(detail_answer))])
+        .answers(&[(200, Some(data::<ContactDetail>))])
         .errors(&[CONTACT_ERASED]),
     row(POST, "/v1/contacts", "upsertContact", "Create a contact, or update the one with this externalRef")
         .scope(CONTACTS_WRITE)
         .live_only()
-        .body(upsert_body)
-        .answers(&[(201, Some(contact_answer)), (200, Some(contact_answer))])
+        .body(new_contact)
+        .answers(&[(201, Some(data::<Contact>)), (200, Some(data::<Contact>))])
         .errors(&[PHONE_IMMUTABLE, PHONE_TAKEN, OPT_OUT_DOWNGRADE, CONFLICT]),
     row(POST, "/v1/contacts/batch", "upsertContacts", "Up to 500 upserts; each succeeds or fails by itself")
         .scope(CONTACTS_WRITE)
         .live_only()
-        .body(batch_body)
-        .answers(&[(200, Some(batch_answer))]),
+        .body(request::<ContactBatch>)
+        .answers(&[(200, Some(data::<ContactBatchResult>))]),
     row(PUT, "/v1/contacts/{id}", "updateContact", "Update a contact")
         .scope(CONTACTS_WRITE)
         .live_only()
-        .body(update_body)
-        .answers(&[(200, Some(contact_answer))])
+        .body(contact_change)
+        .answers(&[(200, Some(data::<Contact>))])
         .errors(&[PHONE_IMMUTABLE, PHONE_TAKEN, OPT_OUT_DOWNGRADE, CONTACT_ERASED]),
     row(DELETE, "/v1/contacts/{id}", "deleteContact", "Delete a contact that was never called")
         .scope(CONTACTS_WRITE)
         .live_only()
-        .answers(&[(200, Some(deleted_answer))])
+        .answers(&[(200, Some(data::<Deleted>))])
         .errors(&[CONTACT_HAS_HISTORY, CONTACT_ERASED]),
     row(
         POST,
@@ -343,5 +317,5 @@ pub const OPERATIONS: &[Operation] = &[
     )
     .scope(CONTACTS_ERASE)
     .live_only()
-    .answers(&[(200, Some(erasure_answer))]),
+    .answers(&[(200, Some(data::<Erasure>))]),
 ];

@@ -1,24 +1,38 @@
 //! `/dev`: the manual clock (docs/contract/sandbox.md#clock). Not part of the OpenAPI documents.
 
-use crate::operations::Method::{GET, POST};
-use crate::operations::{Access, Operation, operation};
-use crate::schema::{Schema, integer, may, need, object, time};
+use domain::time::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-fn clock() -> Schema {
-    object(vec![need("now", time())])
+use crate::operation::Method::{GET, POST};
+use crate::operation::{Access, Operation, operation};
+use crate::schema::{answer, request};
+
+/// The manual clock.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Clock {
+    /// The time that it shows.
+    pub now: Timestamp,
 }
 
-fn clock_change() -> Schema {
-    object(vec![may("advanceSeconds", integer(0, 10_000_000_000)), may("set", time())])
+/// A move of the manual clock.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ClockChange {
+    /// Seconds to go on.
+    #[schemars(range(min = 0, max = 10_000_000_000_i64))]
+    pub advance_seconds: Option<i64>,
+    /// The time to show.
+    pub set: Option<Timestamp>,
 }
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
     operation(GET, "/dev/clock", "getClock", "Development", "The manual clock")
         .access(Access::Public)
-        .answers(&[(200, Some(clock))]),
+        .answers(&[(200, Some(answer::<Clock>))]),
     operation(POST, "/dev/clock", "setClock", "Development", "Move the manual clock")
         .access(Access::Public)
-        .body(clock_change)
-        .answers(&[(200, Some(clock))]),
+        .body(request::<ClockChange>)
+        .answers(&[(200, Some(answer::<Clock>))]),
 ];

@@ -1,69 +1,57 @@
 //! The platform do-not-call registry, as the operator keeps it: single numbers, and imports of the whole
 //! registry in pieces that take effect in one moment (docs/contract/operator.md#registry).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::do_not_call::AddedNumbers;
+use crate::envelope::Removed;
 use crate::error_codes::{CONFLICT, NOT_FOUND};
-use crate::operations::Method::{DELETE, POST};
-use crate::operations::{Access, Operation, operation};
-use crate::schema::{Schema, boolean, count, data, list, list_of, need, object, text, text_of};
+use crate::operation::Method::{DELETE, POST};
+use crate::operation::{Access, Operation, operation};
+use crate::schema::{data, request};
 
 /// Most numbers in one piece of an import.
 pub const MAX_PIECE: usize = 50_000;
 
-/// Numbers in any usual writing.
-#[derive(Debug, Deserialize)]
-pub struct Phones {
-    /// The numbers.
+/// Numbers for the registry.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct NewDndNumbers {
+    /// The numbers, in any usual writing.
+    #[schemars(length(min = 1, max = 10_000), inner(length(min = 1, max = 40)))]
+    pub phones: Vec<String>,
+}
+
+/// A piece of the whole registry.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct DndImportPiece {
+    /// The numbers, in any usual writing.
+    #[schemars(length(min = 1, max = MAX_PIECE), inner(length(max = 64)))]
     pub phones: Vec<String>,
 }
 
 /// An import under way.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Import {
+pub struct DndImport {
     /// Its number.
     pub import_id: i64,
 }
 
 /// What became of one piece.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Imported {
-    /// New in this import.
+pub struct DndImported {
+    /// Numbers that are new in this import.
     pub added: u64,
-    /// Twice in the import.
+    /// Numbers that were in the import before.
     pub repeated: u64,
     /// Places in the piece, from 0, of what is no valid Indian number.
     pub invalid: Vec<usize>,
 }
 
-fn add_body() -> Schema {
-    object(vec![need("phones", list_of(text_of(1, 40), 1, 10_000))])
-}
-
-fn add_answer() -> Schema {
-    data(object(vec![need("added", count()), need("alreadyListed", count()), need("invalid", list(text()))]))
-}
-
-fn piece_body() -> Schema {
-    object(vec![need("phones", list_of(text_of(0, 64), 1, MAX_PIECE))])
-}
-
-fn deleted() -> Schema {
-    data(object(vec![need("deleted", boolean())]))
-}
-
-fn import_answer() -> Schema {
-    data(object(vec![need("importId", count())]))
-}
-
-fn piece_answer() -> Schema {
-    data(object(vec![need("added", count()), need("repeated", count()), need("invalid", list(count()))]))
-}
-
 const fn row(
-    method: crate::operations::Method,
+    method: crate::operation::Method,
     path: &'static str,
     id: &'static str,
     summary: &'static str,
@@ -74,10 +62,10 @@ const fn row(
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
     row(POST, "/operator/v1/dnd", "addDnd", "Add numbers to the platform do-not-call registry")
-        .body(add_body)
-        .answers(&[(200, Some(add_answer))]),
+        .body(request::<NewDndNumbers>)
+        .answers(&[(200, Some(data::<AddedNumbers>))]),
     row(DELETE, "/operator/v1/dnd/{phone}", "removeDnd", "Take a number off the registry")
-        .answers(&[(200, Some(deleted))])
+        .answers(&[(200, Some(data::<Removed>))])
         .errors(&[NOT_FOUND]),
     row(
         POST,
@@ -85,7 +73,7 @@ pub const OPERATIONS: &[Operation] = &[
         "startDndImport",
         "Start an import that will replace the imported registry",
     )
-    .answers(&[(201, Some(import_answer))])
+    .answers(&[(201, Some(data::<DndImport>))])
     .errors(&[CONFLICT]),
     row(
         POST,
@@ -93,20 +81,20 @@ pub const OPERATIONS: &[Operation] = &[
         "addDndImportNumbers",
         "Add a piece of the registry to an import",
     )
-    .body(piece_body)
-    .answers(&[(200, Some(piece_answer))]),
+    .body(request::<DndImportPiece>)
+    .answers(&[(200, Some(data::<DndImported>))]),
     row(
         POST,
         "/operator/v1/dnd-imports/{import}/finish",
         "finishDndImport",
         "Make an import the registry in force, in one moment",
     )
-    .answers(&[(200, Some(import_answer))]),
+    .answers(&[(200, Some(data::<DndImport>))]),
     row(
         DELETE,
         "/operator/v1/dnd-imports/{import}",
         "cancelDndImport",
         "Give an import up; the registry stays as it was",
     )
-    .answers(&[(200, Some(deleted))]),
+    .answers(&[(200, Some(data::<Removed>))]),
 ];

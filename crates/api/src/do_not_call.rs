@@ -2,22 +2,22 @@
 //! may do with it.
 
 use domain::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::contacts::contact;
+use crate::contacts::Contact;
+use crate::envelope::Removed;
 use crate::error_codes::{CONTACT_ERASED, NO_VALID_NUMBERS};
-use crate::operations::Method::{DELETE, GET, POST};
-use crate::operations::{Access, Operation, operation};
-use crate::schema::{
-    Field, Schema, boolean, count, data, limit, list, list_of, may, need, object, offset, text, text_of, time,
-};
+use crate::operation::Method::{DELETE, GET, POST};
+use crate::operation::{Access, Operation, operation};
+use crate::schema::{Field, counted, data, limit, may, offset, request, text_of};
 use crate::scopes::{CONTACTS_READ, CONTACTS_WRITE};
 
-/// An entry of the list.
-#[derive(Debug, Serialize)]
+/// An entry of the do-not-call list.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry {
-    /// E.164; null once the person is erased (the entry still works).
+pub struct DoNotCallEntry {
+    /// The number, E.164; null once the person is erased: the entry still works.
     pub phone: Option<String>,
     /// Why it is listed.
     pub reason: String,
@@ -25,60 +25,31 @@ pub struct Entry {
     pub created_at: Timestamp,
 }
 
-/// Body of `POST /v1/dnc`.
-#[derive(Debug, Deserialize)]
-pub struct NewNumbers {
-    /// Numbers in any usual writing.
+/// Numbers for the do-not-call list.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct NewDoNotCallNumbers {
+    /// The numbers, in any usual writing.
+    #[schemars(length(max = 1000), inner(length(max = 200)))]
     pub phones: Vec<String>,
-    /// Why.
-    #[serde(default)]
+    /// Why they are listed.
+    #[schemars(length(min = 1, max = 500), extend("x-nullable" = true))]
     pub reason: Option<String>,
 }
 
-/// What became of the numbers.
-#[derive(Debug, Serialize)]
+/// What became of numbers that were to be listed.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Added {
-    /// New on the list.
+pub struct AddedNumbers {
+    /// Numbers that are new on the list.
     pub added: u64,
-    /// There before, or twice in the request.
+    /// Numbers that were there before, or twice in the request.
     pub already_listed: u64,
-    /// Not valid Indian numbers, as they were sent.
+    /// What is no valid Indian number, as it was sent.
     pub invalid: Vec<String>,
 }
 
 fn list_query() -> Vec<Field> {
     vec![may("phone", text_of(1, 40).doc("Checks one number.")), limit(200), offset()]
-}
-
-fn list_answer() -> Schema {
-    object(vec![
-        need(
-            "data",
-            list(object(vec![
-                need("phone", text().or_null().doc("Null once the person is erased; the entry still works.")),
-                need("reason", text()),
-                need("createdAt", time()),
-            ])),
-        ),
-        need("total", count()),
-    ])
-}
-
-fn add_body() -> Schema {
-    object(vec![need("phones", list_of(text_of(0, 200), 0, 1000)), may("reason", text_of(1, 500).or_null())])
-}
-
-fn add_answer() -> Schema {
-    data(object(vec![need("added", count()), need("alreadyListed", count()), need("invalid", list(text()))]))
-}
-
-fn lifted() -> Schema {
-    data(contact())
-}
-
-fn deleted() -> Schema {
-    data(object(vec![need("deleted", boolean())]))
 }
 
 /// The rows of this noun.
@@ -92,7 +63,7 @@ pub const OPERATIONS: &[Operation] = &[
     )
     .scope(CONTACTS_READ)
     .query(list_query)
-    .answers(&[(200, Some(list_answer))]),
+    .answers(&[(200, Some(counted::<DoNotCallEntry>))]),
     operation(
         POST,
         "/v1/dnc",
@@ -102,8 +73,8 @@ pub const OPERATIONS: &[Operation] = &[
     )
     .scope(CONTACTS_WRITE)
     .live_only()
-    .body(add_body)
-    .answers(&[(200, Some(add_answer))])
+    .body(request::<NewDoNotCallNumbers>)
+    .answers(&[(200, Some(data::<AddedNumbers>))])
     .errors(&[NO_VALID_NUMBERS]),
     operation(
         POST,
@@ -113,7 +84,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Let a contact be called again: its opt-out is lifted, its number leaves the do-not-call list",
     )
     .access(Access::Operator)
-    .answers(&[(200, Some(lifted))])
+    .answers(&[(200, Some(data::<Contact>))])
     .errors(&[CONTACT_ERASED]),
     operation(
         DELETE,
@@ -123,5 +94,5 @@ pub const OPERATIONS: &[Operation] = &[
         "Take a number off a workspace's do-not-call list",
     )
     .access(Access::Operator)
-    .answers(&[(200, Some(deleted))]),
+    .answers(&[(200, Some(data::<Removed>))]),
 ];

@@ -1,5 +1,5 @@
-//! Every error that a client can see: its code and status, in one table that the service and the OpenAPI
-//! document share.
+//! Every error that a client can see, with its code and status: one table for the service and the OpenAPI
+//! document.
 
 /// A row of the table: the machine-readable code, the HTTP status, and what it means.
 #[derive(Debug, PartialEq, Eq)]

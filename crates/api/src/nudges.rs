@@ -1,110 +1,143 @@
 //! Nudges: one on-demand call to one number, with a life of its own (docs/contract/nudges.md).
 
-use domain::ids::{Agent, Call, Id, Nudge as NudgeKind};
-use domain::nudge::{MAX_VARIABLES, MAX_VARIABLES_BYTES, ResultCode, Status};
+use std::collections::BTreeMap;
+
+use domain::call::variables;
+use domain::ids::{self, Id};
+use domain::nudge::{MAX_VARIABLES, MAX_VARIABLES_BYTES, OutsideWindow, ResultCode, Status};
 use domain::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::calls::metadata;
 use crate::error_codes as codes;
-use crate::operations::Method::{GET, POST};
-use crate::operations::{Idempotency, Operation, RateClass, operation};
-use crate::schema::{
-    Field, Schema, any, boolean, choice, closed_object, count, cursor, data, id, integer, limit, list,
-    list_of, map, map_of, may, need, object, or, page, text, text_of, time,
-};
+use crate::operation::Method::{GET, POST};
+use crate::operation::{Idempotency, Operation, RateClass, operation};
+use crate::schema::{Field, cursor, data, limit, list, may, page, request, text_of, time};
 use crate::scopes::{NUDGES_READ, NUDGES_WRITE};
 
-/// Most ids of `POST /v1/nudges/cancel`.
-const MOST_IDS: usize = 1_000;
-/// Words of `retry.on`.
-const RETRY_ON: &[&str] = &["no_answer", "busy"];
-
-/// Body of `POST /v1/nudges`.
-#[derive(Debug, Clone, Deserialize)]
+/// What a nudge is made with.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct NewNudge {
-    /// The agent that talks.
+    /// A published, outbound call agent.
+    #[schemars(length(min = 1, max = 200))]
     pub agent_id: String,
-    /// Whom to call, in any usual writing.
+    /// Indian (+91) subscriber number; local formats are normalized.
+    #[schemars(length(min = 8, max = 20))]
     pub to_number: String,
-    /// Own number to show; the first active one when absent.
-    #[serde(default)]
+    /// An active number of the workspace; default the first one.
+    #[schemars(length(min = 1, max = 40))]
     pub from_number: Option<String>,
-    /// The client's own id of the nudge.
-    #[serde(default)]
+    /// Your own id of the nudge; never written onto the contact.
+    #[schemars(length(min = 1, max = 120))]
     pub external_ref: Option<String>,
-    /// Values of the conversation.
+    /// Name to string, number or boolean; overrides the contact's saved values for this call.
     #[serde(default)]
+    #[schemars(extend("maxProperties" = MAX_VARIABLES, "x-maxBytes" = 2 * MAX_VARIABLES_BYTES))]
+    #[schemars(extend("x-refusedAs" = "invalid_variables"))]
     pub variables: Map<String, Value>,
-    /// The client's notes.
+    /// Kept on the nudge and its calls; the agent never sees it.
+    // Its limits are those of `domain::call::check_metadata`.
     #[serde(default)]
+    #[schemars(extend("maxProperties" = variables::MAX_KEYS, "x-maxBytes" = 2 * variables::MAX_BYTES))]
     pub metadata: Map<String, Value>,
     /// Dial no earlier than this.
-    #[serde(default)]
+    #[schemars(with = "Option<Timestamp>")]
     pub scheduled_at: Option<String>,
-    /// `queue` or `reject`.
+    /// Wait for the calling window, or do not call outside it.
+    #[schemars(with = "OutsideWindow", extend("default" = "queue"))]
     pub outside_window: String,
-    /// Give up after this.
-    #[serde(default)]
+    /// Give up after this; default 24 hours from now, at most 72 hours.
+    #[schemars(with = "Option<Timestamp>")]
     pub expires_at: Option<String>,
-    /// When an unanswered dial is repeated.
-    pub retry: RetryBody,
+    /// When an unanswered dial is repeated; never by default.
+    #[schemars(extend("default" = json!({"maxRetries": 0, "on": ["no_answer", "busy"], "delayMinutes": 30})))]
+    pub retry: NewNudgeRetry,
 }
 
-/// Retry policy on the wire.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// When an unanswered dial is to be repeated.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct RetryBody {
-    /// Dials after the first, 0 to 2.
+#[schemars(deny_unknown_fields)]
+pub struct NewNudgeRetry {
+    /// Dials after the first.
+    #[schemars(range(min = 0, max = 2), extend("default" = 0))]
     pub max_retries: i64,
-    /// `no_answer`, `busy`.
+    /// After which results.
+    #[schemars(with = "Vec<RetryOn>", length(min = 1, max = 20), extend("default" = ["no_answer", "busy"]))]
     pub on: Vec<String>,
-    /// Minutes between a dial's end and the next dial, 10 to 240.
+    /// Minutes between a dial's end and the next dial.
+    #[schemars(range(min = 10, max = 240), extend("default" = 30))]
     pub delay_minutes: i64,
 }
 
-/// A nudge as clients see it.
-#[derive(Debug, Clone, Serialize)]
+/// A result after which a dial can be repeated.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RetryOn {
+    /// Nobody answered.
+    NoAnswer,
+    /// The line was busy.
+    Busy,
+}
+
+/// When an unanswered dial is repeated.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NudgeRetry {
+    /// Dials after the first.
+    pub max_retries: i64,
+    /// After which results.
+    #[schemars(with = "Vec<RetryOn>")]
+    pub on: Vec<&'static str>,
+    /// Minutes between a dial's end and the next dial.
+    pub delay_minutes: i64,
+}
+
+/// One on-demand call to one number.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Nudge {
     /// Its id.
-    pub id: Id<NudgeKind>,
-    /// Who talks.
-    pub agent_id: Id<Agent>,
+    pub id: Id<ids::Nudge>,
+    /// The agent that talks.
+    pub agent_id: Id<ids::Agent>,
     /// Where it is now.
-    pub status: &'static str,
-    /// How it ended, once finished.
-    pub result: Option<&'static str>,
+    pub status: Status,
+    /// How it ended; null until it is finished.
+    pub result: Option<ResultCode>,
     /// Why it is held, or how it ended.
     pub status_reason: Option<String>,
-    /// The gate that refused it.
+    /// The compliance gate that refused it.
     pub block_reason: Option<&'static str>,
-    /// E.164, or `[erased]`.
+    /// The number to call, E.164, or `[erased]`.
     pub to_number: String,
-    /// Own number, E.164; null when the workspace had none.
+    /// The number to show, E.164; null when the workspace had none.
     pub from_number: Option<String>,
-    /// The client's own id.
+    /// Your own id of the nudge.
     pub external_ref: Option<String>,
-    /// As supplied, every value as text.
+    /// Values of the conversation, as text.
+    #[schemars(with = "BTreeMap<String, String>")]
     pub variables: Value,
-    /// As supplied.
+    /// What the client gave as `metadata`.
+    #[schemars(with = "Map<String, Value>")]
     pub metadata: Value,
-    /// `queue` or `reject`.
-    pub outside_window: &'static str,
+    /// Whether it waits for the calling window.
+    pub outside_window: OutsideWindow,
     /// Dial no earlier than this.
     pub scheduled_at: Option<Timestamp>,
-    /// While queued or scheduled.
+    /// When it is looked at next, while it is queued or scheduled.
     pub next_attempt_at: Option<Timestamp>,
     /// Give up after this.
     pub expires_at: Timestamp,
-    /// Retry policy.
-    pub retry: RetryBody,
+    /// When an unanswered dial is repeated.
+    pub retry: NudgeRetry,
     /// Dials made so far.
     pub attempts: u8,
     /// Call of the attempt that is live, or of the last one.
-    pub call_id: Option<Id<Call>>,
+    pub call_id: Option<Id<ids::Call>>,
     /// False for nudges of a test key.
     pub livemode: bool,
     /// When it was made.
@@ -114,11 +147,11 @@ pub struct Nudge {
 }
 
 /// One dial of a nudge.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Attempt {
+pub struct NudgeAttempt {
     /// Its call.
-    pub call_id: Id<Call>,
+    pub call_id: Id<ids::Call>,
     /// When it was placed.
     pub started_at: Timestamp,
     /// When somebody picked up.
@@ -131,200 +164,128 @@ pub struct Attempt {
     pub duration_seconds: Option<i64>,
     /// The agent's disposition.
     pub outcome: Option<String>,
-    /// Analysis in a few sentences.
+    /// Analysis in a few sentences; null for a key without `calls:read`.
     pub summary: Option<String>,
-    /// Captured fields.
+    /// Captured fields; null for a key without `calls:read`.
+    #[schemars(with = "Option<Map<String, Value>>")]
     pub extracted: Option<Value>,
 }
 
-/// Answer of `GET /v1/nudges/{id}`.
-#[derive(Debug, Serialize)]
+/// A nudge with its attempts.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NudgeDetail {
-    /// The nudge.
+    /// What a list shows.
     #[serde(flatten)]
     pub nudge: Nudge,
     /// Its dials, the first one first.
-    pub attempts_list: Vec<Attempt>,
-    /// Short-lived link.
+    pub attempts_list: Vec<NudgeAttempt>,
+    /// Signed link that works for five minutes without a key.
     pub recording_url: Option<String>,
 }
 
-/// Body of `POST /v1/nudges/cancel`.
-#[derive(Debug, Deserialize)]
-pub struct BulkCancel {
-    /// These.
-    #[serde(default)]
+/// Which nudges are to be cancelled.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct NudgeCancellation {
+    /// Ids of nudges.
+    #[schemars(length(max = 1_000), inner(length(max = 200)))]
     pub ids: Option<Vec<String>>,
-    /// Everything that waits.
-    #[serde(default)]
+    /// Whether everything that waits is.
     pub all: Option<bool>,
 }
 
-/// Answer of `POST /v1/nudges/cancel`.
-#[derive(Debug, Default, Serialize)]
-pub struct Cancelled {
+/// What was cancelled.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct CancelledNudges {
     /// How many.
     pub cancelled: usize,
-    /// Which.
-    pub ids: Vec<Id<NudgeKind>>,
+    /// Their ids.
+    pub ids: Vec<Id<ids::Nudge>>,
 }
 
-/// Body of `POST /v1/nudges/preflight`.
-#[derive(Debug, Deserialize)]
+/// A nudge that could be made.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PreflightBody {
+pub struct NudgePreflight {
     /// The agent that would talk.
+    #[schemars(length(min = 1, max = 200))]
     pub agent_id: String,
-    /// Whom it would call.
+    /// The number that it would call.
+    #[schemars(length(min = 8, max = 20))]
     pub to_number: String,
 }
 
-/// Answer of `POST /v1/nudges/preflight`.
-#[derive(Debug, Serialize)]
+/// What would become of a nudge.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Preflight {
-    /// E.164.
+pub struct NudgeForecast {
+    /// The number, E.164.
     pub to_number: String,
-    /// A compliance gate would refuse.
+    /// Whether a compliance gate would refuse it.
     pub blocked: bool,
-    /// Which.
+    /// The gate.
     pub block_reason: Option<&'static str>,
-    /// A dial could start now.
+    /// Whether the calling window is open.
     pub inside_window: bool,
-    /// When the window next opens.
+    /// When the calling window opens next.
     pub next_window_at: Option<Timestamp>,
 }
 
 /// A decision about a nudge.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Decision {
-    /// When.
+pub struct NudgeTimelineEntry {
+    /// When it was made.
     pub at: Timestamp,
-    /// What asked for it.
+    /// What asked for a decision.
     pub event: String,
-    /// `{check, ok, …}` of everything that was looked at, with the value seen.
+    /// What was checked and the value seen.
+    #[schemars(with = "Vec<Map<String, Value>>")]
     pub checks: Value,
-    /// `queue`, `hold`, `dial`, `ring`, `connect`, `talk`, `note` or `finish`.
+    /// What was decided.
+    #[schemars(with = "NudgeDecision")]
     pub decision: String,
     /// Status afterwards.
+    #[schemars(with = "Status")]
     pub status: String,
     /// Why it waits or ended.
     pub reason: Option<String>,
-    /// Until when it waits.
+    /// How long it waits.
     pub until: Option<Timestamp>,
     /// The call that it is about.
-    pub call_id: Option<Id<Call>>,
+    pub call_id: Option<Id<ids::Call>>,
     /// How often the same was decided in a row.
     pub times: i64,
-    /// When last.
+    /// When it was decided last.
     pub last_at: Timestamp,
 }
 
-fn statuses() -> Vec<&'static str> {
-    Status::ALL.iter().map(|status| status.as_str()).collect()
-}
-
-fn results() -> Vec<&'static str> {
-    ResultCode::ALL.iter().map(|result| result.as_str()).collect()
-}
-
-fn retry_body() -> Schema {
-    closed_object(vec![
-        or("maxRetries", integer(0, 2), json!(0)),
-        or("on", list_of(choice(RETRY_ON), 1, 20), json!(RETRY_ON)),
-        or("delayMinutes", integer(10, 240), json!(30)),
-    ])
-}
-
-fn variables() -> Schema {
-    let doc = "Name to string, number or boolean; overrides the contact's saved values for this call.";
-    map_of(any(), MAX_VARIABLES).within(2 * MAX_VARIABLES_BYTES).refused_as(codes::INVALID_VARIABLES).doc(doc)
-}
-
-fn new_nudge() -> Schema {
-    closed_object(vec![
-        need("agentId", text_of(1, 200).doc("A published, outbound call agent.")),
-        need("toNumber", text_of(8, 20).doc("Indian (+91) subscriber number; local formats are normalized.")),
-        may("fromNumber", text_of(1, 40).doc("An active number of the workspace; default the first one.")),
-        may("externalRef", text_of(1, 120).doc("Your own id of the nudge; never written onto the contact.")),
-        may("variables", variables()),
-        may("metadata", metadata("Kept on the nudge and its calls; the agent never sees it.")),
-        may("scheduledAt", time().doc("Dial no earlier than this.")),
-        or(
-            "outsideWindow",
-            choice(&["queue", "reject"]).doc("Wait for the calling window, or do not call outside it."),
-            json!("queue"),
-        ),
-        may("expiresAt", time().doc("Give up after this; default 24 hours from now, at most 72 hours.")),
-        or("retry", retry_body(), json!({"maxRetries": 0, "on": RETRY_ON, "delayMinutes": 30})),
-    ])
-}
-
-fn nudge() -> Schema {
-    object(vec![
-        need("id", id::<NudgeKind>()),
-        need("agentId", id::<Agent>()),
-        need("status", choice(&statuses())),
-        need("result", choice(&results()).or_null()),
-        need("statusReason", text().or_null()),
-        need("blockReason", text().or_null()),
-        need("toNumber", text()),
-        need("fromNumber", text().or_null()),
-        need("externalRef", text().or_null()),
-        need("variables", map(text())),
-        need("metadata", map(any())),
-        need("outsideWindow", choice(&["queue", "reject"])),
-        need("scheduledAt", time().or_null()),
-        need("nextAttemptAt", time().or_null()),
-        need("expiresAt", time()),
-        need(
-            "retry",
-            object(vec![
-                need("maxRetries", count()),
-                need("on", list(choice(RETRY_ON))),
-                need("delayMinutes", count()),
-            ]),
-        ),
-        need("attempts", count()),
-        need("callId", id::<Call>().or_null()),
-        need("livemode", boolean()),
-        need("createdAt", time()),
-        need("finishedAt", time().or_null()),
-    ])
-}
-
-fn attempt() -> Schema {
-    object(vec![
-        need("callId", id::<Call>()),
-        need("startedAt", time()),
-        need("answeredAt", time().or_null()),
-        need("endedAt", time().or_null()),
-        need("endCause", text().or_null()),
-        need("durationSeconds", count().or_null()),
-        need("outcome", text().or_null()),
-        need("summary", text().or_null()),
-        need("extracted", map(any()).or_null()),
-    ])
-}
-
-fn nudge_answer() -> Schema {
-    data(nudge())
-}
-
-fn detail_answer() -> Schema {
-    data(nudge().and(vec![need("attemptsList", list(attempt())), need("recordingUrl", text().or_null())]))
-}
-
-fn page_answer() -> Schema {
-    page(nudge())
+/// What is decided about a nudge.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NudgeDecision {
+    /// It is due.
+    Queue,
+    /// It waits.
+    Hold,
+    /// It is dialled.
+    Dial,
+    /// The phone rings.
+    Ring,
+    /// Somebody picked up.
+    Connect,
+    /// The call is live.
+    Talk,
+    /// Nothing changes.
+    Note,
+    /// It is over.
+    Finish,
 }
 
 fn list_query() -> Vec<Field> {
     vec![
-        may("status", choice(&statuses())),
-        may("result", choice(&results())),
+        may("status", request::<Status>()),
+        may("result", request::<ResultCode>()),
         may("agentId", text_of(1, 200)),
         may("externalRef", text_of(1, 120)),
         may("toNumber", text_of(1, 40).doc("The exact number.")),
@@ -333,43 +294,6 @@ fn list_query() -> Vec<Field> {
         limit(200),
         cursor(),
     ]
-}
-
-fn bulk_body() -> Schema {
-    object(vec![may("ids", list_of(text_of(0, 200), 0, MOST_IDS)), may("all", boolean())])
-}
-
-fn bulk_answer() -> Schema {
-    data(object(vec![need("cancelled", count()), need("ids", list(id::<NudgeKind>()))]))
-}
-
-fn preflight_body() -> Schema {
-    object(vec![need("agentId", text_of(1, 200)), need("toNumber", text_of(8, 20))])
-}
-
-fn preflight_answer() -> Schema {
-    data(object(vec![
-        need("toNumber", text()),
-        need("blocked", boolean()),
-        need("blockReason", text().or_null()),
-        need("insideWindow", boolean()),
-        need("nextWindowAt", time().or_null()),
-    ]))
-}
-
-fn timeline_answer() -> Schema {
-    data(list(object(vec![
-        need("at", time()),
-        need("event", text()),
-        need("checks", list(map(any()))),
-        need("decision", choice(&["queue", "hold", "dial", "ring", "connect", "talk", "note", "finish"])),
-        need("status", choice(&statuses())),
-        need("reason", text().or_null()),
-        need("until", time().or_null()),
-        need("callId", id::<Call>().or_null()),
-        need("times", count()),
-        need("lastAt", time()),
-    ])))
 }
 
 /// The rows of this noun.
@@ -384,8 +308,8 @@ pub const OPERATIONS: &[Operation] = &[
     .scope(NUDGES_WRITE)
     .rate(RateClass::Nudges)
     .idempotent(Idempotency::Required)
-    .body(new_nudge)
-    .answers(&[(201, Some(nudge_answer))])
+    .body(request::<NewNudge>)
+    .answers(&[(201, Some(data::<Nudge>))])
     .errors(&[
         codes::UNKNOWN_FIELD,
         codes::INVALID_VARIABLES,
@@ -405,11 +329,11 @@ pub const OPERATIONS: &[Operation] = &[
     operation(GET, "/v1/nudges", "listNudges", "Nudges", "Nudges of the key's mode, newest first")
         .scope(NUDGES_READ)
         .query(list_query)
-        .answers(&[(200, Some(page_answer))]),
+        .answers(&[(200, Some(page::<Nudge>))]),
     operation(POST, "/v1/nudges/cancel", "cancelNudges", "Nudges", "Cancel many nudges that wait")
         .scope(NUDGES_WRITE)
-        .body(bulk_body)
-        .answers(&[(200, Some(bulk_answer))]),
+        .body(request::<NudgeCancellation>)
+        .answers(&[(200, Some(data::<CancelledNudges>))]),
     operation(
         POST,
         "/v1/nudges/preflight",
@@ -418,8 +342,8 @@ pub const OPERATIONS: &[Operation] = &[
         "Whether a nudge could be dialled now; nothing is stored",
     )
     .scope(NUDGES_READ)
-    .body(preflight_body)
-    .answers(&[(200, Some(preflight_answer))])
+    .body(request::<NudgePreflight>)
+    .answers(&[(200, Some(data::<NudgeForecast>))])
     .errors(&[
         codes::NOT_FOUND,
         codes::AGENT_NOT_PUBLISHED,
@@ -428,10 +352,10 @@ pub const OPERATIONS: &[Operation] = &[
     ]),
     operation(GET, "/v1/nudges/{id}", "getNudge", "Nudges", "One nudge with its attempts")
         .scope(NUDGES_READ)
-        .answers(&[(200, Some(detail_answer))]),
+        .answers(&[(200, Some(data::<NudgeDetail>))]),
     operation(POST, "/v1/nudges/{id}/cancel", "cancelNudge", "Nudges", "Cancel a nudge that waits")
         .scope(NUDGES_WRITE)
-        .answers(&[(200, Some(nudge_answer))])
+        .answers(&[(200, Some(data::<Nudge>))])
         .errors(&[codes::NUDGE_NOT_CANCELLABLE]),
     operation(
         GET,
@@ -441,5 +365,5 @@ pub const OPERATIONS: &[Operation] = &[
         "Every decision about a nudge, in order: what was checked and why it waits",
     )
     .scope(NUDGES_READ)
-    .answers(&[(200, Some(timeline_answer))]),
+    .answers(&[(200, Some(list::<NudgeTimelineEntry>))]),
 ];

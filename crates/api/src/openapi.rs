@@ -1,9 +1,13 @@
 //! The OpenAPI 3.1 documents, made from the table of operations.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::operations::{self, Access, Idempotency, Operation, TestKeys};
-use crate::schema::Field;
+use crate::error_codes::ErrorCode;
+use crate::operation::{Access, Idempotency, Operation, TestKeys};
+use crate::operations;
+use crate::schema::{Components, Field, answer};
 
 /// Which of the two documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +21,7 @@ pub enum Document {
 /// The document, with info version `1` (docs/contract/README.md#versioning).
 pub fn document(which: Document, brand: &str, key_prefix: &str) -> Value {
     let mut paths: Map<String, Value> = Map::new();
+    let mut shared = Shared::default();
     for operation in operations::all() {
         if operation.path.starts_with("/dev/") {
             continue;
@@ -26,7 +31,7 @@ pub fn document(which: Document, brand: &str, key_prefix: &str) -> Value {
             continue;
         }
         let entry = paths.entry(operation.path.to_owned()).or_insert_with(|| json!({}));
-        entry[operation.method.as_str().to_lowercase()] = describe(operation);
+        entry[operation.method.as_str().to_lowercase()] = describe(operation, &mut shared);
     }
     let (title, scheme) = match which {
         Document::Public => (
@@ -44,31 +49,97 @@ pub fn document(which: Document, brand: &str, key_prefix: &str) -> Value {
         "paths": paths,
         "components": {
             "securitySchemes": {"bearer": scheme},
-            "schemas": {"Error": error_schema()},
+            "responses": shared.responses,
+            "schemas": shared.schemas.into_json(),
         },
     })
 }
 
-fn error_schema() -> Value {
-    json!({
-        "type": "object",
-        "required": ["error"],
-        "properties": {
-            "error": {"type": "string", "description": "For people; branch on `code`."},
-            "code": {"type": "string"},
-            "meta": {"type": "object"},
-            "requestId": {"type": "string", "description": "On a 500, the value of X-Request-Id."},
-        },
-    })
+/// A document as text for people and version control: what fits into a line stands in one.
+pub fn to_text(document: &Value) -> String {
+    let mut out = String::new();
+    write(document, 0, 0, &mut out);
+    out.push('\n');
+    out
 }
 
-fn describe(operation: &Operation) -> Value {
+/// Widest line of [`to_text`], bytes.
+const WIDTH: usize = 110;
+
+/// Writes a value that stands at this level of nesting, behind so many bytes of the same line.
+fn write(value: &Value, level: usize, before: usize, out: &mut String) {
+    let line = value.to_string();
+    let (open, close, items): (char, char, Vec<(String, &Value)>) = match value {
+        Value::Object(map) if level + before + line.len() > WIDTH => {
+            ('{', '}', map.iter().map(|(name, inner)| (format!("{}: ", json!(name)), inner)).collect())
+        }
+        Value::Array(items) if level + before + line.len() > WIDTH => {
+            ('[', ']', items.iter().map(|inner| (String::new(), inner)).collect())
+        }
+        _ => return out.push_str(&line),
+    };
+    out.push(open);
+    for (index, (name, inner)) in items.iter().enumerate() {
+        out.push_str(if index == 0 { "\n" } else { ",\n" });
+        out.push_str(&" ".repeat(level + 1));
+        out.push_str(name);
+        write(inner, level + 1, name.len() + 1, out);
+    }
+    out.push('\n');
+    out.push_str(&" ".repeat(level));
+    out.push(close);
+}
+
+/// What operations refer to, described once.
+#[derive(Default)]
+struct Shared {
+    schemas: Components,
+    responses: Map<String, Value>,
+}
+
+impl Shared {
+    /// A reference to the response with these errors, which have one status.
+    fn failure(&mut self, errors: &[&ErrorCode]) -> Value {
+        let name = errors.iter().map(|error| error.code).collect::<Vec<_>>().join(".");
+        let reference = json!({"$ref": format!("#/components/responses/{name}")});
+        if !self.responses.contains_key(&name) {
+            let schema = self.schemas.describe(&answer::<Error>());
+            let content = json!({"application/json": {"schema": schema}});
+            self.responses.insert(name, json!({"description": meanings(errors), "content": content}));
+        }
+        reference
+    }
+}
+
+/// A line for each error.
+fn meanings(errors: &[&ErrorCode]) -> String {
+    errors.iter().map(|error| format!("`{}`: {}", error.code, error.meaning)).collect::<Vec<_>>().join("\n")
+}
+
+/// What a refused request is answered with.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Error {
+    /// What is wrong, for people; branch on `code`.
+    pub error: String,
+    /// What is wrong, for programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// More about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Map<String, Value>>,
+    /// On a 500, the value of X-Request-Id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+fn describe(operation: &Operation, shared: &mut Shared) -> Value {
     let mut out = json!({
         "operationId": operation.id,
         "tags": [operation.tag],
         "summary": operation.summary,
-        "parameters": parameters(operation),
-        "responses": responses(operation),
+        "parameters": parameters(operation, shared),
+        "responses": responses(operation, shared),
     });
     match operation.access {
         Access::Public => out["security"] = json!([]),
@@ -91,12 +162,12 @@ fn describe(operation: &Operation) -> Value {
         out["requestBody"] = json!({"required": true, "content": {"multipart/form-data": {"schema": {
             "type": "object", "required": ["file"], "properties": {"file": {"type": "string", "format": "binary"}}}}}});
     } else if let Some(body) = operation.body {
-        out["requestBody"] = json!({"required": !operation.body_optional, "content": {"application/json": {"schema": body().to_json()}}});
+        out["requestBody"] = json!({"required": !operation.body_optional, "content": {"application/json": {"schema": shared.schemas.describe(&body())}}});
     }
     out
 }
 
-fn parameters(operation: &Operation) -> Vec<Value> {
+fn parameters(operation: &Operation, shared: &mut Shared) -> Vec<Value> {
     let mut out: Vec<Value> = operation
         .path
         .split('/')
@@ -104,7 +175,7 @@ fn parameters(operation: &Operation) -> Vec<Value> {
         .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string", "minLength": 1}}))
         .collect();
     for field in operation.query.map(|query| query()).unwrap_or_default() {
-        out.push(query_parameter(&field));
+        out.push(query_parameter(&field, shared));
     }
     if operation.idempotency != Idempotency::Ignored {
         out.push(json!({
@@ -116,32 +187,34 @@ fn parameters(operation: &Operation) -> Vec<Value> {
     out
 }
 
-fn query_parameter(field: &Field) -> Value {
-    let mut schema = field.schema.to_json();
+fn query_parameter(field: &Field, shared: &mut Shared) -> Value {
+    let mut schema = shared.schemas.describe(&field.schema);
     if let Some(default) = &field.default {
         schema["default"] = default.clone();
     }
     json!({"name": field.name, "in": "query", "required": field.required, "schema": schema})
 }
 
-fn responses(operation: &Operation) -> Value {
+fn responses(operation: &Operation, shared: &mut Shared) -> Value {
     let mut out: Map<String, Value> = Map::new();
     for (status, body) in operation.answers {
         let mut answer = json!({"description": "Success"});
         if let Some(content_type) = operation.content_type {
             answer["content"] = content_type.split(", ").map(|each| (each.to_owned(), json!({}))).collect();
         } else if let Some(body) = body {
-            answer["content"] = json!({"application/json": {"schema": body().to_json()}});
+            let schema = shared.schemas.describe(&body());
+            answer["content"] = json!({"application/json": {"schema": schema}});
         }
         out.insert(status.to_string(), answer);
     }
-    for error in operation.all_errors() {
-        let line = format!("`{}`: {}", error.code, error.meaning);
-        let entry = out
-            .entry(error.status.to_string())
-            .or_insert_with(|| json!({"description": "", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}));
-        let known = entry["description"].as_str().unwrap_or_default();
-        entry["description"] = json!(if known.is_empty() { line } else { format!("{known}\n{line}") });
+    for errors in operation.all_errors().chunk_by(|one, other| one.status == other.status) {
+        match out.get_mut(&errors[0].status.to_string()) {
+            None => {
+                out.insert(errors[0].status.to_string(), shared.failure(errors));
+            }
+            // A success with the same status, as when a service says that it is not ready.
+            Some(answer) => answer["description"] = json!(meanings(errors)),
+        }
     }
     Value::Object(out)
 }
@@ -165,7 +238,9 @@ mod tests {
             }
         };
         if kinds.contains(&"string") {
-            need(shape.get("maxLength").is_some() || shape.get("enum").is_some());
+            // A time, a day and an id have a length of their own.
+            let formed = ["enum", "format", "pattern"].iter().any(|keyword| shape.get(keyword).is_some());
+            need(shape.get("maxLength").is_some() || formed);
         }
         if kinds.contains(&"array") {
             need(shape.get("maxItems").is_some());
@@ -208,13 +283,63 @@ mod tests {
             }
         }
         assert!(found.is_empty() && walked > 20, "{walked} bodies; without a ceiling: {found:#?}");
+    }
+
+    #[test]
+    fn what_has_no_ceiling_is_named() {
+        #[derive(JsonSchema)]
+        #[allow(dead_code, reason = "only its schema is used")]
+        struct Loose {
+            a: Option<String>,
+        }
         let mut loose = Vec::new();
-        unbounded(
-            &crate::schema::object(vec![crate::schema::may("a", crate::schema::text())]).to_json(),
-            "x",
-            false,
-            &mut loose,
-        );
+        unbounded(&crate::schema::request::<Loose>().to_json(), "x", false, &mut loose);
         assert_eq!(loose, ["x.a"]);
+    }
+
+    /// Calls `look` with each schema, parameter and answer of a document.
+    fn walk(value: &Value, path: &str, look: &mut impl FnMut(&str, &Map<String, Value>)) {
+        match value {
+            Value::Object(map) => {
+                look(path, map);
+                map.iter().for_each(|(name, inner)| walk(inner, &format!("{path}.{name}"), look));
+            }
+            Value::Array(items) => items.iter().for_each(|item| walk(item, path, look)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn the_documents_name_types_as_people_do() {
+        for (which, names) in [
+            (
+                Document::Public,
+                vec!["Agent", "Call", "CallPage", "Contact", "Event", "Nudge", "WebhookEndpoint"],
+            ),
+            (Document::Operator, vec!["ApiKey", "Member", "Workspace", "WorkspaceResponse"]),
+        ] {
+            let document = document(which, "Acme", "acme");
+            let schemas = document["components"]["schemas"].as_object().unwrap();
+            for name in names {
+                assert!(schemas.contains_key(name), "{name} is missing: {:?}", schemas.keys());
+            }
+            let numbered: Vec<_> =
+                schemas.keys().filter(|name| name.ends_with(|last: char| last.is_ascii_digit())).collect();
+            assert!(numbered.is_empty(), "two types have the same name: {numbered:?}");
+            let text = document.to_string();
+            walk(&document, "", &mut |path, map| {
+                if let Some(Value::String(description)) = map.get("description") {
+                    let internal = description.contains("docs/") || description.contains("[`");
+                    assert!(!internal, "{path} is of use only to who reads the code: {description}");
+                }
+                if let Some(Value::String(reference)) = map.get("$ref") {
+                    let known = document.pointer(reference.trim_start_matches('#'));
+                    assert!(known.is_some(), "{path}: {reference} is not described");
+                }
+            });
+            for name in schemas.keys() {
+                assert!(text.contains(&format!("#/components/schemas/{name}\"")), "nothing refers to {name}");
+            }
+        }
     }
 }

@@ -1,20 +1,21 @@
 //! The operator API, `/operator/v1`: everything that the public API leaves to a console
 //! (docs/contract/operator.md).
 
-use domain::ids::{ApiKey, Id, User, Workspace};
+use std::borrow::Cow;
+
+use domain::ids::{self, Id};
+use domain::tenant::Mode;
 use domain::time::Timestamp;
+use schemars::{JsonSchema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::error_codes::CONFLICT;
-use crate::numbers::{number_answer, numbers_answer};
-use crate::operations::Method::{DELETE, GET, PATCH, POST};
-use crate::operations::{Access, Idempotency, Operation, operation};
-use crate::schema::{
-    Field, Schema, any_of, boolean, choice, count, cursor, data, id, integer, limit, list, list_of, may,
-    need, object, offset, or, page, text, text_of, time,
-};
-use crate::wallet;
+use crate::numbers::Number;
+use crate::operation::Method::{DELETE, GET, PATCH, POST};
+use crate::operation::{Access, Idempotency, Operation, operation};
+use crate::schema::{Field, counted, cursor, data, given, limit, list, offset, page, request};
+use crate::wallet::WalletTransaction;
 
 /// Features that can be switched off for a workspace; all are on for a new one.
 pub const FEATURES: &[&str] = &[
@@ -40,67 +41,107 @@ pub const LIMITS: &[(&str, i64)] = &[
     ("concurrentCalls", 100),
 ];
 
-/// Body of `POST /operator/v1/workspaces`.
-#[derive(Debug, Deserialize)]
+/// Whether each of [`FEATURES`] is on.
+pub enum Features {}
+
+impl JsonSchema for Features {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("WorkspaceFeatures")
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
+        let fields: Map<String, Value> =
+            FEATURES.iter().map(|name| ((*name).to_owned(), json!({"type": "boolean"}))).collect();
+        json_schema!({"type": "object", "properties": fields, "description": "Whether a feature is on."})
+    }
+}
+
+/// The value of each of [`LIMITS`].
+pub enum Limits {}
+
+impl JsonSchema for Limits {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("WorkspaceLimits")
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
+        let limit = || json!({"type": "integer", "minimum": 0, "maximum": 10_000_000});
+        let fields: Map<String, Value> =
+            LIMITS.iter().map(|(name, _)| ((*name).to_owned(), limit())).collect();
+        json_schema!({"type": "object", "properties": fields, "description": "Limits of a workspace."})
+    }
+}
+
+/// Most money in one request or setting, in minor units: far from the ends of what the store can count.
+const MOST_MONEY: i64 = 1_000_000_000_000_000;
+
+/// A workspace to be made.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewWorkspace {
     /// Its name.
+    #[schemars(length(min = 1, max = 120))]
     pub name: String,
     /// Whether live calls may be placed.
+    #[schemars(extend("default" = false))]
     pub kyb_verified: bool,
     /// First balance in minor units, booked as `signup_grant`.
+    #[schemars(range(min = 0, max = MOST_MONEY), extend("default" = 0))]
     pub balance_minor: i64,
     /// ISO 4217 code.
+    #[schemars(length(min = 3, max = 3), extend("default" = "INR"))]
     pub currency: String,
     /// Price of a started minute.
+    #[schemars(range(min = 0, max = 1_000_000_000), extend("default" = 600))]
     pub cost_per_minute_minor: i64,
 }
 
-/// Body of `PATCH /operator/v1/workspaces/{ws}`; what is absent stays.
-#[derive(Debug, Default, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+/// A change of a workspace; what is absent stays.
+#[derive(Debug, Default, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct WorkspaceChange {
     /// New name.
+    #[schemars(length(min = 1, max = 120))]
     pub name: Option<String>,
     /// Whether live calls may be placed.
     pub kyb_verified: Option<bool>,
     /// Whether every request is refused.
     pub suspended: Option<bool>,
     /// Features to switch on or off.
-    pub features: Option<serde_json::Map<String, Value>>,
+    #[schemars(with = "Option<Features>")]
+    pub features: Option<Map<String, Value>>,
     /// Limits to set.
-    pub limits: Option<serde_json::Map<String, Value>>,
+    #[schemars(with = "Option<Limits>")]
+    pub limits: Option<Map<String, Value>>,
     /// Price of a started minute.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub cost_per_minute_minor: Option<i64>,
     /// Price of a chat.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub cost_per_chat_minor: Option<i64>,
     /// Threshold of `wallet.low`; null for 30 minutes of calls.
-    #[serde(deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, range(min = 0, max = MOST_MONEY), extend("x-nullable" = true))]
     pub low_balance_minor: Option<Option<i64>>,
     /// Whether marketing templates need a recorded opt-in.
     pub marketing_opt_in_rule: Option<bool>,
 }
 
-/// A field that was given, null included.
-fn given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i64>>, D::Error> {
-    Option::<i64>::deserialize(deserializer).map(Some)
-}
-
-/// A workspace as the operator sees it.
-#[derive(Debug, Serialize)]
+/// A workspace as the operator sees it; money in minor units.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct WorkspaceView {
+pub struct Workspace {
     /// Its id.
-    pub id: Id<Workspace>,
+    pub id: Id<ids::Workspace>,
     /// Its name.
     pub name: String,
     /// Whether live calls may be placed.
     pub kyb_verified: bool,
     /// Whether every request is refused.
     pub suspended: bool,
-    /// Balance in minor units.
+    /// Balance.
     pub balance_minor: i64,
-    /// What calls in flight hold of it.
+    /// What calls in flight hold of the balance.
     pub reserved_minor: i64,
     /// ISO 4217 code.
     pub currency: String,
@@ -108,44 +149,65 @@ pub struct WorkspaceView {
     pub cost_per_minute_minor: i64,
     /// Price of a chat.
     pub cost_per_chat_minor: i64,
-    /// Threshold of `wallet.low`, null for 30 minutes of calls.
+    /// Threshold of `wallet.low`; null for 30 minutes of calls.
     pub low_balance_minor: Option<i64>,
     /// Whether marketing templates need a recorded opt-in.
     pub marketing_opt_in_rule: bool,
     /// Every feature and whether it is on.
-    pub features: serde_json::Map<String, Value>,
+    #[schemars(with = "Features")]
+    pub features: Map<String, Value>,
     /// Every limit.
-    pub limits: serde_json::Map<String, Value>,
+    #[schemars(with = "Limits")]
+    pub limits: Map<String, Value>,
     /// When it was made.
     pub created_at: Timestamp,
 }
 
-/// Body of `POST …/keys`.
-#[derive(Debug, Deserialize)]
+/// An API key to be made.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct NewKey {
+pub struct NewApiKey {
     /// What it is for.
+    #[schemars(length(min = 1, max = 120))]
     pub name: String,
-    /// `live` or `test`.
+    /// Its mode.
+    #[schemars(with = "Mode")]
     pub mode: String,
-    /// Scope names, or `"all"`.
+    /// Names of scopes, or `"all"`.
+    #[schemars(with = "NewApiKeyScopes")]
     pub scopes: Value,
     /// When it stops working.
-    #[serde(default)]
+    #[schemars(extend("x-nullable" = true))]
     pub expires_at: Option<Timestamp>,
 }
 
-/// A key without its value.
-#[derive(Debug, Serialize)]
+/// The scopes of a key to be made.
+#[derive(JsonSchema)]
+#[schemars(untagged, inline)]
+#[allow(dead_code, reason = "only its schema is used")]
+enum NewApiKeyScopes {
+    All(AllScopes),
+    Some(#[schemars(length(min = 1, max = 100), inner(length(min = 1, max = 40)))] Vec<String>),
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "snake_case", inline)]
+#[allow(dead_code, reason = "only its schema is used")]
+enum AllScopes {
+    All,
+}
+
+/// An API key without its value.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct KeyView {
+pub struct ApiKey {
     /// Its id.
-    pub id: Id<ApiKey>,
+    pub id: Id<ids::ApiKey>,
     /// What it is for.
     pub name: String,
-    /// `live` or `test`.
-    pub mode: &'static str,
-    /// Scope names.
+    /// Its mode.
+    pub mode: Mode,
+    /// Names of its scopes.
     pub scopes: Vec<String>,
     /// First characters, the rest masked.
     pub prefix: String,
@@ -160,24 +222,35 @@ pub struct KeyView {
     pub key: Option<String>,
 }
 
-/// Body of `POST …/wallet/entries`.
-#[derive(Debug, Deserialize)]
+/// A line to be written into the ledger.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct NewEntry {
-    /// `topup` or `adjustment`.
+pub struct NewWalletEntry {
+    /// What it is for.
+    #[schemars(extend("enum" = ["topup", "adjustment"]))]
     pub kind: String,
     /// Positive adds, negative (adjustments only) deducts.
+    #[schemars(range(min = -MOST_MONEY, max = MOST_MONEY))]
     pub amount_minor: i64,
     /// Payment id or reason.
+    #[schemars(length(min = 1, max = 200))]
     pub reference: String,
 }
 
+/// A phone number for a workspace.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct NewNumber {
+    /// The number, in any usual writing.
+    #[schemars(length(min = 8, max = 20))]
+    pub number: String,
+}
+
 /// A person who works in the console.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct MemberView {
+pub struct Member {
     /// Its id.
-    pub id: Id<User>,
+    pub id: Id<ids::User>,
     /// Address to sign in with.
     pub email: String,
     /// Name.
@@ -188,130 +261,40 @@ pub struct MemberView {
     pub created_at: Timestamp,
 }
 
-/// Body of `POST …/members`.
-#[derive(Debug, Clone, Deserialize)]
+/// A person to be added to a workspace.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewMember {
     /// Address to sign in with.
+    #[schemars(length(min = 3, max = 254))]
     pub email: String,
     /// Name.
+    #[schemars(length(min = 1, max = 120))]
     pub name: String,
     /// Role.
+    #[schemars(extend("enum" = ["owner", "admin", "editor", "viewer"]))]
     pub role: String,
     /// Console password.
-    #[serde(default)]
+    #[schemars(length(min = 10, max = 200))]
     pub password: Option<String>,
 }
 
-fn features() -> Schema {
-    object(FEATURES.iter().map(|name| may(name, boolean())).collect())
-}
-
-fn limits() -> Schema {
-    object(LIMITS.iter().map(|(name, _)| may(name, integer(0, 10_000_000))).collect())
-}
-
-fn workspace() -> Schema {
-    object(vec![
-        need("id", id::<Workspace>()),
-        need("name", text()),
-        need("kybVerified", boolean()),
-        need("suspended", boolean()),
-        need("balanceMinor", count()),
-        need("reservedMinor", count()),
-        need("currency", text()),
-        need("costPerMinuteMinor", count()),
-        need("costPerChatMinor", count()),
-        need("lowBalanceMinor", count().or_null()),
-        need("marketingOptInRule", boolean()),
-        need("features", features()),
-        need("limits", limits()),
-        need("createdAt", time()),
-    ])
-}
-
-fn workspace_answer() -> Schema {
-    data(workspace())
-}
-
-fn workspaces_answer() -> Schema {
-    page(workspace())
-}
-
-/// Money in one request or setting, in minor units: far from the ends of what the store can count.
-fn money(min: i64) -> Schema {
-    integer(min, 1_000_000_000_000_000)
-}
-
-fn new_workspace() -> Schema {
-    object(vec![
-        need("name", text_of(1, 120)),
-        or("kybVerified", boolean(), json!(false)),
-        or("balanceMinor", money(0), json!(0)),
-        or("currency", text_of(3, 3), json!("INR")),
-        or("costPerMinuteMinor", integer(0, 1_000_000_000), json!(600)),
-    ])
-}
-
-fn workspace_change() -> Schema {
-    object(vec![
-        may("name", text_of(1, 120)),
-        may("kybVerified", boolean()),
-        may("suspended", boolean()),
-        may("features", features()),
-        may("limits", limits()),
-        may("costPerMinuteMinor", integer(0, 1_000_000_000)),
-        may("costPerChatMinor", integer(0, 1_000_000_000)),
-        may("lowBalanceMinor", money(0).or_null()),
-        may("marketingOptInRule", boolean()),
-    ])
-}
-
-fn new_key() -> Schema {
-    object(vec![
-        need("name", text_of(1, 120)),
-        need("mode", choice(&["live", "test"])),
-        need("scopes", any_of(vec![choice(&["all"]), list_of(text_of(1, 40), 1, 100)])),
-        may("expiresAt", time().or_null()),
-    ])
-}
-
-fn key() -> Schema {
-    object(vec![
-        need("id", id::<ApiKey>()),
-        need("name", text()),
-        need("mode", choice(&["live", "test"])),
-        need("scopes", list(text())),
-        need("prefix", text()),
-        need("expiresAt", time().or_null()),
-        need("revokedAt", time().or_null()),
-        need("createdAt", time()),
-        may("key", text().doc("The full value, shown only here.")),
-    ])
-}
-
-fn key_answer() -> Schema {
-    data(key())
-}
-
-fn keys_answer() -> Schema {
-    data(list(key()))
-}
-
-fn new_entry() -> Schema {
-    object(vec![
-        need("kind", choice(&["topup", "adjustment"])),
-        need("amountMinor", money(-1_000_000_000_000_000)),
-        need("reference", text_of(1, 200)),
-    ])
-}
-
-fn entry_answer() -> Schema {
-    data(wallet::transaction())
-}
-
-fn entries_answer() -> Schema {
-    object(vec![need("data", list(wallet::transaction())), need("total", count())])
+/// An operator write.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OperatorLogEntry {
+    /// Its id.
+    pub id: String,
+    /// When it happened.
+    pub at: Timestamp,
+    /// The operation.
+    pub operation: String,
+    /// The workspace that it was about.
+    pub workspace_id: Option<String>,
+    /// What it was about: ids and names only.
+    pub subject: String,
+    /// The request.
+    pub request_id: String,
 }
 
 fn offset_query() -> Vec<Field> {
@@ -322,50 +305,8 @@ fn cursor_query() -> Vec<Field> {
     vec![limit(200), cursor()]
 }
 
-fn new_number() -> Schema {
-    object(vec![need("number", text_of(8, 20))])
-}
-
-fn new_member() -> Schema {
-    object(vec![
-        need("email", text_of(3, 254)),
-        need("name", text_of(1, 120)),
-        need("role", choice(&["owner", "admin", "editor", "viewer"])),
-        may("password", text_of(10, 200)),
-    ])
-}
-
-fn member() -> Schema {
-    object(vec![
-        need("id", id::<User>()),
-        need("email", text()),
-        need("name", text()),
-        need("role", text()),
-        need("createdAt", time()),
-    ])
-}
-
-fn member_answer() -> Schema {
-    data(member())
-}
-
-fn members_answer() -> Schema {
-    data(list(member()))
-}
-
-fn log_answer() -> Schema {
-    page(object(vec![
-        need("id", text()),
-        need("at", time()),
-        need("operation", text()),
-        need("workspaceId", text().or_null()),
-        need("subject", text()),
-        need("requestId", text()),
-    ]))
-}
-
 const fn row(
-    method: crate::operations::Method,
+    method: crate::operation::Method,
     path: &'static str,
     id: &'static str,
     summary: &'static str,
@@ -377,33 +318,33 @@ const fn row(
 pub const OPERATIONS: &[Operation] = &[
     row(POST, "/operator/v1/workspaces", "createWorkspace", "Make a workspace")
         .idempotent(Idempotency::Optional)
-        .body(new_workspace)
-        .answers(&[(201, Some(workspace_answer))]),
+        .body(request::<NewWorkspace>)
+        .answers(&[(201, Some(data::<Workspace>))]),
     row(GET, "/operator/v1/workspaces", "listWorkspaces", "All workspaces, newest first")
         .query(cursor_query)
-        .answers(&[(200, Some(workspaces_answer))]),
+        .answers(&[(200, Some(page::<Workspace>))]),
     row(GET, "/operator/v1/workspaces/{ws}", "getWorkspace", "One workspace")
-        .answers(&[(200, Some(workspace_answer))]),
+        .answers(&[(200, Some(data::<Workspace>))]),
     row(
         PATCH,
         "/operator/v1/workspaces/{ws}",
         "updateWorkspace",
         "Change verification, suspension, features, limits and prices",
     )
-    .body(workspace_change)
-    .answers(&[(200, Some(workspace_answer))]),
+    .body(request::<WorkspaceChange>)
+    .answers(&[(200, Some(data::<Workspace>))]),
     row(POST, "/operator/v1/workspaces/{ws}/keys", "createKey", "Make an API key; its value is shown once")
-        .body(new_key)
-        .answers(&[(201, Some(key_answer))]),
+        .body(request::<NewApiKey>)
+        .answers(&[(201, Some(data::<ApiKey>))]),
     row(GET, "/operator/v1/workspaces/{ws}/keys", "listKeys", "The keys of a workspace")
-        .answers(&[(200, Some(keys_answer))]),
+        .answers(&[(200, Some(list::<ApiKey>))]),
     row(
         DELETE,
         "/operator/v1/workspaces/{ws}/keys/{key}",
         "revokeKey",
         "Revoke a key, at once on every node",
     )
-    .answers(&[(200, Some(key_answer))]),
+    .answers(&[(200, Some(data::<ApiKey>))]),
     row(
         POST,
         "/operator/v1/workspaces/{ws}/wallet/entries",
@@ -411,8 +352,8 @@ pub const OPERATIONS: &[Operation] = &[
         "Top up or adjust a wallet",
     )
     .idempotent(Idempotency::Optional)
-    .body(new_entry)
-    .answers(&[(201, Some(entry_answer))])
+    .body(request::<NewWalletEntry>)
+    .answers(&[(201, Some(data::<WalletTransaction>))])
     .errors(&[CONFLICT]),
     row(
         GET,
@@ -421,22 +362,22 @@ pub const OPERATIONS: &[Operation] = &[
         "The ledger of a workspace, newest first",
     )
     .query(offset_query)
-    .answers(&[(200, Some(entries_answer))]),
+    .answers(&[(200, Some(counted::<WalletTransaction>))]),
     row(POST, "/operator/v1/workspaces/{ws}/numbers", "createNumber", "Give a workspace a phone number")
-        .body(new_number)
-        .answers(&[(201, Some(number_answer))])
+        .body(request::<NewNumber>)
+        .answers(&[(201, Some(data::<Number>))])
         .errors(&[CONFLICT]),
     row(GET, "/operator/v1/workspaces/{ws}/numbers", "listWorkspaceNumbers", "Its phone numbers")
-        .answers(&[(200, Some(numbers_answer))]),
+        .answers(&[(200, Some(list::<Number>))]),
     row(DELETE, "/operator/v1/workspaces/{ws}/numbers/{id}", "releaseNumber", "Release a number")
-        .answers(&[(200, Some(number_answer))]),
+        .answers(&[(200, Some(data::<Number>))]),
     row(POST, "/operator/v1/workspaces/{ws}/members", "createMember", "Add a person who may use the console")
-        .body(new_member)
-        .answers(&[(201, Some(member_answer))])
+        .body(request::<NewMember>)
+        .answers(&[(201, Some(data::<Member>))])
         .errors(&[CONFLICT]),
     row(GET, "/operator/v1/workspaces/{ws}/members", "listMembers", "People of a workspace")
-        .answers(&[(200, Some(members_answer))]),
+        .answers(&[(200, Some(list::<Member>))]),
     row(GET, "/operator/v1/log", "listOperatorLog", "Every operator write, newest first")
         .query(cursor_query)
-        .answers(&[(200, Some(log_answer))]),
+        .answers(&[(200, Some(page::<OperatorLogEntry>))]),
 ];

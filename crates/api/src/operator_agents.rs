@@ -1,148 +1,153 @@
 //! The operator API's part about agents: locks, tools, compliance packs
 //! (docs/contract/operator.md#operator-api).
 
-use domain::ids::{Agent, CompliancePack, Id, Tool};
+use domain::ids::{self, Id};
 use domain::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::operations::Method::{DELETE, GET, POST};
-use crate::operations::{Access, Operation, operation};
-use crate::schema::{
-    Schema, any, boolean, choice, data, date, id, integer, list, list_of, map_of, need, object, or, text_of,
-    time,
-};
-use crate::tools::tool;
+use crate::envelope::Deleted;
+use crate::operation::Method::{DELETE, GET, POST};
+use crate::operation::{Access, Operation, operation};
+use crate::schema::{data, list, request};
+use crate::tools::Tool;
 
-/// Body of `POST …/tools`.
-#[derive(Debug, Clone, Deserialize)]
+/// Whether an agent is locked.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AgentLock {
+    /// The agent.
+    pub id: Id<ids::Agent>,
+    /// Whether the API refuses to change it.
+    pub locked: bool,
+}
+
+/// A tool to be made.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct NewTool {
-    /// `webhook`.
+    /// Always `webhook`.
+    #[schemars(extend("enum" = ["webhook"]))]
     pub r#type: String,
     /// Name.
+    #[schemars(length(min = 1, max = 64))]
     pub name: String,
     /// When an agent should use it.
+    #[schemars(length(max = 1024), extend("default" = ""))]
     pub description: String,
     /// How it is called.
     pub config: WebhookConfig,
 }
 
-/// How a webhook tool is called. Its headers may hold secrets, so it is stored encrypted and never shown
-/// again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// How a webhook tool is called.
+// Its headers may hold secrets, so it is stored encrypted and never shown again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookConfig {
-    /// Where the request goes.
+    /// Where the request goes: https:// and public.
+    #[schemars(length(min = 1, max = 2048))]
     pub url: String,
-    /// HTTP method: `POST`, `PUT` and `PATCH` carry the arguments as JSON, `GET` as query parameters.
+    /// `POST`, `PUT` and `PATCH` carry the arguments as JSON, `GET` as query parameters.
+    #[schemars(extend("enum" = ["GET", "POST", "PUT", "PATCH"], "default" = "POST"))]
     pub method: String,
-    /// Headers to send.
-    pub headers: serde_json::Map<String, Value>,
-    /// JSON Schema of the arguments, for the language model.
+    /// Sent with every request; may hold secrets.
+    #[schemars(with = "HeaderValues", extend("default" = {}))]
+    pub headers: Map<String, Value>,
+    /// JSON Schema of the arguments, for the model.
+    #[schemars(with = "Map<String, Value>")]
+    #[schemars(extend("maxProperties" = 100, "x-maxBytes" = 64 * 1024))]
+    #[schemars(extend("default" = json!({"type": "object", "properties": {}})))]
     pub parameters: Value,
     /// Longest wait for the answer, seconds.
+    #[schemars(range(min = 1, max = 20), extend("default" = 8))]
     pub timeout_seconds: i64,
 }
 
-/// A compliance pack of a workspace.
-#[derive(Debug, Serialize)]
+#[derive(JsonSchema)]
+#[schemars(inline, extend("maxProperties" = 50, "x-maxBytes" = 32 * 1024))]
+#[allow(dead_code, reason = "only its schema is used")]
+struct HeaderValues(std::collections::BTreeMap<String, HeaderText>);
+
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[allow(dead_code, reason = "only its schema is used")]
+struct HeaderText(#[schemars(length(max = 4096))] String);
+
+/// A compliance pack to be made.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PackView {
+pub struct NewCompliancePack {
+    /// Name.
+    #[schemars(length(min = 1, max = 120))]
+    pub name: String,
+    /// When calls may be placed.
+    #[schemars(length(min = 1, max = 100))]
+    pub hours: Vec<PackHours>,
+    /// Days without calls, `YYYY-MM-DD`.
+    #[schemars(with = "Vec<Day>", length(max = 1000), extend("default" = []))]
+    pub holidays: Vec<String>,
+    /// How often a person may be called.
+    #[schemars(extend("default" = json!({"perDay": null, "perWeek": null})))]
+    pub caps: PackCaps,
+    /// Whether a recorded consent is needed.
+    #[schemars(extend("default" = false))]
+    pub require_consent: bool,
+    /// Regulated verticals whose agents may use the pack.
+    #[schemars(length(max = 50), inner(length(max = 40)), extend("default" = []))]
+    pub families: Vec<String>,
+}
+
+/// Hours of some days of the week.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PackHours {
+    /// Days of the week; Monday is 0.
+    #[schemars(length(min = 1, max = 7), inner(range(min = 0, max = 6)))]
+    pub days: Vec<i64>,
+    /// HH:MM, India time.
+    #[schemars(length(max = 5))]
+    pub from: String,
+    /// HH:MM, up to 24:00.
+    #[schemars(length(max = 5))]
+    pub to: String,
+}
+
+/// How often a person may be called; null for as often as one likes.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PackCaps {
+    /// Calls on one day.
+    #[schemars(range(min = 1, max = 1000), extend("x-nullable" = true, "default" = null))]
+    pub per_day: Option<i64>,
+    /// Calls in one week.
+    #[schemars(range(min = 1, max = 1000), extend("x-nullable" = true, "default" = null))]
+    pub per_week: Option<i64>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(inline, extend("format" = "date"))]
+#[allow(dead_code, reason = "only its schema is used")]
+struct Day(String);
+
+/// A compliance pack of a workspace.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CompliancePack {
     /// What agents name in `policyRef`.
-    pub id: Id<CompliancePack>,
+    pub id: Id<ids::CompliancePack>,
     /// The pack as it was written.
     #[serde(flatten)]
-    pub body: serde_json::Map<String, Value>,
+    #[schemars(with = "NewCompliancePack")]
+    pub body: Map<String, Value>,
     /// When it was made.
     pub created_at: Timestamp,
 }
 
-fn lock_answer() -> Schema {
-    data(object(vec![need("id", id::<Agent>()), need("locked", boolean())]))
-}
-
-fn config() -> Schema {
-    object(vec![
-        need("url", text_of(1, 2048).doc("https:// and public.")),
-        or("method", choice(&["GET", "POST", "PUT", "PATCH"]), json!("POST")),
-        or(
-            "headers",
-            map_of(text_of(0, 4096), 50).within(32 * 1024).doc("Sent with every request; may hold secrets."),
-            json!({}),
-        ),
-        or(
-            "parameters",
-            map_of(any(), 100).within(64 * 1024).doc("JSON Schema of the arguments, for the model."),
-            json!({"type": "object", "properties": {}}),
-        ),
-        or("timeoutSeconds", integer(1, 20), json!(8)),
-    ])
-}
-
-fn new_tool() -> Schema {
-    object(vec![
-        need("type", choice(&["webhook"])),
-        need("name", text_of(1, 64)),
-        or("description", text_of(0, 1024), json!("")),
-        need("config", config()),
-    ])
-}
-
-fn tool_answer() -> Schema {
-    data(tool())
-}
-
-fn tools_answer() -> Schema {
-    data(list(tool()))
-}
-
-fn deleted_answer() -> Schema {
-    data(object(vec![need("id", id::<Tool>()), need("deleted", boolean())]))
-}
-
-fn pack_fields() -> Schema {
-    let span = object(vec![
-        need("days", list_of(integer(0, 6), 1, 7).doc("Monday is 0.")),
-        need("from", text_of(0, 5).doc("HH:MM, India time.")),
-        need("to", text_of(0, 5).doc("HH:MM, up to 24:00.")),
-    ]);
-    let cap = || integer(1, 1000).or_null();
-    let caps = object(vec![or("perDay", cap(), Value::Null), or("perWeek", cap(), Value::Null)]);
-    object(vec![
-        need("name", text_of(1, 120)),
-        need("hours", list_of(span, 1, 100)),
-        or("holidays", list_of(date(), 0, 1000), json!([])),
-        or("caps", caps, json!({"perDay": null, "perWeek": null})),
-        or("requireConsent", boolean(), json!(false)),
-        or(
-            "families",
-            list_of(text_of(0, 40), 0, 50).doc("Regulated verticals whose agents may use the pack."),
-            json!([]),
-        ),
-    ])
-}
-
-fn pack() -> Schema {
-    object(vec![need("id", id::<CompliancePack>())])
-        .and(pack_fields().fields().to_vec())
-        .and(vec![need("createdAt", time())])
-}
-
-fn pack_answer() -> Schema {
-    data(pack())
-}
-
-fn packs_answer() -> Schema {
-    data(list(pack()))
-}
-
 /// Names of the fields of a pack.
-pub fn pack_field_names() -> Vec<&'static str> {
-    pack_fields().fields().iter().map(|field| field.name).collect()
+pub fn pack_field_names() -> Vec<String> {
+    request::<NewCompliancePack>().fields().iter().map(|field| field.name.to_string()).collect()
 }
 
 const fn row(
-    method: crate::operations::Method,
+    method: crate::operation::Method,
     path: &'static str,
     id: &'static str,
     summary: &'static str,
@@ -158,39 +163,39 @@ pub const OPERATIONS: &[Operation] = &[
         "lockAgent",
         "Refuse every change of an agent through the API",
     )
-    .answers(&[(200, Some(lock_answer))]),
+    .answers(&[(200, Some(data::<AgentLock>))]),
     row(POST, "/operator/v1/workspaces/{ws}/agents/{id}/unlock", "unlockAgent", "Allow changes again")
-        .answers(&[(200, Some(lock_answer))]),
+        .answers(&[(200, Some(data::<AgentLock>))]),
     row(POST, "/operator/v1/workspaces/{ws}/tools", "createTool", "Make a tool that agents may use")
-        .body(new_tool)
-        .answers(&[(201, Some(tool_answer))]),
+        .body(request::<NewTool>)
+        .answers(&[(201, Some(data::<Tool>))]),
     row(
         GET,
         "/operator/v1/workspaces/{ws}/tools",
         "listWorkspaceTools",
         "Tools of a workspace, built-in ones first",
     )
-    .answers(&[(200, Some(tools_answer))]),
+    .answers(&[(200, Some(list::<Tool>))]),
     row(
         DELETE,
         "/operator/v1/workspaces/{ws}/tools/{id}",
         "deleteTool",
         "Delete a tool; flows that use it are not ready any more",
     )
-    .answers(&[(200, Some(deleted_answer))]),
+    .answers(&[(200, Some(data::<Deleted>))]),
     row(
         POST,
         "/operator/v1/workspaces/{ws}/compliance-packs",
         "createCompliancePack",
         "Make a compliance pack",
     )
-    .body(pack_fields)
-    .answers(&[(201, Some(pack_answer))]),
+    .body(request::<NewCompliancePack>)
+    .answers(&[(201, Some(data::<CompliancePack>))]),
     row(
         GET,
         "/operator/v1/workspaces/{ws}/compliance-packs",
         "listCompliancePacks",
         "The compliance packs that were made for a workspace",
     )
-    .answers(&[(200, Some(packs_answer))]),
+    .answers(&[(200, Some(list::<CompliancePack>))]),
 ];

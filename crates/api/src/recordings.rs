@@ -1,8 +1,8 @@
 //! Recordings of calls, behind signed links (docs/contract/recordings.md#links).
 
 use crate::error_codes as codes;
-use crate::operations::Method::GET;
-use crate::operations::{Access, Operation, operation};
+use crate::operation::Method::GET;
+use crate::operation::{Access, Operation, operation};
 use crate::schema::{Field, integer, need, text_of};
 
 fn link_query() -> Vec<Field> {

@@ -1,131 +1,124 @@
 //! Calls at a set time (docs/contract/scheduled-calls.md), and their timelines.
 
 use domain::call::Warning;
-use domain::ids::{Agent, Call, Id, ScheduledCall};
+use domain::ids::{self, Id};
 use domain::scheduled_call::Status;
 use domain::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::calls::{NewCall, placement_fields, warnings};
+use crate::calls::NewCall;
 use crate::error_codes as codes;
-use crate::operations::Method::{DELETE, GET, POST};
-use crate::operations::{Idempotency, Operation, operation};
-use crate::schema::{
-    Field, Schema, any, choice, data, id, integer, limit, list, map, may, need, object, offset, text, time,
-};
+use crate::operation::Method::{DELETE, GET, POST};
+use crate::operation::{Idempotency, Operation, operation};
+use crate::schema::{Field, answer, data, limit, list, may, offset, request};
 use crate::scopes::{CALLS_READ, CALLS_WRITE};
 
-/// Body of `POST /v1/scheduled-calls`.
-#[derive(Debug, Clone, Deserialize)]
+/// What a call at a set time is placed with.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewScheduledCall {
     /// What the call is placed with.
     #[serde(flatten)]
     pub call: NewCall,
-    /// When.
+    /// From now up to 30 days ahead.
     pub scheduled_at: Timestamp,
 }
 
-/// A scheduled call.
-#[derive(Debug, Serialize)]
+/// A call at a set time.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ScheduledCallView {
+pub struct ScheduledCall {
     /// Its id.
-    pub id: Id<ScheduledCall>,
-    /// Who will talk.
-    pub agent_id: Id<Agent>,
-    /// `scheduled`, `placed`, `failed` or `cancelled`.
-    pub status: &'static str,
-    /// As the client asked.
+    pub id: Id<ids::ScheduledCall>,
+    /// The agent that will talk.
+    pub agent_id: Id<ids::Agent>,
+    /// Where it is.
+    pub status: Status,
+    /// When it is to be placed, as the client asked.
     pub scheduled_at: Timestamp,
-    /// When it is tried next.
+    /// When it is tried next; null while it is being dialled and at the end.
     pub next_attempt_at: Option<Timestamp>,
     /// Tries so far.
+    #[schemars(range(min = 0, max = 3))]
     pub attempts: u8,
-    /// The call, once placed.
-    pub call_id: Option<Id<Call>>,
-    /// Why it waits, failed or was cancelled.
+    /// The call; null until it is placed.
+    pub call_id: Option<Id<ids::Call>>,
+    /// Why it waits, failed or was cancelled; the codes of a nudge's `statusReason`, and `rate_limited` while it
+    /// waits for the next minute.
     pub reason: Option<&'static str>,
-    /// Whom to call.
+    /// The number to call.
     pub to_number: String,
-    /// Own number, if the client chose one.
+    /// The number to show, if the client chose one.
     pub from_number: Option<String>,
-    /// The client's own id of the person.
+    /// Your own id of the person.
     pub external_ref: Option<String>,
     /// Values of the conversation.
+    #[schemars(with = "Map<String, Value>")]
     pub variables: Value,
-    /// The client's notes.
+    /// What the client gave as `metadata`.
+    #[schemars(with = "Map<String, Value>")]
     pub metadata: Value,
     /// When it was made.
     pub created_at: Timestamp,
 }
 
-/// `{data, warnings?}`.
-#[derive(Debug, Serialize)]
-pub struct Scheduled {
+/// A scheduled call that was made.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ScheduledCallMade {
     /// The scheduled call.
-    pub data: ScheduledCallView,
-    /// What was over a limit.
+    pub data: ScheduledCall,
+    /// What was over a limit; absent when nothing was.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
 
-/// Shape of [`ScheduledCallView`].
-pub fn scheduled_call() -> Schema {
-    object(vec![
-        need("id", id::<ScheduledCall>()),
-        need("agentId", id::<Agent>()),
-        need("status", choice(&Status::ALL.map(Status::as_str))),
-        need("scheduledAt", time()),
-        need("nextAttemptAt", time().or_null().doc("When it is tried next; null while it is being dialled and at the end.")),
-        need("attempts", integer(0, 3)),
-        need("callId", id::<Call>().or_null().doc("Null until placed.")),
-        need("reason", text().or_null().doc("Why it waits, failed or was cancelled; the codes of a nudge's `statusReason`, and `rate_limited` while it waits for the next minute.")),
-        need("toNumber", text()),
-        need("fromNumber", text().or_null()),
-        need("externalRef", text().or_null()),
-        need("variables", map(any())),
-        need("metadata", map(any())),
-        need("createdAt", time()),
-    ])
+/// A decision about a call.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CallTimelineEntry {
+    /// When it was made.
+    pub at: Timestamp,
+    /// What asked for a decision: created, due, placed, answered, ended, …
+    pub event: String,
+    /// What was checked and the value seen.
+    pub checks: Vec<Map<String, Value>>,
+    /// What was decided.
+    pub decision: CallDecision,
+    /// Status or state afterwards.
+    pub status: String,
+    /// Why it waits or ended.
+    pub reason: Option<String>,
+    /// How long it waits.
+    pub until: Option<Timestamp>,
+    /// The call that it is about.
+    pub call_id: Option<Id<ids::Call>>,
+    /// How often the same was decided in a row.
+    #[schemars(range(min = 1))]
+    pub times: i64,
+    /// When it was decided last.
+    pub last_at: Timestamp,
 }
 
-fn new_scheduled_call() -> Schema {
-    let at = time().doc("From now up to 30 days ahead.");
-    object(placement_fields()).and(vec![need("scheduledAt", at)])
-}
-
-fn one() -> Schema {
-    data(scheduled_call())
-}
-
-fn made() -> Schema {
-    data(scheduled_call()).and(vec![may("warnings", warnings())])
-}
-
-fn many() -> Schema {
-    data(list(scheduled_call()))
+/// What is decided about a call.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CallDecision {
+    /// It waits.
+    Hold,
+    /// It is dialled.
+    Dial,
+    /// The phone rings.
+    Ring,
+    /// Somebody picked up.
+    Talk,
+    /// It is over.
+    Finish,
 }
 
 fn list_query() -> Vec<Field> {
-    vec![may("status", choice(&Status::ALL.map(Status::as_str))), limit(200), offset()]
-}
-
-/// Shape of a timeline, the same as a nudge's: every decision in order, first one first.
-pub fn timeline() -> Schema {
-    data(list(object(vec![
-        need("at", time()),
-        need("event", text().doc("What asked for a decision: created, due, placed, answered, ended, …")),
-        need("checks", list(map(any())).doc("What was checked and the value seen.")),
-        need("decision", choice(&["hold", "dial", "ring", "talk", "finish"])),
-        need("status", text().doc("Status or state afterwards.")),
-        need("reason", text().or_null()),
-        need("until", time().or_null().doc("How long it waits.")),
-        need("callId", id::<Call>().or_null()),
-        need("times", integer(1, i64::MAX)),
-        need("lastAt", time()),
-    ])))
+    vec![may("status", request::<Status>()), limit(200), offset()]
 }
 
 /// Errors of scheduling a call: those of a placement that concern agent, variables, workspace and numbers,
@@ -150,8 +143,8 @@ pub const OPERATIONS: &[Operation] = &[
     operation(POST, "/v1/scheduled-calls", "scheduleCall", "Scheduled calls", "Place a call at a set time")
         .scope(CALLS_WRITE)
         .idempotent(Idempotency::Optional)
-        .body(new_scheduled_call)
-        .answers(&[(201, Some(made))])
+        .body(request::<NewScheduledCall>)
+        .answers(&[(201, Some(answer::<ScheduledCallMade>))])
         .errors(SCHEDULING),
     operation(
         GET,
@@ -162,10 +155,10 @@ pub const OPERATIONS: &[Operation] = &[
     )
     .scope(CALLS_READ)
     .query(list_query)
-    .answers(&[(200, Some(many))]),
+    .answers(&[(200, Some(list::<ScheduledCall>))]),
     operation(GET, "/v1/scheduled-calls/{id}", "getScheduledCall", "Scheduled calls", "One scheduled call")
         .scope(CALLS_READ)
-        .answers(&[(200, Some(one))]),
+        .answers(&[(200, Some(data::<ScheduledCall>))]),
     operation(
         DELETE,
         "/v1/scheduled-calls/{id}",
@@ -174,7 +167,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Cancel a call that is not placed yet",
     )
     .scope(CALLS_WRITE)
-    .answers(&[(200, Some(one))])
+    .answers(&[(200, Some(data::<ScheduledCall>))])
     .errors(&[codes::SCHEDULED_CALL_NOT_CANCELLABLE]),
     operation(
         GET,
@@ -184,7 +177,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Every decision about it, in order",
     )
     .scope(CALLS_READ)
-    .answers(&[(200, Some(timeline))]),
+    .answers(&[(200, Some(list::<CallTimelineEntry>))]),
     operation(
         GET,
         "/v1/calls/{id}/timeline",
@@ -193,5 +186,5 @@ pub const OPERATIONS: &[Operation] = &[
         "What was checked and what happened, in order",
     )
     .scope(CALLS_READ)
-    .answers(&[(200, Some(timeline))]),
+    .answers(&[(200, Some(list::<CallTimelineEntry>))]),
 ];

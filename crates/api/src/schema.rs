@@ -1,33 +1,52 @@
-//! Shapes of bodies and queries. One description both checks a request (naming the first wrong field) and
-//! becomes JSON Schema in the OpenAPI document, so that the two cannot drift.
+//! Shapes of bodies and queries. One description checks a request, naming the first wrong field, and becomes
+//! JSON Schema in the OpenAPI document, so that the two cannot drift. Bodies and answers are derived from Rust
+//! types ([`request`], [`answer`], [`data`]); lists of query parameters are put together from fields.
 
 mod body;
+mod derived;
+mod document;
 
-use domain::ids::{Id, Kind};
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use domain::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::error_codes::ErrorCode;
 
 pub use body::{MAX_DEPTH, MAX_VALUES, Unread, parse};
+pub use derived::{answer, counted, data, list, page, request};
+pub use document::Components;
 
 /// What a JSON value must look like.
 #[derive(Debug, Clone)]
 pub struct Schema {
     kind: Shape,
     nullable: bool,
-    doc: &'static str,
-    /// Most bytes of names and texts in it, wherever they stand; `usize::MAX` for no bound of its own.
+    doc: Cow<'static, str>,
+    /// Most bytes of names and texts in it, wherever they stand; other values count as 8 each. It bounds what a
+    /// body costs while it is read. Where the contract bounds the length as JSON, which may be less, the use
+    /// case checks that. `usize::MAX` for no bound of its own.
     bytes: usize,
-    /// What more than it may hold is refused with, instead of `invalid_request`.
+    /// What a value above its ceiling is refused with, by the name under which it was passed, instead of
+    /// `invalid_request`.
     refusal: Option<&'static ErrorCode>,
+    /// The named type that it is, which the OpenAPI document describes once.
+    component: Option<Arc<Component>>,
+}
+
+/// A type with a name of its own in the OpenAPI document.
+#[derive(Debug)]
+struct Component {
+    name: String,
+    schema: Schema,
 }
 
 #[derive(Debug, Clone)]
 enum Shape {
     Any,
     Text { min: usize, max: usize, format: Option<Format> },
-    Choice(Vec<&'static str>),
+    Choice(Vec<Cow<'static, str>>),
     Integer { min: i64, max: i64 },
     Number,
     Boolean,
@@ -37,18 +56,17 @@ enum Shape {
     AnyOf(Vec<Schema>),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Format {
     Time,
-    Id(&'static str),
-    Url,
+    Id(Cow<'static, str>),
     Date,
 }
 
 /// What happens to fields that a body has and its schema has not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unknown {
-    /// They are ignored: the contract grows additively.
+    /// They are ignored, since later versions may add fields.
     Ignored,
     /// They are refused with `unknown_field`.
     Refused,
@@ -60,7 +78,7 @@ pub enum Unknown {
 #[derive(Debug, Clone)]
 pub struct Field {
     /// Its name on the wire.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Its shape.
     pub schema: Schema,
     /// Whether it must be there.
@@ -75,7 +93,7 @@ pub struct Misfit {
     /// Path of the first field that does not fit, such as `settings.retryCount` or `contacts[2].phone`; empty
     /// for the body itself.
     pub field: String,
-    /// What it must be, to be read after the field's name.
+    /// What it must be; an error puts the name of the field before it.
     pub must: String,
     /// Names of fields that do not exist, where those are refused.
     pub unknown: Vec<String>,
@@ -84,24 +102,19 @@ pub struct Misfit {
 }
 
 fn schema(kind: Shape) -> Schema {
-    Schema { kind, nullable: false, doc: "", bytes: usize::MAX, refusal: None }
+    Schema {
+        kind,
+        nullable: false,
+        doc: Cow::Borrowed(""),
+        bytes: usize::MAX,
+        refusal: None,
+        component: None,
+    }
 }
 
-/// Any JSON value.
-pub fn any() -> Schema {
-    schema(Shape::Any)
-}
-/// Text of any length.
-pub fn text() -> Schema {
-    schema(Shape::Text { min: 0, max: usize::MAX, format: None })
-}
 /// Text of `min` to `max` characters.
 pub fn text_of(min: usize, max: usize) -> Schema {
     schema(Shape::Text { min, max, format: None })
-}
-/// An id of a kind, in answers.
-pub fn id<K: Kind>() -> Schema {
-    schema(Shape::Text { min: 1, max: 64, format: Some(Format::Id(K::PREFIX)) })
 }
 /// An ISO 8601 date-time with `Z` or an offset.
 pub fn time() -> Schema {
@@ -111,81 +124,45 @@ pub fn time() -> Schema {
 pub fn date() -> Schema {
     schema(Shape::Text { min: 10, max: 10, format: Some(Format::Date) })
 }
-/// An address; whether it may be used is judged elsewhere.
-pub fn url() -> Schema {
-    schema(Shape::Text { min: 1, max: 2048, format: Some(Format::Url) })
-}
 /// One of these words.
 pub fn choice(words: &[&'static str]) -> Schema {
-    schema(Shape::Choice(words.to_vec()))
+    schema(Shape::Choice(words.iter().map(|word| Cow::Borrowed(*word)).collect()))
 }
 /// A whole number from `min` to `max`.
 pub fn integer(min: i64, max: i64) -> Schema {
     schema(Shape::Integer { min, max })
 }
-/// Any whole number.
-pub fn count() -> Schema {
-    schema(Shape::Integer { min: i64::MIN, max: i64::MAX })
-}
-/// Any number.
-pub fn number() -> Schema {
-    schema(Shape::Number)
-}
-/// `true` or `false`.
-pub fn boolean() -> Schema {
-    schema(Shape::Boolean)
-}
-/// A list of `min` to `max` items.
-pub fn list_of(items: Schema, min: usize, max: usize) -> Schema {
-    schema(Shape::Array { items: Box::new(items), min, max })
-}
-/// A list of any length.
-pub fn list(items: Schema) -> Schema {
-    list_of(items, 0, usize::MAX)
-}
 /// An object with these fields; others are ignored.
 pub fn object(fields: Vec<Field>) -> Schema {
     schema(Shape::Object { fields, unknown: Unknown::Ignored })
-}
-/// An object with exactly these fields.
-pub fn closed_object(fields: Vec<Field>) -> Schema {
-    schema(Shape::Object { fields, unknown: Unknown::Refused })
-}
-/// An object with these fields; others are kept as they are sent, so it needs a bound ([`Schema::within`]).
-pub fn open_object(fields: Vec<Field>) -> Schema {
-    schema(Shape::Object { fields, unknown: Unknown::Kept })
-}
-/// An object whose values all have one shape.
-pub fn map(values: Schema) -> Schema {
-    map_of(values, usize::MAX)
-}
-/// An object of up to `max` names whose values all have one shape.
-pub fn map_of(values: Schema, max: usize) -> Schema {
-    schema(Shape::Map { values: Box::new(values), max })
 }
 /// A value that fits one of these.
 pub fn any_of(choices: Vec<Schema>) -> Schema {
     schema(Shape::AnyOf(choices))
 }
-/// `{data: …}`, the success envelope (docs/contract/README.md#requests-and-answers).
-pub fn data(inner: Schema) -> Schema {
-    object(vec![need("data", inner)])
+/// Reads a field that may be null: `None` when it is absent, `Some(None)` when it is null.
+///
+/// # Errors
+/// The value is of another type.
+pub fn given<'de, T, D>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
+where
+    T: serde::Deserialize<'de>,
+    D: serde::Deserializer<'de>,
+{
+    serde::Deserialize::deserialize(deserializer).map(Some)
 }
-/// `{data: […], nextCursor}`.
-pub fn page(item: Schema) -> Schema {
-    object(vec![need("data", list(item)), need("nextCursor", text().or_null())])
-}
+
 /// A field that must be there.
 pub fn need(name: &'static str, schema: Schema) -> Field {
-    Field { name, schema, required: true, default: None }
+    Field { name: Cow::Borrowed(name), schema, required: true, default: None }
 }
 /// A field that may be absent.
 pub fn may(name: &'static str, schema: Schema) -> Field {
-    Field { name, schema, required: false, default: None }
+    Field { name: Cow::Borrowed(name), schema, required: false, default: None }
 }
 /// A field that has `default` when absent.
 pub fn or(name: &'static str, schema: Schema, default: Value) -> Field {
-    Field { name, schema, required: false, default: Some(default) }
+    Field { name: Cow::Borrowed(name), schema, required: false, default: Some(default) }
 }
 /// `limit` of a list that goes up to `max` (default 50).
 pub fn limit(max: i64) -> Field {
@@ -201,30 +178,48 @@ pub fn offset() -> Field {
 }
 
 impl Schema {
-    /// The same, or `null`.
-    pub fn or_null(mut self) -> Self {
-        self.nullable = true;
-        self
-    }
-
     /// The same with a sentence for the API reference.
     pub fn doc(mut self, doc: &'static str) -> Self {
-        self.doc = doc;
+        self.doc = Cow::Borrowed(doc);
         self
     }
 
-    /// The same, with at most so many bytes of names and texts in it, wherever they stand; other values count
-    /// as 8 each. It bounds what a body costs while it is read: where the rule is about the length as JSON,
-    /// which may be shorter, the use case holds it to that.
-    pub fn within(mut self, bytes: usize) -> Self {
-        self.bytes = bytes;
-        self
+    /// The same type in another role, with a name of its own: `change` says what becomes of each field, and
+    /// `None` leaves it out.
+    pub fn variant(mut self, name: &str, change: impl FnMut(Field) -> Option<Field>) -> Self {
+        let doc = self.component.take().map_or_else(|| self.doc.clone(), |known| known.schema.doc.clone());
+        if let Shape::Object { fields, .. } = &mut self.kind {
+            *fields = std::mem::take(fields).into_iter().filter_map(change).collect();
+        }
+        let schema = Schema { doc, ..self.clone() };
+        Self { component: Some(Arc::new(Component { name: name.to_owned(), schema })), ..self }
     }
 
-    /// The same; more than it may hold is refused with this instead of `invalid_request`, by the name with
-    /// which it was passed.
-    pub fn refused_as(mut self, error: &'static ErrorCode) -> Self {
-        self.refusal = Some(error);
+    /// The same, but a field that is not described is refused. Tests hold answers against it.
+    pub fn closed(mut self) -> Self {
+        match &mut self.kind {
+            Shape::Object { fields, unknown } => {
+                if *unknown == Unknown::Ignored {
+                    *unknown = Unknown::Refused;
+                }
+                for field in fields {
+                    field.schema = field.schema.clone().closed();
+                }
+            }
+            Shape::Array { items, .. } => **items = items.as_ref().clone().closed(),
+            Shape::Map { values, .. } => **values = values.as_ref().clone().closed(),
+            Shape::AnyOf(choices) => {
+                for choice in choices {
+                    *choice = choice.clone().closed();
+                }
+            }
+            Shape::Any
+            | Shape::Text { .. }
+            | Shape::Choice(_)
+            | Shape::Integer { .. }
+            | Shape::Number
+            | Shape::Boolean => {}
+        }
         self
     }
 
@@ -234,14 +229,6 @@ impl Schema {
             Shape::Object { fields, .. } => fields,
             _ => &[],
         }
-    }
-
-    /// The same object with more fields.
-    pub fn and(mut self, more: Vec<Field>) -> Self {
-        if let Shape::Object { fields, .. } = &mut self.kind {
-            fields.extend(more);
-        }
-        self
     }
 
     /// A query parameter's text as the JSON value that this shape expects; text that does not fit stays text,
@@ -274,9 +261,9 @@ impl Schema {
                 let length = text.chars().count();
                 (*min..=*max).contains(&length)
                     && !text.contains('\0')
-                    && format.is_none_or(|format| format.fits(text))
+                    && format.as_ref().is_none_or(|format| format.fits(text))
             }
-            (Shape::Choice(words), Value::String(text)) => words.contains(&text.as_str()),
+            (Shape::Choice(words), Value::String(text)) => words.iter().any(|word| word == text),
             (Shape::Integer { min, max }, value) => {
                 match whole(value).filter(|number| (*min..=*max).contains(number)) {
                     Some(number) => {
@@ -331,7 +318,6 @@ impl Schema {
                 format!("must be an ISO 8601 date-time with a time zone{or_null}")
             }
             Shape::Text { format: Some(Format::Date), .. } => format!("must be a date, YYYY-MM-DD{or_null}"),
-            Shape::Text { format: Some(Format::Url), .. } => format!("must be a URL{or_null}"),
             Shape::Text { format: Some(Format::Id(prefix)), .. } => {
                 format!("must be an id that starts with {prefix}_{or_null}")
             }
@@ -360,104 +346,6 @@ impl Schema {
             Shape::AnyOf(choices) => choices.iter().map(Schema::must).collect::<Vec<_>>().join(", or it "),
         }
     }
-
-    /// This shape as JSON Schema 2020-12.
-    pub fn to_json(&self) -> Value {
-        let mut out = match &self.kind {
-            Shape::Any => json!({}),
-            Shape::Text { min, max, format } => {
-                let mut out = json!({"type": "string"});
-                if *min > 0 {
-                    out["minLength"] = json!(min);
-                }
-                if *max < usize::MAX {
-                    out["maxLength"] = json!(max);
-                }
-                match format {
-                    Some(Format::Time) => out["format"] = json!("date-time"),
-                    Some(Format::Date) => out["format"] = json!("date"),
-                    Some(Format::Url) => out["format"] = json!("uri"),
-                    Some(Format::Id(prefix)) => out["pattern"] = json!(format!("^{prefix}_")),
-                    None => {}
-                }
-                out
-            }
-            Shape::Choice(words) => {
-                let mut words: Vec<Value> = words.iter().map(|word| json!(word)).collect();
-                if self.nullable {
-                    words.push(Value::Null);
-                }
-                json!({"type": "string", "enum": words})
-            }
-            Shape::Integer { min, max } => {
-                let mut out = json!({"type": "integer"});
-                if *min > i64::MIN {
-                    out["minimum"] = json!(min);
-                }
-                if *max < i64::MAX {
-                    out["maximum"] = json!(max);
-                }
-                out
-            }
-            Shape::Number => json!({"type": "number"}),
-            Shape::Boolean => json!({"type": "boolean"}),
-            Shape::Array { items, min, max } => {
-                let mut out = json!({"type": "array", "items": items.to_json()});
-                if *min > 0 {
-                    out["minItems"] = json!(min);
-                }
-                if *max < usize::MAX {
-                    out["maxItems"] = json!(max);
-                }
-                out
-            }
-            Shape::Object { fields, unknown } => object_json(fields, *unknown),
-            Shape::Map { values, max } => {
-                let mut out = json!({"type": "object", "additionalProperties": values.to_json()});
-                if *max < usize::MAX {
-                    out["maxProperties"] = json!(max);
-                }
-                out
-            }
-            Shape::AnyOf(choices) => {
-                json!({"anyOf": choices.iter().map(Schema::to_json).collect::<Vec<_>>()})
-            }
-        };
-        if self.nullable
-            && let Some(kind) = out.get("type").cloned()
-        {
-            out["type"] = json!([kind, "null"]);
-        }
-        if self.bytes < usize::MAX {
-            out["x-maxBytes"] = json!(self.bytes);
-        }
-        if !self.doc.is_empty() {
-            out["description"] = json!(self.doc);
-        }
-        out
-    }
-}
-
-fn object_json(fields: &[Field], unknown: Unknown) -> Value {
-    let properties: Map<String, Value> = fields
-        .iter()
-        .map(|field| {
-            let mut shape = field.schema.to_json();
-            if let Some(default) = &field.default {
-                shape["default"] = default.clone();
-            }
-            (field.name.to_owned(), shape)
-        })
-        .collect();
-    let required: Vec<&str> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
-    let mut out = json!({"type": "object", "properties": properties});
-    if !required.is_empty() {
-        out["required"] = json!(required);
-    }
-    if unknown == Unknown::Refused {
-        out["additionalProperties"] = json!(false);
-    }
-    out
 }
 
 fn check_fields(
@@ -469,7 +357,7 @@ fn check_fields(
     if unknown == Unknown::Refused {
         let strange: Vec<String> = map
             .keys()
-            .filter(|key| !fields.iter().any(|field| field.name == *key))
+            .filter(|key| !fields.iter().any(|field| field.name == **key))
             .map(|key| join(path, key))
             .collect();
         if let Some(first) = strange.first() {
@@ -482,12 +370,12 @@ fn check_fields(
         }
     }
     for field in fields {
-        match map.get_mut(field.name) {
-            Some(value) => field.schema.check_at(value, &join(path, field.name))?,
-            None if field.required => return Err(misfit(&join(path, field.name), "is required".into())),
+        match map.get_mut(&*field.name) {
+            Some(value) => field.schema.check_at(value, &join(path, &field.name))?,
+            None if field.required => return Err(misfit(&join(path, &field.name), "is required".into())),
             None => {
                 if let Some(default) = &field.default {
-                    map.insert(field.name.to_owned(), default.clone());
+                    map.insert(field.name.to_string(), default.clone());
                 }
             }
         }
@@ -514,39 +402,54 @@ fn whole(value: &Value) -> Option<i64> {
 }
 
 impl Format {
-    fn fits(self, text: &str) -> bool {
+    fn fits(&self, text: &str) -> bool {
         match self {
             Format::Time => Timestamp::parse(text).is_some(),
             Format::Date => text.len() == 10 && Timestamp::parse(&format!("{text}T00:00:00Z")).is_some(),
-            Format::Url => text.contains("://"),
-            Format::Id(prefix) => text.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('_')),
+            Format::Id(prefix) => text.strip_prefix(&**prefix).is_some_and(|rest| rest.starts_with('_')),
         }
     }
 }
 
-/// Reads a checked body into its type; a misfit here means that type and schema disagree.
-pub fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, String> {
-    serde_json::from_value(value).map_err(|why| why.to_string())
-}
-
-/// Reads an id from a body or path: an id of another form is simply not there.
-pub fn read_id<K: Kind>(text: &str) -> Option<Id<K>> {
-    text.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
+    use domain::nudge::OutsideWindow;
+
     use super::*;
 
+    #[derive(schemars::JsonSchema)]
+    #[schemars(rename_all = "camelCase")]
+    #[allow(dead_code, reason = "only its schema is used")]
+    struct Sample {
+        #[schemars(length(min = 1, max = 5))]
+        name: String,
+        at: Option<Timestamp>,
+        #[schemars(extend("default" = "queue"))]
+        mode: OutsideWindow,
+        #[schemars(length(min = 1, max = 2))]
+        rows: Option<Vec<Row>>,
+        retry: Option<Retry>,
+        #[schemars(extend("x-nullable" = true))]
+        note: Option<String>,
+    }
+
+    #[derive(schemars::JsonSchema)]
+    #[allow(dead_code, reason = "only its schema is used")]
+    struct Row {
+        #[schemars(length(min = 8, max = 20))]
+        phone: String,
+    }
+
+    #[derive(schemars::JsonSchema)]
+    #[schemars(rename_all = "camelCase", deny_unknown_fields)]
+    #[allow(dead_code, reason = "only its schema is used")]
+    struct Retry {
+        #[schemars(range(min = 0, max = 2), extend("default" = 0))]
+        max_retries: i64,
+    }
+
     fn sample() -> Schema {
-        object(vec![
-            need("name", text_of(1, 5)),
-            may("at", time()),
-            or("mode", choice(&["queue", "reject"]), json!("queue")),
-            may("rows", list_of(object(vec![need("phone", text_of(8, 20))]), 1, 2)),
-            may("retry", closed_object(vec![or("maxRetries", integer(0, 2), json!(0))])),
-            may("note", text().or_null()),
-        ])
+        request::<Sample>()
     }
 
     #[test]
@@ -591,5 +494,26 @@ mod tests {
         let mut empty = json!({"name": "a", "retry": {}});
         sample().check(&mut empty).unwrap();
         assert_eq!(empty["retry"]["maxRetries"], 0);
+    }
+
+    #[test]
+    fn a_closed_schema_refuses_what_is_not_described() {
+        let body = json!({"name": "a", "rows": [{"phone": "12345678", "more": 1}]});
+        sample().check(&mut body.clone()).unwrap();
+        assert_eq!(sample().closed().check(&mut body.clone()).unwrap_err().field, "rows[0].more");
+    }
+
+    #[test]
+    fn a_type_in_another_role_has_another_name() {
+        let change = sample()
+            .variant("Change", |field| (field.name != "mode").then(|| Field { required: false, ..field }));
+        change.check(&mut json!({})).unwrap();
+        let mut components = Components::default();
+        assert_eq!(components.describe(&change), json!({"$ref": "#/components/schemas/Change"}));
+        components.describe(&sample());
+        let known = components.into_json();
+        assert_eq!(known.keys().collect::<Vec<_>>(), ["Change", "OutsideWindow", "Retry", "Row", "Sample"]);
+        assert!(known["Change"]["required"].is_null() && known["Change"]["properties"]["mode"].is_null());
+        assert_eq!(known["Sample"]["required"], json!(["name"]));
     }
 }

@@ -1,38 +1,49 @@
 //! Health, metrics and the API's own description.
 
-use crate::operations::{Access, Method::GET, Operation, operation};
-use crate::schema::{Schema, any, boolean, list, map, may, need, object, text};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
-fn health() -> Schema {
-    object(vec![
-        need("ok", boolean()),
-        may("reason", text()),
-        may("trunks", list(trunk()).doc("Health of the SIP trunks, for who may see the figures; a trunk that is down does not make a node unready.")),
-    ])
+use crate::operation::{Access, Method::GET, Operation, operation};
+use crate::schema::answer;
+
+/// How the process is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Health {
+    /// Whether it can serve.
+    pub ok: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Health of the SIP trunks, for callers that may see the figures; a trunk that is down does not make a node
+    /// unready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trunks: Option<Vec<TrunkHealth>>,
 }
 
-fn trunk() -> Schema {
-    object(vec![need("name", text()), need("healthy", boolean().or_null())])
-}
-
-fn free_object() -> Schema {
-    map(any())
+/// How a SIP trunk is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TrunkHealth {
+    /// Its name.
+    pub name: String,
+    /// Whether it answers; null until it was asked.
+    pub healthy: Option<bool>,
 }
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
     operation(GET, "/v1/openapi.json", "getOpenApi", "System", "This description")
         .access(Access::Public)
-        .answers(&[(200, Some(free_object)), (304, None)]),
+        .answers(&[(200, Some(answer::<Map<String, Value>>)), (304, None)]),
     operation(GET, "/operator/v1/openapi.json", "getOperatorOpenApi", "System", "This description")
         .access(Access::Public)
-        .answers(&[(200, Some(free_object)), (304, None)]),
+        .answers(&[(200, Some(answer::<Map<String, Value>>)), (304, None)]),
     operation(GET, "/healthz", "getHealth", "System", "The process lives")
         .access(Access::Public)
-        .answers(&[(200, Some(health))]),
+        .answers(&[(200, Some(answer::<Health>))]),
     operation(GET, "/readyz", "getReadiness", "System", "The store answers and its schema is current")
         .access(Access::Public)
-        .answers(&[(200, Some(health)), (503, Some(health))]),
+        .answers(&[(200, Some(answer::<Health>)), (503, Some(answer::<Health>))]),
     operation(GET, "/metrics", "getMetrics", "System", "Prometheus text")
         .access(Access::Figures)
         .answers(&[(200, None)])

@@ -1,39 +1,23 @@
 //! Tools that agents may use (docs/contract/agents.md#tools).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::operations::{Method::GET, Operation, operation};
-use crate::schema::{Schema, data, list, need, object, text};
+use crate::operation::{Method::GET, Operation, operation};
+use crate::schema::list;
 use crate::scopes::AGENTS_READ;
 
-/// A tool.
-#[derive(Debug, Clone, Serialize)]
-pub struct ToolView {
+/// A tool that agents may use.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Tool {
     /// `tool_…`, or the type of a built-in one.
     pub id: String,
-    /// `transfer_to_human`, `end_call`, `chatapp_message` or `webhook`; the list of types is open.
+    /// `transfer_to_human`, `end_call`, `chatapp_message` or `webhook`; more may come.
     pub r#type: String,
     /// Name.
     pub name: String,
     /// When an agent should use it.
     pub description: String,
-}
-
-/// Shape of [`ToolView`].
-pub fn tool() -> Schema {
-    object(vec![
-        need("id", text()),
-        need(
-            "type",
-            text().doc("`transfer_to_human`, `end_call`, `chatapp_message` or `webhook`; more may come."),
-        ),
-        need("name", text()),
-        need("description", text()),
-    ])
-}
-
-fn tools_answer() -> Schema {
-    data(list(tool()))
 }
 
 /// The rows of this noun.
@@ -45,4 +29,4 @@ pub const OPERATIONS: &[Operation] = &[operation(
     "Tools that agents may use: built-in ones and those of the workspace",
 )
 .scope(AGENTS_READ)
-.answers(&[(200, Some(tools_answer))])];
+.answers(&[(200, Some(list::<Tool>))])];

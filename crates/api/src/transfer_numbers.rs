@@ -2,56 +2,34 @@
 //! (docs/contract/operator.md#operator-api).
 
 use domain::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::envelope::Removed;
 use crate::error_codes::CONFLICT;
-use crate::operations::Method::{DELETE, GET, POST};
-use crate::operations::{Access, Operation, operation};
-use crate::schema::{Schema, boolean, data, list, need, object, text, text_of, time};
+use crate::operation::Method::{DELETE, GET, POST};
+use crate::operation::{Access, Operation, operation};
+use crate::schema::{data, list, request};
 
 /// Most released numbers of a workspace.
 pub const MOST: i64 = 1000;
 
-/// Body of `POST /operator/v1/workspaces/{ws}/transfer-numbers`.
-#[derive(Debug, Deserialize)]
+/// A staff phone to be released for transfers.
+#[derive(Debug, Deserialize, JsonSchema)]
 pub struct NewTransferNumber {
-    /// The number in any usual writing.
+    /// An Indian (+91) number; transfers of this workspace may ring it although it is on the registry.
+    #[schemars(length(min = 1, max = 40))]
     pub number: String,
 }
 
-/// A released number.
-#[derive(Debug, Clone, Serialize)]
+/// A staff phone that is released for transfers.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TransferNumber {
-    /// E.164.
+    /// The number, E.164.
     pub number: String,
     /// Since when.
     pub created_at: Timestamp,
-}
-
-fn body() -> Schema {
-    object(vec![need(
-        "number",
-        text_of(1, 40).doc(
-            "An Indian (+91) number; transfers of this workspace may ring it although it is on the registry.",
-        ),
-    )])
-}
-
-fn released() -> Schema {
-    object(vec![need("number", text()), need("createdAt", time())])
-}
-
-fn answer() -> Schema {
-    data(released())
-}
-
-fn answers() -> Schema {
-    data(list(released()))
-}
-
-fn deleted() -> Schema {
-    data(object(vec![need("deleted", boolean())]))
 }
 
 const PATH: &str = "/operator/v1/workspaces/{ws}/transfer-numbers";
@@ -66,12 +44,12 @@ pub const OPERATIONS: &[Operation] = &[
         "Release a staff phone from the do-not-call registry for transfers",
     )
     .access(Access::Operator)
-    .body(body)
-    .answers(&[(201, Some(answer))])
+    .body(request::<NewTransferNumber>)
+    .answers(&[(201, Some(data::<TransferNumber>))])
     .errors(&[CONFLICT]),
     operation(GET, PATH, "listTransferNumbers", "Operator", "Staff phones that are released for transfers")
         .access(Access::Operator)
-        .answers(&[(200, Some(answers))]),
+        .answers(&[(200, Some(list::<TransferNumber>))]),
     operation(
         DELETE,
         "/operator/v1/workspaces/{ws}/transfer-numbers/{number}",
@@ -80,5 +58,5 @@ pub const OPERATIONS: &[Operation] = &[
         "Take the release of a staff phone back",
     )
     .access(Access::Operator)
-    .answers(&[(200, Some(deleted))]),
+    .answers(&[(200, Some(data::<Removed>))]),
 ];

@@ -1,15 +1,16 @@
 //! The prepaid wallet (docs/contract/wallet.md).
 
-use domain::ids::{Id, WalletTransaction};
+use domain::ids::{self, Id};
 use domain::time::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::operations::{Method::GET, Operation, operation};
-use crate::schema::{Field, Schema, count, data, id, limit, list, need, object, offset, text, time};
+use crate::operation::{Method::GET, Operation, operation};
+use crate::schema::{Field, counted, data, limit, offset};
 use crate::scopes::BILLING_READ;
 
-/// Answer of `GET /v1/wallet`; money in minor units.
-#[derive(Debug, Serialize)]
+/// The prepaid wallet; money in minor units.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Wallet {
     /// Sum of the ledger.
@@ -21,12 +22,12 @@ pub struct Wallet {
 }
 
 /// One line of the ledger.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Transaction {
+pub struct WalletTransaction {
     /// Its id.
-    pub id: Id<WalletTransaction>,
-    /// What it is for; the list of kinds is open.
+    pub id: Id<ids::WalletTransaction>,
+    /// What it is for; more kinds may come.
     pub kind: String,
     /// Positive adds, negative deducts.
     pub amount_minor: i64,
@@ -38,31 +39,6 @@ pub struct Transaction {
     pub created_at: Timestamp,
 }
 
-/// Shape of [`Wallet`].
-pub fn wallet() -> Schema {
-    object(vec![need("balanceMinor", count()), need("currency", text()), need("costPerMinuteMinor", count())])
-}
-
-/// Shape of [`Transaction`].
-pub fn transaction() -> Schema {
-    object(vec![
-        need("id", id::<WalletTransaction>()),
-        need("kind", text()),
-        need("amountMinor", count()),
-        need("balanceAfterMinor", count()),
-        need("reference", text()),
-        need("createdAt", time()),
-    ])
-}
-
-fn wallet_answer() -> Schema {
-    data(wallet())
-}
-
-fn transactions_answer() -> Schema {
-    object(vec![need("data", list(transaction())), need("total", count())])
-}
-
 fn transactions_query() -> Vec<Field> {
     vec![limit(200), offset()]
 }
@@ -71,9 +47,9 @@ fn transactions_query() -> Vec<Field> {
 pub const OPERATIONS: &[Operation] = &[
     operation(GET, "/v1/wallet", "getWallet", "Wallet", "Balance and price per minute")
         .scope(BILLING_READ)
-        .answers(&[(200, Some(wallet_answer))]),
+        .answers(&[(200, Some(data::<Wallet>))]),
     operation(GET, "/v1/wallet/transactions", "listWalletTransactions", "Wallet", "The ledger, newest first")
         .scope(BILLING_READ)
         .query(transactions_query)
-        .answers(&[(200, Some(transactions_answer))]),
+        .answers(&[(200, Some(counted::<WalletTransaction>))]),
 ];

@@ -1,68 +1,95 @@
 //! Webhook endpoints, their log, and the stream of events (docs/contract/webhooks.md).
 
-use domain::ids::{Agent, Delivery, Event, Id, WebhookEndpoint};
+use std::borrow::Cow;
+
+use domain::ids::{self, Id};
 use domain::time::Timestamp;
-use serde::{Deserialize, Deserializer, Serialize};
+use schemars::{JsonSchema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::envelope::Deleted;
 use crate::error_codes::{CONFLICT, DELIVERY_REDACTED, ENDPOINT_LIMIT, INVALID_WEBHOOK_URL};
 use crate::events;
-use crate::operations::Method::{DELETE, GET, PATCH, POST};
-use crate::operations::{Operation, operation};
-use crate::schema::{
-    Field, Schema, any, boolean, choice, count, cursor, data, id, integer, limit, list, list_of, may, need,
-    object, or, page, text, text_of, time,
-};
+use crate::operation::Method::{DELETE, GET, PATCH, POST};
+use crate::operation::{Operation, operation};
+use crate::schema::{Field, answer, cursor, data, given, integer, limit, may, or, page, request, text_of};
 use crate::scopes::{WEBHOOKS_READ, WEBHOOKS_WRITE};
 
 /// Endpoints of one workspace (docs/contract/webhooks.md#endpoints).
 pub const MAX_ENDPOINTS: i64 = 20;
 
-/// Body of `POST /v1/webhooks`.
-#[derive(Debug, Clone, Deserialize)]
+/// The name of one of [`events::ALL`].
+pub enum EventName {}
+
+impl JsonSchema for EventName {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("EventType")
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
+        json_schema!({"type": "string", "enum": events::names(), "description": "What happened."})
+    }
+}
+
+/// Whether an endpoint gets deliveries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WebhookStatus {
+    /// It does.
+    Active,
+    /// It does not.
+    Disabled,
+}
+
+/// A webhook endpoint to be made.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct NewEndpoint {
+pub struct NewWebhookEndpoint {
     /// Public https:// address.
+    #[schemars(length(max = 2048), extend("x-refusedAs" = "invalid_webhook_url"))]
     pub url: String,
-    /// Event types; empty for the default set.
+    /// Empty: every event except message.* and chat.evaluated.
+    #[schemars(with = "Vec<EventName>", length(max = 100), extend("default" = []))]
     pub events: Vec<String>,
-    /// Agents that events about an agent must be about; empty for all.
+    /// Only events about these agents; events about no agent always come.
+    #[schemars(with = "Vec<Id<ids::Agent>>", length(max = 100), extend("default" = []))]
     pub agent_ids: Vec<String>,
-    /// The owner's note.
-    #[serde(default)]
+    /// A note of your own.
+    #[schemars(length(max = 500), extend("x-nullable" = true))]
     pub description: Option<String>,
-    /// `active` or `disabled`.
-    pub status: String,
+    /// Whether it gets deliveries.
+    #[schemars(extend("default" = "active"))]
+    pub status: WebhookStatus,
 }
 
-/// Body of `PATCH /v1/webhooks/{id}`.
-#[derive(Debug, Clone, Deserialize)]
+/// A change of a webhook endpoint; what is absent stays.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct EndpointChange {
+pub struct WebhookEndpointChange {
     /// Public https:// address.
+    #[schemars(length(max = 2048), extend("x-refusedAs" = "invalid_webhook_url"))]
     pub url: Option<String>,
-    /// Event types; empty for the default set.
+    /// Empty: every event except message.* and chat.evaluated.
+    #[schemars(with = "Option<Vec<EventName>>", length(max = 100))]
     pub events: Option<Vec<String>>,
-    /// Agents; empty for all.
+    /// Only events about these agents; events about no agent always come.
+    #[schemars(with = "Option<Vec<Id<ids::Agent>>>", length(max = 100))]
     pub agent_ids: Option<Vec<String>>,
-    /// The owner's note; null removes it.
+    /// A note of your own; null removes it.
     #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, length(max = 500), extend("x-nullable" = true))]
     pub description: Option<Option<String>>,
-    /// `active` or `disabled`.
-    pub status: Option<String>,
-}
-
-/// Tells a field that is null from one that is absent.
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
+    /// Whether it gets deliveries.
+    pub status: Option<WebhookStatus>,
 }
 
 /// A webhook endpoint.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Endpoint {
+pub struct WebhookEndpoint {
     /// Its id.
-    pub id: Id<WebhookEndpoint>,
+    pub id: Id<ids::WebhookEndpoint>,
     /// Where deliveries go.
     pub url: String,
     /// Event types that were picked.
@@ -71,21 +98,56 @@ pub struct Endpoint {
     pub agent_ids: Vec<String>,
     /// The owner's note.
     pub description: Option<String>,
-    /// `active` or `disabled`.
-    pub status: &'static str,
+    /// Whether it gets deliveries.
+    pub status: WebhookStatus,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
-    /// The signing secret, only in the answer that made it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub secret: Option<String>,
+}
+
+/// A webhook endpoint that was made.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreatedWebhookEndpoint {
+    /// The endpoint.
+    #[serde(flatten)]
+    pub endpoint: WebhookEndpoint,
+    /// The secret with which deliveries are signed; shown only here.
+    pub secret: String,
+}
+
+/// The new secret of a webhook endpoint.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WebhookSecret {
+    /// The endpoint.
+    pub id: Id<ids::WebhookEndpoint>,
+    /// The secret with which deliveries are signed.
+    pub secret: String,
+}
+
+/// A sample event to be sent to one endpoint.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct WebhookTest {
+    /// Its type.
+    #[schemars(with = "EventName", extend("default" = "webhook.test"))]
+    pub r#type: String,
+}
+
+/// A sample event that is being sent.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TestedWebhook {
+    /// The event.
+    pub event_id: Id<ids::Event>,
+    /// Its delivery.
+    pub delivery_id: Id<ids::Delivery>,
 }
 
 /// An attempt of a delivery, or the reason why there will be none.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Attempt {
+pub struct DeliveryAttempt {
     /// When it began.
     pub at: Timestamp,
     /// HTTP status, if the endpoint answered with one.
@@ -96,19 +158,33 @@ pub struct Attempt {
     pub error: Option<String>,
 }
 
-/// An entry of an endpoint's log.
-#[derive(Debug, Clone, Serialize)]
+/// Where a delivery is.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DeliveryStatus {
+    /// It is tried.
+    Pending,
+    /// The endpoint accepted it.
+    Succeeded,
+    /// It was given up.
+    Failed,
+}
+
+/// One event on its way to one endpoint.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct DeliveryView {
+pub struct Delivery {
     /// Its id.
-    pub id: Id<Delivery>,
+    pub id: Id<ids::Delivery>,
     /// The event, the same in every delivery of it.
-    pub event_id: Id<Event>,
+    pub event_id: Id<ids::Event>,
     /// The event's type.
     pub event: String,
-    /// `pending`, `succeeded` or `failed`.
+    /// Where it is.
+    #[schemars(with = "DeliveryStatus")]
     pub status: String,
     /// Every attempt, oldest first.
+    #[schemars(with = "Vec<DeliveryAttempt>")]
     pub attempts: Value,
     /// When the next attempt is to be made.
     pub next_attempt_at: Option<Timestamp>,
@@ -116,140 +192,61 @@ pub struct DeliveryView {
     pub created_at: Timestamp,
     /// When the endpoint accepted it.
     pub delivered_at: Option<Timestamp>,
-    /// The envelope as it is sent; null once the person is erased.
+    /// The event as it is sent; null once the person is erased.
+    #[schemars(with = "Option<Event>")]
     pub payload: Value,
 }
 
-fn events_field() -> Schema {
-    list_of(choice(&events::names()), 0, 100)
+/// Something that happened.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Event {
+    /// Its id.
+    pub id: Id<ids::Event>,
+    /// What happened; more types may come.
+    pub r#type: String,
+    /// When it happened.
+    pub created_at: Timestamp,
+    /// False for what a test key caused, and for samples.
+    pub livemode: bool,
+    /// What it was about.
+    pub data: Value,
 }
 
-fn agents_field() -> Schema {
-    list_of(id::<Agent>(), 0, 100)
+/// Events as they come.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EventStream {
+    /// Events, oldest first.
+    #[schemars(with = "Vec<Event>")]
+    pub data: Vec<Value>,
+    /// The `after` of the next request.
+    pub cursor: String,
+    /// The name of the service in the headers of deliveries.
+    pub brand: String,
 }
 
-fn status_field() -> Schema {
-    choice(&["active", "disabled"])
+/// A sample event to be emitted.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct EventTrigger {
+    /// Its type.
+    #[schemars(with = "EventName")]
+    pub r#type: String,
 }
 
-/// An address; what is none is refused with `invalid_webhook_url`.
-fn url_text() -> Schema {
-    text_of(0, 2048).refused_as(INVALID_WEBHOOK_URL)
-}
-
-fn new_endpoint() -> Schema {
-    object(vec![
-        need("url", url_text()),
-        or("events", events_field().doc("Empty: every event except message.* and chat.evaluated"), json!([])),
-        or(
-            "agentIds",
-            agents_field().doc("Only events about these agents; events about no agent always come"),
-            json!([]),
-        ),
-        may("description", text_of(0, 500).or_null()),
-        or("status", status_field(), json!("active")),
-    ])
-}
-
-fn endpoint_change() -> Schema {
-    object(vec![
-        may("url", url_text()),
-        may("events", events_field()),
-        may("agentIds", agents_field()),
-        may("description", text_of(0, 500).or_null()),
-        may("status", status_field()),
-    ])
-}
-
-/// Shape of [`Endpoint`].
-pub fn endpoint() -> Schema {
-    object(vec![
-        need("id", id::<WebhookEndpoint>()),
-        need("url", text()),
-        need("events", list(text())),
-        need("agentIds", list(text())),
-        need("description", text().or_null()),
-        need("status", status_field()),
-        need("createdAt", time()),
-        need("updatedAt", time()),
-    ])
-}
-
-fn endpoint_answer() -> Schema {
-    data(endpoint())
-}
-
-fn created_answer() -> Schema {
-    data(endpoint().and(vec![need("secret", text().doc("Shown only here"))]))
-}
-
-fn endpoints_answer() -> Schema {
-    page(endpoint())
-}
-
-fn deleted_answer() -> Schema {
-    data(object(vec![need("id", id::<WebhookEndpoint>()), need("deleted", boolean())]))
-}
-
-fn secret_answer() -> Schema {
-    data(object(vec![need("id", id::<WebhookEndpoint>()), need("secret", text())]))
-}
-
-fn test_body() -> Schema {
-    object(vec![or("type", choice(&events::names()), json!("webhook.test"))])
-}
-
-fn test_answer() -> Schema {
-    data(object(vec![need("eventId", id::<Event>()), need("deliveryId", id::<Delivery>())]))
-}
-
-fn attempt() -> Schema {
-    object(vec![
-        need("at", time()),
-        need("status", count().or_null()),
-        need("durationMs", count()),
-        need("error", text().or_null()),
-    ])
-}
-
-/// Shape of an event's envelope.
-pub fn envelope() -> Schema {
-    object(vec![
-        need("id", id::<Event>()),
-        need("type", text()),
-        need("createdAt", time()),
-        need("livemode", boolean()),
-        need("data", any()),
-    ])
-}
-
-/// Shape of [`DeliveryView`].
-pub fn delivery() -> Schema {
-    object(vec![
-        need("id", id::<Delivery>()),
-        need("eventId", id::<Event>()),
-        need("event", text()),
-        need("status", choice(&["pending", "succeeded", "failed"])),
-        need("attempts", list(attempt())),
-        need("nextAttemptAt", time().or_null()),
-        need("createdAt", time()),
-        need("deliveredAt", time().or_null()),
-        need("payload", envelope().or_null()),
-    ])
-}
-
-fn delivery_answer() -> Schema {
-    data(delivery())
-}
-
-fn deliveries_answer() -> Schema {
-    page(delivery())
+/// A sample event that was emitted.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TriggeredEvent {
+    /// The event.
+    pub event_id: Id<ids::Event>,
+    /// Endpoints that get it.
+    pub deliveries: usize,
 }
 
 fn deliveries_query() -> Vec<Field> {
     vec![
-        may("status", choice(&["pending", "succeeded", "failed"])),
-        may("event", choice(&events::names())),
+        may("status", request::<DeliveryStatus>()),
+        may("event", request::<EventName>()),
         limit(100),
         cursor(),
     ]
@@ -267,20 +264,8 @@ fn stream_query() -> Vec<Field> {
     ]
 }
 
-fn stream_answer() -> Schema {
-    object(vec![need("data", list(envelope())), need("cursor", text()), need("brand", text())])
-}
-
-fn trigger_body() -> Schema {
-    object(vec![need("type", choice(&events::names()))])
-}
-
-fn trigger_answer() -> Schema {
-    data(object(vec![need("eventId", id::<Event>()), need("deliveries", count())]))
-}
-
 const fn row(
-    method: crate::operations::Method,
+    method: crate::operation::Method,
     path: &'static str,
     id: &'static str,
     summary: &'static str,
@@ -290,33 +275,33 @@ const fn row(
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    row(GET, "/v1/webhooks", "listWebhooks", "All endpoints, newest first").scope(WEBHOOKS_READ).answers(&[(200, Some(endpoints_answer))]),
+    row(GET, "/v1/webhooks", "listWebhooks", "All endpoints, newest first").scope(WEBHOOKS_READ).answers(&[(200, Some(page::<WebhookEndpoint>))]),
     row(POST, "/v1/webhooks", "createWebhook", "Make an endpoint; its secret is shown once")
         .scope(WEBHOOKS_WRITE)
         .live_only()
-        .body(new_endpoint)
-        .answers(&[(201, Some(created_answer))])
+        .body(request::<NewWebhookEndpoint>)
+        .answers(&[(201, Some(data::<CreatedWebhookEndpoint>))])
         .errors(&[INVALID_WEBHOOK_URL, ENDPOINT_LIMIT]),
-    row(GET, "/v1/webhooks/{id}", "getWebhook", "One endpoint").scope(WEBHOOKS_READ).answers(&[(200, Some(endpoint_answer))]),
+    row(GET, "/v1/webhooks/{id}", "getWebhook", "One endpoint").scope(WEBHOOKS_READ).answers(&[(200, Some(data::<WebhookEndpoint>))]),
     row(PATCH, "/v1/webhooks/{id}", "updateWebhook", "Change an endpoint; disabling it stops what is pending")
         .scope(WEBHOOKS_WRITE)
         .live_only()
-        .body(endpoint_change)
-        .answers(&[(200, Some(endpoint_answer))])
+        .body(request::<WebhookEndpointChange>)
+        .answers(&[(200, Some(data::<WebhookEndpoint>))])
         .errors(&[INVALID_WEBHOOK_URL]),
     row(DELETE, "/v1/webhooks/{id}", "deleteWebhook", "Delete an endpoint and its log")
         .scope(WEBHOOKS_WRITE)
         .live_only()
-        .answers(&[(200, Some(deleted_answer))]),
+        .answers(&[(200, Some(data::<Deleted>))]),
     row(POST, "/v1/webhooks/{id}/rotate-secret", "rotateWebhookSecret", "A new secret, which signs everything from now on")
         .scope(WEBHOOKS_WRITE)
         .live_only()
-        .answers(&[(200, Some(secret_answer))]),
+        .answers(&[(200, Some(data::<WebhookSecret>))]),
     row(POST, "/v1/webhooks/{id}/test", "testWebhook", "Send a sample event to this endpoint, whatever it subscribes to")
         .scope(WEBHOOKS_WRITE)
         .live_only()
-        .optional_body(test_body)
-        .answers(&[(202, Some(test_answer))])
+        .optional_body(request::<WebhookTest>)
+        .answers(&[(202, Some(data::<TestedWebhook>))])
         .errors(&[CONFLICT]),
     row(
         GET,
@@ -326,14 +311,14 @@ pub const OPERATIONS: &[Operation] = &[
     )
     .scope(WEBHOOKS_READ)
     .query(deliveries_query)
-    .answers(&[(200, Some(deliveries_answer))]),
+    .answers(&[(200, Some(page::<Delivery>))]),
     row(GET, "/v1/webhooks/{id}/deliveries/{deliveryId}", "getWebhookDelivery", "One delivery with its payload and every attempt")
         .scope(WEBHOOKS_READ)
-        .answers(&[(200, Some(delivery_answer))]),
+        .answers(&[(200, Some(data::<Delivery>))]),
     row(POST, "/v1/webhooks/{id}/deliveries/{deliveryId}/replay", "replayWebhookDelivery", "Deliver it again, now; the retry schedule starts anew")
         .scope(WEBHOOKS_WRITE)
         .live_only()
-        .answers(&[(202, Some(delivery_answer))])
+        .answers(&[(202, Some(data::<Delivery>))])
         .errors(&[DELIVERY_REDACTED, CONFLICT]),
     row(
         GET,
@@ -343,7 +328,7 @@ pub const OPERATIONS: &[Operation] = &[
     )
     .scope(WEBHOOKS_READ)
     .query(stream_query)
-    .answers(&[(200, Some(stream_answer))]),
+    .answers(&[(200, Some(answer::<EventStream>))]),
     row(
         POST,
         "/v1/events/trigger",
@@ -351,6 +336,6 @@ pub const OPERATIONS: &[Operation] = &[
         "Emit a sample event with `livemode: false` to whoever subscribes to its type; changes nothing else, so test keys may",
     )
     .scope(WEBHOOKS_WRITE)
-    .body(trigger_body)
-    .answers(&[(202, Some(trigger_answer))]),
+    .body(request::<EventTrigger>)
+    .answers(&[(202, Some(data::<TriggeredEvent>))]),
 ];

@@ -11,7 +11,7 @@ use domain::ids::{ApiKey, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{MINUTE, SECOND, Timestamp};
 use store::Tx;
-use store::api_keys::{self, KeyRow};
+use store::keys::{self, KeyRow};
 use store::workspaces::{self, WorkspaceRow};
 
 use super::{App, Failure, topics};
@@ -211,7 +211,7 @@ impl App {
             None => {
                 let generation = self.access.generation.load(Ordering::Acquire);
                 let wanted = hash.clone();
-                let found = self.store.read(move |tx| api_keys::find_by_hash(tx, &wanted)).await?;
+                let found = self.store.read(move |tx| keys::find_by_hash(tx, &wanted)).await?;
                 let Some((key, workspace)) = found else { return Ok(None) };
                 let scopes = key
                     .scopes

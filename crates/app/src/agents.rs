@@ -1,6 +1,6 @@
 //! Agents: their settings, publishing, locks, and whether one can place calls (docs/contract/agents.md).
 
-use api::agents::{AgentBody, AgentDetail, AgentSummary};
+use api::agents::{Agent as AgentSummary, AgentDetail, AgentSettings};
 use api::error_codes::{
     AGENT_IN_USE, AGENT_LOCKED, AGENT_NOT_CALL, AGENT_NOT_OUTBOUND, AGENT_NOT_PUBLISHED, AGENT_USES_FLOW,
     COMPLIANCE_PACK_INVALID, KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID,
@@ -134,7 +134,7 @@ fn blank(id: Id<Agent>, now: Timestamp, channel: String, direction: String) -> A
 
 /// The flow of an agent with these settings, made outside of a transaction. Inside, it is made anew if they
 /// turned out to be others.
-fn own_flow(row: &AgentRow, body: &AgentBody) -> Result<OwnFlow, Failure> {
+fn own_flow(row: &AgentRow, body: &AgentSettings) -> Result<OwnFlow, Failure> {
     let mut wanted = row.clone();
     if let Some(prompt) = &body.system_prompt {
         wanted.system_prompt.clone_from(prompt);
@@ -154,7 +154,7 @@ fn each_once(ids: &[String]) -> Vec<&String> {
 }
 
 /// Creates an agent as a draft; its one-step flow is published at once. `body` has its defaults.
-pub async fn create(app: &App, tenant: Tenant, body: AgentBody) -> Result<AgentDetail, Failure> {
+pub async fn create(app: &App, tenant: Tenant, body: AgentSettings) -> Result<AgentDetail, Failure> {
     let context = app.context();
     let channel = body.channel.clone().unwrap_or_else(|| "call".into());
     let direction = match (channel.as_str(), body.direction.as_deref()) {
@@ -185,7 +185,7 @@ pub async fn update(
     app: &App,
     tenant: Tenant,
     id: Id<Agent>,
-    body: AgentBody,
+    body: AgentSettings,
 ) -> Result<AgentDetail, Failure> {
     let (context, voices) = (app.context(), voices::ids(app));
     let known = app.store.read(move |tx| find(tx, tenant, id)).await?;
@@ -226,7 +226,7 @@ fn apply(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     row: &mut AgentRow,
-    body: &AgentBody,
+    body: &AgentSettings,
     voices: &[String],
 ) -> Result<(), Failure> {
     fn set(field: &mut String, given: &Option<String>) {

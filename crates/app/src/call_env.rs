@@ -140,7 +140,7 @@ pub(crate) fn emit_with(
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use domain::ports::{Answer, DialError, DialOrder, HangUpFailed, Standing};
+    use domain::ports::{Answer, DialError, DialOrder, DialStatus, HangUpFailed};
 
     use super::*;
 
@@ -157,7 +157,7 @@ mod tests {
             Scripted(Network::Test).dial(order)
         }
 
-        fn ask(&self, order: DialOrder) -> Answer<'_, Standing> {
+        fn ask(&self, order: DialOrder) -> Answer<'_, DialStatus> {
             Scripted(Network::Test).ask(order)
         }
 

@@ -1,6 +1,6 @@
 //! Compliance packs: the built-in ones and those that the operator makes for a workspace.
 
-use api::operator_agents::{PackView, pack_field_names};
+use api::operator_agents::{CompliancePack as PackView, pack_field_names};
 use domain::compliance::{Pack, is_custom_reference};
 use domain::ids::{CompliancePack, Id};
 use domain::tenant::Tenant;
@@ -38,7 +38,7 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, mut body: Value) ->
     Pack::parse_custom(&id.to_string(), &body).map_err(|why| Failure::field(&why.field, why.problem))?;
     if let Value::Object(fields) = &mut body {
         let known = pack_field_names();
-        fields.retain(|name, _| known.contains(&name.as_str()));
+        fields.retain(|name, _| known.contains(name));
     }
     let row = PackRow { id, body, created_at: context.now };
     app.store

@@ -80,7 +80,7 @@ pub type Upserted = (Option<String>, Result<(bool, ContactView), Failure>);
 /// Upserts many, each by itself: one bad item never fails others.
 pub async fn upsert_many(app: &App, tenant: Tenant, items: Vec<Value>) -> Result<Vec<Upserted>, Failure> {
     let context = app.context();
-    let shape = wire::upsert_body();
+    let shape = wire::new_contact();
     // Read and checked before the transaction, which others wait for.
     let read = |mut item: Value| {
         let reference = item.get("externalRef").and_then(Value::as_str).map(str::to_owned);

@@ -2,7 +2,7 @@
 
 use ::webhooks::Replayed;
 use api::error_codes;
-use api::webhooks::DeliveryView;
+use api::webhooks::Delivery as DeliveryView;
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
 use domain::tenant::{Mode, Tenant};
 use serde_json::Value;

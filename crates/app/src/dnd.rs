@@ -1,7 +1,7 @@
 //! The platform do-not-call registry, as the operator keeps it. An import fills a generation beside the one
 //! in force and takes its place in one moment; numbers that the operator added one by one stay.
 
-use api::dnd::Imported;
+use api::dnd::DndImported;
 use domain::phone::Phone;
 use domain::time::HOUR;
 use serde::Serialize;
@@ -76,7 +76,7 @@ pub async fn start_import(app: &App, trace: Trace) -> Result<i64, Failure> {
 }
 
 /// Adds a piece to an import. A piece may be sent again.
-pub async fn import_numbers(app: &App, import: i64, phones: &[String]) -> Result<Imported, Failure> {
+pub async fn import_numbers(app: &App, import: i64, phones: &[String]) -> Result<DndImported, Failure> {
     let now = app.clock.now();
     let (mut valid, mut invalid) = (Vec::with_capacity(phones.len()), Vec::new());
     for (place, text) in phones.iter().enumerate() {
@@ -91,7 +91,7 @@ pub async fn import_numbers(app: &App, import: i64, phones: &[String]) -> Result
         .tx_alone(move |tx| dnd::import(tx, import, &valid, now))
         .await?
         .ok_or_else(|| Failure::not_found("import"))?;
-    Ok(Imported { added, repeated: sent - added, invalid })
+    Ok(DndImported { added, repeated: sent - added, invalid })
 }
 
 /// Makes an import the registry in force, then drops what it replaced.

@@ -3,7 +3,7 @@
 //! through [`opt_out`].
 
 use api::contacts::Contact as ContactView;
-use api::do_not_call::{Added, Entry};
+use api::do_not_call::{AddedNumbers, DoNotCallEntry};
 use api::error_codes;
 use domain::decision_log::{Chain, Channel, Decision, Entry as Decided};
 use domain::ids::{Call, Consent, Contact, Id};
@@ -183,22 +183,27 @@ pub fn is_blocked(
 }
 
 /// A page of the list, newest first, and its length.
-pub async fn list(app: &App, tenant: Tenant, limit: i64, offset: i64) -> Result<(Vec<Entry>, i64), Failure> {
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<DoNotCallEntry>, i64), Failure> {
     let (rows, total) = app.store.read(move |tx| do_not_call::list(tx, tenant, limit, offset)).await?;
     Ok((
         rows.into_iter()
-            .map(|row| Entry { phone: row.phone, reason: row.reason, created_at: row.created_at })
+            .map(|row| DoNotCallEntry { phone: row.phone, reason: row.reason, created_at: row.created_at })
             .collect(),
         total,
     ))
 }
 
 /// The entry of one number, if it is listed.
-pub async fn check(app: &App, tenant: Tenant, phone: &str) -> Result<Option<Entry>, Failure> {
+pub async fn check(app: &App, tenant: Tenant, phone: &str) -> Result<Option<DoNotCallEntry>, Failure> {
     let phone = Phone::normalize(phone).map_err(|why| Failure::field("phone", why))?;
     let hash = app.keyring.hash_phone(&phone);
     let row = app.store.read(move |tx| do_not_call::get(tx, tenant, &hash)).await?;
-    Ok(row.map(|row| Entry {
+    Ok(row.map(|row| DoNotCallEntry {
         phone: Some(phone.to_string()),
         reason: row.reason,
         created_at: row.created_at,
@@ -211,7 +216,7 @@ pub async fn add(
     tenant: Tenant,
     phones: Vec<String>,
     reason: Option<String>,
-) -> Result<Added, Failure> {
+) -> Result<AddedNumbers, Failure> {
     let context = app.context();
     let (mut valid, mut invalid) = (Vec::new(), Vec::new());
     for text in phones {
@@ -236,7 +241,7 @@ pub async fn add(
             Ok::<_, Failure>((added, already))
         })
         .await?;
-    Ok(Added { added, already_listed, invalid })
+    Ok(AddedNumbers { added, already_listed, invalid })
 }
 
 /// Lifts the opt-out of a contact and takes its number off the list; only the operator can. A repeat changes

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use api::agents::{FlowBody, FlowSaved, FlowView, MAX_GRAPH};
+use api::agents::{Flow as FlowView, FlowEdit, MAX_GRAPH, SavedFlow};
 use api::error_codes::{AGENT_LOCKED, FLOW_CONFLICT};
 use domain::conversation::{self, Channel, CheckFacts, Flow, Issue, blocks_publishing, is_plus_91};
 use domain::ids::{Agent, Id};
@@ -31,7 +31,7 @@ fn issues(row: &AgentRow, tool_ids: &BTreeSet<String>, flow: &Flow) -> Vec<Issue
 }
 
 /// Draft, published flow, and what keeps the draft from being published.
-pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView<Vec<Issue>>, Failure> {
+pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView, Failure> {
     let (row, draft, published, tool_ids) = app
         .store
         .read(move |tx| {
@@ -58,12 +58,7 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView<Ve
 
 /// Saves a draft over the version it was made from. It may be incomplete; what is not a flow graph at all is
 /// refused.
-pub async fn save(
-    app: &App,
-    tenant: Tenant,
-    id: Id<Agent>,
-    body: FlowBody,
-) -> Result<FlowSaved<Vec<Issue>>, Failure> {
+pub async fn save(app: &App, tenant: Tenant, id: Id<Agent>, body: FlowEdit) -> Result<SavedFlow, Failure> {
     let flow = Flow::parse(&body.graph).map_err(|why| {
         let field = if why.field == "graph" { why.field } else { format!("graph.{}", why.field) };
         Failure::field(&field, why.message)
@@ -100,11 +95,11 @@ pub async fn save(
             Ok(draft_version)
         })
         .await?;
-    Ok(FlowSaved { draft_version, issues })
+    Ok(SavedFlow { draft_version, issues })
 }
 
 /// Makes the draft the flow that conversations run.
-pub async fn publish(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView<Vec<Issue>>, Failure> {
+pub async fn publish(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<FlowView, Failure> {
     let now = app.clock.now();
     for _ in 0..ATTEMPTS {
         let (row, text, tool_ids) = app

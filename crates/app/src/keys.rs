@@ -1,10 +1,10 @@
 //! API keys, as the operator makes and revokes them. The full value leaves the service once.
 
-use api::operator::{KeyView, NewKey};
+use api::operator::{ApiKey as KeyView, NewApiKey};
 use api::scopes;
 use domain::ids::{ApiKey, Id};
 use domain::tenant::{Mode, Tenant};
-use store::api_keys::{self, KeyRow};
+use store::keys::{self, KeyRow};
 
 use super::operator_log::{self, Trace};
 use super::{App, Failure, access, nudges, scheduled_calls};
@@ -18,7 +18,7 @@ fn view(row: KeyRow, key: Option<String>) -> KeyView {
     KeyView {
         id: row.id,
         name: row.name,
-        mode: row.mode.as_str(),
+        mode: row.mode,
         scopes: row.scopes.split(' ').map(str::to_owned).collect(),
         prefix: row.prefix,
         expires_at: row.expires_at,
@@ -43,7 +43,7 @@ fn read_scopes(body: &serde_json::Value) -> Result<String, Failure> {
 }
 
 /// Makes a key; the answer is the only place that ever shows its value.
-pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewKey) -> Result<KeyView, Failure> {
+pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewApiKey) -> Result<KeyView, Failure> {
     let context = app.context();
     let mode = Mode::parse(&body.mode).ok_or_else(|| Failure::field("mode", "must be one of live, test"))?;
     if body.expires_at.is_some_and(|expiry| expiry <= context.now) {
@@ -67,7 +67,7 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewKey) -> Re
     app.store
         .tx(move |tx| {
             access::workspace(tx, tenant)?;
-            api_keys::insert(tx, tenant, &stored, &hash)?;
+            keys::insert(tx, tenant, &stored, &hash)?;
             operator_log::append(tx, &context, &trace, Some(tenant), &stored.id.to_string())?;
             Ok::<_, Failure>(())
         })
@@ -80,7 +80,7 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<KeyView>, Failure> {
     app.store
         .read(move |tx| {
             access::workspace(tx, tenant)?;
-            Ok(api_keys::list(tx, tenant)?.into_iter().map(|row| view(row, None)).collect())
+            Ok(keys::list(tx, tenant)?.into_iter().map(|row| view(row, None)).collect())
         })
         .await
 }
@@ -93,8 +93,7 @@ pub async fn revoke(app: &App, trace: Trace, tenant: Tenant, key: Id<ApiKey>) ->
         .store
         .tx(move |tx| {
             access::workspace(tx, tenant)?;
-            let row =
-                api_keys::revoke(tx, tenant, key, context.now)?.ok_or_else(|| Failure::not_found("key"))?;
+            let row = keys::revoke(tx, tenant, key, context.now)?.ok_or_else(|| Failure::not_found("key"))?;
             access_changes(tx);
             operator_log::append(tx, &context, &trace, Some(tenant), &key.to_string())?;
             nudges::revoke_key(tx, &context, tenant, key)?;

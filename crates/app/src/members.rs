@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use api::operator::{MemberView, NewMember};
+use api::operator::{Member as MemberView, NewMember};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use domain::tenant::Tenant;

@@ -1,7 +1,7 @@
 //! Phone numbers of a workspace.
 
 use api::error_codes::{AGENT_NOT_INBOUND, NUMBER_AGENT_NOT_CALL, NUMBER_AGENT_NOT_PUBLISHED};
-use api::numbers::NumberView;
+use api::numbers::Number as NumberView;
 use domain::ids::{Agent, Id, Number};
 use domain::phone::Phone;
 use domain::tenant::Tenant;

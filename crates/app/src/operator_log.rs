@@ -1,8 +1,8 @@
 //! The operator log: who changed what, written in the transaction of the change.
 
+use api::operator::OperatorLogEntry;
 use domain::ids::{Event, Id};
 use domain::tenant::Tenant;
-use serde::Serialize;
 use store::operator_log::{self, LogRow};
 use store::{DbError, Tx};
 
@@ -16,18 +16,6 @@ pub struct Trace {
     pub operation: &'static str,
     /// Request id.
     pub request_id: String,
-}
-
-/// A line as the operator sees it.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LogView {
-    id: String,
-    at: domain::time::Timestamp,
-    operation: String,
-    workspace_id: Option<String>,
-    subject: String,
-    request_id: String,
 }
 
 /// The id of a new line; it sorts by time.
@@ -59,10 +47,10 @@ pub async fn list(
     app: &App,
     before: Option<String>,
     limit: i64,
-) -> Result<(Vec<LogView>, Option<String>), Failure> {
+) -> Result<(Vec<OperatorLogEntry>, Option<String>), Failure> {
     let rows = app.store.read(move |tx| operator_log::list(tx, before.as_deref(), limit)).await?;
     let next = (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.clone())).flatten();
-    let view = |row: LogRow| LogView {
+    let view = |row: LogRow| OperatorLogEntry {
         id: row.id,
         at: row.at,
         operation: row.operation,

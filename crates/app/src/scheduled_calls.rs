@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use api::error_codes as codes;
-use api::scheduled_calls::{NewScheduledCall, Scheduled, ScheduledCallView};
+use api::scheduled_calls::{NewScheduledCall, ScheduledCall as ScheduledCallView, ScheduledCallMade};
 use domain::call::Fact;
 use domain::ids::{ApiKey, Id};
 use domain::scheduled_call::{
@@ -29,7 +29,7 @@ fn view(row: ScheduledCallRow) -> ScheduledCallView {
     ScheduledCallView {
         id: row.id,
         agent_id: row.agent,
-        status: row.state.status.as_str(),
+        status: row.state.status,
         scheduled_at: row.state.scheduled_at,
         next_attempt_at: row.state.next_attempt_at,
         attempts: row.state.attempts,
@@ -104,7 +104,7 @@ pub async fn create(
             scheduled_calls::insert(tx, &row)?;
             scheduled_calls::record(tx, tenant, row.id, now, &told("created", &row, json!([])))?;
             tx.wake(topics::SCHEDULED_CALLS);
-            let made = Scheduled { data: view(row.clone()), warnings: prepared.warnings.clone() };
+            let made = ScheduledCallMade { data: view(row.clone()), warnings: prepared.warnings.clone() };
             let made = serde_json::to_value(made).map_err(|why| Failure::internal(why.to_string()))?;
             // An erasure finds the kept answer by what it speaks about, as it finds that by number and
             // reference.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use api::operator_agents::{NewTool, WebhookConfig};
-use api::tools::ToolView;
+use api::tools::Tool as ToolView;
 use domain::ids::{Id, Tool};
 use domain::tenant::Tenant;
 use http::{HeaderName, HeaderValue};

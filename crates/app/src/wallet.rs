@@ -1,7 +1,7 @@
 //! The prepaid wallet: the ledger, holds for calls in flight, and the warning when it runs low
 //! (docs/contract/wallet.md).
 
-use api::wallet::{Transaction, Wallet};
+use api::wallet::{Wallet, WalletTransaction as Transaction};
 use domain::ids::WalletTransaction;
 use domain::tenant::{Mode, Tenant};
 use domain::wallet::{Level, level};
@@ -122,7 +122,7 @@ pub async fn create_entry(
     trace: Trace,
     once: Once,
     tenant: Tenant,
-    entry: api::operator::NewEntry,
+    entry: api::operator::NewWalletEntry,
 ) -> Result<Answer, Failure> {
     if entry.amount_minor == 0 {
         return Err(Failure::field("amountMinor", "must not be 0"));

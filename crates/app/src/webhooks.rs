@@ -2,7 +2,10 @@
 
 use ::webhooks::purpose;
 use api::error_codes;
-use api::webhooks::{Endpoint, EndpointChange, MAX_ENDPOINTS, NewEndpoint};
+use api::webhooks::{
+    CreatedWebhookEndpoint, MAX_ENDPOINTS, NewWebhookEndpoint, WebhookEndpoint as Endpoint,
+    WebhookEndpointChange, WebhookStatus,
+};
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
 use domain::tenant::{Mode, Tenant};
 use serde_json::json;
@@ -15,17 +18,16 @@ use super::{App, Failure, access};
 /// Random characters of a signing secret: 200 bits.
 const SECRET_LENGTH: usize = 40;
 
-fn view(row: EndpointRow, secret: Option<String>) -> Endpoint {
+fn view(row: EndpointRow) -> Endpoint {
     Endpoint {
         id: row.id,
         url: row.url,
         events: row.events,
         agent_ids: row.agent_ids,
         description: row.description,
-        status: if row.active { "active" } else { "disabled" },
+        status: if row.active { WebhookStatus::Active } else { WebhookStatus::Disabled },
         created_at: row.created_at,
         updated_at: row.updated_at,
-        secret,
     }
 }
 
@@ -59,21 +61,21 @@ fn missing() -> Failure {
 /// The endpoints of a workspace, newest first.
 pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<Endpoint>, Failure> {
     let rows = app.store.read(move |tx| webhooks::list(tx, tenant)).await?;
-    Ok(rows.into_iter().map(|row| view(row, None)).collect())
+    Ok(rows.into_iter().map(view).collect())
 }
 
 /// One endpoint.
 pub async fn get(app: &App, tenant: Tenant, id: Id<WebhookEndpoint>) -> Result<Endpoint, Failure> {
-    app.store
-        .read(move |tx| webhooks::get(tx, tenant, id))
-        .await?
-        .map(|row| view(row, None))
-        .ok_or_else(missing)
+    app.store.read(move |tx| webhooks::get(tx, tenant, id)).await?.map(view).ok_or_else(missing)
 }
 
 /// Makes an endpoint; the answer is the only place that ever shows its secret. An agent id that names no
 /// agent is kept: no event is about it.
-pub async fn create(app: &App, tenant: Tenant, body: NewEndpoint) -> Result<Endpoint, Failure> {
+pub async fn create(
+    app: &App,
+    tenant: Tenant,
+    body: NewWebhookEndpoint,
+) -> Result<CreatedWebhookEndpoint, Failure> {
     check_url(app, &body.url)?;
     let context = app.context();
     let id = context.ids.make();
@@ -84,7 +86,7 @@ pub async fn create(app: &App, tenant: Tenant, body: NewEndpoint) -> Result<Endp
         events: once_each(body.events),
         agent_ids: once_each(body.agent_ids),
         description: body.description,
-        active: body.status == "active",
+        active: body.status == WebhookStatus::Active,
         secret: sealed,
         created_at: context.now,
         updated_at: context.now,
@@ -101,7 +103,7 @@ pub async fn create(app: &App, tenant: Tenant, body: NewEndpoint) -> Result<Endp
             }
             webhooks::insert(tx, tenant, &row)?;
             context.webhooks.endpoints_change(tx, tenant);
-            Ok(view(row.clone(), Some(secret.clone())))
+            Ok(CreatedWebhookEndpoint { endpoint: view(row.clone()), secret: secret.clone() })
         })
         .await
 }
@@ -112,7 +114,7 @@ pub async fn update(
     app: &App,
     tenant: Tenant,
     id: Id<WebhookEndpoint>,
-    change: EndpointChange,
+    change: WebhookEndpointChange,
 ) -> Result<Endpoint, Failure> {
     if let Some(url) = &change.url {
         check_url(app, url)?;
@@ -127,14 +129,14 @@ pub async fn update(
             row.events = change.events.map_or(row.events, once_each);
             row.agent_ids = change.agent_ids.map_or(row.agent_ids, once_each);
             row.description = change.description.unwrap_or(row.description);
-            row.active = change.status.map_or(row.active, |status| status == "active");
+            row.active = change.status.map_or(row.active, |status| status == WebhookStatus::Active);
             row.updated_at = context.now;
             webhooks::update(tx, tenant, &row)?;
             context.webhooks.endpoints_change(tx, tenant);
             if was_active && !row.active {
                 context.webhooks.stop_deliveries(tx, tenant, id);
             }
-            Ok(view(row, None))
+            Ok(view(row))
         })
         .await
 }

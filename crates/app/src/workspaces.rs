@@ -1,6 +1,6 @@
 //! Workspaces, as the operator makes and changes them.
 
-use api::operator::{FEATURES, LIMITS, NewWorkspace, WorkspaceChange, WorkspaceView};
+use api::operator::{FEATURES, LIMITS, NewWorkspace, Workspace as WorkspaceView, WorkspaceChange};
 use domain::tenant::Tenant;
 use serde_json::{Map, Value, json};
 use store::wallet::Floor;

@@ -1,6 +1,7 @@
 //! The rules of dastak and nothing else: no tokio, no SQL, no HTTP, no clock and no randomness. Time,
 //! randomness and new ids come in as arguments, decisions go out as values.
 
+pub mod agent;
 pub mod analytics;
 pub mod call;
 pub mod compliance;
@@ -8,6 +9,7 @@ pub mod conversation;
 pub mod decision_log;
 pub mod delivery;
 pub mod ids;
+mod json_schema;
 pub mod nudge;
 pub mod phone;
 pub mod ports;
@@ -18,3 +20,4 @@ pub mod tenant;
 pub mod time;
 pub mod wallet;
 pub mod window;
+mod words;

@@ -16,6 +16,9 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// Both modes.
+    pub const ALL: [Mode; 2] = [Mode::Live, Mode::Test];
+
     /// `live` or `test`, as in keys and tables.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -42,7 +42,7 @@ fn accepted(variables: Map<String, Value>, metadata: &Map<String, Value>) {
 
 /// The body of a flow, which is also read by the conversation's own rules.
 fn flow(body: Value) -> Result<(), String> {
-    let body: api::agents::FlowBody = serde_json::from_value(body).map_err(|why| why.to_string())?;
+    let body: api::agents::FlowEdit = serde_json::from_value(body).map_err(|why| why.to_string())?;
     if let Ok(flow) = Flow::parse(&body.graph) {
         crate::flow::judged(&flow);
     }
@@ -80,30 +80,30 @@ const READS: &[(&str, Read)] = &[
     ("placeCall", call),
     ("scheduleCall", is::<api::scheduled_calls::NewScheduledCall>),
     ("createNudge", is::<api::nudges::NewNudge>),
-    ("cancelNudges", is::<api::nudges::BulkCancel>),
-    ("preflightNudge", is::<api::nudges::PreflightBody>),
-    ("createAgent", is::<api::agents::AgentBody>),
-    ("updateAgent", is::<api::agents::AgentBody>),
+    ("cancelNudges", is::<api::nudges::NudgeCancellation>),
+    ("preflightNudge", is::<api::nudges::NudgePreflight>),
+    ("createAgent", is::<api::agents::AgentSettings>),
+    ("updateAgent", is::<api::agents::AgentSettings>),
     ("setAgentStatus", |body| has_word(&body, "status")),
     ("saveFlow", flow),
     ("setInboundAgent", is::<api::numbers::InboundAgent>),
     ("upsertContact", is::<api::contacts::ContactChange>),
     ("upsertContacts", batch),
     ("updateContact", is::<api::contacts::ContactChange>),
-    ("addDoNotCall", is::<api::do_not_call::NewNumbers>),
-    ("createWebhook", is::<api::webhooks::NewEndpoint>),
-    ("updateWebhook", is::<api::webhooks::EndpointChange>),
+    ("addDoNotCall", is::<api::do_not_call::NewDoNotCallNumbers>),
+    ("createWebhook", is::<api::webhooks::NewWebhookEndpoint>),
+    ("updateWebhook", is::<api::webhooks::WebhookEndpointChange>),
     ("testWebhook", |body| has_word(&body, "type")),
     ("triggerEvent", |body| has_word(&body, "type")),
     ("createWorkspace", is::<api::operator::NewWorkspace>),
     ("updateWorkspace", is::<api::operator::WorkspaceChange>),
-    ("createKey", is::<api::operator::NewKey>),
-    ("createWalletEntry", is::<api::operator::NewEntry>),
+    ("createKey", is::<api::operator::NewApiKey>),
+    ("createWalletEntry", is::<api::operator::NewWalletEntry>),
     ("createNumber", |body| has_word(&body, "number")),
     ("createTransferNumber", is::<api::transfer_numbers::NewTransferNumber>),
     ("createMember", is::<api::operator::NewMember>),
-    ("addDnd", is::<api::dnd::Phones>),
-    ("addDndImportNumbers", is::<api::dnd::Phones>),
+    ("addDnd", is::<api::dnd::NewDndNumbers>),
+    ("addDndImportNumbers", is::<api::dnd::DndImportPiece>),
     ("createTool", is::<api::operator_agents::NewTool>),
     ("createCompliancePack", pack),
     ("acceptLog", is::<api::audit::AcceptLog>),

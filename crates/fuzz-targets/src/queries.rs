@@ -28,7 +28,7 @@ pub fn query(data: &[u8]) {
     let Some(query) = service::query(operation, text) else { return };
     let schema = object(operation.query.expect("a query")());
     let names = query.as_object().expect("an object").keys();
-    assert!(names.into_iter().all(|name| schema.fields().iter().any(|field| field.name == name)), "{query}");
+    assert!(names.into_iter().all(|name| schema.fields().iter().any(|field| field.name == *name)), "{query}");
     let mut again = query.clone();
     assert_eq!(schema.check(&mut again), Ok(()), "{}", operation.id);
     assert_eq!(again, query, "{}", operation.id);

@@ -7,17 +7,19 @@
 //! | room | holds |
 //! |---|---|
 //! | `guarded_client` | requests to addresses that users give |
+//! | `socket` | TCP and TLS for both |
 //! | `http`, `websocket` | connections to services that the operator names |
 //! | `speech` | recognisers and synthesisers behind the ports of `domain` |
 //! | `language_model` | OpenAI-compatible chat completions |
 //! | `storage` | files and S3-compatible buckets |
-//! | `chain` | several of a kind in order of preference: breakers, fallback in mid-call, health, figures |
+//! | `chain` | several of a kind in order of preference: breakers, fallback during a call, health, figures |
 
 pub mod chain;
 pub mod guarded_client;
 pub mod http;
 pub mod language_model;
 pub mod settings;
+mod socket;
 pub mod speech;
 pub mod storage;
 mod websocket;

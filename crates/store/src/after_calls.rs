@@ -2,6 +2,7 @@
 //! time has come. Who takes a row counts its attempt and moves its time on by a lease; [`finish`] and
 //! [`put_off`] change it only for the holder of that attempt.
 
+use const_format::formatcp;
 use domain::call::after::AfterCallStep;
 use domain::ids::{Call, Id, Recording};
 use domain::tenant::Tenant;
@@ -10,67 +11,41 @@ use domain::time::Timestamp;
 use serde_json::Value as Json;
 
 use crate::calls::Content;
-use crate::db::{DbError, Row, Tx, Value};
+use crate::db::row::{row, update};
+use crate::db::{DbError, Tx, Value};
 use crate::params;
 
-/// A step of a call as stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StepRow {
-    /// The call.
-    pub call: Id<Call>,
-    /// What is to be done.
-    pub step: AfterCallStep,
-    /// The workspace.
-    pub workspace: Tenant,
-    /// The only node that can do it.
-    pub node: Option<String>,
-    /// The recording, for the steps about it.
-    pub recording: Option<Id<Recording>>,
-    /// The file on the node, or the key of the object to be dropped.
-    pub file: Option<String>,
-    /// How often it was taken.
-    pub attempts: i64,
-    /// When it is due.
-    pub next_at: Timestamp,
-    /// When it was written down.
-    pub created_at: Timestamp,
+row! {
+    /// A step of a call as stored.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct StepRow in "after_calls" {
+        /// The call.
+        call: Id<Call>,
+        /// What is to be done.
+        step: AfterCallStep,
+        /// The workspace.
+        workspace: Tenant,
+        /// The only node that can do it.
+        node: Option<String>,
+        /// The recording, for the steps about it.
+        recording: Option<Id<Recording>>,
+        /// The file on the node, or the key of the object to be dropped.
+        file: Option<String>,
+        /// How often it was tried.
+        attempts: i64,
+        /// When it is due.
+        next_at: Timestamp,
+        /// When it was added.
+        created_at: Timestamp,
+    }
 }
 
-const COLUMNS: &str = "call, step, workspace, node, recording, file, attempts, next_at, created_at";
+const COLUMNS: &str = StepRow::COLUMNS;
 
-fn read(row: &Row<'_>) -> Result<StepRow, DbError> {
-    let step = row.text(1)?;
-    Ok(StepRow {
-        call: row.id(0)?,
-        step: AfterCallStep::parse(&step)
-            .ok_or_else(|| DbError::Internal(format!("unknown step after a call: {step}")))?,
-        workspace: row.id(2)?,
-        node: row.opt_text(3)?,
-        recording: row.opt_id(4)?,
-        file: row.opt_text(5)?,
-        attempts: row.int(6)?,
-        next_at: row.time(7)?,
-        created_at: row.time(8)?,
-    })
-}
-
-/// Writes a step down; one that is there already stays as it is.
+/// Adds a step; one that exists stays as it is.
 pub fn insert(tx: &mut Tx<'_>, row: &StepRow) -> Result<(), DbError> {
-    tx.later(
-        "insert into after_calls (call, step, workspace, node, recording, file, attempts, next_at, created_at) \
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) on conflict (call, step) do nothing",
-        params![
-            row.call,
-            row.step.as_str(),
-            row.workspace,
-            row.node.as_deref(),
-            row.recording,
-            row.file.as_deref(),
-            row.attempts,
-            row.next_at,
-            row.created_at
-        ],
-    )
+    const SQL: &str = formatcp!("{} on conflict (call, step) do nothing", StepRow::INSERT);
+    tx.later(SQL, &row.values())
 }
 
 /// `and step in (…)` with its parameters.
@@ -78,15 +53,16 @@ fn among(steps: &[AfterCallStep], params: &mut Vec<Value<'static>>) -> String {
     let places: Vec<String> = steps
         .iter()
         .map(|step| {
-            params.push(step.as_str().into());
+            params.push((*step).into());
             format!("?{}", params.len())
         })
         .collect();
     format!("and step in ({})", places.join(", "))
 }
 
-/// Takes up to `limit` due steps of these kinds that this node can do: each counts an attempt and is due
-/// again at `lease`. Steps of a node that has not come for them since `orphaned` are anybody's.
+/// Across workspaces: takes up to `limit` due steps of these kinds that this node can do. Each counts an
+/// attempt and is due again at `lease`. Any node may take the steps of one that has not come for them since
+/// `orphaned`.
 pub fn take(
     tx: &mut Tx<'_>,
     node: &str,
@@ -103,20 +79,20 @@ pub fn take(
         "select {COLUMNS} from after_calls where next_at <= ?1 and (node is null or node = ?2 or next_at <= ?3) {among} \
          order by next_at, call limit ?4 /*pg for update skip locked*/"
     );
-    let mut rows = tx.all(&sql, &params, read)?;
+    let mut rows: Vec<StepRow> = tx.all(&sql, &params)?;
     for row in &mut rows {
         row.attempts += 1;
         row.next_at = lease;
         tx.later(
             "update after_calls set attempts = ?3, next_at = ?4 where call = ?1 and step = ?2",
-            params![row.call, row.step.as_str(), row.attempts, lease],
+            params![row.call, row.step, row.attempts, lease],
         )?;
     }
     Ok(rows)
 }
 
-/// When the next step of these kinds that this node can do is due. A step of another node is due here at
-/// `patience` after its own time.
+/// Across workspaces: when the next step of these kinds that this node can do is due. A step of another node
+/// is due here `patience` (milliseconds) after its own time.
 pub fn next_due(
     tx: &mut Tx<'_>,
     node: &str,
@@ -128,14 +104,14 @@ pub fn next_due(
     let sql = format!(
         "select min(next_at + case when node is null or node = ?1 then 0 else cast(?2 as bigint) end) from after_calls where next_at is not null {among}"
     );
-    Ok(tx.one(&sql, &params, |row| row.opt_time(0))?.flatten())
+    Ok(tx.one(&sql, &params)?.flatten())
 }
 
-/// Strikes a step out, if its holder still holds it. Whether it did.
+/// Deletes a step, if its holder still holds it. Returns whether it was deleted.
 pub fn finish(tx: &mut Tx<'_>, tenant: Tenant, row: &StepRow) -> Result<bool, DbError> {
     let gone = tx.exec(
         "delete from after_calls where workspace = ?1 and call = ?2 and step = ?3 and attempts = ?4",
-        params![tenant, row.call, row.step.as_str(), row.attempts],
+        params![tenant, row.call, row.step, row.attempts],
     )?;
     Ok(gone > 0)
 }
@@ -144,27 +120,29 @@ pub fn finish(tx: &mut Tx<'_>, tenant: Tenant, row: &StepRow) -> Result<bool, Db
 pub fn put_off(tx: &mut Tx<'_>, tenant: Tenant, row: &StepRow, next_at: Timestamp) -> Result<(), DbError> {
     tx.later(
         "update after_calls set next_at = ?5 where workspace = ?1 and call = ?2 and step = ?3 and attempts = ?4",
-        params![tenant, row.call, row.step.as_str(), row.attempts, next_at],
+        params![tenant, row.call, row.step, row.attempts, next_at],
     )
 }
 
 /// Whether a step of a call is still to be done.
 pub fn waits(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, step: AfterCallStep) -> Result<bool, DbError> {
-    let found = tx.one(
-        "select 1 from after_calls where workspace = ?1 and call = ?2 and step = ?3",
-        params![tenant, call, step.as_str()],
-        |_| Ok(()),
-    )?;
-    Ok(found.is_some())
+    let sql = "select 1 from after_calls where workspace = ?1 and call = ?2 and step = ?3";
+    tx.exists(sql, params![tenant, call, step])
 }
 
 /// Writes the times of a conversation, and which of the steps after it are to come. The caller knows that the
 /// person is not erased.
 pub fn save_times(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>, content: &Content) -> Result<(), DbError> {
-    tx.later(
-        "update calls set turns = ?3, latency = ?4, analysis = ?5, full_status = ?6 where workspace = ?1 and id = ?2",
-        params![tenant, id, content.turns.as_ref(), content.latency.as_ref(), content.analysis.as_deref(), content.full_status.as_deref()],
-    )
+    let (sql, values) = update!(
+        "calls" set {
+            turns: content.turns.as_ref(),
+            latency: content.latency.as_ref(),
+            analysis: content.analysis.as_deref(),
+            full_status: content.full_status.as_deref(),
+        }
+        where "workspace = ?1 and id = ?2", tenant, id
+    );
+    tx.later(sql, &values)
 }
 
 /// Writes what an analysis found, or that it found nothing (`status` is `done`, `failed` or `skipped`).
@@ -189,7 +167,8 @@ pub fn save_analysis(
     )
 }
 
-/// Writes how far the transcript with times has got; only one that is being made goes on. Whether it did.
+/// Writes how far the transcript with times has got, if it is still being made. Returns whether it was
+/// written.
 pub fn save_full_transcript(
     tx: &mut Tx<'_>,
     tenant: Tenant,

@@ -1,209 +1,140 @@
 //! Agents and their flows. A deleted agent is not found by any function here; its row stays, since calls
 //! speak of it.
 
+use const_format::formatcp;
 use domain::ids::{Agent, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::Value as Json;
 
-use crate::db::{DbError, Row, Tx};
+use crate::db::row::{row, update};
+use crate::db::{DbError, Tx};
 use crate::params;
 
-/// An agent as stored.
-#[derive(Debug, Clone)]
-pub struct AgentRow {
-    /// Its id.
-    pub id: Id<Agent>,
-    /// Name.
-    pub name: String,
-    /// Voice id, or empty for the default.
-    pub voice: String,
-    /// Language code.
-    pub language: String,
-    /// `draft` or `active`.
-    pub status: String,
-    /// `call` or `chat`.
-    pub channel: String,
-    /// `outbound` or `inbound`.
-    pub direction: String,
-    /// Instructions.
-    pub system_prompt: String,
-    /// `collections`, `onboarding` or `prompt-driven`.
-    pub workflow_template: String,
-    /// Vertical.
-    pub vertical: String,
-    /// Compliance pack.
-    pub policy_ref: String,
-    /// Ids of tools, a list.
-    pub tool_ids: Json,
-    /// Numbers it may transfer to, a list.
-    pub allowed_transfer_numbers: Json,
-    /// What to extract, a list.
-    pub extraction_schema: Json,
-    /// Knowledge base.
-    pub knowledge_base: Option<String>,
-    /// Whether API writes answer 423.
-    pub locked: bool,
-    /// Whether the flow was edited as a flow.
-    pub flow_edited: bool,
-    /// Counts drafts.
-    pub draft_version: i64,
-    /// The flow being edited. An id of a flow never gets another graph.
-    pub draft_flow: String,
-    /// The flow that conversations run: only who runs or shows it has to read its graph.
-    pub published_flow: String,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it last changed.
-    pub updated_at: Timestamp,
+row! {
+    /// An agent as stored.
+    #[derive(Debug, Clone)]
+    pub struct AgentRow in "agents" {
+        /// Its id.
+        id: Id<Agent>,
+        /// Name.
+        name: String,
+        /// Voice id, or empty for the default.
+        voice: String,
+        /// Language code.
+        language: String,
+        /// `draft` or `active`.
+        status: String,
+        /// `call` or `chat`.
+        channel: String,
+        /// `outbound` or `inbound`.
+        direction: String,
+        /// Instructions.
+        system_prompt: String,
+        /// `collections`, `onboarding` or `prompt-driven`.
+        workflow_template: String,
+        /// Vertical.
+        vertical: String,
+        /// Compliance pack.
+        policy_ref: String,
+        /// Ids of tools, a list.
+        tool_ids: Json,
+        /// Numbers it may transfer to, a list.
+        allowed_transfer_numbers: Json,
+        /// What to extract, a list.
+        extraction_schema: Json,
+        /// Knowledge base.
+        knowledge_base: Option<String>,
+        /// Whether API writes answer 423.
+        locked: bool,
+        /// Whether the flow was edited as a flow.
+        flow_edited: bool,
+        /// Counts drafts.
+        draft_version: i64,
+        /// The flow being edited. An id of a flow never gets another graph.
+        draft_flow: String,
+        /// The flow that conversations run. Its graph is read only to run it or to show it.
+        published_flow: String,
+        /// When it was made.
+        created_at: Timestamp,
+        /// When it last changed.
+        updated_at: Timestamp,
+    }
+    insert with { workspace: Tenant }
 }
 
-const COLUMNS: &str = "id, name, voice, language, status, channel, direction, system_prompt, workflow_template, vertical, policy_ref, tool_ids, \
-     allowed_transfer_numbers, extraction_schema, knowledge_base, locked, flow_edited, draft_version, draft_flow, published_flow, created_at, updated_at";
-
-fn read(row: &Row<'_>) -> Result<AgentRow, DbError> {
-    Ok(AgentRow {
-        id: row.id(0)?,
-        name: row.text(1)?,
-        voice: row.text(2)?,
-        language: row.text(3)?,
-        status: row.text(4)?,
-        channel: row.text(5)?,
-        direction: row.text(6)?,
-        system_prompt: row.text(7)?,
-        workflow_template: row.text(8)?,
-        vertical: row.text(9)?,
-        policy_ref: row.text(10)?,
-        tool_ids: row.json(11)?,
-        allowed_transfer_numbers: row.json(12)?,
-        extraction_schema: row.json(13)?,
-        knowledge_base: row.opt_text(14)?,
-        locked: row.flag(15)?,
-        flow_edited: row.flag(16)?,
-        draft_version: row.int(17)?,
-        draft_flow: row.text(18)?,
-        published_flow: row.text(19)?,
-        created_at: row.time(20)?,
-        updated_at: row.time(21)?,
-    })
-}
+const COLUMNS: &str = AgentRow::COLUMNS;
 
 /// One agent.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
     tx.one(
-        &format!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null"),
+        formatcp!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null"),
         params![tenant, id],
-        read,
     )
 }
 
 /// One agent, kept from changing until the transaction ends.
 pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
     tx.one(
-        &format!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null /*pg for update*/"),
-        params![tenant, id],
-        read,
-    )
+        formatcp!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null /*pg for update*/"),
+        params![tenant, id])
 }
 
-/// What a list of agents shows.
-#[derive(Debug, Clone)]
-pub struct AgentLine {
-    /// Its id.
-    pub id: Id<Agent>,
-    /// Name.
-    pub name: String,
-    /// Voice id, or empty for the default.
-    pub voice: String,
-    /// Language code.
-    pub language: String,
-    /// `draft` or `active`.
-    pub status: String,
-    /// `call` or `chat`.
-    pub channel: String,
-    /// `outbound` or `inbound`.
-    pub direction: String,
+row! {
+    /// What a list of agents shows.
+    #[derive(Debug, Clone)]
+    pub struct AgentLine {
+        /// Its id.
+        id: Id<Agent>,
+        /// Name.
+        name: String,
+        /// Voice id, or empty for the default.
+        voice: String,
+        /// Language code.
+        language: String,
+        /// `draft` or `active`.
+        status: String,
+        /// `call` or `chat`.
+        channel: String,
+        /// `outbound` or `inbound`.
+        direction: String,
+    }
 }
 
 /// All agents of a workspace, newest first.
 pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<AgentLine>, DbError> {
-    tx.all(
-        "select id, name, voice, language, status, channel, direction from agents where workspace = ?1 and deleted_at is null order by id desc",
-        params![tenant],
-        |row| {
-            Ok(AgentLine {
-                id: row.id(0)?,
-                name: row.text(1)?,
-                voice: row.text(2)?,
-                language: row.text(3)?,
-                status: row.text(4)?,
-                channel: row.text(5)?,
-                direction: row.text(6)?,
-            })
-        },
-    )
+    const SQL: &str = formatcp!(
+        "select {} from agents where workspace = ?1 and deleted_at is null order by id desc",
+        AgentLine::COLUMNS
+    );
+    tx.all(SQL, params![tenant])
 }
 
 /// Adds an agent.
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(), DbError> {
-    tx.exec(
-        "insert into agents (id, workspace, name, voice, language, status, channel, direction, system_prompt, workflow_template, vertical, policy_ref, \
-         tool_ids, allowed_transfer_numbers, extraction_schema, knowledge_base, locked, flow_edited, draft_flow, published_flow, draft_version, \
-         created_at, updated_at) \
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)",
-        params![
-            row.id,
-            tenant,
-            &row.name,
-            &row.voice,
-            &row.language,
-            &row.status,
-            &row.channel,
-            &row.direction,
-            &row.system_prompt,
-            &row.workflow_template,
-            &row.vertical,
-            &row.policy_ref,
-            &row.tool_ids,
-            &row.allowed_transfer_numbers,
-            &row.extraction_schema,
-            row.knowledge_base.as_deref(),
-            row.locked,
-            row.flow_edited,
-            &row.draft_flow,
-            &row.published_flow,
-            row.draft_version,
-            row.created_at,
-            row.updated_at
-        ],
-    )?;
-    Ok(())
+    tx.exec(AgentRow::INSERT, &row.values(tenant)).map(|_| ())
 }
 
 /// Saves the settings of an agent: everything but channel, direction, status, lock and flow.
 pub fn update_settings(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(), DbError> {
-    tx.exec(
-        "update agents set name = ?3, voice = ?4, language = ?5, system_prompt = ?6, workflow_template = ?7, vertical = ?8, policy_ref = ?9, \
-         tool_ids = ?10, allowed_transfer_numbers = ?11, extraction_schema = ?12, knowledge_base = ?13, updated_at = ?14 \
-         where workspace = ?1 and id = ?2 and deleted_at is null",
-        params![
-            tenant,
-            row.id,
-            &row.name,
-            &row.voice,
-            &row.language,
-            &row.system_prompt,
-            &row.workflow_template,
-            &row.vertical,
-            &row.policy_ref,
-            &row.tool_ids,
-            &row.allowed_transfer_numbers,
-            &row.extraction_schema,
-            row.knowledge_base.as_deref(),
-            row.updated_at
-        ],
-    )?;
-    Ok(())
+    let (sql, values) = update!(
+        "agents" set {
+            name: &row.name,
+            voice: &row.voice,
+            language: &row.language,
+            system_prompt: &row.system_prompt,
+            workflow_template: &row.workflow_template,
+            vertical: &row.vertical,
+            policy_ref: &row.policy_ref,
+            tool_ids: &row.tool_ids,
+            allowed_transfer_numbers: &row.allowed_transfer_numbers,
+            extraction_schema: &row.extraction_schema,
+            knowledge_base: row.knowledge_base.as_deref(),
+            updated_at: row.updated_at,
+        }
+        where "workspace = ?1 and id = ?2 and deleted_at is null", tenant, row.id
+    );
+    tx.exec(sql, &values).map(|_| ())
 }
 
 /// Publishes (`active`) or unpublishes (`draft`) an agent.
@@ -256,18 +187,12 @@ pub fn add_flow(
 
 /// The graph of a flow, as JSON text.
 pub fn graph(tx: &mut Tx<'_>, tenant: Tenant, flow: &str) -> Result<Option<String>, DbError> {
-    tx.one("select graph from flows where workspace = ?1 and id = ?2", params![tenant, flow], |row| {
-        row.text(0)
-    })
+    tx.one("select graph from flows where workspace = ?1 and id = ?2", params![tenant, flow])
 }
 
 /// What a call needs of a flow, as JSON text; `None` of one that was published before that was written down.
 pub fn needs(tx: &mut Tx<'_>, tenant: Tenant, flow: &str) -> Result<Option<String>, DbError> {
-    Ok(tx
-        .one("select needs from flows where workspace = ?1 and id = ?2", params![tenant, flow], |row| {
-            row.opt_text(0)
-        })?
-        .flatten())
+    Ok(tx.one("select needs from flows where workspace = ?1 and id = ?2", params![tenant, flow])?.flatten())
 }
 
 /// Writes down what a call needs of a flow.
@@ -283,20 +208,19 @@ pub fn drop_flow(tx: &mut Tx<'_>, tenant: Tenant, flow: &str) -> Result<(), DbEr
 /// A flow by workspace and id, and the bytes of its graph.
 pub type FlowOfCall = (Tenant, String, i64);
 
-/// The published flows of the calls that are due on a network that is a table, in the order of
+/// Across workspaces: the published flows of the simulated calls that are due, in the order of
 /// [`crate::calls::due`]; `None` for a call that needs none.
 pub fn flows_of_due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<Option<FlowOfCall>>, DbError> {
-    tx.all(
+    let found: Vec<(Tenant, Option<String>, Option<i64>)> = tx.all(
         "select calls.workspace, flows.id, flows.bytes from calls \
          left join agents on agents.workspace = calls.workspace and agents.id = calls.agent and calls.network is not null and agents.deleted_at is null \
          left join flows on flows.workspace = agents.workspace and flows.id = agents.published_flow \
          where calls.next_step_at is not null and calls.next_step_at <= ?1 order by calls.next_step_at limit ?2",
         params![now, limit],
-        |row| {
-            let workspace = row.id(0)?;
-            Ok(row.opt_text(1)?.zip(row.opt_int(2)?).map(|(flow, bytes)| (workspace, flow, bytes)))
-        },
-    )
+    )?;
+    let flow =
+        |(workspace, flow, bytes): (Tenant, Option<String>, Option<i64>)| Some((workspace, flow?, bytes?));
+    Ok(found.into_iter().map(flow).collect())
 }
 
 /// Makes a flow the draft over version `base` and marks the flow as edited; the new version, or `None` when
@@ -312,9 +236,7 @@ pub fn save_draft(
     tx.one(
         "update agents set draft_flow = ?3, draft_version = draft_version + 1, flow_edited = 1, updated_at = ?5 \
          where workspace = ?1 and id = ?2 and draft_version = ?4 and deleted_at is null returning draft_version",
-        params![tenant, id, flow, base, now],
-        |row| row.int(0),
-    )
+        params![tenant, id, flow, base, now])
 }
 
 /// Makes the draft of this version the published flow and marks the flow as edited; `false` when the draft
@@ -346,5 +268,5 @@ pub fn replace_flow(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, flow: &str) 
 
 /// The name of an agent, deleted or not.
 pub fn name_of(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<String>, DbError> {
-    tx.one("select name from agents where workspace = ?1 and id = ?2", params![tenant, id], |row| row.text(0))
+    tx.one("select name from agents where workspace = ?1 and id = ?2", params![tenant, id])
 }

@@ -2,24 +2,28 @@
 //! call makes its hour stale in the same transaction; a packed body is kept only if nothing changed since it
 //! was read.
 
+use const_format::formatcp;
 use domain::analytics::{CallFact, Standing, hour_of, start_of};
 use domain::call::Status;
 use domain::ids::{Call, Contact, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
-use crate::db::{DbError, Row, Tx};
+use crate::db::row::row;
+use crate::db::{DbError, Tx};
 use crate::params;
 
-/// An hour of a workspace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HourRow {
-    /// The workspace.
-    pub workspace: Tenant,
-    /// The hour, of India time.
-    pub hour: i64,
-    /// Grows with every change of a call of it.
-    pub version: i64,
+row! {
+    /// An hour of a workspace.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct HourRow {
+        /// The workspace.
+        workspace: Tenant,
+        /// The hour, of India time.
+        hour: i64,
+        /// Grows with every change of a call of it.
+        version: i64,
+    }
 }
 
 /// Makes the hour of a live call stale. `changed_at` is the latest moment known of the call.
@@ -39,7 +43,7 @@ pub(crate) fn touch(
 /// The hours of a workspace in which calls began, in order.
 pub fn hours(tx: &mut Tx<'_>, tenant: Tenant, first: i64, last: i64) -> Result<Vec<i64>, DbError> {
     let sql = "select hour from call_hours where workspace = ?1 and hour >= ?2 and hour <= ?3 order by hour";
-    tx.all(sql, params![tenant, first, last], |row| row.int(0))
+    tx.all(sql, params![tenant, first, last])
 }
 
 /// Calls `visit` with the hours from `first` to `last` in their order, each with its body, or without one
@@ -53,71 +57,101 @@ pub fn packed(
 ) -> Result<(), DbError> {
     let sql = "select hour, version, case when built = version then body end from call_hours \
                where workspace = ?1 and hour >= ?2 and hour <= ?3 order by hour";
-    tx.each(sql, params![tenant, first, last], |row| {
-        visit(HourRow { workspace: tenant, hour: row.int(0)?, version: row.int(1)? }, row.opt_bytes(2)?)
+    tx.each(sql, params![tenant, first, last], |(hour, version, body)| {
+        visit(HourRow { workspace: tenant, hour, version }, body)
     })
 }
 
 /// The live calls of an hour, in the order of their beginning.
 pub fn facts(tx: &mut Tx<'_>, tenant: Tenant, hour: i64) -> Result<Vec<CallFact>, DbError> {
     let bound = |hour: i64| Id::<Call>::new(start_of(hour).0, 0).to_string();
-    let found = tx.all(
-        "select status, direction, started_at, ended_at, talk_ms, answered_at, contact, agent, campaign, outcome, end_cause, language, sentiment from calls \
-         where workspace = ?1 and mode = 'live' and id >= ?2 and id < ?3 order by id",
-        params![tenant, bound(hour), bound(hour + 1)],
-        read,
-    )?;
-    Ok(found.into_iter().flatten().collect())
+    const SQL: &str = formatcp!(
+        "select {} from calls where workspace = ?1 and mode = 'live' and id >= ?2 and id < ?3 order by id",
+        FactRow::COLUMNS
+    );
+    let found: Vec<FactRow> = tx.all(SQL, params![tenant, bound(hour), bound(hour + 1)])?;
+    Ok(found.into_iter().filter_map(FactRow::fact).collect())
 }
 
-fn read(row: &Row<'_>) -> Result<Option<CallFact>, DbError> {
-    let (status, inbound, campaign) =
-        (Status::parse(&row.text(0)?), row.text(1)? == "inbound", row.opt_text(8)?);
-    let standing = match status {
-        // Not dialled yet.
-        None | Some(Status::Queued) => return Ok(None),
-        Some(Status::Blocked) if inbound => Standing::Declined,
-        Some(Status::Blocked) if campaign.is_some() => Standing::Blocked,
-        // A placement that was refused to its caller.
-        Some(Status::Blocked) => return Ok(None),
-        Some(_) => Standing::Dialled,
-    };
-    let answered = row.opt_time(5)?.is_some();
-    Ok(Some(CallFact {
-        standing,
-        start: row.time(2)?,
-        end: row.opt_time(3)?,
-        talk_ms: row.opt_int(4)?.filter(|_| answered),
-        answered,
-        inbound,
-        person: row.opt_id::<Contact>(6)?.map(|contact| (contact.bits() ^ (contact.bits() >> 64)) as u64),
-        agent: row.opt_text(7)?,
-        campaign,
-        outcome: row.opt_text(9)?,
-        cause: row.opt_text(10)?,
-        language: row.opt_text(11)?,
-        sentiment: row.opt_text(12)?,
-    }))
+row! {
+    /// What a call adds to figures.
+    struct FactRow {
+        /// How far it has got.
+        status: Status,
+        /// `outbound` or `inbound`.
+        direction: String,
+        /// When it was placed.
+        started_at: Timestamp,
+        /// When it ended.
+        ended_at: Option<Timestamp>,
+        /// Answer to end, milliseconds.
+        talk_ms: Option<i64>,
+        /// When somebody picked up.
+        answered_at: Option<Timestamp>,
+        /// Who it was with.
+        contact: Option<Id<Contact>>,
+        /// Who talked.
+        agent: Option<String>,
+        /// The campaign that dialled it.
+        campaign: Option<String>,
+        /// The agent's disposition.
+        outcome: Option<String>,
+        /// Why it ended.
+        end_cause: Option<String>,
+        /// Language of the agent.
+        language: Option<String>,
+        /// What analysis heard in it.
+        sentiment: Option<String>,
+    }
 }
 
-/// Keeps the body of an hour, unless the hour has changed since it was read. Whether it did.
+impl FactRow {
+    fn fact(self) -> Option<CallFact> {
+        let inbound = self.direction == "inbound";
+        let standing = match self.status {
+            // Not dialled yet.
+            Status::Queued => return None,
+            Status::Blocked if inbound => Standing::Declined,
+            Status::Blocked if self.campaign.is_some() => Standing::Blocked,
+            // A placement that was refused to its caller.
+            Status::Blocked => return None,
+            _ => Standing::Dialled,
+        };
+        let answered = self.answered_at.is_some();
+        Some(CallFact {
+            standing,
+            start: self.started_at,
+            end: self.ended_at,
+            talk_ms: self.talk_ms.filter(|_| answered),
+            answered,
+            inbound,
+            person: self.contact.map(|contact| (contact.bits() ^ (contact.bits() >> 64)) as u64),
+            agent: self.agent,
+            campaign: self.campaign,
+            outcome: self.outcome,
+            cause: self.end_cause,
+            language: self.language,
+            sentiment: self.sentiment,
+        })
+    }
+}
+
+/// Stores the body of an hour, unless the hour has changed since it was read. Returns whether it was stored.
 pub fn keep(tx: &mut Tx<'_>, row: HourRow, body: &[u8]) -> Result<bool, DbError> {
     let sql = "update call_hours set body = ?4, built = version where workspace = ?1 and hour = ?2 and version = ?3";
     Ok(tx.exec(sql, params![row.workspace, row.hour, row.version, body])? > 0)
 }
 
-/// Stale hours of any workspace that have not changed since `quiet_since`, those that wait longest first.
+/// Across workspaces: stale hours that have not changed since `quiet_since`, those that wait longest first.
 pub fn to_build(tx: &mut Tx<'_>, quiet_since: Timestamp, limit: i64) -> Result<Vec<HourRow>, DbError> {
-    tx.all(
-        "select workspace, hour, version from call_hours where built <> version and changed_at <= ?1 order by changed_at limit ?2",
-        params![quiet_since, limit],
-        |row| Ok(HourRow { workspace: row.id(0)?, hour: row.int(1)?, version: row.int(2)? }),
-    )
+    const SQL: &str = formatcp!(
+        "select {} from call_hours where built <> version and changed_at <= ?1 order by changed_at limit ?2",
+        HourRow::COLUMNS
+    );
+    tx.all(SQL, params![quiet_since, limit])
 }
 
-/// When the stale hour that waits longest was last changed.
+/// Across workspaces: when the stale hour that waits longest was last changed.
 pub fn oldest_change(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx
-        .one("select min(changed_at) from call_hours where built <> version", &[], |row| row.opt_time(0))?
-        .flatten())
+    Ok(tx.one("select min(changed_at) from call_hours where built <> version", &[])?.flatten())
 }

@@ -1,8 +1,9 @@
-//! Calls of both worlds, and the networks that play simulated ones: the table itself says which call is due
-//! for its next step.
+//! Calls of both modes. The table also says which call is due for its next step, for the networks that play
+//! simulated calls.
 
 use std::borrow::Borrow;
 
+use const_format::formatcp;
 use domain::call::{Network, Progress, Stage, Status, Wish};
 use domain::ids::{Agent, Call, Campaign, Contact, Id, Nudge, Recording, ScheduledCall};
 use domain::tenant::{Mode, Tenant};
@@ -10,78 +11,99 @@ use domain::time::{DAY, Timestamp};
 use serde_json::{Map, Value as Json};
 
 use crate::analytics;
-use crate::call_wishes::read_wish;
-use crate::db::{DbError, Row, Tx, Value, any_of};
+use crate::call_wishes::Asked;
+use crate::db::row::{row, update};
+use crate::db::{DbError, Tx, Value, any_of};
 use crate::params;
 
-/// A call as stored, without what was said.
-#[derive(Debug, Clone)]
-pub struct CallRow {
-    /// Its id; its moment is `started_at`.
-    pub id: Id<Call>,
-    /// The workspace.
-    pub workspace: Tenant,
-    /// The world it belongs to.
-    pub mode: Mode,
-    /// Who talks.
-    pub agent: Option<Id<Agent>>,
-    /// Who is called.
-    pub contact: Option<Id<Contact>>,
-    /// The campaign that dialled it.
-    pub campaign: Option<Id<Campaign>>,
-    /// The nudge that it is an attempt of.
-    pub nudge: Option<Id<Nudge>>,
-    /// The scheduled call that placed it.
-    pub scheduled_call: Option<Id<ScheduledCall>>,
-    /// `outbound` or `inbound`.
-    pub direction: String,
-    /// How far it has got.
-    pub progress: Progress,
-    /// The agent's disposition.
-    pub outcome: Option<String>,
-    /// Number dialled, E.164.
-    pub to_number: String,
-    /// Own number, E.164; empty when the workspace had none (test calls).
-    pub from_number: String,
-    /// The contact's reference at placement.
-    pub external_ref: Option<String>,
-    /// Values of the conversation.
-    pub variables: Map<String, Json>,
-    /// The client's notes.
-    pub metadata: Json,
-    /// The carrier's id of it.
-    pub provider_call: Option<String>,
-    /// When it was placed.
-    pub started_at: Timestamp,
-    /// The gate that refused it.
-    pub block_reason: Option<String>,
-    /// When a hang-up was asked for.
-    pub hang_up_at: Option<Timestamp>,
-    /// Language of the agent at placement.
-    pub language: Option<String>,
-    /// What analysis heard in it.
-    pub sentiment: Option<String>,
-    /// Minor units of a started minute.
-    pub price: i64,
-    /// Calls of the workspace on the line at placement, with this one.
-    pub concurrent: i64,
-    /// Whether it occupies a line of the carrier.
-    pub line: bool,
-    /// The table that plays the phone.
-    pub network: Option<Network>,
-    /// Its next step there.
-    pub script_step: i64,
-    /// When to look at it again.
-    pub next_step_at: Option<Timestamp>,
-    /// Idempotency key and holder of the request that placed it and has no answer yet.
-    pub once: Option<(String, String)>,
-    /// What keeps it on its line.
-    pub upkeep: Upkeep,
-    /// Grows with every save.
-    pub version: i64,
+row! {
+    /// A call as stored, without what was said.
+    #[derive(Debug, Clone)]
+    pub struct CallRow in "calls" {
+        /// Its id; its moment is `started_at`.
+        id: Id<Call>,
+        /// The workspace.
+        workspace: Tenant,
+        /// The mode it belongs to.
+        mode: Mode,
+        /// Who talks.
+        agent: Option<Id<Agent>>,
+        /// Who is called.
+        contact: Option<Id<Contact>>,
+        /// The campaign that dialled it.
+        campaign: Option<Id<Campaign>>,
+        /// The nudge that it is an attempt of.
+        nudge: Option<Id<Nudge>>,
+        /// The scheduled call that placed it.
+        scheduled_call: Option<Id<ScheduledCall>>,
+        /// `outbound` or `inbound`.
+        direction: String,
+        /// How far it has got.
+        progress: Progress = |progress| {
+            status: Status = progress.status,
+            answered_at: Option<Timestamp> = progress.answered_at,
+            ended_at: Option<Timestamp> = progress.ended_at,
+            talk_ms: Option<i64> = progress.talk_ms,
+            end_cause: Option<String> = progress.end_cause.as_deref(),
+            opted_out: bool = progress.opted_out,
+        } => Progress { status, answered_at, ended_at, talk_ms, end_cause, opted_out },
+        /// The agent's disposition.
+        outcome: Option<String>,
+        /// Number dialled, E.164.
+        to_number: String,
+        /// Own number, E.164; empty when the workspace had none (test calls).
+        from_number: String,
+        /// The contact's reference at placement.
+        external_ref: Option<String>,
+        /// Values of the conversation.
+        variables: Map<String, Json>,
+        /// The client's notes.
+        metadata: Json,
+        /// The carrier's id of it.
+        provider_call: Option<String>,
+        /// When it was placed.
+        started_at: Timestamp,
+        /// The gate that refused it.
+        block_reason: Option<String>,
+        /// When a hang-up was asked for.
+        hang_up_at: Option<Timestamp>,
+        /// Language of the agent at placement.
+        language: Option<String>,
+        /// What analysis heard in it.
+        sentiment: Option<String>,
+        /// Minor units of a started minute.
+        price: i64,
+        /// Calls of the workspace on the line at placement, with this one.
+        concurrent: i64,
+        /// Whether it occupies a line of the carrier.
+        line: bool = |line| { line: Option<i64> = line.then_some(1) } => line.is_some(),
+        /// The table that plays the phone.
+        network: Option<Network>,
+        /// Its next step there.
+        script_step: i64,
+        /// When to look at it again.
+        next_step_at: Option<Timestamp>,
+        /// Idempotency key and holder of the request that placed it and has no answer yet.
+        once: Option<(String, String)> = |once| {
+            once_key: Option<String> = once.as_ref().map(|(key, _)| key.as_str()),
+            once_holder: Option<String> = once.as_ref().map(|(_, holder)| holder.as_str()),
+        } => once_key.zip(once_holder),
+        /// What keeps it on its line. A call is inserted with the defaults.
+        upkeep: Upkeep = |_| {
+            minutes: i64,
+            grow_at: Option<Timestamp>,
+            legs: i64,
+            wish: Option<Wish>,
+        } => Upkeep { minutes, grow_at, legs, wish },
+        /// Grows with every save.
+        version: i64,
+    }
+    insert with { phase: Option<String> }
 }
 
-/// What keeps a call on its line: money, and that nobody wants it ended.
+const COLUMNS: &str = CallRow::COLUMNS;
+
+/// What keeps a call on its line: the money that it holds, and that its end was not asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Upkeep {
     /// Minutes that it holds of the wallet while it is on its line, at its price.
@@ -90,7 +112,7 @@ pub struct Upkeep {
     pub grow_at: Option<Timestamp>,
     /// Second legs that were ever decided on; written by [`crate::call_legs`] only.
     pub legs: i64,
-    /// Why somebody wants it ended; with `hang_up_at`.
+    /// Why its end was asked for; with `hang_up_at`.
     pub wish: Option<Wish>,
 }
 
@@ -100,90 +122,34 @@ impl Default for Upkeep {
     }
 }
 
-/// What was said in a call and found in it.
-#[derive(Debug, Clone, Default)]
-pub struct Content {
-    /// List of `{role, text}`.
-    pub transcript: Option<Json>,
-    /// Captured fields.
-    pub extracted: Option<Json>,
-    /// Analysis in a few sentences.
-    pub summary: Option<String>,
-    /// List of `{provider, status, error, createdAt}`, newest first.
-    pub connector_pushes: Option<Json>,
-    /// The recording, once it is kept.
-    pub recording: Option<Id<Recording>>,
-    /// List of [`domain::call::TimedTurn`].
-    pub turns: Option<Json>,
-    /// List of [`domain::call::TurnLatency`].
-    pub latency: Option<Json>,
-    /// `pending`, `done`, `failed`, or `skipped` without a language model; `None` when there is nothing to
-    /// analyse.
-    pub analysis: Option<String>,
-    /// When the analysis was over.
-    pub analysed_at: Option<Timestamp>,
-    /// Status of the transcript with times.
-    pub full_status: Option<String>,
-    /// List of `{speaker, text, start}`.
-    pub full_turns: Option<Json>,
-}
-
-const COLUMNS: &str = "id, workspace, mode, agent, contact, campaign, nudge, scheduled_call, direction, status, outcome, to_number, from_number, \
-     external_ref, variables, metadata, provider_call, started_at, answered_at, ended_at, talk_ms, end_cause, block_reason, opted_out, hang_up_at, \
-     language, sentiment, price, concurrent, line, network, script_step, next_step_at, once_key, once_holder, version, \
-     minutes, grow_at, legs, wish";
-
-fn read(row: &Row<'_>) -> Result<CallRow, DbError> {
-    let status = row.text(9)?;
-    Ok(CallRow {
-        id: row.id(0)?,
-        workspace: row.id(1)?,
-        mode: Mode::parse(&row.text(2)?).ok_or_else(|| DbError::Internal("unknown mode of a call".into()))?,
-        agent: row.opt_id(3)?,
-        contact: row.opt_id(4)?,
-        campaign: row.opt_id(5)?,
-        nudge: row.opt_id(6)?,
-        scheduled_call: row.opt_id(7)?,
-        direction: row.text(8)?,
-        progress: Progress {
-            status: Status::parse(&status)
-                .ok_or_else(|| DbError::Internal(format!("unknown status of a call: {status}")))?,
-            answered_at: row.opt_time(18)?,
-            ended_at: row.opt_time(19)?,
-            talk_ms: row.opt_int(20)?,
-            end_cause: row.opt_text(21)?,
-            opted_out: row.flag(23)?,
-        },
-        outcome: row.opt_text(10)?,
-        to_number: row.text(11)?,
-        from_number: row.text(12)?,
-        external_ref: row.opt_text(13)?,
-        variables: match row.json(14)? {
-            Json::Object(variables) => variables,
-            _ => Map::new(),
-        },
-        metadata: row.json(15)?,
-        provider_call: row.opt_text(16)?,
-        started_at: row.time(17)?,
-        block_reason: row.opt_text(22)?,
-        hang_up_at: row.opt_time(24)?,
-        language: row.opt_text(25)?,
-        sentiment: row.opt_text(26)?,
-        price: row.int(27)?,
-        concurrent: row.int(28)?,
-        line: row.opt_int(29)?.is_some(),
-        network: row.opt_text(30)?.and_then(|text| Network::parse(&text)),
-        script_step: row.int(31)?,
-        next_step_at: row.opt_time(32)?,
-        once: row.opt_text(33)?.zip(row.opt_text(34)?),
-        version: row.int(35)?,
-        upkeep: Upkeep {
-            minutes: row.int(36)?,
-            grow_at: row.opt_time(37)?,
-            legs: row.int(38)?,
-            wish: row.opt_text(39)?.and_then(|text| Wish::parse(&text)),
-        },
-    })
+row! {
+    /// What was said in a call and found in it.
+    #[derive(Debug, Clone, Default)]
+    pub struct Content {
+        /// List of `{role, text}`.
+        transcript: Option<Json>,
+        /// Captured fields.
+        extracted: Option<Json>,
+        /// Analysis in a few sentences.
+        summary: Option<String>,
+        /// List of `{provider, status, error, createdAt}`, newest first.
+        connector_pushes: Option<Json>,
+        /// The recording, once it is kept.
+        recording: Option<Id<Recording>>,
+        /// List of [`domain::call::TimedTurn`].
+        turns: Option<Json>,
+        /// List of [`domain::call::TurnLatency`].
+        latency: Option<Json>,
+        /// `pending`, `done`, `failed`, or `skipped` without a language model; `None` when there is nothing to
+        /// analyse.
+        analysis: Option<String>,
+        /// When the analysis was over.
+        analysed_at: Option<Timestamp>,
+        /// Status of the transcript with times.
+        full_status: Option<String>,
+        /// List of `{speaker, text, start}`.
+        full_turns: Option<Json>,
+    }
 }
 
 impl CallRow {
@@ -208,57 +174,11 @@ fn phase(direction: &str, status: Status) -> String {
 
 /// Adds calls; [`touch_hour`] must follow in the transaction for each of their hours.
 pub fn insert<C: Borrow<CallRow>>(tx: &mut Tx<'_>, rows: &[C]) -> Result<(), DbError> {
-    let into = "insert into calls (id, workspace, mode, agent, contact, campaign, nudge, scheduled_call, direction, status, phase, outcome, to_number, \
-         from_number, external_ref, variables, metadata, provider_call, started_at, answered_at, ended_at, talk_ms, end_cause, block_reason, \
-         opted_out, hang_up_at, language, sentiment, price, concurrent, line, network, script_step, next_step_at, once_key, once_holder, version)";
-    tx.insert_all(into, rows.iter().map(|row| values(row.borrow())))
+    tx.insert_all(CallRow::INTO, rows.iter().map(Borrow::borrow).map(|row| row.values(row.phase())))
 }
 
-fn values(row: &CallRow) -> [Value<'_>; 37] {
-    let progress = &row.progress;
-    [
-        row.id.into(),
-        row.workspace.into(),
-        row.mode.as_str().into(),
-        row.agent.into(),
-        row.contact.into(),
-        row.campaign.into(),
-        row.nudge.into(),
-        row.scheduled_call.into(),
-        (&row.direction).into(),
-        progress.status.as_str().into(),
-        row.phase().into(),
-        row.outcome.as_deref().into(),
-        (&row.to_number).into(),
-        (&row.from_number).into(),
-        row.external_ref.as_deref().into(),
-        (&row.variables).into(),
-        (&row.metadata).into(),
-        row.provider_call.as_deref().into(),
-        row.started_at.into(),
-        progress.answered_at.into(),
-        progress.ended_at.into(),
-        progress.talk_ms.into(),
-        progress.end_cause.as_deref().into(),
-        row.block_reason.as_deref().into(),
-        progress.opted_out.into(),
-        row.hang_up_at.into(),
-        row.language.as_deref().into(),
-        row.sentiment.as_deref().into(),
-        row.price.into(),
-        row.concurrent.into(),
-        row.line.then_some(1).into(),
-        row.network.map(Network::as_str).into(),
-        row.script_step.into(),
-        row.next_step_at.into(),
-        row.once.as_ref().map(|(key, _)| key.as_str()).into(),
-        row.once.as_ref().map(|(_, holder)| holder.as_str()).into(),
-        row.version.into(),
-    ]
-}
-
-/// Says that the figures of the hour in which this call began have changed. Only live calls are counted in
-/// figures. [`save`] does so by itself; whoever [`insert`]s says it once for all calls of an hour.
+/// Marks the figures of the hour in which this call began as changed. Only live calls are counted. [`save`]
+/// does so by itself; after [`insert`] it is done once for all calls of an hour.
 pub fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
     if row.mode == Mode::Test {
         return Ok(());
@@ -267,49 +187,42 @@ pub fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
     analytics::touch(tx, row.workspace, row.started_at, latest)
 }
 
-/// Writes what changes in the life of a call, if nobody else has since it was read. Whether it did. Until it
-/// is over, or somebody asks for its end, the columns that say so are as they were when it was made: they are
-/// left alone, and with them the indexes that name them.
+/// Writes what changes in the life of a call, unless it was changed since it was read. Returns whether it was
+/// written. Until the call is over, or its end is asked for, the columns that say so keep their first values:
+/// they are left out, and with them the indexes that name them.
 pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<bool, DbError> {
-    const LIVE: &str = "update calls set status = ?4, outcome = ?5, provider_call = ?6, answered_at = ?7, ended_at = ?8, talk_ms = ?9, end_cause = ?10, \
-         opted_out = ?11, sentiment = ?12, script_step = ?13, next_step_at = ?14, once_key = ?15, once_holder = ?16, version = version + 1 \
-         where workspace = ?1 and id = ?2 and version = ?3";
-    const TALKING: &str = "update calls set status = ?4, outcome = ?5, provider_call = ?6, answered_at = ?7, ended_at = ?8, talk_ms = ?9, end_cause = ?10, \
-         opted_out = ?11, sentiment = ?12, script_step = ?13, next_step_at = ?14, once_key = ?15, once_holder = ?16, grow_at = ?17, version = version + 1 \
-         where workspace = ?1 and id = ?2 and version = ?3";
-    const OVER: &str = "update calls set status = ?4, outcome = ?5, provider_call = ?6, answered_at = ?7, ended_at = ?8, talk_ms = ?9, end_cause = ?10, \
-         opted_out = ?11, sentiment = ?12, script_step = ?13, next_step_at = ?14, once_key = ?15, once_holder = ?16, grow_at = ?17, phase = ?18, hang_up_at = ?19, \
-         line = ?20, wish = ?21, version = version + 1 where workspace = ?1 and id = ?2 and version = ?3";
     let progress = &row.progress;
-    let values: [Value<'_>; 21] = [
-        row.workspace.into(),
-        row.id.into(),
-        row.version.into(),
-        progress.status.as_str().into(),
-        row.outcome.as_deref().into(),
-        row.provider_call.as_deref().into(),
-        progress.answered_at.into(),
-        progress.ended_at.into(),
-        progress.talk_ms.into(),
-        progress.end_cause.as_deref().into(),
-        progress.opted_out.into(),
-        row.sentiment.as_deref().into(),
-        row.script_step.into(),
-        row.next_step_at.into(),
-        row.once.as_ref().map(|(key, _)| key.as_str()).into(),
-        row.once.as_ref().map(|(_, holder)| holder.as_str()).into(),
-        row.upkeep.grow_at.into(),
-        row.phase().into(),
-        row.hang_up_at.into(),
-        row.line.then_some(1).into(),
-        row.upkeep.wish.map(Wish::as_str).into(),
-    ];
-    let live = row.progress.status.is_live() && row.hang_up_at.is_none();
-    let saved = match row.upkeep.grow_at {
-        None if live => tx.exec(LIVE, &values[..16])?,
-        Some(_) if live => tx.exec(TALKING, &values[..17])?,
-        _ => tx.exec(OVER, &values)?,
+    let ([live, talking, over], values) = update!(
+        "calls" set {
+            status: progress.status,
+            outcome: row.outcome.as_deref(),
+            provider_call: row.provider_call.as_deref(),
+            answered_at: progress.answered_at,
+            ended_at: progress.ended_at,
+            talk_ms: progress.talk_ms,
+            end_cause: progress.end_cause.as_deref(),
+            opted_out: progress.opted_out,
+            sentiment: row.sentiment.as_deref(),
+            script_step: row.script_step,
+            next_step_at: row.next_step_at,
+            once_key: row.once.as_ref().map(|(key, _)| key.as_str()),
+            once_holder: row.once.as_ref().map(|(_, holder)| holder.as_str()),
+            grow_at: row.upkeep.grow_at,
+            phase: row.phase(),
+            hang_up_at: row.hang_up_at,
+            line: row.line.then_some(1),
+            wish: row.upkeep.wish,
+        } and "version = version + 1"
+        where "workspace = ?1 and id = ?2 and version = ?3", row.workspace, row.id, row.version;
+        up to once_holder, grow_at, wish
+    );
+    let is_live = row.progress.status.is_live() && row.hang_up_at.is_none();
+    let (sql, count) = match row.upkeep.grow_at {
+        None if is_live => live,
+        Some(_) if is_live => talking,
+        _ => over,
     };
+    let saved = tx.exec(sql, &values[..count])?;
     if saved > 0 {
         touch_hour(tx, row)?;
     }
@@ -337,58 +250,35 @@ pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<(), DbErr
     tx.later("delete from calls where workspace = ?1 and id = ?2 and status = 'queued'", params![tenant, id])
 }
 
-/// One call of one world.
+/// One call of one mode.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
-    let sql = format!("select {COLUMNS} from calls where workspace = ?1 and mode = ?2 and id = ?3");
-    tx.one(&sql, params![tenant, mode.as_str(), id], read)
+    let sql = formatcp!("select {COLUMNS} from calls where workspace = ?1 and mode = ?2 and id = ?3");
+    tx.one(sql, params![tenant, mode, id])
 }
 
-/// The workspace of a call: for what names a call and nothing else, such as a file that a crash left behind.
+/// Across workspaces: the workspace of a call, for what names a call and nothing else, such as a file that a
+/// crash left behind.
 pub fn whose(tx: &mut Tx<'_>, id: Id<Call>) -> Result<Option<Tenant>, DbError> {
-    tx.one("select workspace from calls where id = ?1", params![id], |row| row.id(0))
+    tx.one("select workspace from calls where id = ?1", params![id])
 }
 
-/// One call of whatever world.
+/// One call in either mode.
 pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
-    tx.one(
-        &format!("select {COLUMNS} from calls where workspace = ?1 and id = ?2"),
-        params![tenant, id],
-        read,
-    )
+    tx.one(formatcp!("select {COLUMNS} from calls where workspace = ?1 and id = ?2"), params![tenant, id])
 }
 
-/// One call, held against other writers until the transaction ends.
+/// One call, locked against other writers until the transaction ends.
 pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
     tx.one(
-        &format!("select {COLUMNS} from calls where workspace = ?1 and id = ?2 /*pg for update*/"),
+        formatcp!("select {COLUMNS} from calls where workspace = ?1 and id = ?2 /*pg for update*/"),
         params![tenant, id],
-        read,
     )
 }
 
 /// What was said in a call and found in it.
 pub fn content(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Content, DbError> {
-    let found = tx.one(
-        "select transcript, extracted, summary, connector_pushes, recording, turns, latency, analysis, analysed_at, full_status, full_turns \
-         from calls where workspace = ?1 and id = ?2",
-        params![tenant, id],
-        |row| {
-            Ok(Content {
-                transcript: row.opt_json(0)?,
-                extracted: row.opt_json(1)?,
-                summary: row.opt_text(2)?,
-                connector_pushes: row.opt_json(3)?,
-                recording: row.opt_id(4)?,
-                turns: row.opt_json(5)?,
-                latency: row.opt_json(6)?,
-                analysis: row.opt_text(7)?,
-                analysed_at: row.opt_time(8)?,
-                full_status: row.opt_text(9)?,
-                full_turns: row.opt_json(10)?,
-            })
-        },
-    )?;
-    Ok(found.unwrap_or_default())
+    const SQL: &str = formatcp!("select {} from calls where workspace = ?1 and id = ?2", Content::COLUMNS);
+    Ok(tx.one(SQL, params![tenant, id])?.unwrap_or_default())
 }
 
 /// Dials to each of these numbers in the last 24 hours and in the last 7 days, by the number for calls and by
@@ -410,16 +300,16 @@ pub fn dials_to(
          select to_hash, cast(coalesce(sum(case when started_at > ?2 then 1 else 0 end), 0) as bigint), count(*) from call_legs \
          where workspace = ?1 and to_hash in {hashes} and mode = 'live' and block_reason is null and started_at > ?3 group by to_hash"
     );
-    tx.all(&sql, &params, |row| Ok((row.text(0)?, (row.int(1)?, row.int(2)?))))
+    tx.all(&sql, &params)
 }
 
-/// Calls that somebody must look at now, those that wait longest first, held against other nodes until the
-/// transaction ends.
+/// Across workspaces: calls whose next step is due, those that wait longest first, locked against other nodes
+/// until the transaction ends.
 pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<CallRow>, DbError> {
-    let sql = format!(
+    let sql = formatcp!(
         "select {COLUMNS} from calls where next_step_at is not null and next_step_at <= ?1 order by next_step_at limit ?2 /*pg for update skip locked*/"
     );
-    tx.all(&sql, params![now, limit], read)
+    tx.all(sql, params![now, limit])
 }
 
 /// Says that this node still holds a call on a real line, until the next time. What was asked of the call
@@ -430,11 +320,12 @@ pub fn renew(
     id: Id<Call>,
     until: Timestamp,
 ) -> Result<Option<Renewed>, DbError> {
-    tx.one(
-        "update calls set next_step_at = ?3 where workspace = ?1 and id = ?2 and phase is null and network is null returning hang_up_at, wish",
-        params![tenant, id, until],
-        |row| Ok(Renewed { wish: read_wish(row.opt_time(0)?, row.opt_text(1)?) }),
-    )
+    const SQL: &str = formatcp!(
+        "update calls set next_step_at = ?3 where workspace = ?1 and id = ?2 and phase is null and network is null returning {}",
+        Asked::COLUMNS
+    );
+    let asked: Option<Asked> = tx.one(SQL, params![tenant, id, until])?;
+    Ok(asked.map(|Asked { wish }| Renewed { wish }))
 }
 
 /// A call that goes on.
@@ -444,13 +335,9 @@ pub struct Renewed {
     pub wish: Option<Wish>,
 }
 
-/// When the next call is due.
+/// Across workspaces: when the next call is due.
 pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx
-        .one("select min(next_step_at) from calls where next_step_at is not null", &[], |row| {
-            row.opt_time(0)
-        })?
-        .flatten())
+    Ok(tx.one("select min(next_step_at) from calls where next_step_at is not null", &[])?.flatten())
 }
 
 /// Lines in use: of the workspace, and of the whole platform. Every live call that is not over occupies one,
@@ -459,13 +346,13 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
 pub fn lines(tx: &mut Tx<'_>, tenant: Tenant) -> Result<(i64, i64), DbError> {
     let sql = "select coalesce(sum(case when id = ?1 then lines else 0 end), 0)/*pg ::bigint*/, coalesce(sum(lines), 0)/*pg ::bigint*/ \
                from workspaces where lines > 0";
-    Ok(tx.one(sql, params![tenant], |row| Ok((row.int(0)?, row.int(1)?)))?.unwrap_or_default())
+    Ok(tx.one(sql, params![tenant])?.unwrap_or_default())
 }
 
-/// Makes the placements of all workspaces wait for each other until the transaction ends, so that the last
+/// Across workspaces: makes all placements wait for each other until the transaction ends, so that the last
 /// free line is taken once.
 pub fn lock_lines(tx: &mut Tx<'_>) -> Result<(), DbError> {
-    tx.one("select 1 from health where id = 1 /*pg for update*/", &[], |_| Ok(())).map(|_| ())
+    tx.exists("select 1 from health where id = 1 /*pg for update*/", &[]).map(|_| ())
 }
 
 /// Live dials to a number, given with its keyed hash, in the last 24 hours and 7 days.
@@ -537,7 +424,7 @@ impl Query {
     }
 }
 
-/// Calls of one world, newest first. Every filter but a person's walks an index that ends in the id, one walk
+/// Calls of one mode, newest first. Every filter but a person's walks an index that ends in the id, one walk
 /// a status: the cost of a page does not grow with the table.
 pub fn list(
     tx: &mut Tx<'_>,
@@ -549,7 +436,7 @@ pub fn list(
     let (low, high) = filter.bounds();
     let mut query = Query {
         sql: String::new(),
-        params: vec![tenant.into(), mode.as_str().into(), low.into(), high.into(), limit.into()],
+        params: vec![tenant.into(), mode.into(), low.into(), high.into(), limit.into()],
     };
     let mut narrow = String::new();
     for (column, value) in [
@@ -568,7 +455,7 @@ pub fn list(
             let mut wanted = format!("{narrow} and contact = {place}");
             if sorted {
                 let words: Vec<String> =
-                    filter.statuses().into_iter().map(|status| query.add(status.as_str())).collect();
+                    filter.statuses().into_iter().map(|status| query.add(status)).collect();
                 wanted.push_str(&format!(
                     " and status in ({})",
                     if words.is_empty() { "null".into() } else { words.join(", ") }
@@ -596,7 +483,7 @@ pub fn list(
         "select {COLUMNS} from calls where id in (select id from ({}) as page order by id desc limit ?5) order by id desc",
         pages.join(" union all ")
     );
-    tx.all(&query.sql, &query.params, read)
+    tx.all(&query.sql, &query.params)
 }
 
 /// One walk over the live calls and one over each phase that is asked for.
@@ -609,7 +496,7 @@ fn walks(filter: &Filter, query: &mut Query, narrow: &str) -> Vec<String> {
         .filter(|known| filter.direction.as_deref().is_none_or(|asked| asked == *known))
         .collect();
     if !live.is_empty() {
-        let words: Vec<String> = live.into_iter().map(|status| query.add(status.as_str())).collect();
+        let words: Vec<String> = live.into_iter().map(|status| query.add(status)).collect();
         let mut wanted = format!(" and phase is null{narrow} and status in ({})", words.join(", "));
         if let [direction] = directions[..] {
             let place = query.add(direction);

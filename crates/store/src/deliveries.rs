@@ -1,16 +1,18 @@
 //! Deliveries: one event on its way to one endpoint each.
 
+use const_format::formatcp;
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
-use crate::db::{DbError, Row, Tx};
+use crate::db::row::row;
+use crate::db::{DbError, Tx};
 use crate::params;
-use crate::webhooks::{self, EndpointRow};
+use crate::webhooks::EndpointRow;
 
 /// The delivery of `event` to `endpoint`. It sorts as the event does.
 pub fn id_of(event: Id<Event>, endpoint: Id<WebhookEndpoint>) -> Id<Delivery> {
-    // The low 62 bits of an id are random; those above hold its time, version and variant. Adding keeps the
+    // The low 62 bits of an id are random; the others hold its time, version and variant. Adding keeps the
     // order of events of one millisecond.
     const RANDOM: u128 = (1 << 62) - 1;
     Id::from_bits((event.bits() & !RANDOM) | (event.bits().wrapping_add(endpoint.bits() & RANDOM) & RANDOM))
@@ -25,7 +27,7 @@ pub struct NewDelivery<'a> {
     pub event: Id<Event>,
     /// Type of the event.
     pub kind: &'a str,
-    /// The world of the event.
+    /// The mode of the event.
     pub mode: Mode,
     /// When it was made.
     pub created_at: Timestamp,
@@ -47,87 +49,75 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: NewDelivery<'_>) -> Result<(
             row.created_at,
             row.lease,
             row.lease.is_some(),
-            row.mode.as_str()
+            row.mode
         ],
     )
 }
 
-/// A delivery that wants an attempt.
-#[derive(Debug, Clone)]
-pub struct DueRow {
-    /// Workspace.
-    pub tenant: Tenant,
-    /// Where to.
-    pub endpoint: Id<WebhookEndpoint>,
-    /// Its id.
-    pub id: Id<Delivery>,
-    /// Type of the event.
-    pub kind: String,
-    /// Replays so far.
-    pub round: i64,
-    /// When this round began.
-    pub round_at: Timestamp,
-    /// Attempts of this round.
-    pub made: u32,
-    /// When the delivery was made.
-    pub created_at: Timestamp,
-    /// What is sent; `None` when it was emptied or dropped.
-    pub envelope: Option<String>,
-    /// Whether its endpoint receives anything.
-    pub active: bool,
+row! {
+    /// A delivery that wants an attempt.
+    #[derive(Debug, Clone)]
+    pub struct DueRow {
+        /// Workspace.
+        tenant: Tenant as "d.workspace",
+        /// Where to.
+        endpoint: Id<WebhookEndpoint> as "d.endpoint",
+        /// Its id.
+        id: Id<Delivery> as "d.id",
+        /// Type of the event.
+        kind: String as "d.type",
+        /// Replays so far.
+        round: i64 as "d.round",
+        /// When this round began.
+        round_at: Timestamp as "d.round_at",
+        /// Attempts of this round.
+        made: u32 as "d.made",
+        /// When the delivery was made.
+        created_at: Timestamp as "d.created_at",
+        /// What is sent; `None` when it was emptied or dropped.
+        envelope: Option<String> as "e.envelope",
+        /// Whether its endpoint receives anything.
+        active: bool = |_| { status: Option<String> as "w.status" } => status.as_deref() == Some("active"),
+    }
 }
 
-const DUE: &str = "select d.workspace, d.endpoint, d.id, d.type, d.round, d.round_at, d.made, d.created_at, e.envelope, w.status \
-     from deliveries d left join events e on e.workspace = d.workspace and e.id = d.event left join webhook_endpoints w on w.id = d.endpoint";
+const DUE: &str = formatcp!(
+    "select {} from deliveries d left join events e on e.workspace = d.workspace and e.id = d.event \
+     left join webhook_endpoints w on w.id = d.endpoint",
+    DueRow::COLUMNS
+);
 
-fn read_due(row: &Row<'_>) -> Result<DueRow, DbError> {
-    Ok(DueRow {
-        tenant: row.id(0)?,
-        endpoint: row.id(1)?,
-        id: row.id(2)?,
-        kind: row.text(3)?,
-        round: row.int(4)?,
-        round_at: row.time(5)?,
-        made: u32::try_from(row.int(6)?).unwrap_or(u32::MAX),
-        created_at: row.time(7)?,
-        envelope: row.opt_text(8)?,
-        active: row.opt_text(9)?.as_deref() == Some("active"),
-    })
-}
-
-/// Up to `limit` deliveries that are due, of all workspaces, longest due first; on PostgreSQL those that no
-/// other node looks at.
+/// Across workspaces: up to `limit` deliveries that are due, longest due first; on PostgreSQL those that no
+/// other node has locked.
 pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<DueRow>, DbError> {
     let sql =
-        format!("{DUE} where d.due_at <= ?1 order by d.due_at limit ?2 /*pg for update of d skip locked*/");
-    tx.all(&sql, params![now, limit], read_due)
+        formatcp!("{DUE} where d.due_at <= ?1 order by d.due_at limit ?2 /*pg for update of d skip locked*/");
+    tx.all(sql, params![now, limit])
 }
 
-/// Up to `limit` deliveries that wait in line for an endpoint, oldest first.
+/// Across workspaces: up to `limit` deliveries that wait in line for an endpoint, oldest first. The sender
+/// knows an endpoint by its id, and learns the workspace from the rows.
 pub fn waiting(tx: &mut Tx<'_>, endpoint: Id<WebhookEndpoint>, limit: i64) -> Result<Vec<DueRow>, DbError> {
-    let sql = format!(
+    let sql = formatcp!(
         "{DUE} where d.endpoint = ?1 and d.due_at is null and d.status = 'pending' order by d.id limit ?2 /*pg for update of d skip locked*/"
     );
-    tx.all(&sql, params![endpoint, limit], read_due)
+    tx.all(sql, params![endpoint, limit])
 }
 
-/// The next endpoint after `after` for which deliveries wait in line.
+/// Across workspaces: the next endpoint after `after` for which deliveries wait in line.
 pub fn next_endpoint_waiting(tx: &mut Tx<'_>, after: &str) -> Result<Option<Id<WebhookEndpoint>>, DbError> {
     tx.one(
         "select endpoint from deliveries where due_at is null and status = 'pending' and endpoint > ?1 order by endpoint limit 1",
-        params![after],
-        |row| row.id(0),
-    )
+        params![after])
 }
 
-/// When the next delivery is due, leases included.
+/// Across workspaces: when the next delivery is due, leases included.
 pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx
-        .one("select min(due_at) from deliveries where due_at is not null", &[], |row| row.opt_time(0))?
-        .flatten())
+    Ok(tx.one("select min(due_at) from deliveries where due_at is not null", &[])?.flatten())
 }
 
-/// Makes all leases void that end by `until`: their holder is gone. How many there were.
+/// Across workspaces: ends all leases that run until `until` at most, because their holder is gone. Returns
+/// how many there were.
 pub fn void_leases(tx: &mut Tx<'_>, now: Timestamp, until: Timestamp) -> Result<u64, DbError> {
     tx.exec(
         "update deliveries set due_at = ?1, leased = 0 where due_at > ?1 and due_at <= ?2 and leased = 1",
@@ -151,7 +141,7 @@ const ONE: &str = "where workspace = ?1 and endpoint = ?2 and id = ?3";
 /// Takes a pending delivery until `until`.
 pub fn lease(tx: &mut Tx<'_>, key: Key, until: Timestamp) -> Result<(), DbError> {
     tx.later(
-        &format!("update deliveries set due_at = ?4, leased = 1 {ONE} and status = 'pending'"),
+        formatcp!("update deliveries set due_at = ?4, leased = 1 {ONE} and status = 'pending'"),
         params![key.tenant, key.endpoint, key.id, until],
     )
 }
@@ -159,15 +149,17 @@ pub fn lease(tx: &mut Tx<'_>, key: Key, until: Timestamp) -> Result<(), DbError>
 /// Lets a pending delivery wait in line for its endpoint.
 pub fn wait_in_line(tx: &mut Tx<'_>, key: Key) -> Result<(), DbError> {
     tx.later(
-        &format!("update deliveries set due_at = null, leased = 0 {ONE} and status = 'pending'"),
+        formatcp!("update deliveries set due_at = null, leased = 0 {ONE} and status = 'pending'"),
         params![key.tenant, key.endpoint, key.id],
     )
 }
 
-/// Gives a leased delivery back, to be taken from `due` on. Nothing counts as an attempt.
+/// Ends the lease of a delivery, which may be taken again from `due` on. This does not count as an attempt.
 pub fn release(tx: &mut Tx<'_>, key: Key, round: i64, due: Timestamp) -> Result<(), DbError> {
     tx.later(
-        &format!("update deliveries set due_at = ?4, leased = 0 {ONE} and status = 'pending' and round = ?5"),
+        formatcp!(
+            "update deliveries set due_at = ?4, leased = 0 {ONE} and status = 'pending' and round = ?5"
+        ),
         params![key.tenant, key.endpoint, key.id, due, round],
     )
 }
@@ -187,36 +179,34 @@ pub enum After {
 /// the delivery was stopped meanwhile and the attempt failed too, only the attempt is noted.
 pub fn record(tx: &mut Tx<'_>, key: Key, round: i64, attempt: &str, after: After) -> Result<(), DbError> {
     const APPEND: &str = "attempts = case when attempts = '' then '' else attempts || ',' end || ?4";
-    let of_round = |tx: &mut Tx<'_>, change: &str, still: &str, moment: Option<Timestamp>| {
-        let sql = format!(
-            "update deliveries set {APPEND}, made = made + 1, leased = 0, {change} {ONE} and round = ?5{still}"
-        );
-        let mut values = params![key.tenant, key.endpoint, key.id, attempt, round].to_vec();
-        values.extend(moment.map(crate::Value::from));
-        if tx.shared() { tx.later(&sql, &values).map(|()| 1) } else { tx.exec(&sql, &values) }
+    const NOTE: &str = formatcp!("update deliveries set {APPEND}, made = made + 1, leased = 0");
+    const SUCCEEDED: &str = formatcp!(
+        "{NOTE}, status = 'succeeded', next_at = null, due_at = null, delivered_at = ?6 {ONE} and round = ?5"
+    );
+    const RETRY_AT: &str =
+        formatcp!("{NOTE}, next_at = ?6, due_at = ?6 {ONE} and round = ?5 and status = 'pending'");
+    const FAILED: &str = formatcp!(
+        "{NOTE}, status = 'failed', next_at = null, due_at = null {ONE} and round = ?5 and status = 'pending'"
+    );
+    const OTHER_ROUND: &str =
+        formatcp!("update deliveries set {APPEND} {ONE} and round <> ?5 and attempts not like '%' || ?4");
+    const OTHER_ROUND_OR_STOPPED: &str = formatcp!(
+        "update deliveries set {APPEND} {ONE} and (round <> ?5 or status <> 'pending') and attempts not like '%' || ?4"
+    );
+    let (of_round, at, otherwise) = match after {
+        After::Succeeded(at) => (SUCCEEDED, Some(at), OTHER_ROUND),
+        After::RetryAt(at) => (RETRY_AT, Some(at), OTHER_ROUND_OR_STOPPED),
+        After::Failed => (FAILED, None, OTHER_ROUND_OR_STOPPED),
     };
-    let changed = match after {
-        After::Succeeded(at) => of_round(
-            tx,
-            "status = 'succeeded', next_at = null, due_at = null, delivered_at = ?6",
-            "",
-            Some(at),
-        )?,
-        After::RetryAt(at) => of_round(tx, "next_at = ?6, due_at = ?6", " and status = 'pending'", Some(at))?,
-        After::Failed => {
-            of_round(tx, "status = 'failed', next_at = null, due_at = null", " and status = 'pending'", None)?
-        }
-    };
-    if tx.shared() || changed == 0 {
-        let other = if matches!(after, After::Succeeded(_)) {
-            "round <> ?5"
-        } else {
-            "(round <> ?5 or status <> 'pending')"
-        };
-        // On PostgreSQL the statement above is still under way: tell by the attempt itself whether it was
-        // noted.
-        let sql = format!("update deliveries set {APPEND} {ONE} and {other} and attempts not like '%' || ?4");
-        tx.later(&sql, params![key.tenant, key.endpoint, key.id, attempt, round])?;
+    let values = params![key.tenant, key.endpoint, key.id, attempt, round, at];
+    let count = if at.is_some() { 6 } else { 5 };
+    if tx.shared() {
+        // The first statement is still under way when the second is sent: that one tells by the attempt itself
+        // whether it was noted.
+        tx.later(of_round, &values[..count])?;
+        tx.later(otherwise, &values[..5])?;
+    } else if tx.exec(of_round, &values[..count])? == 0 {
+        tx.later(otherwise, &values[..5])?;
     }
     Ok(())
 }
@@ -224,11 +214,11 @@ pub fn record(tx: &mut Tx<'_>, key: Key, round: i64, attempt: &str, after: After
 /// Gives a pending delivery up without an attempt; `note` (a JSON object) stands among the attempts and says
 /// why. Whether it was pending.
 pub fn stop(tx: &mut Tx<'_>, key: Key, note: &str) -> Result<bool, DbError> {
-    let sql = format!(
+    let sql = formatcp!(
         "update deliveries set status = 'failed', next_at = null, due_at = null, leased = 0, \
          attempts = case when attempts = '' then '' else attempts || ',' end || ?4 {ONE} and status = 'pending'"
     );
-    Ok(tx.exec(&sql, params![key.tenant, key.endpoint, key.id, note])? > 0)
+    Ok(tx.exec(sql, params![key.tenant, key.endpoint, key.id, note])? > 0)
 }
 
 /// Gives up all pending deliveries among the `limit` of an endpoint below `before`, newest first. Where to go
@@ -244,7 +234,6 @@ pub fn stop_page(
     let oldest = tx.one(
         "select id from deliveries where endpoint = ?1 and id < ?2 order by id desc limit 1 offset ?3",
         params![endpoint, before, limit - 1],
-        |row| row.text(0),
     )?;
     tx.exec(
         "update deliveries set status = 'failed', next_at = null, due_at = null, leased = 0, \
@@ -255,48 +244,35 @@ pub fn stop_page(
     Ok(oldest)
 }
 
-/// A delivery as the log shows it.
-#[derive(Debug, Clone)]
-pub struct DeliveryRow {
-    /// Its id.
-    pub id: Id<Delivery>,
-    /// The event.
-    pub event: Id<Event>,
-    /// The event's type.
-    pub kind: String,
-    /// `pending`, `succeeded` or `failed`.
-    pub status: String,
-    /// JSON objects with commas between them.
-    pub attempts: String,
-    /// Replays so far.
-    pub round: i64,
-    /// When the next attempt is to be made.
-    pub next_at: Option<Timestamp>,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was delivered.
-    pub delivered_at: Option<Timestamp>,
-    /// What is sent; `None` when it was emptied.
-    pub envelope: Option<String>,
+row! {
+    /// A delivery as the log shows it.
+    #[derive(Debug, Clone)]
+    pub struct DeliveryRow {
+        /// Its id.
+        id: Id<Delivery> as "d.id",
+        /// The event.
+        event: Id<Event> as "d.event",
+        /// The event's type.
+        kind: String as "d.type",
+        /// `pending`, `succeeded` or `failed`.
+        status: String as "d.status",
+        /// JSON objects with commas between them.
+        attempts: String as "d.attempts",
+        /// Replays so far.
+        round: i64 as "d.round",
+        /// When the next attempt is to be made.
+        next_at: Option<Timestamp> as "d.next_at",
+        /// When it was made.
+        created_at: Timestamp as "d.created_at",
+        /// When it was delivered.
+        delivered_at: Option<Timestamp> as "d.delivered_at",
+        /// What is sent; `None` when it was emptied.
+        envelope: Option<String> as "e.envelope",
+    }
 }
 
-const LOG: &str = "select d.id, d.event, d.type, d.status, d.attempts, d.round, d.next_at, d.created_at, d.delivered_at, e.envelope";
+const LOG: &str = formatcp!("select {}", DeliveryRow::COLUMNS);
 const JOIN: &str = "left join events e on e.workspace = d.workspace and e.id = d.event";
-
-fn read_log(row: &Row<'_>) -> Result<DeliveryRow, DbError> {
-    Ok(DeliveryRow {
-        id: row.id(0)?,
-        event: row.id(1)?,
-        kind: row.text(2)?,
-        status: row.text(3)?,
-        attempts: row.text(4)?,
-        round: row.int(5)?,
-        next_at: row.opt_time(6)?,
-        created_at: row.time(7)?,
-        delivered_at: row.opt_time(8)?,
-        envelope: row.opt_text(9)?,
-    })
-}
 
 /// What a page of the log shows.
 #[derive(Debug, Clone, Default)]
@@ -307,9 +283,9 @@ pub struct Filter {
     pub kind: Option<String>,
 }
 
-/// A page of what one world sees of an endpoint's log below `before`, newest first, and where the next one
+/// A page of what one mode shows of an endpoint's log below `before`, newest first, and where the next one
 /// begins. At most `examined` entries are looked at, so that the cost does not grow with what the filter and
-/// the other world leave out: a page may be short although more follows.
+/// the other mode leave out: a page may be short although more follows.
 pub fn list(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -319,7 +295,7 @@ pub fn list(
     limit: i64,
     examined: i64,
 ) -> Result<(Vec<DeliveryRow>, Option<String>), DbError> {
-    // Failed deliveries and those of the test world have indexes of their own.
+    // Failed deliveries and those of test mode have indexes of their own.
     let source = match (mode, filter.status.as_deref()) {
         (Mode::Test, _) => " and i.mode = 'test'",
         (Mode::Live, Some("failed")) => " and i.status = 'failed'",
@@ -340,32 +316,28 @@ pub fn list(
         "{LOG} from (select i.id {walk} limit ?5) as walk join deliveries d on d.workspace = ?1 and d.endpoint = ?2 and d.id = walk.id \
          {JOIN} where 1 = 1{conditions} order by d.id desc limit ?4"
     );
-    let mut rows = tx.all(&sql, &values, read_log)?;
+    let mut rows: Vec<DeliveryRow> = tx.all(&sql, &values)?;
     if rows.len() as i64 > limit {
         rows.truncate(limit as usize);
         let next = rows.last().map(|row| row.id.to_string());
         return Ok((rows, next));
     }
     let sql = format!("select i.id {walk} limit 1 offset ?4");
-    let last = tx.one(&sql, params![tenant, endpoint, before, examined - 1], |row| row.text(0))?;
+    let last = tx.one(&sql, params![tenant, endpoint, before, examined - 1])?;
     Ok((rows, last))
 }
 
-/// One delivery of one world.
+/// One delivery of one mode.
 pub fn get(tx: &mut Tx<'_>, key: Key, mode: Mode) -> Result<Option<DeliveryRow>, DbError> {
-    let sql = format!(
+    let sql = formatcp!(
         "{LOG} from deliveries d {JOIN} where d.workspace = ?1 and d.endpoint = ?2 and d.id = ?3 and d.mode = ?4"
     );
-    tx.one(&sql, params![key.tenant, key.endpoint, key.id, mode.as_str()], read_log)
+    tx.one(sql, params![key.tenant, key.endpoint, key.id, mode])
 }
 
 /// Whether there is such a delivery.
 pub fn exists(tx: &mut Tx<'_>, key: Key) -> Result<bool, DbError> {
-    Ok(tx
-        .one(&format!("select 1 from deliveries {ONE}"), params![key.tenant, key.endpoint, key.id], |_| {
-            Ok(())
-        })?
-        .is_some())
+    tx.exists(formatcp!("select 1 from deliveries {ONE}"), params![key.tenant, key.endpoint, key.id])
 }
 
 /// Begins a new round: pending again, leased until `lease` or waiting in line. The new round, or `None` when
@@ -376,44 +348,45 @@ pub fn replay(
     now: Timestamp,
     lease: Option<Timestamp>,
 ) -> Result<Option<i64>, DbError> {
-    let sql = format!(
+    let sql = formatcp!(
         "update deliveries set status = 'pending', round = round + 1, round_at = ?4, made = 0, next_at = ?4, due_at = ?5, leased = ?6, delivered_at = null \
          {ONE} returning round"
     );
-    tx.one(&sql, params![key.tenant, key.endpoint, key.id, now, lease, lease.is_some()], |row| row.int(0))
+    tx.one(sql, params![key.tenant, key.endpoint, key.id, now, lease, lease.is_some()])
 }
 
 /// The endpoint of a delivery as it is now, if the delivery still wants the attempt of this round.
 pub fn endpoint_if_wanted(tx: &mut Tx<'_>, key: Key, round: i64) -> Result<Option<EndpointRow>, DbError> {
-    let sql = format!(
+    const SQL: &str = formatcp!(
         "select {} from webhook_endpoints w join deliveries d on d.endpoint = w.id \
          where d.workspace = ?1 and d.endpoint = ?2 and d.id = ?3 and d.status = 'pending' and d.round = ?4",
-        webhooks::OF_W
+        EndpointRow::SELECT
     );
-    debug_assert_eq!(webhooks::OF_W.split(',').count(), webhooks::WIDTH);
-    tx.one(&sql, params![key.tenant, key.endpoint, key.id, round], webhooks::read)
+    tx.one(SQL, params![key.tenant, key.endpoint, key.id, round])
 }
 
 /// Drops up to `limit` entries of an endpoint's log below `before`; how many.
 pub fn sweep(
     tx: &mut Tx<'_>,
+    tenant: Tenant,
     endpoint: Id<WebhookEndpoint>,
     before: &str,
     limit: i64,
 ) -> Result<u64, DbError> {
     tx.exec(
-        "delete from deliveries where endpoint = ?1 and id in (select id from deliveries where endpoint = ?1 and id < ?2 order by id limit ?3)",
-        params![endpoint, before, limit],
+        "delete from deliveries where workspace = ?1 and endpoint = ?2 and id in \
+         (select id from deliveries where endpoint = ?2 and id < ?3 order by id limit ?4)",
+        params![tenant, endpoint, before, limit],
     )
 }
 
 /// Whether an endpoint's log has an entry below `before`.
-pub fn sweepable(tx: &mut Tx<'_>, endpoint: Id<WebhookEndpoint>, before: &str) -> Result<bool, DbError> {
-    Ok(tx
-        .one(
-            "select 1 from deliveries where endpoint = ?1 and id < ?2 limit 1",
-            params![endpoint, before],
-            |_| Ok(()),
-        )?
-        .is_some())
+pub fn sweepable(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    endpoint: Id<WebhookEndpoint>,
+    before: &str,
+) -> Result<bool, DbError> {
+    let sql = "select 1 from deliveries where workspace = ?1 and endpoint = ?2 and id < ?3 limit 1";
+    tx.exists(sql, params![tenant, endpoint, before])
 }

@@ -1,5 +1,5 @@
-//! The platform do-not-call registry. Numbers that the operator adds one by one stand beside the newest
-//! finished import; an import fills a generation of its own and takes effect with one change of `dnd_state`.
+//! The platform do-not-call registry: the newest finished import, and the numbers that the operator adds one
+//! by one. An import fills a generation of its own, which takes effect with one change of `dnd_state`.
 
 use domain::phone::Phone;
 use domain::time::Timestamp;
@@ -17,7 +17,7 @@ fn digits(phone: &str) -> i64 {
     phone.strip_prefix('+').and_then(|digits| digits.parse().ok()).unwrap_or(-1)
 }
 
-/// Adds a number; `false` when it is already there.
+/// Across workspaces: adds a number; `false` when it is already there.
 pub fn add(tx: &mut Tx<'_>, phone: &str) -> Result<bool, DbError> {
     if contains(tx, phone)? {
         return Ok(false);
@@ -29,7 +29,7 @@ pub fn add(tx: &mut Tx<'_>, phone: &str) -> Result<bool, DbError> {
     Ok(added > 0)
 }
 
-/// Takes a number off; `false` when it was not there.
+/// Across workspaces: takes a number off; `false` when it was not there.
 pub fn remove(tx: &mut Tx<'_>, phone: &str) -> Result<bool, DbError> {
     let removed = tx.exec(
         "delete from dnd_registry where phone = ?1 and generation in (0, (select current from dnd_state where id = 1))",
@@ -38,12 +38,12 @@ pub fn remove(tx: &mut Tx<'_>, phone: &str) -> Result<bool, DbError> {
     Ok(removed > 0)
 }
 
-/// Whether a number is on the registry: two look-ups by key, however long it is.
+/// Across workspaces: whether a number is on the registry. Two look-ups by key, however long it is.
 pub fn contains(tx: &mut Tx<'_>, phone: &str) -> Result<bool, DbError> {
     Ok(contains_each(tx, &[phone])?.contains(&true))
 }
 
-/// Whether each of these numbers is in the registry, in their order.
+/// Across workspaces: whether each of these numbers is on the registry, in their order.
 pub fn contains_each(tx: &mut Tx<'_>, phones: &[impl AsRef<str>]) -> Result<Vec<bool>, DbError> {
     let numbers: Vec<i64> = phones.iter().map(|phone| digits(phone.as_ref())).collect();
     let mut params = Vec::new();
@@ -51,21 +51,22 @@ pub fn contains_each(tx: &mut Tx<'_>, phones: &[impl AsRef<str>]) -> Result<Vec<
     let sql = format!(
         "select phone from dnd_registry where generation in (0, (select current from dnd_state where id = 1)) and phone in {list}"
     );
-    let found = tx.all(&sql, &params, |row| row.int(0))?;
+    let found: Vec<i64> = tx.all(&sql, &params)?;
     Ok(numbers.iter().map(|number| found.contains(number)).collect())
 }
 
-/// Starts an import and gives its number; `None` while another one was active after `stale`.
+/// Across workspaces: starts an import and returns its number; `None` while another one was active after
+/// `stale`.
 pub fn start_import(tx: &mut Tx<'_>, now: Timestamp, stale: Timestamp) -> Result<Option<i64>, DbError> {
     tx.one(
         "update dnd_state set newest = newest + 1, importing = newest + 1, touched_at = ?1 \
          where id = 1 and (importing is null or touched_at < ?2) returning importing",
         params![now, stale],
-        |row| row.int(0),
     )
 }
 
-/// Adds numbers to an import; how many were new in it. `None` when it is not the import under way.
+/// Across workspaces: adds numbers to an import and returns how many were new in it; `None` when it is not
+/// the import under way.
 pub fn import(
     tx: &mut Tx<'_>,
     import: i64,
@@ -93,14 +94,14 @@ pub fn import(
     Ok(Some(added))
 }
 
-/// Makes an import the one in force. `false` when it is not the import under way.
+/// Across workspaces: puts an import in force; `false` when it is not the import under way.
 pub fn finish_import(tx: &mut Tx<'_>, import: i64) -> Result<bool, DbError> {
     let switched =
         tx.exec("update dnd_state set current = importing, importing = null, touched_at = null where id = 1 and importing = ?1", params![import])?;
     Ok(switched > 0)
 }
 
-/// Gives an import up. `false` when it is not the import under way.
+/// Across workspaces: abandons an import; `false` when it is not the import under way.
 pub fn cancel_import(tx: &mut Tx<'_>, import: i64) -> Result<bool, DbError> {
     Ok(tx.exec(
         "update dnd_state set importing = null, touched_at = null where id = 1 and importing = ?1",
@@ -108,22 +109,17 @@ pub fn cancel_import(tx: &mut Tx<'_>, import: i64) -> Result<bool, DbError> {
     )? > 0)
 }
 
-/// Drops up to `limit` numbers of imports that are neither in force nor under way; how many it dropped.
+/// Across workspaces: drops up to `limit` numbers of imports that are neither in force nor under way, and
+/// returns how many.
 pub fn sweep(tx: &mut Tx<'_>, limit: i64) -> Result<u64, DbError> {
     let (current, importing) = tx
-        .one("select current, importing from dnd_state where id = 1", &[], |row| {
-            Ok((row.int(0)?, row.opt_int(1)?))
-        })?
+        .one::<(i64, Option<i64>)>("select current, importing from dnd_state where id = 1", &[])?
         .ok_or_else(|| DbError::Internal("dnd_state is empty".into()))?;
     // Generations are few: step from one to the next by key.
     let mut generation = BY_HAND;
     loop {
         let next = tx
-            .one(
-                "select min(generation) from dnd_registry where generation > ?1",
-                params![generation],
-                |row| row.opt_int(0),
-            )?
+            .one("select min(generation) from dnd_registry where generation > ?1", params![generation])?
             .flatten();
         match next {
             None => return Ok(0),

@@ -1,26 +1,28 @@
 //! The workspace's do-not-call list, keyed by a keyed hash of the number (`Keyring::hash_phone`), so that it
 //! outlives an erasure.
 
+use const_format::formatcp;
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
-use crate::db::{DbError, Row, Tx, any_of};
+use crate::db::row::row;
+use crate::db::{DbError, Tx, any_of};
 use crate::params;
 
-/// An entry of the list.
-#[derive(Debug, Clone)]
-pub struct EntryRow {
-    /// E.164; `None` once the person is erased.
-    pub phone: Option<String>,
-    /// Why it is listed.
-    pub reason: String,
-    /// Since when.
-    pub created_at: Timestamp,
+row! {
+    /// An entry of the list.
+    #[derive(Debug, Clone)]
+    pub struct EntryRow {
+        /// E.164; `None` once the person is erased.
+        phone: Option<String>,
+        /// Why it is listed.
+        reason: String,
+        /// Since when.
+        created_at: Timestamp,
+    }
 }
 
-fn read(row: &Row<'_>) -> Result<EntryRow, DbError> {
-    Ok(EntryRow { phone: row.opt_text(0)?, reason: row.text(1)?, created_at: row.time(2)? })
-}
+const COLUMNS: &str = EntryRow::COLUMNS;
 
 /// Adds a number; `false` when it is already listed.
 pub fn add(
@@ -39,10 +41,9 @@ pub fn add(
         params![tenant],
     )?;
     // Holds the list: what `contains` says from here on stays true.
-    let last = tx.one(
+    let last = tx.one::<i64>(
         "select last_seq from do_not_call_heads where workspace = ?1 /*pg for update*/",
         params![tenant],
-        |row| row.int(0),
     )?;
     let seq = last.unwrap_or(0) + 1;
     let added = tx.exec(
@@ -64,34 +65,31 @@ pub fn contains(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbE
     Ok(!among(tx, tenant, &[hash])?.is_empty())
 }
 
-/// Those of these hashes that are on the list.
+/// The hashes that are on the list.
 pub fn among(tx: &mut Tx<'_>, tenant: Tenant, hashes: &[impl AsRef<str>]) -> Result<Vec<String>, DbError> {
     let mut params = vec![tenant.into()];
     let list = any_of(&mut params, hashes.iter().map(|hash| hash.as_ref().into()));
     tx.all(
         &format!("select phone_hash from do_not_call where workspace = ?1 and phone_hash in {list}"),
         &params,
-        |row| row.text(0),
     )
 }
 
 /// The entry of a number.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<Option<EntryRow>, DbError> {
     tx.one(
-        "select phone, reason, created_at from do_not_call where workspace = ?1 and phone_hash = ?2",
+        formatcp!("select {COLUMNS} from do_not_call where workspace = ?1 and phone_hash = ?2"),
         params![tenant, hash],
-        read,
     )
 }
 
 /// Takes a number off; `false` when it was not listed.
 pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbError> {
     let head = "select 1 from do_not_call_heads where workspace = ?1 /*pg for update*/";
-    tx.one(head, params![tenant], |_| Ok(()))?;
-    let gone = tx.one(
+    tx.exists(head, params![tenant])?;
+    let gone = tx.one::<i64>(
         "delete from do_not_call where workspace = ?1 and phone_hash = ?2 returning seq",
         params![tenant, hash],
-        |row| row.int(0),
     )?;
     let Some(seq) = gone else { return Ok(false) };
     tx.later("insert into do_not_call_gaps (workspace, seq) values (?1, ?2)", params![tenant, seq])?;
@@ -116,21 +114,18 @@ pub fn list(
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<EntryRow>, i64), DbError> {
-    let head = tx.one(
+    let head = tx.one::<(i64, i64)>(
         "select last_seq, total from do_not_call_heads where workspace = ?1",
         params![tenant],
-        |row| Ok((row.int(0)?, row.int(1)?)),
     )?;
     let Some((last, total)) = head else { return Ok((Vec::new(), 0)) };
-    let gaps = tx.all(
-        "select seq from do_not_call_gaps where workspace = ?1 order by seq desc",
-        params![tenant],
-        |row| row.int(0),
-    )?;
+    let gaps: Vec<i64> =
+        tx.all("select seq from do_not_call_gaps where workspace = ?1 order by seq desc", params![tenant])?;
     let rows = tx.all(
-        "select phone, reason, created_at from do_not_call where workspace = ?1 and seq <= ?2 order by seq desc limit ?3",
+        formatcp!(
+            "select {COLUMNS} from do_not_call where workspace = ?1 and seq <= ?2 order by seq desc limit ?3"
+        ),
         params![tenant, position(last, offset, &gaps), limit],
-        read,
     )?;
     Ok((rows, total))
 }

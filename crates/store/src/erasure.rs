@@ -1,60 +1,52 @@
 //! What is known of a person beyond the contact itself: the calls and events that name a number, whoever they
 //! were for, found by indexes and emptied.
 
+use const_format::formatcp;
 use domain::ids::{Call, Contact, Event, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
-use crate::db::{DbError, ROWS, Row, Tx, any_of};
+use crate::db::row::row;
+use crate::db::{DbError, ROWS, Tx, any_of};
 use crate::params;
 
 /// What stands where a number was.
 pub const ERASED: &str = "[erased]";
 
-/// A call that holds something about a person.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallOf {
-    /// Its id.
-    pub id: Id<Call>,
-    /// Its world.
-    pub mode: Mode,
-    /// Who it was for.
-    pub contact: Option<Id<Contact>>,
-    /// The number that was called, or that called.
-    pub number: String,
-    /// Whether it is not over yet.
-    pub live: bool,
-    /// Whether it has a transcript.
-    pub transcript: bool,
+row! {
+    /// A call that holds something about a person.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct CallOf {
+        /// Its id.
+        id: Id<Call>,
+        /// Its mode.
+        mode: Mode,
+        /// Who it was for.
+        contact: Option<Id<Contact>>,
+        /// The number that was called, or that called.
+        number: String as "case when direction = 'inbound' then from_number else to_number end",
+        /// Whether it is not over yet.
+        live: bool as "cast(case when phase is null then 1 else 0 end as bigint)",
+        /// Whether it has a transcript.
+        transcript: bool as "cast(case when transcript is null then 0 else 1 end as bigint)",
+    }
 }
 
-const FIELDS: &str = "id, mode, contact, case when direction = 'inbound' then from_number else to_number end, \
-     cast(case when phase is null then 1 else 0 end as bigint), cast(case when transcript is null then 0 else 1 end as bigint)";
+const COLUMNS: &str = CallOf::COLUMNS;
 
-fn read(row: &Row<'_>) -> Result<CallOf, DbError> {
-    Ok(CallOf {
-        id: row.id(0)?,
-        mode: Mode::parse(&row.text(1)?).ok_or_else(|| DbError::Internal("unknown mode of a call".into()))?,
-        contact: row.opt_id(2)?,
-        number: row.text(3)?,
-        live: row.int(4)? == 1,
-        transcript: row.int(5)? == 1,
-    })
-}
-
-/// Calls of a contact, both worlds; those that an erasure has emptied say [`ERASED`].
+/// Calls of a contact in both modes. Where an erasure has emptied one, the number is [`ERASED`].
 pub fn calls_of_contact(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     contact: Id<Contact>,
 ) -> Result<Vec<CallOf>, DbError> {
-    let sql = format!(
-        "select {FIELDS} from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test')"
+    let sql = formatcp!(
+        "select {COLUMNS} from calls where workspace = ?1 and contact = ?2 and mode in ('live', 'test')"
     );
-    tx.all(&sql, params![tenant, contact], read)
+    tx.all(sql, params![tenant, contact])
 }
 
-/// Calls to a number and from it, both worlds, whoever they were for.
+/// Calls to a number and from it in both modes, for any contact.
 pub fn calls_of_number(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<Vec<CallOf>, DbError> {
     let mut calls = Vec::new();
     // One index each.
@@ -63,10 +55,9 @@ pub fn calls_of_number(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<
         "to_number = ?2 and direction = 'outbound' and (mode = 'test' or block_reason is not null)",
         "from_number = ?2 and direction = 'inbound'",
     ] {
-        calls.extend(tx.all(
-            &format!("select {FIELDS} from calls where workspace = ?1 and {wanted}"),
+        calls.extend(tx.all::<CallOf>(
+            &format!("select {COLUMNS} from calls where workspace = ?1 and {wanted}"),
             params![tenant, number],
-            read,
         )?);
     }
     Ok(calls)
@@ -106,12 +97,10 @@ pub fn events_of_subject(
 ) -> Result<Vec<Id<Event>>, DbError> {
     tx.all(
         "select id from events where workspace = ?1 and contact = ?2 and id > ?3 and envelope is not null order by id limit ?4",
-        params![tenant, subject, after, limit],
-        |row| row.id(0),
-    )
+        params![tenant, subject, after, limit])
 }
 
-/// Events about somebody else in which a number stands.
+/// Events about another person that contain a number.
 pub fn events_naming(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -120,13 +109,13 @@ pub fn events_naming(
 ) -> Result<Vec<Id<Event>>, DbError> {
     let sql =
         "select id from events where workspace = ?1 and contact = ?2 and envelope like '%' || ?3 || '%'";
-    tx.all(sql, params![tenant, subject, number], |row| row.id(0))
+    tx.all(sql, params![tenant, subject, number])
 }
 
 /// Events that tell of a call which was handed to a number.
 pub fn transfers_to(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<Vec<Id<Event>>, DbError> {
     let sql = "select id from events where workspace = ?1 and type = 'call.transferred' and envelope like '%' || ?2 || '%'";
-    tx.all(sql, params![tenant, number], |row| row.id(0))
+    tx.all(sql, params![tenant, number])
 }
 
 /// Empties the payload of an event.

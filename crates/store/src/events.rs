@@ -1,31 +1,37 @@
 //! The outbox of events.
 
+use const_format::formatcp;
 use domain::ids::{Event, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
-use crate::db::{DbError, Row, Tx};
+use crate::db::row::row;
+use crate::db::{DbError, Tx};
 use crate::params;
 
-/// An event as stored.
-#[derive(Debug, Clone)]
-pub struct EventRow {
-    /// Its id, the same in every delivery.
-    pub id: Id<Event>,
-    /// Its type, such as `call.started`.
-    pub kind: String,
-    /// The world that it is shown in. A sample belongs to the world of whoever asked for it, although its
-    /// envelope says `livemode: false`.
-    pub mode: Mode,
-    /// The agent it is about.
-    pub agent: Option<String>,
-    /// The person it is about.
-    pub contact: Option<String>,
-    /// The whole envelope as it is sent; `None` once the person is erased.
-    pub envelope: Option<String>,
-    /// When it happened.
-    pub created_at: Timestamp,
+row! {
+    /// An event as stored.
+    #[derive(Debug, Clone)]
+    pub struct EventRow {
+        /// Its id, the same in every delivery.
+        id: Id<Event>,
+        /// Its type, such as `call.started`.
+        kind: String as "type",
+        /// The mode that it is shown in. A sample belongs to the mode of the key that asked for it, although its
+        /// envelope says `livemode: false`.
+        mode: Mode,
+        /// The agent it is about.
+        agent: Option<String>,
+        /// The person it is about.
+        contact: Option<String>,
+        /// The whole envelope as it is sent; `None` once the person is erased.
+        envelope: Option<String>,
+        /// When it happened.
+        created_at: Timestamp,
+    }
 }
+
+const COLUMNS: &str = EventRow::COLUMNS;
 
 /// An event to be written.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +40,7 @@ pub struct NewEventRow<'a> {
     pub id: Id<Event>,
     /// Its type.
     pub kind: &'a str,
-    /// The world that it is shown in.
+    /// The mode that it is shown in.
     pub mode: Mode,
     /// The agent it is about.
     pub agent: Option<&'a str>,
@@ -50,24 +56,9 @@ pub struct NewEventRow<'a> {
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: NewEventRow<'_>) -> Result<(), DbError> {
     tx.later(
         "insert into events (workspace, id, type, mode, agent, contact, envelope, created_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        params![tenant, row.id, row.kind, row.mode.as_str(), row.agent, row.contact, row.envelope, row.created_at],
+        params![tenant, row.id, row.kind, row.mode, row.agent, row.contact, row.envelope, row.created_at],
     )
 }
-
-fn read(row: &Row<'_>) -> Result<EventRow, DbError> {
-    Ok(EventRow {
-        id: row.id(0)?,
-        kind: row.text(1)?,
-        mode: Mode::parse(&row.text(2)?)
-            .ok_or_else(|| DbError::Internal("unknown mode of an event".into()))?,
-        agent: row.opt_text(3)?,
-        contact: row.opt_text(4)?,
-        envelope: row.opt_text(5)?,
-        created_at: row.time(6)?,
-    })
-}
-
-const COLUMNS: &str = "id, type, mode, agent, contact, envelope, created_at";
 
 /// Events of a workspace after `after`, oldest first.
 pub fn list_after(
@@ -76,13 +67,13 @@ pub fn list_after(
     after: &str,
     limit: i64,
 ) -> Result<Vec<EventRow>, DbError> {
-    let sql = format!("select {COLUMNS} from events where workspace = ?1 and id > ?2 order by id limit ?3");
-    tx.all(&sql, params![tenant, after, limit], read)
+    let sql = formatcp!("select {COLUMNS} from events where workspace = ?1 and id > ?2 order by id limit ?3");
+    tx.all(sql, params![tenant, after, limit])
 }
 
-/// Events of one world after `after` and before `before`, oldest first, and where the next page begins when
+/// Events of one mode after `after` and before `before`, oldest first, and where the next page begins when
 /// this one ended for another reason than that there are no more. At most `examined` events are looked at:
-/// live events are found past those of the test world.
+/// live events are found past those of test mode.
 pub fn page(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -93,25 +84,25 @@ pub fn page(
 ) -> Result<(Vec<EventRow>, Option<String>), DbError> {
     let values = params![tenant, after, before, limit, examined].to_vec();
     if mode == Mode::Test {
-        let sql = format!(
+        let sql = formatcp!(
             "select {COLUMNS} from events where workspace = ?1 and id > ?2 and id < ?3 and mode = 'test' order by id limit ?4"
         );
-        let rows = tx.all(&sql, &values[..4], read)?;
+        let rows: Vec<EventRow> = tx.all(sql, &values[..4])?;
         let next = rows.last().filter(|_| rows.len() as i64 >= limit).map(|row| row.id.to_string());
         return Ok((rows, next));
     }
-    let sql = format!(
+    let sql = formatcp!(
         "select {COLUMNS} from (select {COLUMNS} from events where workspace = ?1 and id > ?2 and id < ?3 order by id limit ?5) as walk \
          where mode = 'live' order by id limit ?4"
     );
-    let rows = tx.all(&sql, &values, read)?;
+    let rows: Vec<EventRow> = tx.all(sql, &values)?;
     if rows.len() as i64 >= limit {
         let next = rows.last().map(|row| row.id.to_string());
         return Ok((rows, next));
     }
     let sql =
         "select id from events where workspace = ?1 and id > ?2 and id < ?3 order by id limit 1 offset ?4";
-    let next = tx.one(sql, params![tenant, after, before, examined - 1], |row| row.text(0))?;
+    let next = tx.one(sql, params![tenant, after, before, examined - 1])?;
     Ok((rows, next))
 }
 
@@ -123,17 +114,16 @@ pub fn sweep(tx: &mut Tx<'_>, tenant: Tenant, before: &str, limit: i64) -> Resul
     )
 }
 
-/// The next workspace after `after` that has an event, with its oldest event.
+/// Across workspaces: the next workspace after `after` that has an event, with its oldest event.
 pub fn next_workspace(tx: &mut Tx<'_>, after: &str) -> Result<Option<(Tenant, Id<Event>)>, DbError> {
     tx.one(
         "select workspace, id from events where workspace > ?1 order by workspace, id limit 1",
         params![after],
-        |row| Ok((row.id(0)?, row.id(1)?)),
     )
 }
 
-/// Behind which event of a workspace, below `before`, what is yet to come to a world will stand: the newest
-/// of the test world, the newest of all for live keys.
+/// The event of a workspace, below `before`, after which new events of a mode will come: the newest of test
+/// mode, or the newest of all for live keys.
 pub fn newest(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -143,5 +133,5 @@ pub fn newest(
     let world = if mode == Mode::Test { " and mode = 'test'" } else { "" };
     let sql =
         format!("select id from events where workspace = ?1 and id < ?2{world} order by id desc limit 1");
-    tx.one(&sql, params![tenant, before], |row| row.id(0))
+    tx.one(&sql, params![tenant, before])
 }

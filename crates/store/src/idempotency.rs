@@ -14,7 +14,7 @@ pub const KEPT: i64 = 24 * HOUR;
 pub struct Slot {
     /// Workspace id, or empty for the operator.
     pub workspace: String,
-    /// Test and live keys are two worlds.
+    /// Test and live keys have idempotency keys of their own.
     pub mode: Mode,
     /// Operation id.
     pub operation: &'static str,
@@ -22,11 +22,11 @@ pub struct Slot {
     pub key: String,
     /// Hash of the request.
     pub fingerprint: String,
-    /// Who runs it: unique to this request.
+    /// Unique to the request that runs.
     pub holder: String,
 }
 
-/// What a key is worth at this moment.
+/// The state of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reserved {
     /// This request runs it.
@@ -61,7 +61,7 @@ pub fn reserve(
          where idempotency_keys.created_at <= cast(?9 as bigint) or (idempotency_keys.state = 'running' and idempotency_keys.lease_until <= cast(?8 as bigint))",
         params![
             &slot.workspace,
-            slot.mode.as_str(),
+            slot.mode,
             slot.operation,
             &slot.key,
             &slot.fingerprint,
@@ -74,11 +74,9 @@ pub fn reserve(
     if taken > 0 {
         return Ok(Reserved::Fresh);
     }
-    let found = tx.one(
+    let found: Option<(String, String, Option<i64>, Option<String>)> = tx.one(
         "select fingerprint, state, status, body from idempotency_keys where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4",
-        params![&slot.workspace, slot.mode.as_str(), slot.operation, &slot.key],
-        |row| Ok((row.text(0)?, row.text(1)?, row.opt_int(2)?, row.opt_text(3)?)),
-    )?;
+        params![&slot.workspace, slot.mode, slot.operation, &slot.key])?;
     Ok(match found {
         // Freed between the two statements: the client may come again.
         None => Reserved::InProgress,
@@ -103,7 +101,7 @@ pub fn finish(
          where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4 and holder = ?5",
         params![
             &slot.workspace,
-            slot.mode.as_str(),
+            slot.mode,
             slot.operation,
             &slot.key,
             &slot.holder,
@@ -118,24 +116,24 @@ pub fn finish(
 pub fn free(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
     tx.later(
         "delete from idempotency_keys where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4 and holder = ?5 and state in ('running', 'held')",
-        params![&slot.workspace, slot.mode.as_str(), slot.operation, &slot.key, &slot.holder],
+        params![&slot.workspace, slot.mode, slot.operation, &slot.key, &slot.holder],
     )
 }
 
-/// Holds the key for its 24 hours: the request may have had an effect that nobody can take back.
+/// Holds the key for its 24 hours: the request may have had an effect that cannot be undone.
 pub fn keep_held(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
     tx.later(
         "update idempotency_keys set state = 'held' where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4 and holder = ?5",
-        params![&slot.workspace, slot.mode.as_str(), slot.operation, &slot.key, &slot.holder],
+        params![&slot.workspace, slot.mode, slot.operation, &slot.key, &slot.holder],
     )
 }
 
-/// When the oldest key was made.
+/// Across workspaces: when the oldest key was made.
 pub fn oldest(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    Ok(tx.one("select min(created_at) from idempotency_keys", &[], |row| row.opt_time(0))?.flatten())
+    Ok(tx.one("select min(created_at) from idempotency_keys", &[])?.flatten())
 }
 
-/// Drops up to `limit` keys older than their 24 hours; how many.
+/// Across workspaces: drops up to `limit` keys older than their 24 hours, and returns how many.
 pub fn sweep(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<u64, DbError> {
     tx.exec(
         "delete from idempotency_keys where (workspace, mode, operation, key) in \

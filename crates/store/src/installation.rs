@@ -3,12 +3,12 @@
 use crate::db::{DbError, Tx};
 use crate::params;
 
-/// The fact with this name.
+/// Across workspaces: the fact with this name.
 pub fn get(tx: &mut Tx<'_>, name: &str) -> Result<Option<String>, DbError> {
-    tx.one("select value from installation where name = ?1", params![name], |row| row.text(0))
+    tx.one("select value from installation where name = ?1", params![name])
 }
 
-/// Writes a fact unless it is there; returns what holds.
+/// Across workspaces: writes a fact unless it is there, and returns the one that holds.
 pub fn get_or_insert(tx: &mut Tx<'_>, name: &str, value: &str) -> Result<String, DbError> {
     tx.exec(
         "insert into installation (name, value) values (?1, ?2) on conflict (name) do nothing",
@@ -17,17 +17,15 @@ pub fn get_or_insert(tx: &mut Tx<'_>, name: &str, value: &str) -> Result<String,
     Ok(get(tx, name)?.unwrap_or_else(|| value.to_owned()))
 }
 
-/// Writes a fact, whether or not it is there.
+/// Across workspaces: writes a fact, whether or not it is there.
 pub fn set(tx: &mut Tx<'_>, name: &str, value: &str) -> Result<(), DbError> {
     let sql = "insert into installation (name, value) values (?1, ?2) on conflict (name) do update set value = excluded.value";
     tx.exec(sql, params![name, value]).map(|_| ())
 }
 
-/// The fact with this name, held until the transaction ends.
+/// Across workspaces: the fact with this name, locked until the transaction ends.
 pub fn get_for_update(tx: &mut Tx<'_>, name: &str) -> Result<Option<String>, DbError> {
-    tx.one("select value from installation where name = ?1 /*pg for update*/", params![name], |row| {
-        row.text(0)
-    })
+    tx.one("select value from installation where name = ?1 /*pg for update*/", params![name])
 }
 
 /// A column that holds sealed secrets, in the rows of a table that have one.
@@ -59,17 +57,17 @@ impl SealedColumn {
         }
     }
 
-    /// Keys and sealed secrets of rows after this key, in order, at most `limit`.
+    /// Across workspaces: keys and sealed secrets of rows after this key, in order, at most `limit`.
     pub fn page(self, tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<(String, String)>, DbError> {
         let Self { table, key, column, .. } = self;
         let sql = format!(
             "select {key}, {column} from {table} where {key} > ?1 and {} order by {key} limit ?2",
             self.only()
         );
-        tx.all(&sql, params![after, limit], |row| Ok((row.text(0)?, row.text(1)?)))
+        tx.all(&sql, params![after, limit])
     }
 
-    /// Puts another sealed text in the place of one.
+    /// Across workspaces: replaces one sealed text.
     pub fn put(self, tx: &mut Tx<'_>, of: &str, sealed: &str) -> Result<(), DbError> {
         let Self { table, key, column, .. } = self;
         tx.later(&format!("update {table} set {column} = ?2 where {key} = ?1"), params![of, sealed])

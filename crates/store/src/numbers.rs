@@ -1,35 +1,30 @@
 //! Phone numbers that workspaces own.
 
+use const_format::formatcp;
 use domain::ids::{Agent, Id, Number};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
-use crate::db::{DbError, Row, Tx};
+use crate::db::row::row;
+use crate::db::{DbError, Tx};
 use crate::params;
 
-/// A number as stored.
-#[derive(Debug, Clone)]
-pub struct NumberRow {
-    /// Its id.
-    pub id: Id<Number>,
-    /// E.164.
-    pub number: String,
-    /// `active` or `released`.
-    pub status: String,
-    /// The agent that answers it.
-    pub inbound_agent: Option<Id<Agent>>,
+row! {
+    /// A number as stored.
+    #[derive(Debug, Clone)]
+    pub struct NumberRow {
+        /// Its id.
+        id: Id<Number>,
+        /// E.164.
+        number: String,
+        /// `active` or `released`.
+        status: String,
+        /// The agent that answers it.
+        inbound_agent: Option<Id<Agent>>,
+    }
 }
 
-const COLUMNS: &str = "id, number, status, inbound_agent";
-
-fn read(row: &Row<'_>) -> Result<NumberRow, DbError> {
-    Ok(NumberRow {
-        id: row.id(0)?,
-        number: row.text(1)?,
-        status: row.text(2)?,
-        inbound_agent: row.opt_id(3)?,
-    })
-}
+const COLUMNS: &str = NumberRow::COLUMNS;
 
 /// Gives a number to a workspace; `false` when another one (or this one) already owns it.
 pub fn insert(
@@ -50,25 +45,22 @@ pub fn insert(
 /// The active numbers of a workspace, the first one first.
 pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<NumberRow>, DbError> {
     tx.all(
-        &format!("select {COLUMNS} from numbers where workspace = ?1 and status = 'active' order by id"),
+        formatcp!("select {COLUMNS} from numbers where workspace = ?1 and status = 'active' order by id"),
         params![tenant],
-        read,
     )
 }
 
-/// The workspace that owns an active number, for a call that comes in. The one question that is asked before
-/// the tenant is known.
+/// Across workspaces: the workspace that owns an active number. An incoming call names nothing else.
 pub fn owner(tx: &mut Tx<'_>, number: &str) -> Result<Option<(Tenant, NumberRow)>, DbError> {
-    let sql = format!("select {COLUMNS}, workspace from numbers where number = ?1 and status = 'active'");
-    tx.one(&sql, params![number], |row| Ok((row.id(4)?, read(row)?)))
+    let sql = formatcp!("select workspace, {COLUMNS} from numbers where number = ?1 and status = 'active'");
+    tx.one(sql, params![number])
 }
 
 /// One active number.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>) -> Result<Option<NumberRow>, DbError> {
     tx.one(
-        &format!("select {COLUMNS} from numbers where workspace = ?1 and id = ?2 and status = 'active'"),
+        formatcp!("select {COLUMNS} from numbers where workspace = ?1 and id = ?2 and status = 'active'"),
         params![tenant, id],
-        read,
     )
 }
 
@@ -80,22 +72,18 @@ pub fn set_inbound_agent(
     agent: Option<Id<Agent>>,
 ) -> Result<Option<NumberRow>, DbError> {
     tx.one(
-        &format!("update numbers set inbound_agent = ?3 where workspace = ?1 and id = ?2 and status = 'active' returning {COLUMNS}"),
-        params![tenant, id, agent],
-        read,
-    )
+        formatcp!("update numbers set inbound_agent = ?3 where workspace = ?1 and id = ?2 and status = 'active' returning {COLUMNS}"),
+        params![tenant, id, agent])
 }
 
 /// Numbers that an agent answers.
 pub fn answered_by(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>) -> Result<Vec<NumberRow>, DbError> {
     tx.all(
-        &format!("select {COLUMNS} from numbers where workspace = ?1 and status = 'active' and inbound_agent = ?2 order by id"),
-        params![tenant, agent],
-        read,
-    )
+        formatcp!("select {COLUMNS} from numbers where workspace = ?1 and status = 'active' and inbound_agent = ?2 order by id"),
+        params![tenant, agent])
 }
 
-/// Takes a number away from a workspace; `None` when it has none such.
+/// Takes a number away from a workspace; `None` when the workspace does not have it.
 pub fn release(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -103,11 +91,10 @@ pub fn release(
     now: Timestamp,
 ) -> Result<Option<NumberRow>, DbError> {
     tx.one(
-        &format!(
+        formatcp!(
             "update numbers set status = 'released', inbound_agent = null, released_at = ?3 \
              where workspace = ?1 and id = ?2 and status = 'active' returning {COLUMNS}"
         ),
         params![tenant, id, now],
-        read,
     )
 }

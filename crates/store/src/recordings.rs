@@ -1,79 +1,64 @@
 //! Recordings of calls: which there are, and whether they are kept as objects yet.
 
+use const_format::formatcp;
 use domain::ids::{Call, Id, Recording};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
-use crate::db::{DbError, ROWS, Row, Tx, any_of};
+use crate::db::row::row;
+use crate::db::{DbError, ROWS, Tx, any_of};
 use crate::params;
 
-/// A recording as stored. One without `kept_at` is still a file of the node that held the call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecordingRow {
-    /// Its id.
-    pub id: Id<Recording>,
-    /// The workspace.
-    pub workspace: Tenant,
-    /// The call.
-    pub call: Id<Call>,
-    /// Content type of the object.
-    pub content_type: String,
-    /// Size of the object.
-    pub bytes: Option<i64>,
-    /// Length, milliseconds.
-    pub duration_ms: i64,
-    /// When the call ended.
-    pub created_at: Timestamp,
-    /// When it became an object.
-    pub kept_at: Option<Timestamp>,
+row! {
+    /// A recording as stored. One without `kept_at` is still a file of the node that held the call.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct RecordingRow in "recordings" {
+        /// Its id.
+        id: Id<Recording>,
+        /// The workspace.
+        workspace: Tenant,
+        /// The call.
+        call: Id<Call>,
+        /// Content type of the object.
+        content_type: String,
+        /// Size of the object.
+        bytes: Option<i64>,
+        /// Length, milliseconds.
+        duration_ms: i64,
+        /// When the call ended.
+        created_at: Timestamp,
+        /// When it became an object.
+        kept_at: Option<Timestamp>,
+    }
 }
 
-const COLUMNS: &str = "id, workspace, call, content_type, bytes, duration_ms, created_at, kept_at";
-
-fn read(row: &Row<'_>) -> Result<RecordingRow, DbError> {
-    Ok(RecordingRow {
-        id: row.id(0)?,
-        workspace: row.id(1)?,
-        call: row.id(2)?,
-        content_type: row.text(3)?,
-        bytes: row.opt_int(4)?,
-        duration_ms: row.int(5)?,
-        created_at: row.time(6)?,
-        kept_at: row.opt_time(7)?,
-    })
-}
+const COLUMNS: &str = RecordingRow::COLUMNS;
 
 /// Adds a recording; a call has one at most. Whether it was added.
 pub fn insert(tx: &mut Tx<'_>, row: &RecordingRow) -> Result<bool, DbError> {
-    let added = tx.exec(
-        "insert into recordings (id, workspace, call, content_type, bytes, duration_ms, created_at, kept_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
-         on conflict (workspace, call) do nothing",
-        params![row.id, row.workspace, row.call, &row.content_type, row.bytes, row.duration_ms, row.created_at, row.kept_at],
-    )?;
-    Ok(added > 0)
+    const SQL: &str = formatcp!("{} on conflict (workspace, call) do nothing", RecordingRow::INSERT);
+    Ok(tx.exec(SQL, &row.values())? > 0)
 }
 
 /// One recording.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Recording>) -> Result<Option<RecordingRow>, DbError> {
     tx.one(
-        &format!("select {COLUMNS} from recordings where workspace = ?1 and id = ?2"),
+        formatcp!("select {COLUMNS} from recordings where workspace = ?1 and id = ?2"),
         params![tenant, id],
-        read,
     )
 }
 
-/// The recording that a signed link names: the link carries no key and so no workspace, its signature is the
+/// Across workspaces: the recording that a signed link names. The link carries no key, so its signature is the
 /// proof.
 pub fn find(tx: &mut Tx<'_>, id: Id<Recording>) -> Result<Option<RecordingRow>, DbError> {
-    tx.one(&format!("select {COLUMNS} from recordings where id = ?1"), params![id], read)
+    tx.one(formatcp!("select {COLUMNS} from recordings where id = ?1"), params![id])
 }
 
 /// The recording of a call.
 pub fn of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Option<RecordingRow>, DbError> {
     tx.one(
-        &format!("select {COLUMNS} from recordings where workspace = ?1 and call = ?2"),
+        formatcp!("select {COLUMNS} from recordings where workspace = ?1 and call = ?2"),
         params![tenant, call],
-        read,
     )
 }
 
@@ -98,7 +83,7 @@ pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Recording>) -> Result<(), 
     tx.later("delete from recordings where workspace = ?1 and id = ?2", params![tenant, id])
 }
 
-/// Recordings of these calls, held against other writers until the transaction ends.
+/// Recordings of these calls, locked against other writers until the transaction ends.
 pub fn of_calls(tx: &mut Tx<'_>, tenant: Tenant, calls: &[Id<Call>]) -> Result<Vec<RecordingRow>, DbError> {
     let mut found = Vec::new();
     for some in calls.chunks(ROWS) {
@@ -107,16 +92,16 @@ pub fn of_calls(tx: &mut Tx<'_>, tenant: Tenant, calls: &[Id<Call>]) -> Result<V
         let sql = format!(
             "select {COLUMNS} from recordings where workspace = ?1 and call in {ids} order by id /*pg for update*/"
         );
-        found.extend(tx.all(&sql, &values, read)?);
+        found.extend(tx.all::<RecordingRow>(&sql, &values)?);
     }
     Ok(found)
 }
 
-/// Recordings of all workspaces that were kept before a moment, the oldest first, held against other nodes
+/// Across workspaces: recordings that were kept before a moment, the oldest first, locked against other nodes
 /// until the transaction ends.
 pub fn kept_before(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<Vec<RecordingRow>, DbError> {
-    let sql = format!(
+    let sql = formatcp!(
         "select {COLUMNS} from recordings where kept_at is not null and kept_at < ?1 order by kept_at limit ?2 /*pg for update skip locked*/"
     );
-    tx.all(&sql, params![before, limit], read)
+    tx.all(sql, params![before, limit])
 }

@@ -1,143 +1,94 @@
 //! Calls at a set time: the waiting ones are found by the moment of their next try.
 
+use const_format::formatcp;
 use domain::ids::{Agent, ApiKey, Call, Id};
 use domain::scheduled_call::{Reason, ScheduledCall, Status};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 use serde_json::Value as Json;
 
-use crate::db::{DbError, Row, Tx, any_of};
+use crate::db::row::{row, update};
+use crate::db::{DbError, Tx, any_of};
 use crate::params;
 
 /// The id of a scheduled call.
 pub type ScheduledCallId = Id<domain::ids::ScheduledCall>;
 
-/// A scheduled call as stored.
-#[derive(Debug, Clone)]
-pub struct ScheduledCallRow {
-    /// Its id.
-    pub id: ScheduledCallId,
-    /// The workspace.
-    pub workspace: Tenant,
-    /// The world it belongs to.
-    pub mode: Mode,
-    /// The key that scheduled it; `None` for those of a store that did not note it yet.
-    pub api_key: Option<Id<ApiKey>>,
-    /// Who will talk.
-    pub agent: Id<Agent>,
-    /// Whom to call, E.164; `[erased]` after an erasure.
-    pub to_number: String,
-    /// Own number as the client asked.
-    pub from_number: Option<String>,
-    /// The client's own id of the person.
-    pub external_ref: Option<String>,
-    /// Values of the conversation, an object.
-    pub variables: Json,
-    /// The client's notes, an object.
-    pub metadata: Json,
-    /// What the rules know of it.
-    pub state: ScheduledCall,
-    /// The call of the dial under way or of the one that was placed.
-    pub call: Option<Id<Call>>,
-    /// Grows with every save.
-    pub version: i64,
-    /// When it was made.
-    pub created_at: Timestamp,
-}
-
-const COLUMNS: &str = "id, workspace, mode, agent, to_number, from_number, external_ref, variables, metadata, status, scheduled_at, next_attempt_at, \
-     attempts, reason, call, erased, version, created_at, api_key";
-
-fn unknown(what: &str, word: &str) -> DbError {
-    DbError::Internal(format!("unknown {what} of a scheduled call: {word}"))
-}
-
-fn read(row: &Row<'_>) -> Result<ScheduledCallRow, DbError> {
-    let (mode, status) = (row.text(2)?, row.text(9)?);
-    let status = Status::parse(&status).ok_or_else(|| unknown("status", &status))?;
-    let reason = row
-        .opt_text(13)?
-        .map(|word| Reason::parse(&word).ok_or_else(|| unknown("reason", &word)))
-        .transpose()?;
-    let call = row.opt_id(14)?;
-    Ok(ScheduledCallRow {
-        id: row.id(0)?,
-        workspace: row.id(1)?,
-        mode: Mode::parse(&mode).ok_or_else(|| unknown("mode", &mode))?,
-        agent: row.id(3)?,
-        to_number: row.text(4)?,
-        from_number: row.opt_text(5)?,
-        external_ref: row.opt_text(6)?,
-        variables: row.json(7)?,
-        metadata: row.json(8)?,
-        state: ScheduledCall {
+row! {
+    /// A scheduled call as stored.
+    #[derive(Debug, Clone)]
+    pub struct ScheduledCallRow in "scheduled_calls" {
+        /// Its id.
+        id: ScheduledCallId,
+        /// The workspace.
+        workspace: Tenant,
+        /// The mode it belongs to.
+        mode: Mode,
+        /// The key that scheduled it; `None` when it was scheduled before keys were stored with it.
+        api_key: Option<Id<ApiKey>>,
+        /// Who will talk.
+        agent: Id<Agent>,
+        /// Whom to call, E.164; `[erased]` after an erasure.
+        to_number: String,
+        /// Own number as the client asked.
+        from_number: Option<String>,
+        /// The client's own id of the person.
+        external_ref: Option<String>,
+        /// Values of the conversation, an object.
+        variables: Json,
+        /// The client's notes, an object.
+        metadata: Json,
+        /// What the rules know of it.
+        state: ScheduledCall = |state| {
+            status: Status = state.status,
+            scheduled_at: Timestamp = state.scheduled_at,
+            next_attempt_at: Option<Timestamp> = state.next_attempt_at,
+            attempts: u8 = i64::from(state.attempts),
+            reason: Option<Reason> = state.reason,
+            erased: bool = state.erased,
+        } => ScheduledCall {
             status,
             dialling: status == Status::Scheduled && call.is_some(),
-            scheduled_at: row.time(10)?,
-            next_attempt_at: row.opt_time(11)?,
-            attempts: u8::try_from(row.int(12)?).unwrap_or(u8::MAX),
+            scheduled_at,
+            next_attempt_at,
+            attempts,
             reason,
-            erased: row.flag(15)?,
+            erased,
         },
-        call,
-        version: row.int(16)?,
-        created_at: row.time(17)?,
-        api_key: row.opt_id(18)?,
-    })
+        /// The call of the dial under way or of the one that was placed.
+        call: Option<Id<Call>>,
+        /// Grows with every save.
+        version: i64,
+        /// When it was made.
+        created_at: Timestamp,
+    }
 }
+
+const COLUMNS: &str = ScheduledCallRow::COLUMNS;
 
 /// Adds a scheduled call.
 pub fn insert(tx: &mut Tx<'_>, row: &ScheduledCallRow) -> Result<(), DbError> {
-    tx.later(
-        "insert into scheduled_calls (id, workspace, mode, agent, to_number, from_number, external_ref, variables, metadata, status, scheduled_at, \
-         next_attempt_at, attempts, reason, call, erased, version, created_at, api_key) \
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
-        params![
-            row.id,
-            row.workspace,
-            row.mode.as_str(),
-            row.agent,
-            &row.to_number,
-            row.from_number.as_deref(),
-            row.external_ref.as_deref(),
-            &row.variables,
-            &row.metadata,
-            row.state.status.as_str(),
-            row.state.scheduled_at,
-            row.state.next_attempt_at,
-            i64::from(row.state.attempts),
-            row.state.reason.map(Reason::as_str),
-            row.call,
-            row.state.erased,
-            row.version,
-            row.created_at,
-            row.api_key
-        ],
-    )
+    tx.later(ScheduledCallRow::INSERT, &row.values())
 }
 
-/// Writes state and call, if nobody else has since the row was read. Whether it did.
+/// Writes state and call, unless they were changed since the row was read. Returns whether they were written.
 pub fn save(tx: &mut Tx<'_>, row: &ScheduledCallRow) -> Result<bool, DbError> {
     let state = &row.state;
-    let saved = tx.exec(
-        "update scheduled_calls set status = ?4, next_attempt_at = ?5, attempts = ?6, reason = ?7, call = ?8, erased = ?9, version = version + 1 \
-         where workspace = ?1 and id = ?2 and version = ?3",
-        params![
-            row.workspace,
-            row.id,
-            row.version,
-            state.status.as_str(),
-            state.next_attempt_at,
-            i64::from(state.attempts),
-            state.reason.map(Reason::as_str),
-            row.call,
-            state.erased
-        ],
-    )?;
-    Ok(saved > 0)
+    let (sql, values) = update!(
+        "scheduled_calls" set {
+            status: state.status,
+            next_attempt_at: state.next_attempt_at,
+            attempts: i64::from(state.attempts),
+            reason: state.reason,
+            call: row.call,
+            erased: state.erased,
+        } and "version = version + 1"
+        where "workspace = ?1 and id = ?2 and version = ?3", row.workspace, row.id, row.version
+    );
+    Ok(tx.exec(sql, &values)? > 0)
 }
 
-/// One scheduled call of one world.
+/// One scheduled call of one mode.
 pub fn get(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -145,41 +96,39 @@ pub fn get(
     id: ScheduledCallId,
 ) -> Result<Option<ScheduledCallRow>, DbError> {
     tx.one(
-        &format!("select {COLUMNS} from scheduled_calls where workspace = ?1 and mode = ?2 and id = ?3"),
-        params![tenant, mode.as_str(), id],
-        read,
+        formatcp!("select {COLUMNS} from scheduled_calls where workspace = ?1 and mode = ?2 and id = ?3"),
+        params![tenant, mode, id],
     )
 }
 
-/// One scheduled call, held against other writers until the transaction ends.
+/// One scheduled call, locked against other writers until the transaction ends.
 pub fn get_for_update(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     id: ScheduledCallId,
 ) -> Result<Option<ScheduledCallRow>, DbError> {
     tx.one(
-        &format!("select {COLUMNS} from scheduled_calls where workspace = ?1 and id = ?2 /*pg for update*/"),
+        formatcp!("select {COLUMNS} from scheduled_calls where workspace = ?1 and id = ?2 /*pg for update*/"),
         params![tenant, id],
-        read,
     )
 }
 
-/// One scheduled call that is due, held until the transaction ends; `None` when it is not due any more or
-/// another node holds it.
+/// One scheduled call that is due, locked until the transaction ends; `None` when it is not due any more or
+/// another node has locked it.
 pub fn take_due(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     id: ScheduledCallId,
     now: Timestamp,
 ) -> Result<Option<ScheduledCallRow>, DbError> {
-    let sql = format!(
+    let sql = formatcp!(
         "select {COLUMNS} from scheduled_calls where workspace = ?1 and id = ?2 and next_attempt_at is not null and next_attempt_at <= ?3 \
          /*pg for update skip locked*/"
     );
-    tx.one(&sql, params![tenant, id, now], read)
+    tx.one(sql, params![tenant, id, now])
 }
 
-/// A page of one world, newest first. The rows before the page are skipped in the index alone.
+/// A page of one mode, newest first. The rows before the page are skipped in the index alone.
 pub fn list(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -188,23 +137,20 @@ pub fn list(
     limit: i64,
     offset: i64,
 ) -> Result<Vec<ScheduledCallRow>, DbError> {
-    let rows = |filter: &str| {
-        format!(
-            "select {COLUMNS} from scheduled_calls where id in (select id from (select id from scheduled_calls where workspace = ?1 and mode = ?2{filter} \
-             order by id desc limit ?3 offset ?4) as page) order by id desc"
-        )
-    };
+    const OPENING: &str = formatcp!(
+        "select {COLUMNS} from scheduled_calls where id in (select id from (select id from scheduled_calls where workspace = ?1 and mode = ?2"
+    );
+    const END: &str = "order by id desc limit ?3 offset ?4) as page) order by id desc";
     match status {
-        Some(status) => tx.all(
-            &rows(" and status = ?5"),
-            params![tenant, mode.as_str(), limit, offset, status.as_str()],
-            read,
-        ),
-        None => tx.all(&rows(""), params![tenant, mode.as_str(), limit, offset], read),
+        Some(status) => {
+            tx.all(formatcp!("{OPENING} and status = ?5 {END}"), params![tenant, mode, limit, offset, status])
+        }
+        None => tx.all(formatcp!("{OPENING} {END}"), params![tenant, mode, limit, offset]),
     }
 }
 
-/// Up to `limit` scheduled calls that are due, longest waiting first, none of the workspaces in `without`.
+/// Across workspaces: up to `limit` scheduled calls that are due, longest waiting first, without those of the
+/// workspaces in `without`.
 pub fn due(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -218,21 +164,17 @@ pub fn due(
         sql.push_str(&format!(" and workspace not in {list}"));
     }
     sql.push_str(" order by next_attempt_at, workspace, id limit ?2");
-    tx.all(&sql, &values, |row| Ok((row.id(0)?, row.id(1)?)))
+    tx.all(&sql, &values)
 }
 
-/// When the next one is due.
+/// Across workspaces: when the next one is due.
 pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     Ok(tx
-        .one(
-            "select min(next_attempt_at) from scheduled_calls where next_attempt_at is not null",
-            &[],
-            |row| row.opt_time(0),
-        )?
+        .one("select min(next_attempt_at) from scheduled_calls where next_attempt_at is not null", &[])?
         .flatten())
 }
 
-/// Up to `limit` calls of a key that wait, oldest first, held until the transaction ends; those being dialled
+/// Up to `limit` calls of a key that wait, oldest first, locked until the transaction ends; those being dialled
 /// are left out.
 pub fn of_key(
     tx: &mut Tx<'_>,
@@ -240,13 +182,13 @@ pub fn of_key(
     key: Id<ApiKey>,
     limit: i64,
 ) -> Result<Vec<ScheduledCallRow>, DbError> {
-    let sql = format!(
+    let sql = formatcp!(
         "select {COLUMNS} from scheduled_calls where workspace = ?1 and api_key = ?2 and status = 'scheduled' and call is null order by id limit ?3 /*pg for update*/"
     );
-    tx.all(&sql, params![tenant, key, limit], read)
+    tx.all(sql, params![tenant, key, limit])
 }
 
-/// Everything scheduled for a person in the workspace, by number or by reference, both worlds, held until the
+/// Everything scheduled for a person in the workspace, by number or by reference, in both modes, locked until the
 /// transaction ends.
 pub fn of_person(
     tx: &mut Tx<'_>,
@@ -254,11 +196,11 @@ pub fn of_person(
     to_number: Option<&str>,
     external_ref: Option<&str>,
 ) -> Result<Vec<ScheduledCallRow>, DbError> {
-    let sql = format!(
+    let sql = formatcp!(
         "select {COLUMNS} from scheduled_calls where id in (select id from scheduled_calls where workspace = ?1 and to_number = ?2 \
          union select id from scheduled_calls where workspace = ?1 and external_ref = ?3) order by id /*pg for update*/"
     );
-    tx.all(&sql, params![tenant, to_number, external_ref], read)
+    tx.all(sql, params![tenant, to_number, external_ref])
 }
 
 /// Takes the personal data out of a scheduled call; its state stays.
@@ -270,13 +212,15 @@ pub fn redact(tx: &mut Tx<'_>, tenant: Tenant, id: ScheduledCallId) -> Result<()
     )
 }
 
-/// A decision about a scheduled call.
-#[derive(Debug, Clone)]
-pub struct DecisionRow {
-    /// When.
-    pub at: Timestamp,
-    /// What was seen and decided.
-    pub body: Json,
+row! {
+    /// A decision about a scheduled call.
+    #[derive(Debug, Clone)]
+    pub struct DecisionRow {
+        /// When.
+        at: Timestamp,
+        /// What was seen and decided.
+        body: Json,
+    }
 }
 
 /// Adds a decision to the timeline; the caller holds the scheduled call.
@@ -296,7 +240,9 @@ pub fn record(
 
 /// The timeline, first decision first.
 pub fn decisions(tx: &mut Tx<'_>, tenant: Tenant, id: ScheduledCallId) -> Result<Vec<DecisionRow>, DbError> {
-    tx.all("select at, body from scheduled_call_decisions where workspace = ?1 and scheduled_call = ?2 order by seq", params![tenant, id], |row| {
-        Ok(DecisionRow { at: row.time(0)?, body: row.json(1)? })
-    })
+    const SQL: &str = formatcp!(
+        "select {} from scheduled_call_decisions where workspace = ?1 and scheduled_call = ?2 order by seq",
+        DecisionRow::COLUMNS
+    );
+    tx.all(SQL, params![tenant, id])
 }

@@ -6,7 +6,7 @@ use domain::time::Timestamp;
 use crate::db::{DbError, Tx};
 use crate::params;
 
-/// Releases a number and gives the moment of its first release; `None` when the workspace has `most` numbers
+/// Releases a number and returns when it was first released; `None` when the workspace has `most` numbers
 /// without it. The caller holds the workspace.
 pub fn add(
     tx: &mut Tx<'_>,
@@ -15,17 +15,14 @@ pub fn add(
     most: i64,
     now: Timestamp,
 ) -> Result<Option<Timestamp>, DbError> {
-    if let Some(known) = tx.one(
+    if let Some(known) = tx.one::<Timestamp>(
         "select created_at from transfer_numbers where workspace = ?1 and number = ?2",
         params![tenant, number],
-        |row| row.time(0),
     )? {
         return Ok(Some(known));
     }
     let count =
-        tx.one("select count(*) from transfer_numbers where workspace = ?1", params![tenant], |row| {
-            row.int(0)
-        })?;
+        tx.one::<i64>("select count(*) from transfer_numbers where workspace = ?1", params![tenant])?;
     if count.unwrap_or(0) >= most {
         return Ok(None);
     }
@@ -45,17 +42,12 @@ pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<bool, DbE
 
 /// Whether a number is released.
 pub fn contains(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<bool, DbError> {
-    Ok(tx
-        .one(
-            "select 1 from transfer_numbers where workspace = ?1 and number = ?2",
-            params![tenant, number],
-            |_| Ok(()),
-        )?
-        .is_some())
+    let sql = "select 1 from transfer_numbers where workspace = ?1 and number = ?2";
+    tx.exists(sql, params![tenant, number])
 }
 
 /// Every released number with its moment, in the order of their digits.
 pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<(String, Timestamp)>, DbError> {
     let sql = "select number, created_at from transfer_numbers where workspace = ?1 order by number";
-    tx.all(sql, params![tenant], |row| Ok((row.text(0)?, row.time(1)?)))
+    tx.all(sql, params![tenant])
 }

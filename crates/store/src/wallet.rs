@@ -1,65 +1,61 @@
 //! The prepaid wallet: an append-only ledger, a balance that is moved by one conditional statement, and holds
 //! for calls in flight.
 
+use const_format::formatcp;
 use domain::ids::{Id, WalletTransaction};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
-use crate::db::{DbError, Row, Tx};
+use crate::db::row::row;
+use crate::db::{DbError, Tx};
 use crate::params;
 
-/// A line of the ledger.
-#[derive(Debug, Clone)]
-pub struct EntryRow {
-    /// Its id.
-    pub id: Id<WalletTransaction>,
-    /// What it is for.
-    pub kind: String,
-    /// Minor units; negative deducts.
-    pub amount: i64,
-    /// Sum of the ledger up to and with this line.
-    pub balance_after: i64,
-    /// Call id, chat id or payment id.
-    pub reference: String,
-    /// When it was written.
-    pub created_at: Timestamp,
+row! {
+    /// A line of the ledger.
+    #[derive(Debug, Clone)]
+    pub struct EntryRow in "wallet_entries" {
+        /// Its id.
+        id: Id<WalletTransaction>,
+        /// What it is for.
+        kind: String,
+        /// Minor units; negative deducts.
+        amount: i64,
+        /// Sum of the ledger up to and with this line.
+        balance_after: i64,
+        /// Call id, chat id or payment id.
+        reference: String,
+        /// When it was written.
+        created_at: Timestamp,
+    }
+    insert with { workspace: Tenant, seq: i64 }
 }
 
-/// State of a wallet after a movement, as `wallet.low` needs it.
-#[derive(Debug, Clone)]
-pub struct WalletState {
-    /// Sum of the ledger.
-    pub balance: i64,
-    /// What calls in flight hold of it.
-    pub reserved: i64,
-    /// ISO 4217 code.
-    pub currency: String,
-    /// Price of a started minute.
-    pub cost_per_minute: i64,
-    /// Threshold set by the operator.
-    pub low_balance: Option<i64>,
-    /// Last level told: 0 none, 1 low, 2 exhausted.
-    pub low_level: i64,
-    seq: i64,
+row! {
+    /// State of a wallet after a movement, as `wallet.low` needs it.
+    #[derive(Debug, Clone)]
+    pub struct WalletState {
+        /// Sum of the ledger.
+        balance: i64,
+        /// What calls in flight hold of it.
+        reserved: i64,
+        /// ISO 4217 code.
+        currency: String,
+        /// Price of a started minute.
+        cost_per_minute: i64,
+        /// Threshold set by the operator.
+        low_balance: Option<i64>,
+        /// Last level told: 0 none, 1 low, 2 exhausted.
+        low_level: i64,
+        /// Lines of the ledger.
+        ledger_seq: i64,
+    }
 }
 
-const STATE: &str = "balance, reserved, currency, cost_per_minute, low_balance, low_level, ledger_seq";
-
-fn read_state(row: &Row<'_>) -> Result<WalletState, DbError> {
-    Ok(WalletState {
-        balance: row.int(0)?,
-        reserved: row.int(1)?,
-        currency: row.text(2)?,
-        cost_per_minute: row.int(3)?,
-        low_balance: row.opt_int(4)?,
-        low_level: row.int(5)?,
-        seq: row.int(6)?,
-    })
-}
+const STATE: &str = WalletState::COLUMNS;
 
 /// The wallet as it is.
 pub fn state(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<WalletState>, DbError> {
-    tx.one(&format!("select {STATE} from workspaces where id = ?1"), params![tenant], read_state)
+    tx.one(formatcp!("select {STATE} from workspaces where id = ?1"), params![tenant])
 }
 
 /// How far a movement may take the balance down.
@@ -82,11 +78,11 @@ pub fn post(
     floor: Floor,
     now: Timestamp,
 ) -> Result<Option<(EntryRow, WalletState)>, DbError> {
-    let sql = format!(
+    let sql = formatcp!(
         "update workspaces set balance = balance + cast(?2 as bigint), ledger_seq = ledger_seq + 1 \
          where id = ?1 and (cast(?2 as bigint) >= 0 or cast(?3 as bigint) = 1 or balance - reserved + cast(?2 as bigint) >= 0) returning {STATE}"
     );
-    let Some(state) = tx.one(&sql, params![tenant, amount, i64::from(floor == Floor::None)], read_state)?
+    let Some(state) = tx.one::<WalletState>(sql, params![tenant, amount, i64::from(floor == Floor::None)])?
     else {
         return Ok(None);
     };
@@ -98,15 +94,12 @@ pub fn post(
         reference: reference.into(),
         created_at: now,
     };
-    tx.later(
-        "insert into wallet_entries (id, workspace, seq, kind, amount, balance_after, reference, created_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        params![id, tenant, state.seq, kind, amount, state.balance, reference, now],
-    )?;
+    tx.later(EntryRow::INSERT, &entry.values(tenant, state.ledger_seq))?;
     Ok(Some((entry, state)))
 }
 
 /// Takes `lines` for calls and holds `amount` for them, if the balance covers it beside all other holds.
-/// Whether it did. Each call and each second leg on a line holds its price for every minute that is covered;
+/// Returns whether it does. Each call and each second leg on a line holds its price for every minute that is covered;
 /// nothing else is held.
 pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Result<bool, DbError> {
     let held = tx.exec(
@@ -160,25 +153,13 @@ pub fn entries(
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<EntryRow>, i64), DbError> {
-    let total = tx
-        .one("select ledger_seq from workspaces where id = ?1", params![tenant], |row| row.int(0))?
-        .unwrap_or(0);
+    let total = tx.one("select ledger_seq from workspaces where id = ?1", params![tenant])?.unwrap_or(0);
     // The position is gap-free, so a page is a range of it however deep it lies.
     let top = total - offset;
-    let rows = tx.all(
-        "select id, kind, amount, balance_after, reference, created_at from wallet_entries \
-         where workspace = ?1 and seq <= ?2 and seq > ?3 order by seq desc",
-        params![tenant, top, top - limit],
-        |row| {
-            Ok(EntryRow {
-                id: row.id(0)?,
-                kind: row.text(1)?,
-                amount: row.int(2)?,
-                balance_after: row.int(3)?,
-                reference: row.text(4)?,
-                created_at: row.time(5)?,
-            })
-        },
-    )?;
+    const SQL: &str = formatcp!(
+        "select {} from wallet_entries where workspace = ?1 and seq <= ?2 and seq > ?3 order by seq desc",
+        EntryRow::COLUMNS
+    );
+    let rows = tx.all(SQL, params![tenant, top, top - limit])?;
     Ok((rows, total))
 }

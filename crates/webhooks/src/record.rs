@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api::webhooks::Attempt;
+use api::webhooks::DeliveryAttempt as Attempt;
 use domain::delivery::{self, Next, Outcome};
 use domain::time::{SECOND, Timestamp};
 use runtime::clock::{Job, Woken};

@@ -2,6 +2,7 @@
 //! outlives its payload.
 
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
+use domain::tenant::Tenant;
 use domain::time::{DAY, Timestamp};
 use store::{DbError, deliveries, events, webhooks};
 
@@ -24,13 +25,13 @@ pub(super) async fn sweep(engine: &Engine) -> Result<Timestamp, DbError> {
     loop {
         let from = after.clone();
         let page = engine.store.read(move |tx| webhooks::page_of_all(tx, &from, PAGE)).await?;
-        for (endpoint, deleted) in &page {
-            // The log of a deleted endpoint cannot be seen; what is left of it goes at once.
+        for (tenant, endpoint, deleted) in &page {
+            // Nobody can see the log of a deleted endpoint; what is left of it goes at once.
             let before = if *deleted { "whd_~".to_owned() } else { deliveries_before.clone() };
-            sweep_log(engine, *endpoint, before, *deleted).await?;
+            sweep_log(engine, *tenant, *endpoint, before, *deleted).await?;
         }
         match page.last() {
-            Some((last, _)) if page.len() as i64 == PAGE => after = last.to_string(),
+            Some((_, last, _)) if page.len() as i64 == PAGE => after = last.to_string(),
             _ => break,
         }
     }
@@ -56,19 +57,20 @@ pub(super) async fn sweep(engine: &Engine) -> Result<Timestamp, DbError> {
 
 async fn sweep_log(
     engine: &Engine,
+    tenant: Tenant,
     endpoint: Id<WebhookEndpoint>,
     before: String,
     deleted: bool,
 ) -> Result<(), DbError> {
     let wanted = before.clone();
-    let mut more = engine.store.read(move |tx| deliveries::sweepable(tx, endpoint, &wanted)).await?;
+    let mut more = engine.store.read(move |tx| deliveries::sweepable(tx, tenant, endpoint, &wanted)).await?;
     while more {
         let before = before.clone();
-        more =
-            engine.store.tx(move |tx| deliveries::sweep(tx, endpoint, &before, BATCH)).await? >= BATCH as u64;
+        more = engine.store.tx(move |tx| deliveries::sweep(tx, tenant, endpoint, &before, BATCH)).await?
+            >= BATCH as u64;
     }
     if deleted {
-        engine.store.tx(move |tx| webhooks::forget(tx, endpoint)).await?;
+        engine.store.tx(move |tx| webhooks::forget(tx, tenant, endpoint)).await?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! Reads a JSON body by its schema, so that what a client sends never costs much more memory than its bytes:
-//! lists and maps stop at their ceilings, fields that nobody reads are passed over, and values of a wrong
-//! kind leave only a trace of themselves for the error.
+//! Reads a JSON body by its schema, so that a body never takes much more memory than its bytes: reading stops
+//! at the ceilings of lists and maps, fields that the schema ignores are skipped, and of a value of the wrong
+//! kind only a short piece is kept for the error.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -10,17 +10,17 @@ use serde_json::{Map, Number, Value};
 
 use super::{Field, Misfit, Schema, Shape, Unknown};
 
-/// Most values that are kept of one body.
+/// Most values in one body, skipped fields not counted.
 pub const MAX_VALUES: usize = 65_536;
-/// Deepest nesting of JSON that has no shape of its own.
+/// Deepest nesting of JSON that no schema describes.
 pub const MAX_DEPTH: usize = 32;
-/// Names of strange fields that are told.
+/// Most unknown fields that an error names.
 const STRANGE: usize = 20;
-/// Bytes that are kept of a text where none is wanted, and of a name in an error.
-const TRACE: usize = 200;
-/// Bytes of a value that may have one of several shapes, where it has no bound of its own.
+/// Bytes that are kept of a text where another kind of value is expected, and of a name in an error.
+const SHORT: usize = 200;
+/// Most bytes of a value with several possible shapes, unless it has a bound of its own.
 const ONE_OF: usize = 64 * 1024;
-/// What a value counts that is no text.
+/// Bytes that a value other than text counts as.
 const PLAIN: usize = 8;
 
 /// Why a body cannot be used.
@@ -32,11 +32,11 @@ pub enum Unread {
     Misfit(Misfit),
 }
 
-/// Reads a body. What it returns has yet to be [checked](Schema::check): a value of a wrong kind is still
-/// there, in short.
+/// Reads a body. The result has yet to be [checked](Schema::check): it may hold values of the wrong kind,
+/// shortened.
 ///
 /// # Errors
-/// What is not JSON, and the first ceiling that is passed.
+/// The body is not JSON, or passes a ceiling; the first one is named.
 pub fn parse(schema: &Schema, body: &[u8]) -> Result<Value, Unread> {
     let state = State::default();
     let mut reader = serde_json::Deserializer::from_slice(body);
@@ -54,7 +54,7 @@ struct State {
     misfit: RefCell<Option<Misfit>>,
 }
 
-/// Where the reader is; put into words only for an error.
+/// Where the reader is; formatted only for an error.
 enum Path<'a> {
     Root,
     Field(&'a Path<'a>, &'a str),
@@ -74,10 +74,10 @@ impl fmt::Display for Path<'_> {
 
 /// The beginning of a text.
 fn short(text: &str) -> &str {
-    &text[..text.floor_char_boundary(TRACE)]
+    &text[..text.floor_char_boundary(SHORT)]
 }
 
-/// A bound on the bytes inside a value.
+/// A bound on the bytes of names and texts inside a value.
 struct Bound<'a> {
     schema: &'a Schema,
     path: &'a Path<'a>,
@@ -87,12 +87,12 @@ struct Bound<'a> {
 
 #[derive(Clone, Copy)]
 struct Seed<'a> {
-    /// `None` for JSON without a shape.
+    /// `None` for JSON that no schema describes.
     schema: Option<&'a Schema>,
     state: &'a State,
     path: &'a Path<'a>,
     bound: Option<&'a Bound<'a>>,
-    /// Levels of JSON without a shape above this value.
+    /// Levels of JSON above this value that no schema describes.
     depth: usize,
 }
 
@@ -224,7 +224,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
                 }
                 text
             }
-            // It is not what is wanted here, as the check will say.
+            // Another kind of value is expected here; the check says so.
             _ => short(text),
         };
         Ok(Value::String(kept.to_owned()))
@@ -290,9 +290,9 @@ impl Seed<'_> {
         while let Some(key) = entries.next_key_seed(Key { fields, strange: unknown })? {
             match key {
                 Name::Known(field) => {
-                    let path = Path::Field(self.path, field.name);
+                    let path = Path::Field(self.path, &field.name);
                     let value = entries.next_value_seed(self.below(Some(&field.schema), &path))?;
-                    kept.insert(field.name.to_owned(), value);
+                    kept.insert(field.name.to_string(), value);
                 }
                 Name::Strange(name) if unknown == Unknown::Kept => {
                     let path = Path::Field(self.path, &name);
@@ -345,7 +345,7 @@ impl Seed<'_> {
 /// A name in an object with fields.
 enum Name<'a> {
     Known(&'a Field),
-    /// As far as it is needed.
+    /// Not a field of the object; the name as far as it is needed.
     Strange(String),
 }
 
@@ -383,21 +383,56 @@ impl<'a> Visitor<'_> for Key<'a> {
 
 #[cfg(test)]
 mod tests {
+    use schemars::JsonSchema;
     use serde_json::json;
 
-    use super::super::*;
+    use super::super::request;
     use super::*;
-    use crate::error_codes::INVALID_VARIABLES;
+
+    #[derive(JsonSchema)]
+    #[allow(dead_code, reason = "only its schema is used")]
+    struct Sample {
+        #[schemars(length(min = 1, max = 5))]
+        name: String,
+        #[schemars(length(min = 1, max = 2))]
+        rows: Option<Vec<Row>>,
+        #[schemars(extend("maxProperties" = 2, "x-maxBytes" = 30, "x-refusedAs" = "invalid_variables"))]
+        variables: Option<Map<String, Value>>,
+        retry: Option<Retry>,
+        graph: Option<Graph>,
+        #[schemars(extend("enum" = ["a"]))]
+        mode: Option<String>,
+    }
+
+    #[derive(JsonSchema)]
+    #[allow(dead_code, reason = "only its schema is used")]
+    struct Row {
+        #[schemars(length(min = 1, max = 4))]
+        phone: String,
+    }
+
+    #[derive(JsonSchema)]
+    #[schemars(deny_unknown_fields)]
+    #[allow(dead_code, reason = "only its schema is used")]
+    struct Retry {
+        on: Option<bool>,
+    }
+
+    #[derive(JsonSchema)]
+    #[schemars(extend("additionalProperties" = true, "x-maxBytes" = 60))]
+    #[allow(dead_code, reason = "only its schema is used")]
+    struct Graph {
+        nodes: Value,
+    }
+
+    #[derive(JsonSchema)]
+    #[allow(dead_code, reason = "only its schema is used")]
+    struct Wide {
+        graph: Value,
+    }
 
     fn sample() -> Schema {
-        object(vec![
-            need("name", text_of(1, 5)),
-            may("rows", list_of(object(vec![need("phone", text_of(1, 4))]), 1, 2)),
-            may("variables", map_of(any(), 2).within(30).refused_as(INVALID_VARIABLES)),
-            may("retry", closed_object(vec![may("on", boolean())])),
-            may("graph", open_object(vec![need("nodes", any())]).within(60)),
-            may("mode", choice(&["a"])),
-        ])
+        request::<Sample>()
     }
 
     fn refused(body: &str) -> (String, Option<&'static str>) {
@@ -410,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wanted_is_kept_and_the_rest_passed_over() {
+    fn described_fields_are_kept_and_others_skipped() {
         let body = r#"{"x": [{"y": []}], "name": "a", "name": "b", "rows": [{"phone": "1", "z": 1}], "variables": {"b": 1, "a": "x"},
             "graph": {"nodes": [{"q": 1.5}], "left": null}}"#;
         let kept = json!({"name": "b", "rows": [{"phone": "1"}], "variables": {"b": 1, "a": "x"}, "graph": {"nodes": [{"q": 1.5}], "left": null}});
@@ -450,7 +485,7 @@ mod tests {
             assert_eq!(refused(body), (expected.to_owned(), code), "{body}");
         }
         let deep = format!("{{\"graph\": {{\"nodes\": {}", "[".repeat(40));
-        let wide = object(vec![need("graph", any())]);
+        let wide = request::<Wide>();
         let misfit = parse(&wide, format!("{{\"graph\": {}", "[".repeat(40)).as_bytes()).unwrap_err();
         assert!(
             matches!(&misfit, Unread::Misfit(misfit) if misfit.must == "must not be nested deeper than 32 levels"),
@@ -463,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_kind_leaves_a_trace_for_the_check() {
+    fn a_value_of_the_wrong_kind_is_shortened_for_the_check() {
         for (body, field) in [
             (format!("{{\"name\": [{}1]}}", "1,".repeat(100_000)), "name"),
             (format!("{{\"name\": \"a\", \"mode\": \"{}\"}}", "a".repeat(100_000)), "mode"),

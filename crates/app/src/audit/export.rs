@@ -12,7 +12,7 @@ use store::decision_log;
 
 use super::Range;
 use super::check::{Found, check, page};
-use super::turns::Leave;
+use super::slots::Leave;
 use crate::{App, Failure};
 
 /// The form of an export.

@@ -24,7 +24,7 @@ pub use slots::AuditSlots;
 /// Checks every hash of every chain of one mode. Requests that come while a check waits for its slot share
 /// it.
 pub async fn verify(app: &Arc<App>, tenant: Tenant, world: Mode) -> Result<Verification, Failure> {
-    let start = |asked: turns::Asked| {
+    let start = |asked: slots::Asked| {
         let app = app.clone();
         let clock = app.clock.clone();
         // On a task of its own: others wait for it, too.

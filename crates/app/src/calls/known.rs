@@ -18,7 +18,7 @@ use store::agents::{self, AgentRow};
 use store::calls::CallRow;
 use store::contacts::ContactRow;
 use store::workspaces::{self, WorkspaceRow};
-use store::{ROWS, Tx, api_keys, calls, contacts, numbers, wallet};
+use store::{ROWS, Tx, calls, contacts, keys, numbers, wallet};
 
 use super::gates::{self, Judged, Number, Person};
 use super::{Env, Refused, agent};
@@ -219,7 +219,7 @@ impl Known {
         if let Some(valid) = self.keys.get(&(tenant, key)) {
             return Ok(*valid);
         }
-        let valid = api_keys::is_valid(tx, tenant, key, now)?;
+        let valid = keys::is_valid(tx, tenant, key, now)?;
         self.keys.insert((tenant, key), valid);
         Ok(valid)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api::calls::{NewCall, Placed};
+use api::calls::{NewCall, PlacedCall};
 use api::error_codes as codes;
 use domain::call::{Fact, Progress, Status, Warning};
 use domain::compliance::{Gate, Purpose};
@@ -243,7 +243,7 @@ fn answer(
     match outcome {
         Ok(call) => {
             let provider_call_id = call.provider_call.clone().unwrap_or_default();
-            let body = Placed {
+            let body = PlacedCall {
                 placed: true,
                 interaction_id: call.id,
                 provider_call_id,

@@ -1,12 +1,12 @@
 //! Reading calls and hanging up.
 
-use api::calls::{CallDetail, CallView};
+use api::calls::{Call as CallView, CallDetail, EndingCall};
 use api::error_codes as codes;
 use domain::call::{EndCause, Fact, Stage, Status, Wish};
 use domain::ids::{Call, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::wallet::talk_seconds;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::calls::{self, CallRow, Filter};
 
 use super::apply;
@@ -24,8 +24,8 @@ pub fn view(row: CallRow) -> CallView {
         agent_id: row.agent,
         channel: "voice",
         direction: row.direction,
-        status: progress.status.as_str(),
-        state: progress.status.stage().as_str(),
+        status: progress.status,
+        state: progress.status.stage(),
         outcome: row.outcome,
         to_number: row.to_number,
         from_number: row.from_number,
@@ -80,11 +80,11 @@ pub async fn get(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<
 
 /// `POST /v1/calls/{id}/hangup`: asks the carrier, then writes the wish down; the end itself is a fact that
 /// follows. A call that is still being placed is hung up when the carrier's answer is stored.
-pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<Value, Failure> {
+pub async fn hang_up(app: &App, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<EndingCall, Failure> {
     let call = app.store.read(move |tx| calls::get(tx, tenant, mode, id)).await?;
     let now = app.clock.now();
     let call = call.ok_or_else(|| Failure::not_found("call"))?;
-    let ending = json!({"id": id, "state": "ending"});
+    let ending = EndingCall { id, state: "ending" };
     if app.hung_up.repeats(id, now) {
         return Ok(ending);
     }

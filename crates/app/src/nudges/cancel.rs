@@ -1,7 +1,7 @@
 //! What ends waiting nudges: the client, a revoked key, an erasure.
 
 use api::error_codes as codes;
-use api::nudges::{BulkCancel, Cancelled, Nudge as NudgeView};
+use api::nudges::{CancelledNudges, Nudge as NudgeView, NudgeCancellation};
 use domain::ids::{ApiKey, Id, Nudge};
 use domain::nudge::{Event, EventOutcome, Status, step};
 use domain::tenant::{Mode, Tenant};
@@ -61,8 +61,8 @@ pub async fn cancel_many(
     app: &App,
     tenant: Tenant,
     mode: Mode,
-    body: BulkCancel,
-) -> Result<Cancelled, Failure> {
+    body: NudgeCancellation,
+) -> Result<CancelledNudges, Failure> {
     match (body.ids, body.all) {
         (Some(ids), None) => cancel_these(app, tenant, mode, ids).await,
         (None, Some(true)) => cancel_all(app, tenant, mode).await,
@@ -72,12 +72,17 @@ pub async fn cancel_many(
     }
 }
 
-async fn cancel_these(app: &App, tenant: Tenant, mode: Mode, ids: Vec<String>) -> Result<Cancelled, Failure> {
+async fn cancel_these(
+    app: &App,
+    tenant: Tenant,
+    mode: Mode,
+    ids: Vec<String>,
+) -> Result<CancelledNudges, Failure> {
     // An id of another form names nothing that exists.
     let mut ids: Vec<Id<Nudge>> = ids.iter().filter_map(|id| id.parse().ok()).collect();
     ids.sort();
     ids.dedup();
-    let mut done = Cancelled::default();
+    let mut done = CancelledNudges::default();
     for batch in ids.chunks(BATCH as usize) {
         let (context, batch) = (app.context(), batch.to_vec());
         let ended = app
@@ -103,8 +108,8 @@ async fn cancel_these(app: &App, tenant: Tenant, mode: Mode, ids: Vec<String>) -
     Ok(done)
 }
 
-async fn cancel_all(app: &App, tenant: Tenant, mode: Mode) -> Result<Cancelled, Failure> {
-    let mut done = Cancelled::default();
+async fn cancel_all(app: &App, tenant: Tenant, mode: Mode) -> Result<CancelledNudges, Failure> {
+    let mut done = CancelledNudges::default();
     let mut after = String::new();
     loop {
         let (context, from) = (app.context(), after.clone());

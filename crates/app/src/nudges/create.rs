@@ -1,7 +1,7 @@
 //! Making a nudge, and asking beforehand whether one could be dialled.
 
 use api::error_codes as codes;
-use api::nudges::{NewNudge, Preflight, PreflightBody};
+use api::nudges::{NewNudge, NudgeForecast, NudgePreflight};
 use domain::compliance::{Pack, Purpose};
 use domain::ids::{ApiKey, Id};
 use domain::nudge::{
@@ -232,8 +232,8 @@ pub async fn preflight(
     app: &App,
     tenant: Tenant,
     mode: Mode,
-    body: PreflightBody,
-) -> Result<Preflight, Failure> {
+    body: NudgePreflight,
+) -> Result<NudgeForecast, Failure> {
     let to = read_number(&body.to_number)?;
     let env = app.call_env();
     app.store
@@ -244,7 +244,7 @@ pub async fn preflight(
             let judgement = calls::judge_gates(tx, &env, &pack, dial)?;
             let block = judgement.block_besides_window();
             let window = NudgeWindow::new(&pack.hours);
-            Ok(Preflight {
+            Ok(NudgeForecast {
                 to_number: to.to_string(),
                 blocked: block.is_some(),
                 block_reason: block.map(|gate| gate.as_str()),

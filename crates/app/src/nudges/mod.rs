@@ -11,7 +11,7 @@ mod due;
 mod facts;
 mod read;
 
-use api::nudges::{Attempt, Nudge as NudgeView, RetryBody};
+use api::nudges::{Nudge as NudgeView, NudgeAttempt, NudgeRetry};
 use domain::ids::{Call, Id};
 use domain::nudge::{Action, Notice, Nudge, Status, StatusReason, Transition};
 use domain::tenant::{Mode, Tenant};
@@ -44,8 +44,8 @@ fn view(row: &NudgeRow) -> NudgeView {
     NudgeView {
         id: row.id,
         agent_id: row.agent,
-        status: state.status.as_str(),
-        result: state.result.map(|result| result.as_str()),
+        status: state.status,
+        result: state.result,
         status_reason: state.status_reason.map(|reason| reason.as_str().into_owned()),
         block_reason: state.block_reason.map(|gate| gate.as_str()),
         to_number: row.to_number.clone().unwrap_or_else(|| ERASED.to_owned()),
@@ -53,13 +53,13 @@ fn view(row: &NudgeRow) -> NudgeView {
         external_ref: row.external_ref.clone(),
         variables: row.variables.clone(),
         metadata: row.metadata.clone(),
-        outside_window: state.outside_window.as_str(),
+        outside_window: state.outside_window,
         scheduled_at: state.scheduled_at,
         next_attempt_at: state.next_attempt_at.filter(|_| pending),
         expires_at: state.expires_at,
-        retry: RetryBody {
+        retry: NudgeRetry {
             max_retries: i64::from(state.retry.max_retries()),
-            on: state.retry.on().words().into_iter().map(str::to_owned).collect(),
+            on: state.retry.on().words(),
             delay_minutes: i64::from(state.retry.delay_minutes()),
         },
         attempts: state.attempts,
@@ -71,10 +71,15 @@ fn view(row: &NudgeRow) -> NudgeView {
 }
 
 /// One dial of a nudge; `None` when its call's row is gone.
-fn attempt(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, call: Id<Call>) -> Result<Option<Attempt>, Failure> {
+fn attempt(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    call: Id<Call>,
+) -> Result<Option<NudgeAttempt>, Failure> {
     let Some(row) = calls::get(tx, tenant, mode, call)? else { return Ok(None) };
     let content = calls::content(tx, tenant, call)?;
-    Ok(Some(Attempt {
+    Ok(Some(NudgeAttempt {
         call_id: row.id,
         started_at: row.started_at,
         answered_at: row.progress.answered_at,

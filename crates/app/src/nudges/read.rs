@@ -1,6 +1,6 @@
 //! Reading nudges.
 
-use api::nudges::{Decision, Nudge as NudgeView, NudgeDetail};
+use api::nudges::{Nudge as NudgeView, NudgeDetail, NudgeTimelineEntry};
 use api::scopes::CALLS_READ;
 use domain::ids::{Id, Nudge};
 use domain::tenant::{Mode, Tenant};
@@ -58,13 +58,13 @@ pub async fn timeline(
     tenant: Tenant,
     mode: Mode,
     id: Id<Nudge>,
-) -> Result<Vec<Decision>, Failure> {
+) -> Result<Vec<NudgeTimelineEntry>, Failure> {
     app.store
         .read(move |tx| {
             nudges::get(tx, tenant, mode, id)?.ok_or_else(|| Failure::not_found("nudge"))?;
             let entries = nudges::timeline(tx, tenant, id)?;
             let view = |entry: nudges::Entry| {
-                Ok(Decision {
+                Ok(NudgeTimelineEntry {
                     at: entry.at,
                     event: entry.event,
                     checks: serde_json::from_str(&entry.checks)

@@ -1,7 +1,7 @@
 //! The demo workspace of `dastak dev`.
 
-use api::agents::FlowBody;
-use api::operator::{NewKey, NewWorkspace};
+use api::agents::FlowEdit;
+use api::operator::{NewApiKey, NewWorkspace};
 use serde_json::{Value, json};
 
 use crate::app::idempotency::Once;
@@ -92,7 +92,7 @@ async fn facts(app: &App) -> Result<Value, Failure> {
         .as_str()
         .and_then(|id| id.parse().ok())
         .ok_or_else(|| Failure::internal("the demo workspace has no id"))?;
-    let key = |mode: &str| NewKey {
+    let key = |mode: &str| NewApiKey {
         name: format!("demo {mode}"),
         mode: mode.into(),
         scopes: json!("all"),
@@ -119,7 +119,7 @@ async fn facts(app: &App) -> Result<Value, Failure> {
         {"id": "yes", "type": "end", "text": "Wonderful, thank you!", "outcome": "confirmed"},
         {"id": "sorry", "type": "end", "text": "We will call you again. Goodbye.", "outcome": "callback_requested"},
     ]});
-    flows::save(app, workspace, agent, FlowBody { graph, base_version: 1 }).await?;
+    flows::save(app, workspace, agent, FlowEdit { graph, base_version: 1 }).await?;
     flows::publish(app, workspace, agent).await?;
     agents::set_status(app, workspace, agent, "active".into()).await?;
     let facts = json!({"liveKey": live_key, "testKey": test_key, "agent": agent});

@@ -6,8 +6,9 @@ use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use api::envelope::{Data, Page};
 use api::error_codes;
-use api::operations::Operation;
+use api::operation::Operation;
 use bytes::Bytes;
 use domain::ids::{Id, Kind};
 use http::HeaderMap;
@@ -185,21 +186,11 @@ impl Reply {
 
     /// `{data: …}`.
     pub fn data(status: u16, data: &impl Serialize) -> Outcome {
-        #[derive(Serialize)]
-        struct Envelope<'a, T> {
-            data: &'a T,
-        }
-        Self::json(status, &Envelope { data })
+        Self::json(status, &Data { data })
     }
 
     /// `{data: […], nextCursor}`.
-    pub fn page(app: &App, request: &Request, data: &impl Serialize, next: Option<&str>) -> Outcome {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Page<'a, T> {
-            data: &'a T,
-            next_cursor: Option<String>,
-        }
+    pub fn page<T: Serialize>(app: &App, request: &Request, data: &[T], next: Option<&str>) -> Outcome {
         Self::json(200, &Page { data, next_cursor: next.map(|key| request.make_cursor(app, key)) })
     }
 

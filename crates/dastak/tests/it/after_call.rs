@@ -434,7 +434,7 @@ async fn a_conversation_leaves_everything_behind() {
         .app()
         .app()
         .store
-        .read(|tx| tx.one("select count(*) from after_calls", &[], |row| row.int(0)))
+        .read(|tx| tx.one::<i64>("select count(*) from after_calls", &[]))
         .await
         .unwrap();
     assert_eq!(waiting, Some(0), "nothing is owed any more");

@@ -45,7 +45,7 @@ async fn nothing_is_left(held: &Held, call: &str) {
         .app()
         .app()
         .store
-        .read(|tx| tx.one("select count(*) from after_calls", &[], |row| row.int(0)))
+        .read(|tx| tx.one::<i64>("select count(*) from after_calls", &[]))
         .await
         .unwrap();
     assert_eq!(owed, Some(0));

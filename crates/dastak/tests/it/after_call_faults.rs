@@ -86,12 +86,7 @@ async fn a_recording_whose_file_is_lost_is_given_up() {
 
 /// Steps that are still owed.
 async fn owed(app: &TestApp) -> i64 {
-    app.app()
-        .store
-        .read(|tx| tx.one("select count(*) from after_calls", &[], |row| row.int(0)))
-        .await
-        .unwrap()
-        .unwrap()
+    app.app().store.read(|tx| tx.one::<i64>("select count(*) from after_calls", &[])).await.unwrap().unwrap()
 }
 
 #[tokio::test]

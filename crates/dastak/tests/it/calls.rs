@@ -255,7 +255,6 @@ async fn every_gate_blocks_and_leaves_a_listed_call() {
             tx.all(
                 "select decision, blocked_by from decision_log where workspace = ?1 and chain = 'audit' order by seq",
                 store::params![tenant_text(tenant)],
-                |row| Ok((row.text(0)?, row.text(1)?)),
             )
         }
     });

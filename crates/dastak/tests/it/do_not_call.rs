@@ -307,7 +307,7 @@ async fn an_import_replaces_the_registry_in_one_moment() {
     let kept = app
         .app()
         .store
-        .read(|tx| tx.one("select cast(count(*) as bigint) from dnd_registry", &[], |row| row.int(0)))
+        .read(|tx| tx.one::<i64>("select cast(count(*) as bigint) from dnd_registry", &[]))
         .await
         .unwrap();
     assert_eq!(kept, Some(2), "what was replaced is dropped");

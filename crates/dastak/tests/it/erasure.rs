@@ -37,16 +37,15 @@ async fn columns(app: &TestApp) -> Vec<(String, String)> {
         if tx.shared() {
             let sql = "select cast(table_name as text), cast(column_name as text) from information_schema.columns \
                  where table_schema = 'public' and data_type in ('text', 'bytea') order by 1, 2";
-            return tx.all(sql, &[], |row| Ok((row.text(0)?, row.text(1)?)));
+            return tx.all(sql, &[]);
         }
-        let tables =
-            tx.all("select name from sqlite_master where type = 'table' order by name", &[], |row| {
-                row.text(0)
-            })?;
+        let tables: Vec<String> =
+            tx.all("select name from sqlite_master where type = 'table' order by name", &[])?;
         let mut columns = Vec::new();
         for table in tables {
             let sql = format!("select name from pragma_table_info('{table}')");
-            columns.extend(tx.all(&sql, &[], |row| Ok((table.clone(), row.text(0)?)))?);
+            let names: Vec<String> = tx.all(&sql, &[])?;
+            columns.extend(names.into_iter().map(|name| (table.clone(), name)));
         }
         Ok::<_, DbError>(columns)
     };
@@ -64,7 +63,7 @@ pub async fn traces(app: &TestApp, secrets: &'static [&'static str]) -> Vec<Stri
                 let sql = format!(
                     "select cast(count(*) as bigint) from {table} where cast({column} as text) like '%{secret}%'"
                 );
-                if tx.one(&sql, &[], |row| row.int(0))?.unwrap_or(0) > 0 {
+                if tx.one::<i64>(&sql, &[])?.unwrap_or(0) > 0 {
                     found.push(format!("{table}.{column}: {secret}"));
                 }
             }

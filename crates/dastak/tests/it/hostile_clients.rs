@@ -163,7 +163,7 @@ async fn readiness_is_asked_of_the_store_once_in_a_while() {
         let store = app.app().store.clone();
         async move {
             let read = store.read(move |tx| {
-                tx.one("select at from health where id = ?1", &[store::Value::Int(row)], |row| row.int(0))
+                tx.one::<i64>("select at from health where id = ?1", &[store::Value::Int(row)])
             });
             read.await.expect("the store").expect("a row")
         }

@@ -78,7 +78,7 @@ async fn identical_requests_at_the_same_instant_create_one_thing() {
 #[tokio::test]
 async fn a_crashed_holder_frees_its_key_and_an_unknown_outcome_holds_it() {
     use dastak::app::Failure;
-    use dastak::app::idempotency::{Once, Turn};
+    use dastak::app::idempotency::{Claim, Once};
     let app = TestApp::start().await;
     let once = |key: &str, body: &str, holder: &str| {
         Once::keyed(
@@ -95,8 +95,8 @@ async fn a_crashed_holder_frees_its_key_and_an_unknown_outcome_holds_it() {
         async move {
             store
                 .tx(move |tx| match once.reserve(tx, now) {
-                    Ok(Turn::Mine) => Ok::<_, Failure>("mine".to_owned()),
-                    Ok(Turn::Given(answer)) => Ok(format!("given {} {}", answer.status, answer.body)),
+                    Ok(Claim::Mine) => Ok::<_, Failure>("mine".to_owned()),
+                    Ok(Claim::Given(answer)) => Ok(format!("given {} {}", answer.status, answer.body)),
                     Err(failure) => Ok(failure.error.code.to_owned()),
                 })
                 .await

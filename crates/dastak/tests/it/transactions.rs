@@ -6,11 +6,7 @@ use crate::app::TestApp;
 
 /// Numbers that were written.
 async fn written(app: &TestApp) -> Vec<i64> {
-    app.app()
-        .store
-        .read(|tx| tx.all("select n from scratch order by n", &[], |row| row.int(0)))
-        .await
-        .unwrap()
+    app.app().store.read(|tx| tx.all("select n from scratch order by n", &[])).await.unwrap()
 }
 
 #[tokio::test]
@@ -55,7 +51,7 @@ fn fill(tx: &mut store::Tx<'_>, numbers: std::ops::Range<i64>) -> Result<(), DbE
 }
 
 fn count(tx: &mut store::Tx<'_>) -> Result<i64, DbError> {
-    Ok(tx.one("select count(*) from notes", &[], |row| row.int(0))?.unwrap_or(-1))
+    Ok(tx.one::<i64>("select count(*) from notes", &[])?.unwrap_or(-1))
 }
 
 #[tokio::test]
@@ -84,9 +80,7 @@ async fn what_is_put_off_is_done_before_it_is_read_and_before_the_end() {
         .await;
     assert_eq!(read, Ok((MANY, MANY + 1, 10)));
     let notes = |text: &'static str| {
-        store.read(move |tx| {
-            tx.one("select count(*) from notes where note = ?1", params![text], |row| row.int(0))
-        })
+        store.read(move |tx| tx.one::<i64>("select count(*) from notes where note = ?1", params![text]))
     };
     assert_eq!(
         (store.read(count).await, notes("x").await, notes("").await),

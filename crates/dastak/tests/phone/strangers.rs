@@ -89,7 +89,7 @@ async fn a_forged_call_costs_nothing_and_brings_no_sound() {
     kit.when(&other, "it is answered", |call| call["state"] == "in_progress").await;
     // A packet of sound is no text.
     while !message(&carrier).await.starts_with('\u{fffd}') {}
-    carrier.send_to(honest.next("BYE", "").as_bytes(), honest.phone).await.expect("sent");
+    carrier.send_to(honest.next("BYE", "").as_bytes(), honest.user_agent).await.expect("sent");
     kit.ended(&other).await;
     let started = || -> Vec<String> {
         webhooks

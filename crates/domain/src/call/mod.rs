@@ -13,7 +13,7 @@ mod wish;
 
 pub use report::{RecordedFile, Report, TimedTurn, TurnLatency};
 pub use script::{Network, ScriptedFact, refusal, script};
-pub use states::{DialError, EndCause, Fact, Notice, Progress, Stage, Status, step};
+pub use states::{DialError, Direction, EndCause, Fact, Notice, Progress, Stage, Status, step};
 pub use variables::{InvalidValue, MAX_COUNT, MAX_TOTAL, MAX_VALUE, Warning, accept, check_metadata};
 pub use wish::Wish;
 

@@ -1,6 +1,7 @@
 //! States of a call and what a fact does to them.
 
 use crate::time::Timestamp;
+use crate::words::words;
 
 pub use crate::nudge::EndCause;
 
@@ -38,6 +39,16 @@ pub enum Stage {
     Ended,
     /// Refused by a gate.
     Blocked,
+}
+
+words! {
+    /// Who calls.
+    pub enum Direction {
+        /// The agent.
+        Outbound = "outbound",
+        /// The person.
+        Inbound = "inbound",
+    }
 }
 
 impl Status {

@@ -27,13 +27,15 @@ const MAX_TEXT: usize = 500;
 pub const MAX_BYTES: usize = 4 * 1024;
 
 /// Something that exceeds a limit and was accepted anyway.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[schemars(rename = "VariableWarning")]
 pub struct Warning {
-    /// `variable_truncated` or `variables_over_limit`.
+    /// What happened, for programs.
+    #[schemars(extend("enum" = ["variable_truncated", "variables_over_limit"]))]
     pub code: &'static str,
     /// Path of the value, such as `variables.name`, or `variables`.
     pub field: String,
-    /// Text for people.
+    /// What happened, for people.
     pub message: String,
 }
 

@@ -24,7 +24,10 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use crate::agent::Channel;
 
 use super::graph::{FieldKind, Flow, Node, NodeKind, Op, Tool};
 use super::template;
@@ -33,39 +36,29 @@ use super::template;
 const MAX_ISSUES: usize = 500;
 
 /// Whether an issue keeps a flow from being published.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "FlowIssueLevel")]
 pub enum Level {
-    /// It does.
+    /// It keeps the flow from being published.
     Error,
-    /// It does not.
+    /// The flow can be published.
     Warning,
 }
 
-/// Something that a flow's author should know; its JSON is an item of `issues`
-/// (docs/contract/flows.md#issues).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// Something that a flow's author should know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "FlowIssue")]
 pub struct Issue {
     /// Whether it blocks publishing.
     pub level: Level,
-    /// One of the codes in this module's table.
+    /// What is wrong, for programs.
     pub code: &'static str,
-    /// Text for people.
+    /// What is wrong, for people.
     pub message: String,
-    /// The node that it concerns; `None` for the flow as a whole.
+    /// The node that it is about; null for the flow as a whole.
     pub node_id: Option<String>,
-}
-
-/// The channel of an agent's conversations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Channel {
-    /// Spoken.
-    #[default]
-    Call,
-    /// Written.
-    Chat,
 }
 
 /// What a flow is checked against.

@@ -3,37 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// An enum whose variants are words of the API.
-macro_rules! codes {
-    ($(#[$doc:meta])* pub enum $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$variant_doc])* $variant,)* }
+use crate::words::words;
 
-        impl $name {
-            /// Every variant, in the order of the API.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The word of the API.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
-            }
-
-            /// Reads the word.
-            pub fn parse(text: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|code| code.as_str() == text)
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-    };
-}
-
-codes! {
+words! {
     /// Where a nudge is now.
     pub enum Status {
         /// Due. Also while the phone rings, because carriers do not report when it starts to ring.
@@ -49,7 +21,7 @@ codes! {
     }
 }
 
-codes! {
+words! {
     /// How a nudge ended.
     pub enum ResultCode {
         /// Somebody answered.
@@ -73,7 +45,7 @@ codes! {
     }
 }
 
-codes! {
+words! {
     /// Why a call ended.
     pub enum EndCause {
         /// The agent said goodbye.
@@ -97,7 +69,7 @@ codes! {
     }
 }
 
-codes! {
+words! {
     /// What to do when the window is closed, as chosen by the client.
     pub enum OutsideWindow {
         /// Wait for the next opening.
@@ -107,7 +79,7 @@ codes! {
     }
 }
 
-codes! {
+words! {
     /// A check at dial time that only the client can fix, so that holding would not help.
     pub enum Refusal {
         /// The agent was deleted.

@@ -44,9 +44,8 @@ pub trait Carrier: Send + Sync {
         false
     }
 
-    /// The simulated network that plays a call to this number, unless the call takes a line.
-    /// The service itself then plays
-    /// what the phone does.
+    /// The simulated network that plays a call to this number, unless the call takes a line. The service
+    /// itself then plays what the phone does.
     fn network(&self, to: Phone) -> Option<Network> {
         let _ = to;
         None

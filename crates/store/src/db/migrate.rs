@@ -8,7 +8,7 @@ use crate::params;
 pub struct Migration {
     /// Its number, counted from 1.
     pub version: i64,
-    /// What it brings, in a word.
+    /// Its name: the subject, in a word.
     pub name: &'static str,
     sql: &'static str,
 }
@@ -51,7 +51,7 @@ pub(super) fn newest() -> i64 {
 
 /// The schema's version; 0 for an empty database.
 pub(super) fn version(tx: &mut Tx<'_>) -> Result<i64, DbError> {
-    let newest = tx.one("select max(version) from schema_version", &[], |row| row.opt_int(0))?;
+    let newest = tx.one::<Option<i64>>("select max(version) from schema_version", &[])?;
     Ok(newest.flatten().unwrap_or(0))
 }
 
@@ -72,7 +72,7 @@ pub(super) fn pending(tx: &mut Tx<'_>) -> Result<Vec<Migration>, DbError> {
     Ok(MIGRATIONS.iter().filter(|migration| migration.version > version).copied().collect())
 }
 
-/// Applies one step, unless another node just did.
+/// Applies one step, unless another node has done so.
 pub(super) fn apply(tx: &mut Tx<'_>, migration: Migration) -> Result<(), DbError> {
     lock(tx)?;
     if version(tx)? >= migration.version {
@@ -96,11 +96,8 @@ pub(super) fn apply(tx: &mut Tx<'_>, migration: Migration) -> Result<(), DbError
 /// On PostgreSQL only one node migrates at a time; SQLite has one writer anyway.
 fn lock(tx: &mut Tx<'_>) -> Result<(), DbError> {
     if tx.shared() {
-        tx.all(
-            "select 1 from (select pg_advisory_xact_lock(?1)) as locked",
-            &[Value::Int(0x6461_7374_616b)],
-            |_| Ok(()),
-        )?;
+        let sql = "select 1 from (select pg_advisory_xact_lock(?1)) as locked";
+        tx.exists(sql, &[Value::Int(0x6461_7374_616b)])?;
     }
     Ok(())
 }
@@ -119,10 +116,10 @@ mod tests {
     use super::*;
     use crate::db::{Settings, Store};
 
-    /// Events and deliveries of a store from before worlds were kept apart find theirs; a test that was sent
-    /// to an endpoint is its owner's.
+    /// The step `worlds` gives older deliveries the mode of their event. A test event that was sent to an
+    /// endpoint is shown in live mode.
     #[test]
-    fn an_older_store_learns_its_worlds() {
+    fn deliveries_of_an_older_store_get_a_mode() {
         let file = std::env::temp_dir().join(format!("dastak-older-{}.db", std::process::id()));
         let store = Store::open(&Settings::Sqlite { file: file.clone() }, Arc::new(|_| ())).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -147,10 +144,9 @@ mod tests {
         runtime.block_on(store.tx_alone(older)).unwrap();
         runtime.block_on(store.migrate(|_, _, _| ())).unwrap();
         for table in ["events", "deliveries"] {
-            let read = move |tx: &mut Tx<'_>| {
-                tx.all(&format!("select mode from {table} order by id"), &[], |row| row.text(0))
-            };
-            assert_eq!(runtime.block_on(store.read(read)).unwrap(), ["live", "test", "live"], "{table}");
+            let read = move |tx: &mut Tx<'_>| tx.all(&format!("select mode from {table} order by id"), &[]);
+            let worlds: Vec<String> = runtime.block_on(store.read(read)).unwrap();
+            assert_eq!(worlds, ["live", "test", "live"], "{table}");
         }
         drop(store);
         for end in ["db", "db-wal", "db-shm", "lock"] {

@@ -1,16 +1,25 @@
-//! Parameters and rows, the same for both engines.
+//! Parameters and what stands in columns, the same for both engines.
 
 use std::borrow::Cow;
 use std::error::Error;
 
 use bytes::BytesMut;
+use domain::call::after::AfterCallStep;
+use domain::call::{Network, Status as CallStatus, Wish};
+use domain::compliance::Gate;
+use domain::decision_log::Strand;
 use domain::ids::{Id, Kind};
+use domain::nudge::{Flight, OutsideWindow, ResultCode, RetryOn, Status as NudgeStatus, StatusReason};
+use domain::scheduled_call::{Reason as ScheduledCallReason, Status as ScheduledCallStatus};
+use domain::tenant::Mode;
 use domain::time::Timestamp;
-use postgres_types::{IsNull, ToSql, Type, to_sql_checked};
+use postgres_types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use rusqlite::types::ValueRef;
+use serde_json::{Map, Value as Json};
 
-use super::DbError;
+use super::row::Column;
 
-/// A parameter of a statement.
+/// A parameter of a statement, or what stands in a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
     /// SQL null.
@@ -25,7 +34,27 @@ pub enum Value<'a> {
     Bytes(Cow<'a, [u8]>),
 }
 
-impl Value<'_> {
+impl<'a> Value<'a> {
+    pub(super) fn from_sqlite(value: ValueRef<'a>) -> Result<Self, String> {
+        Ok(match value {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(number) => Value::Int(number),
+            ValueRef::Real(number) => Value::Real(number),
+            ValueRef::Text(text) => std::str::from_utf8(text).map_err(|why| why.to_string())?.into(),
+            ValueRef::Blob(bytes) => bytes.into(),
+        })
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Int(_) => "a whole number",
+            Value::Real(_) => "a fraction",
+            Value::Text(_) => "text",
+            Value::Bytes(_) => "bytes",
+        }
+    }
+
     /// The same value, owning its text.
     pub fn into_owned(self) -> Value<'static> {
         match self {
@@ -58,6 +87,23 @@ impl From<i64> for Value<'_> {
         Value::Int(number)
     }
 }
+/// Whole numbers that fit into [`i64`].
+macro_rules! small {
+    ($($number:ty),*) => {$(
+        impl From<$number> for Value<'_> {
+            fn from(number: $number) -> Self {
+                Value::Int(number.into())
+            }
+        }
+    )*};
+}
+small!(u8, u16, u32, i32);
+impl From<u64> for Value<'_> {
+    fn from(number: u64) -> Self {
+        // Nothing that is counted comes near the end of the range.
+        Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+}
 impl From<bool> for Value<'_> {
     fn from(flag: bool) -> Self {
         Value::Int(i64::from(flag))
@@ -88,14 +134,19 @@ impl<K: Kind> From<Id<K>> for Value<'_> {
         Value::Text(Cow::Owned(id.to_string()))
     }
 }
-impl From<&serde_json::Map<String, serde_json::Value>> for Value<'_> {
-    fn from(object: &serde_json::Map<String, serde_json::Value>) -> Self {
+impl From<&Map<String, Json>> for Value<'_> {
+    fn from(object: &Map<String, Json>) -> Self {
         // Names and values of JSON always serialize.
         Value::Text(Cow::Owned(serde_json::to_string(object).unwrap_or_default()))
     }
 }
-impl From<&serde_json::Value> for Value<'_> {
-    fn from(json: &serde_json::Value) -> Self {
+impl From<Json> for Value<'_> {
+    fn from(json: Json) -> Self {
+        Value::Text(Cow::Owned(json.to_string()))
+    }
+}
+impl From<&Json> for Value<'_> {
+    fn from(json: &Json) -> Self {
         Value::Text(Cow::Owned(json.to_string()))
     }
 }
@@ -103,6 +154,164 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Value::Null, Into::into)
     }
+}
+
+impl From<RetryOn> for Value<'_> {
+    fn from(on: RetryOn) -> Self {
+        Value::Text(Cow::Owned(on.words().join(" ")))
+    }
+}
+
+fn wrong<T>(wanted: &str, value: &Value<'_>) -> Result<T, String> {
+    Err(format!("{wanted} expected, {} found", value.kind()))
+}
+
+impl<T: Column> Column for Option<T> {
+    fn store(&self) -> Value<'_> {
+        self.as_ref().map_or(Value::Null, Column::store)
+    }
+
+    fn load(value: Value<'_>) -> Result<Self, String> {
+        if value == Value::Null { Ok(None) } else { T::load(value).map(Some) }
+    }
+}
+
+impl Column for String {
+    fn store(&self) -> Value<'_> {
+        self.into()
+    }
+
+    fn load(value: Value<'_>) -> Result<Self, String> {
+        if let Value::Text(text) = value { Ok(text.into_owned()) } else { wrong("text", &value) }
+    }
+}
+
+impl Column for i64 {
+    fn store(&self) -> Value<'_> {
+        (*self).into()
+    }
+
+    fn load(value: Value<'_>) -> Result<Self, String> {
+        if let Value::Int(number) = value { Ok(number) } else { wrong("a whole number", &value) }
+    }
+}
+
+/// Whole numbers that are stored as [`i64`].
+macro_rules! numbers {
+    ($($number:ty),*) => {$(
+        impl Column for $number {
+            fn store(&self) -> Value<'_> {
+                (*self).into()
+            }
+
+            fn load(value: Value<'_>) -> Result<Self, String> {
+                i64::load(value)?.try_into().map_err(|_| "the number is out of range".to_owned())
+            }
+        }
+    )*};
+}
+
+numbers!(u8, u32, u64);
+
+impl Column for bool {
+    fn store(&self) -> Value<'_> {
+        (*self).into()
+    }
+
+    fn load(value: Value<'_>) -> Result<Self, String> {
+        i64::load(value).map(|flag| flag != 0)
+    }
+}
+
+impl Column for Vec<u8> {
+    fn store(&self) -> Value<'_> {
+        self.into()
+    }
+
+    fn load(value: Value<'_>) -> Result<Self, String> {
+        if let Value::Bytes(bytes) = value { Ok(bytes.into_owned()) } else { wrong("bytes", &value) }
+    }
+}
+
+impl Column for Timestamp {
+    fn store(&self) -> Value<'_> {
+        (*self).into()
+    }
+
+    fn load(value: Value<'_>) -> Result<Self, String> {
+        i64::load(value).map(Timestamp)
+    }
+}
+
+impl<K: Kind> Column for Id<K> {
+    fn store(&self) -> Value<'_> {
+        (*self).into()
+    }
+
+    fn load(value: Value<'_>) -> Result<Self, String> {
+        let Value::Text(text) = &value else { return wrong("an id", &value) };
+        text.parse().map_err(|_| format!("no {} id", K::PREFIX))
+    }
+}
+
+impl Column for Json {
+    fn store(&self) -> Value<'_> {
+        self.into()
+    }
+
+    fn load(value: Value<'_>) -> Result<Self, String> {
+        let Value::Text(text) = &value else { return wrong("JSON", &value) };
+        serde_json::from_str(text).map_err(|why| format!("no JSON: {why}"))
+    }
+}
+
+impl Column for Map<String, Json> {
+    fn store(&self) -> Value<'_> {
+        self.into()
+    }
+
+    fn load(value: Value<'_>) -> Result<Self, String> {
+        let Value::Text(text) = &value else { return wrong("a JSON object", &value) };
+        serde_json::from_str(text).map_err(|why| format!("no JSON object: {why}"))
+    }
+}
+
+impl Column for RetryOn {
+    fn store(&self) -> Value<'_> {
+        (*self).into()
+    }
+
+    fn load(value: Value<'_>) -> Result<Self, String> {
+        let Value::Text(text) = &value else { return wrong("words", &value) };
+        RetryOn::parse(text.split(' ')).map_err(|why| why.to_string())
+    }
+}
+
+/// Closed sets that are stored as their words.
+macro_rules! words {
+    ($($set:ty),* $(,)?) => {$(
+        impl From<$set> for Value<'_> {
+            fn from(member: $set) -> Self {
+                Value::Text(Cow::from(member.as_str()))
+            }
+        }
+
+        impl Column for $set {
+            fn store(&self) -> Value<'_> {
+                (*self).into()
+            }
+
+            fn load(value: Value<'_>) -> Result<Self, String> {
+                let Value::Text(text) = &value else { return wrong("a word", &value) };
+                <$set>::parse(text).ok_or_else(|| format!("unknown word {text}"))
+            }
+        }
+    )*};
+}
+
+words! {
+    Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
+    OutsideWindow, ScheduledCallStatus, ScheduledCallReason,
 }
 
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is
@@ -126,7 +335,7 @@ macro_rules! params {
 
 impl rusqlite::ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
-        use rusqlite::types::{ToSqlOutput, ValueRef};
+        use rusqlite::types::ToSqlOutput;
         Ok(ToSqlOutput::Borrowed(match self {
             Value::Null => ValueRef::Null,
             Value::Int(number) => ValueRef::Integer(*number),
@@ -161,105 +370,24 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
-/// One row of an answer; columns count from 0.
-pub enum Row<'a> {
-    /// A row of SQLite.
-    Sqlite(&'a rusqlite::Row<'a>),
-    /// A row of PostgreSQL.
-    Postgres(&'a tokio_postgres::Row),
-}
-
-impl Row<'_> {
-    fn get<T>(&self, column: usize) -> Result<T, DbError>
-    where
-        T: rusqlite::types::FromSql + for<'b> postgres_types::FromSql<'b>,
-    {
-        match self {
-            Row::Sqlite(row) => row.get(column).map_err(|why| DbError::Internal(why.to_string())),
-            Row::Postgres(row) => row.try_get(column).map_err(|why| DbError::Internal(why.to_string())),
-        }
+impl<'a> FromSql<'a> for Value<'a> {
+    fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(match *ty {
+            Type::INT8 => Value::Int(i64::from_sql(ty, raw)?),
+            Type::INT4 => Value::Int(i32::from_sql(ty, raw)?.into()),
+            Type::INT2 => Value::Int(i16::from_sql(ty, raw)?.into()),
+            Type::FLOAT8 => Value::Real(f64::from_sql(ty, raw)?),
+            Type::BYTEA => <&[u8]>::from_sql(ty, raw)?.into(),
+            _ => <&str>::from_sql(ty, raw)?.into(),
+        })
     }
 
-    /// A text column that is never null.
-    pub fn text(&self, column: usize) -> Result<String, DbError> {
-        self.get(column)
+    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Value::Null)
     }
 
-    /// A text column.
-    pub fn opt_text(&self, column: usize) -> Result<Option<String>, DbError> {
-        self.get(column)
-    }
-
-    /// A whole number that is never null.
-    pub fn int(&self, column: usize) -> Result<i64, DbError> {
-        self.get(column)
-    }
-
-    /// A whole number.
-    pub fn opt_int(&self, column: usize) -> Result<Option<i64>, DbError> {
-        self.get(column)
-    }
-
-    /// A fraction.
-    pub fn opt_real(&self, column: usize) -> Result<Option<f64>, DbError> {
-        self.get(column)
-    }
-
-    /// A flag stored as 0 or 1.
-    pub fn flag(&self, column: usize) -> Result<bool, DbError> {
-        Ok(self.int(column)? != 0)
-    }
-
-    /// Bytes that are never null.
-    pub fn bytes(&self, column: usize) -> Result<Vec<u8>, DbError> {
-        self.get(column)
-    }
-
-    /// Bytes.
-    pub fn opt_bytes(&self, column: usize) -> Result<Option<Vec<u8>>, DbError> {
-        self.get(column)
-    }
-
-    /// A moment that is never null.
-    pub fn time(&self, column: usize) -> Result<Timestamp, DbError> {
-        Ok(Timestamp(self.int(column)?))
-    }
-
-    /// A moment.
-    pub fn opt_time(&self, column: usize) -> Result<Option<Timestamp>, DbError> {
-        Ok(self.opt_int(column)?.map(Timestamp))
-    }
-
-    /// An id that is never null.
-    pub fn id<K: Kind>(&self, column: usize) -> Result<Id<K>, DbError> {
-        let text = self.text(column)?;
-        text.parse().map_err(|_| DbError::Internal(format!("column {column} holds no {} id", K::PREFIX)))
-    }
-
-    /// An id.
-    pub fn opt_id<K: Kind>(&self, column: usize) -> Result<Option<Id<K>>, DbError> {
-        match self.opt_text(column)? {
-            None => Ok(None),
-            Some(text) => text
-                .parse()
-                .map(Some)
-                .map_err(|_| DbError::Internal(format!("column {column} holds no {} id", K::PREFIX))),
-        }
-    }
-
-    /// A JSON column that is never null.
-    pub fn json(&self, column: usize) -> Result<serde_json::Value, DbError> {
-        serde_json::from_str(&self.text(column)?)
-            .map_err(|why| DbError::Internal(format!("column {column} holds no JSON: {why}")))
-    }
-
-    /// A JSON column.
-    pub fn opt_json(&self, column: usize) -> Result<Option<serde_json::Value>, DbError> {
-        match self.opt_text(column)? {
-            None => Ok(None),
-            Some(text) => serde_json::from_str(&text)
-                .map(Some)
-                .map_err(|why| DbError::Internal(format!("column {column} holds no JSON: {why}"))),
-        }
+    fn accepts(ty: &Type) -> bool {
+        matches!(*ty, Type::INT8 | Type::INT4 | Type::INT2 | Type::FLOAT8 | Type::BYTEA)
+            || <&str as FromSql>::accepts(ty)
     }
 }

@@ -1,44 +1,42 @@
 //! Finding nudges.
 
+use const_format::formatcp;
 use domain::ids::{Agent, ApiKey, Id, Nudge as NudgeKind};
 use domain::nudge::{ResultCode, Status};
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
 
-use super::{COLUMNS, NudgeRow, read};
-use crate::db::{DbError, Row, Tx, Value};
+use super::NudgeRow;
+use crate::db::{DbError, FromRow, Row, Tx, Value};
 use crate::params;
 
-/// One nudge of one world.
+const COLUMNS: &str = NudgeRow::COLUMNS;
+
+/// One nudge of one mode.
 pub fn get(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     mode: Mode,
     id: Id<NudgeKind>,
 ) -> Result<Option<NudgeRow>, DbError> {
-    let sql = format!("select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and id = ?3");
-    tx.one(&sql, params![tenant, mode.as_str(), id], read)
+    let sql = formatcp!("select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and id = ?3");
+    tx.one(sql, params![tenant, mode, id])
 }
 
-/// One nudge, of whichever world.
+/// One nudge in either mode.
 pub fn get_any(tx: &mut Tx<'_>, tenant: Tenant, id: Id<NudgeKind>) -> Result<Option<NudgeRow>, DbError> {
-    tx.one(
-        &format!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2"),
-        params![tenant, id],
-        read,
-    )
+    tx.one(formatcp!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2"), params![tenant, id])
 }
 
-/// One nudge, held against other writers until the transaction ends.
+/// One nudge, locked against other writers until the transaction ends.
 pub fn get_for_update(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     id: Id<NudgeKind>,
 ) -> Result<Option<NudgeRow>, DbError> {
     tx.one(
-        &format!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2 /*pg for update*/"),
+        formatcp!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2 /*pg for update*/"),
         params![tenant, id],
-        read,
     )
 }
 
@@ -51,17 +49,18 @@ pub fn find_live(
 ) -> Result<Option<Id<NudgeKind>>, DbError> {
     tx.one(
         "select id from nudges where workspace = ?1 and mode = ?2 and to_number = ?3 and open = 1",
-        params![tenant, mode.as_str(), to_number],
-        |row| row.id(0),
+        params![tenant, mode, to_number],
     )
 }
 
-/// Many rows are kept one by one: a list of their size is memory that has to be fetched anew each time.
-fn boxed(row: &Row<'_>) -> Result<Box<NudgeRow>, DbError> {
-    read(row).map(Box::new)
+/// Many rows are boxed: a list of whole rows would be one large block of memory, allocated anew each time.
+impl FromRow for Box<NudgeRow> {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, DbError> {
+        row.read().map(Box::new)
+    }
 }
 
-/// Nudges of one queue whose time has come, those that wait longest first, held against other nodes until the
+/// Nudges of one queue whose time has come, those that wait longest first, locked against other nodes until the
 /// transaction ends.
 pub fn to_look_at(
     tx: &mut Tx<'_>,
@@ -70,14 +69,14 @@ pub fn to_look_at(
     now: Timestamp,
     limit: i64,
 ) -> Result<Vec<Box<NudgeRow>>, DbError> {
-    let sql = format!(
+    let sql = formatcp!(
         "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and look_at is not null and look_at <= ?3 \
          order by look_at, id limit ?4 /*pg for update skip locked*/"
     );
-    tx.all(&sql, params![tenant, mode.as_str(), now, limit], boxed)
+    tx.all(sql, params![tenant, mode, now, limit])
 }
 
-/// Nudges of one queue that wait for a line, the oldest first, held against other nodes until the transaction
+/// Nudges of one queue that wait for a line, the oldest first, locked against other nodes until the transaction
 /// ends. The reason says it all: asked for the status, too, the engine would go through everything that is
 /// scheduled.
 pub fn without_line(
@@ -86,14 +85,14 @@ pub fn without_line(
     mode: Mode,
     limit: i64,
 ) -> Result<Vec<Box<NudgeRow>>, DbError> {
-    let sql = format!(
+    let sql = formatcp!(
         "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and status_reason = 'concurrency_full' and open = 1 \
          order by id limit ?3 /*pg for update skip locked*/"
     );
-    tx.all(&sql, params![tenant, mode.as_str(), limit], boxed)
+    tx.all(sql, params![tenant, mode, limit])
 }
 
-/// Waiting nudges of a key, the oldest first, held against other nodes until the transaction ends. Those in
+/// Waiting nudges of a key, the oldest first, locked against other nodes until the transaction ends. Those in
 /// flight are left out.
 pub fn of_key(
     tx: &mut Tx<'_>,
@@ -101,22 +100,22 @@ pub fn of_key(
     key: Id<ApiKey>,
     limit: i64,
 ) -> Result<Vec<NudgeRow>, DbError> {
-    let sql = format!(
+    let sql = formatcp!(
         "select {COLUMNS} from nudges where api_key = ?2 and workspace = ?1 and open = 1 and status in ('queued', 'scheduled') and flight = 'none' \
          order by id limit ?3 /*pg for update*/"
     );
-    tx.all(&sql, params![tenant, key, limit], read)
+    tx.all(sql, params![tenant, key, limit])
 }
 
-/// Every nudge to a number, of both worlds, held against other nodes until the transaction ends.
+/// Every nudge to a number in both modes, locked against other nodes until the transaction ends.
 pub fn of_person(tx: &mut Tx<'_>, tenant: Tenant, phone_hash: &str) -> Result<Vec<NudgeRow>, DbError> {
-    let sql = format!(
+    let sql = formatcp!(
         "select {COLUMNS} from nudges where workspace = ?1 and phone_hash = ?2 order by id /*pg for update*/"
     );
-    tx.all(&sql, params![tenant, phone_hash], read)
+    tx.all(sql, params![tenant, phone_hash])
 }
 
-/// Waiting nudges of one world after `after`, the oldest first; those in flight are left out.
+/// Waiting nudges of one mode after `after`, the oldest first; those in flight are left out.
 pub fn pending(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -124,11 +123,11 @@ pub fn pending(
     after: &str,
     limit: i64,
 ) -> Result<Vec<NudgeRow>, DbError> {
-    let sql = format!(
+    let sql = formatcp!(
         "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and open = 1 and status in ('queued', 'scheduled') and flight = 'none' and id > ?3 \
          order by id limit ?4 /*pg for update*/"
     );
-    tx.all(&sql, params![tenant, mode.as_str(), after, limit], read)
+    tx.all(sql, params![tenant, mode, after, limit])
 }
 
 /// What a list asks for.
@@ -152,7 +151,7 @@ pub struct Filter {
     pub before: Option<String>,
 }
 
-/// Nudges of one world, newest first. Every filter has an index that ends in the id.
+/// Nudges of one mode, newest first. Every filter has an index that ends in the id.
 pub fn list(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -165,7 +164,7 @@ pub fn list(
     let high = filter.before.clone().map_or(top.clone(), |before| before.min(top));
     let low = filter.created_after.map_or_else(String::new, at);
     let mut params: Vec<Value<'static>> =
-        vec![tenant.into(), mode.as_str().into(), low.into(), high.into(), limit.into()];
+        vec![tenant.into(), mode.into(), low.into(), high.into(), limit.into()];
     let mut narrow = String::new();
     let wanted = [
         ("status", filter.status.map(|status| status.as_str().to_owned())),
@@ -183,5 +182,5 @@ pub fn list(
     let sql = format!(
         "select {COLUMNS} from nudges where workspace = ?1 and mode = ?2 and id >= ?3 and id < ?4{narrow} order by id desc limit ?5"
     );
-    tx.all(&sql, &params, read)
+    tx.all(&sql, &params)
 }

@@ -1,10 +1,12 @@
 //! What was decided about a nudge, in order.
 
+use const_format::formatcp;
 use domain::ids::{Call, Id, Nudge as NudgeKind};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
-use crate::db::{DbError, Tx, Value};
+use crate::db::row::row;
+use crate::db::{DbError, Tx};
 use crate::params;
 
 /// A decision.
@@ -32,40 +34,35 @@ pub struct Entry {
     pub last_at: Timestamp,
 }
 
-/// A decision about a nudge; `seq` grows with every one.
-#[derive(Debug, Clone)]
-pub struct Line {
-    /// The workspace.
-    pub tenant: Tenant,
-    /// The nudge.
-    pub nudge: Id<NudgeKind>,
-    /// Its place in the timeline.
-    pub seq: i64,
-    /// What was decided.
-    pub entry: Entry,
+row! {
+    /// A decision about a nudge; `seq` grows with every one.
+    #[derive(Debug, Clone)]
+    pub struct Line in "nudge_timeline" {
+        /// The workspace.
+        tenant: Tenant as "workspace",
+        /// The nudge.
+        nudge: Id<NudgeKind>,
+        /// Its place in the timeline.
+        seq: i64,
+        /// What was decided.
+        entry: Entry = |entry| {
+        at: Timestamp = entry.at,
+        event: String = &entry.event,
+        checks: String = &entry.checks,
+        decision: String = &entry.decision,
+        status: String = &entry.status,
+        reason: Option<String> = entry.reason.as_deref(),
+        until: Option<Timestamp> = entry.until,
+        call: Option<Id<Call>> = entry.call,
+        times: i64 = entry.times,
+        last_at: Timestamp = entry.last_at,
+        } => Entry { at, event, checks, decision, status, reason, until, call, times, last_at },
+    }
 }
 
 /// Adds decisions.
-pub fn append<'r>(tx: &mut Tx<'_>, lines: &'r [Line]) -> Result<(), DbError> {
-    let into = "insert into nudge_timeline (nudge, seq, workspace, at, event, checks, decision, status, reason, until, call, times, last_at)";
-    let values = |Line { tenant, nudge, seq, entry }: &'r Line| -> [Value<'r>; 13] {
-        [
-            (*nudge).into(),
-            (*seq).into(),
-            (*tenant).into(),
-            entry.at.into(),
-            (&entry.event).into(),
-            (&entry.checks).into(),
-            (&entry.decision).into(),
-            (&entry.status).into(),
-            entry.reason.as_deref().into(),
-            entry.until.into(),
-            entry.call.into(),
-            entry.times.into(),
-            entry.last_at.into(),
-        ]
-    };
-    tx.insert_all(into, lines.iter().map(values))
+pub fn append(tx: &mut Tx<'_>, lines: &[Line]) -> Result<(), DbError> {
+    tx.insert_all(Line::INTO, lines.iter().map(Line::values))
 }
 
 /// Renews the last decision: the same hold for the same reason, until later.
@@ -84,22 +81,10 @@ pub fn last_again(
 
 /// Every decision about a nudge, the first one first.
 pub fn timeline(tx: &mut Tx<'_>, tenant: Tenant, nudge: Id<NudgeKind>) -> Result<Vec<Entry>, DbError> {
-    tx.all(
-        "select at, event, checks, decision, status, reason, until, call, times, last_at from nudge_timeline where workspace = ?1 and nudge = ?2 order by seq",
-        params![tenant, nudge],
-        |row| {
-            Ok(Entry {
-                at: row.time(0)?,
-                event: row.text(1)?,
-                checks: row.text(2)?,
-                decision: row.text(3)?,
-                status: row.text(4)?,
-                reason: row.opt_text(5)?,
-                until: row.opt_time(6)?,
-                call: row.opt_id(7)?,
-                times: row.int(8)?,
-                last_at: row.time(9)?,
-            })
-        },
-    )
+    const SQL: &str = formatcp!(
+        "select {} from nudge_timeline where workspace = ?1 and nudge = ?2 order by seq",
+        Line::COLUMNS
+    );
+    let lines: Vec<Line> = tx.all(SQL, params![tenant, nudge])?;
+    Ok(lines.into_iter().map(|line| line.entry).collect())
 }

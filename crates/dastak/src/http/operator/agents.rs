@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use api::envelope::Deleted;
+use api::operator_agents::AgentLock;
 use domain::ids::{Agent, Tool};
-use serde_json::json;
 
 use super::workspace;
 use crate::app::{App, agents, compliance_packs, tools};
@@ -34,7 +35,7 @@ async fn unlock(app: Arc<App>, request: Request) -> Outcome {
 async fn set_locked(app: Arc<App>, request: Request, locked: bool) -> Outcome {
     let id = request.id_in_path::<Agent>("id", "agent")?;
     agents::set_locked(&app, request.trace(), workspace(&request)?, id, locked).await?;
-    Reply::data(200, &json!({"id": id, "locked": locked}))
+    Reply::data(200, &AgentLock { id, locked })
 }
 
 async fn create_tool(app: Arc<App>, mut request: Request) -> Outcome {
@@ -49,7 +50,7 @@ async fn list_tools(app: Arc<App>, request: Request) -> Outcome {
 async fn delete_tool(app: Arc<App>, request: Request) -> Outcome {
     let id = request.id_in_path::<Tool>("id", "tool")?;
     tools::delete(&app, request.trace(), workspace(&request)?, id).await?;
-    Reply::data(200, &json!({"id": id, "deleted": true}))
+    Reply::data(200, &Deleted { id: id.to_string(), deleted: true })
 }
 
 async fn create_pack(app: Arc<App>, mut request: Request) -> Outcome {

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use api::audit::AcceptLog;
-use serde_json::json;
+use api::audit::{AcceptLog, AcceptedLog};
 
 use crate::app::{App, audit};
 use crate::http::handler::{Outcome, Reply, Request};
@@ -11,5 +10,5 @@ use crate::http::handler::{Outcome, Reply, Request};
 pub async fn accept(app: Arc<App>, mut request: Request) -> Outcome {
     let (tenant, trace) = (super::workspace(&request)?, request.trace());
     let body: AcceptLog = request.body()?;
-    Reply::data(200, &json!({"accepted": audit::accept(&app, trace, tenant, body).await?}))
+    Reply::data(200, &AcceptedLog { accepted: audit::accept(&app, trace, tenant, body).await? })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use api::envelope::Removed;
 
 use super::workspace;
 use crate::app::{App, do_not_call};
@@ -15,5 +15,5 @@ pub async fn lift_opt_out(app: Arc<App>, request: Request) -> Outcome {
 
 pub async fn remove(app: Arc<App>, request: Request) -> Outcome {
     do_not_call::remove(&app, request.trace(), workspace(&request)?, request.parameter("phone")).await?;
-    Reply::data(200, &json!({"deleted": true}))
+    Reply::data(200, &Removed { deleted: true })
 }

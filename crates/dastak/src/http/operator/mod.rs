@@ -8,10 +8,11 @@ mod transfer_numbers;
 
 use std::sync::Arc;
 
+use api::envelope::Counted;
+use api::operator::NewNumber;
 use domain::ids::Workspace;
 
 use super::handler::{Handler, Outcome, Reply, Request};
-use super::v1::Ledger;
 use crate::app::{App, Failure, keys, members, numbers, operator_log, wallet, workspaces};
 use crate::open;
 
@@ -100,12 +101,12 @@ async fn list_wallet_entries(app: Arc<App>, request: Request) -> Outcome {
         request.query_number("offset"),
     )
     .await?;
-    Reply::json(200, &Ledger { data, total })
+    Reply::json(200, &Counted { data, total })
 }
 
-async fn create_number(app: Arc<App>, request: Request) -> Outcome {
-    let number = request.body["number"].as_str().unwrap_or_default().to_owned();
-    Reply::data(201, &numbers::create(&app, request.trace(), workspace(&request)?, number).await?)
+async fn create_number(app: Arc<App>, mut request: Request) -> Outcome {
+    let body: NewNumber = request.body()?;
+    Reply::data(201, &numbers::create(&app, request.trace(), workspace(&request)?, body.number).await?)
 }
 
 async fn list_numbers(app: Arc<App>, request: Request) -> Outcome {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use api::envelope::Removed;
 use api::transfer_numbers::NewTransferNumber;
-use serde_json::json;
 
 use super::workspace;
 use crate::app::{App, transfer_numbers};
@@ -22,5 +22,5 @@ pub async fn list(app: Arc<App>, request: Request) -> Outcome {
 pub async fn delete(app: Arc<App>, request: Request) -> Outcome {
     transfer_numbers::delete(&app, request.trace(), workspace(&request)?, request.parameter("number"))
         .await?;
-    Reply::data(200, &json!({"deleted": true}))
+    Reply::data(200, &Removed { deleted: true })
 }

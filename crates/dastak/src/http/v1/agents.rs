@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use api::agents::AgentStatusChange;
+use api::envelope::Deleted;
 
 use crate::app::access::Caller;
 use crate::app::{App, agents, flows, voices};
@@ -28,13 +29,13 @@ pub async fn update(app: Arc<App>, caller: Caller, mut request: Request) -> Outc
 pub async fn delete(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let id = request.id_in_path("id", "agent")?;
     agents::delete(&app, caller.tenant(), id).await?;
-    Reply::data(200, &json!({"id": id, "deleted": true}))
+    Reply::data(200, &Deleted { id: id.to_string(), deleted: true })
 }
 
-pub async fn set_status(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+pub async fn set_status(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
     let id = request.id_in_path("id", "agent")?;
-    let status = request.body["status"].as_str().unwrap_or_default().to_owned();
-    Reply::data(200, &agents::set_status(&app, caller.tenant(), id, status).await?)
+    let body: AgentStatusChange = request.body()?;
+    Reply::data(200, &agents::set_status(&app, caller.tenant(), id, body.status).await?)
 }
 
 pub async fn flow(app: Arc<App>, caller: Caller, request: Request) -> Outcome {

@@ -44,7 +44,7 @@ pub async fn list(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
         before: request.cursor(&app)?,
     };
     if nobody || status.is_some_and(|status| status.is_none()) {
-        return Reply::page(&app, &request, &Vec::<()>::new(), None);
+        return Reply::page(&app, &request, &[(); 0], None);
     }
     let (rows, next) =
         calls::list(&app, caller.tenant(), caller.mode(), filter, request.query_number("limit")).await?;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use api::contacts::{ContactBatch, ContactBatchItem, ContactBatchResult};
+use api::envelope::Deleted;
 
 use crate::app::access::Caller;
-use crate::app::{App, Failure, contacts, erasure};
+use crate::app::{App, contacts, erasure};
 use crate::http::handler::{Outcome, Reply, Request};
 
 pub async fn list(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
@@ -32,41 +32,33 @@ pub async fn upsert(app: Arc<App>, caller: Caller, mut request: Request) -> Outc
 }
 
 /// One item of a batch, as the single upsert would answer it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Item {
-    status: u16,
-    external_ref: Option<String>,
-    #[serde(flatten)]
-    outcome: Value,
-}
-
-fn item((external_ref, outcome): contacts::Upserted) -> Item {
+fn item((external_ref, outcome): contacts::Upserted) -> ContactBatchItem {
     match outcome {
-        Ok((created, contact)) => {
-            Item { status: if created { 201 } else { 200 }, external_ref, outcome: json!({"data": contact}) }
-        }
-        Err(failure) => {
-            let mut outcome = json!({"error": failure.message, "code": failure.error.code});
-            if let Some(id) = failure.meta.as_ref().and_then(|meta| meta.get("existingId")) {
-                outcome["existingId"] = id.clone();
-            }
-            Item { status: failure.error.status, external_ref, outcome }
-        }
+        Ok((created, contact)) => ContactBatchItem {
+            status: if created { 201 } else { 200 },
+            external_ref,
+            data: Some(contact),
+            error: None,
+            code: None,
+            existing_id: None,
+        },
+        Err(failure) => ContactBatchItem {
+            status: failure.error.status,
+            external_ref,
+            data: None,
+            error: Some(failure.message),
+            code: Some(failure.error.code),
+            existing_id: failure.meta.as_ref().and_then(|meta| meta.get("existingId")).cloned(),
+        },
     }
 }
 
 pub async fn upsert_many(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
-    let Value::Array(items) = request.body["contacts"].take() else {
-        return Err(Failure::field("contacts", "is required"));
-    };
-    let results: Vec<Item> =
-        contacts::upsert_many(&app, caller.tenant(), items).await?.into_iter().map(item).collect();
+    let body: ContactBatch = request.body()?;
+    let results = contacts::upsert_many(&app, caller.tenant(), body.contacts).await?;
+    let results: Vec<ContactBatchItem> = results.into_iter().map(item).collect();
     let succeeded = results.iter().filter(|item| item.status < 400).count();
-    Reply::data(
-        200,
-        &json!({"succeeded": succeeded, "failed": results.len() - succeeded, "results": results}),
-    )
+    Reply::data(200, &ContactBatchResult { succeeded, failed: results.len() - succeeded, results })
 }
 
 pub async fn update(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
@@ -77,7 +69,7 @@ pub async fn update(app: Arc<App>, caller: Caller, mut request: Request) -> Outc
 pub async fn delete(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let id = request.id_in_path("id", "contact")?;
     contacts::delete(&app, caller.tenant(), id).await?;
-    Reply::data(200, &json!({"id": id, "deleted": true}))
+    Reply::data(200, &Deleted { id: id.to_string(), deleted: true })
 }
 
 pub async fn erase(app: Arc<App>, caller: Caller, request: Request) -> Outcome {

@@ -15,8 +15,6 @@ mod tools;
 mod wallet;
 mod webhooks;
 
-pub use wallet::Ledger;
-
 use super::handler::Handler;
 use crate::{keyed, open};
 

@@ -23,7 +23,7 @@ pub async fn list(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let before = request.cursor(&app)?;
     if agent.as_ref().is_some_and(Result::is_err) {
         // An id of another form is nobody's: the list is empty.
-        return Reply::page(&app, &request, &Vec::<()>::new(), None);
+        return Reply::page(&app, &request, &[(); 0], None);
     }
     let filter = Filter {
         status: request.query_text("status").and_then(Status::parse),

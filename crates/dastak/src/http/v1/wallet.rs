@@ -2,20 +2,11 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use api::envelope::Counted;
 
 use crate::app::access::Caller;
 use crate::app::{App, wallet};
 use crate::http::handler::{Outcome, Reply, Request};
-
-/// `{data: […], total}`.
-#[derive(Serialize)]
-pub struct Ledger<T> {
-    /// The page.
-    pub data: Vec<T>,
-    /// Lines in all.
-    pub total: i64,
-}
 
 pub async fn get(app: Arc<App>, caller: Caller, _: Request) -> Outcome {
     Reply::data(200, &wallet::get(&app, caller.tenant()).await?)
@@ -29,5 +20,5 @@ pub async fn transactions(app: Arc<App>, caller: Caller, request: Request) -> Ou
         request.query_number("offset"),
     )
     .await?;
-    Reply::json(200, &Ledger { data, total })
+    Reply::json(200, &Counted { data, total })
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::envelope::Deleted;
+use api::webhooks::{EventStream, EventTrigger, TestedWebhook, TriggeredEvent, WebhookSecret, WebhookTest};
 use domain::ids::{Delivery, Event, Id, WebhookEndpoint};
-use serde_json::json;
 use store::deliveries::Filter;
 
 use crate::app::access::Caller;
@@ -42,20 +43,21 @@ pub async fn update(app: Arc<App>, caller: Caller, mut request: Request) -> Outc
 pub async fn delete(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let id = endpoint_of(&request)?;
     webhooks::delete(&app, caller.tenant(), id).await?;
-    Reply::data(200, &json!({"id": id, "deleted": true}))
+    Reply::data(200, &Deleted { id: id.to_string(), deleted: true })
 }
 
 pub async fn rotate_secret(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let id = endpoint_of(&request)?;
     let secret = webhooks::rotate_secret(&app, caller.tenant(), id).await?;
-    Reply::data(200, &json!({"id": id, "secret": secret}))
+    Reply::data(200, &WebhookSecret { id, secret })
 }
 
-pub async fn test(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
-    let kind = request.body["type"].as_str().unwrap_or_default();
-    let (event, delivery) =
-        webhooks::test(&app, caller.tenant(), caller.mode(), endpoint_of(&request)?, kind).await?;
-    Reply::data(202, &json!({"eventId": event, "deliveryId": delivery}))
+pub async fn test(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
+    let body: WebhookTest = request.body()?;
+    let endpoint = endpoint_of(&request)?;
+    let (event_id, delivery_id) =
+        webhooks::test(&app, caller.tenant(), caller.mode(), endpoint, &body.r#type).await?;
+    Reply::data(202, &TestedWebhook { event_id, delivery_id })
 }
 
 pub async fn deliveries(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
@@ -122,11 +124,12 @@ pub async fn events(app: Arc<App>, caller: Caller, request: Request) -> Outcome 
         wait,
     )
     .await?;
-    Reply::json(200, &json!({"data": found, "cursor": cursor, "brand": app.config.brand}))
+    Reply::json(200, &EventStream { data: found, cursor, brand: app.config.brand.clone() })
 }
 
-pub async fn trigger(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
-    let kind = request.body["type"].as_str().unwrap_or_default();
-    let (event, deliveries) = event_stream::trigger(&app, caller.tenant(), caller.mode(), kind).await?;
-    Reply::data(202, &json!({"eventId": event, "deliveries": deliveries}))
+pub async fn trigger(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
+    let body: EventTrigger = request.body()?;
+    let (event_id, deliveries) =
+        event_stream::trigger(&app, caller.tenant(), caller.mode(), &body.r#type).await?;
+    Reply::data(202, &TriggeredEvent { event_id, deliveries })
 }

@@ -1,0 +1,270 @@
+//! A row of the table of operations: what an endpoint is, who may call it, and what it takes and answers.
+
+use crate::error_codes::{self, ErrorCode};
+use crate::schema::{Field, Schema};
+use crate::scopes::Scope;
+
+/// HTTP methods in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::upper_case_acronyms)]
+pub enum Method {
+    /// Reads.
+    GET,
+    /// Creates and acts.
+    POST,
+    /// Replaces or updates.
+    PUT,
+    /// Updates.
+    PATCH,
+    /// Deletes.
+    DELETE,
+}
+
+impl Method {
+    /// Its name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Method::GET => "GET",
+            Method::POST => "POST",
+            Method::PUT => "PUT",
+            Method::PATCH => "PATCH",
+            Method::DELETE => "DELETE",
+        }
+    }
+}
+
+/// Who may call an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anybody.
+    Public,
+    /// Any valid key.
+    AnyKey,
+    /// A key with this scope.
+    Scope(Scope),
+    /// A key with both scopes.
+    Scopes(Scope, Scope),
+    /// The operator's token.
+    Operator,
+    /// Anybody may ask. The figures are shown only with the operator's token, with `metrics_token`, or to an
+    /// address of `metrics_networks`.
+    Figures,
+}
+
+/// What a test key may do with an operation (docs/contract/sandbox.md#test-keys).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestKeys {
+    /// The same as a live key, on what test keys made.
+    Allowed,
+    /// Refused with `test_mode_read_only`.
+    Refused,
+}
+
+/// Limits beyond the workspace-wide one that a request counts toward (docs/contract/README.md#limits).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RateClass {
+    /// `POST /v1/calls`.
+    Calls,
+    /// `POST /v1/nudges`.
+    Nudges,
+}
+
+/// What `Idempotency-Key` does for an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Idempotency {
+    /// Nothing; the header is ignored.
+    Ignored,
+    /// Honoured when sent.
+    Optional,
+    /// Must be sent.
+    Required,
+}
+
+/// One operation of the API.
+#[derive(Debug, Clone, Copy)]
+pub struct Operation {
+    /// Name in the OpenAPI document.
+    pub id: &'static str,
+    /// HTTP method.
+    pub method: Method,
+    /// Path, with `{name}` for parameters.
+    pub path: &'static str,
+    /// Chapter of the API reference.
+    pub tag: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// Who may call it.
+    pub access: Access,
+    /// What a test key may do.
+    pub test_keys: TestKeys,
+    /// The limit it counts toward beside the workspace-wide one.
+    pub rate: Option<RateClass>,
+    /// What `Idempotency-Key` does.
+    pub idempotency: Idempotency,
+    /// Query parameters.
+    pub query: Option<fn() -> Vec<Field>>,
+    /// JSON body.
+    pub body: Option<fn() -> Schema>,
+    /// Whether the body may be missing altogether.
+    pub body_optional: bool,
+    /// Whether the body is a multipart upload with the file in the field `file`.
+    pub upload: bool,
+    /// Statuses of success, each with the schema of its body.
+    pub answers: &'static [(u16, Option<fn() -> Schema>)],
+    /// Content type of success when it is not JSON; several with `, ` between them.
+    pub content_type: Option<&'static str>,
+    /// Errors of its own, beside the common ones.
+    pub errors: &'static [&'static ErrorCode],
+}
+
+/// A row with the usual values: any key, nothing described yet.
+pub const fn operation(
+    method: Method,
+    path: &'static str,
+    id: &'static str,
+    tag: &'static str,
+    summary: &'static str,
+) -> Operation {
+    Operation {
+        id,
+        method,
+        path,
+        tag,
+        summary,
+        access: Access::AnyKey,
+        test_keys: TestKeys::Allowed,
+        rate: None,
+        idempotency: Idempotency::Ignored,
+        query: None,
+        body: None,
+        body_optional: false,
+        upload: false,
+        answers: &[],
+        content_type: None,
+        errors: &[],
+    }
+}
+
+impl Operation {
+    /// Needs a key with this scope.
+    pub const fn scope(mut self, scope: Scope) -> Self {
+        self.access = Access::Scope(scope);
+        self
+    }
+    /// Needs a key with both scopes.
+    pub const fn scopes(mut self, one: Scope, other: Scope) -> Self {
+        self.access = Access::Scopes(one, other);
+        self
+    }
+    /// Sets who may call it.
+    pub const fn access(mut self, access: Access) -> Self {
+        self.access = access;
+        self
+    }
+    /// Refuses test keys with `test_mode_read_only`.
+    pub const fn live_only(mut self) -> Self {
+        self.test_keys = TestKeys::Refused;
+        self
+    }
+    /// Counts toward a limit of its own.
+    pub const fn rate(mut self, class: RateClass) -> Self {
+        self.rate = Some(class);
+        self
+    }
+    /// Honours `Idempotency-Key`.
+    pub const fn idempotent(mut self, how: Idempotency) -> Self {
+        self.idempotency = how;
+        self
+    }
+    /// Takes these query parameters.
+    pub const fn query(mut self, query: fn() -> Vec<Field>) -> Self {
+        self.query = Some(query);
+        self
+    }
+    /// Takes this JSON body.
+    pub const fn body(mut self, body: fn() -> Schema) -> Self {
+        self.body = Some(body);
+        self
+    }
+    /// Takes this JSON body, or none.
+    pub const fn optional_body(mut self, body: fn() -> Schema) -> Self {
+        self.body = Some(body);
+        self.body_optional = true;
+        self
+    }
+    /// Takes a multipart upload.
+    pub const fn upload(mut self) -> Self {
+        self.upload = true;
+        self
+    }
+    /// Answers so on success.
+    pub const fn answers(mut self, answers: &'static [(u16, Option<fn() -> Schema>)]) -> Self {
+        self.answers = answers;
+        self
+    }
+    /// Answers with a file of this type.
+    pub const fn content_type(mut self, content_type: &'static str) -> Self {
+        self.content_type = Some(content_type);
+        self
+    }
+    /// Has these errors beside the common ones.
+    pub const fn errors(mut self, errors: &'static [&'static ErrorCode]) -> Self {
+        self.errors = errors;
+        self
+    }
+
+    /// All errors that it can answer with: its own, and those of the checks that the router makes before it.
+    pub fn all_errors(&self) -> Vec<&'static ErrorCode> {
+        let mut errors: Vec<&'static ErrorCode> = vec![error_codes::INTERNAL, error_codes::UNAVAILABLE];
+        errors.extend_from_slice(&[
+            error_codes::INVALID_REQUEST,
+            error_codes::REQUEST_TIMEOUT,
+            error_codes::PAYLOAD_TOO_LARGE,
+        ]);
+        if self.body.is_some() {
+            errors.push(error_codes::MALFORMED_JSON);
+        }
+        match self.access {
+            Access::Public => {}
+            Access::Operator | Access::Figures => {
+                errors.extend_from_slice(&[error_codes::UNAUTHORIZED, error_codes::RATE_LIMITED])
+            }
+            Access::AnyKey => errors.extend_from_slice(&[
+                error_codes::UNAUTHORIZED,
+                error_codes::WORKSPACE_SUSPENDED,
+                error_codes::RATE_LIMITED,
+            ]),
+            Access::Scope(_) | Access::Scopes(..) => errors.extend_from_slice(&[
+                error_codes::UNAUTHORIZED,
+                error_codes::WORKSPACE_SUSPENDED,
+                error_codes::API_SCOPE_MISSING,
+                error_codes::RATE_LIMITED,
+            ]),
+        }
+        if self.test_keys == TestKeys::Refused {
+            errors.push(error_codes::TEST_MODE_READ_ONLY);
+        }
+        if self.query.is_some_and(|query| query().iter().any(|field| field.name == "cursor")) {
+            errors.push(error_codes::INVALID_CURSOR);
+        }
+        if self.path.contains('{') || self.path.starts_with("/dev/") {
+            errors.push(error_codes::NOT_FOUND);
+        }
+        if self.idempotency != Idempotency::Ignored {
+            errors.extend_from_slice(&[
+                error_codes::INVALID_IDEMPOTENCY_KEY,
+                error_codes::IDEMPOTENCY_IN_PROGRESS,
+                error_codes::IDEMPOTENCY_KEY_REUSED,
+                // The kept answer was about a person who has been erased.
+                error_codes::CONTACT_ERASED,
+            ]);
+        }
+        for error in self.errors {
+            if !errors.contains(error) {
+                errors.push(error);
+            }
+        }
+        errors.sort_by_key(|error| error.status);
+        errors
+    }
+}
