@@ -1,12 +1,11 @@
-//! Every tenant filter bites. What a workspace sees must not depend on another one: its life, request by
-//! request, is the same beside a neighbour who has everything as it is alone, and the neighbour's rows stay
-//! as they were. Each statement that this runs is then run without one of its tenant filters at a time, and
-//! the test must notice.
+//! A mutation test of the tenant filters. What a workspace sees must not depend on any other: its requests
+//! get the same answers next to a neighbour as without one, and the neighbour's rows stay as they are. The
+//! same requests are then run without one tenant filter at a time, and something must differ.
 //!
-//! A filter that only backs up another one cannot be noticed so: the row was looked up with its tenant before.
-//! These are taken out once more, with all the filters gone that were noticed before.
+//! Some filters only back up another: the row has already been looked up with its tenant. These are removed
+//! again, together with all filters whose absence showed.
 //!
-//! `cargo test --workspace --test it tenants -- --nocapture` tells of each filter what became of it.
+//! `cargo test --workspace --test it tenants -- --nocapture` lists every filter and what its absence changes.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,24 +47,24 @@ fn filters(sql: &str) -> Vec<std::ops::Range<usize>> {
     found
 }
 
-/// Notes the statements that are run, and takes filters out of them.
+/// Notes the statements that run, and removes filters from them.
 #[derive(Default)]
-struct Saboteur {
-    out: BTreeMap<String, BTreeSet<usize>>,
+struct Mutations {
+    removed: BTreeMap<String, BTreeSet<usize>>,
     seen: Mutex<BTreeSet<String>>,
 }
 
-impl Saboteur {
+impl Mutations {
     fn without(filters: &[Filter]) -> Self {
-        let mut out: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+        let mut removed: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
         for (sql, which) in filters {
-            out.entry(sql.clone()).or_default().insert(*which);
+            removed.entry(sql.clone()).or_default().insert(*which);
         }
-        Self { out, ..Self::default() }
+        Self { removed, ..Self::default() }
     }
 }
 
-impl Faults for Saboteur {
+impl Faults for Mutations {
     fn statement<'a>(&self, sql: &'a str) -> Cow<'a, str> {
         if !sql.contains("workspace = ?") {
             return sql.into();
@@ -74,11 +73,11 @@ impl Faults for Saboteur {
         if !seen.contains(sql) {
             seen.insert(sql.to_owned());
         }
-        let Some(out) = self.out.get(sql) else { return sql.into() };
+        let Some(removed) = self.removed.get(sql) else { return sql.into() };
         let mut text = sql.to_owned();
         for (which, range) in filters(sql).into_iter().enumerate().rev() {
-            if out.contains(&which) {
-                // The value stays, so that the statement has as many as before.
+            if removed.contains(&which) {
+                // The parameter stays, so that the others keep their numbers.
                 text.replace_range(range.clone(), &format!("({} or 1 = 1)", &sql[range]));
             }
         }
@@ -274,21 +273,21 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What the workspace saw, or what rows of its neighbour are left, line by line.
+/// The answers to a workspace or the rows of its neighbour, line by line.
 type Story = Vec<String>;
 
-/// The life of the workspace, told line by line.
+/// What the workspace does and is answered, line by line.
 struct Life<'a> {
     app: &'a TestApp,
     names: Names,
     told: Story,
-    /// How it goes; the first line that differs ends the life.
+    /// What it should be; the first line that differs ends it.
     expected: Option<&'a Story>,
     /// Seconds that have passed.
     passed: i64,
 }
 
-/// The life goes another way than it should.
+/// An answer or a row is not what it should be.
 struct Differs(String);
 
 impl Life<'_> {
@@ -339,7 +338,7 @@ fn id(answer: &Value) -> String {
     id.unwrap_or("none_00000000000000000000000000").to_owned()
 }
 
-/// Asks for all that the neighbour has.
+/// Asks for everything that the neighbour has.
 async fn pry(life: &mut Life<'_>, own: &Prepared, neighbour: &Neighbour) -> Result<(), Differs> {
     for operation in keyed() {
         for (things, key) in [(&neighbour.live, &own.workspace.live), (&neighbour.test, &own.workspace.test)]
@@ -558,14 +557,12 @@ async fn live(life: &mut Life<'_>, own: &Prepared) -> Result<(), Differs> {
 async fn rows(app: &TestApp, workspace: &str) -> Vec<String> {
     let workspace = workspace.to_owned();
     let work = move |tx: &mut Tx<'_>| {
-        let tables =
-            tx.all("select name from sqlite_master where type = 'table' order by name", &[], |row| {
-                row.text(0)
-            })?;
+        let tables: Vec<String> =
+            tx.all("select name from sqlite_master where type = 'table' order by name", &[])?;
         let mut rows = Vec::new();
         for table in tables {
-            let columns =
-                tx.all(&format!("select name from pragma_table_info('{table}')"), &[], |row| row.text(0))?;
+            let columns: Vec<String> =
+                tx.all(&format!("select name from pragma_table_info('{table}')"), &[])?;
             let owner = if table == "workspaces" { "id" } else { "workspace" };
             if !columns.iter().any(|column| column == owner) {
                 continue;
@@ -576,7 +573,7 @@ async fn rows(app: &TestApp, workspace: &str) -> Vec<String> {
                 "select '{table}|' || {} from {table} where {owner} = '{workspace}'",
                 texts.join(" || '|' || ")
             );
-            rows.extend(tx.all(&sql, &[], |row| row.text(0))?);
+            rows.extend(tx.all::<String>(&sql, &[])?);
         }
         Ok::<_, DbError>(rows)
     };
@@ -615,12 +612,12 @@ struct Expected {
     passed: i64,
 }
 
-/// Runs the life on a copy of what was prepared.
+/// Starts a service on a copy of what was prepared and plays the workspace.
 async fn play(
     prepared: &Prepared,
     neighbour: &Neighbour,
     does: Does,
-    saboteur: Arc<Saboteur>,
+    mutations: Arc<Mutations>,
     expected: Option<&Expected>,
 ) -> Result<Expected, Differs> {
     static SERIAL: AtomicU32 = AtomicU32::new(0);
@@ -632,7 +629,7 @@ async fn play(
     app.set_clock(&prepared.noon).await;
     let mut names = neighbour.names.clone();
     names.known.insert(prepared.number.clone(), "own number".to_owned());
-    app.app().store.fail_as(saboteur);
+    app.app().store.fail_as(mutations);
     let mut life =
         Life { app: &app, names, told: Vec::new(), expected: expected.map(|told| &told.life), passed: 0 };
     match does {
@@ -666,7 +663,8 @@ fn differ(should: &Story, is: &Story) -> Result<(), Differs> {
 /// How many runs go side by side.
 const BESIDE: usize = 3;
 
-/// Runs the life once without each of these filters (and those that `gone` names); what was not noticed.
+/// Plays the workspace without one of these filters at a time, and always without those of `gone`. Returns
+/// the filters whose absence changed nothing.
 async fn unnoticed(
     prepared: &Arc<(Prepared, Neighbour)>,
     all: Vec<Filter>,
@@ -684,14 +682,14 @@ async fn unnoticed(
             let (prepared, expected) = (prepared.clone(), expected.clone());
             running.spawn(async move {
                 let run = tokio::spawn(async move {
-                    let saboteur = Arc::new(Saboteur::without(&out));
-                    play(&prepared.0, &prepared.1, Does::Lives, saboteur, expected.as_ref().as_ref()).await
+                    let mutations = Arc::new(Mutations::without(&out));
+                    play(&prepared.0, &prepared.1, Does::Lives, mutations, expected.as_ref().as_ref()).await
                 });
-                // A panic is an answer that no operation has.
+                // A panic means an answer that is not documented.
                 let why = match run.await {
                     Ok(Ok(_)) => None,
                     Ok(Err(Differs(why))) => Some(why),
-                    Err(_) => Some("an answer that the operation does not have".to_owned()),
+                    Err(_) => Some("an answer that is not documented".to_owned()),
                 };
                 (filter, why)
             });
@@ -711,8 +709,8 @@ async fn every_tenant_filter_bites_on_sqlite() {
     let (beside, neighbour) = prepare(true).await;
     let neighbour = neighbour.expect("one was made");
     let (alone, _) = prepare(false).await;
-    // As alone, so beside the neighbour.
-    let watching = Arc::new(Saboteur::default());
+    // The workspace sees the same with and without the neighbour.
+    let watching = Arc::new(Mutations::default());
     let expect = |played: Result<Expected, Differs>| played.unwrap_or_else(|Differs(why)| panic!("{why}"));
     let by_itself = expect(play(&alone, &neighbour, Does::Lives, Arc::default(), None).await);
     let with_other = expect(play(&beside, &neighbour, Does::Lives, watching.clone(), None).await);
@@ -726,7 +724,7 @@ async fn every_tenant_filter_bites_on_sqlite() {
     if let Err(Differs(why)) = differ(&idle.left, &with_other.left) {
         panic!("the neighbour's rows were changed:\n{why}");
     }
-    // Without any one filter it is otherwise.
+    // Without any one filter something differs.
     let seen = watching.seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let all: Vec<Filter> =
         seen.iter().flat_map(|sql| (0..filters(sql).len()).map(|which| (sql.clone(), which))).collect();
@@ -737,8 +735,8 @@ async fn every_tenant_filter_bites_on_sqlite() {
     println!("{} of {} filters are noticed by themselves", all.len() - backing_up.len(), all.len());
     // With those gone, the others are what is left between the workspaces.
     let gone: Vec<Filter> = all.iter().filter(|filter| !backing_up.contains(filter)).cloned().collect();
-    let saboteur = Arc::new(Saboteur::without(&gone));
-    let lost = expect(play(&prepared.0, &prepared.1, Does::Lives, saboteur, None).await);
+    let mutations = Arc::new(Mutations::without(&gone));
+    let lost = expect(play(&prepared.0, &prepared.1, Does::Lives, mutations, None).await);
     let unneeded = unnoticed(&prepared, backing_up, &gone, &Arc::new(Some(lost))).await;
     for (sql, which) in &unneeded {
         println!("unneeded: filter {which} of {sql}");
