@@ -537,14 +537,12 @@ async fn live(life: &mut Life<'_>, own: &Prepared) -> Result<(), Differs> {
 async fn rows(app: &TestApp, workspace: &str) -> Vec<String> {
     let workspace = workspace.to_owned();
     let work = move |tx: &mut Tx<'_>| {
-        let tables =
-            tx.all("select name from sqlite_master where type = 'table' order by name", &[], |row| {
-                row.text(0)
-            })?;
+        let tables: Vec<String> =
+            tx.all("select name from sqlite_master where type = 'table' order by name", &[])?;
         let mut rows = Vec::new();
         for table in tables {
-            let columns =
-                tx.all(&format!("select name from pragma_table_info('{table}')"), &[], |row| row.text(0))?;
+            let columns: Vec<String> =
+                tx.all(&format!("select name from pragma_table_info('{table}')"), &[])?;
             let owner = if table == "workspaces" { "id" } else { "workspace" };
             if !columns.iter().any(|column| column == owner) {
                 continue;
@@ -555,7 +553,7 @@ async fn rows(app: &TestApp, workspace: &str) -> Vec<String> {
                 "select '{table}|' || {} from {table} where {owner} = '{workspace}'",
                 texts.join(" || '|' || ")
             );
-            rows.extend(tx.all(&sql, &[], |row| row.text(0))?);
+            rows.extend(tx.all::<String>(&sql, &[])?);
         }
         Ok::<_, DbError>(rows)
     };
