@@ -138,7 +138,7 @@ async fn the_service_describes_itself() {
     assert!(operator["paths"]["/operator/v1/workspaces"].is_object());
     let golden = include_str!("../../../../openapi.json");
     assert!(
-        golden == api::openapi::to_text(&document.json),
+        golden == api::openapi::to_text(&document),
         "openapi.json differs from the code: run `make openapi` and look at the difference"
     );
     let page = app.send("GET", "/docs", None, &[], Bytes::new()).await;
