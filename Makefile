@@ -3,7 +3,7 @@
 SPEECH = espeak-ng:espeak-ng pocketsphinx_continuous:pocketsphinx /usr/share/pocketsphinx/model/en-us/en-us/mdef:pocketsphinx-en-us
 PEERS = sipp:sip-tester baresip:baresip-core flite:flite sox:sox
 
-.PHONY: run check test bench soak openapi packages
+.PHONY: run check test bench soak openapi licenses packages
 
 run: ## everything on this machine, with no account anywhere
 	@command -v cc >/dev/null || scripts/packages.sh cc:build-essential
@@ -23,6 +23,9 @@ packages:
 
 openapi: ## rewrites the golden API document
 	cargo run --quiet --bin dastak -- openapi > openapi.json
+
+licenses: ## rewrites the licence texts of the crates that are linked in
+	python3 scripts/licenses.py
 
 bench: packages ## ratios against named yardsticks, in one run
 	scripts/bench.sh

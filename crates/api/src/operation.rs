@@ -65,8 +65,6 @@ pub enum TestKeys {
 pub enum RateClass {
     /// `POST /v1/calls`.
     Calls,
-    /// Calling lists and runs.
-    CampaignWrites,
     /// `POST /v1/nudges`.
     Nudges,
 }
@@ -213,11 +211,6 @@ impl Operation {
     pub const fn errors(mut self, errors: &'static [&'static ErrorCode]) -> Self {
         self.errors = errors;
         self
-    }
-
-    /// Whether it is part of the public API (as opposed to the operator's).
-    pub fn is_public_api(&self) -> bool {
-        !matches!(self.access, Access::Operator)
     }
 
     /// All errors that it can answer with: its own, and those of the checks that the router makes before it.

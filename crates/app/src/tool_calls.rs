@@ -10,6 +10,7 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use providers::GuardedClient;
 use providers::guarded_client::{Limits, Request};
+use providers::http::encoded;
 use serde_json::{Map, Value, json};
 use store::tools;
 
@@ -119,19 +120,7 @@ pub fn with_query(url: &str, arguments: &Map<String, Value>) -> String {
     for (key, value) in arguments {
         out.push(if out.contains('?') { '&' } else { '?' });
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        for (index, part) in [key.as_str(), text.as_str()].into_iter().enumerate() {
-            if index == 1 {
-                out.push('=');
-            }
-            for byte in part.bytes() {
-                match byte {
-                    b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                        out.push(char::from(byte))
-                    }
-                    _ => out.push_str(&format!("%{byte:02X}")),
-                }
-            }
-        }
+        out.push_str(&format!("{}={}", encoded(key), encoded(&text)));
     }
     out
 }

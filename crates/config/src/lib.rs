@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use domain::secret::Secret;
+use ipnet::IpNet;
 
 use runtime::logs::Format;
 
@@ -403,7 +404,7 @@ pub struct Config {
 
 /// Networks of trusted proxies.
 #[derive(Debug, Clone, Default)]
-pub struct Network(Vec<(IpAddr, u8)>);
+pub struct Network(Vec<IpNet>);
 
 impl Network {
     /// Reads addresses and networks such as `10.0.0.0/8`.
@@ -413,18 +414,11 @@ impl Network {
 
     /// The same, for a setting of this name.
     fn parse_setting(name: &str, texts: &[String]) -> Result<Self, String> {
-        let read = |text: &String| {
-            let (address, bits) =
-                text.split_once('/').map_or((text.as_str(), None), |(address, bits)| (address, Some(bits)));
-            let address: IpAddr = address.parse().ok()?;
-            let width = if address.is_ipv4() { 32 } else { 128 };
-            let bits = bits.map_or(Some(width), |bits| bits.parse().ok()).filter(|bits| *bits <= width)?;
-            Some((address, bits))
-        };
+        let read = |text: &String| text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
         texts
             .iter()
             .map(|text| {
-                read(text).ok_or_else(|| {
+                read(text).map_err(|_| {
                     format!("{name}: found «{text}», allowed are addresses and networks such as 10.0.0.0/8")
                 })
             })
@@ -434,14 +428,7 @@ impl Network {
 
     /// Whether an address belongs to one of the networks.
     pub fn trusts(&self, address: IpAddr) -> bool {
-        let bits = |address: IpAddr| match address {
-            IpAddr::V4(four) => u128::from(four.to_bits()) << 96,
-            IpAddr::V6(six) => six.to_bits(),
-        };
-        self.0.iter().any(|(network, length)| {
-            network.is_ipv4() == address.is_ipv4()
-                && (*length == 0 || (bits(*network) ^ bits(address)) >> (128 - u32::from(*length)) == 0)
-        })
+        self.0.iter().any(|network| network.contains(&address))
     }
 }
 

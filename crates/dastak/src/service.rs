@@ -72,6 +72,11 @@ pub async fn open_store(config: &Config, wakes: &Wakes) -> Result<Store, String>
     Ok(store)
 }
 
+/// The clock that the settings ask for.
+fn clock(config: &Config) -> Clock {
+    if config.manual_clock { Clock::manual() } else { Clock::real() }
+}
+
 /// All handlers of the API.
 pub fn router() -> Result<Router, String> {
     let mut handlers = system::handlers();
@@ -84,9 +89,15 @@ pub fn router() -> Result<Router, String> {
 impl Service {
     /// Starts everything; requests are served when this returns.
     pub async fn start(config: Config) -> Result<Self, String> {
+        let clock = clock(&config);
+        Self::start_at(config, clock).await
+    }
+
+    /// The same by this clock.
+    pub async fn start_at(config: Config, clock: Clock) -> Result<Self, String> {
         let outside = Outside::open(&config).await?;
         let reader = outside.speech.model.clone();
-        Self::start_in(config, outside, |ports| ports.language_model = Some(reader)).await
+        Self::start_in(config, clock, outside, |ports| ports.language_model = Some(reader)).await
     }
 
     /// Starts everything with these carriers, and without telephone lines.
@@ -101,11 +112,13 @@ impl Service {
         change: impl FnOnce(&mut Ports),
     ) -> Result<Self, String> {
         let outside = Outside::without_lines(&config, carriers)?;
-        Self::start_in(config, outside, change).await
+        let clock = clock(&config);
+        Self::start_in(config, clock, outside, change).await
     }
 
     async fn start_in(
         mut config: Config,
+        clock: Clock,
         outside: Outside,
         change: impl FnOnce(&mut Ports),
     ) -> Result<Self, String> {
@@ -113,7 +126,6 @@ impl Service {
             tracing::warn!("a manual clock belongs to one process: run only one node on this database");
         }
         make_data_folder(&config)?;
-        let clock = if config.manual_clock { Clock::manual() } else { Clock::real() };
         let ids = Arc::new(Ids::new(clock.clone()));
         if config.operator_token.is_empty() {
             config.operator_token =

@@ -34,16 +34,10 @@ kinds! {
     Contact = "con",
     /// A campaign.
     Campaign = "cmp",
-    /// One dialling session of a campaign.
-    Run = "run",
     /// One on-demand call with a life of its own.
     Nudge = "ndg",
     /// A call at a set time.
     ScheduledCall = "scall",
-    /// A live source of contacts.
-    DataStream = "dst",
-    /// One record of a data stream.
-    StreamRecord = "dsr",
     /// A line of the wallet ledger.
     WalletTransaction = "wtx",
     /// The carrier's id of a call.
@@ -56,32 +50,10 @@ kinds! {
     Event = "evt",
     /// A phone number that a workspace owns.
     Number = "num",
-    /// A knowledge base.
-    KnowledgeBase = "kb",
-    /// A message template.
-    Template = "tpl",
-    /// A card on an outcome board.
-    Card = "card",
-    /// An outcome board.
-    Board = "brd",
-    /// A column of an outcome board.
-    Column = "col",
-    /// A row of a calling list.
-    Row = "row",
     /// A tool that an agent may use.
     Tool = "tool",
     /// A person who works in the console.
     User = "usr",
-    /// A connected outside account.
-    Integration = "int",
-    /// A document collected in a chat.
-    Document = "doc",
-    /// A message thread of the chat-app channel.
-    Thread = "msgth",
-    /// A message of the chat-app channel.
-    Message = "camsg",
-    /// A chat session.
-    ChatSession = "chatsess",
     /// A compliance pack made by the operator.
     CompliancePack = "cpk",
     /// A recording.

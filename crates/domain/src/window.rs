@@ -249,11 +249,6 @@ fn civil(day: i64) -> Option<Date> {
     date(1970, 1, 1).checked_add(jiff::Span::new().try_days(days).ok()?).ok()
 }
 
-/// The date in India at a moment; `None` outside the years -9999 to 9999.
-pub fn india_date(now: Timestamp) -> Option<Date> {
-    civil(india(now).0)
-}
-
 /// Spreads the bits of an id evenly over 64 bits (the finalizer of SplitMix64, after folding both halves).
 fn mix(key: u128) -> u64 {
     let mut bits = (key >> 64) as u64 ^ (key as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -400,7 +395,7 @@ mod tests {
         fn any_moment_is_answered(now in proptest::num::i64::ANY) {
             let mut hours = hours(9, 21);
             hours.close_on([date(2026, 1, 26)]);
-            let _ = (hours.is_open(Timestamp(now)), hours.next_opening(Timestamp(now)), NudgeWindow::new(&hours).release(Timestamp(now)), india_date(Timestamp(now)));
+            let _ = (hours.is_open(Timestamp(now)), hours.next_opening(Timestamp(now)), NudgeWindow::new(&hours).release(Timestamp(now)));
         }
     }
 }

@@ -42,7 +42,6 @@ pub const TARGETS: &[Target] = &[
     ("rtp", sound::rtp),
     ("srtp", sound::srtp),
     ("call", sound::call),
-    ("tones", sound::tones),
     ("sip_message", sip::message),
     ("sip_stream", sip::stream),
     ("sip_text", sip::text),

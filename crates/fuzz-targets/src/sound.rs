@@ -5,9 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use telephony::fuzzing::media;
 use telephony::media::sdp::{OfferSettings, agree, answer, offer};
-use telephony::media::{Agreed, Codec, Direction, Ear, Frame, Keys, Sources, Suite, Tick};
+use telephony::media::{Agreed, Codec, Direction, Ear, Keys, Sources, Suite, Tick};
 use telephony::settings::Encryption;
-use telephony::tones;
 
 use crate::draw::Draw;
 
@@ -276,46 +275,4 @@ pub fn srtp(data: &[u8]) {
             *opened = true;
         }
     }
-}
-
-/// Sound of a line, cut into ticks: key tones, beeps, ringing.
-///
-/// A key is heard only in sound with tones, and only once until it is released.
-pub fn tones(data: &[u8]) {
-    let mut draw = Draw::new(data);
-    let (mut keys, mut heard, mut ticks) = (tones::Keys::new(), 0, 0);
-    let (mut beep, mut ringback) = (tones::Beep::new(), tones::Ringback::new());
-    while !draw.is_empty() && ticks < 400 {
-        let frame = frame(&mut draw);
-        ticks += 1;
-        heard += u32::from(keys.push(&frame).is_some());
-        let _ = (beep.push(&frame), ringback.push(&frame));
-    }
-    assert!(heard * 2 <= ticks, "{heard} keys in {ticks} ticks");
-}
-
-fn frame(draw: &mut Draw<'_>) -> Frame {
-    let mut frame = [0i16; 160];
-    match draw.below(5) {
-        0 => {}
-        1 => frame.fill(draw.of(&[i16::MAX, i16::MIN, 1, -1])),
-        2 => {
-            let key = draw.of(&['0', '5', '#', 'D']);
-            for (sample, tone) in frame.iter_mut().zip(tones::dtmf(key, 20)) {
-                *sample = tone;
-            }
-        }
-        3 => {
-            for (sample, tone) in frame.iter_mut().zip(tones::tone(f32::from(draw.short() % 4000), 20)) {
-                *sample = tone;
-            }
-        }
-        _ => {
-            let bytes = draw.bytes();
-            for (at, sample) in frame.iter_mut().enumerate() {
-                *sample = i16::from(bytes.get(at % bytes.len().max(1)).copied().unwrap_or(0) as i8) * 250;
-            }
-        }
-    }
-    frame
 }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use domain::ids::{Agent, Call, ChatSession, Id, Kind};
+use domain::ids::{Agent, Call, Id, Kind, ScheduledCall};
 use domain::phone::{E164, Phone};
 use domain::time::Timestamp;
 use providers::guarded_client::{MAX_URL_LENGTH, Policy, is_public};
@@ -49,7 +49,7 @@ pub fn ids_and_times(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     id::<Call>(text);
     id::<Agent>(text);
-    id::<ChatSession>(text);
+    id::<ScheduledCall>(text);
     if let Some(moment) = Timestamp::parse(text) {
         let written = moment.to_string();
         assert_eq!(written.len(), 24, "{written}");

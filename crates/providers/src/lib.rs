@@ -7,6 +7,7 @@
 //! | room | holds |
 //! |---|---|
 //! | `guarded_client` | requests to addresses that users give |
+//! | `socket` | TCP and TLS for both |
 //! | `http`, `websocket` | connections to services that the operator names |
 //! | `speech` | recognisers and synthesisers behind the ports of `domain` |
 //! | `language_model` | OpenAI-compatible chat completions |
@@ -18,6 +19,7 @@ pub mod guarded_client;
 pub mod http;
 pub mod language_model;
 pub mod settings;
+mod socket;
 pub mod speech;
 pub mod storage;
 mod websocket;

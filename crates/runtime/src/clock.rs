@@ -30,6 +30,8 @@ pub struct Clock(Arc<Inner>);
 
 struct Inner {
     manual: Option<Mutex<Manual>>,
+    /// Milliseconds by which a clock that runs is ahead of the system's.
+    ahead: i64,
     outside_grace: Duration,
     settled: Notify,
     moving: tokio::sync::Mutex<()>,
@@ -111,7 +113,12 @@ mod tokio_util_lite {
 impl Clock {
     /// The real time.
     pub fn real() -> Self {
-        Self::new(None, OUTSIDE_GRACE)
+        Self::new(None, 0, OUTSIDE_GRACE)
+    }
+
+    /// A clock that shows `now` and runs on as the real one does: for tests that need an hour of the day.
+    pub fn running_from(now: Timestamp) -> Self {
+        Self::new(None, now.0 - system_now().0, OUTSIDE_GRACE)
     }
 
     /// A clock that stands at the present moment until told otherwise.
@@ -129,13 +136,15 @@ impl Clock {
     pub fn manual_with(now: Timestamp, outside_grace: Duration) -> Self {
         Self::new(
             Some(Mutex::new(Manual { now, sleepers: BTreeMap::new(), next_sleeper: 0, busy: 0, outside: 0 })),
+            0,
             outside_grace,
         )
     }
 
-    fn new(manual: Option<Mutex<Manual>>, outside_grace: Duration) -> Self {
+    fn new(manual: Option<Mutex<Manual>>, ahead: i64, outside_grace: Duration) -> Self {
         Self(Arc::new(Inner {
             manual,
+            ahead,
             outside_grace,
             settled: Notify::new(),
             moving: tokio::sync::Mutex::new(()),
@@ -150,7 +159,7 @@ impl Clock {
 
     /// The present moment.
     pub fn now(&self) -> Timestamp {
-        self.lock().map_or_else(system_now, |manual| manual.now)
+        self.lock().map_or_else(|| system_now().plus(self.0.ahead), |manual| manual.now)
     }
 
     /// Whether the time stands still until told.

@@ -6,9 +6,11 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use data_encoding::HEXLOWER;
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use ring::{aead, digest, hmac};
+use subtle::ConstantTimeEq;
 
 use crate::files;
 
@@ -89,12 +91,12 @@ impl MasterKey {
 
     /// A value that tells whether a store was made with this key, without telling the key.
     pub fn check(&self) -> String {
-        format!("2:{}", hex(derive(&self.0, "check-2").as_ref()))
+        format!("2:{}", HEXLOWER.encode(derive(&self.0, "check-2").as_ref()))
     }
 
     /// The same in a store whose other keys still derive from the master key itself.
     pub fn early_check(&self) -> String {
-        hex(derive(&self.0, "check").as_ref())
+        HEXLOWER.encode(derive(&self.0, "check").as_ref())
     }
 
     /// The roots as the store keeps them.
@@ -193,12 +195,12 @@ impl Keyring {
 
     /// Keyed hash of a line in the file of marks, as lower-case hex.
     pub fn mark(&self, line: &str) -> String {
-        hex(hmac::sign(&self.marks, line.as_bytes()).as_ref())
+        HEXLOWER.encode(hmac::sign(&self.marks, line.as_bytes()).as_ref())
     }
 
     /// Keyed hash of a secret that is only ever compared, as lower-case hex.
     pub fn hash(&self, secret: &str) -> String {
-        hex(hmac::sign(&self.hashing, secret.as_bytes()).as_ref())
+        HEXLOWER.encode(hmac::sign(&self.hashing, secret.as_bytes()).as_ref())
     }
 
     /// Keyed hash of a phone number, for lists that outlive an erasure of the person.
@@ -262,30 +264,19 @@ pub fn read_or_create(file: &Path, make: impl FnOnce() -> Result<String, String>
 
 /// SHA-256 as lower-case hex.
 pub fn sha256(bytes: &[u8]) -> String {
-    hex(digest::digest(&digest::SHA256, bytes).as_ref())
+    HEXLOWER.encode(digest::digest(&digest::SHA256, bytes).as_ref())
 }
 
 /// SHA-256 of parts as if they were one, as lower-case hex.
 pub fn sha256_of(parts: &[&[u8]]) -> String {
     let mut context = digest::Context::new(&digest::SHA256);
     parts.iter().for_each(|part| context.update(part));
-    hex(context.finish().as_ref())
-}
-
-/// Lower-case hex.
-pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut out = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        out.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        out.push(char::from(DIGITS[usize::from(byte & 15)]));
-    }
-    out
+    HEXLOWER.encode(context.finish().as_ref())
 }
 
 /// Compares two secrets in a time that does not tell where they differ.
 pub fn same(one: &[u8], other: &[u8]) -> bool {
-    one.len() == other.len() && one.iter().zip(other).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
+    one.ct_eq(other).into()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! | `settings` | what an operator says about trunks, addresses and ports |
 //! | `media` | sound: ports, packets, jitter buffer, codecs, digits, encryption; [`media::Ear`] hears one call's sound, [`media::Line`] speaks into it |
 //! | `sip` | signalling: trunks and their health, calls out and in, hold, refer, session timers |
-//! | `tones` | telling a beep from speech, and making tones |
+//! | `tones` | the tones of keys and beeps |
 //!
 //! What the call is about is not known here: the `voice` crate holds the conversation.
 

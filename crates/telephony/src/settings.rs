@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use ipnet::IpNet;
+
 /// How messages travel to a trunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
@@ -48,16 +50,16 @@ pub enum Encryption {
 /// How a trunk may bring calls to us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InboundTransport {
-    /// Any way. The sender of a datagram can be forged.
+    /// Over any transport. The sender of a datagram can be forged.
     Any,
-    /// A connection, encrypted or not: its sender is who it says.
+    /// Over a connection, encrypted or not: its sender cannot be forged.
     Tcp,
     /// An encrypted connection.
     Tls,
 }
 
 impl InboundTransport {
-    /// Whether a new call may come this way.
+    /// Whether a new call may come over this transport.
     pub fn takes(self, transport: Transport) -> bool {
         match self {
             InboundTransport::Any => true,
@@ -67,34 +69,20 @@ impl InboundTransport {
     }
 }
 
-/// Addresses that begin with the same bits: `203.0.113.0/24`, or one address.
+/// A network, `203.0.113.0/24`, or one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Network {
-    address: IpAddr,
-    bits: u8,
-}
+pub struct Network(IpNet);
 
 impl Network {
-    /// Whether the address is one of them. IPv4 within IPv6 counts as IPv4.
+    /// Whether the address belongs to it. IPv4 within IPv6 counts as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
-        match (self.address, address.to_canonical()) {
-            (IpAddr::V4(ours), IpAddr::V4(other)) => {
-                let apart = u32::from(ours) ^ u32::from(other);
-                apart.checked_shr(32 - u32::from(self.bits)).unwrap_or(0) == 0
-            }
-            (IpAddr::V6(ours), IpAddr::V6(other)) => {
-                let apart = u128::from(ours) ^ u128::from(other);
-                apart.checked_shr(128 - u32::from(self.bits)).unwrap_or(0) == 0
-            }
-            _ => false,
-        }
+        self.0.contains(&address.to_canonical())
     }
 }
 
 impl From<IpAddr> for Network {
     fn from(address: IpAddr) -> Self {
-        let address = address.to_canonical();
-        Self { address, bits: if address.is_ipv4() { 32 } else { 128 } }
+        Self(address.to_canonical().into())
     }
 }
 
@@ -103,12 +91,7 @@ impl FromStr for Network {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         let text = text.trim();
-        let Some((address, bits)) = text.split_once('/') else {
-            return text.parse::<IpAddr>().map(Self::from).map_err(drop);
-        };
-        let address = address.parse::<IpAddr>().map_err(drop)?;
-        let bits = bits.parse::<u8>().map_err(drop)?;
-        (bits <= if address.is_ipv4() { 32 } else { 128 }).then_some(Self { address, bits }).ok_or(())
+        text.parse().map(Self).or_else(|_| text.parse::<IpAddr>().map(Self::from)).map_err(drop)
     }
 }
 
@@ -117,8 +100,8 @@ impl FromStr for Network {
 pub struct Trunk {
     /// Its name in logs, metrics and `doctor`.
     pub name: String,
-    /// Host or address, with a port or without (then SRV records of a host name are asked, and 5060 or 5061
-    /// is the default).
+    /// Host or address, with or without a port. Without one, SRV records of a host name are looked up, and 5060
+    /// or 5061 is the default.
     pub address: String,
     /// How messages travel.
     pub transport: Transport,
@@ -134,22 +117,22 @@ pub struct Trunk {
     pub codecs: Vec<Codec>,
     /// Form of dialled numbers.
     pub number_format: NumberFormat,
-    /// The number shown when the call names none, and the user part of `From` when the carrier wants its own;
-    /// the call's own number goes into `P-Asserted-Identity` as well.
+    /// The caller's number in `From`, for carriers that want their own there; the number of the call goes into
+    /// `P-Asserted-Identity`.
     pub caller_id: Option<String>,
     /// Whether sound is encrypted.
     pub encryption: Encryption,
     /// Seconds between two OPTIONS; 0 sends none, and the trunk counts as healthy.
     pub options_interval: Duration,
-    /// Most calls at once over it.
+    /// How many calls it carries at once.
     pub channels: u32,
-    /// Networks that its messages come from beside `address`; whoever speaks from elsewhere gets no answer.
+    /// Networks that its messages come from, besides `address`. Messages from elsewhere get no answer.
     pub inbound_from: Vec<Network>,
     /// How calls may come in.
     pub inbound_transport: InboundTransport,
     /// Whether calls that come in must prove that they know `username` and `password`.
     pub inbound_auth: bool,
-    /// Networks that its sound comes from, beside the address that the SDP names and the one that signals.
+    /// Networks that its sound comes from, besides the address that the SDP names and the one that signals.
     pub media_from: Vec<Network>,
 }
 
@@ -160,9 +143,9 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// TLS, with certificate chain and key (PEM files).
     pub tls: Option<(SocketAddr, PathBuf, PathBuf)>,
-    /// Certificates (PEM) to trust for TLS trunks, beside the well-known ones.
+    /// Certificates (PEM) to trust for TLS trunks, besides the well-known ones.
     pub tls_ca: Option<PathBuf>,
-    /// What SDP and Contact say behind a NAT; the local address toward the trunk otherwise.
+    /// The address that SDP and Contact name behind a NAT; if none, the local address toward the trunk.
     pub public_address: Option<IpAddr>,
     /// First and last RTP port, both included.
     pub rtp_ports: (u16, u16),

@@ -1,4 +1,4 @@
-//! What a conversation on a line is to be, and what it leaves.
+//! What is asked of a conversation, and what it leaves behind.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// What is done about answering machines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Amd {
-    /// Nothing: the agent speaks at once (calls that come in).
+    /// Nothing: the agent speaks at once (incoming calls).
     Off,
     /// The call is ended as `voicemail`.
     #[default]
@@ -31,20 +31,20 @@ pub struct Order {
     pub language: String,
     /// An id of `GET /v1/voices`; empty for the default one.
     pub voice: String,
-    /// The agent's `allowedTransferNumbers` (`+91…`). Empty: only what its own flow names; else nothing but
-    /// these.
+    /// The agent's `allowedTransferNumbers` (`+91…`): no other number is rung. If empty, the numbers that its
+    /// own flow names.
     pub allowed_numbers: Vec<String>,
-    /// Words that may well be said, beside what the flow expects: names, products.
+    /// Words that are likely to be said, besides what the flow expects: names, products.
     pub phrases: Vec<String>,
     /// Answering machines.
     pub amd: Amd,
-    /// Whether the customer may interrupt the agent. Off for texts that must be heard to their end by law.
+    /// Whether the customer may interrupt the agent. Off for texts that by law must be heard to their end.
     pub interruptible: bool,
     /// Longest conversation, from the answer; then a short goodbye and `max_duration`.
     pub max_duration: Duration,
     /// Silence before the customer is asked whether they are there.
     pub silence: Duration,
-    /// Silence of our own before `one moment`, while a tool or the model is at work.
+    /// How long a tool or the model may take before the customer is told `one moment`.
     pub filler_after: Duration,
     /// Ends the call politely as `agent_ended` after this long (the sandbox phone network).
     pub end_after: Option<Duration>,
@@ -76,18 +76,18 @@ impl Order {
     }
 }
 
-/// Who hears, speaks and thinks. The chain of providers is behind each of them.
+/// The providers that hear, speak and think. Each may be a chain of several.
 #[derive(Clone)]
 pub struct Speech {
     /// Speech to text.
     pub to_text: Arc<dyn Recogniser>,
     /// Text to speech.
     pub from_text: Arc<dyn Synthesiser>,
-    /// Who talks in a `converse` node.
+    /// The language model that talks in a `converse` node.
     pub model: Arc<dyn LanguageModel>,
 }
 
-/// What is told to a conversation from outside.
+/// What the service tells a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// End it now, without a word; the reason becomes the call's end.
@@ -97,7 +97,7 @@ pub enum Command {
     TakeLeave(EndCause),
     /// The customer hung up.
     PeerGone,
-    /// The customer put the call on hold, or took it back.
+    /// The customer put the call on hold (true), or took it back.
     Hold(bool),
 }
 
@@ -106,7 +106,7 @@ pub enum Command {
 pub struct Held {
     /// What it leaves behind.
     pub report: Report,
-    /// How the call ended: [`Fact::Ended`], [`Fact::Voicemail`] or [`Fact::AgentFailed`]. Hanging up is the
-    /// caller's.
+    /// How the call ended: [`Fact::Ended`], [`Fact::Voicemail`] or [`Fact::AgentFailed`]. The line
+    /// is still open.
     pub end: Fact,
 }

@@ -1,4 +1,4 @@
-//! What the voice itself has to say beside the interpreter's sentences ([`domain::conversation::Phrases`]).
+//! Sentences that the call itself says, besides those of the interpreter ([`domain::conversation::Phrases`]).
 
 /// The sentences, in one language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,13 +11,13 @@ pub struct CallPhrases {
     pub not_again: &'static str,
     /// When the longest duration is reached.
     pub time_is_up: &'static str,
-    /// When somebody spoke and no word was understood.
+    /// When the customer spoke and no word was understood.
     pub not_heard: &'static str,
 }
 
 impl CallPhrases {
-    /// The sentences in an agent's `language` (docs/contract/agents.md#fields); English for one that is not
-    /// among the eleven.
+    /// The sentences in an agent's `language` (docs/contract/agents.md#fields); English for a
+    /// language that is not among the eleven.
     pub fn of(language: &str) -> Self {
         let row = TABLE.iter().find(|(code, _)| *code == language).map_or(&ENGLISH, |(_, row)| row);
         let [one_moment, connecting, not_again, time_is_up, not_heard] = *row;

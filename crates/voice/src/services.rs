@@ -9,12 +9,12 @@ use telephony::media::Line;
 /// Whom to bring in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransferOrder {
-    /// Numbers to ring, in order, `+91…`; only such as the agent may ring.
+    /// Numbers to ring, in order, `+91…`. The agent may ring all of them.
     pub numbers: Vec<String>,
     /// Warm: the person is rung beside the call, hears the briefing, and joins. Cold: the call is referred to
     /// the number.
     pub mode: TransferMode,
-    /// What the person is told before they join, in the agent's language's words and the customer's own.
+    /// What the person is told before they join: in the agent's language, with the customer's own words.
     pub briefing: String,
 }
 
@@ -25,7 +25,7 @@ pub enum TransferFailure {
     NoAnswer,
     /// The line was busy, or the person declined.
     Busy,
-    /// No number that the agent may ring.
+    /// There is no number that the agent may ring.
     NotAllowed,
     /// The carrier cannot do it.
     Carrier,
@@ -43,10 +43,10 @@ impl TransferFailure {
     }
 }
 
-/// What a conversation needs of the service beside speech. Every answer may take its time; dropping one gives
+/// What a conversation needs of the service besides speech. The futures may take their time; dropping one gives
 /// it up.
 pub trait CallServices: Send + Sync {
-    /// Calls a tool; an error is told to the model in its words.
+    /// Calls a tool; the text of an error is passed on to the model.
     fn call_tool(&self, tool_id: &str, arguments: Map<String, Value>) -> Answer<'_, Result<Value, String>>;
 
     /// How these tools are offered to the model; those that are gone are left out.
@@ -61,16 +61,16 @@ pub trait CallServices: Send + Sync {
     /// Brings in a person. After `Ok` the customer hears the person and no longer this conversation.
     fn transfer(&self, order: TransferOrder) -> Answer<'_, Result<(), TransferFailure>>;
 
-    /// Takes down what became known: [`Fact::AgentConnected`], [`Fact::OptOutSaid`]. Does not wait.
+    /// Stores what has become known: [`Fact::AgentConnected`], [`Fact::OptOutSaid`]. Must not block.
     fn fact(&self, fact: Fact);
 
-    /// An answer left; for the figures. Does not wait.
+    /// The agent has reacted to a turn of the customer; for the metrics. Must not block.
     fn answered(&self, latency: &TurnLatency) {
         let _ = latency;
     }
 }
 
-/// What a conversation speaks into. Sound is 16-bit mono at 8000 samples a second; none of these waits.
+/// What a conversation speaks into. Sound is 16-bit mono at 8000 samples a second. No method may block.
 pub trait Mouth: Send + Sync {
     /// Queues samples to be said.
     fn play(&self, samples: &[i16]);
@@ -78,10 +78,10 @@ pub trait Mouth: Send + Sync {
     /// Drops what is queued and returns how many samples that were.
     fn clear(&self) -> usize;
 
-    /// What is queued and not yet sent, milliseconds.
+    /// Sound that is queued and not yet sent, milliseconds.
     fn queued_ms(&self) -> u32;
 
-    /// What was sent so far of what was queued, milliseconds.
+    /// Sound that was sent so far, milliseconds.
     fn played_ms(&self) -> u64;
 
     /// Presses keys.

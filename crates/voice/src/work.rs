@@ -1,5 +1,5 @@
-//! What a conversation has under way beside itself: synthesis, the model, tools, transfers, the recogniser.
-//! Each is a task that reports over one bounded channel and stops when its [`Guard`] is dropped.
+//! What a conversation has under way: synthesis, the model, tools, transfers, the recogniser. Each is a task
+//! that reports over one bounded channel and stops when its [`Guard`] is dropped.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use tokio::sync::mpsc;
 
 use crate::services::{CallServices, TransferFailure, TransferOrder};
 
-/// Reports that may wait for the conversation; whoever has more waits with them.
+/// Reports that may wait for the conversation; a task that has more waits.
 pub(crate) const REPORTS: usize = 64;
 
-/// What came of something.
+/// What a task reports.
 pub(crate) enum Done {
     /// Sound of a piece of text.
     Sound { piece: u64, samples: Vec<i16> },
-    /// The piece is whole, or failed.
+    /// The piece is complete, or failed.
     SoundEnded { piece: u64, failed: Option<ProviderError> },
-    /// The model said something, fell silent (none), or failed.
+    /// The model said something, is done (none), or failed.
     Said { request: u64, said: Option<Result<Said, ProviderError>> },
     /// A tool answered.
     Tool { request: u64, answer: Result<Value, String> },
-    /// Somebody was brought in, or not.
+    /// A person was brought in, or not.
     Transferred { request: u64, outcome: Result<(), TransferFailure> },
     /// The recogniser listens.
     Listening { generation: u64, listening: Arc<dyn Listening> },
@@ -49,7 +49,7 @@ fn start(task: impl Future<Output = ()> + Send + 'static) -> Guard {
     Guard(tokio::spawn(task).abort_handle())
 }
 
-/// Reports, and says whether anybody still listens.
+/// Reports; false if the conversation is over.
 async fn report(to: &Reports, done: Done) -> bool {
     to.send(done).await.is_ok()
 }
@@ -175,7 +175,7 @@ pub(crate) fn transfer(
     })
 }
 
-/// Sends a message; it goes out even when the conversation ends meanwhile.
+/// Sends a message. It goes out even if the conversation ends meanwhile.
 pub(crate) fn send_message(services: &Arc<dyn CallServices>, template: Option<Value>, text: String) {
     let services = Arc::clone(services);
     tokio::spawn(async move { services.send_message(template, text).await });

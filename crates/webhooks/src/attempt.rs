@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use data_encoding::HEXLOWER;
 use domain::delivery::{ANSWER_WITHIN, Outcome};
 use domain::ids::{Delivery, Id, WebhookEndpoint};
 use domain::time::Timestamp;
@@ -164,7 +165,7 @@ pub fn sign(key: &hmac::Key, seconds: i64, body: &[u8]) -> String {
     context.update(t.as_bytes());
     context.update(b".");
     context.update(body);
-    format!("t={t},v1={}", runtime::crypto::hex(context.sign().as_ref()))
+    format!("t={t},v1={}", HEXLOWER.encode(context.sign().as_ref()))
 }
 
 /// Makes one attempt. `None` when the delivery wants none any more and there is nothing to note.

@@ -53,7 +53,6 @@ impl Windows {
 fn names(class: RateClass) -> (&'static str, &'static str) {
     match class {
         RateClass::Calls => ("calls", "callsPerMinute"),
-        RateClass::CampaignWrites => ("campaign_writes", "campaignWritesPerMinute"),
         RateClass::Nudges => ("nudges", "nudgesPerMinute"),
     }
 }

@@ -4,6 +4,7 @@
 use api::operations::{self, Access, Operation};
 use api::schema::{Field, Schema};
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use providers::http::encoded;
 use serde_json::{Map, Value};
 
 use super::client::Client;
@@ -129,14 +130,14 @@ pub async fn run(matches: &ArgMatches) -> Result<(), String> {
     let mut path = operation.path.to_owned();
     for parameter in path_parameters(operation) {
         let text = chosen.get_one::<String>(parameter).map_or("", String::as_str);
-        path = path.replace(&format!("{{{parameter}}}"), &encode(text));
+        path = path.replace(&format!("{{{parameter}}}"), &encoded(text).to_string());
     }
     let query = operation.query.map(|query| query()).unwrap_or_default();
     let (mut body, mut pairs) = (Map::new(), Vec::new());
     for field in fields(operation) {
         let Some(text) = chosen.get_one::<String>(&field.name) else { continue };
         if query.iter().any(|known| known.name == field.name) {
-            pairs.push(format!("{}={}", field.name, encode(text)));
+            pairs.push(format!("{}={}", field.name, encoded(text)));
         } else {
             body.insert(field.name.to_string(), value(&field, text));
         }
@@ -177,18 +178,6 @@ fn token(matches: &ArgMatches) -> Result<String, String> {
     let text = std::fs::read_to_string(&file)
         .map_err(|why| format!("{}: {why}; give --data DIR of the service, or --token", file.display()))?;
     Ok(text.trim().to_owned())
-}
-
-fn encode(text: &str) -> String {
-    text.bytes()
-        .map(|byte| {
-            if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-                char::from(byte).to_string()
-            } else {
-                format!("%{byte:02X}")
-            }
-        })
-        .collect()
 }
 
 fn plain(value: &Value) -> String {

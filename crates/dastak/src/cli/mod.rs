@@ -67,6 +67,7 @@ fn command() -> Command {
         .subcommand(Command::new("openapi").about("Write the OpenAPI document to standard output").arg(
             Arg::new("operator").long("operator").action(ArgAction::SetTrue).help("That of the operator API"),
         ))
+        .subcommand(Command::new("licenses").about("Write the licences of the software in this binary"))
         .subcommand(verify_log::command())
         .subcommand(settings(Command::new("migrate").about("Bring the schema up to date and exit")))
         .subcommand(settings(
@@ -107,12 +108,17 @@ fn json_flag() -> Arg {
     Arg::new("json").long("json").action(ArgAction::SetTrue).help("JSON for programs")
 }
 
+/// Every crate that is linked in and its licence texts; scripts/licenses.py writes it.
+const THIRD_PARTY_LICENSES: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../THIRD_PARTY_LICENSES.txt"));
+
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let matches = command().get_matches();
     crate::runtime::files::keep_private();
     let outcome = match matches.subcommand() {
         Some(("openapi", matches)) => openapi(matches.get_flag("operator")),
+        Some(("licenses", _)) => print(THIRD_PARTY_LICENSES),
         Some(("verify-log", matches)) => match verify_log::run(matches) {
             Ok(code) => return code,
             Err(why) => Err(why),
@@ -243,8 +249,11 @@ fn openapi(operator: bool) -> Result<(), String> {
     use api::openapi::{Document, document, to_text};
     let values = Values::default().config(false)?;
     let which = if operator { Document::Operator } else { Document::Public };
-    let text = to_text(&document(which, &values.brand, &values.key_prefix));
-    // The reader of a pipe may close it early.
+    print(&to_text(&document(which, &values.brand, &values.key_prefix)))
+}
+
+/// Writes to standard output. A reader that has seen enough and closes the pipe is no error.
+fn print(text: &str) -> Result<(), String> {
     match std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes()) {
         Err(why) if why.kind() != std::io::ErrorKind::BrokenPipe => Err(why.to_string()),
         _ => Ok(()),

@@ -2,12 +2,9 @@
 //! handler, answer.
 
 use std::collections::HashMap;
-use std::future::Future;
 use std::net::IpAddr;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Instant;
 
 use api::error_codes;
@@ -15,7 +12,9 @@ use api::operations::{self, Access, Idempotency, Method, Operation, TestKeys};
 use api::schema::{self, Misfit, Schema, Unread, object};
 use bytes::Bytes;
 use domain::tenant::Mode;
+use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Response};
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
 use super::body::Incoming;
@@ -199,24 +198,9 @@ async fn run(app: &Arc<App>, route: &Route, caller: Option<Caller>, request: Req
     let panicked = || Failure::internal(format!("{} panicked", route.operation.id));
     if route.operation.method == Method::GET {
         // A read stops when its client hangs up.
-        return CatchPanic(running).await.unwrap_or_else(|()| Err(panicked()));
+        return AssertUnwindSafe(running).catch_unwind().await.unwrap_or_else(|_| Err(panicked()));
     }
     tokio::spawn(running).await.unwrap_or_else(|_| Err(panicked()))
-}
-
-/// A future whose panic is an answer.
-struct CatchPanic<F>(F);
-
-impl<F: Future<Output = Outcome> + Unpin> Future for CatchPanic<F> {
-    type Output = Result<Outcome, ()>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut self.0).poll(context))) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(outcome)) => Poll::Ready(Ok(outcome)),
-            Err(_) => Poll::Ready(Err(())),
-        }
-    }
 }
 
 /// The client's own request id if it has the right form, else a new one.
@@ -386,23 +370,15 @@ pub(crate) fn read_once(
     Ok(Once::keyed(workspace, mode, operation.id, key.to_owned(), fingerprint, id.to_owned()))
 }
 
-/// Undoes percent encoding; `None` when the bytes are not UTF-8 or hold U+0000.
+/// Undoes percent encoding. `None` when a `%` is not followed by two hex digits, or the bytes are not UTF-8 or
+/// hold U+0000.
 pub fn percent_decode(text: &str) -> Option<String> {
-    if !text.contains('%') {
-        return Some(text.to_owned());
+    let is_code = |rest: &[u8]| rest.len() >= 2 && rest[..2].iter().all(u8::is_ascii_hexdigit);
+    if !text.as_bytes().split(|byte| *byte == b'%').skip(1).all(is_code) {
+        return None;
     }
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte != b'%' {
-            out.push(byte);
-            continue;
-        }
-        let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
-        let (high, low) = (digit(bytes.next())?, digit(bytes.next())?);
-        out.push((high * 16 + low) as u8);
-    }
-    String::from_utf8(out).ok().filter(|text| !text.contains('\0'))
+    let text = percent_decode_str(text).decode_utf8().ok()?;
+    (!text.contains('\0')).then(|| text.into_owned())
 }
 
 fn respond(reply: Reply, id: &str, budget: Option<Budget>) -> Response<Body> {

@@ -70,7 +70,7 @@ async fn no_route_escapes() {
     }
 }
 
-/// Two minutes from now: the throttle of invalid keys has forgotten us.
+/// Moves on by two minutes, after which the throttle of invalid keys has forgotten us.
 async fn later(app: &TestApp) -> String {
     domain::time::Timestamp::parse(&app.now().await).unwrap().plus(120_000).to_string()
 }

@@ -1,5 +1,4 @@
-//! What a conversation that was really held leaves behind (docs/contract/recordings.md): the whole of it, and
-//! what is switched off.
+//! What a conversation leaves behind (docs/contract/recordings.md), with everything on and with parts off.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
@@ -19,7 +18,7 @@ use tokio::sync::Notify;
 use crate::app::TestApp;
 use crate::call_simulation::Desk;
 
-/// A carrier that takes every call and says nothing more: the test says what happens.
+/// A carrier that takes every call; the test reports what happens on the line.
 pub struct Line;
 
 impl Carrier for Line {
@@ -46,7 +45,7 @@ pub struct Shelf {
     pub objects: Mutex<HashMap<String, Vec<u8>>>,
     /// Faults of the next puts.
     pub faults: Mutex<VecDeque<ProviderFault>>,
-    /// While set, a put stores the object and then waits for the bell before it answers.
+    /// While set, a put stores the object and then waits for the signal before it answers.
     pub held: Mutex<bool>,
     pub bell: Notify,
     /// How many puts have stored their object.
@@ -55,7 +54,7 @@ pub struct Shelf {
     pub away: Mutex<bool>,
     /// What was asked for: first byte and length.
     pub opened: Mutex<Vec<(u64, u64)>>,
-    /// Bytes that were taken off the shelf.
+    /// Bytes that were read from the store.
     pub taken: Arc<std::sync::atomic::AtomicUsize>,
 }
 
@@ -152,12 +151,12 @@ impl ObjectStore for Shelf {
     }
 }
 
-/// A model that reads as it is told.
+/// A model that answers as it is told.
 #[derive(Default)]
 pub struct Reader {
     pub answers: Mutex<VecDeque<Result<Analysis, ProviderFault>>>,
     pub orders: Mutex<Vec<AnalysisOrder>>,
-    /// While set, an answer waits for the bell.
+    /// While set, an answer waits for the signal.
     pub held: Mutex<bool>,
     pub bell: Notify,
 }
@@ -216,7 +215,8 @@ pub fn interested() -> Analysis {
     }
 }
 
-/// A workspace with an agent that extracts, a carrier that the test plays, a shelf and perhaps a model.
+/// A workspace with an agent that extracts, a carrier that the test plays, an object store and perhaps a
+/// model.
 pub struct Held {
     pub desk: Desk,
     pub shelf: Arc<Shelf>,
@@ -503,7 +503,7 @@ async fn machines_and_silence_are_not_analysed() {
     assert_eq!((&detail["outcome"], &detail["summary"]), (&Value::Null, &Value::Null));
     assert!(detail["recordingUrl"].is_string(), "what was said to the machine is kept");
     assert_eq!(held.count("outcome.captured").await, 0);
-    // Nobody said a word; the flow's outcome stands at once.
+    // Nobody spoke, so the outcome of the flow is final at once.
     let mut silent = talk();
     silent.turns.retain(|turn| turn.role == Role::Agent);
     silent.outcome = Some("no_reply".into());
@@ -512,7 +512,7 @@ async fn machines_and_silence_are_not_analysed() {
         (&held.detail(&call).await["outcome"], held.count("outcome.captured").await),
         (&json!("no_reply"), 1)
     );
-    // Nobody was there at all.
+    // The call was never answered.
     let call = held.placed().await;
     let report = Report { outcome: Some("paid".into()), ..held.report(&call) };
     held.end(&call, Fact::NoAnswer, report).await;

@@ -1,4 +1,4 @@
-//! Erasing a person in every state of what a call leaves behind: nothing of it stays, whatever was under way.
+//! Erasing a person in every state of the work after a call: nothing is left of it.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::after_call::{Held, Reader, interested, talk};
 use crate::erasure::traces;
 
-/// Words that stand nowhere but in what was said.
+/// Words that occur only in what was said.
 const SAID: &[&str] = &["Call me tomorrow", "Wants a call", "Hello from Acme"];
 
 async fn erase(held: &Held, call: &str) -> Value {

@@ -12,13 +12,13 @@ use tokio::io::AsyncWriteExt;
 use crate::app::TestApp;
 use crate::call_simulation::Desk;
 
-/// A carrier whose answer to a dial never comes; it remembers the dials, and says later what became of them.
+/// A carrier that never answers a dial; it remembers the dials and reports their outcome later.
 struct Mute {
     dials: AtomicUsize,
     standing: DialStatus,
     /// Whether hang-ups fail.
     stubborn: bool,
-    /// Kills whatever waits for a dial, as a crash would.
+    /// Ends the request that waits for a dial, as a crash would.
     crash: tokio::sync::Notify,
 }
 
@@ -81,7 +81,7 @@ async fn send_and_leave(desk: &Desk, key: &str, digits: &str) {
     drop(socket);
 }
 
-/// Waits until the carrier was asked to dial so often: the clock may move then.
+/// Waits until the carrier was asked for `count` dials; then the clock may move.
 async fn heard(carrier: &Mute, dials: usize) {
     while carrier.dials.load(Ordering::SeqCst) < dials {
         tokio::task::yield_now().await;

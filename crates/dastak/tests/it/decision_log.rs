@@ -82,7 +82,7 @@ impl Drop for Saved {
     }
 }
 
-/// What the program says of a file, and whether it is content.
+/// What the program says of a file, and whether it accepts it.
 pub fn verify_log(text: &str, more: &[&str]) -> (bool, Value) {
     let file = Saved::new(text);
     let run = Command::new(env!("CARGO_BIN_EXE_dastak"))
@@ -159,7 +159,7 @@ async fn the_export_is_the_documented_file() {
         (shown["records"].as_i64(), shown["chain"].as_str(), shown["workspaceId"].as_str()),
         (Some(12), Some("audit"), Some(workspace.id.as_str()))
     );
-    // A part of it says what stands before, and still verifies.
+    // A part of the log names the hash before it, and verifies.
     let part = export(&app, &workspace, "?from=2026-12-01T04:03:00Z&to=2026-12-01T09:37:00%2B05:30").await;
     let numbers: Vec<&str> = part
         .lines()
@@ -399,7 +399,7 @@ async fn tampering_with_the_file_is_found() {
     let key = serde_json::from_str::<Value>(&std::fs::read_to_string(&kept.0).unwrap()).unwrap()["data"]["publicKey"].as_str().unwrap().to_owned();
     assert!(verify_log(&text, &["--key", &key]).0);
     assert!(!verify_log(&text, &["--key", &key.replace(&key[..4], "AAAA")]).0);
-    // An older export lacks what the head has seen since.
+    // An older export lacks the records that the head has counted since.
     decide(&app, &workspace, 9..11).await;
     let newer = Saved::new(app.get(&workspace.live, "/v1/audit/head").await.text);
     let (_, shown) = verify_log(&text, &["--head", newer.0.to_str().unwrap()]);

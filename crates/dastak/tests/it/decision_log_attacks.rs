@@ -26,7 +26,7 @@ async fn head(app: &TestApp, workspace: &Workspace, strand: Strand) -> HeadRow {
     app.app().store.read(move |tx| store::decision_log::head(tx, tenant, strand)).await.unwrap().unwrap()
 }
 
-/// Puts an older state back: the records after it are gone, and the head with its seal is that of then.
+/// Puts an older state back: the later records are gone, and the head has the seal that it had then.
 async fn put_back(app: &TestApp, workspace: &Workspace, strand: Strand, older: &HeadRow) {
     let (tenant, older) = (tenant(workspace), older.clone());
     let work = move |tx: &mut Tx<'_>| {
@@ -70,7 +70,7 @@ async fn an_older_signed_head_that_is_put_back_is_noticed() {
     assert_eq!(verify(&app, &workspace).await["verified"], true);
     put_back(&app, &workspace, LIVE, &older).await;
     broken(&verify(&app, &workspace).await, 9, "records are missing");
-    // Nothing that leaves says otherwise.
+    // The export and the head say so, too.
     let text = export(&app, &workspace, "").await;
     assert!(text.contains("# verified=false") && !verify_log(&text, &[]).0, "{text}");
     app.get(&workspace.live, "/v1/audit/head").await.refused(409, "conflict");
@@ -124,7 +124,7 @@ async fn what_a_stopped_node_missed_is_witnessed_at_its_start() {
     decide(&app, &workspace, 0..3).await;
     let older = head(&app, &workspace, LIVE).await;
     let (config, folder) = app.stop().await;
-    // As after a crash that the file did not hear of, or on a node that joins.
+    // As after a crash before the file was written, or on a node that joins.
     std::fs::remove_file(config.data.join("log-marks")).unwrap();
     let app = TestApp::start_again((config, folder)).await;
     decide(&app, &workspace, 3..5).await;
@@ -168,7 +168,7 @@ async fn a_restored_backup_is_accepted_and_the_log_says_so() {
     );
     let app = app.restart().await;
     assert_eq!(verify(&app, &workspace).await["verified"], true);
-    // What is witnessed from then on holds, and the acceptance cannot be used again.
+    // What is witnessed from then on counts, and the acceptance cannot be used twice.
     let later = head(&app, &workspace, LIVE).await;
     decide(&app, &workspace, 7..9).await;
     app.advance(1).await;
@@ -300,7 +300,7 @@ async fn heads_leave_on_their_own_and_convict_what_was_put_back() {
             "the columns is_test, channel and agent_id: no hash covers them"
         ])
     );
-    // Whoever has the data folder, too, takes away this node's memory; the file that left remembers.
+    // An attacker with the data folder erases this node's memory; an exported head still shows it.
     put_back(&app, &workspace, LIVE, &older).await;
     let (config, folder) = app.stop().await;
     std::fs::remove_file(config.data.join("log-marks")).unwrap();

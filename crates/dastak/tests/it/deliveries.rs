@@ -202,7 +202,7 @@ async fn receivers_that_misbehave() {
         let expected = match *name {
             "hang" => ("pending", json!(null), "the time was up while waiting for the answer"),
             "close" => ("pending", json!(null), "the connection was closed while waiting for the answer"),
-            // The status came in time; how much more it says is its own affair.
+            // The status came in time; the rest of the answer does not count.
             "endless" => ("succeeded", json!(200), "none"),
             "drip" => ("pending", json!(200), "the time was up while reading the body of a 200 answer"),
             "cut short" => {
@@ -221,7 +221,7 @@ async fn receivers_that_misbehave() {
         .await
         .expect(200);
     assert_eq!(text(&page["data"][0]["attempts"][0]["error"]), "the connection failed: connection refused");
-    // Everyone who failed gets the same event again.
+    // Every receiver that failed gets the same event again.
     for (_, _, receiver) in &hooks {
         receiver.behave(Behaviour::status(200));
     }
@@ -452,7 +452,7 @@ async fn after_an_erasure_payloads_are_empty_and_cannot_be_replayed() {
     app.post(&workspace.live, &format!("{}/replay", path_of(&delivered, &entries[0])), &Value::Null)
         .await
         .expect(202);
-    // What was pending is given up; the other person's goes on.
+    // Pending deliveries are given up; those about the other person go on.
     let before = ill.got().len();
     app.advance(24 * HOUR).await;
     assert!(ill.got()[before..].iter().all(|got| got.json()["data"]["contactId"] == "con_b"));

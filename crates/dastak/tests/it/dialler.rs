@@ -16,7 +16,7 @@ use crate::nudges::{Kit, assert_is, id};
 enum Mood {
     Takes,
     Refuses,
-    /// Answers only when the mood changes.
+    /// Answers only when the test changes what it does.
     Hangs,
 }
 
@@ -184,7 +184,7 @@ async fn an_answer_that_is_lost_is_asked_for_and_never_dialled_again() {
     for (standing, status, result, reason, attempts, dials) in [
         (DialStatus::Taken("prov_1".into()), "queued", None, None, 1, 1),
         (DialStatus::Unknown, "finished", Some("failed"), Some("possibly_placed"), 1, 1),
-        // The carrier never heard of it: nobody was rung, and the dial is made up for.
+        // The carrier never heard of it, so no phone rang, and the dial is made again.
         (DialStatus::Unheard, "scheduled", None, Some("provider_error"), 0, 1),
     ] {
         let desk = Desk::new(Mood::Hangs);
@@ -223,7 +223,7 @@ async fn a_failing_carrier_is_left_alone_and_nobody_loses_an_attempt() {
         made.push(kit.make(&number, &json!({"scheduledAt": format!("2027-03-01T07:00:{second:02}Z")})).await);
     }
     kit.app.set_clock("2027-03-01T07:00:30Z").await;
-    // Five refusals in a row, then none is asked.
+    // After five refusals in a row the carrier is not asked any more.
     assert_eq!(desk.dialled().len(), 5);
     for nudge in &made {
         let shown = kit.get(nudge).await;
@@ -241,7 +241,7 @@ async fn a_failing_carrier_is_left_alone_and_nobody_loses_an_attempt() {
             .iter()
             .any(|check| check["check"] == "carrier" && check["ok"] == false)
     );
-    // It works again: the first dial is a trial, the rest follows.
+    // It works again: one dial is tried, then the others follow.
     desk.mood.send_replace(Mood::Takes);
     kit.app.set_clock("2027-03-01T07:15:30Z").await;
     let dialled = desk.dialled();
@@ -262,7 +262,7 @@ async fn a_restart_in_the_middle_changes_nothing() {
     let fresh = kit.make("9812340003", &json!({})).await;
     let Kit { app, workspace, agent } = kit;
     let app = app.restart().await;
-    // The manual clock begins at the present; the phones ring on in their own time.
+    // The manual clock starts at the present moment; the simulated phones go on ringing.
     app.set_clock("2027-03-01T06:30:24Z").await;
     let kit = Kit { app, workspace, agent };
     assert_is(&kit.get(&ringing).await, "in_progress", None, None);
@@ -365,7 +365,7 @@ async fn a_contact_is_erased_with_its_nudges() {
             .all(|text| !text.contains("9812600001") && !text.contains("Asha")),
         "{rows:?}"
     );
-    // A repeat of the request does not run again and tells nothing.
+    // A repeated request does not run again and emits no event.
     let body = kit.body("9812600001", &later);
     let once = format!("9812600001{later}{}", kit.app.now().await);
     let again = kit.send(&kit.workspace.live, &once, &body).await;
@@ -393,7 +393,7 @@ async fn of_many_due_at_once_each_gets_what_its_own_number_says() {
         .await
         .expect(201);
     let at = json!({"scheduledAt": "2027-03-01T07:00:00Z"});
-    // More than are written with one statement, those that are refused among them.
+    // More rows than one statement writes, refused ones among them.
     let mut numbers: Vec<String> = (1..=70).map(|number| format!("98123500{number:02}")).collect();
     numbers.insert(20, "9812340009".to_owned());
     let mut nudges = Vec::new();

@@ -198,7 +198,7 @@ async fn what_a_callee_says_on_a_call_counts_in_its_own_world() {
     );
 }
 
-/// An opt-out, once in, blocks whatever a client does after it.
+/// Once a person has opted out, nothing that a client does unblocks them.
 #[tokio::test]
 async fn nothing_that_a_client_can_do_unblocks() {
     let app = TestApp::start().await;
@@ -298,7 +298,7 @@ async fn an_import_replaces_the_registry_in_one_moment() {
     {
         assert_eq!(is_listed(&app, phone).await, listed, "{phone}");
     }
-    // The next one replaces it, but for what was added by hand.
+    // The next import replaces it, except for numbers that were added by hand.
     let (done, shown, told) = import(&app, "9820000000\n").await;
     assert!(done && shown["numbers"] == 1, "{told}");
     for (phone, listed) in [("+919810000000", false), ("+919820000000", true), ("+919800000001", true)] {

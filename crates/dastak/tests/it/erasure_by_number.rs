@@ -10,16 +10,16 @@ use crate::app::{TestApp, Workspace};
 use crate::call_simulation::noon_after;
 use crate::erasure::{files_with, traces};
 
-/// Strings that stand nowhere but in the person's data: words, and the two numbers.
+/// Strings that occur only in the person's data: words, and the two numbers.
 const SECRETS: &[&str] = &["Qwyxz", "9876504321", "9876505432"];
 const MARK: &str = SECRETS[0];
 const PHONE: &str = SECRETS[1];
-/// Where the person was called under the reference of the contact, and nobody has it on record.
+/// A number at which the person was called under the contact's reference, and which no contact has.
 const SECOND: &str = SECRETS[2];
 /// Somebody else, who was called at the person's number once.
 const STRANGER: &str = "+919876506543";
 
-/// Whom there is.
+/// The people of the test.
 struct People {
     /// Has the number on record.
     person: String,
@@ -165,14 +165,14 @@ impl Scene {
             .clone()
     }
 
-    /// Everything that was there is gone, and what belongs to the stranger is not.
+    /// Everything about the person is gone; everything about the stranger is left.
     async fn is_erased(&self, people: &People, answer: &Value) {
         let (app, live) = (&self.app, &self.workspace.live);
         assert_eq!(answer["erased"]["nudgesCancelled"], 4, "{answer}");
         for _ in 0..2 {
             assert_eq!(traces(app, SECRETS).await, Vec::<String>::new());
             assert_eq!(files_with(&app.app().config.data, SECRETS), Vec::<String>::new());
-            // What was live or waited has written nothing since.
+            // Calls that were live and work that waited have written nothing since.
             app.advance(3 * 3600).await;
         }
         for gone in [&people.person, &people.double] {
@@ -235,8 +235,8 @@ async fn erasing_a_reference_reaches_the_contact_of_its_number() {
     scene.is_erased(&people, &answer).await;
 }
 
-/// A reference under which many people are called is none of them: erasing one of these leaves it and the
-/// others alone.
+/// A reference under which many people are called identifies none of them: erasing one person leaves the
+/// reference and the others alone.
 #[tokio::test]
 async fn a_reference_that_many_share_is_not_the_person() {
     let scene = Scene::open().await;
@@ -253,7 +253,7 @@ async fn a_reference_that_many_share_is_not_the_person() {
     let call = app.get(live, &format!("/v1/calls/{kept}")).await.expect(200)["data"].clone();
     assert!(call["toNumber"] == STRANGER && call["transcript"] != json!([]), "{call}");
     assert_eq!(traces(app, &[PHONE]).await, Vec::<String>::new());
-    // And the other way round: the calls under it go, the people that it was not stay.
+    // The other way round: the calls under the reference go, the other people stay.
     assert_eq!(scene.erase(&shared).await["erased"]["calls"], 1);
     app.get(live, &format!("/v1/contacts/{other}")).await.expect(200);
 }

@@ -19,8 +19,7 @@ async fn agent(app: &TestApp, workspace: &Workspace, prompt: &str) -> String {
     create(app, workspace, &json!({"systemPrompt": prompt})).await["id"].as_str().unwrap().to_owned()
 }
 
-/// A graph that can be published; `label` tells one from another, `x` stands for what a console keeps beside
-/// it.
+/// A graph that can be published; `label` tells one from another, `x` is a field that a console adds.
 fn graph(label: &str) -> Value {
     json!({
         "startNodeId": "a",
@@ -351,7 +350,7 @@ async fn an_edited_flow_keeps_the_prompt_from_changing() {
     }
 }
 
-/// What the part that places calls asks.
+/// What a placement reads of the flow.
 async fn outbound(app: &TestApp, workspace: &Workspace, id: &str) -> Result<Vec<String>, Failure> {
     let (tenant, id): (Tenant, Id<Agent>) = (workspace.id.parse().unwrap(), id.parse().unwrap());
     app.app()

@@ -31,7 +31,7 @@ async fn the_hold_grows_before_each_minute() {
     kit.tell(call, Fact::Ended(EndCause::CallerHangup)).await;
     assert_eq!(kit.money().await, (balance - 1800, 0, 0));
     assert_eq!(kit.wishes(), []);
-    // A call that nobody answers holds its minute, and gives it back.
+    // An unanswered call holds a minute and releases it.
     let ringing = kit.placed().await;
     kit.hold(&[ringing], 300).await;
     assert_eq!(kit.money().await.1, 600);
@@ -89,11 +89,12 @@ async fn a_bridged_call_of_two_and_a_half_minutes_on_a_wallet_of_less() {
     );
     kit.hold(&[call], 10).await;
     assert_eq!(kit.wishes(), [(call, Wish::BalanceExhausted)], "the leg's second minute cannot be held");
-    // Nobody ends it: the node is dead. Its lease runs out long after the second minute.
+    // The node is dead, so nothing ends the call. Its lease runs out long after the second minute.
     kit.desk.app.advance(85).await;
     assert_eq!(kit.call(call).await["endCause"], "max_duration", "it was to end by then");
     assert_eq!(kit.money().await, (600, 0, 0), "a minute of each until it was to end");
-    // A call and a leg whose node dies before anybody wants them ended: they pay what was held, and no more.
+    // A call and a leg whose node dies before anything asks for their end are charged what was held, and no
+    // more.
     kit.leave(1800).await;
     let call = kit.talking().await;
     kit.hold(&[call], 10).await;
@@ -177,7 +178,7 @@ async fn calls_race_for_the_last_minutes() {
     assert_eq!(kit.money().await, (6 * 600 + 599, 6 * 600, 3));
 }
 
-/// Placements, second legs and ends from many tasks: whatever comes first, nothing is promised twice.
+/// Placements, second legs and ends from many tasks: in any order, no money is held twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_race_for_the_last_minutes() {
     let kit = Arc::new(Kit::with_staff().await);

@@ -1,5 +1,4 @@
-//! What strangers, neighbours and careless clients send to the listener, and what the service does not do
-//! about it.
+//! Hostile and careless clients at the listener, and what the service does not do for them.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::agents::create_active;
 use crate::app::TestApp;
 
-/// The bound only ends a test that would never end.
+/// Ends a test that would otherwise never end.
 const PATIENCE: Duration = Duration::from_secs(120);
 const FIVE_MB: usize = 5_000_000;
 
@@ -54,20 +53,20 @@ async fn who_is_not_known_sends_headers_only() {
     let app = TestApp::start().await;
     for key in [None, Some("dastak_live_wrong")] {
         for more in [length(FIVE_MB), "transfer-encoding: chunked\r\n".to_owned()] {
-            // Nothing of the body ever comes, and the answer does not wait for it.
+            // The body never comes, and the answer does not wait for it.
             let mut socket = connect(&app).await;
             socket.write_all(head("POST", "/v1/calls", key, &more).as_bytes()).await.unwrap();
             let said = answer(&mut socket).await;
             assert!(said.starts_with("HTTP/1.1 401") && said.contains("connection: close"), "{said}");
             assert_eq!(app.app().shares.bodies.taken(&()), 0);
         }
-        // Somebody who sends it all before he reads hears why it was in vain.
+        // A client that sends everything before it reads still gets the reason.
         let mut socket = connect(&app).await;
         socket.write_all(head("POST", "/v1/calls", key, &length(FIVE_MB)).as_bytes()).await.unwrap();
         socket.write_all(&vec![b'['; FIVE_MB]).await.unwrap();
         assert!(answer(&mut socket).await.starts_with("HTTP/1.1 401"));
     }
-    // Whoever is known is told by the head that it is too much.
+    // With a valid key the refusal follows from the head of the request.
     let workspace = app.workspace().await;
     let mut socket = connect(&app).await;
     socket
@@ -133,7 +132,7 @@ async fn connections_are_bounded_for_an_address_and_for_all() {
             let mut socket = connect(&app).await;
             let request = head("GET", "/healthz", None, "");
             let mut byte = [0];
-            // A connection too many is closed without a word; writing to it may fail already.
+            // A connection over the limit is closed without an answer; writing to it may already fail.
             let _ = socket.write_all(request.as_bytes()).await;
             if matches!(timeout(PATIENCE, socket.read(&mut byte)).await.expect("a word or an end"), Ok(1)) {
                 open.push(socket);
@@ -256,7 +255,7 @@ async fn a_call_is_placed_without_reading_the_flow() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     let agent = create_active(&app, &workspace, &json!({"systemPrompt": "Hello {{name}}"})).await;
-    // Whoever reads the graph fails now, in a transaction or out of it.
+    // From here on reading the graph fails, inside a transaction or outside.
     let store = app.app().store.clone();
     let broken = store.tx(|tx| tx.exec("update flows set graph = 'no graph'", &[])).await.unwrap();
     assert_eq!(broken, 1);

@@ -73,8 +73,8 @@ async fn identical_requests_at_the_same_instant_create_one_thing() {
     assert_eq!((bodies.len(), entries(&app, &workspace).await), (3, 4));
 }
 
-/// A request with an effect outside holds its key under a lease: a crash of its holder frees it, an unknown
-/// outcome does not.
+/// A request with an external effect holds its key under a lease: a crash frees the key, an unknown outcome
+/// does not.
 #[tokio::test]
 async fn a_crashed_holder_frees_its_key_and_an_unknown_outcome_holds_it() {
     use dastak::app::Failure;

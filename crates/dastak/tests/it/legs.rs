@@ -1,5 +1,4 @@
-//! Second legs: who may be brought in beside a call, what is written down of it, and what it costs
-//! (docs/contract/calls.md).
+//! Second legs: who may be brought into a call, what is recorded, and what it costs (docs/contract/calls.md).
 
 use dastak::app::calls::{self, Leg, LegFact, LegKind, LegRefused};
 use domain::call::{EndCause, Fact};
@@ -83,8 +82,7 @@ impl Kit {
             .collect()
     }
 
-    /// `decision blocked_by` of every record of a call in the decision log, and whether the log holds
-    /// together.
+    /// `decision blocked_by` of every record of a call in the decision log, and whether the log verifies.
     async fn log(&self, call: Id<Call>) -> Vec<String> {
         let live = &self.desk.workspace.live;
         let verified = self.desk.app.get(live, "/v1/audit/verify").await.expect(200);
@@ -202,7 +200,7 @@ async fn hours_and_caps_protect_whoever_is_not_on_the_agents_list() {
         let leg = kit.bring(call, STAFF).await.unwrap();
         kit.tell_leg(call, leg, LegFact::Ended("no_answer")).await;
     }
-    // What the carrier never took is no dial.
+    // A leg that the carrier never took does not count as a dial.
     let unheard = "+919812399003";
     for _ in 0..4 {
         let leg = kit.bring(call, unheard).await.unwrap();
@@ -279,8 +277,8 @@ async fn a_node_that_dies_leaves_no_leg_behind() {
     }
     let (left, held, lines) = kit.money().await;
     assert_eq!((held, lines), (0, 0));
-    // The lease ran out 65 seconds after the answers: two minutes were held of what talked, and no more is
-    // charged.
+    // The lease ran out 65 seconds after the answers: two minutes were held of each answered leg, and no more
+    // is charged.
     let charges = kit.charges().await;
     assert_eq!((balance - left, charges.len()), (4 * 1200, 4), "{charges:?}");
 }

@@ -86,7 +86,7 @@ impl Kit {
         self.desk.call(&self.desk.workspace.live, &id.to_string()).await
     }
 
-    /// Lets so many seconds pass while the node says all the while that it holds these calls.
+    /// Lets `seconds` pass while the node keeps renewing the leases of these calls.
     pub async fn hold(&self, calls: &[Id<Call>], seconds: i64) {
         let app = self.desk.app.app();
         let tenant = self.desk.workspace.id.parse().unwrap();
@@ -142,7 +142,7 @@ async fn a_conversation_that_was_held_is_stored_billed_and_told() {
     assert_eq!(*kit.trunk.settled.lock().unwrap(), [(id, true)]);
     kit.tell(id, Fact::Answered).await;
     kit.desk.app.advance(61).await;
-    // Whoever holds the call says so all the while.
+    // The node that holds the call keeps renewing its lease.
     assert_eq!(kit.call(id).await["state"], "ended", "nobody said that the call is held");
     let id = kit.placed().await;
     kit.tell(id, Fact::Answered).await;
@@ -214,7 +214,7 @@ async fn a_hang_up_is_found_by_the_node_that_holds_the_call() {
     kit.tell(id, Fact::Ended(EndCause::ApiHangup)).await;
     assert_eq!(kit.call(id).await["endCause"], "api_hangup");
     assert_eq!(calls::wishes(kit.desk.app.app()).await.unwrap(), []);
-    // The node that was to do it may have died.
+    // The node that should have done it may have died.
     let id = kit.placed().await;
     kit.desk.app.post(live, &format!("/v1/calls/{id}/hangup"), &Value::Null).await.expect(202);
     kit.desk.app.advance(46).await;

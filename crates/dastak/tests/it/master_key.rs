@@ -1,4 +1,4 @@
-//! The master key is changed, and whatever interrupts that, nothing is lost.
+//! The master key is changed; nothing is lost, wherever the change is interrupted.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -105,7 +105,7 @@ async fn a_change_of_the_master_key_loses_nothing_wherever_it_is_interrupted() {
         if let Some(changed) = changed {
             assert_eq!((changed.secrets, changed.heads, &changed.public_key), (2, 2, &planted.public_key));
         }
-        // Again, all the way; and the old key opens nothing any more.
+        // Run again, it completes, and the old key no longer opens anything.
         let (config, folder) = app.stop().await;
         let before = key(&config);
         change(&config, 3, false).await;
@@ -196,7 +196,7 @@ async fn a_store_of_an_early_version_opens_and_changes_its_key() {
     change(&config, 3, false).await;
     let app = TestApp::start_again((config, folder)).await;
     check(&app, &planted).await;
-    // Without its row of keys a changed store does not open, rather than beginning anew.
+    // Without its row of keys a changed store refuses to open; it does not start with new keys.
     let (config, _folder) = app.stop().await;
     {
         let store = open(&config);

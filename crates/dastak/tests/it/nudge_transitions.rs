@@ -125,7 +125,7 @@ async fn every_outcome_of_a_single_dial() {
         ("9812348888", 3, "failed", "not_connected", 1),
         ("9812349999", 0, "failed", "possibly_placed", 1),
     ] {
-        // A retry policy: what is final is not dialled again.
+        // Whatever the retry policy says, a final result is not dialled again.
         let retry = if ["no_answer", "busy", "not_connected"].contains(&reason) {
             json!({})
         } else {
@@ -323,7 +323,7 @@ async fn a_window_that_closed_meanwhile() {
     let retry = json!({"outsideWindow": "reject", "retry": {"maxRetries": 1, "delayMinutes": 30}});
     kit.app.set_clock("2027-03-01T15:00:00Z").await;
     let retried = kit.make("9812340000", &retry).await;
-    // Its time is inside the window as far as its pack goes; the pack of the agent becomes stricter before.
+    // Its time is inside the window of its pack; then the agent's pack becomes stricter.
     let first = kit
         .make("9812340001", &json!({"outsideWindow": "reject", "scheduledAt": "2027-03-01T15:20:00Z"}))
         .await;

@@ -261,7 +261,7 @@ async fn outside_the_window_it_waits_is_refused_or_has_expired() {
         (kit.kinds(&held).await, kit.kinds(&expired).await),
         (vec!["nudge.scheduled".to_owned()], vec!["nudge.finished".to_owned()])
     );
-    // It is over: the number is free.
+    // The nudge is over, so its number is free.
     kit.make("9812340002", &json!({})).await;
 }
 

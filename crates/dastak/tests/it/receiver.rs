@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// Longer than any condition takes; what runs into it has failed.
+/// Longer than any condition takes: a test that reaches it has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One request as it arrived.

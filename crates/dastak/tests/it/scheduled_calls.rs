@@ -144,7 +144,7 @@ async fn agent_variables_and_numbers_are_checked_at_creation_and_nothing_else_is
     stage.operator("PATCH", "", json!({"kybVerified": true})).await;
     let listed = app.get(&workspace.live, "/v1/scheduled-calls").await.expect(200);
     assert_eq!(listed["data"], json!([]));
-    // Wallet, hours, registry and frequency are for later.
+    // Wallet, hours, registry and frequency are checked when it is due.
     stage
         .operator(
             "POST",
@@ -751,7 +751,7 @@ async fn due_calls_count_in_the_calls_of_a_minute() {
     stage.app.post(&stage.workspace.live, "/v1/calls", &now).await.refused(429, "rate_limited");
     stage.app.set_clock("2027-01-05T05:31:00Z").await;
     assert_eq!(placed().await, 4);
-    // The other way round: what a request has used is not there for a call that is due.
+    // The other way round: a line that a request uses is not free for a call that is due.
     stage.app.set_clock("2027-01-05T05:31:59Z").await;
     let due = stage.schedule("+919812345699", "2027-01-05T05:33:00Z").await;
     stage.app.set_clock("2027-01-05T05:32:00Z").await;

@@ -1,4 +1,4 @@
-//! Transactions of the store: what is refused leaves nothing, whoever shares its commit.
+//! Transactions of the store: one that is refused leaves nothing behind, whichever others share its commit.
 
 use store::{DbError, Must, params};
 

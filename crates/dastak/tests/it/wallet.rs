@@ -83,8 +83,8 @@ async fn a_low_wallet_is_told_once_per_level_until_topped_up() {
     );
 }
 
-/// Random entries from many tasks: the balance is the sum of what was accepted, every line carries its
-/// running sum, and nothing ever goes below what a refusal protects.
+/// Random entries from many tasks: the balance is the sum of the accepted ones, every line carries its
+/// running sum, and the balance never falls below the limit of refusals.
 #[tokio::test(flavor = "multi_thread")]
 async fn random_entries_from_many_tasks_add_up() {
     let app = std::sync::Arc::new(TestApp::start().await);

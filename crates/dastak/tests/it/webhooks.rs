@@ -16,7 +16,7 @@ pub fn text(value: &Value) -> &str {
     value.as_str().expect("text")
 }
 
-/// Emits a sample to whoever subscribes; its event id.
+/// Emits a sample to the endpoints that subscribe; its event id.
 pub async fn trigger(app: &TestApp, workspace: &Workspace, kind: &str) -> String {
     let answer = app.post(&workspace.live, "/v1/events/trigger", &json!({"type": kind})).await.expect(202);
     text(&answer["data"]["eventId"]).to_owned()
@@ -379,7 +379,7 @@ async fn events_come_to_listeners() {
     );
     let latest = app.get(&workspace.live, "/v1/events").await.expect(200);
     assert_eq!((&latest["data"], &latest["cursor"]), (&json!([]), &json!(first)));
-    // A listener that waits hears of an event as it is committed.
+    // A waiting reader gets an event as soon as it is committed.
     let waiting = {
         let (app, key) = (app.clone(), workspace.live.clone());
         tokio::spawn(
@@ -394,7 +394,7 @@ async fn events_come_to_listeners() {
     assert_eq!(empty["cursor"], "start");
 }
 
-/// Where the readers of the stream have looked so far.
+/// How often readers of the stream have looked.
 fn looks(app: &TestApp) -> usize {
     let figures = app.app().metrics.render();
     let line = figures
@@ -404,7 +404,7 @@ fn looks(app: &TestApp) -> usize {
     line.rsplit(' ').next().unwrap().parse().unwrap()
 }
 
-/// So many readers of a key that wait behind everything; they have looked once when this returns.
+/// Starts `count` readers that wait after the last event; they have looked once when this returns.
 async fn readers(app: &Arc<TestApp>, key: &str, count: usize) -> Vec<tokio::task::JoinHandle<Value>> {
     let before = looks(app);
     let readers = (0..count)
@@ -429,7 +429,7 @@ async fn a_commit_wakes_nobody_elses_readers() {
         trigger(&app, &other, "call.started").await;
         app.post(&mine.test, "/v1/events/trigger", &json!({"type": "call.started"})).await.expect(202);
     }
-    // A shared store is looked at from time to time all the same: other nodes commit, too.
+    // A shared store is read from time to time in any case: other nodes commit, too.
     if !app.app().store.shared() {
         assert_eq!(looks(&app), before, "readers that wait were woken by commits of others");
     }
@@ -463,7 +463,7 @@ async fn a_reader_passes_what_belongs_to_the_other_world() {
     let workspace = app.workspace().await;
     let (context, tenant) = (app.app().context(), workspace.id.parse().unwrap());
     let first = trigger(&app, &workspace, "call.started").await;
-    // More than one look passes.
+    // Longer than one interval.
     let work = move |tx: &mut store::Tx<'_>| {
         for _ in 0..2_500 {
             let id = context.ids.make();

@@ -67,7 +67,7 @@ pub struct Things {
     pub nudge: String,
     pub delivery: String,
     pub contact: String,
-    /// Ids and words of which the other world must hear nothing.
+    /// Ids and words that the other world must not see.
     pub marks: Vec<String>,
 }
 
@@ -212,7 +212,7 @@ async fn nothing_of_the_other_world_is_there() {
                         assert_eq!(answer.json["data"], json!({"cancelled": 0, "ids": []}));
                     }
                 }
-                // A live key changes no person of the test world and does not see one.
+                // A live key neither sees nor changes people of the test world.
                 Stand::People if names && asker.key == desk.workspace.live => {
                     let body =
                         if operation.body.is_some() { Bytes::from_static(b"{}") } else { Bytes::new() };
@@ -232,7 +232,7 @@ async fn nothing_of_the_other_world_is_there() {
                         operation.id
                     );
                 }
-                // What they make is in their own world: `Desk::open` has looked.
+                // What they make is in their own world: `Desk::open` checks that.
                 Stand::Makes | Stand::Shared | Stand::People | Stand::Own => {}
             }
             assert_eq!(desk.state(other).await, before, "{} changed the other world", operation.id);
@@ -240,8 +240,7 @@ async fn nothing_of_the_other_world_is_there() {
     }
 }
 
-/// A key of one world repeats no request of the other, and finds its own things by the same key of
-/// idempotency.
+/// The same `Idempotency-Key` names different requests in the two worlds.
 #[tokio::test]
 async fn a_key_of_idempotency_belongs_to_its_world() {
     let desk = Desk::open().await;
@@ -253,7 +252,7 @@ async fn a_key_of_idempotency_belongs_to_its_world() {
     );
 }
 
-/// The world of a sample is that of whoever asked for it; it says `livemode: false` in both.
+/// A sample belongs to the world of the key that asked for it; it says `livemode: false` in both.
 #[tokio::test]
 async fn a_sample_belongs_to_whoever_asked_for_it() {
     let app = TestApp::start().await;

@@ -2,25 +2,71 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use dastak::config::Values;
+use dastak::runtime::clock::Clock;
 use dastak::service::Service;
+use domain::time::{DAY, HOUR, Timestamp};
 use http::{HeaderMap, HeaderValue};
 use providers::GuardedClient;
 use providers::guarded_client::{Limits, Policy, Request, SystemResolver};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use super::receiver::Receiver;
 
-/// Longer than any condition takes; what runs into it has failed.
+/// Longer than any condition takes: a test that reaches it has failed.
 pub const PATIENCE: Duration = Duration::from_secs(90);
 
-/// One test after the other: time is real here, and to understand what is said takes a machine to itself.
-pub async fn alone() -> tokio::sync::MutexGuard<'static, ()> {
-    static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
-    ALONE.lock().await
+/// Tests that run side by side at most.
+const PLACES: usize = 6;
+
+/// Which tests run: how many side by side, and whether one runs alone.
+static RUNNING: Mutex<(usize, bool)> = Mutex::new((0, false));
+static ENDED: Notify = Notify::const_new();
+
+/// A test that runs.
+pub struct Place {
+    alone: bool,
+}
+
+impl Place {
+    async fn take(alone: bool) -> Self {
+        loop {
+            let ended = ENDED.notified();
+            {
+                let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+                let (beside, taken) = *running;
+                if !taken && (if alone { beside == 0 } else { beside < PLACES }) {
+                    *running = if alone { (0, true) } else { (beside + 1, false) };
+                    return Self { alone };
+                }
+            }
+            ended.await;
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        *running = if self.alone { (0, false) } else { (running.0 - 1, false) };
+        ENDED.notify_waiters();
+    }
+}
+
+/// For a test in which speech is understood by the machine itself, or packets are counted: no other test runs
+/// beside it. Those that may run side by side go first.
+pub async fn alone() -> Place {
+    Place::take(true).await
+}
+
+/// For a test that mostly waits: a few others may run beside it.
+pub async fn beside() -> Place {
+    Place::take(false).await
 }
 
 static SERIAL: AtomicU32 = AtomicU32::new(0);
@@ -72,18 +118,30 @@ impl Kit {
 
     /// With a trunk at this port of this machine, and these settings.
     pub async fn at_trunk(port: u16, more: &[(&str, &str)]) -> Self {
+        Self::at_trunk_by(Clock::real(), port, more).await
+    }
+
+    /// The same, by a clock that shows the next noon in India and runs: nudges are dialled by day only
+    /// (docs/contract/nudges.md#calling-window).
+    pub async fn at_noon(port: u16, more: &[(&str, &str)]) -> Self {
+        let today = Clock::real().now().0.div_euclid(DAY) * DAY;
+        let noon = Timestamp(today + DAY + 13 * HOUR / 2);
+        Self::at_trunk_by(Clock::running_from(noon), port, more).await
+    }
+
+    async fn at_trunk_by(clock: Clock, port: u16, more: &[(&str, &str)]) -> Self {
         let trunks = format!("[{{name = \"trunk\", address = \"127.0.0.1:{port}\", options_interval = 0}}]");
         let mut settings = vec![("telephony.carrier", "sip"), ("telephony.sip.trunks", trunks.as_str())];
         settings.extend_from_slice(more);
-        Self::start(&settings).await
+        Self::start_in(folder("service"), clock, &settings).await
     }
 
     /// With these settings beside the usual ones.
     pub async fn start(settings: &[(&str, &str)]) -> Self {
-        Self::start_in(folder("service"), settings).await
+        Self::start_in(folder("service"), Clock::real(), settings).await
     }
 
-    async fn start_in(folder: PathBuf, settings: &[(&str, &str)]) -> Self {
+    async fn start_in(folder: PathBuf, clock: Clock, settings: &[(&str, &str)]) -> Self {
         let mut values = Values::default();
         let data = folder.display().to_string();
         let usual = [
@@ -96,8 +154,9 @@ impl Kit {
         for (name, text) in usual.iter().chain(settings) {
             values.add_text(name, (*text).to_owned(), "the test").expect("a setting");
         }
-        let service =
-            Service::start(values.config(false).expect("settings")).await.expect("the service starts");
+        let service = Service::start_at(values.config(false).expect("settings"), clock)
+            .await
+            .expect("the service starts");
         let policy = Policy { allow_insecure: true, user_agent: "test".into(), ..Policy::default() };
         let mut kit = Self {
             url: format!("http://{}", service.address),
@@ -131,10 +190,7 @@ impl Kit {
                 .await["data"]["key"],
         );
         self.operator("POST", &format!("{base}/numbers"), &json!({"number": self.number})).await;
-        // Any time, for nudges too but for the evening: hours that begin at midnight would go on with those
-        // of the day before, and let them wait for nine.
-        let days = [0, 1, 2, 3, 4, 5, 6];
-        let hours = json!([{"days": days, "from": "00:00", "to": "00:01"}, {"days": days, "from": "00:01", "to": "24:00"}]);
+        let hours = json!([{"days": [0, 1, 2, 3, 4, 5, 6], "from": "00:00", "to": "24:00"}]);
         let pack = json!({"name": "any time", "hours": hours, "caps": {"perDay": 1000, "perWeek": 1000}});
         self.pack =
             text(&self.operator("POST", &format!("{base}/compliance-packs"), &pack).await["data"]["id"]);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::baresip::{Baresip, free_port};
-use super::kit::{Kit, alone, folder, question, text, until};
+use super::kit::{Kit, alone, beside, folder, question, text, until};
 use super::server::understood_as;
 use super::sipp::{Sipp, answers};
 use super::sounds::{again_and_again, heard, level, samples, speech};
@@ -82,7 +82,7 @@ async fn a_telephone_rings_and_the_agent_talks() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_of_a_carrier_become_ends_of_calls() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let rows: [(&[(u16, &str, u32)], &str, &str); 5] = [
         (&[(100, "Trying", 0), (180, "Ringing", 0), (486, "Busy Here", 300)], "busy", "busy"),
         (&[(180, "Ringing", 0), (603, "Decline", 300)], "failed", "rejected"),
@@ -112,7 +112,7 @@ async fn answers_of_a_carrier_become_ends_of_calls() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_trunk_that_refuses_before_a_ring_is_followed_by_the_next() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let mut refuses = Sipp::start(&answers(&[(100, "Trying", 0), (503, "Service Unavailable", 0)]));
     let mut takes = Sipp::start(&answers(&[(180, "Ringing", 0), (486, "Busy Here", 200)]));
     let kit = Kit::with_trunks(&[refuses.port, takes.port]).await;
@@ -124,7 +124,7 @@ async fn a_trunk_that_refuses_before_a_ring_is_followed_by_the_next() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_no_trunk_takes_is_refused_and_one_that_nobody_answers_is_uncertain() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let mut refuses = Sipp::start(&answers(&[(503, "Service Unavailable", 0)]));
     let kit = Kit::with_trunks(&[refuses.port]).await;
     let agent = kit.agent("outbound", question()).await;
@@ -142,7 +142,7 @@ async fn a_call_that_no_trunk_takes_is_refused_and_one_that_nobody_answers_is_un
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hang_up_reaches_a_phone_that_rings_and_one_that_talks() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let (phone, _) = callee(false);
     let kit = Kit::with_trunks(&[phone.port]).await;
     let agent = kit.agent("outbound", question()).await;
@@ -234,7 +234,7 @@ async fn a_person_is_brought_in_beside_the_call() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_lets_calls_end_and_takes_no_new_ones() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let (phone, answer) = callee(true);
     // The grace is real time, and what is tested is not how long it takes to understand somebody.
     let (_server, ears) = understood_as("call me later").await;

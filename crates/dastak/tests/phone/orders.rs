@@ -6,7 +6,7 @@ use domain::time::{SECOND, Timestamp};
 use serde_json::{Value, json};
 
 use super::baresip::Baresip;
-use super::kit::{Kit, alone, folder, question, text, until};
+use super::kit::{Kit, beside, folder, question, text, until};
 use super::receiver::Receiver;
 use super::server::understood_as;
 use super::sipp::{Sipp, answers};
@@ -42,28 +42,17 @@ async fn until_told(webhooks: &Receiver, wanted: &[&str]) {
     .await;
 }
 
-/// Nudges are not dialled from 20:55 until a minute after midnight, whatever the pack says: then the nudge
-/// waits, and nothing else can be shown.
-fn waits_for_the_morning(nudge: &Value) -> bool {
-    nudge["status"] == "scheduled"
-        && nudge["statusReason"] == "outside_calling_window"
-        && nudge["nextAttemptAt"].is_string()
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_nudge_is_a_conversation_with_a_result() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let (phone, answer) = callee();
     let (_server, ears) = understood_as("call me later").await;
     let ears: Vec<_> = ears.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let kit = Kit::at_trunk(phone.port, &ears).await;
+    let kit = Kit::at_noon(phone.port, &ears).await;
     let webhooks = kit.webhooks().await;
     let agent = kit.agent("outbound", question()).await;
     let body = json!({"agentId": agent, "toNumber": "+919812301234", "metadata": {"order": "7"}});
     let nudge = kit.api("POST", "/v1/nudges", &body).await["data"].clone();
-    if waits_for_the_morning(&nudge) {
-        return;
-    }
     let path = format!("/v1/nudges/{}", text(&nudge["id"]));
     let told = until_told(&webhooks, &["nudge.dialing", "nudge.finished", "call.started", "call.completed"]);
     phone.answering(&answer, true, told).await;
@@ -102,16 +91,13 @@ async fn a_nudge_is_a_conversation_with_a_result() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_nudge_that_finds_the_line_busy_waits_for_its_retry() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let mut busy = Sipp::start(&answers(&[(180, "Ringing", 0), (486, "Busy Here", 100)]));
-    let kit = Kit::with_trunks(&[busy.port]).await;
+    let kit = Kit::at_noon(busy.port, &[]).await;
     let webhooks = kit.webhooks().await;
     let agent = kit.agent("outbound", question()).await;
     let body = json!({"agentId": agent, "toNumber": "+919812301234", "retry": {"maxRetries": 1, "delayMinutes": 10}});
     let nudge = kit.api("POST", "/v1/nudges", &body).await["data"].clone();
-    if waits_for_the_morning(&nudge) {
-        return;
-    }
     until_told(&webhooks, &["nudge.attempt_ended", "call.failed"]).await;
     assert!(busy.succeeded().await, "{}", busy.messages());
     let nudge =
@@ -131,7 +117,7 @@ async fn a_nudge_that_finds_the_line_busy_waits_for_its_retry() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_scheduled_call_is_placed_when_it_is_due() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let (phone, answer) = callee();
     let (_server, ears) = understood_as("call me later").await;
     let ears: Vec<_> = ears.iter().map(|(name, value)| (*name, value.as_str())).collect();

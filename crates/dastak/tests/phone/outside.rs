@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 
 use super::baresip::{Baresip, free_port};
-use super::kit::{Kit, alone, folder, question, text, until};
+use super::kit::{Kit, beside, folder, question, text, until};
 use super::receiver::{Behaviour, Receiver};
 use super::server::{Asked, Server, turn, whole, words};
 use super::sounds::{level, samples, speech};
@@ -39,7 +39,7 @@ fn tones_and_others(samples: &[i16]) -> (usize, usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_voice_that_dies_after_its_first_sentence_is_followed_by_the_next() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let said = AtomicUsize::new(0);
     let server = Server::start(move |asked: Asked| {
         let hears = asked.path.ends_with("/transcriptions");
@@ -78,7 +78,7 @@ async fn a_voice_that_dies_after_its_first_sentence_is_followed_by_the_next() {
         "{asked:?}"
     );
     until("the callee's file is written", || !phone.heard().is_empty()).await;
-    // A second of the tone of the first voice, then the second voice, which is none.
+    // A second of the tone of the first voice, then the second voice, which is no tone.
     let (tone, voice) = tones_and_others(&samples(&phone.heard()[0], 0));
     assert!(tone > 25 && voice > 50, "ticks of the tone {tone}, of another voice {voice}");
     kit.is_clean().await;
@@ -113,7 +113,7 @@ fn clerk(asked: &Asked) -> super::server::Answer {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_talks_calls_a_tool_and_reads_the_conversation() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let server = Server::start(|asked: Asked| async move { clerk(&asked) }).await;
     let answer = "{\"arrives\": \"tomorrow\"}";
     let shelf = Receiver::start(Behaviour::Answer(format!(
@@ -172,7 +172,7 @@ async fn a_model_talks_calls_a_tool_and_reads_the_conversation() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_resident_provider_nobody_is_called_unless_the_settings_allow_it() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let outside = format!("http://127.0.0.1:{}/v1", free_port());
     let own = [
         ("speech.to_text", "openai"),

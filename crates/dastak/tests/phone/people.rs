@@ -1,9 +1,9 @@
-//! People who are brought in over real lines: whom nobody may ring, how long it lasts, and who pays.
+//! People who are brought in over real lines: who may not be rung, how long the bridge lasts, and who pays.
 
 use serde_json::{Value, json};
 
 use super::baresip::Baresip;
-use super::kit::{Kit, alone, folder, until};
+use super::kit::{Kit, beside, folder, until};
 use super::sounds::speech;
 
 const STAFF: &str = "+918045670002";
@@ -54,7 +54,7 @@ async fn bridged(kit: &Kit) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_rung_who_must_not_be() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let phones = phones();
     let kit = Kit::with_trunks(&[phones.port]).await;
     kit.operator("POST", "/dnd", &json!({"phones": [STAFF]})).await;
@@ -82,7 +82,7 @@ async fn nobody_is_rung_who_must_not_be() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bridged_call_lasts_no_longer_than_a_call_may() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let phones = phones();
     let kit = Kit::at_trunk(phones.port, &[("telephony.max_duration", "20")]).await;
     let id = bridged(&kit).await;
@@ -96,7 +96,7 @@ async fn a_bridged_call_lasts_no_longer_than_a_call_may() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_suspension_ends_a_bridged_call() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let phones = phones();
     let kit = Kit::with_trunks(&[phones.port]).await;
     let id = bridged(&kit).await;
@@ -111,7 +111,7 @@ async fn a_suspension_ends_a_bridged_call() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bridged_call_ends_with_the_wallet() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let phones = phones();
     let kit = Kit::with_trunks(&[phones.port]).await;
     let workspace = format!("/workspaces/{}", kit.workspace);

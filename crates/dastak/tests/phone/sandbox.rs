@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::kit::{Kit, alone, question, text};
+use super::kit::{Kit, alone, beside, question, text};
 use super::server::understood_as;
 use super::sounds::{heard, samples};
 
@@ -41,7 +41,7 @@ async fn every_phone_of_the_sandbox_does_what_its_number_says() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_wants_no_more_calls_is_called_no_more_and_a_hang_up_ends_a_call() {
-    let _alone = alone().await;
+    let _place = beside().await;
     // The call lasts ten seconds of real time whatever the machine has to do, so what is understood must not
     // take processor time.
     let (_server, ears) = understood_as("Please do not call me again.").await;
@@ -70,7 +70,7 @@ async fn who_wants_no_more_calls_is_called_no_more_and_a_hang_up_ends_a_call() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_machine_of_the_sandbox_is_a_machine() {
-    let _alone = alone().await;
+    let _place = beside().await;
     // For the same reason.
     let (_server, ears) = understood_as("Please leave a message after the tone.").await;
     let mut settings = vec![("telephony.carrier", "sandbox")];

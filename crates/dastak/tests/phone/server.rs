@@ -108,7 +108,7 @@ pub fn whole(content: &Value) -> Answer {
     Some(("application/json", body.to_string().into_bytes()))
 }
 
-/// What somebody was heard to say.
+/// What a speaker was heard to say.
 pub fn words(said: &str) -> Answer {
     Some(("application/json", json!({"text": said}).to_string().into_bytes()))
 }

@@ -8,7 +8,7 @@ use tokio::net::UdpSocket;
 
 use super::baresip::{Baresip, free_port};
 use super::carrier::{Call, Sound, connection, message, received, socket, until_closed};
-use super::kit::{Kit, alone, folder, question, text, until};
+use super::kit::{Kit, alone, beside, folder, question, text, until};
 use super::sounds::speech;
 
 fn address(socket: &UdpSocket) -> SocketAddr {
@@ -57,7 +57,7 @@ async fn listed(kit: &Kit) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_forged_call_costs_nothing_and_brings_no_sound() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let (carrier, sound, contact) = (socket(1).await, socket(9).await, socket(10).await);
     let kit = answering(address(&carrier).port()).await;
     let webhooks = kit.webhooks().await;
@@ -89,7 +89,7 @@ async fn a_forged_call_costs_nothing_and_brings_no_sound() {
     kit.when(&other, "it is answered", |call| call["state"] == "in_progress").await;
     // A packet of sound is no text.
     while !message(&carrier).await.starts_with('\u{fffd}') {}
-    carrier.send_to(honest.next("BYE", "").as_bytes(), honest.phone).await.expect("sent");
+    carrier.send_to(honest.next("BYE", "").as_bytes(), honest.user_agent).await.expect("sent");
     kit.ended(&other).await;
     let started = || -> Vec<String> {
         webhooks

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::baresip::Baresip;
-use super::kit::{Kit, alone, folder, until};
+use super::kit::{Kit, beside, folder, until};
 use super::receiver::{Behaviour, Receiver};
 use super::server::{Asked, Server, words};
 use super::sounds::{level, samples, silence};
@@ -18,7 +18,7 @@ fn slow_voice() -> Vec<u8> {
     (0..24 * SENTENCE_MS).flat_map(|at| (sample(at) as i16).to_le_bytes()).collect()
 }
 
-/// Speaks slowly, and hears nothing.
+/// A server whose voice is slow and whose recogniser hears nothing.
 fn speaks(asked: &Asked) -> super::server::Answer {
     if asked.path.ends_with("/transcriptions") { words("") } else { Some(("audio/pcm", slow_voice())) }
 }
@@ -86,7 +86,7 @@ async fn told(voice: &Server, patience: f64) -> Told {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn last_words_are_heard_out_or_hung_up_on() {
-    let _alone = alone().await;
+    let _place = beside().await;
     let voice = Server::start(|asked: Asked| async move { speaks(&asked) }).await;
     // One who hears it out, and one who has enough of it.
     let (patient, hasty) = tokio::join!(told(&voice, 120.0), told(&voice, 14.0));

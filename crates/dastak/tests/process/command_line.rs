@@ -52,6 +52,14 @@ fn openapi_needs_no_service() {
     assert!(operator["paths"]["/operator/v1/workspaces"].is_object());
 }
 
+#[test]
+fn the_binary_holds_the_licences_of_its_crates() {
+    let (text, _) = words(&dastak(&["licenses"]));
+    for words in ["\nring 0.", "Apache License", "Permission is hereby granted", "SQLite"] {
+        assert!(text.contains(words), "{words}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn sigterm_ends_in_order() {
     let folder = Folder::new();

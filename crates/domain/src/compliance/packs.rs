@@ -83,11 +83,6 @@ impl Pack {
         BUILT_IN.iter().find(|row| row.0 == reference).map(pack_of)
     }
 
-    /// Every built-in pack.
-    pub fn all_built_in() -> Vec<Pack> {
-        BUILT_IN.iter().map(pack_of).collect()
-    }
-
     /// Reads a custom pack: `{name, hours: [{days: [0-6, Monday = 0], from: "HH:MM", to: "HH:MM"}],
     /// holidays?: [date], caps?: {perDay, perWeek}, requireConsent?, families?: [vertical]}`. `to` may be
     /// `24:00`; hours across midnight need two entries. Unknown fields are ignored.
@@ -297,7 +292,7 @@ mod tests {
             assert_eq!(pack.caps, Caps { per_day: Some(per_day), per_week: Some(per_week) });
             assert!(!pack.require_consent);
         }
-        assert_eq!(Pack::all_built_in().len(), 4);
+        assert_eq!(BUILT_IN.len(), 4);
         assert_eq!(Pack::built_in("cpk_1"), None);
         assert!(is_custom_reference("cpk_1") && !is_custom_reference(GENERIC_SAFE));
     }
@@ -317,7 +312,7 @@ mod tests {
         assert!(pack.hours.is_open(at("2026-11-23T23:59")) && !pack.hours.is_open(at("2026-11-24T14:00")));
         assert_eq!(pack.hours.next_opening(at("2026-12-24T13:00")), Some(at("2026-12-28T10:00")));
         assert_eq!(Pack::parse_custom("cpk_1", &pack.to_json()), Ok(pack.clone()));
-        for pack in Pack::all_built_in() {
+        for pack in BUILT_IN.iter().map(pack_of) {
             assert_eq!(Pack::parse_custom(&pack.reference, &pack.to_json()), Ok(pack));
         }
     }

@@ -81,11 +81,6 @@ impl Conversation {
         &self.state
     }
 
-    /// What to store, consuming the conversation.
-    pub fn into_state(self) -> State {
-        self.state
-    }
-
     /// The transcript so far.
     pub fn transcript(&self) -> Vec<Turn> {
         let turn = |exchange: &Exchange| match exchange {

@@ -556,7 +556,7 @@ fn a_stored_conversation_whose_node_is_gone_ends_with_an_error() {
     let mut conversation = call(plan());
     conversation.step(Input::Started);
     let other = Arc::new(Flow::parse(&json!({"nodes": []})).expect("a flow"));
-    let mut resumed = Conversation::resume(other, conversation.into_state());
+    let mut resumed = Conversation::resume(other, conversation.state().clone());
     assert_eq!(told(heard_out(&mut resumed, heard("gold"))), [SORRY, "end error error"]);
 }
 

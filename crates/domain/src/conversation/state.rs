@@ -331,16 +331,6 @@ impl EndCause {
             Self::ModelUnavailable | Self::Error => "error",
         }
     }
-
-    /// The `endCause` of a chat. A handed-over chat counts as ended by the agent.
-    pub fn of_chat(self) -> &'static str {
-        match self {
-            Self::AgentEnded | Self::TransferHandoff => "agent_ended",
-            Self::CallerHangup => "abandoned",
-            Self::SilenceTimeout => "idle_timeout",
-            Self::ModelUnavailable | Self::Error => "ai_unavailable",
-        }
-    }
 }
 
 /// How a conversation ended.

@@ -1,5 +1,6 @@
 //! A decision, the row that it becomes, and the hash that links it to the row before.
 
+use data_encoding::HEXLOWER;
 use ring::digest::{SHA256, digest};
 
 use crate::time::Timestamp;
@@ -252,15 +253,6 @@ impl Row {
             &self.consent_ref,
         ];
         // Serializing strings cannot fail.
-        hex(digest(&SHA256, &serde_json::to_vec(&covered).unwrap_or_default()).as_ref())
+        HEXLOWER.encode(digest(&SHA256, &serde_json::to_vec(&covered).unwrap_or_default()).as_ref())
     }
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    let digits = b"0123456789abcdef";
-    bytes
-        .iter()
-        .flat_map(|byte| [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]])
-        .map(char::from)
-        .collect()
 }

@@ -1,8 +1,8 @@
 //! What a verification notices and what it cannot notice.
 
+use data_encoding::HEXLOWER;
 use ring::digest::{SHA256, digest};
 
-use super::row::hex;
 use super::*;
 use crate::time::Timestamp;
 
@@ -45,9 +45,9 @@ fn the_hash_is_that_of_the_documented_bytes() {
         r#"["0000000000000000000000000000000000000000000000000000000000000000","1","2025-11-21T04:40:00.001Z","call_1","allowed","","#,
         r#""{\"pack\":\"generic-safe@1\",\"gates\":[{\"gate\":\"dnd\",\"verdict\":\"pass\"}]}","","",""]"#
     );
-    assert_eq!(row.integrity_hash, hex(digest(&SHA256, bytes.as_ref()).as_ref()));
+    assert_eq!(row.integrity_hash, HEXLOWER.encode(digest(&SHA256, bytes.as_ref()).as_ref()));
     assert_eq!(
-        hex(digest(&SHA256, b"abc").as_ref()),
+        HEXLOWER.encode(digest(&SHA256, b"abc").as_ref()),
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     );
 }

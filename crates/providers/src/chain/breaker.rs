@@ -9,12 +9,12 @@ use crate::http::Monotonic;
 /// When a breaker opens and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BreakerLimits {
-    /// So many failures open it, at least 1, among four times as many of the newest outcomes: a provider that
-    /// fails now and then under load stays in use.
+    /// Failures that open it, at least 1. They are counted among the newest outcomes, four times as many as
+    /// this number, so that a provider which fails now and then under load stays in use.
     pub failures: usize,
-    /// Outcomes longer ago than this do not count.
+    /// Outcomes older than this do not count.
     pub window: Duration,
-    /// It stays open this long; then one request at a time tries whether the provider works again.
+    /// How long it stays open. Then single requests probe whether the provider works again.
     pub pause: Duration,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Breaker {
 struct State {
     /// The newest outcomes: when, and whether it failed.
     outcomes: VecDeque<(Duration, bool)>,
-    /// Since when it is open, or since when the newest probe is on its way.
+    /// When it opened, or when the newest probe was admitted.
     open_since: Option<Duration>,
 }
 
@@ -48,8 +48,7 @@ impl Breaker {
         }
     }
 
-    /// Whether the provider may be asked now. An open breaker whose pause is over says yes once a pause, for
-    /// a probe.
+    /// Whether the provider may be asked now. An open breaker whose pause is over admits one probe per pause.
     pub(super) fn admits(&self) -> bool {
         let now = (self.clock)();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,7 +94,7 @@ impl Breaker {
         state.outcomes.push_back((now, failed));
     }
 
-    /// Whether it is open, the time of probes included.
+    /// Whether it is open, also while it is being probed.
     pub(super) fn is_open(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).open_since.is_some()
     }

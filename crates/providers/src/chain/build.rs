@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use domain::ports::{LanguageModel, Recogniser, Synthesiser};
 
+use super::Set;
 use super::breaker::BreakerLimits;
-use super::{LanguageModels, Recognisers, Set, Synthesisers};
+use super::members::{Chain, Kind};
 use crate::http::{Monotonic, Net, monotonic};
 use crate::language_model::OpenAi;
 use crate::{settings, speech};
 
-/// What the chains are made of.
+/// What the chains are built from.
 #[derive(Clone)]
 pub struct Settings {
     /// Sections of `speech.to_text`, the preferred first.
@@ -23,7 +24,7 @@ pub struct Settings {
     pub residency: bool,
     /// When providers are passed over.
     pub breaker: BreakerLimits,
-    /// What breakers go by.
+    /// The clock of the breakers.
     pub clock: Monotonic,
 }
 
@@ -49,55 +50,50 @@ pub struct Offline<'a> {
     pub to_text: Make<'a, settings::Speech, dyn Recogniser>,
     /// Text to speech.
     pub from_text: Make<'a, settings::Speech, dyn Synthesiser>,
-    /// The answerer.
+    /// Language model.
     pub model: Make<'a, settings::LanguageModel, dyn LanguageModel>,
 }
 
-/// Makes the providers that the settings name. With `residency` those that are not resident are left out; see
-/// [`Set::complete`].
+/// Builds the providers that the settings name. With `residency`, providers that are not resident are left
+/// out; see [`Set::complete`].
 ///
 /// # Errors
 /// The setting that is wrong and why, for the person who wrote it; never a secret.
 pub fn build(settings: &Settings, offline: Offline<'_>) -> Result<Set, String> {
     let net = Net::new(Vec::new())?;
-    let may = |resident: bool| resident || !settings.residency;
-    let mut to_text: Vec<Arc<dyn Recogniser>> = Vec::new();
-    for section in &settings.to_text {
-        let made = match section.name.as_str() {
-            "offline" => (offline.to_text)(section),
-            _ => speech::recogniser(section, &net),
-        };
-        let made = made.map_err(|reason| format!("speech.to_text: {reason}"))?;
-        if may(made.resident()) {
-            to_text.push(made);
-        }
-    }
-    let mut from_text: Vec<Arc<dyn Synthesiser>> = Vec::new();
-    for section in &settings.from_text {
-        let made = match section.name.as_str() {
-            "offline" => (offline.from_text)(section),
-            _ => speech::synthesiser(section, &net),
-        };
-        let made = made.map_err(|reason| format!("speech.from_text: {reason}"))?;
-        if may(made.resident()) {
-            from_text.push(made);
-        }
-    }
-    let mut models: Vec<Arc<dyn LanguageModel>> = Vec::new();
-    for section in &settings.language_models {
-        let made = match section.name.as_str() {
-            "offline" => (offline.model)(section),
-            _ => OpenAi::new(section, &net).map(|model| Arc::new(model) as Arc<dyn LanguageModel>),
-        };
-        let made = made.map_err(|reason| format!("language_model: {reason}"))?;
-        if may(made.resident()) {
-            models.push(made);
-        }
-    }
+    let to_text = |section: &settings::Speech| match section.name.as_str() {
+        "offline" => (offline.to_text)(section),
+        _ => speech::recogniser(section, &net),
+    };
+    let from_text = |section: &settings::Speech| match section.name.as_str() {
+        "offline" => (offline.from_text)(section),
+        _ => speech::synthesiser(section, &net),
+    };
+    let model = |section: &settings::LanguageModel| match section.name.as_str() {
+        "offline" => (offline.model)(section),
+        _ => OpenAi::new(section, &net).map(|model| Arc::new(model) as Arc<dyn LanguageModel>),
+    };
     Ok(Set {
-        to_text: Arc::new(Recognisers::new(to_text, settings.breaker, &settings.clock)),
-        from_text: Arc::new(Synthesisers::new(from_text, settings.breaker, &settings.clock)),
-        model: Arc::new(LanguageModels::new(models, settings.breaker, &settings.clock)),
+        to_text: Arc::new(chain(settings, "speech.to_text", &settings.to_text, to_text)?),
+        from_text: Arc::new(chain(settings, "speech.from_text", &settings.from_text, from_text)?),
+        model: Arc::new(chain(settings, "language_model", &settings.language_models, model)?),
         net,
     })
+}
+
+/// The chain of these sections of a setting, without the providers that may not be used.
+fn chain<S, T: ?Sized + Kind>(
+    settings: &Settings,
+    setting: &str,
+    sections: &[S],
+    make: impl Fn(&S) -> Result<Arc<T>, String>,
+) -> Result<Chain<T>, String> {
+    let mut providers = Vec::new();
+    for section in sections {
+        let provider = make(section).map_err(|reason| format!("{setting}: {reason}"))?;
+        if provider.resident() || !settings.residency {
+            providers.push(provider);
+        }
+    }
+    Ok(Chain::new(providers, settings.breaker, &settings.clock))
 }

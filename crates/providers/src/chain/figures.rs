@@ -1,4 +1,4 @@
-//! What is counted and what is checked of providers.
+//! Counters and health checks of providers, as values.
 
 use domain::ports::{ProviderError, ProviderFault};
 
@@ -42,21 +42,21 @@ pub struct Figure {
     pub provider: String,
     /// Conversations, sentences or turns begun with it.
     pub asked: u64,
-    /// Those of them that brought a first answer.
+    /// How many of them gave a first answer.
     pub answered: u64,
     /// Failures by kind; kinds that never happened are left out.
     pub faults: Vec<(ProviderFault, u64)>,
-    /// Whether it is passed over now because it kept failing.
+    /// Whether its breaker is open.
     pub open: bool,
 }
 
-/// A provider that was asked whether it can be used.
+/// The health check of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
     /// The provider, as the settings name it.
     pub name: String,
     /// What it is used for.
     pub role: Role,
-    /// A few words for a person, or why not.
+    /// A short description for a person, or why it cannot be used.
     pub outcome: Result<String, ProviderError>,
 }

@@ -1,13 +1,14 @@
-//! The providers of one role in their order, with what is counted of each.
+//! Providers of one kind in order of preference: whom to ask next, and what is counted of each.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use domain::ports::{ProviderError, ProviderFault};
+use domain::ports::{Answer, LanguageModel, ProviderError, ProviderFault, Recogniser, Synthesiser};
+use futures_util::future::join_all;
 
 use super::breaker::{Breaker, BreakerLimits};
-use super::figures::{Figure, Role};
+use super::figures::{Check, Figure, Role};
 use crate::http::Monotonic;
 
 /// All kinds of failure, in the order of the counters.
@@ -36,8 +37,7 @@ impl<T: ?Sized> Member<T> {
         if let Some(at) = FAULTS.iter().position(|fault| *fault == error.fault) {
             self.faults[at].fetch_add(1, Ordering::Relaxed);
         }
-        // A request that is refused says nothing of the provider: the same request fails everywhere, the next
-        // one may not.
+        // A refused request says nothing about the provider: other requests may succeed.
         if error.fault != ProviderFault::Refused {
             self.breaker.failed();
         }
@@ -57,55 +57,127 @@ impl<T: ?Sized> Member<T> {
     }
 }
 
-/// The providers of one role, the preferred first.
-pub(super) struct Members<T: ?Sized> {
-    pub(super) role: Role,
-    list: Vec<Arc<Member<T>>>,
+/// What a chain needs to know of its kind of provider.
+pub trait Kind: Send + Sync {
+    /// What providers of this kind are used for.
+    const ROLE: Role;
+    /// The error message when there is none to ask.
+    const NONE: &'static str;
+
+    /// As the settings name it.
+    fn name(&self) -> &str;
+
+    /// Whether what it is given stays in India.
+    fn resident(&self) -> bool;
+
+    /// Whether it can be used, with a short description for a person.
+    fn check(&self) -> Answer<'_, Result<String, ProviderError>>;
 }
 
-impl<T: ?Sized> Members<T> {
-    pub(super) fn new(
-        role: Role,
-        providers: Vec<(String, Arc<T>)>,
-        limits: BreakerLimits,
-        clock: &Monotonic,
-    ) -> Self {
-        let member = |(name, provider)| {
-            let breaker = Breaker::new(limits, clock.clone());
+macro_rules! kinds {
+    ($($port:ident: $role:ident, $none:literal;)*) => {$(
+        impl Kind for dyn $port {
+            const ROLE: Role = Role::$role;
+            const NONE: &'static str = $none;
+
+            fn name(&self) -> &str {
+                $port::name(self)
+            }
+
+            fn resident(&self) -> bool {
+                $port::resident(self)
+            }
+
+            fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
+                $port::check(self)
+            }
+        }
+    )*};
+}
+
+kinds! {
+    Recogniser: ToText, "no recogniser is set up for this language";
+    Synthesiser: FromText, "no synthesiser is set up for this language";
+    LanguageModel: Model, "no language model is set up";
+}
+
+/// Providers of one kind in order of preference, as one. Clones share what is counted.
+pub struct Chain<T: ?Sized> {
+    list: Arc<[Arc<Member<T>>]>,
+    name: Arc<str>,
+}
+
+impl<T: ?Sized> Clone for Chain<T> {
+    fn clone(&self) -> Self {
+        Self { list: self.list.clone(), name: self.name.clone() }
+    }
+}
+
+impl<T: ?Sized + Kind> Chain<T> {
+    /// A chain of these, the preferred first.
+    pub fn new(providers: Vec<Arc<T>>, limits: BreakerLimits, clock: &Monotonic) -> Self {
+        let names: Vec<&str> = providers.iter().map(|provider| provider.name()).collect();
+        let name = names.join(",").into();
+        let member = |provider: Arc<T>| {
             Arc::new(Member {
+                name: provider.name().to_owned(),
                 provider,
-                name,
-                breaker,
+                breaker: Breaker::new(limits, clock.clone()),
                 asked: AtomicU64::new(0),
                 answered: AtomicU64::new(0),
                 faults: Default::default(),
             })
         };
-        Self { role, list: providers.into_iter().map(member).collect() }
+        Self { list: providers.into_iter().map(member).collect(), name }
+    }
+
+    /// The names of all, in order, with commas between them.
+    pub(super) fn names(&self) -> &str {
+        &self.name
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<T>> {
         self.list.iter().map(|member| &member.provider)
     }
 
-    pub(super) fn names(&self) -> Vec<String> {
-        self.list.iter().map(|member| member.name.clone()).collect()
-    }
-
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 
-    pub(super) fn figures(&self) -> impl Iterator<Item = Figure> {
-        self.list.iter().map(|member| member.figure(self.role))
+    pub(super) fn all_resident(&self) -> bool {
+        self.iter().all(|provider| provider.resident())
     }
 
-    /// Those that fit, in order, each once.
+    pub(super) fn figures(&self) -> impl Iterator<Item = Figure> {
+        self.list.iter().map(|member| member.figure(T::ROLE))
+    }
+
+    /// Asks every provider whether it can be used, all at once.
+    pub(super) async fn checks(&self) -> Vec<Check> {
+        let checks = self.iter().map(|provider| async {
+            Check { name: provider.name().to_owned(), role: T::ROLE, outcome: provider.check().await }
+        });
+        join_all(checks).await
+    }
+
+    /// The first provider that can be used; otherwise why the last one cannot.
+    pub(super) async fn check_in_order(&self) -> Result<String, ProviderError> {
+        let mut last = self.none();
+        for provider in self.iter() {
+            match provider.check().await {
+                Ok(words) => return Ok(format!("{}: {words}", provider.name())),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    /// The providers that fit, in order, each once.
     pub(super) fn tries(&self, fits: impl Fn(&T) -> bool) -> Tries<T> {
         self.tries_after(None, fits)
     }
 
-    /// The same, beginning behind `last` and coming round to it at the end.
+    /// The same, beginning after `last`, which comes at the end.
     pub(super) fn tries_after(&self, last: Option<&Member<T>>, fits: impl Fn(&T) -> bool) -> Tries<T> {
         let from = last
             .and_then(|last| self.list.iter().position(|member| std::ptr::eq(member.as_ref(), last)))
@@ -114,31 +186,54 @@ impl<T: ?Sized> Members<T> {
         Tries {
             waiting: turned.filter(|member| fits(&member.provider)).cloned().collect(),
             passed_over: VecDeque::new(),
+            failure: None,
         }
     }
 
-    /// What is said when nobody is left to ask.
-    pub(super) fn nobody(&self, why: &str) -> ProviderError {
-        ProviderError::new(self.role.setting(), ProviderFault::NotInstalled, why)
+    /// The error when nobody is left to ask.
+    pub(super) fn none(&self) -> ProviderError {
+        ProviderError::new(T::ROLE.setting(), ProviderFault::NotInstalled, T::NONE)
     }
 }
 
-/// Whom to ask next. Providers whose breaker is open come last: a caller on the line is better served by a
-/// try than by silence.
+/// Whom to ask next. Providers whose breaker is open come last: a try serves a caller on the line better than
+/// silence.
 pub(super) struct Tries<T: ?Sized> {
     waiting: VecDeque<Arc<Member<T>>>,
     passed_over: VecDeque<Arc<Member<T>>>,
+    failure: Option<ProviderError>,
 }
 
 impl<T: ?Sized> Tries<T> {
-    /// These, and when they have failed `others`.
+    /// These, and the `others` when all of these have failed.
     pub(super) fn then(mut self, others: Self) -> Self {
         self.waiting.extend(others.waiting);
         self
     }
 
-    /// The next to ask.
-    pub(super) fn next(&mut self) -> Option<Asked<T>> {
+    /// Asks one after the other until one agrees; none when all have failed.
+    pub(super) async fn begin<R>(
+        &mut self,
+        ask: impl for<'a> Fn(&'a T) -> Answer<'a, Result<R, ProviderError>>,
+    ) -> Option<(R, Asked<T>)> {
+        while let Some(asked) = self.next() {
+            match ask(&asked.member.provider).await {
+                Ok(begun) => return Some((begun, asked)),
+                Err(error) => {
+                    asked.failed(&error);
+                    self.failure = Some(error);
+                }
+            }
+        }
+        None
+    }
+
+    /// The newest failure that [`begin`](Self::begin) met and that was not taken yet.
+    pub(super) fn take_failure(&mut self) -> Option<ProviderError> {
+        self.failure.take()
+    }
+
+    fn next(&mut self) -> Option<Asked<T>> {
         while let Some(member) = self.waiting.pop_front() {
             if member.breaker.admits() {
                 return Some(Asked::new(member));
@@ -149,7 +244,7 @@ impl<T: ?Sized> Tries<T> {
     }
 }
 
-/// A provider that is being asked; says once how it went.
+/// A provider that is being asked. The caller reports the outcome.
 pub(super) struct Asked<T: ?Sized> {
     pub(super) member: Arc<Member<T>>,
     answered: AtomicBool,
@@ -161,7 +256,7 @@ impl<T: ?Sized> Asked<T> {
         Self { member, answered: AtomicBool::new(false) }
     }
 
-    /// It works: counted once.
+    /// It answered. Further answers to the same request are not counted.
     pub(super) fn succeeded(&self) {
         if !self.answered.swap(true, Ordering::Relaxed) {
             self.member.answered.fetch_add(1, Ordering::Relaxed);

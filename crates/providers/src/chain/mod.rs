@@ -1,11 +1,11 @@
-//! Several providers of a kind behind one port: order of preference, circuit breaking, fallback in mid-call,
-//! health and figures.
+//! Several providers of a kind behind one port: order of preference, circuit breaking, fallback during a
+//! call, health and figures.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `build` | from settings to a [`Set`] |
-//! | `recognisers`, `synthesisers`, `models` | the three ports over lists |
-//! | `members` | the list: whom to ask next, what is counted |
+//! | `members` | `Chain`: the providers of a kind in order, whom to ask next, what is counted |
+//! | `recognisers`, `synthesisers`, `models` | a chain as a provider of its kind: what is handed on when one breaks |
 //! | `breaker` | when a provider is passed over |
 //! | `figures` | counters and checks as values |
 //!
@@ -24,11 +24,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use domain::ports::{LanguageModel, Recogniser, Synthesiser};
-use futures_util::future::join_all;
 
 pub use breaker::BreakerLimits;
 pub use build::{Offline, Settings, build};
 pub use figures::{Check, Figure, Role};
+pub use members::Chain;
 pub use models::LanguageModels;
 pub use recognisers::Recognisers;
 pub use synthesisers::Synthesisers;
@@ -61,13 +61,13 @@ impl Set {
     /// Whether every role has a provider.
     ///
     /// # Errors
-    /// The first role without one: with residency wanted, none of its providers keeps data in India, and
+    /// The first role without one. With `residency`, it has no provider that keeps data in India, and
     /// placements answer 503 (docs/contract/calls.md#refusals).
     pub fn complete(&self) -> Result<(), Role> {
         for (role, count) in [
-            (Role::ToText, self.to_text.members().len()),
-            (Role::FromText, self.from_text.members().len()),
-            (Role::Model, self.model.members().len()),
+            (Role::ToText, self.to_text.len()),
+            (Role::FromText, self.from_text.len()),
+            (Role::Model, self.model.len()),
         ] {
             if count == 0 {
                 return Err(role);
@@ -78,28 +78,14 @@ impl Set {
 
     /// Asks every provider whether it can be used, all at once (`dastak doctor`).
     pub async fn checks(&self) -> Vec<Check> {
-        let to_text = self.to_text.members().iter().map(|one| async {
-            Check { name: one.name().to_owned(), role: Role::ToText, outcome: one.check().await }
-        });
-        let from_text = self.from_text.members().iter().map(|one| async {
-            Check { name: one.name().to_owned(), role: Role::FromText, outcome: one.check().await }
-        });
-        let model = self.model.members().iter().map(|one| async {
-            Check { name: one.name().to_owned(), role: Role::Model, outcome: one.check().await }
-        });
         let (to_text, from_text, model) =
-            tokio::join!(join_all(to_text), join_all(from_text), join_all(model));
-        to_text.into_iter().chain(from_text).chain(model).collect()
+            tokio::join!(self.to_text.checks(), self.from_text.checks(), self.model.checks());
+        [to_text, from_text, model].concat()
     }
 
     /// Counters of every provider in every role.
     pub fn figures(&self) -> Vec<Figure> {
-        self.to_text
-            .members()
-            .figures()
-            .chain(self.from_text.members().figures())
-            .chain(self.model.members().figures())
-            .collect()
+        self.to_text.figures().chain(self.from_text.figures()).chain(self.model.figures()).collect()
     }
 
     /// Samples that recognisers did not get because their connections were too slow, since the start.

@@ -1,58 +1,30 @@
-//! Language models in order: one that fails or stalls before its first word is replaced; after a word the
+//! Language models in order. One that fails or stalls before its first word is replaced. After a word, the
 //! turn ends with what was said.
-
-use std::sync::Arc;
 
 use domain::ports::{
     Analysis, AnalysisOrder, Answer, LanguageModel, ProviderError, ProviderFault, Said, TalkOrder, Talking,
 };
 
-use super::breaker::BreakerLimits;
-use super::figures::Role;
-use super::members::{Asked, Members, Tries};
-use crate::http::Monotonic;
+use super::members::{Asked, Chain, Tries};
 
 /// Language models in order of preference, as one.
-pub struct LanguageModels {
-    members: Arc<Members<dyn LanguageModel>>,
-    name: String,
-}
-
-impl LanguageModels {
-    /// A chain of these, the preferred first.
-    pub fn new(providers: Vec<Arc<dyn LanguageModel>>, limits: BreakerLimits, clock: &Monotonic) -> Self {
-        let named = providers.into_iter().map(|provider| (provider.name().to_owned(), provider)).collect();
-        let members = Arc::new(Members::new(Role::Model, named, limits, clock));
-        Self { name: members.names().join(","), members }
-    }
-
-    pub(super) fn members(&self) -> &Members<dyn LanguageModel> {
-        &self.members
-    }
-}
+pub type LanguageModels = Chain<dyn LanguageModel>;
 
 impl LanguageModel for LanguageModels {
     fn name(&self) -> &str {
-        &self.name
+        self.names()
     }
 
     fn resident(&self) -> bool {
-        self.members.iter().all(|provider| provider.resident())
+        self.all_resident()
     }
 
     fn talk(&self, order: TalkOrder) -> Answer<'_, Result<Box<dyn Talking>, ProviderError>> {
         Box::pin(async move {
-            let mut talking = ChainTalking {
-                tries: self.members.tries(|_| true),
-                order,
-                current: None,
-                failure: None,
-                said: false,
-            };
+            let tries = self.tries(|_| true);
+            let mut talking = ChainTalking { tries, order, current: None, said: false };
             if !talking.open().await {
-                return Err(talking
-                    .failure
-                    .unwrap_or_else(|| self.members.nobody("no language model is set up")));
+                return Err(talking.tries.take_failure().unwrap_or_else(|| self.none()));
             }
             Ok(Box::new(talking) as Box<dyn Talking>)
         })
@@ -60,35 +32,17 @@ impl LanguageModel for LanguageModels {
 
     fn analyse(&self, order: AnalysisOrder) -> Answer<'_, Result<Analysis, ProviderError>> {
         Box::pin(async move {
-            let mut failure = self.members.nobody("no language model is set up");
-            let mut tries = self.members.tries(|_| true);
-            while let Some(asked) = tries.next() {
-                match asked.member.provider.analyse(order.clone()).await {
-                    Ok(analysis) => {
-                        asked.succeeded();
-                        return Ok(analysis);
-                    }
-                    Err(error) => {
-                        asked.failed(&error);
-                        failure = error;
-                    }
-                }
-            }
-            Err(failure)
+            let mut tries = self.tries(|_| true);
+            let Some((analysis, asked)) = tries.begin(|model| model.analyse(order.clone())).await else {
+                return Err(tries.take_failure().unwrap_or_else(|| self.none()));
+            };
+            asked.succeeded();
+            Ok(analysis)
         })
     }
 
     fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
-        Box::pin(async move {
-            let mut last = self.members.nobody("no language model is set up");
-            for provider in self.members.iter() {
-                match provider.check().await {
-                    Ok(words) => return Ok(format!("{}: {words}", provider.name())),
-                    Err(error) => last = error,
-                }
-            }
-            Err(last)
-        })
+        Box::pin(self.check_in_order())
     }
 }
 
@@ -96,27 +50,15 @@ struct ChainTalking {
     tries: Tries<dyn LanguageModel>,
     order: TalkOrder,
     current: Option<(Box<dyn Talking>, Asked<dyn LanguageModel>)>,
-    failure: Option<ProviderError>,
-    /// Something was handed on: nobody else may begin again.
+    /// Something was handed on, so no other model may begin again.
     said: bool,
 }
 
 impl ChainTalking {
-    /// Begins with the next provider; false when nobody is left.
+    /// Begins with the next provider; false when none is left.
     async fn open(&mut self) -> bool {
-        while let Some(asked) = self.tries.next() {
-            match asked.member.provider.talk(self.order.clone()).await {
-                Ok(talking) => {
-                    self.current = Some((talking, asked));
-                    return true;
-                }
-                Err(error) => {
-                    asked.failed(&error);
-                    self.failure = Some(error);
-                }
-            }
-        }
-        false
+        self.current = self.tries.begin(|model| model.talk(self.order.clone())).await;
+        self.current.is_some()
     }
 }
 
@@ -146,7 +88,7 @@ impl Talking for ChainTalking {
                     return None;
                 }
                 if !self.open().await {
-                    return Some(Err(self.failure.take().unwrap_or(error)));
+                    return Some(Err(self.tries.take_failure().unwrap_or(error)));
                 }
             }
         })

@@ -1,5 +1,5 @@
-//! Recognisers in order: one that breaks in mid-call is replaced, and the next hears what the customer has
-//! said since the last answered turn.
+//! Recognisers in order. One that breaks during a call is replaced, and the next hears what the customer has
+//! said since the last turn that was answered.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,95 +10,61 @@ use domain::ports::{
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 use tokio::task::JoinHandle;
 
-use super::breaker::BreakerLimits;
 use super::figures::Role;
-use super::members::{Asked, Members, Tries};
-use crate::http::Monotonic;
+use super::members::{Asked, Chain, Tries};
 
 /// Most sound that is kept for the next provider, samples: 30 s. The oldest is dropped beyond it.
 const KEPT: usize = 30 * SAMPLE_RATE as usize;
-/// Reports that wait to be asked for.
+/// Reports that may wait until the caller asks for them.
 const REPORTS: usize = 64;
 
 /// Recognisers in order of preference, as one.
-pub struct Recognisers {
-    members: Arc<Members<dyn Recogniser>>,
-    name: String,
-}
-
-impl Recognisers {
-    /// A chain of these, the preferred first.
-    pub fn new(providers: Vec<Arc<dyn Recogniser>>, limits: BreakerLimits, clock: &Monotonic) -> Self {
-        let named = providers.into_iter().map(|provider| (provider.name().to_owned(), provider)).collect();
-        let members = Arc::new(Members::new(Role::ToText, named, limits, clock));
-        Self { name: members.names().join(","), members }
-    }
-
-    pub(super) fn members(&self) -> &Members<dyn Recogniser> {
-        &self.members
-    }
-}
+pub type Recognisers = Chain<dyn Recogniser>;
 
 impl Recogniser for Recognisers {
     fn name(&self) -> &str {
-        &self.name
+        self.names()
     }
 
     fn resident(&self) -> bool {
-        self.members.iter().all(|provider| provider.resident())
+        self.all_resident()
     }
 
     fn speaks(&self, language: &str) -> bool {
-        self.members.iter().any(|provider| provider.speaks(language))
+        self.iter().any(|provider| provider.speaks(language))
     }
 
     fn listen(&self, order: ListenOrder) -> Answer<'_, Result<Box<dyn Listening>, ProviderError>> {
-        let members = self.members.clone();
+        let chain = self.clone();
         Box::pin(async move {
             let line = Arc::new(Line::default());
-            let tries = members.tries(|provider| provider.speaks(&order.language));
-            let nobody = members.nobody("no recogniser is set up for this language");
-            let (to, asked) = first(tries, &order).await.map_err(|error| error.unwrap_or(nobody))?;
+            let tries = chain.tries(|provider| provider.speaks(&order.language));
+            let (to, asked) =
+                first(tries, &order).await.map_err(|error| error.unwrap_or_else(|| chain.none()))?;
             line.install(to.clone());
             let (reports, answers) = mpsc::channel(REPORTS);
-            let pump = tokio::spawn(Pump { members, order, line: line.clone(), reports }.run(to, asked));
+            let pump = tokio::spawn(Pump { chain, order, line: line.clone(), reports }.run(to, asked));
             Ok(Box::new(ChainListening { line, answers: AsyncMutex::new(answers), pump })
                 as Box<dyn Listening>)
         })
     }
 
     fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
-        Box::pin(async move {
-            let mut last = self.members.nobody("no recogniser is set up");
-            for provider in self.members.iter() {
-                match provider.check().await {
-                    Ok(words) => return Ok(format!("{}: {words}", provider.name())),
-                    Err(error) => last = error,
-                }
-            }
-            Err(last)
-        })
+        Box::pin(self.check_in_order())
     }
 }
 
 type Opened = (Arc<dyn Listening>, Asked<dyn Recogniser>);
 
-/// The first that listens; otherwise the last failure, if anybody was asked.
+/// The first that listens; otherwise the last failure, if there was a provider to ask.
 async fn first(
     mut tries: Tries<dyn Recogniser>,
     order: &ListenOrder,
 ) -> Result<Opened, Option<ProviderError>> {
-    let mut failure = None;
-    while let Some(asked) = tries.next() {
-        match asked.member.provider.listen(order.clone()).await {
-            Ok(listening) => return Ok((Arc::from(listening), asked)),
-            Err(error) => {
-                asked.failed(&error);
-                failure = Some(error);
-            }
-        }
-    }
-    Err(failure)
+    let Some((listening, asked)) = tries.begin(|provider| provider.listen(order.clone())).await else {
+        return Err(tries.take_failure());
+    };
+    Ok((Arc::from(listening), asked))
 }
 
 /// What was heard since the last answered turn.
@@ -107,9 +73,8 @@ enum Item {
     TurnEnded,
 }
 
-/// The customer's side of the conversation: what must be heard again by the next provider, and who listens
-/// now. Sound is written down and passed on under one lock, so a new listener gets every sample once and in
-/// order.
+/// The customer's side of the conversation: what the next provider has to hear again, and who listens now.
+/// Sound is kept and passed on under one lock, so a new listener gets every sample once and in order.
 #[derive(Default)]
 struct Line(Mutex<Kept>);
 
@@ -155,7 +120,7 @@ impl Line {
         kept.hints = Some(hints);
     }
 
-    /// A turn was answered: what led to it is forgotten. False when none was awaited.
+    /// A turn was answered: its sound is forgotten. False when no answer was due.
     fn answered(&self) -> bool {
         let mut kept = self.kept();
         let Some(mark) = kept.items.iter().position(|item| matches!(item, Item::TurnEnded)) else {
@@ -174,7 +139,7 @@ impl Line {
         self.kept().to = None;
     }
 
-    /// From now on this one listens, after it has been told what was missed.
+    /// Gives this listener what it has missed, and all sound from now on.
     fn install(&self, to: Arc<dyn Listening>) {
         let mut kept = self.kept();
         if let Some(hints) = &kept.hints {
@@ -191,8 +156,8 @@ impl Line {
 }
 
 impl Kept {
-    /// Drops the oldest sound beyond what is kept, but no mark of a turn. A second at once, so that this is
-    /// rare.
+    /// Drops the oldest sound beyond [`KEPT`], but no end of a turn. It drops a second at a time, so it runs
+    /// rarely.
     fn trim(&mut self) {
         if self.samples <= KEPT + SAMPLE_RATE as usize {
             return;
@@ -214,7 +179,7 @@ impl Kept {
 
 /// Passes reports on and replaces listeners that break.
 struct Pump {
-    members: Arc<Members<dyn Recogniser>>,
+    chain: Recognisers,
     order: ListenOrder,
     line: Arc<Line>,
     reports: mpsc::Sender<Result<Heard, ProviderError>>,
@@ -222,8 +187,8 @@ struct Pump {
 
 impl Pump {
     async fn run(self, mut to: Arc<dyn Listening>, mut asked: Asked<dyn Recogniser>) {
-        // A provider that connects and then breaks, again and again, is not tried for ever within one turn.
-        let most = self.members.len() * 2;
+        // A provider that keeps connecting and breaking is given up within one turn.
+        let most = self.chain.len() * 2;
         let mut left = most;
         loop {
             let error = match to.next().await {
@@ -266,7 +231,7 @@ impl Pump {
         }
         *left -= 1;
         let tries =
-            self.members.tries_after(Some(&broken.member), |provider| provider.speaks(&self.order.language));
+            self.chain.tries_after(Some(&broken.member), |provider| provider.speaks(&self.order.language));
         let opened = first(tries, &self.order).await.map_err(|newer| newer.unwrap_or(error))?;
         self.line.install(opened.0.clone());
         Ok(opened)

@@ -1,90 +1,58 @@
-//! Synthesisers in order: one that fails before its first sample is replaced for the whole text, one that
-//! fails later for what comes after the sentence it broke.
-
-use std::sync::Arc;
+//! Synthesisers in order. One that fails before its first sample is replaced for the whole text. One that
+//! fails later is replaced for the text after the sentence in which it failed.
 
 use domain::ports::{Answer, ProviderError, ProviderFault, SAMPLE_RATE, SpeakOrder, Speaking, Synthesiser};
 
-use super::breaker::BreakerLimits;
-use super::figures::Role;
-use super::members::{Asked, Members, Tries};
-use crate::http::Monotonic;
+use super::members::{Asked, Chain, Tries};
 
-/// Letters that are spoken in a second, about: to find the sentence in which a voice broke off.
+/// Letters spoken in a second, roughly. It tells in which sentence a voice broke off.
 const LETTERS_A_SECOND: usize = 14;
 
 /// Synthesisers in order of preference, as one.
-pub struct Synthesisers {
-    members: Arc<Members<dyn Synthesiser>>,
-    name: String,
-}
-
-impl Synthesisers {
-    /// A chain of these, the preferred first.
-    pub fn new(providers: Vec<Arc<dyn Synthesiser>>, limits: BreakerLimits, clock: &Monotonic) -> Self {
-        let named = providers.into_iter().map(|provider| (provider.name().to_owned(), provider)).collect();
-        let members = Arc::new(Members::new(Role::FromText, named, limits, clock));
-        Self { name: members.names().join(","), members }
-    }
-
-    pub(super) fn members(&self) -> &Members<dyn Synthesiser> {
-        &self.members
-    }
-}
+pub type Synthesisers = Chain<dyn Synthesiser>;
 
 impl Synthesiser for Synthesisers {
     fn name(&self) -> &str {
-        &self.name
+        self.names()
     }
 
     fn resident(&self) -> bool {
-        self.members.iter().all(|provider| provider.resident())
+        self.all_resident()
     }
 
     fn speaks(&self, language: &str) -> bool {
-        self.members.iter().any(|provider| provider.speaks(language))
+        self.iter().any(|provider| provider.speaks(language))
     }
 
     fn voices(&self) -> Vec<(String, String, String)> {
-        self.members.iter().flat_map(|provider| provider.voices()).collect()
+        self.iter().flat_map(|provider| provider.voices()).collect()
     }
 
     fn speak(&self, order: SpeakOrder) -> Answer<'_, Result<Box<dyn Speaking>, ProviderError>> {
         Box::pin(async move {
             let owner =
                 |provider: &dyn Synthesiser| provider.voices().iter().any(|(id, _, _)| *id == order.voice);
-            // Whoever has the voice comes first; the others speak with their own.
-            let mine = self.members.tries(|provider| provider.speaks(&order.language) && owner(provider));
-            let others = self.members.tries(|provider| provider.speaks(&order.language) && !owner(provider));
+            // Providers that have the voice come first; the others speak with a voice of their own.
+            let mine = self.tries(|provider| provider.speaks(&order.language) && owner(provider));
+            let others = self.tries(|provider| provider.speaks(&order.language) && !owner(provider));
             let tries = mine.then(others);
-            let mut speaking = ChainSpeaking { tries, order, current: None, failure: None, given: 0 };
+            let mut speaking = ChainSpeaking { tries, order, current: None, given: 0 };
             if !speaking.order.text.chars().any(char::is_alphanumeric) {
                 return Ok(Box::new(Nothing) as Box<dyn Speaking>);
             }
             if !speaking.open().await {
-                return Err(speaking
-                    .failure
-                    .unwrap_or_else(|| self.members.nobody("no synthesiser is set up for this language")));
+                return Err(speaking.tries.take_failure().unwrap_or_else(|| self.none()));
             }
             Ok(Box::new(speaking) as Box<dyn Speaking>)
         })
     }
 
     fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
-        Box::pin(async move {
-            let mut last = self.members.nobody("no synthesiser is set up");
-            for provider in self.members.iter() {
-                match provider.check().await {
-                    Ok(words) => return Ok(format!("{}: {words}", provider.name())),
-                    Err(error) => last = error,
-                }
-            }
-            Err(last)
-        })
+        Box::pin(self.check_in_order())
     }
 }
 
-/// A text without a single letter.
+/// The sound of a text without letters or digits: none.
 struct Nothing;
 
 impl Speaking for Nothing {
@@ -97,31 +65,19 @@ struct ChainSpeaking {
     tries: Tries<dyn Synthesiser>,
     order: SpeakOrder,
     current: Option<(Box<dyn Speaking>, Asked<dyn Synthesiser>)>,
-    failure: Option<ProviderError>,
     /// Samples that the current one gave.
     given: usize,
 }
 
 impl ChainSpeaking {
-    /// Begins with the next provider; false when nobody is left.
+    /// Begins with the next provider; false when none is left.
     async fn open(&mut self) -> bool {
-        while let Some(asked) = self.tries.next() {
-            match asked.member.provider.speak(self.order.clone()).await {
-                Ok(speaking) => {
-                    self.current = Some((speaking, asked));
-                    self.given = 0;
-                    return true;
-                }
-                Err(error) => {
-                    asked.failed(&error);
-                    self.failure = Some(error);
-                }
-            }
-        }
-        false
+        self.current = self.tries.begin(|voice| voice.speak(self.order.clone())).await;
+        self.given = 0;
+        self.current.is_some()
     }
 
-    /// Goes on after a failure. False when there is nothing more to say or nobody to say it.
+    /// Goes on after a failure. None when there is nothing more to say.
     async fn go_on(&mut self, error: ProviderError) -> Option<Result<(), ProviderError>> {
         if let Some((_, asked)) = self.current.take() {
             asked.failed(&error);
@@ -132,7 +88,7 @@ impl ChainSpeaking {
                 return None;
             }
         }
-        if self.open().await { Some(Ok(())) } else { Some(Err(self.failure.take().unwrap_or(error))) }
+        if self.open().await { Some(Ok(())) } else { Some(Err(self.tries.take_failure().unwrap_or(error))) }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Which addresses a request may reach.
 //!
-//! From the IANA special-purpose address registries (IPv4 and IPv6): what is not globally reachable is
-//! refused. IPv6 is read the other way round, because most of it is unassigned: only `2000::/3` is accepted,
-//! minus the blocks below, plus NAT64, which is how an IPv6-only host reaches an IPv4 address.
+//! From the IANA special-purpose address registries: what is not globally reachable is refused. For IPv4 the
+//! refused blocks are listed. Most of IPv6 is unassigned, so there only `2000::/3` is accepted, without the
+//! blocks below, and with NAT64, through which an IPv6-only host reaches IPv4 addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use ipnet::Ipv4Net;
 
 /// How far requests may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,33 +36,33 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// Refused blocks of IPv4: network and prefix length.
-const REFUSED_V4: [([u8; 4], u32); 17] = [
-    ([0, 0, 0, 0], 8),        // this network; 0.0.0.0 reaches the host itself
-    ([10, 0, 0, 0], 8),       // private
-    ([100, 64, 0, 0], 10),    // carrier-grade NAT; a cloud's metadata at 100.100.100.200
-    ([127, 0, 0, 0], 8),      // loopback
-    ([168, 63, 129, 16], 32), // a cloud's host agent: public by number, local by routing
-    ([169, 254, 0, 0], 16),   // link-local, cloud metadata
-    ([172, 16, 0, 0], 12),    // private
-    ([192, 0, 0, 0], 24),     // protocol assignments
-    ([192, 0, 2, 0], 24),     // documentation
-    ([192, 88, 99, 0], 24),   // 6to4 relays, retired
-    ([192, 168, 0, 0], 16),   // private
-    ([198, 18, 0, 0], 15),    // benchmarks
-    ([198, 51, 100, 0], 24),  // documentation
-    ([203, 0, 113, 0], 24),   // documentation
-    ([224, 0, 0, 0], 4),      // multicast
-    ([240, 0, 0, 0], 4),      // reserved, with the broadcast address
-    ([192, 175, 48, 0], 24),  // sink of reverse look-ups of private addresses
+/// Refused blocks of IPv4.
+const REFUSED_V4: [Ipv4Net; 17] = [
+    net([0, 0, 0, 0], 8),        // this network; 0.0.0.0 reaches the host itself
+    net([10, 0, 0, 0], 8),       // private
+    net([100, 64, 0, 0], 10),    // carrier-grade NAT; a cloud's metadata at 100.100.100.200
+    net([127, 0, 0, 0], 8),      // loopback
+    net([168, 63, 129, 16], 32), // a cloud's host agent: public by number, local by routing
+    net([169, 254, 0, 0], 16),   // link-local, cloud metadata
+    net([172, 16, 0, 0], 12),    // private
+    net([192, 0, 0, 0], 24),     // protocol assignments
+    net([192, 0, 2, 0], 24),     // documentation
+    net([192, 88, 99, 0], 24),   // 6to4 relays, retired
+    net([192, 168, 0, 0], 16),   // private
+    net([198, 18, 0, 0], 15),    // benchmarks
+    net([198, 51, 100, 0], 24),  // documentation
+    net([203, 0, 113, 0], 24),   // documentation
+    net([224, 0, 0, 0], 4),      // multicast
+    net([240, 0, 0, 0], 4),      // reserved, with the broadcast address
+    net([192, 175, 48, 0], 24),  // sink of reverse look-ups of private addresses
 ];
 
+const fn net([a, b, c, d]: [u8; 4], length: u8) -> Ipv4Net {
+    Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), length)
+}
+
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    let bits = u32::from(address);
-    !REFUSED_V4.iter().any(|(network, length)| {
-        let mask = u32::MAX << (32 - length);
-        bits & mask == u32::from_be_bytes(*network) & mask
-    })
+    !REFUSED_V4.iter().any(|network| network.contains(&address))
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {

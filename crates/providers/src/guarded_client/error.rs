@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use http::StatusCode;
 
-/// How far an exchange had come.
+/// What an exchange was doing when it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Looking the host up.
@@ -39,7 +39,7 @@ impl fmt::Display for Phase {
 pub enum SendError {
     /// The host name has no address, or its name server failed.
     DnsFailed,
-    /// The host name leads (also) to an address that is not public. The address is for the operator's log.
+    /// One of the addresses of the host name is not public. The address is for the operator's log.
     AddressRefused(IpAddr),
     /// No address of the host accepted the connection.
     ConnectFailed(io::ErrorKind),
@@ -60,7 +60,7 @@ pub enum SendError {
 }
 
 impl SendError {
-    /// A stable word for logs, metrics and delivery records.
+    /// A stable code for logs, metrics and delivery records.
     pub fn code(&self) -> &'static str {
         match self {
             SendError::DnsFailed => "dns_failed",
@@ -86,7 +86,7 @@ impl SendError {
         }
     }
 
-    /// Reads hyper's error: the answer was too large, was not HTTP, or ended early.
+    /// From hyper's error: the answer was too large, was not HTTP, or ended early.
     pub(super) fn from_hyper(error: &hyper::Error, phase: Phase) -> SendError {
         if error.is_parse_too_large() {
             SendError::HeadTooLarge

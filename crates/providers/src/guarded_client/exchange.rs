@@ -7,7 +7,6 @@ use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
 use http::{HeaderMap, HeaderName, Method, StatusCode};
 use hyper::body::Incoming;
-use tokio::time::timeout;
 
 use super::error::{Phase, SendError};
 use super::link::Link;
@@ -49,7 +48,7 @@ impl Request {
     }
 }
 
-/// What an exchange may cost.
+/// Limits of an exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Real time for the whole exchange: look-up, connection, TLS, request, answer, body, and a second
@@ -57,15 +56,6 @@ pub struct Limits {
     pub deadline: Duration,
     /// Bytes of the answer's body that are kept; what follows is not read.
     pub max_response_bytes: usize,
-}
-
-/// What a streamed exchange may cost.
-#[derive(Clone, Copy, Debug)]
-pub struct StreamLimits {
-    /// Real time until status and headers are here.
-    pub head_deadline: Duration,
-    /// Real time between two pieces of the body.
-    pub idle_timeout: Duration,
 }
 
 /// An answer.
@@ -77,53 +67,10 @@ pub struct Response {
     pub headers: HeaderMap,
     /// The body, or its first `max_response_bytes`.
     pub body: Bytes,
-    /// Whether the body went on.
+    /// Whether the body was longer.
     pub truncated: bool,
     /// From the call to the end of the answer.
     pub duration: Duration,
-}
-
-/// An answer whose body is still to come.
-pub struct StreamingResponse {
-    /// As sent.
-    pub status: StatusCode,
-    /// As sent.
-    pub headers: HeaderMap,
-    /// The body. Dropping it closes the connection.
-    pub body: BodyStream,
-}
-
-/// A body as it arrives.
-pub struct BodyStream {
-    open: Option<Open>,
-    idle_timeout: Duration,
-}
-
-impl BodyStream {
-    pub(super) fn new(open: Open, idle_timeout: Duration) -> BodyStream {
-        BodyStream { open: Some(open), idle_timeout }
-    }
-
-    /// The next piece, of at most 64 KiB; none at the end. Cancel-safe: a piece is lost only together with
-    /// the stream.
-    ///
-    /// # Errors
-    /// `Timeout` when no piece came in time and `Closed` when the peer stopped in the middle; the stream has
-    /// then ended.
-    pub async fn next(&mut self) -> Result<Option<Bytes>, SendError> {
-        let Some(open) = &mut self.open else { return Ok(None) };
-        let outcome = match timeout(self.idle_timeout, open.chunk()).await {
-            Ok(outcome) => outcome,
-            Err(_) => Err(SendError::Timeout(open.phase())),
-        };
-        if matches!(outcome, Ok(Some(_))) {
-            return outcome;
-        }
-        if let (Some(open), Ok(None)) = (self.open.take(), &outcome) {
-            open.finish().await;
-        }
-        outcome
-    }
 }
 
 /// An exchange whose answer has begun.
@@ -156,8 +103,8 @@ impl Open {
         piece.map_err(|error| SendError::from_hyper(&error, self.phase()))
     }
 
-    /// Reads the body up to `cap` bytes. Says whether there was more; then the connection cannot be used
-    /// again.
+    /// Reads the body up to `cap` bytes, and whether there was more. If there was, the connection cannot be
+    /// used again.
     pub(super) async fn read(&mut self, cap: usize) -> Result<(Bytes, bool), SendError> {
         let mut whole = Bytes::new();
         let mut pieces = Vec::new();
@@ -165,7 +112,7 @@ impl Open {
             let room = cap - whole.len().max(pieces.len());
             let kept = piece.slice(..piece.len().min(room));
             if whole.is_empty() && pieces.is_empty() {
-                // One piece is the rule.
+                // Most bodies come in one piece, which is not copied.
                 whole = kept;
             } else {
                 if pieces.is_empty() {

@@ -1,8 +1,8 @@
 //! One connection: HTTP/1 over TCP or TLS.
 //!
-//! The connection is driven by the task that uses it, not by a task of its own: no hand-over between tasks a
-//! request, and dropping the request drops the socket. Between requests nobody drives it; that the peer has
-//! closed it is noticed when it is next taken.
+//! The task that uses a connection drives it. So a request needs no hand-over between tasks, and dropping the
+//! request closes the socket. An idle connection is not driven; whether the peer has closed it is found out
+//! when it is taken from the pool.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -18,10 +18,10 @@ use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1::{Builder, Connection, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
-use tokio_rustls::client::TlsStream;
+
+use crate::socket::Stream;
 
 /// Status line and headers of an answer, and the largest piece of body held at once, in bytes.
 pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -123,18 +123,9 @@ pub(super) struct Io {
     heard: Arc<AtomicBool>,
 }
 
-enum Stream {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
-}
-
 impl Io {
-    pub(super) fn plain(stream: TcpStream) -> Io {
-        Io { stream: Stream::Plain(stream), heard: Arc::default() }
-    }
-
-    pub(super) fn tls(stream: TlsStream<TcpStream>) -> Io {
-        Io { stream: Stream::Tls(Box::new(stream)), heard: Arc::default() }
+    pub(super) fn new(stream: Stream) -> Io {
+        Io { stream, heard: Arc::default() }
     }
 }
 
@@ -145,17 +136,12 @@ impl AsyncRead for Io {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        let outcome = match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
-            // Many servers close without the TLS goodbye. A body of known length is still checked against its
-            // length; one that ends with the connection may have been cut, which for an answer that is only
-            // logged is the lesser harm.
-            Stream::Tls(stream) => match Pin::new(stream).poll_read(cx, buffer) {
-                Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                    Poll::Ready(Ok(()))
-                }
-                outcome => outcome,
-            },
+        let outcome = match Pin::new(&mut self.stream).poll_read(cx, buffer) {
+            // Many servers close without TLS's close_notify. A body of known length is still checked against
+            // its length. One that ends with the connection may have been cut, which does little harm to an
+            // answer that is only logged.
+            Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
+            outcome => outcome,
         };
         if buffer.filled().len() > before {
             self.heard.store(true, Ordering::Relaxed);
@@ -166,24 +152,15 @@ impl AsyncRead for Io {
 
 impl AsyncWrite for Io {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Stream::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
-        }
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_flush(cx),
-            Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
-        }
+        Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
-            Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
+        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 
     fn poll_write_vectored(
@@ -191,16 +168,10 @@ impl AsyncWrite for Io {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
-            Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
-        }
+        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
     }
 
     fn is_write_vectored(&self) -> bool {
-        match &self.stream {
-            Stream::Plain(stream) => stream.is_write_vectored(),
-            Stream::Tls(stream) => stream.is_write_vectored(),
-        }
+        self.stream.is_write_vectored()
     }
 }

@@ -1,20 +1,21 @@
-//! The one way out to addresses that users give: webhook receivers, tools, their own systems.
+//! The only way to addresses that users give: webhook receivers, tools, their own systems.
 //!
-//! What it promises:
-//! - **Only public addresses.** [`GuardedClient::check_url`] refuses what can be refused by reading; when a
+//! Guarantees:
+//! - **Only public addresses.** [`GuardedClient::check_url`] refuses what the URL alone shows. When a
 //!   connection is opened, every address of the host is judged, one that is not public refuses the host, and
-//!   the connection goes to an address of that very list. There is no second look-up for an attacker's name
-//!   server to answer differently.
-//! - **One deadline** for the whole exchange, however the peer spends it: silent, or dripping a byte at a
-//!   time.
+//!   the connection goes to one of the judged addresses. There is no second look-up that an attacker's name
+//!   server could answer differently.
+//! - **One deadline** for the whole exchange, also for a peer that is silent or sends a byte at a time.
+//! - **Bounded connections**: in all, at rest, at rest per origin, by idle time and by age; see
+//!   [`PoolLimits`]. A request that is dropped closes its connection.
 //! - **Bounded answers**: 64 KiB of headers, and as much body as the caller asked for; the rest is not read.
 //! - **No redirects, no proxies**: a 3xx is returned as it is, and the environment is not consulted.
 //! - **TLS** 1.2 or 1.3, verified against the host name with Mozilla's roots and those of the policy.
 //!
-//! Connections are kept and used again for the same scheme, host and port. A kept connection may turn out to
-//! be closed by the peer; if it closes before a byte of the answer arrives, the request is sent once more, on
-//! a new connection. The peer may then have seen it twice, so send through here only what may arrive twice
-//! (webhook deliveries do, and carry an id to tell), or make it recognisable.
+//! Connections are kept and used again for the same scheme, host and port. If a kept connection closes before
+//! a byte of the answer arrives, the request is sent once more, on a new connection. The peer may then have
+//! received it twice, so every request sent through here must be safe to repeat or carry an id that shows the
+//! repetition, as webhook deliveries do.
 //!
 //! Deadlines here are network deadlines and run in real time, not on the service's clock.
 
@@ -29,18 +30,16 @@ mod target;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::header::{HOST, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method};
 use http_body_util::Full;
-use rustls::{ClientConfig, RootCertStore};
 use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsConnector;
 
 pub use address::is_public;
 pub use error::{Phase, SendError};
-pub use exchange::{BodyStream, Limits, Request, Response, StreamLimits, StreamingResponse};
+pub use exchange::{Limits, Request, Response};
 pub use pool::PoolLimits;
 pub use resolver::{Resolver, Resolving, SystemResolver};
 pub use rustls::pki_types::CertificateDer;
@@ -50,6 +49,8 @@ use address::Reach;
 use exchange::{OWN_HEADERS, Open};
 use link::Link;
 use pool::Pool;
+
+use crate::socket;
 
 /// What a client may do.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +66,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The static check of [`GuardedClient::check_url`], for whoever keeps a URL and has no client at hand.
+    /// The static check of [`GuardedClient::check_url`], where a URL is stored and there is no client.
     ///
     /// # Errors
     /// What is wrong with the URL.
@@ -99,7 +100,7 @@ impl fmt::Display for PolicyError {
 
 impl std::error::Error for PolicyError {}
 
-/// The client. Clones share connections; one a process is meant.
+/// The client. Clones share connections; a process needs only one.
 #[derive(Clone)]
 pub struct GuardedClient(Arc<Inner>);
 
@@ -119,29 +120,19 @@ impl GuardedClient {
     pub fn new(policy: Policy, resolver: Arc<dyn Resolver>) -> Result<GuardedClient, PolicyError> {
         let reach = policy.reach();
         let user_agent = HeaderValue::from_str(&policy.user_agent).map_err(|_| PolicyError::UserAgent)?;
-        let tls = tls(policy.extra_roots)?;
+        let tls = socket::tls(policy.extra_roots, &[b"http/1.1"])
+            .map_err(|error| PolicyError::Tls(error.to_string()))?;
         let pool = Arc::new(Pool::new(policy.pool));
         Ok(GuardedClient(Arc::new(Inner { reach, user_agent, resolver, tls, pool })))
     }
 
     /// The static check, for the moment a user gives a URL: no packet is sent. Passing it says nothing about
-    /// where the host name leads; that is judged with every new connection, and on request by
-    /// [`check_host`](Self::check_host).
+    /// where the host name leads; that is judged with every new connection.
     ///
     /// # Errors
     /// What is wrong with the URL.
     pub fn check_url(&self, url: &str) -> Result<Target, UrlRefused> {
         target::check(url, self.0.reach)
-    }
-
-    /// Looks the host up and judges its addresses without connecting: an early word to the user, not a
-    /// protection.
-    ///
-    /// # Errors
-    /// `DnsFailed`, `AddressRefused` or `Timeout`.
-    pub async fn check_host(&self, target: &Target, deadline: Duration) -> Result<(), SendError> {
-        let looked_up = dial::addresses(target.origin(), &*self.0.resolver, self.0.reach);
-        timeout(deadline, looked_up).await.unwrap_or(Err(SendError::Timeout(Phase::Dns))).map(drop)
     }
 
     /// Sends a request and reads its answer, within the limits. Any status is an answer. Dropping the future
@@ -169,31 +160,8 @@ impl GuardedClient {
         }
     }
 
-    /// Sends a request and hands over its answer's body as it arrives, for answers that are long by design.
-    /// The caller bounds their number and length.
-    ///
-    /// # Errors
-    /// See [`SendError`].
-    pub async fn send_streaming(
-        &self,
-        request: Request,
-        limits: StreamLimits,
-    ) -> Result<StreamingResponse, SendError> {
-        let mut phase = Phase::Dns;
-        let mut open = match timeout(limits.head_deadline, self.open(request, &mut phase)).await {
-            Ok(outcome) => outcome?,
-            Err(_) => return Err(SendError::Timeout(phase)),
-        };
-        let headers = std::mem::take(&mut open.headers);
-        Ok(StreamingResponse {
-            status: open.status,
-            headers,
-            body: BodyStream::new(open, limits.idle_timeout),
-        })
-    }
-
-    /// Up to the head of the answer: on a kept connection if there is one, and once more on a new one if that
-    /// was dead.
+    /// Sends the request and waits for the head of the answer: on a kept connection if there is one, and again
+    /// on a new one if the kept one was dead.
     async fn open(&self, request: Request, phase: &mut Phase) -> Result<Open, SendError> {
         let Request { method, target, mut headers, body } = request;
         if method == Method::CONNECT {
@@ -260,19 +228,4 @@ fn build(
     *request.uri_mut() = target.uri().clone();
     *request.headers_mut() = headers;
     request
-}
-
-fn tls(extra_roots: Vec<CertificateDer<'static>>) -> Result<TlsConnector, PolicyError> {
-    let refused = |error: rustls::Error| PolicyError::Tls(error.to_string());
-    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    for root in extra_roots {
-        roots.add(root).map_err(refused)?;
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(refused)?;
-    let mut config = builder.with_root_certificates(roots).with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(TlsConnector::from(Arc::new(config)))
 }

@@ -1,5 +1,5 @@
-//! Connections at rest, by origin. Every one of them was opened to an address that had been judged, so taking
-//! one needs no new judgement.
+//! Connections at rest, by origin. Each was opened to an address that had been judged, so a request that takes
+//! one needs no new check.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -16,14 +16,14 @@ use super::target::Origin;
 pub struct PoolLimits {
     /// Resting connections of one origin (scheme, host, port). Default 64.
     pub idle_per_origin: usize,
-    /// Resting connections in all; beyond it the longest resting one is closed. Default 1024.
+    /// Resting connections in all; above it the one that has rested longest is closed. Default 1024.
     pub idle_total: usize,
-    /// Open connections in all, resting or in use; beyond it [`Overloaded`](super::SendError::Overloaded).
+    /// Open connections in all, resting or in use; above it [`Overloaded`](super::SendError::Overloaded).
     /// Default 8192.
     pub open_total: usize,
     /// A connection that has rested this long is closed. Default 30 s.
     pub idle_timeout: Duration,
-    /// A connection older than this is not used again, so that a host that moves is followed. Default 5 min.
+    /// A connection older than this is not used again, so that changes of a host's address take effect. Default 5 min.
     pub max_age: Duration,
 }
 
@@ -64,7 +64,7 @@ impl Pool {
         Pool { limits, permits, resting: Mutex::default(), closing: Arc::default() }
     }
 
-    /// The permission to open one more connection; a resting one gives way if need be.
+    /// The permission to open one more connection; a resting one is closed for it if necessary.
     pub(super) fn permit(&self) -> Option<OwnedSemaphorePermit> {
         if let Ok(permit) = self.permits.clone().try_acquire_owned() {
             return Some(permit);

@@ -28,8 +28,8 @@ type Running = Arc<Mutex<HashMap<String, watch::Receiver<Option<Answer>>>>>;
 
 /// The operating system's resolver.
 ///
-/// A system look-up cannot be cancelled, so requests for one name share one look-up: a name server that never
-/// answers holds one thread a name, not one a request. Nothing is cached beyond that.
+/// A system look-up cannot be cancelled, so concurrent requests for a name share one look-up: a name server
+/// that never answers occupies one thread per name, not one per request. Answers are not cached.
 pub struct SystemResolver {
     running: Running,
     slots: Arc<Semaphore>,
@@ -83,7 +83,7 @@ impl Resolver for SystemResolver {
     }
 }
 
-/// Leaves the table when its look-up ends, however it ends.
+/// Removes its look-up from the table when dropped.
 struct Entry {
     host: String,
     running: Running,

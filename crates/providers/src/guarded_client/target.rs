@@ -32,7 +32,7 @@ const LOCAL_SUFFIXES: [&str; 8] =
 pub enum UrlRefused {
     /// Over [`MAX_URL_LENGTH`].
     TooLong,
-    /// Not `https://` (in development: nor `http://`).
+    /// Not `https://` (in development, `http://` is accepted as well).
     Scheme,
     /// Spaces, control characters, backslashes or characters outside ASCII, or no URL at all.
     Malformed,
@@ -81,7 +81,7 @@ struct Parts {
     server_name: ServerName<'static>,
 }
 
-/// What connections are shared by.
+/// Requests of the same origin share connections.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Origin {
     pub(super) https: bool,

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use http::Uri;
 use http::uri::Scheme;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Hosts of providers whose service runs in India (docs/operating/speech.md).
 const INDIAN_HOSTS: [&str; 3] = ["api.sarvam.ai", "api.in.deepgram.com", "api.in.residency.elevenlabs.io"];
@@ -23,7 +24,7 @@ impl Base {
     /// Reads an address. `wss` and `ws` are taken for `https` and `http`.
     ///
     /// # Errors
-    /// What is wrong with it, for whoever wrote the settings; the address itself is not repeated, since it
+    /// What is wrong with it, for the author of the settings; the address itself is not repeated, since it
     /// may hold a secret.
     pub fn parse(text: &str) -> Result<Base, String> {
         let uri: Uri =
@@ -47,7 +48,7 @@ impl Base {
         Ok(Base {
             tls,
             port: authority.port_u16().unwrap_or(if tls { 443 } else { 80 }),
-            authority: authority.as_str().to_owned(),
+            authority: authority.as_str().to_ascii_lowercase(),
             path: uri.path().trim_end_matches('/').to_owned(),
             host,
         })
@@ -68,7 +69,7 @@ impl Base {
         self.port
     }
 
-    /// Host and port as they stand in the address; the `Host` header.
+    /// Host and port as they stand in the address, in lower case.
     pub fn authority(&self) -> &str {
         &self.authority
     }
@@ -78,15 +79,18 @@ impl Base {
         &self.path
     }
 
+    /// The whole address of a request with this path and query.
+    pub fn url(&self, path_and_query: &str) -> String {
+        format!("{}://{}{path_and_query}", if self.tls { "https" } else { "http" }, self.authority)
+    }
+
     /// Path and query of a request: `path` begins with a slash and is taken as it is, the parameters are
     /// percent-encoded.
     pub fn path_and_query(&self, path: &str, query: &[(&str, &str)]) -> String {
         let mut whole = format!("{}{path}", self.path);
         for (at, (name, value)) in query.iter().enumerate() {
-            whole.push(if at == 0 { '?' } else { '&' });
-            encode(name, false, &mut whole);
-            whole.push('=');
-            encode(value, false, &mut whole);
+            let mark = if at == 0 { '?' } else { '&' };
+            whole.push_str(&format!("{mark}{}={}", encoded(name), encoded(value)));
         }
         whole
     }
@@ -116,21 +120,12 @@ pub fn is_resident(host: &str) -> bool {
     }
 }
 
-/// Percent-encodes all but the unreserved characters of RFC 3986, and slashes when they may stay.
-pub(crate) fn encode(text: &str, slashes: bool, to: &mut String) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric()
-            || matches!(byte, b'-' | b'.' | b'_' | b'~')
-            || (slashes && byte == b'/')
-        {
-            to.push(char::from(byte));
-        } else {
-            to.push('%');
-            to.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            to.push(char::from(DIGITS[usize::from(byte & 15)]));
-        }
-    }
+/// All but the unreserved characters of RFC 3986.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Percent-encodes a part of a path or query: all but the unreserved characters of RFC 3986.
+pub fn encoded(text: &str) -> impl fmt::Display {
+    utf8_percent_encode(text, RESERVED)
 }
 
 #[cfg(test)]

@@ -16,12 +16,11 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::lookup_host;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
+
+use crate::socket::{self, Stream};
 
 /// Longest wait for look-up, connection and TLS together, whatever the provider's own time-out.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
@@ -30,8 +29,8 @@ const IDLE_CONNECTIONS: usize = 32;
 /// How long they are kept.
 const IDLE_FOR: Duration = Duration::from_secs(50);
 
-/// What all adapters share: TLS settings and kept HTTP connections. Clones share them; one a process is
-/// meant.
+/// What all adapters share: TLS settings and kept HTTP connections. Clones share them; a process needs only
+/// one.
 #[derive(Clone)]
 pub struct Net(Arc<Inner>);
 
@@ -53,16 +52,7 @@ impl Net {
     /// # Errors
     /// What is wrong with the roots or the TLS settings.
     pub fn new(extra_roots: Vec<CertificateDer<'static>>) -> Result<Net, String> {
-        let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-        for root in extra_roots {
-            roots.add(root).map_err(|error| error.to_string())?;
-        }
-        let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| error.to_string())?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let connector = Connector(TlsConnector::from(Arc::new(config)));
+        let connector = Connector(socket::tls(extra_roots, &[]).map_err(|error| error.to_string())?);
         let http = Client::builder(TokioExecutor::new())
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .pool_idle_timeout(IDLE_FOR)
@@ -99,10 +89,7 @@ pub(crate) struct Connector(TlsConnector);
 impl Connector {
     async fn open(&self, tls: bool, host: &str, port: u16) -> io::Result<Stream> {
         let opening = async {
-            let stream = TcpStream::connect((host, port)).await?;
-            // Without it small frames may wait for an acknowledgement; a socket that refuses the option still
-            // works.
-            let _ = stream.set_nodelay(true);
+            let stream = socket::connect(lookup_host((host, port)).await?).await?;
             if !tls {
                 return Ok(Stream::Plain(stream));
             }
@@ -134,46 +121,8 @@ impl tower_service::Service<Uri> for Connector {
     }
 }
 
-/// A connection.
-pub(crate) enum Stream {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
-}
-
 impl Connection for Stream {
     fn connected(&self) -> Connected {
         Connected::new()
-    }
-}
-
-impl AsyncRead for Stream {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Plain(stream) => Pin::new(stream).poll_read(cx, into),
-            Stream::Tls(stream) => Pin::new(stream.as_mut()).poll_read(cx, into),
-        }
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Stream::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Stream::Tls(stream) => Pin::new(stream.as_mut()).poll_write(cx, bytes),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Plain(stream) => Pin::new(stream).poll_flush(cx),
-            Stream::Tls(stream) => Pin::new(stream.as_mut()).poll_flush(cx),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
-            Stream::Tls(stream) => Pin::new(stream.as_mut()).poll_shutdown(cx),
-        }
     }
 }

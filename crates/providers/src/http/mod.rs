@@ -6,7 +6,7 @@
 //! | `base` | the address of a service, and whether what it is given stays in India |
 //! | `connect` | opening a connection: look-up, TCP, TLS |
 //! | `peer` | a service with its credentials and time-outs: requests and their failures |
-//! | `time` | the wall clock for signatures, and a monotonic one |
+//! | `time` | a monotonic clock |
 //!
 //! The addresses are the operator's own, so private ones and any port are fine here; addresses that users
 //! give go through [`crate::GuardedClient`]. Deadlines are network deadlines and run in real time.
@@ -16,11 +16,9 @@ mod connect;
 mod peer;
 mod time;
 
-pub(crate) use base::encode;
-pub use base::{Base, is_resident};
+pub use base::{Base, encoded, is_resident};
 pub use connect::Net;
-pub(crate) use connect::Stream;
 #[doc(hidden)]
 pub use peer::fuzzed_failure;
 pub(crate) use peer::{Body, Peer, error_code, status_error};
-pub use time::{Monotonic, monotonic, unix_seconds};
+pub use time::{Monotonic, monotonic};

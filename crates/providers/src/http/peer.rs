@@ -13,7 +13,8 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::base::Base;
-use super::connect::{Net, Stream};
+use super::connect::Net;
+use crate::socket::Stream;
 
 /// The wait when the settings name none.
 const USUAL_TIMEOUT: Duration = Duration::from_secs(10);
@@ -105,10 +106,7 @@ impl Peer {
         headers: &[(HeaderName, String)],
         body: Bytes,
     ) -> Result<Body, ProviderError> {
-        let scheme = if self.base.is_tls() { "https" } else { "http" };
-        let mut request = http::Request::builder()
-            .method(method)
-            .uri(format!("{scheme}://{}{path_and_query}", self.base.authority()));
+        let mut request = http::Request::builder().method(method).uri(self.base.url(path_and_query));
         if let Some(map) = request.headers_mut() {
             map.extend(self.headers.clone());
             for (name, value) in headers {
@@ -240,7 +238,7 @@ pub(crate) fn status_error(name: &str, status: StatusCode, body: &[u8]) -> Provi
     ProviderError::new(name, fault, format!("answered {}{code}", status.as_u16()))
 }
 
-/// What [`crate::fuzzing`] reads of an answer that is no success.
+/// For [`crate::fuzzing`]: the failure that an answer without success stands for.
 pub fn fuzzed_failure(status: u16, body: &[u8]) -> Option<ProviderError> {
     StatusCode::from_u16(status).ok().map(|status| status_error("fuzz", status, body))
 }
@@ -257,7 +255,7 @@ pub(crate) fn error_code(body: &Value) -> Option<String> {
     )
 }
 
-/// Whether a text of the peer's is a mere code that may be repeated in a log.
+/// Whether a text of the peer is a plain code, which may appear in a log.
 fn is_word(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= 64

@@ -1,4 +1,4 @@
-//! Reading a conversation that is over.
+//! Analysis of a conversation that is over.
 
 use domain::conversation::Role;
 use domain::ports::{Analysis, AnalysisOrder};
@@ -38,8 +38,7 @@ fn fields(order: &AnalysisOrder) -> Vec<Field<'_>> {
         .collect()
 }
 
-/// JSON Schema of the answer. Everything that may be unknown may be null, since strict servers want every key
-/// present.
+/// JSON Schema of the answer. Unknown values are null, since strict servers require every key.
 pub(super) fn schema(order: &AnalysisOrder) -> Value {
     let mut extracted = Map::new();
     for field in fields(order) {
@@ -119,7 +118,7 @@ fn short(text: &str) -> String {
     text.trim().chars().take(LONGEST).collect()
 }
 
-/// The value if it is of the field's type, or plainly means one that is.
+/// The value if it has the field's type or can be converted without doubt.
 fn fitting(field: &Field<'_>, value: &Value) -> Option<Value> {
     match (field.kind, value) {
         (_, Value::Null | Value::Array(_) | Value::Object(_)) => None,
@@ -151,7 +150,7 @@ fn fitting(field: &Field<'_>, value: &Value) -> Option<Value> {
     }
 }
 
-/// The first JSON object in a text, whatever stands around it: code fences, thoughts, a word of introduction.
+/// The first JSON object in a text, which may have code fences, thoughts or an introduction around it.
 fn object_in(text: &str) -> Option<Value> {
     let text = text.rsplit_once("</think>").map_or(text, |(_, rest)| rest);
     for (at, _) in text.match_indices('{').take(64) {

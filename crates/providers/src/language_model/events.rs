@@ -15,7 +15,7 @@ pub(super) struct Events {
 pub(super) struct TooLong;
 
 impl Events {
-    /// Takes bytes and gives what stands behind `data:` in the lines that are complete now.
+    /// Takes bytes and gives the values of the `data:` lines that are complete now.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, TooLong> {
         let mut lines = Vec::new();
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -34,7 +34,7 @@ impl Events {
 
     fn line(&mut self) -> Option<String> {
         let line = std::mem::take(&mut self.held);
-        // Lines are cut at ASCII bytes, so no character is ever torn here.
+        // Lines end at ASCII bytes, so no character is split.
         let text = String::from_utf8_lossy(&line);
         let data = text.trim_start_matches('\u{feff}').trim().strip_prefix("data:")?.trim();
         (!data.is_empty()).then(|| data.to_owned())

@@ -1,5 +1,4 @@
-//! Answers of a language model, read as a conversation reads them: what a fuzz target calls. Nothing else
-//! does.
+//! Answers of a language model, read as a conversation reads them. Only fuzz targets call these functions.
 
 use std::time::Duration;
 

@@ -3,13 +3,13 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `openai` | the adapter: requests, what a server's refusals teach it |
+//! | `openai` | the adapter: requests, and which fields a server has refused |
 //! | `offline` | the answerer without a model |
 //! | `request` | instructions, history and tools as messages |
 //! | `events` | server-sent events, cut anywhere |
 //! | `turn` | the model's turn as it arrives |
-//! | `speakable` | what of a model's text is for the customer's ears |
-//! | `analysis` | reading a conversation that is over |
+//! | `speakable` | the part of a model's text that is spoken |
+//! | `analysis` | analysis of a conversation that is over |
 
 mod analysis;
 mod events;

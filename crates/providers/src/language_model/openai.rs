@@ -1,4 +1,4 @@
-//! The adapter: requests, and what a server's refusals teach it.
+//! The adapter: requests, and which fields a server has refused.
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ struct Inner {
     learned: Learned,
 }
 
-/// What the server refused once is not sent again.
+/// What the server has refused and is not sent again.
 #[derive(Default)]
 struct Learned {
     /// It wants `max_completion_tokens` instead of `max_tokens`.
@@ -122,7 +122,7 @@ impl LanguageModel for OpenAi {
 }
 
 impl Inner {
-    /// Asks for a completion; once more for each field that the server refuses and that can be left out.
+    /// Asks for a completion, and again without each field that the server refuses and that can be left out.
     async fn complete(&self, peer: &Peer, mut body: Value) -> Result<Body, ProviderError> {
         body["model"] = json!(self.model);
         body["temperature"] = json!(self.temperature);
@@ -172,8 +172,8 @@ impl Learned {
         body
     }
 
-    /// Whether the refusal names a field that was sent and can be done without. Each answer is yes at most
-    /// once a field, so asking again ends.
+    /// Whether the refusal names a field that was sent and can be left out. It is true at most once per field,
+    /// so the repetition ends.
     fn learn(&self, sent: &Value, refusal: &str) -> bool {
         if sent.get("max_tokens").is_some() && refusal.contains("max_tokens") {
             return !self.completion_tokens.swap(true, Ordering::Relaxed);

@@ -13,7 +13,7 @@ pub(super) const END_CALL: &str = "end_call";
 /// Letters of a function's name.
 const LONGEST_NAME: usize = 64;
 
-/// The functions that the model is offered, by the names it knows them under.
+/// The functions that the model is offered, with the names that it sees.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Names {
     ids: HashMap<String, String>,
@@ -110,7 +110,7 @@ pub(super) fn functions(order: &TalkOrder, names: &Names) -> Vec<Value> {
     functions
 }
 
-/// The tool's schema, or that of an empty object where it is none.
+/// The tool's schema, or that of an empty object if it is not an object.
 fn parameters(tool: &ToolOffer) -> Value {
     match &tool.parameters {
         Value::Object(schema) if schema.get("type").is_some_and(|kind| kind == "object") => {

@@ -1,4 +1,5 @@
-//! What of a model's text is for the customer: no thoughts, and no markup in what is spoken.
+//! The part of a model's text that is for the customer: without thoughts, and without markup when it is
+//! spoken.
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
@@ -20,7 +21,7 @@ impl Speakable {
         Self { spoken, ..Self::default() }
     }
 
-    /// The text that is decided now.
+    /// The text that can be handed on now.
     pub(super) fn push(&mut self, text: &str) -> String {
         self.held.push_str(text);
         let mut out = String::new();

@@ -92,7 +92,7 @@ impl Turn {
                     .map_err(|_| self.peer.broken("an answer that is not JSON"))?;
                 return self.whole(&value);
             }
-            // Comments and thoughts keep a connection alive, but not a caller who waits.
+            // Comments and thoughts keep the connection alive, but a caller does not wait for them for ever.
             let due = self.progress + self.peer.timeout;
             let Ok(piece) = timeout_at(due, body.next()).await else {
                 return Err(self.peer.timed_out("the next words"));
@@ -130,7 +130,7 @@ impl Turn {
         self.finish()
     }
 
-    /// What is ready.
+    /// What can be handed on.
     pub(super) fn ready(&mut self) -> Option<Said> {
         self.ready.pop_front()
     }
@@ -207,7 +207,7 @@ impl Turn {
     }
 }
 
-/// What an error in the stream stands for; its words are not repeated.
+/// The failure that an error in the stream stands for; its text is not repeated.
 fn refused(peer: &Peer, value: &Value) -> ProviderError {
     let code = error_code(value).unwrap_or_else(|| "no code".to_owned());
     let fault = if code.contains("rate_limit") || code.contains("quota") || code == "429" {

@@ -21,8 +21,8 @@ const USUAL_VOICE: &str = "aura-2-thalia-en";
 const MOST_TEXT: usize = 1800;
 /// A flush without anything to flush is not answered.
 const SETTLED: Duration = Duration::from_millis(1000);
-/// Flux ends turns by its own judgement. When ours has ended and Flux has not agreed by then, its newest
-/// words are taken.
+/// Flux decides by itself when a turn ends. When ours has ended and Flux has not ended its own within this
+/// time, its newest words are taken.
 const FLUX_SETTLED: Duration = Duration::from_millis(700);
 /// Warm connections are used again within this time.
 const IDLE: Duration = Duration::from_secs(45);

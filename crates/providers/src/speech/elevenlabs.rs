@@ -11,7 +11,7 @@ use super::listening::{self, Flush, Report};
 use super::speaking::{self, Cancel, Pool, Said, pieces};
 use super::wire::{Boxed, WireRecogniser, WireSynthesiser, voice};
 use super::{address, languages, pcm, resident};
-use crate::http::{Net, Peer};
+use crate::http::{Net, Peer, encoded};
 use crate::settings;
 use crate::websocket::{self, Frame, Send};
 
@@ -147,9 +147,8 @@ impl speaking::Dialect for Voices {
     }
 
     fn path(&self, order: &SpeakOrder) -> String {
-        let mut path = "/v1/text-to-speech/".to_owned();
-        crate::http::encode(voice(order, &self.peer.name, Some(&self.voice), ""), false, &mut path);
-        path.push_str("/multi-stream-input");
+        let voice = encoded(voice(order, &self.peer.name, Some(&self.voice), ""));
+        let path = format!("/v1/text-to-speech/{voice}/multi-stream-input");
         let query = [
             ("model_id", self.model.as_str()),
             ("output_format", "pcm_8000"),

@@ -1,4 +1,4 @@
-//! Messages of speech services, read as a call reads them: what a fuzz target calls. Nothing else does.
+//! Messages of speech services, read as a call reads them. Only fuzz targets call these functions.
 
 use std::time::Duration;
 
@@ -127,9 +127,9 @@ pub fn sound(rate: u32, pieces: &[&[u8]]) -> Vec<i16> {
     samples
 }
 
-/// A WAV file of these samples.
-pub fn wav(samples: &[i16], rate: u32) -> Vec<u8> {
-    super::pcm::wav(samples, rate)
+/// A WAV file of these samples; none if they are too many for one.
+pub fn wav(samples: &[i16], rate: u32) -> Option<Vec<u8>> {
+    super::pcm::wav(samples, rate).ok()
 }
 
 /// The part of these samples in which somebody may be speaking.

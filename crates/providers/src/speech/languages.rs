@@ -1,4 +1,4 @@
-//! Which languages of agents a provider understands or speaks, by the providers' public lists.
+//! Which languages of agents a provider understands or speaks, according to the providers' public lists.
 
 /// All languages of agents (docs/contract/agents.md#fields).
 pub(crate) const ALL: &[&str] = &["en", "hi", "bn", "gu", "kn", "ml", "mr", "or", "pa", "ta", "te"];

@@ -17,7 +17,7 @@ use crate::websocket::{Frame, Send, Socket};
 const QUEUED: usize = 40 * SAMPLE_RATE as usize;
 /// Samples that are kept in one stretch, about: what is taken from its beginning moves the rest.
 const LUMP: usize = SAMPLE_RATE as usize;
-/// Reports that wait to be asked for; partial ones are left out beyond it.
+/// Reports that may wait until the caller asks for them; above it, partial ones are dropped.
 const REPORTS: usize = 64;
 /// Longer than any deadline.
 const NEVER: Duration = Duration::from_secs(86_400);

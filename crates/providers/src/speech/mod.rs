@@ -7,7 +7,8 @@
 //! | `listening` | sound one way, words the other: the queue that never waits, turns, keep-alive |
 //! | `speaking` | warm connections, utterances, their early end |
 //! | `languages` | which provider speaks what |
-//! | `pcm` | bytes, WAV, sampling rates |
+//! | `pcm` | bytes, samples and WAV headers |
+//! | `resample` | other sampling rates |
 //!
 //! All that go over the wire send and ask for 16-bit linear samples at 8000 a second where the provider has
 //! that rate: it is what the line carries, and nothing is encoded twice. The end of a turn is decided by the
@@ -22,6 +23,7 @@ mod listening;
 pub mod offline;
 mod openai;
 mod pcm;
+mod resample;
 mod sarvam;
 mod speaking;
 mod wire;

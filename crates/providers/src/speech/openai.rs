@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 use tokio::task::JoinHandle;
 
-use super::pcm::{self, Reader, Resampler};
+use super::pcm::{self, Reader};
+use super::resample::{is_usual, resampled};
 use super::speaking::pieces;
 use super::wire::voice;
 use super::{address, languages, resident};
@@ -187,10 +188,8 @@ async fn transcribe(
 
 impl Transcriber {
     async fn ask(&self, sound: &[i16], language: &str) -> Result<String, ProviderError> {
-        let mut resampler = Resampler::new(SAMPLE_RATE, STT_RATE);
-        let mut samples = resampler.push(sound);
-        samples.extend(resampler.finish());
-        let file = pcm::wav(&samples, STT_RATE);
+        let file = pcm::wav(&resampled(sound, SAMPLE_RATE, STT_RATE), STT_RATE)
+            .map_err(|error| self.peer.error(ProviderFault::Refused, error.to_string()))?;
         let plain = self.plain.load(Ordering::Relaxed);
         let answer = self.post(&file, language, plain).await?;
         if !plain && matches!(answer.status(), StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY) {
@@ -342,7 +341,7 @@ fn rate(body: &Body) -> u32 {
         .split(';')
         .filter_map(|part| part.trim().strip_prefix("rate="))
         .find_map(|rate| rate.trim().parse().ok());
-    named.filter(|rate| pcm::is_usual(*rate)).unwrap_or(PCM_RATE)
+    named.filter(|rate| is_usual(*rate)).unwrap_or(PCM_RATE)
 }
 
 struct Reading {

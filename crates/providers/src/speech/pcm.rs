@@ -1,8 +1,11 @@
-//! Samples out of bytes, and other sampling rates.
+//! Bytes and samples: 16-bit mono sound as it arrives, with a WAV header before it or without.
 
-use std::f64::consts::PI;
+use std::io::Cursor;
 
 use domain::ports::SAMPLE_RATE;
+use hound::{SampleFormat, WavSpec, WavWriter};
+
+use super::resample::{Resampler, is_usual};
 
 /// Little-endian bytes of samples.
 pub(crate) fn bytes(samples: &[i16]) -> Vec<u8> {
@@ -10,18 +13,76 @@ pub(crate) fn bytes(samples: &[i16]) -> Vec<u8> {
 }
 
 /// A WAV file of mono samples at `rate` a second.
-pub(crate) fn wav(samples: &[i16], rate: u32) -> Vec<u8> {
-    let length = u32::try_from(samples.len() * 2).unwrap_or(u32::MAX - 36);
-    let mut file = Vec::with_capacity(44 + samples.len() * 2);
-    file.extend_from_slice(b"RIFF");
-    file.extend_from_slice(&(length + 36).to_le_bytes());
-    file.extend_from_slice(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
-    file.extend_from_slice(&rate.to_le_bytes());
-    file.extend_from_slice(&(rate * 2).to_le_bytes());
-    file.extend_from_slice(b"\x02\0\x10\0data");
-    file.extend_from_slice(&length.to_le_bytes());
-    file.extend(bytes(samples));
-    file
+///
+/// # Errors
+/// When the sound is longer than a WAV file can be, 4 GiB.
+pub(crate) fn wav(samples: &[i16], rate: u32) -> Result<Vec<u8>, hound::Error> {
+    let spec =
+        WavSpec { channels: 1, sample_rate: rate, bits_per_sample: 16, sample_format: SampleFormat::Int };
+    let mut file = Cursor::new(Vec::new());
+    let mut writer = WavWriter::new(&mut file, spec)?;
+    let mut sound = writer.get_i16_writer(samples.len() as u32);
+    samples.iter().for_each(|sample| sound.write_sample(*sample));
+    sound.flush()?;
+    writer.finalize()?;
+    Ok(file.into_inner())
+}
+
+/// What the beginning of a stream is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Beginning {
+    /// More bytes are needed to tell.
+    Unknown,
+    /// Not that of a WAV file.
+    Other,
+    /// A WAV header.
+    Wav(Header),
+}
+
+/// What a WAV header says.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    /// Where the sound begins, bytes.
+    pub(crate) length: usize,
+    /// Samples a second, if it names a usual rate.
+    pub(crate) rate: Option<u32>,
+    /// Whether it announces 16-bit linear samples of one channel.
+    pub(crate) is_mono_16: bool,
+}
+
+/// The longest header that is waited for, bytes.
+const LONGEST_HEADER: usize = 4096;
+
+/// Reads the beginning of a stream. `hound` reads files: it wants the whole header at once and the length of
+/// the sound, which programs that write to a pipe and services that stream do not know.
+pub(crate) fn beginning(bytes: &[u8]) -> Beginning {
+    for (at, tag) in [(0, b"RIFF"), (8, b"WAVE")] {
+        let found = bytes.get(at..bytes.len().min(at + 4)).unwrap_or_default();
+        if !tag.starts_with(found) {
+            return Beginning::Other;
+        }
+    }
+    let (mut at, mut rate, mut is_mono_16) = (12, None, false);
+    while let Some([kind @ .., a, b, c, d]) = bytes.get(at..at + 8) {
+        let length = u32::from_le_bytes([*a, *b, *c, *d]) as usize;
+        at += 8;
+        match kind {
+            b"data" => return Beginning::Wav(Header { length: at, rate, is_mono_16 }),
+            b"fmt " => {
+                let Some(format) = bytes.get(at..at + 16) else { break };
+                is_mono_16 = format[..4] == [1, 0, 1, 0] && format[14..] == [16, 0];
+                let named = u32::from_le_bytes([format[4], format[5], format[6], format[7]]);
+                rate = Some(named).filter(|rate| is_usual(*rate));
+            }
+            _ => {}
+        }
+        // Chunks of an odd length are padded.
+        at = at.saturating_add(length).saturating_add(length & 1);
+        if at > LONGEST_HEADER {
+            return Beginning::Other;
+        }
+    }
+    Beginning::Unknown
 }
 
 /// Reads 16-bit mono sound as it arrives, cut anywhere, with a WAV header before it or without, and gives
@@ -34,22 +95,15 @@ pub(crate) struct Reader {
     resampler: Option<Resampler>,
 }
 
-/// Most steps in which a rate and [`SAMPLE_RATE`] meet: 441 for the rates of music. A rate that has no large
-/// divisor in common with ours would need a filter of megabytes.
-const MOST_STEPS: u32 = 2048;
-
-/// Whether a service may speak at this rate.
-pub(crate) fn is_usual(rate: u32) -> bool {
-    (4000..=192_000).contains(&rate) && rate.max(SAMPLE_RATE) / gcd(rate, SAMPLE_RATE) <= MOST_STEPS
-}
-
-/// The longest header that is waited for, bytes.
-const LONGEST_HEADER: usize = 4096;
-
 impl Reader {
     /// Sound of this rate, unless a header says otherwise.
     pub(crate) fn new(rate: u32) -> Self {
         Self { held: Vec::new(), begun: false, rate, resampler: None }
+    }
+
+    /// Sound of this rate, without a header.
+    pub(crate) fn without_header(rate: u32) -> Self {
+        Self { begun: true, resampler: Resampler::new(rate, SAMPLE_RATE), ..Self::new(rate) }
     }
 
     /// The samples that are whole now.
@@ -70,133 +124,37 @@ impl Reader {
 
     /// The last samples, which the resampler still holds.
     pub(crate) fn finish(&mut self) -> Vec<i16> {
-        let mut last = if self.begun { Vec::new() } else { self.start_with(0) };
+        let mut last = Vec::new();
+        if !self.begun {
+            // The header never came to its end: it is sound.
+            self.start(0);
+            last = self.push(&[]);
+        }
         if let Some(resampler) = &mut self.resampler {
             last.extend(resampler.finish());
         }
         last
     }
 
-    /// What was held back for a header that never came.
-    fn start_with(&mut self, skipped: usize) -> Vec<i16> {
-        self.start(skipped);
-        self.push(&[])
-    }
-
     fn start(&mut self, skipped: usize) {
-        self.held.drain(..skipped.min(self.held.len()));
+        self.held.drain(..skipped);
         self.begun = true;
-        self.resampler = (self.rate != SAMPLE_RATE).then(|| Resampler::new(self.rate, SAMPLE_RATE));
+        self.resampler = Resampler::new(self.rate, SAMPLE_RATE);
     }
 
     /// Passes over a header. False when more bytes are needed.
     fn begin(&mut self) -> bool {
-        let start = &self.held[..self.held.len().min(4)];
-        if !b"RIFF".starts_with(start) {
-            self.start(0);
-            return true;
-        }
-        if let Some((at, rate)) = header(&self.held) {
-            // A rate that no service speaks at is a damaged header.
-            if let Some(rate) = rate.filter(|rate| is_usual(*rate)) {
-                self.rate = rate;
+        match beginning(&self.held) {
+            Beginning::Unknown => return false,
+            Beginning::Other => self.start(0),
+            Beginning::Wav(header) => {
+                // A rate that no service speaks at is a damaged header.
+                self.rate = header.rate.unwrap_or(self.rate);
+                self.start(header.length);
             }
-            self.start(at);
-            return true;
         }
-        if self.held.len() > LONGEST_HEADER {
-            self.start(0);
-            return true;
-        }
-        false
+        true
     }
-}
-
-/// Where the sound of a WAV file begins, and its rate. Lengths of the chunks before it count, the length of
-/// the sound does not: streams leave it open.
-fn header(file: &[u8]) -> Option<(usize, Option<u32>)> {
-    let mut at = 12;
-    let mut rate = None;
-    loop {
-        let head = file.get(at..at + 8)?;
-        let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
-        at += 8;
-        match &head[..4] {
-            b"data" => return Some((at, rate)),
-            b"fmt " => {
-                let found = file.get(at + 4..at + 8)?;
-                rate = Some(u32::from_le_bytes([found[0], found[1], found[2], found[3]]));
-            }
-            _ => {}
-        }
-        at = at.checked_add(length + (length & 1))?;
-    }
-}
-
-/// From one sampling rate to another, in a stream: a windowed sinc in phases, flat to 90 % of the lower
-/// rate's band.
-pub(crate) struct Resampler {
-    /// Filter, `phases` taps apart for one output.
-    filter: Vec<f32>,
-    phases: usize,
-    step: usize,
-    taps: usize,
-    /// Input that later outputs still need.
-    held: Vec<f32>,
-    /// Place of the next output in the held input, in 1/phases of a sample.
-    at: usize,
-}
-
-impl Resampler {
-    /// Rates in samples a second, above 0.
-    pub(crate) fn new(from: u32, to: u32) -> Self {
-        let (from, to) = (from.max(1), to.max(1));
-        let common = gcd(from, to);
-        let (phases, step) = ((to / common) as usize, (from / common) as usize);
-        let taps = 32 * step.div_ceil(phases).max(1);
-        let length = taps * phases;
-        let cutoff = 0.92 / (phases.max(step) as f64);
-        // The middle lies on an input sample, so that outputs are not moved by a fraction of one.
-        let middle = (taps / 2 * phases) as f64;
-        let tap = |at: usize| {
-            let away = at as f64 - middle;
-            let x = away * cutoff;
-            let sinc = if x.abs() < 1e-9 { 1.0 } else { (PI * x).sin() / (PI * x) };
-            let turn = PI * away / middle;
-            let window = 0.42 + 0.5 * turn.cos() + 0.08 * (2.0 * turn).cos();
-            (sinc * window * cutoff * phases as f64) as f32
-        };
-        // Half a filter of silence before the first sample, so that nothing is delayed against the input.
-        let held = vec![0.0; taps / 2 - 1];
-        Self { filter: (0..length).map(tap).collect(), phases, step, taps, held, at: (taps - 1) * phases }
-    }
-
-    /// The outputs that the input so far decides.
-    pub(crate) fn push(&mut self, samples: &[i16]) -> Vec<i16> {
-        self.held.extend(samples.iter().map(|sample| f32::from(*sample)));
-        let mut out = Vec::with_capacity(samples.len() * self.phases / self.step + 1);
-        while self.at / self.phases < self.held.len() {
-            let (newest, phase) = (self.at / self.phases, self.at % self.phases);
-            let sum: f32 = (0..self.taps)
-                .map(|tap| self.held[newest - tap] * self.filter[tap * self.phases + phase])
-                .sum();
-            out.push(sum.round().clamp(f32::from(i16::MIN), f32::from(i16::MAX)) as i16);
-            self.at += self.step;
-        }
-        let spent = (self.at / self.phases + 1).saturating_sub(self.taps).min(self.held.len());
-        self.held.drain(..spent);
-        self.at -= spent * self.phases;
-        out
-    }
-
-    /// The last outputs.
-    pub(crate) fn finish(&mut self) -> Vec<i16> {
-        self.push(&vec![0; self.taps / 2])
-    }
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// The part of `samples` in which somebody may be speaking, with 300 ms on both sides; empty when there is
@@ -223,7 +181,13 @@ pub(crate) fn spoken_part(samples: &[i16]) -> &[i16] {
 
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::PI;
+
     use super::*;
+
+    fn file(samples: &[i16], rate: u32) -> Vec<u8> {
+        wav(samples, rate).expect("a file")
+    }
 
     fn tone(rate: u32, hertz: f64, samples: usize) -> Vec<i16> {
         (0..samples)
@@ -231,56 +195,23 @@ mod tests {
             .collect()
     }
 
-    fn strength(samples: &[i16]) -> f64 {
-        (samples.iter().map(|sample| f64::from(*sample).powi(2)).sum::<f64>() / samples.len() as f64).sqrt()
-    }
-
-    #[test]
-    fn every_rate_keeps_the_voice_and_loses_what_would_fold_back() {
-        for from in [8000, 16_000, 22_050, 24_000, 44_100, 48_000] {
-            let second = from as usize;
-            let mut resampler = Resampler::new(from, 8000);
-            let mut out = Vec::new();
-            for piece in tone(from, 1000.0, second).chunks(441) {
-                out.extend(resampler.push(piece));
-            }
-            out.extend(resampler.finish());
-            assert!(out.len().abs_diff(8000) <= 2, "{from}: {}", out.len());
-            let expected = tone(8000, 1000.0, 8000);
-            let difference: Vec<i16> =
-                out[200..7800].iter().zip(&expected[200..7800]).map(|(a, b)| a - b).collect();
-            assert!(strength(&difference) < 100.0, "{from}: delayed or bent: {}", strength(&difference));
-            assert!(
-                (strength(&out[200..7800]) - 5657.0).abs() < 200.0,
-                "{from}: {}",
-                strength(&out[200..7800])
-            );
-            if from > 8000 {
-                let high = Resampler::new(from, 8000).push(&tone(from, 6000.0, second));
-                assert!(strength(&high[200..7000]) < 60.0, "{from}: {}", strength(&high[200..7000]));
-            }
-        }
-        let up = Resampler::new(8000, 16_000).push(&tone(8000, 1000.0, 8000));
-        assert!((strength(&up[400..15_000]) - 5657.0).abs() < 200.0);
-    }
-
     #[test]
     fn sound_may_be_cut_anywhere_and_carry_a_header() {
         let samples = tone(8000, 440.0, 800);
         let plain = bytes(&samples);
-        let mut open_ended = wav(&samples, 8000);
+        let mut open_ended = file(&samples, 8000);
         open_ended[40..44].copy_from_slice(&u32::MAX.to_le_bytes());
-        for file in [plain, wav(&samples, 8000), open_ended] {
+        for stream in [plain, file(&samples, 8000), open_ended] {
             for cut in [1, 2, 3, 7, 43, 45, 4000] {
                 let mut reader = Reader::new(8000);
                 let mut out = Vec::new();
-                file.chunks(cut).for_each(|piece| out.extend(reader.push(piece)));
+                stream.chunks(cut).for_each(|piece| out.extend(reader.push(piece)));
                 out.extend(reader.finish());
                 assert!(out == samples, "cut in pieces of {cut}");
             }
         }
         let mut reader = Reader::new(8000);
-        assert_eq!(reader.push(&wav(&tone(24_000, 440.0, 2400), 24_000)).len() + reader.finish().len(), 800);
+        assert_eq!(reader.push(&file(&tone(24_000, 440.0, 2400), 24_000)).len() + reader.finish().len(), 800);
     }
 
     #[test]
@@ -294,9 +225,9 @@ mod tests {
         let samples = tone(8000, 440.0, 800);
         for unusual in [0, 3999, 7993, 191_999, u32::MAX] {
             assert!(!is_usual(unusual), "{unusual}");
-            let mut file = wav(&samples, 8000);
-            file[24..28].copy_from_slice(&unusual.to_le_bytes());
-            assert_eq!(Reader::new(8000).push(&file), samples, "{unusual}");
+            let mut damaged = file(&samples, 8000);
+            damaged[24..28].copy_from_slice(&unusual.to_le_bytes());
+            assert_eq!(Reader::new(8000).push(&damaged), samples, "{unusual}");
         }
     }
 

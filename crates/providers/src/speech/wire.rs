@@ -131,7 +131,7 @@ impl<D: speaking::Dialect> Synthesiser for WireSynthesiser<D> {
     }
 }
 
-/// Connects with the credentials and hangs up.
+/// Checks the credentials: connects and hangs up.
 async fn reach(peer: &Peer, path: &str) -> Result<String, ProviderError> {
     let started = Instant::now();
     let socket = Socket::open(peer, path).await?;

@@ -1,4 +1,4 @@
-//! A folder: an object is a file, and it is there whole or not at all.
+//! A folder: each object is a file, and exists completely or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -11,11 +11,11 @@ use domain::ports::{Answer, ObjectStore, Pieces, ProviderError, ProviderFault};
 
 use super::key;
 
-/// Objects are written here first; no key leads here.
+/// Objects are written here first; no key names this folder.
 const UNFINISHED: &str = ".unfinished";
 /// Bytes that are read at a time.
 const PIECE: usize = 64 * 1024;
-/// What a crash left there is removed at the next start, when it is older than any write takes.
+/// Age at which an unfinished file is a leftover of a crash and is removed at the start.
 const LEFT_OVER: Duration = Duration::from_secs(3600);
 
 /// Objects as files of a folder.

@@ -1,4 +1,4 @@
-//! Which keys there are.
+//! Names of objects.
 
 use domain::ports::{ProviderError, ProviderFault};
 
@@ -15,7 +15,7 @@ pub fn is_key(key: &str) -> bool {
         && key.split('/').all(|part| !part.is_empty() && !part.starts_with('.') && part.bytes().all(plain))
 }
 
-/// Refuses what is no key.
+/// Refuses a text that is not a key.
 pub(super) fn check(key: &str) -> Result<(), ProviderError> {
     if is_key(key) {
         Ok(())

@@ -4,13 +4,11 @@
 //! |---|---|
 //! | `files` | a folder |
 //! | `s3` | a bucket of an S3-compatible service, path-style |
-//! | `signature` | AWS Signature Version 4 |
 //! | `key` | which keys there are |
 
 mod files;
 mod key;
 mod s3;
-mod signature;
 
 use std::sync::Arc;
 use std::time::Duration;

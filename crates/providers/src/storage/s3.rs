@@ -1,32 +1,35 @@
 //! A bucket of an S3-compatible service, path-style.
+//!
+//! `rusty-s3` signs (AWS Signature Version 4, in the query). The body is not part of the signature: TLS
+//! protects it on its way.
 
 use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
 use domain::ports::{Answer, ObjectStore, Pieces, ProviderError, ProviderFault};
-use http::header::{AUTHORIZATION, CONTENT_TYPE, RANGE};
+use http::header::{CONTENT_TYPE, RANGE};
 use http::{HeaderName, Method, StatusCode};
+use rusty_s3::{Bucket, Credentials, S3Action, UrlStyle};
+use url::Url;
 
 use super::key;
-use super::signature::{Signed, Signer, basic_time, sha256};
-use crate::http::{Body, Net, Peer, encode, status_error, unix_seconds};
+use crate::http::{Body, Net, Peer, status_error};
+
+/// How long a signature is accepted: it bounds how far this machine's clock may be behind.
+const SIGNED_FOR: Duration = Duration::from_secs(15 * 60);
 
 /// Objects in a bucket.
 #[derive(Clone)]
 pub struct S3 {
     peer: Peer,
-    bucket: String,
-    signer: Signer,
+    bucket: Bucket,
+    credentials: Credentials,
 }
 
 impl fmt::Debug for S3 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("S3")
-            .field("peer", &self.peer)
-            .field("bucket", &self.bucket)
-            .field("signer", &self.signer)
-            .finish()
+        f.debug_struct("S3").field("peer", &self.peer).field("bucket", &self.bucket).finish_non_exhaustive()
     }
 }
 
@@ -52,52 +55,27 @@ impl S3 {
             }
         }
         let peer = Peer::new(net, super::NAME, endpoint, timeout, &[])?;
-        let signer = Signer {
-            access_key: access_key.to_owned(),
-            secret_key: secret_key.to_owned(),
-            region: region.to_owned(),
-        };
-        Ok(S3 { peer, bucket: bucket.to_owned(), signer })
+        let bucket = Url::parse(&peer.base.url(peer.base.path()))
+            .ok()
+            .and_then(|url| Bucket::new(url, UrlStyle::Path, bucket.to_owned(), region.to_owned()).ok())
+            .ok_or("storage: endpoint: not an address such as https://host")?;
+        Ok(S3 { peer, bucket, credentials: Credentials::new(access_key, secret_key) })
     }
 
     /// Sends a signed request for an object, or for the bucket itself.
     async fn ask(
         &self,
         method: Method,
-        key: Option<&str>,
+        signed: Url,
         more: Option<(HeaderName, String)>,
         body: Vec<u8>,
     ) -> Result<Body, ProviderError> {
-        let mut path = format!("{}/", self.peer.base.path());
-        encode(&self.bucket, false, &mut path);
-        if let Some(key) = key {
-            path.push('/');
-            encode(key, true, &mut path);
-        }
-        let payload = sha256(&body);
-        let at = basic_time(unix_seconds());
-        let host = self.peer.base.authority();
-        let signed =
-            [("host", host), ("x-amz-content-sha256", payload.as_str()), ("x-amz-date", at.as_str())];
-        let authorization = self.signer.authorization(&Signed {
-            method: method.as_str(),
-            path: &path,
-            query: &[],
-            headers: &signed,
-            payload: &payload,
-            at: &at,
-        });
-        let mut headers = vec![
-            (HeaderName::from_static("x-amz-content-sha256"), payload.clone()),
-            (HeaderName::from_static("x-amz-date"), at.clone()),
-            (AUTHORIZATION, authorization),
-        ];
-        headers.extend(more);
-        self.peer.ask(method, &path, &headers, Bytes::from(body)).await
+        let path_and_query = &signed[url::Position::BeforePath..];
+        self.peer.ask(method, path_and_query, more.as_slice(), Bytes::from(body)).await
     }
 
-    /// The failure behind an answer. The body is XML; its code names no secret and helps whoever sets this
-    /// up.
+    /// The failure behind an answer. The body is XML; its code holds no secret and tells an operator what is
+    /// wrong.
     async fn failure(&self, answer: Body) -> ProviderError {
         let status = answer.status();
         let body = answer.whole(64 * 1024).await.unwrap_or_default();
@@ -150,8 +128,9 @@ impl ObjectStore for S3 {
     ) -> Answer<'a, Result<(), ProviderError>> {
         Box::pin(async move {
             key::check(key)?;
-            let answer =
-                self.ask(Method::PUT, Some(key), Some((CONTENT_TYPE, content_type.to_owned())), body).await?;
+            let signed = self.bucket.put_object(Some(&self.credentials), key).sign(SIGNED_FOR);
+            let kind = Some((CONTENT_TYPE, content_type.to_owned()));
+            let answer = self.ask(Method::PUT, signed, kind, body).await?;
             if answer.status().is_success() { Ok(()) } else { Err(self.failure(answer).await) }
         })
     }
@@ -167,10 +146,11 @@ impl ObjectStore for S3 {
             let whole = first == 0 && length == u64::MAX;
             let range = (!whole)
                 .then(|| (RANGE, format!("bytes={first}-{}", first.saturating_add(length.max(1)) - 1)));
-            let answer = self.ask(Method::GET, Some(key), range, Vec::new()).await?;
+            let signed = self.bucket.get_object(Some(&self.credentials), key).sign(SIGNED_FOR);
+            let answer = self.ask(Method::GET, signed, range, Vec::new()).await?;
             match answer.status() {
                 StatusCode::PARTIAL_CONTENT if !whole => Ok(Some(part(answer, length))),
-                // Also a service that knows no ranges: from the beginning on, its answer is the same.
+                // A service that ignores ranges sends the whole object, which begins with what was asked for.
                 StatusCode::OK if first == 0 => Ok(Some(part(answer, length))),
                 StatusCode::NOT_FOUND => {
                     let failure = self.failure(answer).await;
@@ -184,7 +164,8 @@ impl ObjectStore for S3 {
     fn delete<'a>(&'a self, key: &'a str) -> Answer<'a, Result<(), ProviderError>> {
         Box::pin(async move {
             key::check(key)?;
-            let answer = self.ask(Method::DELETE, Some(key), None, Vec::new()).await?;
+            let signed = self.bucket.delete_object(Some(&self.credentials), key).sign(SIGNED_FOR);
+            let answer = self.ask(Method::DELETE, signed, None, Vec::new()).await?;
             if answer.status().is_success() {
                 return Ok(());
             }
@@ -196,9 +177,10 @@ impl ObjectStore for S3 {
 
     fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
         Box::pin(async move {
-            let answer = self.ask(Method::HEAD, None, None, Vec::new()).await?;
+            let signed = self.bucket.head_bucket(Some(&self.credentials)).sign(SIGNED_FOR);
+            let answer = self.ask(Method::HEAD, signed, None, Vec::new()).await?;
             if answer.status().is_success() {
-                Ok(format!("bucket {} reached", self.bucket))
+                Ok(format!("bucket {} reached", self.bucket.name()))
             } else {
                 Err(self.failure(answer).await)
             }

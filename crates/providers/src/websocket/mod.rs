@@ -1,7 +1,6 @@
 //! WebSocket connections to providers.
 //!
-//! `tokio-tungstenite` without its own TLS and look-up: it is the implementation that most of the ecosystem
-//! runs on, its reads may be dropped without loss, and the stream under it is ours.
+//! `tokio-tungstenite` over our own connections. Its reads can be cancelled without loss.
 
 use std::time::Duration;
 
@@ -15,7 +14,8 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-use crate::http::{Peer, Stream, status_error};
+use crate::http::{Peer, status_error};
+use crate::socket::Stream;
 
 /// Largest message that is accepted, bytes: seconds of sound in base64 are below it.
 const MAX_MESSAGE: usize = 8 << 20;
@@ -91,7 +91,7 @@ impl Socket {
     /// The next message, however long it takes. Cancel-safe.
     ///
     /// # Errors
-    /// The connection's end is one, too.
+    /// Also when the connection has ended.
     pub(crate) async fn next(&mut self) -> Result<Frame, ProviderError> {
         loop {
             match self.stream.next().await {

@@ -1,12 +1,11 @@
 //! Every kind of answer, and of no answer.
 
-use std::future::pending;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
-use providers::guarded_client::{Limits, Phase, Request, SendError, StreamLimits};
+use providers::guarded_client::{Limits, Phase, Request, SendError};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::{Notify, mpsc};
 
@@ -286,41 +285,4 @@ async fn other_methods() {
         said(client.send(request(Method::CONNECT), LIMITS).await),
         Err(SendError::RequestRefused("CONNECT"))
     );
-}
-
-#[tokio::test]
-async fn a_stream_arrives_piece_by_piece() {
-    let step = Arc::new(Notify::new());
-    let next = step.clone();
-    let peer = Peer::start(move |_, mut stream| {
-        let step = step.clone();
-        async move {
-            read_request(&mut stream).await;
-            stream
-                .write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n")
-                .await
-                .unwrap();
-            step.notified().await;
-            stream.write_all(b"3\r\ntwo\r\n0\r\n\r\n").await.unwrap();
-            read_request(&mut stream).await;
-            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx").await.unwrap();
-            pending::<()>().await;
-        }
-    })
-    .await;
-    let client = near_client();
-    let limits = StreamLimits { head_deadline: PATIENCE, idle_timeout: PATIENCE };
-    let mut response = client.send_streaming(post(&client, &peer.url(), ""), limits).await.unwrap();
-    assert_eq!(response.body.next().await, Ok(Some(Bytes::from("one"))));
-    next.notify_one();
-    assert_eq!(response.body.next().await, Ok(Some(Bytes::from("two"))));
-    assert_eq!(response.body.next().await, Ok(None));
-    assert_eq!(response.body.next().await, Ok(None));
-
-    let limits = StreamLimits { idle_timeout: Duration::from_millis(200), ..limits };
-    let mut response = client.send_streaming(post(&client, &peer.url(), ""), limits).await.unwrap();
-    assert_eq!(peer.accepted(), 1, "the finished stream gave its connection back");
-    assert_eq!(response.body.next().await, Ok(Some(Bytes::from("x"))));
-    assert_eq!(response.body.next().await, Err(SendError::Timeout(status_200())));
-    assert_eq!(response.body.next().await, Ok(None));
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
 use domain::ports::{ObjectStore, ProviderFault};
 use providers::storage::S3;
 use ring::digest::{SHA256, digest};
@@ -14,40 +15,28 @@ use crate::server::{Answer, Request, Server, answer, soon};
 
 const SECRET: &str = "hush-hush";
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn mac(key: &[u8], text: &str) -> Vec<u8> {
     sign(&Key::new(HMAC_SHA256, key), text.as_bytes()).as_ref().to_vec()
 }
 
-/// What the request's signature must be, from what arrived.
-fn signature(request: &Request, names: &str, scope: &str) -> String {
-    let headers: String = names.split(';').map(|name| format!("{name}:{}\n", request.header(name))).collect();
-    let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
-    let payload = hex(digest(&SHA256, &request.body).as_ref());
-    let canonical = format!("{}\n{path}\n{query}\n{headers}\n{names}\n{payload}", request.method);
-    let to_sign = format!(
-        "AWS4-HMAC-SHA256\n{}\n{scope}\n{}",
-        request.header("x-amz-date"),
-        hex(digest(&SHA256, canonical.as_bytes()).as_ref())
-    );
-    let key = scope.split('/').fold(format!("AWS4{SECRET}").into_bytes(), |key, part| mac(&key, part));
-    hex(&mac(&key, &to_sign))
-}
-
+/// Whether the query of the request holds the signature that this request must have.
 fn is_signed(request: &Request) -> bool {
-    let Some(rest) = request.header("authorization").strip_prefix("AWS4-HMAC-SHA256 Credential=key-id/")
-    else {
-        return false;
+    let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
+    let Some((signed, given)) = query.split_once("&X-Amz-Signature=") else { return false };
+    let parameter = |name: &str| {
+        let value = signed.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+        value.expect("a parameter").replace("%2F", "/")
     };
-    let mut parts = rest.split(',');
-    let scope = parts.next().unwrap();
-    let names = parts.next().unwrap().strip_prefix("SignedHeaders=").unwrap();
-    let given = parts.next().unwrap().strip_prefix("Signature=").unwrap();
-    assert!(names.split(';').any(|name| name == "host") && scope.ends_with("/ap-south-1/s3/aws4_request"));
-    given == signature(request, names, scope)
+    let credential = parameter("X-Amz-Credential");
+    let scope = credential.strip_prefix("key-id/").expect("our key");
+    assert!(scope.ends_with("/ap-south-1/s3/aws4_request"), "{scope}");
+    assert_eq!(parameter("X-Amz-SignedHeaders"), "host");
+    let host = request.header("host");
+    let canonical = format!("{}\n{path}\n{signed}\nhost:{host}\n\nhost\nUNSIGNED-PAYLOAD", request.method);
+    let hash = HEXLOWER.encode(digest(&SHA256, canonical.as_bytes()).as_ref());
+    let to_sign = format!("AWS4-HMAC-SHA256\n{}\n{scope}\n{hash}", parameter("X-Amz-Date"));
+    let key = scope.split('/').fold(format!("AWS4{SECRET}").into_bytes(), |key, part| mac(&key, part));
+    given == HEXLOWER.encode(&mac(&key, &to_sign))
 }
 
 type Objects = Arc<Mutex<HashMap<String, (String, Vec<u8>)>>>;
@@ -58,21 +47,22 @@ async fn serve(objects: Objects, request: Request, mut to: Answer) {
     if !is_signed(&request) {
         return to.whole(403, "application/xml", xml("SignatureDoesNotMatch").as_bytes()).await;
     }
-    if !request.path.starts_with("/bucket") {
+    let path = request.path.split('?').next().unwrap_or_default().to_owned();
+    if !path.starts_with("/bucket") {
         return to.whole(404, "application/xml", xml("NoSuchBucket").as_bytes()).await;
     }
-    let found = objects.lock().unwrap().get(&request.path).cloned();
+    let found = objects.lock().unwrap().get(&path).cloned();
     match request.method.as_str() {
         "HEAD" => to.whole(200, "application/xml", b"").await,
         "PUT" => {
-            objects.lock().unwrap().insert(
-                request.path.clone(),
-                (request.header("content-type").to_owned(), request.body.clone()),
-            );
+            objects
+                .lock()
+                .unwrap()
+                .insert(path, (request.header("content-type").to_owned(), request.body.clone()));
             to.whole(200, "application/xml", b"").await;
         }
         "DELETE" => {
-            objects.lock().unwrap().remove(&request.path);
+            objects.lock().unwrap().remove(&path);
             to.whole(204, "application/xml", b"").await;
         }
         _ => match found {

@@ -1,31 +1,23 @@
 //! G.711: one byte a sample, 8000 a second.
 
-use audio_codec::pcma::{PcmaDecoder, PcmaEncoder};
-use audio_codec::pcmu::{PcmuDecoder, PcmuEncoder};
-use audio_codec::{Decoder, Encoder};
+use audio_codec_algorithms::{decode_alaw, decode_ulaw, encode_alaw, encode_ulaw};
 
 use super::Codec;
 
 /// Appends the samples of `bytes` to `out`.
 pub(super) fn decode(codec: Codec, bytes: &[u8], out: &mut Vec<i16>) {
-    let start = out.len();
-    out.resize(start + bytes.len(), 0);
-    let decoded = match codec {
-        Codec::Pcmu => PcmuDecoder::new().decode_into(bytes, &mut out[start..]),
-        Codec::Pcma => PcmaDecoder::new().decode_into(bytes, &mut out[start..]),
-    };
-    out.truncate(start + decoded.unwrap_or(0));
+    match codec {
+        Codec::Pcmu => out.extend(bytes.iter().map(|byte| decode_ulaw(*byte))),
+        Codec::Pcma => out.extend(bytes.iter().map(|byte| decode_alaw(*byte))),
+    }
 }
 
 /// Appends the bytes of `samples` to `out`.
 pub(super) fn encode(codec: Codec, samples: &[i16], out: &mut Vec<u8>) {
-    let start = out.len();
-    out.resize(start + samples.len(), 0);
-    let encoded = match codec {
-        Codec::Pcmu => PcmuEncoder::new().encode_into(samples, &mut out[start..]),
-        Codec::Pcma => PcmaEncoder::new().encode_into(samples, &mut out[start..]),
-    };
-    out.truncate(start + encoded.unwrap_or(0));
+    match codec {
+        Codec::Pcmu => out.extend(samples.iter().map(|sample| encode_ulaw(*sample))),
+        Codec::Pcma => out.extend(samples.iter().map(|sample| encode_alaw(*sample))),
+    }
 }
 
 impl Codec {

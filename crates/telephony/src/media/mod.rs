@@ -11,7 +11,6 @@
 //! | `line` | the handle |
 //! | `jitter`, `latch`, `rtp`, `srtp`, `digits`, `packer`, `codec` | what a tick is made of |
 //! | `sdp` | offers and answers |
-//! | `resample` | other sample rates |
 //!
 //! RTCP is neither sent nor read: the port above each RTP port is kept free of other calls but not opened,
 //! and `rtcp-mux` is not offered. Carriers judge a call by its RTP; the peer's loss reports would have no
@@ -29,7 +28,6 @@ mod latch;
 mod line;
 mod packer;
 mod ports;
-pub mod resample;
 mod rtp;
 pub mod sdp;
 mod srtp;
@@ -46,14 +44,3 @@ pub use ports::{OpenError, Socket};
 pub use sdp::{Agreed, Direction, SdpError};
 pub(crate) use srtp::random;
 pub use srtp::{Keys, MasterKey, Suite};
-
-#[cfg(test)]
-pub(crate) mod codec_for_tests {
-    //! Sound as a line leaves it.
-
-    /// µ-law and back.
-    pub(crate) fn mu_law(samples: &[i16], bytes: &mut Vec<u8>, back: &mut Vec<i16>) {
-        super::codec::encode(super::Codec::Pcmu, samples, bytes);
-        super::codec::decode(super::Codec::Pcmu, bytes, back);
-    }
-}

@@ -9,7 +9,7 @@ use rsipstack::transport::SipAddr;
 use crate::settings::{NumberFormat, Transport};
 
 impl Transport {
-    /// The stack's word for it.
+    /// The stack's name for it.
     pub(super) fn carried(self) -> Carried {
         match self {
             Transport::Udp => Carried::Udp,
@@ -27,7 +27,7 @@ impl Transport {
         }
     }
 
-    /// Parameter of an address that demands it; datagrams are the default.
+    /// The parameter of an address that demands it; UDP is the default.
     pub(super) fn parameter(self) -> &'static str {
         match self {
             Transport::Udp => "",
@@ -72,7 +72,7 @@ pub(super) fn split_host(text: &str) -> Option<(String, Option<u16>)> {
 /// 3263, RFC 2782), else A and AAAA.
 ///
 /// # Errors
-/// A text for people: the name does not resolve.
+/// A text for logs: the name does not resolve.
 pub(super) async fn resolve(
     resolver: &SipResolver,
     text: &str,
@@ -122,7 +122,7 @@ pub(super) fn host_port(ip: IpAddr, port: u16) -> String {
     HostWithPort { host: Host::IpAddr(ip), port: Some(port.into()) }.to_string()
 }
 
-/// The user part for a number. What is not an Indian number in E.164 (a short code, a SIP user) is left as it
+/// The user part for a number. Anything but an Indian number in E.164 (a short code, a SIP user) is left as it
 /// is.
 pub(super) fn number(format: NumberFormat, number: &str) -> String {
     let national = number
@@ -135,8 +135,8 @@ pub(super) fn number(format: NumberFormat, number: &str) -> String {
     }
 }
 
-/// What may stand in the user part of an address as it is; other letters are dropped, so that no text of a
-/// client becomes part of the syntax.
+/// A text without the characters that may not stand in the user part of an address as they are: no text of a
+/// client may become part of the syntax.
 pub(super) fn safe_user(text: &str) -> String {
     text.chars()
         .filter(|letter| letter.is_ascii_alphanumeric() || "+-_.*#".contains(*letter))

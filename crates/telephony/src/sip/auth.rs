@@ -1,6 +1,6 @@
 //! Digest credentials (RFC 3261 section 22, RFC 7616, RFC 8760).
 //!
-//! Written here because the stack's own misses `SHA-256` by its registered name and quotes the address
+//! Our own because the stack's does not know `SHA-256` by its registered name and quotes the address
 //! differently from the request line.
 
 use std::fmt::Write as _;
@@ -185,7 +185,7 @@ impl Proof {
         &self.challenge.nonce
     }
 
-    /// Whether whoever wrote it knows the password.
+    /// Whether its sender knows the password.
     pub fn is_of(&self, login: &Credentials, method: &str) -> bool {
         let expected = self.challenge.proof(login, method, &self.uri, &self.cnonce, &self.count);
         let proven = same(expected.as_bytes(), self.response.to_ascii_lowercase().as_bytes());
@@ -193,7 +193,7 @@ impl Proof {
     }
 }
 
-/// Compares secrets without telling by its time where they differ.
+/// Compares secrets in constant time.
 pub(super) fn same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
 }
@@ -354,7 +354,7 @@ mod tests {
                 ("qop".into(), "auth".into())
             ]
         );
-        // Nonsense ends, whatever comes out.
+        // Nonsense is read to its end.
         for text in ["=", "==\"", "\"=,==\"\\", "a=\"\\", ",,,=,"] {
             assert!(parameters(text).len() <= 4, "{text}");
         }

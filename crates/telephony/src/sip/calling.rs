@@ -1,4 +1,4 @@
-//! One INVITE of ours until its final answer, with all that may become of it.
+//! One INVITE of ours until its final answer.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use super::outbound::First;
 use super::outcome;
 use super::timers::{ASKED, SHORTEST, Session, min_se};
 
-/// A request may overtake the 2xx before it, which takes the longer way through its transaction: it waits
-/// this long for it.
+/// How long a request waits for the 2xx that it may have overtaken: the 2xx takes the longer way, through its
+/// transaction.
 const OVERTAKEN: Duration = Duration::from_millis(150);
-/// A trunk that has said 100 and nothing since counts as having taken the call after this.
+/// A trunk that has sent a 100 and nothing since counts as having taken the call after this.
 const TAKEN_AFTER: Duration = Duration::from_secs(20);
 
 /// The INVITE until its final answer.
@@ -33,7 +33,7 @@ pub(super) struct Calling {
     invite: Option<Request>,
     events: Option<TransactionEventSender>,
     challenged: bool,
-    /// Seconds of the session timer that is asked for, and the least that the other side takes.
+    /// The session interval that is asked for, and the shortest that the other side accepts, seconds.
     interval: (u32, u32),
     /// Something has answered.
     heard: bool,
@@ -54,6 +54,7 @@ pub(super) struct Calling {
 }
 
 impl Calling {
+    /// A call that `first` hears of once it is known whether the trunk takes it. It rings for `ring` at most.
     pub fn new(actor: Actor, identity: Vec<Header>, first: oneshot::Sender<First>, ring: Duration) -> Self {
         let now = Instant::now();
         let response_by = Some(now + actor.core.settings.response_timeout);
@@ -81,6 +82,7 @@ impl Calling {
         }
     }
 
+    /// Sends the INVITE and holds the leg until its end.
     pub async fn run(mut self) {
         if let Err(reason) = self.invite(&[]).await {
             self.answer_first(First::Refused { status: None, reason, after: None });
@@ -160,7 +162,7 @@ impl Calling {
     async fn on_answer(&mut self, response: Response) -> Next {
         let code = response.status_code.code();
         if made_up(&response) {
-            // A 100 of that kind is our own ([`Calling::fall_silent`]).
+            // A made-up 100 is our own ([`Calling::fall_silent`]).
             return if code == 100 { Next::Wait } else { self.on_silence(code) };
         }
         self.actor.signalling.trunk().alive();
@@ -184,7 +186,7 @@ impl Calling {
             );
         }
         let outcome = match code {
-            // What could not be written whole was not read by anybody.
+            // A message that could not be written completely was not read.
             503 => First::Refused { status: None, reason: "the connection broke".into(), after: None },
             _ => First::Uncertain,
         };
@@ -213,7 +215,7 @@ impl Calling {
             }
             // Until the 2xx the INVITE's own route counts: CANCEL must go where the INVITE went.
             self.actor.signalling.dialog_mut().routes = routes;
-            // 181 and 182 say that it is on its way; 199 that one branch of a fork has ended.
+            // 181 and 182 say that the call is on its way, 199 that one branch of a fork has ended.
             if (180..190).contains(&code) {
                 self.taken();
             }
@@ -229,7 +231,7 @@ impl Calling {
         Next::Wait
     }
 
-    /// PRACK (RFC 3262), for a peer that demands it.
+    /// Sends PRACK (RFC 3262) to a peer that demands it.
     fn acknowledge_provisional(&mut self, response: &Response) {
         if !lists(response, "Require", "100rel") {
             return;
@@ -257,7 +259,7 @@ impl Calling {
         actor.signalling.hear_peer();
         actor.session.learn(response);
         if let Some(by) = self.given_up {
-            // It crossed our CANCEL.
+            // The answer crossed our CANCEL.
             let fact = self.fact_given_up().unwrap_or(Fact::NoAnswer);
             self.answer_first(First::Taken);
             self.actor.bye(by, None, fact);
@@ -376,7 +378,7 @@ impl Calling {
         }
     }
 
-    /// CANCEL of the INVITE: same branch, same number, no tag. Waits for a first word of the other side (RFC
+    /// Cancels the INVITE: same branch, same number, no tag. Only after the first answer of the other side (RFC
     /// 3261 section 9.1).
     async fn cancel(&mut self) {
         if self.cancelled {
@@ -441,8 +443,8 @@ impl Calling {
         Next::Wait
     }
 
-    /// Stops repeating an INVITE that nobody answers, but keeps listening: the transaction is told of a 100
-    /// that never came.
+    /// Stops repeating an INVITE that is not answered, but keeps listening for an answer: the transaction is
+    /// given a 100 that never came.
     fn fall_silent(&mut self) {
         let (Some(invite), Some(events)) = (&self.invite, &self.events) else { return };
         let agent = self.actor.core.agent.clone();

@@ -27,7 +27,7 @@ pub(super) struct Dialog {
 }
 
 impl Dialog {
-    /// Takes over what a 18x or 2xx to our INVITE says.
+    /// Takes over the tag, the Contact and the route of a 18x or 2xx to our INVITE.
     pub fn learn(&mut self, response: &Response) {
         if let Some(to) = value(response, "To")
             && let Some(tag) = parameter(to, "tag")
@@ -50,7 +50,7 @@ impl Dialog {
         }
     }
 
-    /// Whether a response or request is of this dialog, by the other side's tag.
+    /// Whether a response or request with this tag of the other side belongs to the dialog.
     pub fn is_of(&self, tag: Option<&str>) -> bool {
         self.remote_tag.is_none() || self.remote_tag.as_deref() == tag
     }
@@ -68,7 +68,7 @@ impl Dialog {
         Ask { method, uri: self.target.clone(), headers, body }
     }
 
-    /// The address that its requests go to, where no name has to be resolved for it.
+    /// The address that its requests go to, if no name has to be resolved for it.
     pub fn next_ip(&self) -> Option<std::net::IpAddr> {
         let next = self.routes.first().and_then(|route| uri_of(route)).unwrap_or(&self.target);
         match Uri::try_from(next).ok()?.host_with_port.host {

@@ -1,8 +1,8 @@
 //! Who may speak to us: trunks by address, dialogs by name.
 //!
-//! A stranger is never answered: not with a refusal, not with a sign of life. Datagrams are judged before
-//! they are read ([`super::net::Gate`]), connections when they are accepted ([`super::stream`]). What passes
-//! is queued for the stack, a bounded number of messages for each peer ([`Queues`]).
+//! A stranger gets no answer at all, not even a refusal. Datagrams are judged before they are parsed
+//! ([`super::net::Gate`]), connections when they are accepted ([`super::stream`]). What passes is queued for
+//! the stack, a bounded number of messages for each peer ([`Queues`]).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -18,10 +18,10 @@ use super::message::{parameter, value};
 use super::trunk::Trunk;
 use crate::settings::Transport;
 
-/// Messages of one peer that wait for the stack. Of a datagram's sender more are dropped, of a connection no
-/// more are read meanwhile.
+/// Messages of one peer that may wait for the stack. Further datagrams are dropped; from a connection nothing
+/// more is read meanwhile.
 pub(super) const QUEUED: usize = 256;
-/// Addresses that a dialog may be spoken to from.
+/// Addresses that may send messages to a dialog.
 const MOST_PEERS: usize = 8;
 
 /// Who may speak to us.
@@ -38,7 +38,7 @@ pub(super) trait Door: Send + Sync {
 
 /// Whether a message from an address that is heard may pass.
 pub(super) fn may_pass(door: &dyn Door, message: &SipMessage, ip: IpAddr, transport: Transport) -> bool {
-    // An answer that nobody waits for finds no transaction.
+    // An answer that is not waited for finds no transaction.
     let SipMessage::Request(request) = message else { return true };
     let tag = value(request, "To").and_then(|to| parameter(to, "tag"));
     let call = value(request, "Call-ID").unwrap_or_default();
@@ -74,7 +74,7 @@ impl Book {
 #[derive(Default)]
 pub(super) struct Dialogs(Mutex<Book>);
 
-/// A dialog that messages find, until dropped.
+/// A dialog that takes messages until this is dropped.
 pub(super) struct Registered(Arc<Dialogs>, (String, String));
 
 impl Registered {
@@ -106,18 +106,22 @@ impl Dialogs {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// How many there are.
     pub fn len(&self) -> usize {
         self.lock().dialogs.len()
     }
 
+    /// The mailboxes of all dialogs.
     pub fn all(&self) -> Vec<mpsc::Sender<Mail>> {
         self.lock().dialogs.values().map(|entry| entry.mailbox.clone()).collect()
     }
 
+    /// The mailbox of a dialog.
     pub fn find(&self, call: &str, tag: &str) -> Option<mpsc::Sender<Mail>> {
         self.lock().dialogs.get(&(call.to_owned(), tag.to_owned())).map(|entry| entry.mailbox.clone())
     }
 
+    /// Adds a dialog whose INVITE went to or came from `peer`.
     pub fn add(
         self: &Arc<Self>,
         call: &str,
@@ -182,18 +186,18 @@ impl Door for Doorman {
     }
 
     fn speaks(&self, call_id: &str, tag: &str, ip: IpAddr) -> bool {
-        // Nobody but the two sides knows the tag. A carrier may end a call from another of its machines than
-        // the one that began it.
+        // Only the two sides know the tag. A carrier may end a call from another machine than the one that
+        // began it.
         self.dialogs.allows(call_id, tag, ip).is_some_and(|named| named || self.knows(ip))
     }
 }
 
-/// How many messages of each peer wait for the stack, whose own queue has no end.
+/// How many messages of each peer wait for the stack, whose own queue is unbounded.
 #[derive(Default)]
 pub(super) struct Queues(Mutex<HashMap<IpAddr, Arc<Semaphore>>>);
 
 impl Queues {
-    /// The free places of a peer. One that is taken must be forgotten: [`Queues::leave`] gives it back.
+    /// The free places of a peer. A permit that is taken must be forgotten: [`Queues::leave`] gives it back.
     pub fn of(&self, ip: IpAddr) -> Arc<Semaphore> {
         let mut peers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if peers.len() > 1024 {
@@ -221,8 +225,8 @@ impl Queues {
     }
 }
 
-/// Gives a message's place back when the stack takes it up. It runs on the loop that all peers share, so it
-/// waits for nothing.
+/// Gives a message's place back when the stack takes the message. It runs on the loop that all peers share, so
+/// it must not block.
 pub(super) struct Turnstile(pub Arc<Queues>);
 
 #[async_trait::async_trait]

@@ -1,4 +1,4 @@
-//! Bytes of strangers, read as the user agent would read them: what a fuzz target calls. Nothing else does.
+//! Untrusted bytes, parsed as the user agent parses them: what fuzz targets call.
 
 use rsipstack::sip::{HasHeaders, SipMessage};
 

@@ -82,3 +82,33 @@ impl Goodbye {
         self.ack_by.into_iter().chain(self.leave_by).min()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bye_of_the_called_side_waits_for_the_ack() {
+        let now = Instant::now();
+        let mut called = Goodbye::default();
+        called.await_ack(now);
+        assert!(!called.begin(now) && called.begun());
+        assert!(called.ack_is_settled(), "it is sent now");
+        assert!(!called.ack_is_settled() && called.ack_by().is_none());
+
+        let mut caller = Goodbye::default();
+        caller.as_caller();
+        caller.await_ack(now);
+        assert!(caller.begin(now) && !caller.begin(now), "it is sent once");
+    }
+
+    #[test]
+    fn a_leg_is_complete_when_no_bye_of_ours_is_under_way() {
+        let now = Instant::now();
+        let (mut theirs, mut ours) = (Goodbye::default(), Goodbye::default());
+        assert!(theirs.tell() && !theirs.tell() && theirs.complete());
+        assert!(!theirs.begin(now), "there is nothing left to end");
+        assert!(ours.begin(now) && ours.tell() && !ours.complete());
+        assert!(!ours.given_up(now) && ours.due().is_some_and(|by| ours.given_up(by)));
+    }
+}

@@ -42,7 +42,7 @@ pub trait Inbound: Send + Sync {
 pub enum AnswerFailed {
     /// The caller has hung up.
     Gone,
-    /// There is no sound that both sides can do; the caller got 488.
+    /// The two sides have no codec in common; the caller got 488.
     NoMedia,
     /// The caller never acknowledged the answer; the call is over.
     NotAcknowledged,
@@ -58,13 +58,13 @@ pub struct IncomingCall {
 }
 
 impl IncomingCall {
-    /// The caller's number as the trunk writes it: `P-Asserted-Identity`, else `From`. Empty when withheld.
+    /// The caller's number as the trunk writes it, of `P-Asserted-Identity`, else of `From`. Empty if withheld.
     pub fn from(&self) -> &str {
         &self.from
     }
 
-    /// The number that was called, as the trunk writes it: of the request line, or of `To` when the trunk
-    /// calls the name we registered.
+    /// The number that was called as the trunk writes it, of the request line, or of `To` if the trunk calls the
+    /// name that we registered.
     pub fn to(&self) -> &str {
         &self.to
     }
@@ -93,14 +93,14 @@ impl IncomingCall {
         }
     }
 
-    /// Declines it with a final status from 300 on; another one counts as 480.
+    /// Declines it with a final status from 300 to 699; any other counts as 480.
     pub async fn reject(self, status: u16) {
         self.control.decide(Decision::Reject(status));
     }
 
-    /// Picks up. Returns when the caller has acknowledged the answer, which takes it half a minute at most:
-    /// until then nobody knows whether the address that the call came from is the caller's, so there is no
-    /// sound and the first event of the leg, [`LegEvent::Answered`], has not come.
+    /// Picks up. Returns when the caller has acknowledged the answer, after half a minute at most.
+    /// Until then it is not known whether the address that the call came from is the caller's. So there is no
+    /// sound before that, and [`LegEvent::Answered`], the first event of the leg, comes after it.
     ///
     /// # Errors
     /// [`AnswerFailed`]: there is no call any more.
@@ -112,14 +112,14 @@ impl IncomingCall {
         Ok(Leg { control: self.control, events: self.events })
     }
 
-    /// Never answers anything, as a carrier that lost it. To be called within [`Inbound::invite`]: later the
-    /// caller has been told that it arrived.
+    /// Never answers, like a carrier that has lost the call. To be called within [`Inbound::invite`]: later the
+    /// caller has got a 100.
     pub fn ignore(self) {
         self.control.decide(Decision::Ignore);
     }
 }
 
-/// A new INVITE from a trunk. One that is refused on its face is answered without being remembered: its
+/// Takes a new INVITE from a trunk. One that is refused at once is given back, to be answered statelessly: its
 /// sender may be forged.
 pub(super) fn invite(
     core: &Arc<Core>,
@@ -148,10 +148,10 @@ pub(super) fn invite(
     None
 }
 
-/// A status, and what else the answer says.
+/// The status of a refusal, and further headers of it.
 pub(super) type Refusal = (u16, Vec<Header>);
 
-/// What is wrong with an INVITE on its face.
+/// Checks an INVITE before anything is set up for it.
 fn check(core: &Core, trunk: &Trunk, request: &Request) -> Result<(), Refusal> {
     if core.stopping() {
         return Err((503, vec![]));
@@ -222,6 +222,7 @@ fn begin(
     Ok((actor, IncomingCall { control, events, from, to }))
 }
 
+/// The dialog that an INVITE begins; `shown` is our address. None if a header is missing.
 pub(super) fn dialog_of(request: &Request, shown: &str, transport: Transport) -> Option<Dialog> {
     let (from, to) = (value(request, "From")?, value(request, "To")?);
     let tag = new_tag();
@@ -239,6 +240,7 @@ pub(super) fn dialog_of(request: &Request, shown: &str, transport: Transport) ->
     })
 }
 
+/// The caller's number as the trunk writes it, or empty.
 pub(super) fn caller(request: &Request) -> String {
     let of = |name| {
         value(request, name)
@@ -264,7 +266,7 @@ struct Coming {
     /// Refused: only the ACK is waited for.
     over_by: Option<Instant>,
     ignored: bool,
-    /// The 200 is on its way: whoever answered waits for the ACK.
+    /// The 200 is on its way: the owner, who answered, waits for the ACK.
     answering: Option<oneshot::Sender<Result<(), AnswerFailed>>>,
 }
 
@@ -311,11 +313,11 @@ impl Coming {
 
     async fn on_mail(&mut self, mail: Mail) -> Next {
         match mail {
-            // It crossed our 200; whoever gave up ends the call with a BYE.
+            // The CANCEL crossed our 200; the caller ends the call with a BYE.
             Mail::Cancelled if self.answering.is_some() => {}
             Mail::Cancelled => self.refuse(487, EndedBy::Them, Fact::Ended(EndCause::CallerHangup)),
-            // Whoever forges an ACK to a refusal knows its branch, and not the tag that our answer carries
-            // (RFC 3261 section 17.1.1.3).
+            // A forged ACK to a refusal may carry the right branch, but not the tag of our answer (RFC 3261
+            // section 17.1.1.3).
             Mail::Acked(ack) if !self.is_ours(&ack) => {}
             Mail::Acked(_) if self.over_by.is_some() => return Next::Over,
             Mail::Acked(ack) => {
@@ -327,7 +329,7 @@ impl Coming {
             Mail::Request(transaction) => {
                 self.actor.on_request(*transaction).await;
                 if self.actor.goodbye.told() && self.over_by.is_none() {
-                    // A BYE: after our 200 nothing is owed any more, before it the INVITE is.
+                    // It was a BYE. Before our 200 the INVITE must still be answered, after it nothing.
                     if self.answering.take().is_some() {
                         return Next::Over;
                     }

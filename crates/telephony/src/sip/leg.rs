@@ -1,4 +1,4 @@
-//! One side of a call: what its owner sees of it and can do to it.
+//! A leg of a call, as its owner sees it.
 
 use std::sync::Arc;
 
@@ -20,12 +20,11 @@ pub enum LegEvent {
     Answered(Connection),
     /// The other side has put us on hold (true), or taken us back.
     Held(bool),
-    /// A key, told by SIP INFO. Keys in the sound come through [`Ear::digit`].
+    /// A key that came by SIP INFO. Keys in the sound come through [`Ear::digit`].
     Digit(char),
-    /// What the other side says of the transfer it was asked for: a status below 200.
+    /// How the transfer goes that the other side was asked for: a status below 200.
     TransferProgress(u16),
-    /// The transfer is over: the third party answered, or the final status (408 when nothing was heard of
-    /// it).
+    /// The transfer is over: the third party answered, or the final status (408 if no news came).
     TransferDone(Result<(), u16>),
     /// The leg is over.
     Ended(LegEnd),
@@ -53,8 +52,8 @@ pub struct LegEnd {
     pub q850: Option<u16>,
     /// Who ended it.
     pub by: EndedBy,
-    /// What it means for the call ([`super::outcome`]). [`Fact::AgentFailed`]: somebody picked up, and there
-    /// was no sound to talk with. When this side hung up it says `api_hangup`, and the caller knows better.
+    /// What it means for the call ([`super::outcome`]). [`Fact::AgentFailed`]: somebody picked up, but there was
+    /// no sound to talk with. If this side hung up it is `api_hangup`; the owner of the leg knows the reason.
     pub fact: Fact,
 }
 
@@ -67,7 +66,7 @@ pub struct Leg {
     pub events: mpsc::UnboundedReceiver<LegEvent>,
 }
 
-/// What is done to a leg. All of it is without effect once the leg is over.
+/// Controls a leg. Nothing has an effect once the leg is over.
 #[derive(Clone)]
 pub struct LegControl(Arc<Shared>);
 
@@ -84,16 +83,17 @@ impl std::fmt::Debug for LegControl {
     }
 }
 
+/// What the owner of a leg asks of its task.
 pub(super) enum Command {
     /// Answered when the CANCEL or BYE is on its way.
     HangUp(oneshot::Sender<()>),
     Refer(String),
     Hold(bool),
-    /// Inbound calls before the answer.
+    /// For incoming calls before the answer.
     Decide(Decision),
 }
 
-/// What is done with a call that comes in.
+/// What becomes of an incoming call.
 pub(super) enum Decision {
     Ring,
     Answer(oneshot::Sender<Result<(), super::AnswerFailed>>),
@@ -111,7 +111,7 @@ impl LegControl {
         (Self(Arc::new(Shared { call_id, trunk, sound, commands })), receiver)
     }
 
-    /// The Call-ID: the carrier's own name of the call.
+    /// The Call-ID, which the carrier knows the call by.
     pub fn provider_call(&self) -> &str {
         &self.0.call_id
     }
@@ -121,8 +121,8 @@ impl LegControl {
         self.0.trunk.as_deref()
     }
 
-    /// Ends the leg: CANCEL before the answer, BYE after it. Returns when that is on its way (or put off
-    /// until the trunk says its first word, as RFC 3261 section 9.1 demands); [`LegEvent::Ended`] tells when
+    /// Ends the leg: CANCEL before the answer, BYE after it. Returns when that is on its way (or
+    /// delayed until the trunk has answered for the first time, as RFC 3261 section 9.1 demands); [`LegEvent::Ended`] tells when
     /// it is over. An answer that crosses the CANCEL is acknowledged and ended.
     pub async fn hang_up(&self) {
         let (done, sent) = oneshot::channel();

@@ -4,9 +4,9 @@ use rsipstack::sip::headers::make_header;
 use rsipstack::sip::{HasHeaders, Header, Method, Request, Response, StatusCode, Uri, Version};
 use rsipstack::transaction::random_text;
 
-/// Methods that are understood.
+/// Methods that are supported.
 pub(super) const ALLOW: &str = "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE, PRACK, NOTIFY, REFER";
-/// Extensions that are understood.
+/// Extensions that are supported.
 pub(super) const SUPPORTED: &str = "100rel, timer";
 /// Put on a final answer that the stack made up: a time-out or a broken connection.
 pub(super) const MADE_UP: &str = "X-Made-Up";
@@ -124,9 +124,9 @@ pub(super) fn sdp_body(sdp: String) -> (Header, Vec<u8>) {
     (header("Content-Type", "application/sdp"), sdp.into_bytes())
 }
 
-/// An address that is written as it was read. The stack takes a user as it stands and percent-encodes what it
-/// writes, `%` too, so that `sip:%2B91…` would become `sip:%252B91…`, another address: what is encoded is
-/// decoded for it.
+/// Reads an address so that it is written as it was read. The stack percent-encodes a user when it writes, `%`
+/// too, but does not decode it when it reads: `sip:%2B91…` would become `sip:%252B91…`, another address. So it
+/// is decoded here.
 pub(super) fn read_uri(text: &str) -> Option<Uri> {
     let mut uri = Uri::try_from(text).ok()?;
     if let Some(auth) = &mut uri.auth {
@@ -136,7 +136,7 @@ pub(super) fn read_uri(text: &str) -> Option<Uri> {
     Some(uri)
 }
 
-/// An address without the encoding of letters that need none: for what the stack itself makes of a header.
+/// An address without percent-encoding that is not needed: the stack adds some when it reads a header.
 pub(super) fn plain_uri(text: &str) -> String {
     decoded(text, |byte| byte.is_ascii_alphanumeric() || b"-_.!~*+".contains(&byte))
 }
@@ -159,7 +159,7 @@ fn decoded(text: &str, which: impl Fn(u8) -> bool) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-/// A SIP address of somebody else, read and written again: nothing can hide behind it.
+/// A SIP address of the other side, parsed and written anew, so that nothing else can hide in it.
 pub(super) fn safe_uri(text: &str) -> Option<String> {
     let written = read_uri(text)?.to_string();
     (!written.contains(['<', '>', '\r', '\n', ' ', '"'])).then_some(written)
@@ -180,7 +180,7 @@ pub(super) fn request(method: Method, uri: Uri, headers: Vec<Header>, body: Vec<
     Request { method, uri, version: Version::V2, headers: headers.into(), body }
 }
 
-/// An answer to a request: what must be repeated is repeated, `To` gets our tag where it has none.
+/// An answer to a request: it repeats the headers that it must, and adds our tag to a `To` that has none.
 pub(super) fn response(
     to: &Request,
     status: u16,

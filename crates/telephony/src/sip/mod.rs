@@ -1,16 +1,16 @@
 //! Signalling: our SIP user agent (RFC 3261) with trunks, calls out and in, hold, transfer and session
 //! timers.
 //!
-//! Messages, transactions and transports are those of `rsipstack`. Dialogs are our own: the races of a call
-//! that is given up while it is answered, the odd answers of carriers (a 202, no Contact, no SDP) and the
-//! promise never to call twice need every message in one place, in order. So each leg is one task (`actor`)
-//! with a mailbox; nobody else touches its dialog.
+//! Messages, transactions and transports are those of `rsipstack`. Dialogs are our own: the race between giving
+//! a call up and its answer, the odd answers of carriers (a 202, no Contact, no SDP) and the promise never to
+//! call twice need every message in one place, in order. So each leg is one task (`actor`) with a mailbox;
+//! nothing else touches its dialog.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `user_agent`, `door` | sockets, who may come in, and who gets which message |
 //! | `net`, `stream` | the gate for datagrams, connections, requests with their answers |
-//! | `nonces` | the password of calls that come in |
+//! | `nonces` | digest challenges for incoming calls |
 //! | `trunk` | OPTIONS, REGISTER, channels, addresses |
 //! | `outbound`, `calling`, `inbound` | a call until its answer |
 //! | `actor`, `requests` | a call from its answer to its end; its parts are `signalling` (the dialog and the way of its messages), `offers` (hold, re-INVITE), `transfer`, `goodbye` (ACK and BYE) and the session timer |
@@ -18,8 +18,7 @@
 //! | `outcome` | what a final answer means |
 //! | `auth`, `address`, `dialog`, `message`, `timers`, `tls` | the rules that these rest on |
 //!
-//! What the stack logs at `info` are whole messages, with numbers: its target `rsipstack` must be kept out of
-//! logs below `warn`, and is never needed.
+//! The stack logs whole messages at `info`, telephone numbers included: keep its target `rsipstack` at `warn`.
 
 mod actor;
 mod address;

@@ -30,8 +30,8 @@ pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long a request is repeated and its answer waited for (RFC 3261: 64 times T1).
 pub(super) const REQUEST_LIMIT: Duration = Duration::from_secs(32);
 
-/// The datagram socket. What strangers send, what cannot be read and what there is no room for never reaches
-/// the stack: it costs neither memory nor a panic, and nobody is answered.
+/// The datagram socket. Datagrams of strangers, those that cannot be parsed and those there is no room for
+/// never reach the stack. They cost no memory, cannot make it panic, and get no answer.
 pub(super) struct Gate {
     socket: RwLock<Option<Arc<Socket>>>,
     local: SocketAddr,
@@ -41,19 +41,23 @@ pub(super) struct Gate {
     pub refused: AtomicU64,
     /// Datagrams that are no SIP message, or too large.
     pub junk: AtomicU64,
-    /// Datagrams of a peer of whom too many wait.
+    /// Datagrams of peers of which too many wait.
     pub crowded: AtomicU64,
 }
 
-/// One socket, twice.
+/// One socket with two handles.
 struct Socket {
     reads: UdpSocket,
-    /// Does not wait, and asks the system each time: what the runtime believes about room in its buffer is
-    /// too careful, above all in the beginning.
+    /// Never blocks, and asks the system each time: the runtime's idea of the room in the buffer is too
+    /// pessimistic, above all in the beginning.
     writes: std::net::UdpSocket,
 }
 
 impl Gate {
+    /// Binds the address.
+    ///
+    /// # Errors
+    /// The address cannot be bound.
     pub fn bind(listen: SocketAddr, door: Arc<dyn Door>, queues: Arc<Queues>) -> std::io::Result<Arc<Self>> {
         let writes = std::net::UdpSocket::bind(listen)?;
         writes.set_nonblocking(true)?;
@@ -64,6 +68,7 @@ impl Gate {
         Ok(Arc::new(Self { socket, local, door, queues, refused: none(), junk: none(), crowded: none() }))
     }
 
+    /// The address that it is bound to.
     pub fn local(&self) -> SocketAddr {
         self.local
     }
@@ -84,7 +89,7 @@ impl Gate {
             count.fetch_add(1, Ordering::Relaxed);
             Verdict::Drop
         };
-        // Before anything is read of it.
+        // Before anything of it is parsed.
         if !self.door.hears(ip) {
             return drop_and(&self.refused);
         }
@@ -107,8 +112,8 @@ enum Verdict {
     KeepAlive,
 }
 
-/// Reads a message and what the stack will read of it, so that whatever goes wrong goes wrong here. Its `Via`
-/// says where it came from.
+/// Parses a message, and everything that the stack will parse of it, so that what goes wrong goes wrong here.
+/// Its `Via` is made to say where it came from.
 pub(super) fn readable(bytes: &[u8], from: SocketAddr, transport: Transport) -> Option<SipMessage> {
     let read = AssertUnwindSafe(|| {
         let message = SipMessage::try_from(bytes).ok()?;
@@ -132,7 +137,7 @@ impl Datagrams for Gate {
     async fn recv_from(&self, buf: &mut [u8]) -> Result<(usize, SocketAddr), rsipstack::Error> {
         loop {
             let Some(socket) = self.socket() else { return std::future::pending().await };
-            // An error here is an earlier datagram's that found no reader; the socket goes on.
+            // An error here is about an earlier datagram that found no reader; the socket still works.
             let Ok((length, from)) = socket.reads.recv_from(buf).await else { continue };
             match self.judge(&buf[..length], from) {
                 Verdict::Pass => return Ok((length, from)),
@@ -142,7 +147,7 @@ impl Datagrams for Gate {
         }
     }
 
-    /// Waits for nothing: a datagram that the system has no room for is lost, as on the way.
+    /// Never blocks: a datagram that the system has no room for is lost, as it may be on the way.
     async fn send_to(&self, buf: &[u8], to: SocketAddr) -> Result<usize, rsipstack::Error> {
         match self.socket() {
             Some(socket) => match socket.writes.send_to(buf, to) {
@@ -158,7 +163,7 @@ impl Datagrams for Gate {
     }
 }
 
-/// How a message came. The stack sees connections as channels, whose address says it.
+/// The transport that a message came over. The stack sees connections as channels; their address names it.
 pub(super) fn carried_by(connection: &SipConnection) -> Transport {
     let named = connection.get_remote_addr().and_then(|address| address.r#type);
     match named {
@@ -180,9 +185,9 @@ impl DomainResolver for Unresolved {
     }
 }
 
-/// Mends what the stack stumbles over. A 2xx to an INVITE that names no usable Contact gets the address it
-/// came from: it can be acknowledged and ended then. An answer that nobody sent is marked, so that a time-out
-/// is told from a real 408.
+/// Mends messages that the stack cannot handle. A 2xx to an INVITE without a usable Contact gets the address it
+/// came from, so that it can be acknowledged and the call ended. An answer that the stack made up is marked,
+/// so that a time-out can be told from a real 408.
 pub(super) struct Mender;
 
 impl MessageInspector for Mender {
@@ -200,7 +205,7 @@ impl MessageInspector for Mender {
                     value(&response, "Contact").and_then(uri_of).filter(|uri| Uri::try_from(*uri).is_ok());
                 let mended = match contact {
                     None => Some(Uri::from(from).to_string()),
-                    // Its ACK is made by the stack, which would encode it once more.
+                    // The stack makes the ACK, and would percent-encode the address once more.
                     Some(uri) => uri.contains('%').then(|| plain_uri(uri)),
                 };
                 if let Some(uri) = mended {
@@ -285,11 +290,12 @@ impl Net {
         }
     }
 
+    /// The address that it listens on.
     pub fn listen(&self) -> SocketAddr {
         self.listen
     }
 
-    /// The address of this machine toward a peer.
+    /// The address of this machine that a peer is reached from.
     pub fn local_ip(&self, remote: SocketAddr) -> IpAddr {
         let bound = self.listen.ip();
         if bound.is_unspecified() { local_toward(remote).unwrap_or(bound) } else { bound }
@@ -336,7 +342,7 @@ impl Net {
         Ok(connection)
     }
 
-    /// A request that is ready to go, with a `Via` of its own and this CSeq.
+    /// A complete request, with a `Via` of its own and this CSeq.
     pub fn build(&self, ask: &Ask, hop: &Hop, seq: u32, credentials: &[Header]) -> Result<Request, String> {
         let uri = read_uri(&ask.uri).ok_or("not an address")?;
         let via =
@@ -374,7 +380,7 @@ impl Net {
         connection: SipConnection,
         limit: Duration,
     ) -> Result<Response, String> {
-        // A connection that breaks brings no answer any more; a datagram's socket breaks with the user agent.
+        // No answer comes over a connection that has broken; the datagram socket breaks with the user agent.
         let token = connection.cancel_token();
         let broken = async {
             match token {
@@ -405,7 +411,7 @@ impl Net {
         }
     }
 
-    /// [`Net::exchange`], with credentials when they are asked for. `seq` holds the CSeq used last.
+    /// [`Net::exchange`] that answers a challenge with credentials. `seq` holds the CSeq that was used last.
     pub async fn ask(
         &self,
         ask: &Ask,

@@ -1,8 +1,8 @@
 //! Digest for calls that come in (RFC 3261 section 22): the trunk proves that it knows its password.
 //!
-//! A challenge costs no memory: its nonce carries when it was made, bound to the call, under a key of this
-//! process. It is good for one INVITE within [`LASTS`]. Only those that were used with the right password are
-//! remembered, [`MOST_USED`] at most, until they have run out anyway.
+//! A challenge costs no memory: its nonce carries the time at which it was made and is bound to the call,
+//! sealed with a key of this process. It is good for one INVITE within [`LASTS`]. Only nonces that were used
+//! with the right password are remembered, [`MOST_USED`] at most, until they expire.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -17,19 +17,19 @@ use rsipstack::sip::{Header, Request};
 use super::auth::{self, Credentials};
 use super::message::{header, value};
 
-/// How long a nonce is good.
+/// How long a nonce is valid.
 const LASTS: Duration = Duration::from_secs(60);
-/// Nonces that were used and have not run out.
+/// Used nonces that may be remembered.
 const MOST_USED: usize = 4096;
-/// Bytes of a nonce before its seal: its age and chance.
+/// Bytes of a nonce before its seal: its time and a random part.
 const HEAD: usize = 16;
 
-/// Makes nonces, and knows them again.
+/// Makes nonces, and recognises them.
 pub(super) struct Nonces {
     realm: String,
     key: hmac::Key,
     began: Instant,
-    /// Chance of the nonces that were used, and when they run out.
+    /// The random parts of the nonces that were used, and when they expire.
     used: Mutex<HashMap<[u8; 8], Instant>>,
 }
 
@@ -38,14 +38,14 @@ pub(super) struct Nonces {
 pub(super) enum Denied {
     /// It proves nothing.
     Unproven,
-    /// The password is right, the nonce has run out or was used.
+    /// The password is right, but the nonce has expired or was used.
     Stale,
     /// Too many nonces were used at once.
     Crowded,
 }
 
 impl Nonces {
-    /// For one run of the program; `realm` is what the other side sees.
+    /// Nonces for this run of the program; `realm` is what the other side sees.
     ///
     /// # Errors
     /// The system gives no random numbers.
@@ -62,8 +62,8 @@ impl Nonces {
         })
     }
 
-    /// A tag of ours that is the same each time the request comes: it is answered without being remembered
-    /// (RFC 3261 section 8.2.7).
+    /// A tag of ours that is the same each time the request comes, for stateless answers (RFC 3261 section
+    /// 8.2.7).
     pub fn tag(&self, request: &Request) -> String {
         let mut sealed = hmac::Context::with_key(&self.key);
         for name in ["Via", "From", "Call-ID", "CSeq"] {
@@ -90,7 +90,7 @@ impl Nonces {
         URL_SAFE_NO_PAD.encode([&head, seal.as_ref()].concat())
     }
 
-    /// When a nonce of ours was made, and its chance; none when it is not one of this call.
+    /// When a nonce of ours was made, and its random part; none if it does not belong to this call.
     fn read(&self, nonce: &str, call: &str) -> Option<(Instant, [u8; 8])> {
         let bytes = URL_SAFE_NO_PAD.decode(nonce).ok()?;
         let (head, seal) = bytes.split_at_checked(HEAD)?;
@@ -102,8 +102,8 @@ impl Nonces {
         Some((made, chance.try_into().ok()?))
     }
 
-    /// The challenges of a 401. MD5 comes first: gateways that know nothing else read the first challenge
-    /// only. Whoever refuses it finds the better hash behind it (RFC 8760).
+    /// The challenges of a 401. MD5 comes first, because gateways that know nothing else read only the first
+    /// challenge. Those that refuse MD5 find the better hash after it (RFC 8760).
     pub fn challenge(&self, request: &Request, stale: bool, now: Instant) -> Vec<Header> {
         let nonce = self.nonce(value(request, "Call-ID").unwrap_or_default(), now);
         let stale = if stale { ", stale=true" } else { "" };

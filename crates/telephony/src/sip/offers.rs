@@ -75,3 +75,23 @@ impl Offers {
         self.again_at
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reinvite_that_clashed_is_tried_again_when_none_is_under_way() {
+        let now = Instant::now();
+        let mut offers = Offers::default();
+        assert!(offers.hold(true, now) && offers.holding());
+        offers.invite();
+        assert!(!offers.hold(false, now), "one is under way");
+        let later = now + CLASH_PAUSE;
+        assert!(!offers.again(now) && !offers.again(later), "it still is");
+        offers.answered();
+        offers.clashed(now);
+        assert_eq!(offers.due(), Some(later));
+        assert!(offers.again(later) && !offers.again(later) && offers.due().is_none());
+    }
+}

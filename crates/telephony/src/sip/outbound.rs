@@ -25,11 +25,11 @@ pub struct Dial {
     pub id: String,
     /// The number that is called.
     pub to: Number,
-    /// The number that is shown, in E.164; empty for the trunk's own.
+    /// The caller's number that is shown, in E.164; empty for the trunk's own.
     pub from: String,
     /// Only this trunk; none tries all in their order.
     pub trunk: Option<String>,
-    /// An unanswered call is ended with CANCEL after this; none takes the setting.
+    /// An unanswered call is ended with CANCEL after this; none uses the setting.
     pub ring_timeout: Option<Duration>,
 }
 
@@ -45,7 +45,7 @@ pub enum DialFailed {
         reason: String,
     },
     /// An INVITE went out and nothing came back: it cannot be known whether a phone rings. No other trunk was
-    /// tried, and whatever still comes is ended.
+    /// tried, and an answer that still comes is ended.
     Uncertain {
         /// For logs.
         reason: String,

@@ -41,7 +41,7 @@ impl Actor {
                 let headers = self.session_headers();
                 self.signalling.reply(&mut transaction, 200, headers, vec![]).await;
             }
-            // Nobody tells our agents whom to call.
+            // Our agents are not told whom to call.
             Method::Refer => self.signalling.reply(&mut transaction, 603, vec![], vec![]).await,
             Method::PRack => self.signalling.reply(&mut transaction, 481, vec![], vec![]).await,
             _ => self.signalling.reply(&mut transaction, 405, vec![header("Allow", ALLOW)], vec![]).await,

@@ -10,7 +10,7 @@ use crate::settings::{Codec, Encryption};
 /// How the sound of a leg travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Connection {
-    /// Codec of what is sent.
+    /// The codec of the sound we send.
     pub codec: Codec,
     /// Where the other side said it receives.
     pub remote: SocketAddr,
@@ -18,7 +18,7 @@ pub struct Connection {
     pub encrypted: bool,
     /// Whether the other side takes keys as RFC 4733 events.
     pub digits: bool,
-    /// Whether the other side wants to hear nothing.
+    /// Whether the other side has put us on hold.
     pub held: bool,
 }
 
@@ -34,7 +34,7 @@ impl From<&Agreed> for Connection {
     }
 }
 
-/// The sound of one leg. Shared between the task that speaks SIP and whoever listens.
+/// The sound of one leg, shared by the task of the leg and the owner of the leg.
 pub(super) struct Sound {
     engine: Engine,
     sources: Sources,
@@ -128,7 +128,7 @@ impl Sound {
         self.state().line.clone()
     }
 
-    /// Silences our side of the line, or lets it be heard again.
+    /// Mutes our side of the line, or unmutes it.
     pub fn set_hold(&self, hold: bool) {
         if let Some(line) = &self.state().line {
             line.hold(hold);

@@ -1,12 +1,12 @@
 //! Connections: TCP and TLS, those that trunks open and those that we open to them.
 //!
-//! The stack reads and writes streams itself, but it waits for a peer that takes nothing, on the loop that
-//! all peers share, and it has no bounds for what waits. So connections are carried here, each by a task of
-//! its own, and the stack sees them as channels: what it sends is queued at once, and what was read comes in
-//! through one channel for all ([`Streams::new`]).
+//! The stack could read and write streams itself, but then a peer that takes nothing would block the loop that
+//! all peers share, and its queues are unbounded. So connections are handled here, each by a task of its own,
+//! and the stack sees them as channels: what it sends is queued at once, and what was read reaches it through
+//! one channel for all ([`Streams::new`]).
 //!
 //! A connection ends when its peer takes nothing for [`STALLED`], when more than [`MOST_MESSAGES`] or
-//! [`MOST_BYTES`] wait for it, when a message is larger than [`LARGEST`], cannot be read or is not whole
+//! [`MOST_BYTES`] wait for it, when a message is larger than [`LARGEST`], cannot be parsed or is not complete
 //! after [`WHOLE_WITHIN`], and when nothing has come for [`IDLE`].
 
 use std::collections::{HashMap, VecDeque};
@@ -40,17 +40,17 @@ use crate::settings::Transport;
 
 /// The largest message, headers and body.
 pub(super) const LARGEST: usize = 16 * 1024;
-/// Connections that peers hold open, all of them and one address.
+/// Connections that peers may hold open: all peers, and one address.
 const ACCEPTED: usize = 256;
 const ACCEPTED_OF_ONE: usize = 32;
-/// Messages and bytes that wait for one connection.
+/// Messages and bytes that may wait for one connection.
 const MOST_MESSAGES: usize = 512;
 const MOST_BYTES: usize = 256 * 1024;
 /// How long a TLS handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 /// How long the rest of a message may take.
 const WHOLE_WITHIN: Duration = Duration::from_secs(10);
-/// How long a peer may take nothing although something waits for it.
+/// How long a peer may take nothing while something waits for it.
 const STALLED: Duration = Duration::from_secs(10);
 /// How long a connection may be silent.
 const IDLE: Duration = Duration::from_secs(300);
@@ -63,16 +63,16 @@ pub(super) struct Streams {
     queues: Arc<Queues>,
     token: CancellationToken,
     agent: String,
-    /// Into the stack.
+    /// The way into the stack.
     ingress: mpsc::UnboundedSender<TransportEvent>,
     endpoint: OnceLock<Weak<EndpointInner>>,
     /// Connections that peers opened.
     accepted: Mutex<HashMap<IpAddr, usize>>,
     open: AtomicUsize,
     waiting: AtomicUsize,
-    /// Connections of strangers, and requests on connections that may not come this way.
+    /// Connections of strangers, and requests over a transport that their trunk may not use.
     pub refused: AtomicU64,
-    /// Connections that were one too many.
+    /// Connections that exceeded a limit.
     pub crowded: AtomicU64,
     /// Messages that could not be read, or were too large or too slow.
     pub junk: AtomicU64,
@@ -111,7 +111,7 @@ impl Peer {
 }
 
 impl Streams {
-    /// Opens the way into the stack.
+    /// Connects to the stack.
     pub async fn new(
         layer: &TransportLayer,
         door: Arc<dyn Door>,
@@ -121,7 +121,7 @@ impl Streams {
     ) -> Result<Arc<Self>, String> {
         let (ingress, events) = mpsc::unbounded_channel();
         let (nowhere, _) = mpsc::unbounded_channel();
-        // A name that no message is ever sent to.
+        // A name that nothing is ever sent to.
         let host = Host::Domain(Domain::from("streams.invalid"));
         let name =
             SipAddr { r#type: Some(Transport::Tcp.carried()), addr: HostWithPort { host, port: None } };
@@ -145,7 +145,7 @@ impl Streams {
         }))
     }
 
-    /// Names the stack, whose transactions are told of requests that could not be sent.
+    /// Sets the stack's endpoint, whose transactions learn of requests that could not be sent.
     pub fn serve(&self, endpoint: &Arc<EndpointInner>) {
         drop(self.endpoint.set(Arc::downgrade(endpoint)));
     }
@@ -160,7 +160,7 @@ impl Streams {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Takes connections of trunks; anybody else's is closed before a byte of it is read.
+    /// Accepts connections of trunks; any other is closed before a byte of it is read.
     pub async fn accept(self: Arc<Self>, listener: TcpListener, tls: Option<TlsAcceptor>) {
         loop {
             let accepted = tokio::select! {
@@ -238,7 +238,7 @@ impl Streams {
         self.start(socket, peer, None).await
     }
 
-    /// Carries a connection from now on.
+    /// Starts the task of a connection.
     async fn start<S>(
         self: &Arc<Self>,
         socket: S,
@@ -248,7 +248,7 @@ impl Streams {
     where
         S: AsyncRead + AsyncWrite + Send + 'static,
     {
-        // What a channel would read is not used: everything comes in through the one that all share.
+        // This channel's reading end is not used: everything comes in through the one that all share.
         let (_, nothing) = mpsc::unbounded_channel();
         let (sender, orders) = mpsc::unbounded_channel();
         let token = self.token.child_token();
@@ -271,7 +271,7 @@ impl Streams {
         Ok(connection)
     }
 
-    /// Tells a transaction that its request has not left.
+    /// Tells a transaction that its request was not sent.
     fn lost(&self, request: &Request) {
         if request.method == Method::Ack {
             return;
@@ -307,7 +307,7 @@ impl Carried {
         let places = self.streams.queues.of(self.peer.ip());
         let mut chunk = vec![0u8; 4096];
         let mut incoming = Incoming::default();
-        // Read, and without a place in the queue yet: nothing more is read meanwhile.
+        // A message that was read and waits for a place in the queue: nothing more is read meanwhile.
         let mut held: Option<SipMessage> = None;
         let mut heard = Instant::now();
         loop {
@@ -370,8 +370,8 @@ impl Carried {
         }
     }
 
-    /// A message that may pass; none when it is dropped. An error ends the connection: where the next message
-    /// begins is not known any more.
+    /// Parses a message; none if it is dropped. An error ends the connection: it is not known where the next
+    /// message begins.
     fn read(&self, bytes: &[u8]) -> Result<Option<SipMessage>, ()> {
         let Some(message) = readable(bytes, self.peer.address, self.peer.transport) else {
             self.streams.junk.fetch_add(1, Ordering::Relaxed);
@@ -387,8 +387,8 @@ impl Carried {
 
 impl Drop for Carried {
     fn drop(&mut self) {
-        // In this order: whoever asks whether the connection is open is told no, then nothing can be sent any
-        // more, then what was is told off.
+        // In this order: the connection counts as closed, then nothing more can be queued, then the transactions
+        // of what is queued learn that it was not sent.
         self.token.cancel();
         self.orders.close();
         while let Ok(order) = self.orders.try_recv() {
@@ -406,14 +406,14 @@ impl Drop for Carried {
     }
 }
 
-/// What waits for a peer.
+/// Messages that wait for a peer.
 #[derive(Default)]
 struct Outgoing {
     queue: VecDeque<Waiting>,
     /// Bytes of the first that have left.
     sent: usize,
     bytes: usize,
-    /// Written, and perhaps not sent yet.
+    /// Something was written and may not be flushed yet.
     unflushed: bool,
     /// Since when nothing was taken although something waits.
     stalled_since: Option<Instant>,
@@ -421,7 +421,7 @@ struct Outgoing {
 
 struct Waiting {
     bytes: Vec<u8>,
-    /// Whose sender is told when it does not leave.
+    /// The request, whose transaction learns if it is not sent.
     request: Option<Box<Request>>,
 }
 
@@ -430,7 +430,7 @@ impl Outgoing {
         self.unflushed || !self.queue.is_empty()
     }
 
-    /// Adds a message; false when too much waits.
+    /// Adds a message; false if too much waits.
     fn push(&mut self, message: SipMessage, total: &AtomicUsize) -> bool {
         let bytes = message.to_bytes();
         let request = match message {
@@ -444,13 +444,13 @@ impl Outgoing {
         let room = self.queue.len() < MOST_MESSAGES && self.bytes + bytes.len() <= MOST_BYTES;
         self.bytes += bytes.len();
         total.fetch_add(bytes.len(), Ordering::Relaxed);
-        // Added in any case: what does not leave is told off.
+        // Added in any case, so that its transaction learns that it was not sent.
         self.queue.push_back(Waiting { bytes, request });
         self.stalled_since.get_or_insert_with(Instant::now);
         room
     }
 
-    /// Writes what waits. Nothing is lost when it is given up half-way.
+    /// Writes what waits. Cancelling it loses nothing.
     async fn write(
         &mut self,
         writer: &mut (impl AsyncWrite + Unpin),
@@ -487,7 +487,7 @@ impl Outgoing {
     }
 }
 
-/// What has come of messages that are not whole yet.
+/// Bytes of messages that are not complete yet.
 #[derive(Default)]
 pub(super) struct Incoming {
     bytes: Vec<u8>,
@@ -497,7 +497,7 @@ pub(super) struct Incoming {
     began: Option<Instant>,
 }
 
-/// What a stream carries.
+/// What comes over a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Frame {
     Message(Vec<u8>),
@@ -510,12 +510,13 @@ pub(super) enum Frame {
 pub(super) struct TooLarge;
 
 impl Incoming {
+    /// Adds bytes that were read.
     pub fn add(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         self.began.get_or_insert_with(Instant::now);
     }
 
-    /// The next message that is whole.
+    /// The next complete message.
     pub fn next(&mut self) -> Result<Option<Frame>, TooLarge> {
         if self.bytes.starts_with(b"\r\n\r\n") {
             self.take(4);
@@ -552,7 +553,7 @@ impl Incoming {
     }
 }
 
-/// The `Content-Length` of headers, 0 without one; none when it is no number that could be one.
+/// The `Content-Length` of headers, 0 without one; none if it is not a valid length.
 fn body_length(headers: &[u8]) -> Option<usize> {
     for line in headers.split(|byte| *byte == b'\n') {
         let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };

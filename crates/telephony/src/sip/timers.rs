@@ -1,4 +1,4 @@
-//! Session timers (RFC 4028): a call whose other side has vanished ends.
+//! Session timers (RFC 4028): they end a call whose other side has vanished.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use tokio::time::Instant;
 
 use super::message::{header, lists, value};
 
-/// What is asked for in an INVITE.
+/// The interval that is asked for in an INVITE, seconds.
 pub(super) const ASKED: u32 = 1800;
-/// The shortest interval that a peer may ask for in an INVITE (RFC 4028 section 4).
+/// The shortest interval that a peer may ask for (RFC 4028 section 4), seconds.
 pub(super) const SHORTEST: u32 = 90;
 
 /// The timer of a session.

@@ -1,4 +1,4 @@
-//! Certificates: whom TLS trunks are believed to be, and who we are.
+//! Certificates: those that TLS trunks are checked against, and our own.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A trunk as it runs: where it is, whether it lives, whether we are registered, how many calls it carries.
+//! A running trunk: its addresses, its health, our registration, and how many calls it carries.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -15,14 +15,14 @@ use super::net::{Ask, Net, REQUEST_LIMIT};
 use crate::media::Sources;
 use crate::settings;
 
-/// Resolved addresses are asked for again after this.
+/// How long resolved addresses are used.
 const NAMES_LAST: Duration = Duration::from_secs(60);
 /// Unanswered OPTIONS in a row that make a trunk count as down.
 const MISSES: u32 = 2;
-/// Seconds a registration is asked for.
+/// Lifetime of a registration that is asked for, seconds.
 const REGISTER_FOR: u64 = 3600;
 
-/// How a trunk is doing, for `/readyz`, `doctor` and the metrics.
+/// The health of a trunk, for `/readyz`, `doctor` and the metrics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrunkHealth {
     /// Its name.
@@ -32,11 +32,11 @@ pub struct TrunkHealth {
     pub healthy: Option<bool>,
     /// Whether we are registered; none when the trunk wants no registration.
     pub registered: Option<bool>,
-    /// Calls over it now, both ways.
+    /// Calls over it now, incoming and outgoing.
     pub calls: u32,
-    /// The last thing that went wrong, with no number in it.
+    /// The last thing that went wrong; it names no telephone number.
     pub error: Option<String>,
-    /// How long `healthy` has been what it is.
+    /// How long `healthy` has had its value.
     pub unchanged: Duration,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Trunk {
     state: Mutex<State>,
 }
 
-/// A call's place on a trunk, given back when dropped.
+/// A channel of a trunk, given back when dropped.
 #[derive(Debug)]
 pub(super) struct Slot(Arc<Trunk>);
 
@@ -75,8 +75,8 @@ impl Drop for Slot {
     }
 }
 
-/// An INVITE that came in and whose answer is not acknowledged yet: whoever forged its sender never sees the
-/// answer. Given back when dropped.
+/// The place of an INVITE that came in and whose answer is not acknowledged yet. Its sender may be forged, and
+/// then never sees the answer. Given back when dropped.
 #[derive(Debug)]
 pub(super) struct Knock(Arc<Trunk>);
 
@@ -87,6 +87,7 @@ impl Drop for Knock {
 }
 
 impl Trunk {
+    /// A trunk whose addresses are not known yet.
     pub fn new(settings: settings::Trunk) -> Arc<Self> {
         let login = settings
             .username
@@ -117,6 +118,7 @@ impl Trunk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Its health now.
     pub fn health(&self) -> TrunkHealth {
         let state = self.state();
         TrunkHealth {
@@ -141,14 +143,14 @@ impl Trunk {
             .then_some("asked to be left alone (Retry-After)")
     }
 
-    /// Takes a place for a call; none when all channels are in use.
+    /// Takes a channel for a call; none if all are in use.
     pub fn slot(self: &Arc<Self>) -> Option<Slot> {
         let room = |calls| (calls < self.settings.channels).then_some(calls + 1);
         self.calls.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).ok().map(|_| Slot(self.clone()))
     }
 
-    /// Lets an INVITE knock; none when three quarters of the channels are taken by INVITEs that nobody has
-    /// acknowledged. The rest is left to calls out.
+    /// Takes a place for an INVITE that comes in; none if INVITEs whose answer is not acknowledged take three
+    /// quarters of the channels. The rest is left to outgoing calls.
     pub fn knock(self: &Arc<Self>) -> Option<Knock> {
         let most = self.settings.channels - self.settings.channels / 4;
         let room = |knocking| (knocking < most).then_some(knocking + 1);
@@ -158,11 +160,12 @@ impl Trunk {
             .map(|_| Knock(self.clone()))
     }
 
+    /// Calls over it now.
     pub fn calls(&self) -> u32 {
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// Any word from it is life.
+    /// The trunk has answered something: it is alive.
     pub fn alive(&self) {
         let mut state = self.state();
         state.missed = 0;
@@ -186,12 +189,12 @@ impl Trunk {
         state.error = Some(why);
     }
 
-    /// Remembers what went wrong on it.
+    /// Remembers what went wrong.
     pub fn failed(&self, why: String) {
         self.state().error = Some(why);
     }
 
-    /// Leaves it alone for a while.
+    /// Places no calls over it for this many seconds.
     pub fn close_for(&self, seconds: u64) {
         self.state().closed_until = Some(Instant::now() + Duration::from_secs(seconds));
     }
@@ -216,12 +219,12 @@ impl Trunk {
             || self.state().hops.iter().any(|hop| hop.address.ip().to_canonical() == ip)
     }
 
-    /// Whether this is the very address that requests go to.
+    /// Whether requests go to exactly this address.
     pub fn is_at(&self, address: SocketAddr) -> bool {
         self.state().hops.iter().any(|hop| hop.address == address)
     }
 
-    /// Addresses to try, the best first. Names are asked for again when they are old or the trunk fell
+    /// Addresses to try, the best first. Names are resolved again when they are old or the trunk has fallen
     /// silent.
     pub async fn hops(&self, resolver: &SipResolver) -> Result<Vec<Hop>, String> {
         let known = {
@@ -261,8 +264,8 @@ impl Trunk {
         Sources(self.settings.media_from.iter().copied().chain([signals_from.into()]).collect())
     }
 
-    /// Knows its address from the first moment when no name has to be resolved for it: what it sends then is
-    /// not taken for a stranger's.
+    /// Learns its address at once if no name has to be resolved for it, so that nothing it sends is taken for a
+    /// stranger's.
     pub async fn settle(&self, resolver: &SipResolver) {
         let via = self.settings.outbound_proxy.as_deref().unwrap_or(&self.settings.address);
         if split_host(via).is_some_and(|(host, _)| host.parse::<IpAddr>().is_ok()) {
@@ -270,8 +273,8 @@ impl Trunk {
         }
     }
 
-    /// Keeps its addresses fresh when no OPTIONS does, for as long as the user agent lives: calls that come in are
-    /// known by them.
+    /// Keeps its addresses fresh if no OPTIONS does, for as long as the user agent lives: incoming calls are
+    /// recognised by them.
     pub async fn keep_resolved(self: Arc<Self>, net: Arc<Net>) {
         loop {
             drop(self.hops(&net.resolver).await);
@@ -279,7 +282,7 @@ impl Trunk {
         }
     }
 
-    /// Asks whether it lives, for as long as the user agent does.
+    /// Probes it with OPTIONS, for as long as the user agent lives.
     pub async fn probe(self: Arc<Self>, net: Arc<Net>) {
         let every = self.settings.options_interval;
         let limit = every.min(Duration::from_secs(4));
@@ -294,7 +297,7 @@ impl Trunk {
         }
     }
 
-    /// One OPTIONS. Any final answer will do.
+    /// Sends one OPTIONS. Any final answer will do.
     async fn options(&self, net: &Net, limit: Duration) -> Result<(), String> {
         let hops = tokio::time::timeout(REQUEST_LIMIT, self.hops(&net.resolver))
             .await
@@ -434,7 +437,7 @@ enum Registered {
     Refused(String, Option<u64>),
 }
 
-/// Extensions that a request demands and we do not have.
+/// Extensions that a request demands and we do not support.
 pub(super) fn unknown_demands(request: &rsipstack::sip::Request) -> Option<String> {
     let unknown: Vec<String> = values(request, "Require")
         .into_iter()

@@ -1,5 +1,4 @@
-//! Messages without sockets, for fuzz targets: what a call makes of them and what it writes back. Nothing
-//! else uses it.
+//! Messages without sockets, for fuzz targets: what a call makes of them, and what it writes back.
 
 use rsipstack::sip::{HasHeaders, Header, Method, Request, Response, SipMessage, Uri};
 

@@ -37,9 +37,9 @@ const GOODBYES: Duration = Duration::from_secs(5);
 /// What is alive in a user agent: a soak test holds it against zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Tasks of legs, those included that only wait for the answer to their BYE.
+    /// Tasks of legs, including those that only wait for the answer to their BYE.
     pub legs: usize,
-    /// Dialogs that messages find.
+    /// Dialogs that take messages.
     pub dialogs: usize,
     /// Transactions of the stack.
     pub transactions: usize,
@@ -49,12 +49,12 @@ pub struct Figures {
     pub streams: usize,
     /// Bytes that wait for connections to take them.
     pub queued: usize,
-    /// What strangers tried since the start: datagrams, connections, and requests that may not come this way.
-    /// None was answered.
+    /// What was refused since the start, without an answer: datagrams and connections of strangers, and requests
+    /// over a transport that their trunk may not use.
     pub refused: u64,
     /// Messages since the start that could not be read, or were too large or too slow.
     pub junk: u64,
-    /// Datagrams and connections since the start that were one too many of one peer.
+    /// Datagrams and connections since the start that exceeded the limit of one peer.
     pub crowded: u64,
 }
 
@@ -69,11 +69,11 @@ impl std::fmt::Debug for UserAgent {
 }
 
 impl UserAgent {
-    /// Binds, registers, and starts asking trunks whether they live. Calls that come in from a trunk go to
+    /// Binds, registers, and starts to probe the trunks. Calls that come in from a trunk go to
     /// `inbound`; strangers get no answer.
     ///
     /// # Errors
-    /// A text for the operator: an address cannot be bound, a certificate not be read.
+    /// A text for the operator: an address cannot be bound, or a certificate cannot be read.
     pub async fn start(
         settings: Settings,
         engine: Engine,
@@ -163,12 +163,12 @@ impl UserAgent {
         outbound::dial(&self.0, order).await
     }
 
-    /// How the trunks are doing, in their order.
+    /// The health of the trunks, in their order.
     pub fn trunks(&self) -> Vec<TrunkHealth> {
         self.0.trunks.iter().map(|trunk| trunk.health()).collect()
     }
 
-    /// The address that is listened on, with the port that was given out for port 0.
+    /// The address that it listens on; the system has chosen a port if the settings say 0.
     pub fn local_address(&self) -> SocketAddr {
         self.0.net.listen()
     }
@@ -242,11 +242,12 @@ pub(super) struct Core {
 }
 
 impl Core {
+    /// Whether [`UserAgent::stop`] was called.
     pub fn stopping(&self) -> bool {
         self.stopping.load(Ordering::SeqCst)
     }
 
-    /// Runs the task of a leg, counted until it ends.
+    /// Runs the task of a leg, which is counted until it ends.
     pub fn spawn_leg(self: Arc<Self>, leg: impl Future<Output = ()> + Send + 'static) {
         self.legs.fetch_add(1, Ordering::SeqCst);
         let counted = Counted(self.clone());
@@ -317,7 +318,7 @@ impl Core {
             }
             return;
         }
-        // Nobody else comes past the door.
+        // The door lets nobody else pass.
         let Some(trunk) = self.trunk_of(&transaction) else { return };
         match request.method {
             Method::Invite => {
@@ -354,15 +355,15 @@ impl Core {
         exact.or_else(|| owners.next()).cloned()
     }
 
-    /// Answers a request that belongs to no call, once, and forgets it (RFC 3261 section 8.2.7): it may come
-    /// again and is answered the same. So whoever forges the sender of a datagram makes us keep nothing, and
-    /// makes us send no more than he sends.
+    /// Answers a request that belongs to no call, statelessly (RFC 3261 section 8.2.7): if it comes again, it
+    /// gets the same answer. So a datagram with a forged sender costs no memory, and makes us send no more than
+    /// its sender has sent.
     async fn answer_outside(&self, transaction: Transaction, status: u16, more: Vec<Header>) {
         let request = &transaction.original;
         let answer =
             super::message::response(request, status, &self.nonces.tag(request), &self.agent, more, vec![]);
         if let Some(connection) = &transaction.connection {
-            // Neither a datagram nor a connection is waited for ([`Gate`], [`super::stream`]).
+            // Sending does not block, neither for datagrams nor for connections ([`Gate`], [`super::stream`]).
             drop(connection.send(answer.into(), None).await);
         }
     }

@@ -23,8 +23,7 @@ fn alone(ports: (u16, u16), peer: SocketAddr) -> Alone {
 }
 
 fn mu_law(samples: &[i16]) -> Vec<u8> {
-    use audio_codec::Encoder;
-    audio_codec::pcmu::PcmuEncoder::new().encode(samples)
+    samples.iter().map(|sample| audio_codec_algorithms::encode_ulaw(*sample)).collect()
 }
 
 #[test]

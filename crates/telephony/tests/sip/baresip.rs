@@ -125,7 +125,7 @@ async fn dialled(peer: &Baresip) -> (Kit, Leg) {
     let mut over = trunk(peer.port);
     over.number_format = telephony::settings::NumberFormat::E164;
     let kit = Kit::start(vec![over]).await;
-    let leg = kit.phone.dial(order("baresip")).await.expect("baresip takes the call");
+    let leg = kit.user_agent.dial(order("baresip")).await.expect("baresip takes the call");
     (kit, leg)
 }
 

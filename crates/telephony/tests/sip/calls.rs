@@ -77,7 +77,7 @@ async fn a_wrong_password_is_the_providers_refusal() {
     with.username = Some("us".into());
     with.password = Some("wrong".into());
     let kit = Kit::start(vec![with]).await;
-    match kit.phone.dial(order("wrong")).await {
+    match kit.user_agent.dial(order("wrong")).await {
         Err(DialFailed::ProviderErrorBeforeRing { status, .. }) => assert_eq!(status, Some(407)),
         other => panic!("{other:?}"),
     }

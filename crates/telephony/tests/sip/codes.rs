@@ -12,8 +12,11 @@ const NONE: &str = "X-Nothing: 1";
 async fn ends(scenario: &str, status: u16, extra: &str, expected: Fact, cause: Option<u16>) {
     let peer = sipp::callee(scenario, &[("status", &status.to_string()), ("extra", extra)]).await;
     let kit = Kit::start(vec![trunk(peer.port)]).await;
-    let mut leg =
-        kit.phone.dial(order("code")).await.unwrap_or_else(|error| panic!("{status} {extra}: {error:?}"));
+    let mut leg = kit
+        .user_agent
+        .dial(order("code"))
+        .await
+        .unwrap_or_else(|error| panic!("{status} {extra}: {error:?}"));
     let (events, end) = rest(&mut leg).await;
     let rang: &[&str] = if scenario == "ring_final" { &["ringing"] } else { &[] };
     assert_eq!(kinds(&events), rang, "{status}");
@@ -29,7 +32,7 @@ async fn ends(scenario: &str, status: u16, extra: &str, expected: Fact, cause: O
 async fn refused(status: u16, extra: &str) {
     let peer = sipp::callee("final", &[("status", &status.to_string()), ("extra", extra)]).await;
     let kit = Kit::start(vec![trunk(peer.port)]).await;
-    match kit.phone.dial(order("code")).await {
+    match kit.user_agent.dial(order("code")).await {
         Err(DialFailed::ProviderErrorBeforeRing { status: told, reason }) => {
             assert_eq!(told, Some(status));
             assert!(reason.contains(&status.to_string()), "{reason}");

@@ -205,11 +205,11 @@ async fn requests_outside_of_calls() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stopping_ends_every_call_and_frees_the_ports() {
     let (mut kit, from) = kit().await;
-    let listening = kit.phone.local_address();
+    let listening = kit.user_agent.local_address();
     let peer = sipp::caller_from("call_hung_up", from, kit.port(), &[("called", "1")], &[]).await;
     let mut leg = kit.call().await.answer(Box::new(Recorder::default())).await.expect("answered");
     event(&mut leg).await;
-    kit.phone.stop().await;
+    kit.user_agent.stop().await;
     let (_, end) = rest(&mut leg).await;
     assert_eq!(end.by, EndedBy::Us);
     peer.succeeds().await;
@@ -222,7 +222,7 @@ async fn stopping_ends_every_call_and_frees_the_ports() {
     })
     .await;
     assert!(
-        tokio::time::timeout(Duration::from_secs(5), kit.phone.dial(super::support::order("late")))
+        tokio::time::timeout(Duration::from_secs(5), kit.user_agent.dial(super::support::order("late")))
             .await
             .expect("refused at once")
             .is_err()

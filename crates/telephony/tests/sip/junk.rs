@@ -77,24 +77,24 @@ pub async fn ten_thousand_datagrams_and_then_a_call() {
     let mut random = Random(seed);
     for number in 0..10_000u32 {
         let from = if number % 5 == 0 { &stranger } else { &socket };
-        drop(from.send_to(&datagram(&mut random), kit.phone.local_address()));
+        drop(from.send_to(&datagram(&mut random), kit.user_agent.local_address()));
         if number % 50 == 49 {
             // At the pace at which they are read: what overflows the system's buffer tests nothing.
-            let before = kit.phone.figures().junk;
-            drop(socket.send_to(b"nonsense", kit.phone.local_address()));
+            let before = kit.user_agent.figures().junk;
+            drop(socket.send_to(b"nonsense", kit.user_agent.local_address()));
             super::support::until("they are read", || {
-                (kit.phone.figures().junk > before).then_some(()).ok_or(before.to_string())
+                (kit.user_agent.figures().junk > before).then_some(()).ok_or(before.to_string())
             })
             .await;
         }
     }
     let mut leg =
-        kit.phone.dial(order("after")).await.unwrap_or_else(|error| panic!("seed {seed:#x}: {error:?}"));
+        kit.user_agent.dial(order("after")).await.unwrap_or_else(|error| panic!("seed {seed:#x}: {error:?}"));
     answered(&mut leg).await;
     leg.control.hang_up().await;
     rest(&mut leg).await;
     peer.succeeds().await;
-    let figures = kit.phone.figures();
+    let figures = kit.user_agent.figures();
     assert!(figures.junk > 100 && figures.refused > 10, "{figures:?}");
     kit.finish().await;
 }

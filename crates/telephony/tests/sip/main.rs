@@ -1,5 +1,5 @@
-//! Our user agent against other people's: SIPp scenarios for every answer and race, baresip as a callee, and
-//! two phones of our own.
+//! Our user agent against those of others: SIPp scenarios for every answer and race, baresip as a callee, and
+//! two user agents of our own.
 
 mod baresip;
 mod calls;

@@ -1,4 +1,4 @@
-//! Two phones of our own: sound, keys, encryption, transfer, and a carrier that loses a call.
+//! Two user agents of our own: sound, keys, encryption, transfer, and a carrier that loses a call.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use super::support::{Kit, Recorder, event, free_port, kinds, order, rest, settings, tone, trunk, until};
 
-/// Two phones that are each other's trunk.
+/// Two user agents, each the trunk of the other.
 async fn pair(transport: Transport, encryption: Encryption) -> (Kit, Kit) {
     let (near, far) = both(transport, encryption);
     (Kit::with(near).await, Kit::with(far).await)
@@ -38,7 +38,7 @@ fn both(transport: Transport, encryption: Encryption) -> (Settings, Settings) {
     (near, far)
 }
 
-/// A certificate of the loopback that vouches for itself.
+/// A self-signed certificate of the loopback.
 pub fn certificate() -> (PathBuf, PathBuf, PathBuf) {
     let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).expect("a certificate");
     let folder = std::env::temp_dir().join(format!("telephony-tls-{}-{}", std::process::id(), free_port()));
@@ -51,7 +51,7 @@ pub fn certificate() -> (PathBuf, PathBuf, PathBuf) {
 
 /// Calls from `near`, answers at `far`.
 async fn connected(near: &Kit, far: &mut Kit) -> (Leg, Leg, Connection) {
-    let (dialled, answered) = tokio::join!(near.phone.dial(order("pair")), async {
+    let (dialled, answered) = tokio::join!(near.user_agent.dial(order("pair")), async {
         let call = far.call().await;
         call.ring().await;
         call.answer(Box::new(Recorder::default())).await
@@ -72,7 +72,7 @@ async fn connected(near: &Kit, far: &mut Kit) -> (Leg, Leg, Connection) {
 async fn conversation(transport: Transport, encryption: Encryption) {
     let (near, far) = pair(transport, encryption).await;
     let (ours, theirs) = (Recorder::default(), Recorder::default());
-    let (dialled, answered) = tokio::join!(near.phone.dial(order("talk")), {
+    let (dialled, answered) = tokio::join!(near.user_agent.dial(order("talk")), {
         let theirs = theirs.clone();
         async {
             let mut far = far;
@@ -104,8 +104,8 @@ async fn conversation(transport: Transport, encryption: Encryption) {
     rest(&mut called).await;
     near.settled().await;
     far.settled().await;
-    near.phone.stop().await;
-    far.phone.stop().await;
+    near.user_agent.stop().await;
+    far.user_agent.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -122,7 +122,7 @@ async fn a_certificate_that_nobody_vouches_for() {
     let (mut near, far) = both(Transport::Tls, Encryption::WhenOffered);
     near.tls_ca = None;
     let (near, far) = (Kit::with(near).await, Kit::with(far).await);
-    match near.phone.dial(order("tls")).await {
+    match near.user_agent.dial(order("tls")).await {
         Err(DialFailed::ProviderErrorBeforeRing { reason, .. }) => {
             assert!(reason.contains("certificate"), "{reason}")
         }
@@ -140,7 +140,7 @@ async fn hold_transfer_and_hang_up() {
     assert_eq!(event(&mut called).await, LegEvent::Held(true));
     calling.control.hold(false).await;
     assert_eq!(event(&mut called).await, LegEvent::Held(false));
-    // No stranger makes our phone call anybody.
+    // No stranger makes our user agent call anybody.
     calling.control.refer("+919811111111").await;
     assert_eq!(event(&mut calling).await, LegEvent::TransferDone(Err(603)));
     // Both hang up at once.
@@ -167,7 +167,7 @@ pub async fn a_carrier_that_loses_the_call() {
     let near = Kit::with(near).await;
     let (_sender, nothing) = mpsc::unbounded_channel();
     let far = Kit::answering(far, Arc::new(Loses), nothing).await;
-    match near.phone.dial(order("lost")).await {
+    match near.user_agent.dial(order("lost")).await {
         Err(DialFailed::Uncertain { .. }) => {}
         other => panic!("{other:?}"),
     }
@@ -185,8 +185,8 @@ async fn many_calls_leave_nothing_behind() {
     for round in 0..3 {
         let mut dials = tokio::task::JoinSet::new();
         for number in 0..20 {
-            let phone = near.phone.clone();
-            dials.spawn(async move { phone.dial(order(&format!("r{round}n{number}"))).await });
+            let user_agent = near.user_agent.clone();
+            dials.spawn(async move { user_agent.dial(order(&format!("r{round}n{number}"))).await });
         }
         let mut called = Vec::new();
         for number in 0..20 {

@@ -39,7 +39,7 @@ async fn nobody_picks_up_in_time() {
     let peer = sipp::callee("cancel", &[]).await;
     let kit = Kit::start(vec![trunk(peer.port)]).await;
     let mut leg = kit
-        .phone
+        .user_agent
         .dial(telephony::sip::Dial { ring_timeout: Some(Duration::from_millis(600)), ..order("ring") })
         .await
         .expect("it rings");
@@ -54,14 +54,14 @@ async fn nobody_picks_up_in_time() {
 async fn dropping_the_dial_or_the_leg_hangs_up() {
     let (first, second) = tokio::join!(sipp::callee("trying", &[]), sipp::callee("cancel", &[]));
     let kit = Kit::start(vec![trunk(first.port), trunk(second.port)]).await;
-    let dialling = kit.phone.dial(order("dropped"));
+    let dialling = kit.user_agent.dial(order("dropped"));
     assert!(
         tokio::time::timeout(Duration::from_millis(1500), dialling).await.is_err(),
         "100 alone is not taken yet"
     );
     first.succeeds().await;
     let only_second = telephony::sip::Dial { trunk: Some(format!("t{}", second.port)), ..order("leg") };
-    drop(kit.phone.dial(only_second).await.expect("it rings"));
+    drop(kit.user_agent.dial(only_second).await.expect("it rings"));
     second.succeeds().await;
     kit.finish().await;
 }
@@ -73,7 +73,7 @@ async fn uncertain(scenario: &str) {
     let mut settings = settings(vec![trunk(peer.port), trunk(other.port)]);
     settings.response_timeout = Duration::from_millis(900);
     let kit = Kit::with(settings).await;
-    match kit.phone.dial(order("silent")).await {
+    match kit.user_agent.dial(order("silent")).await {
         Err(DialFailed::Uncertain { reason }) => assert!(reason.contains("no answer"), "{reason}"),
         other => panic!("{scenario}: {other:?}"),
     }
@@ -89,7 +89,7 @@ pub async fn silence_is_uncertain() {
     tokio::join!(uncertain("silent"), uncertain("late_ring"), uncertain("late_answer"));
 }
 
-/// Answers that need some goodwill, and are conversations all the same.
+/// Answers that are not correct and still begin a conversation.
 async fn talks(scenario: &'static str, keys: &[(&str, &str)], before: &[&str]) {
     let peer = sipp::callee(scenario, keys).await;
     let kit = Kit::start(vec![trunk(peer.port)]).await;
@@ -155,8 +155,8 @@ async fn two_phones_pick_up() {
     kit.finish().await;
 }
 
-/// Answers an INVITE, says its 200 again as if the ACK had been lost, and takes the BYE. Gives the requests
-/// that came, by method.
+/// Answers an INVITE, repeats its 200 as if the ACK had been lost, and takes the BYE. Returns the requests that
+/// came, by method.
 fn answers_twice(socket: UdpSocket) -> Vec<String> {
     let mut seen: Vec<String> = Vec::new();
     let mut buffer = [0; 4096];

@@ -42,8 +42,8 @@ pub struct Call {
     pub name: String,
     /// The number that is called.
     pub to: String,
-    /// Where the phone is.
-    pub phone: SocketAddr,
+    /// Where the user agent listens.
+    pub user_agent: SocketAddr,
     /// What the carrier's Contact says.
     pub contact: String,
     /// Where the SDP says that sound goes.
@@ -56,11 +56,11 @@ pub struct Call {
 }
 
 impl Call {
-    pub fn new(name: &str, phone: SocketAddr, contact: SocketAddr, sound: SocketAddr) -> Self {
+    pub fn new(name: &str, user_agent: SocketAddr, contact: SocketAddr, sound: SocketAddr) -> Self {
         Self {
             name: name.into(),
             to: "+918040000000".into(),
-            phone,
+            user_agent,
             contact: format!("<sip:caller@{contact}>"),
             sound,
             tag: None,
@@ -71,14 +71,14 @@ impl Call {
 
     /// A request of the call, with these further headers.
     pub fn request(&self, method: &str, transport: &str, more: &str, body: &str) -> String {
-        let Self { name, to, phone, contact, sequence, .. } = self;
+        let Self { name, to, user_agent, contact, sequence, .. } = self;
         let tag = self.tag.as_ref().map(|tag| format!(";tag={tag}")).unwrap_or_default();
         // The ACK of a 2xx is a transaction of its own, the ACK of a refusal and a CANCEL are not.
         let own = if self.tag.is_some() { method } else { "first" };
         let kind = if body.is_empty() { "" } else { "Content-Type: application/sdp\r\n" };
         format!(
-            "{method} sip:{to}@{phone} SIP/2.0\r\nVia: SIP/2.0/{transport} {phone};branch=z9hG4bK{name}{sequence}{own};rport\r\n\
-             From: <sip:+919800000001@carrier>;tag=theirs\r\nTo: <sip:{to}@{phone}>{tag}\r\nCall-ID: {name}\r\nCSeq: {sequence} {method}\r\n\
+            "{method} sip:{to}@{user_agent} SIP/2.0\r\nVia: SIP/2.0/{transport} {user_agent};branch=z9hG4bK{name}{sequence}{own};rport\r\n\
+             From: <sip:+919800000001@carrier>;tag=theirs\r\nTo: <sip:{to}@{user_agent}>{tag}\r\nCall-ID: {name}\r\nCSeq: {sequence} {method}\r\n\
              Max-Forwards: 70\r\nContact: {contact}\r\n{more}{kind}Content-Length: {}\r\n\r\n{body}",
             body.len()
         )
@@ -95,7 +95,7 @@ impl Call {
 
     /// Sends an INVITE from this socket and waits for an answer from 200 on, which it returns.
     pub async fn ask(&mut self, from: &UdpSocket, more: &str) -> String {
-        from.send_to(self.invite("UDP", more).as_bytes(), self.phone).await.expect("sent");
+        from.send_to(self.invite("UDP", more).as_bytes(), self.user_agent).await.expect("sent");
         let answer = self.answer(from).await;
         if answer.starts_with("SIP/2.0 200") {
             self.learn(&answer);
@@ -107,13 +107,13 @@ impl Call {
             let ack = self.request("ACK", "UDP", "", "");
             let ack = match tag {
                 Some(tag) if !self.forges => ack.replacen(
-                    &format!("@{}>\r\nCall-ID", self.phone),
-                    &format!("@{}>;tag={tag}\r\nCall-ID", self.phone),
+                    &format!("@{}>\r\nCall-ID", self.user_agent),
+                    &format!("@{}>;tag={tag}\r\nCall-ID", self.user_agent),
                     1,
                 ),
                 _ => ack,
             };
-            from.send_to(ack.as_bytes(), self.phone).await.expect("sent");
+            from.send_to(ack.as_bytes(), self.user_agent).await.expect("sent");
             self.sequence += 1;
         }
         answer
@@ -138,7 +138,7 @@ impl Call {
     }
 
     pub async fn acknowledge(&self, from: &UdpSocket) {
-        from.send_to(self.request("ACK", "UDP", "", "").as_bytes(), self.phone).await.expect("sent");
+        from.send_to(self.request("ACK", "UDP", "", "").as_bytes(), self.user_agent).await.expect("sent");
     }
 
     /// A request inside of the call, numbered anew.

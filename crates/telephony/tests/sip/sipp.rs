@@ -41,8 +41,8 @@ async fn start(name: &str, keys: &[(&str, &str)], more: &[&str], wait: bool) -> 
     launch(name, free_port(), keys, more, wait).await
 }
 
-/// Whether somebody has this port of the loopback. The kernel's table says so: who tries to bind it would
-/// have it when SIPp wants it.
+/// Whether this port of the loopback is taken, by the kernel's table: trying to bind it could take it away from
+/// SIPp.
 fn listens(port: u16, tcp: bool) -> bool {
     let table = if tcp { "/proc/net/tcp" } else { "/proc/net/udp" };
     let local = format!("{:08X}:{port:04X}", u32::from_ne_bytes([127, 0, 0, 1]));

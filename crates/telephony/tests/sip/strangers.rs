@@ -15,7 +15,7 @@ use super::raw::{Call, Sound, connection, here, message, moment, received, socke
 use super::sipp;
 use super::support::{Kit, Recorder, answered, event, free_port, rest, settings, trunk, until};
 
-/// A phone that listens to TLS as well, and whose trunk is at this address of the loopback.
+/// A user agent that listens to TLS as well, and whose trunk is at this address of the loopback.
 async fn kit_for(trunk_at: u8) -> (Kit, SocketAddr) {
     let mut elsewhere = trunk(free_port());
     elsewhere.address = elsewhere.address.replace("127.0.0.1", &here(trunk_at).to_string());
@@ -29,7 +29,7 @@ async fn kit_for(trunk_at: u8) -> (Kit, SocketAddr) {
 /// A call from the trunk's address, whose sound would go to this socket.
 async fn call_from(from: &UdpSocket, kit: &Kit, name: &str, sound: SocketAddr) -> Call {
     let contact = from.local_addr().expect("bound");
-    Call::new(name, kit.phone.local_address(), contact, sound)
+    Call::new(name, kit.user_agent.local_address(), contact, sound)
 }
 
 /// A call that is being answered: that waits for the ACK.
@@ -49,7 +49,7 @@ fn address(socket: &UdpSocket) -> SocketAddr {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn strangers_get_no_answer_by_any_transport() {
     let (mut kit, tls) = kit_for(77).await;
-    let phone = kit.phone.local_address();
+    let user_agent = kit.user_agent.local_address();
     let stranger = socket(9).await;
     let call = call_from(&stranger, &kit, "strange", address(&stranger)).await;
     let requests = ["INVITE", "OPTIONS", "REGISTER", "CANCEL", "BYE", "ACK"]
@@ -57,41 +57,41 @@ async fn strangers_get_no_answer_by_any_transport() {
     let others = ["SIP/2.0 200 OK\r\nVia: x\r\n\r\n", "nonsense", "\r\n\r\n", "\r\n"].map(str::to_owned);
     let tries: Vec<String> = requests.into_iter().chain(others).collect();
     for text in tries.iter().chain([&tries[0]]) {
-        stranger.send_to(text.as_bytes(), phone).await.expect("sent");
+        stranger.send_to(text.as_bytes(), user_agent).await.expect("sent");
     }
     // They are read one after the other, so only the last may still wait for an answer.
     until("all are judged", || {
-        let figures = kit.phone.figures();
+        let figures = kit.user_agent.figures();
         (figures.refused == tries.len() as u64 + 1).then_some(()).ok_or(format!("{figures:?}"))
     })
     .await;
     assert_eq!(received(&stranger), 0, "a stranger was answered");
-    for (number, to) in [phone, tls].into_iter().enumerate() {
+    for (number, to) in [user_agent, tls].into_iter().enumerate() {
         let mut stream = connection(9, to).await.expect("the listener is there");
         assert_eq!(until_closed(&mut stream, tries[1].as_bytes()).await, b"", "a stranger was answered");
-        assert_eq!(kit.phone.figures().refused, tries.len() as u64 + 2 + number as u64);
+        assert_eq!(kit.user_agent.figures().refused, tries.len() as u64 + 2 + number as u64);
     }
-    assert_eq!((kit.phone.figures().streams, kit.phone.figures().transactions), (0, 0));
+    assert_eq!((kit.user_agent.figures().streams, kit.user_agent.figures().transactions), (0, 0));
     assert!(kit.incoming.try_recv().is_err());
-    kit.phone.stop().await;
+    kit.user_agent.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_that_takes_nothing_holds_nobody_up() {
     let peer = sipp::callee("answer", &[("code", "200")]).await;
     let kit = Kit::start(vec![trunk(peer.port)]).await;
-    let phone = kit.phone.local_address();
+    let user_agent = kit.user_agent.local_address();
     let (cuts, over) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     let (counted, ended) = (cuts.clone(), over.clone());
     let attack = tokio::spawn(async move {
         while !ended.load(Ordering::Relaxed) {
             // From the trunk's own address: a stranger's is not even accepted. Nothing of the answers, which
             // are as long as their Call-ID, is read.
-            let mut stream = connection(1, phone).await.expect("connected");
+            let mut stream = connection(1, user_agent).await.expect("connected");
             for number in 0.. {
                 let call = Call::new(
                     &format!("{number}{}", "x".repeat(4000)),
-                    phone,
+                    user_agent,
                     address_of(&stream),
                     address_of(&stream),
                 );
@@ -105,8 +105,10 @@ async fn a_connection_that_takes_nothing_holds_nobody_up() {
     let mut most = 0;
     let mut cut_off = async |before: usize| {
         until("it is cut off", || {
-            most = most.max(kit.phone.figures().queued);
-            (cuts.load(Ordering::Relaxed) > before).then_some(()).ok_or(format!("{:?}", kit.phone.figures()))
+            most = most.max(kit.user_agent.figures().queued);
+            (cuts.load(Ordering::Relaxed) > before)
+                .then_some(())
+                .ok_or(format!("{:?}", kit.user_agent.figures()))
         })
         .await;
     };
@@ -121,7 +123,7 @@ async fn a_connection_that_takes_nothing_holds_nobody_up() {
     attack.await.expect("the attack is over");
     assert!(most <= 256 * 1024 + 16 * 1024, "{most} bytes waited");
     until("nothing is held", || {
-        let figures = kit.phone.figures();
+        let figures = kit.user_agent.figures();
         (figures.streams == 0 && figures.queued == 0).then_some(()).ok_or(format!("{figures:?}"))
     })
     .await;
@@ -138,15 +140,15 @@ async fn connections_are_bounded() {
     let mut tcp = trunk(peer.port);
     tcp.transport = Transport::Tcp;
     let kit = Kit::start(vec![tcp]).await;
-    let phone = kit.phone.local_address();
+    let user_agent = kit.user_agent.local_address();
     let mut held = Vec::new();
     for last in [1, 9] {
         for _ in 0..40 {
-            held.push(connection(last, phone).await.expect("connected"));
+            held.push(connection(last, user_agent).await.expect("connected"));
         }
     }
     until("the rest is turned away", || {
-        let figures = kit.phone.figures();
+        let figures = kit.user_agent.figures();
         let settled = figures.streams == 32 && figures.crowded == 8 && figures.refused == 40;
         settled.then_some(()).ok_or(format!("{figures:?}"))
     })
@@ -159,27 +161,27 @@ async fn connections_are_bounded() {
     peer.succeeds().await;
     drop(held);
     until("nothing is held", || {
-        (kit.phone.figures().streams == 0).then_some(()).ok_or(format!("{:?}", kit.phone.figures()))
+        (kit.user_agent.figures().streams == 0).then_some(()).ok_or(format!("{:?}", kit.user_agent.figures()))
     })
     .await;
-    assert_eq!(connection(1, phone).await.map(|_| ()), Some(()), "there is room again");
+    assert_eq!(connection(1, user_agent).await.map(|_| ()), Some(()), "there is room again");
     kit.finish().await;
 }
 
 /// Run by `main`: the limits are of five and ten seconds.
 pub async fn what_is_never_finished_is_given_up() {
     let (kit, tls) = kit_for(1).await;
-    let phone = kit.phone.local_address();
-    let call = Call::new("unfinished", phone, phone, phone);
+    let user_agent = kit.user_agent.local_address();
+    let call = Call::new("unfinished", user_agent, user_agent, user_agent);
     let whole = call.request("OPTIONS", "TCP", "", "");
     let endless = format!("OPTIONS sip:a SIP/2.0\r\nX: {}", "x".repeat(17_000));
     let starts: Vec<(SocketAddr, String)> = vec![
-        (phone, whole.replace("Content-Length: 0", "Content-Length: 999999999")),
-        (phone, whole.replace("Content-Length: 0", "Content-Length: 18446744073709551615")),
-        (phone, whole.replace("Content-Length: 0", "Content-Length: 5")),
-        (phone, endless),
-        (phone, whole[..40].to_owned()),
-        (phone, "nonsense\r\n\r\n".into()),
+        (user_agent, whole.replace("Content-Length: 0", "Content-Length: 999999999")),
+        (user_agent, whole.replace("Content-Length: 0", "Content-Length: 18446744073709551615")),
+        (user_agent, whole.replace("Content-Length: 0", "Content-Length: 5")),
+        (user_agent, endless),
+        (user_agent, whole[..40].to_owned()),
+        (user_agent, "nonsense\r\n\r\n".into()),
         (tls, String::new()),
         (tls, "\u{16}\u{3}\u{1}".into()),
     ];
@@ -194,7 +196,7 @@ pub async fn what_is_never_finished_is_given_up() {
         one.expect("closed without a word");
     }
     until("all are counted", || {
-        let figures = kit.phone.figures();
+        let figures = kit.user_agent.figures();
         (figures.streams == 0 && figures.junk == count).then_some(()).ok_or(format!("{figures:?}"))
     })
     .await;
@@ -205,7 +207,7 @@ pub async fn what_is_never_finished_is_given_up() {
 pub async fn a_forged_call_brings_no_sound_and_ends() {
     let mut kit = Kit::start(vec![trunk(free_port())]).await;
     let (carrier, sound, contact) = (socket(1).await, socket(9).await, socket(10).await);
-    let mut forged = Call::new("forged", kit.phone.local_address(), address(&contact), address(&sound));
+    let mut forged = Call::new("forged", kit.user_agent.local_address(), address(&contact), address(&sound));
     let coming = async {
         let call = kit.call().await;
         call.ring().await;
@@ -221,7 +223,9 @@ pub async fn a_forged_call_brings_no_sound_and_ends() {
     };
     tokio::join!(coming, asking);
     until("the channel is free", || {
-        (kit.phone.figures().channels == 0).then_some(()).ok_or(format!("{:?}", kit.phone.figures()))
+        (kit.user_agent.figures().channels == 0)
+            .then_some(())
+            .ok_or(format!("{:?}", kit.user_agent.figures()))
     })
     .await;
     assert_eq!(kit.engine.figures().packets_out, 0);
@@ -230,7 +234,7 @@ pub async fn a_forged_call_brings_no_sound_and_ends() {
         (0, 0),
         "packets to the addresses that the INVITE names"
     );
-    kit.phone.stop().await;
+    kit.user_agent.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -248,7 +252,7 @@ async fn sound_begins_with_the_acknowledgement() {
     let mut leg = coming.0.await.expect("a task").expect("answered");
     assert!(matches!(event(&mut leg).await, LegEvent::Answered(_)));
     message(&sound).await;
-    carrier.send_to(call.next("BYE", "").as_bytes(), call.phone).await.expect("sent");
+    carrier.send_to(call.next("BYE", "").as_bytes(), call.user_agent).await.expect("sent");
     let (_, end) = rest(&mut leg).await;
     assert_eq!(end.by, EndedBy::Them);
     kit.finish().await;
@@ -278,7 +282,7 @@ async fn calls_that_nobody_acknowledges_leave_a_quarter_of_the_channels() {
     let (answer, ()) = tokio::join!(fourth.ask(&other, ""), async { drop(kit.call().await) });
     assert!(answer.starts_with("SIP/2.0 4"), "{answer}");
     drop(first);
-    kit.phone.stop().await;
+    kit.user_agent.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -293,14 +297,14 @@ async fn a_forged_acknowledgement_of_a_refusal_frees_nothing() {
     assert!(answer.starts_with("SIP/2.0 486"), "{answer}");
     // The stack has taken the ACK for one.
     until("the transaction is over", || {
-        let figures = kit.phone.figures();
+        let figures = kit.user_agent.figures();
         (figures.transactions == 0 && figures.legs == 1).then_some(()).ok_or(format!("{figures:?}"))
     })
     .await;
     let mut next = call_from(&carrier, &kit, "next", address(&carrier)).await;
     assert!(next.ask(&carrier, "").await.starts_with("SIP/2.0 503"));
     assert!(kit.incoming.try_recv().is_err());
-    kit.phone.stop().await;
+    kit.user_agent.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -313,27 +317,29 @@ async fn nobody_else_speaks_in_a_call() {
     let mut leg = coming.0.await.expect("a task").expect("answered");
     assert!(matches!(event(&mut leg).await, LegEvent::Answered(_)));
     // The stranger knows every name of the call.
-    let mut theirs = Call::new("spoken", call.phone, address(&stranger), address(&stranger));
+    let mut theirs = Call::new("spoken", call.user_agent, address(&stranger), address(&stranger));
     theirs.tag.clone_from(&call.tag);
     let sdp = theirs.sdp();
-    let before = kit.phone.figures().refused;
+    let before = kit.user_agent.figures().refused;
     for text in [
         theirs.next("INVITE", &sdp),
         theirs.next("UPDATE", &sdp),
         theirs.next("REFER", ""),
         theirs.next("BYE", ""),
     ] {
-        stranger.send_to(text.as_bytes(), call.phone).await.expect("sent");
+        stranger.send_to(text.as_bytes(), call.user_agent).await.expect("sent");
     }
     until("they are dropped", || {
-        (kit.phone.figures().refused == before + 4).then_some(()).ok_or(format!("{:?}", kit.phone.figures()))
+        (kit.user_agent.figures().refused == before + 4)
+            .then_some(())
+            .ok_or(format!("{:?}", kit.user_agent.figures()))
     })
     .await;
     // The call goes on where it was.
     message(&sound).await;
     assert_eq!(received(&stranger), 0);
     assert!(leg.events.try_recv().is_err());
-    carrier.send_to(call.next("BYE", "").as_bytes(), call.phone).await.expect("sent");
+    carrier.send_to(call.next("BYE", "").as_bytes(), call.user_agent).await.expect("sent");
     rest(&mut leg).await;
     kit.finish().await;
 }
@@ -347,10 +353,10 @@ async fn a_trunk_can_be_held_to_connections() {
     let carrier = socket(1).await;
     let call = call_from(&carrier, &kit, "datagram", address(&carrier)).await;
     for text in [call.invite("UDP", ""), call.request("OPTIONS", "UDP", "", "")] {
-        carrier.send_to(text.as_bytes(), call.phone).await.expect("sent");
+        carrier.send_to(text.as_bytes(), call.user_agent).await.expect("sent");
     }
     until("both are dropped", || {
-        (kit.phone.figures().refused == 2).then_some(()).ok_or(format!("{:?}", kit.phone.figures()))
+        (kit.user_agent.figures().refused == 2).then_some(()).ok_or(format!("{:?}", kit.user_agent.figures()))
     })
     .await;
     assert_eq!(received(&carrier), 0);
@@ -411,19 +417,19 @@ async fn a_trunk_can_be_asked_for_its_password() {
     assert!(answer.starts_with("SIP/2.0 200"), "{answer}");
     call.acknowledge(&carrier).await;
     let mut leg = coming.0.await.expect("a task").expect("answered");
-    carrier.send_to(call.next("BYE", "").as_bytes(), call.phone).await.expect("sent");
+    carrier.send_to(call.next("BYE", "").as_bytes(), call.user_agent).await.expect("sent");
     rest(&mut leg).await;
     // The same proof again, in the same call and in another one.
     for name in ["proven", "other"] {
         let again = call_from(&carrier, &kit, name, address(&carrier)).await;
         let text = again.request("INVITE", "UDP", &right, &again.sdp()).replace("z9hG4bK", "z9hG4bKagain");
-        carrier.send_to(text.as_bytes(), again.phone).await.expect("sent");
+        carrier.send_to(text.as_bytes(), again.user_agent).await.expect("sent");
         let refused = again.answer(&carrier).await;
         assert!(refused.starts_with("SIP/2.0 401") && refused.contains("stale=true"), "{refused}");
     }
     assert!(kit.incoming.try_recv().is_err());
     until("a challenge is not remembered", || {
-        let figures = kit.phone.figures();
+        let figures = kit.user_agent.figures();
         (figures.transactions == 0 && figures.channels == 0).then_some(()).ok_or(format!("{figures:?}"))
     })
     .await;
@@ -484,7 +490,7 @@ async fn whoever_sprays_ports_while_a_call_comes_in_hears_nothing() {
     message(&sound).await;
     assert_eq!((received(&stranger), received(&neighbour)), (0, 0), "packets to whoever sprays");
     assert_eq!((line.figures().packets_in, line.figures().early), (0, 60));
-    carrier.send_to(call.next("BYE", "").as_bytes(), call.phone).await.expect("sent");
+    carrier.send_to(call.next("BYE", "").as_bytes(), call.user_agent).await.expect("sent");
     rest(&mut leg).await;
     kit.finish().await;
 }
@@ -511,7 +517,7 @@ async fn sound_comes_from_where_the_trunk_signals_and_from_its_networks() {
             spoken_to = received(&sound);
         }
         assert!(line.figures().packets_in > 0);
-        carrier.send_to(call.next("BYE", "").as_bytes(), call.phone).await.expect("sent");
+        carrier.send_to(call.next("BYE", "").as_bytes(), call.user_agent).await.expect("sent");
         rest(&mut leg).await;
         kit.finish().await;
     }

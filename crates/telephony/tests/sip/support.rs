@@ -1,4 +1,4 @@
-//! A phone to test, and what listens on it.
+//! A user agent to test, and what listens to it.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -23,7 +23,7 @@ fn next_ports(count: u16) -> u16 {
     base + NEXT.fetch_add(count, Ordering::Relaxed) % 2_180
 }
 
-/// A range of RTP ports that no other phone of this process has.
+/// A range of RTP ports that no other user agent of this process has.
 pub fn ports() -> (u16, u16) {
     let first = next_ports(9).next_multiple_of(2);
     (first, first + 7)
@@ -87,9 +87,9 @@ impl Inbound for Queue {
     }
 }
 
-/// A phone with everything around it.
+/// A user agent with everything around it.
 pub struct Kit {
-    pub phone: UserAgent,
+    pub user_agent: UserAgent,
     pub engine: Engine,
     pub incoming: mpsc::UnboundedReceiver<IncomingCall>,
 }
@@ -111,26 +111,26 @@ impl Kit {
     ) -> Self {
         let media = telephony::media::Settings { ports: settings.rtp_ports, threads: settings.media_threads };
         let engine = Engine::start(media).expect("sound threads");
-        let phone = UserAgent::start(settings, engine.clone(), inbound).await.expect("a phone");
-        Self { phone, engine, incoming }
+        let user_agent = UserAgent::start(settings, engine.clone(), inbound).await.expect("a user agent");
+        Self { user_agent, engine, incoming }
     }
 
     pub fn port(&self) -> u16 {
-        self.phone.local_address().port()
+        self.user_agent.local_address().port()
     }
 
     pub async fn dial(&self) -> Leg {
-        self.phone.dial(order("call")).await.expect("a trunk takes the call")
+        self.user_agent.dial(order("call")).await.expect("a trunk takes the call")
     }
 
     pub async fn call(&mut self) -> IncomingCall {
-        timeout(PATIENCE, self.incoming.recv()).await.expect("a call in time").expect("the phone lives")
+        timeout(PATIENCE, self.incoming.recv()).await.expect("a call in time").expect("the user agent lives")
     }
 
     /// Nothing of any call is left: no task, dialog, transaction, channel, port or line.
     pub async fn settled(&self) {
         until("everything is given back", || {
-            let left = self.phone.figures();
+            let left = self.user_agent.figures();
             let sound = self.engine.figures();
             let clean = left.legs == 0
                 && left.dialogs == 0
@@ -143,10 +143,10 @@ impl Kit {
         .await;
     }
 
-    /// [`Kit::settled`], and the phone ends.
+    /// [`Kit::settled`], and the user agent ends.
     pub async fn finish(self) {
         self.settled().await;
-        self.phone.stop().await;
+        self.user_agent.stop().await;
     }
 }
 

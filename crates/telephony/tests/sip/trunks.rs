@@ -64,7 +64,7 @@ impl Drop for Fake {
 
 async fn healthy(kit: &Kit, expected: Option<bool>) {
     until("the health is seen", || {
-        let health = kit.phone.trunks().remove(0);
+        let health = kit.user_agent.trunks().remove(0);
         (health.healthy == expected).then_some(()).ok_or(format!("{health:?}"))
     })
     .await;
@@ -80,9 +80,9 @@ async fn any_answer_to_options_is_life() {
     healthy(&kit, Some(true)).await;
     fake.alive.store(false, Ordering::Relaxed);
     healthy(&kit, Some(false)).await;
-    let health = kit.phone.trunks().remove(0);
+    let health = kit.user_agent.trunks().remove(0);
     assert!(health.error.is_some_and(|error| error.contains("no answer")));
-    match kit.phone.dial(order("down")).await {
+    match kit.user_agent.dial(order("down")).await {
         Err(DialFailed::ProviderErrorBeforeRing { status: None, reason }) => {
             assert!(reason.contains("down"), "{reason}")
         }
@@ -90,7 +90,7 @@ async fn any_answer_to_options_is_life() {
     }
     fake.alive.store(true, Ordering::Relaxed);
     healthy(&kit, Some(true)).await;
-    kit.phone.stop().await;
+    kit.user_agent.stop().await;
     let asked = fake.asked.load(Ordering::Relaxed);
     assert!(asked >= 4, "{asked}");
 }
@@ -102,13 +102,13 @@ async fn a_trunk_that_was_never_heard_is_unknown_then_down() {
     let mut probed = trunk(fake.port);
     probed.options_interval = Duration::from_millis(400);
     let kit = Kit::start(vec![probed]).await;
-    assert_eq!(kit.phone.trunks()[0].healthy, None);
+    assert_eq!(kit.user_agent.trunks()[0].healthy, None);
     healthy(&kit, Some(false)).await;
-    kit.phone.stop().await;
+    kit.user_agent.stop().await;
 }
 
 async fn answers(kit: &Kit, id: &str, port: u16) {
-    let mut leg = kit.phone.dial(order(id)).await.expect("the next trunk takes it");
+    let mut leg = kit.user_agent.dial(order(id)).await.expect("the next trunk takes it");
     assert_eq!(leg.control.trunk(), Some(format!("t{port}").as_str()));
     answered(&mut leg).await;
     leg.control.hang_up().await;
@@ -128,13 +128,13 @@ async fn the_next_trunk_after_a_refusal() {
     assert!(messages.contains("Call-ID: moved.2@127.0.0.1"), "{messages}");
     // The first asked to be left alone; it is not asked again.
     let third = Dial { trunk: Some(format!("t{}", again.port)), ..order("third") };
-    let mut leg = kit.phone.dial(third).await.expect("named");
+    let mut leg = kit.user_agent.dial(third).await.expect("named");
     answered(&mut leg).await;
     leg.control.hang_up().await;
     rest(&mut leg).await;
     again.succeeds().await;
-    let first = Dial { trunk: Some(kit.phone.trunks()[0].name.clone()), ..order("first") };
-    match kit.phone.dial(first).await {
+    let first = Dial { trunk: Some(kit.user_agent.trunks()[0].name.clone()), ..order("first") };
+    match kit.user_agent.dial(first).await {
         Err(DialFailed::ProviderErrorBeforeRing { reason, .. }) => {
             assert!(reason.contains("Retry-After"), "{reason}")
         }
@@ -155,7 +155,7 @@ async fn the_next_trunk_when_one_cannot_be_reached() {
     let kit = Kit::start(vec![closed, nameless, full, trunk(takes.port)]).await;
     answers(&kit, "reached", takes.port).await;
     takes.succeeds().await;
-    let errors: Vec<String> = kit.phone.trunks().into_iter().filter_map(|health| health.error).collect();
+    let errors: Vec<String> = kit.user_agent.trunks().into_iter().filter_map(|health| health.error).collect();
     assert_eq!(errors.len(), 3, "{errors:?}");
     kit.finish().await;
 }
@@ -168,8 +168,8 @@ async fn channels_are_counted_and_given_back() {
     let kit = Kit::start(vec![one]).await;
     let mut leg = kit.dial().await;
     answered(&mut leg).await;
-    assert_eq!(kit.phone.trunks()[0].calls, 1);
-    match kit.phone.dial(order("second")).await {
+    assert_eq!(kit.user_agent.trunks()[0].calls, 1);
+    match kit.user_agent.dial(order("second")).await {
         Err(DialFailed::ProviderErrorBeforeRing { reason, .. }) => {
             assert!(reason.contains("channels"), "{reason}")
         }
@@ -177,7 +177,7 @@ async fn channels_are_counted_and_given_back() {
     }
     leg.control.hang_up().await;
     rest(&mut leg).await;
-    assert_eq!(kit.phone.trunks()[0].calls, 0);
+    assert_eq!(kit.user_agent.trunks()[0].calls, 0);
     first.succeeds().await;
     kit.finish().await;
 }
@@ -191,7 +191,7 @@ async fn registrations() {
     with.register = true;
     let kit = Kit::start(vec![with]).await;
     until("registered", || {
-        let health = kit.phone.trunks().remove(0);
+        let health = kit.user_agent.trunks().remove(0);
         (health.registered == Some(true)).then_some(()).ok_or(format!("{health:?}"))
     })
     .await;
@@ -203,9 +203,9 @@ async fn registrations() {
             .ok_or(story)
     })
     .await;
-    kit.phone.stop().await;
+    kit.user_agent.stop().await;
     registrar.succeeds().await;
-    assert_eq!(kit.phone.trunks()[0].registered, Some(false));
+    assert_eq!(kit.user_agent.trunks()[0].registered, Some(false));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -90,6 +90,7 @@ impl Call {
         utterance
     }
 
+    /// Takes sound of a sentence.
     pub(super) fn sound(&mut self, piece: u64, samples: &[i16]) {
         let now = self.now();
         match self.voice.sound(piece, samples, now) {
@@ -102,6 +103,7 @@ impl Call {
         self.reactions.audio(now);
     }
 
+    /// The sound of a sentence is complete, or could not be made.
     pub(super) fn sound_ended(&mut self, piece: u64, failed: Option<ProviderError>) {
         let Some(error) = failed else { return self.voice.sound_ended(piece) };
         let Some(lost) = self.voice.sound_failed(piece, self.now()) else { return };
@@ -121,6 +123,7 @@ impl Call {
         self.waits.ask_model(ModelTurn::begin(request, self.now(), task));
     }
 
+    /// Takes what the model says or decides; none at the end of its turn.
     pub(super) fn model_said(&mut self, request: u64, said: Option<Result<Said, ProviderError>>) {
         let now = self.now();
         let Some(model) = self.waits.model().filter(|model| model.request() == request) else { return };
@@ -216,6 +219,7 @@ impl Call {
         }
     }
 
+    /// Gives a tool's answer, or the reason why there is none, to the interpreter.
     pub(super) fn tool_answered(&mut self, request: u64, answer: Result<Value, String>) {
         if self.waits.tool_answered(request) {
             self.step(match answer {
@@ -286,6 +290,7 @@ impl Call {
         parts.join(" ")
     }
 
+    /// A person was brought in, or not.
     pub(super) fn transferred(&mut self, request: u64, outcome: Result<(), TransferFailure>) {
         let Some(transfer) = self.waits.transferred(request) else { return };
         // The ringing tone ends; what is being said is heard to its end unless a person takes over.

@@ -21,6 +21,7 @@ const STARVED_MS: u32 = 20_000;
 const MACHINE_WITHIN_MS: u64 = 30_000;
 
 impl Call {
+    /// Takes an event of the ear.
     pub(super) fn event(&mut self, event: Event) {
         match event {
             Event::Began(at) => self.began(at),
@@ -96,6 +97,7 @@ impl Call {
 
     // --- words
 
+    /// Takes what the recogniser has heard.
     pub(super) fn heard(&mut self, heard: Result<Heard, ProviderError>) {
         match heard {
             Ok(Heard::Partial(text)) => self.partial(&text),
@@ -364,7 +366,7 @@ impl Call {
         }
     }
 
-    /// Looks at who answered, while that is not known; `beeped`: a beep sounds now.
+    /// Looks at who answered, while that is not known; `beeped` says that a beep sounds now.
     fn look_at_greeting(&mut self, beeped: bool) {
         let age = self.clock.age();
         match self.phase.greeting().and_then(|greeting| greeting.answered_by(age, beeped)) {

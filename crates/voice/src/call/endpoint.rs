@@ -1,16 +1,16 @@
-//! When a turn of the customer is over. The ear asks for the words at a short pause; the words decide how
-//! much longer is waited.
+//! When a turn of the customer is over. After a short pause the ear asks for the words; they decide how much
+//! longer to wait.
 
 use domain::conversation::{Expected, Field, FieldKind, capture};
 use domain::speech;
 
-/// After an answer that is whole, milliseconds of silence.
+/// Silence after a complete answer, milliseconds.
 pub const FINISHED_MS: u64 = 350;
-/// After words that may go on.
+/// The same after words that may go on.
 pub const OPEN_MS: u64 = 600;
-/// After a phrase that is not finished (`my number is`, `and`).
+/// The same after a phrase that is not finished (`my number is`, `and`).
 pub const UNFINISHED_MS: u64 = 1200;
-/// Between the groups of a number that is being said.
+/// The same between the groups of a number.
 pub const DIGITS_MS: u64 = 1500;
 /// Digits of a number after which no more are waited for: a telephone number.
 const ENOUGH_DIGITS: usize = 10;
@@ -34,7 +34,7 @@ pub fn silence_for(words: &str, expected: Option<&Expected>, language: &str) -> 
             None => UNFINISHED_MS,
         },
         _ if speech::unfinished(words, language) => UNFINISHED_MS,
-        // A number that nobody asked for is being told all the same.
+        // The customer gives a number although none was asked for.
         _ if number().is_some_and(|digits| (3..ENOUGH_DIGITS).contains(&digits)) => DIGITS_MS,
         Some(FieldKind::Text | FieldKind::Boolean | FieldKind::Choice) | None
             if words.ends_with(['.', '?', '!', '।', '॥']) =>

@@ -91,3 +91,21 @@ impl Floor {
         ask
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_counts_while_nobody_speaks() {
+        let mut floor = Floor::new(Duration::from_secs(7), 0);
+        floor.set_quiet(true, 1000);
+        floor.set_quiet(true, 3000);
+        assert_eq!(floor.due(), 8000);
+        floor.shift(500);
+        assert_eq!(floor.due(), 8500);
+        floor.set_quiet(false, 4000);
+        floor.set_quiet(true, 5000);
+        assert_eq!(floor.due(), 12_000);
+    }
+}

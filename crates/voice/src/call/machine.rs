@@ -1,14 +1,14 @@
 //! Answering machine detection. A person says a short greeting and waits; a machine talks on, says what it
 //! is, or beeps.
 //!
-//! No verdict rests on the voice detector alone: a long greeting counts when words were understood in it or
-//! it has the syllables of speech, and tones are no voice to begin with.
+//! The voice detector alone decides nothing: a long greeting counts if words were understood in it or it has
+//! the syllables of speech, and tones are not taken for voice.
 
 use domain::speech;
 
-/// Silence after the answer in which nobody greeted: the agent speaks then, milliseconds.
-pub const PATIENCE_MS: u64 = 1500;
-/// Silence after a greeting that makes it a person's who waits.
+/// Silence after the answer after which the agent speaks, milliseconds.
+const PATIENCE_MS: u64 = 1500;
+/// Silence after a greeting by which it was a person's, who waits.
 const WAITING_MS: u64 = 500;
 /// Longest wait for the words of a greeting after its end.
 const WORDS_MS: u64 = 1200;
@@ -16,7 +16,7 @@ const WORDS_MS: u64 = 1200;
 const SYLLABLES: u32 = 5;
 /// A greeting that begins later than this is an answer to the silence, not a machine's announcement.
 const EARLY_MS: u64 = 4000;
-/// After this long a verdict has to be there: a person.
+/// If it is not clear by then, it is a person.
 const LONGEST_MS: u64 = 12_000;
 
 /// Who answered.
@@ -28,7 +28,7 @@ pub enum AnsweredBy {
     Machine,
 }
 
-/// What is known of whoever answered. Times are milliseconds after the answer.
+/// What is known about who answered. Times are milliseconds after the answer.
 #[derive(Debug, Clone, Default)]
 pub struct Greeting {
     began: Option<u64>,
@@ -46,7 +46,7 @@ impl Greeting {
         self.speaking = true;
     }
 
-    /// They paused at `at`; `owed`: the recogniser will report words.
+    /// They paused at `at`; `owed` says that the recogniser will report words.
     pub fn paused(&mut self, at: u64, owed: bool) {
         self.ended = Some(at);
         self.speaking = false;
@@ -59,7 +59,7 @@ impl Greeting {
         self.words_owed += u32::from(owed);
     }
 
-    /// Words were recognised; `last`: as one of those that are owed.
+    /// Words were recognised; `last` says that they are among those that are owed.
     pub fn heard(&mut self, text: &str, last: bool) {
         if last {
             self.words_owed = self.words_owed.saturating_sub(1);
@@ -73,7 +73,7 @@ impl Greeting {
         }
     }
 
-    /// Who answered, once that is clear; `beeped`: a beep sounds now.
+    /// Who answered, once that is clear; `beeped` says that a beep sounds now.
     pub fn answered_by(&self, now: u64, beeped: bool) -> Option<AnsweredBy> {
         if beeped || speech::voicemail(&self.words) {
             return Some(AnsweredBy::Machine);
@@ -92,7 +92,7 @@ impl Greeting {
         (now >= LONGEST_MS).then_some(AnsweredBy::Person)
     }
 
-    /// When to look again, milliseconds after the answer; none while only an event can change the verdict.
+    /// When to look again, milliseconds after the answer.
     pub fn due(&self) -> u64 {
         match (self.began, self.speaking, self.ended) {
             (None, ..) => PATIENCE_MS,

@@ -166,3 +166,37 @@ impl Ending {
         self.latest += by;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_ends_when_its_last_words_have_sounded() {
+        let mut ending = Ending::begin(Fact::Voicemail, None, false, 1000, 600_000);
+        assert!(!ending.stands() && !ending.look(4000, false, false, 1000));
+        assert!(!ending.look(0, true, false, 5000) && ending.stands());
+        assert!(!ending.look(0, true, false, 5239) && ending.look(0, true, false, 5240));
+        assert!(!ending.look(0, true, true, 6499) && ending.look(0, true, true, 6500), "the customer speaks");
+    }
+
+    #[test]
+    fn last_words_that_never_sound_are_given_up() {
+        let mut ending = Ending::begin(Fact::Voicemail, None, false, 1000, 600_000);
+        assert!(!ending.look(0, false, false, 30_999) && ending.look(0, false, false, 31_000));
+        ending.shift(5000);
+        assert!(!ending.look(0, false, false, 35_999) && ending.look(0, false, false, 36_000));
+    }
+
+    #[test]
+    fn a_message_is_left_after_the_beep_or_in_silence() {
+        let mut wait = BeepWait::new(1000);
+        wait.speaks(3000);
+        assert!(!wait.over(5499) && wait.over(5500));
+        wait.beeped(4000);
+        assert!(!wait.over(4699) && wait.over(4700));
+        let mut phase = Phase::Machine(wait);
+        phase.shift(1000);
+        assert_eq!(phase.due(0), [Some(5700), Some(6500), None]);
+    }
+}

@@ -1,9 +1,9 @@
 //! Voice activity: when somebody speaks on the line, in ticks of 20 ms.
 //!
-//! `earshot` judges 16 ms at 16 kHz; `webrtc-vad` was measured beside it: of made speech both miss nothing,
-//! but a cough of 220 ms is 180 ms of voice to the latter and none to `earshot` at the threshold used here,
-//! and it needs a C compiler. Neither tells a tone from a voice, so [`super::tone`] is asked too, and a floor
-//! that follows the noise of the line keeps a television in the next room out.
+//! `earshot` judges 16 ms at 16 kHz. It was measured against `webrtc-vad`: both find all synthesised speech,
+//! but `webrtc-vad` takes 180 ms of a cough of 220 ms for voice, where `earshot` finds none at the threshold
+//! used here, and `webrtc-vad` needs a C compiler. Neither tells a tone from a voice, so [`super::tone`] is
+//! asked, too. A noise floor that follows the line keeps out a television in the next room.
 
 use earshot::Detector;
 use telephony::media::{FRAME, Frame};
@@ -12,7 +12,7 @@ use super::tone;
 
 /// Score above which 16 ms are voice while somebody speaks.
 const VOICE: f32 = 0.5;
-/// The same while nobody does: speech climbs above it within 60 ms, a cough stays below.
+/// The same while nobody speaks: speech rises above it within 60 ms, a cough stays below.
 const ONSET: f32 = 0.65;
 /// Voice within the newest [`ONSET_WINDOW`] ticks that makes speech, in 16-ms frames: 96 ms.
 const ONSET_FRAMES: u32 = 6;
@@ -93,7 +93,7 @@ impl Activity {
         self.speaking
     }
 
-    /// Since speech began, milliseconds.
+    /// How long ago speech began, milliseconds.
     pub fn spoken_ms(&self) -> u32 {
         self.spoken_ms
     }
@@ -116,8 +116,8 @@ impl Activity {
     /// Takes a tick: what was heard, and what was said meanwhile.
     pub fn tick(&mut self, heard: Option<&Frame>, said: Option<&Frame>) -> Option<Change> {
         const SILENCE: Frame = [0; FRAME];
-        // Where nothing arrived there is nothing to judge. It matters when a thread has no time: the ticks
-        // that it gives up come as silence, and must cost next to nothing, or it never catches up.
+        // Where nothing arrived there is nothing to judge. A sound thread that is late skips ticks, which come
+        // here as nothing: they must cost next to nothing, or it never catches up.
         let arrived = heard.is_some();
         let heard = heard.unwrap_or(&SILENCE);
         self.echo = said.map_or(self.echo * 0.7, |said| (ECHO * rms(said)).max(self.echo * 0.7));

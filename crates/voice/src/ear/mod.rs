@@ -1,7 +1,7 @@
 //! The ear of a conversation: it lives on the thread that carries the sound, finds speech in it, and feeds
-//! the recogniser. Only events cross to the conversation's task; time crosses as a number that the task may
-//! ask to be woken at, so that every wait of a conversation is counted in ticks of its line and a test can
-//! hold a call faster than it sounds.
+//! the recogniser. The conversation's task gets events from it, and the time of the line: it asks to be woken
+//! at a time. So every wait of a conversation is counted in ticks of its line, and a test can hold a call
+//! faster than real time.
 
 mod activity;
 mod recorder;
@@ -18,10 +18,10 @@ use tokio::sync::mpsc;
 use activity::{Activity, Change};
 pub use recorder::{Recorder, Recording, Recordings};
 
-/// Most events that wait for the conversation; it is long stuck when there are more, and further ones are
-/// dropped.
+/// Events that may wait for the conversation; further ones are dropped. If that many wait, it has been stuck
+/// for long.
 const EVENTS: usize = 512;
-/// Speech without a pause after which the recogniser is asked for its words all the same, milliseconds.
+/// After this much speech without a pause the recogniser is asked for its words anyway, milliseconds.
 const LONG_MS: u32 = 12_000;
 /// The same while a machine may have answered: longer than a person's greeting.
 const GREETING_MS: u32 = 3_600;
@@ -78,7 +78,7 @@ pub(crate) struct Pause {
     pub asked: bool,
 }
 
-/// What ear and conversation both see.
+/// State that the ear and the conversation share.
 pub(crate) struct EarState {
     now: AtomicU64,
     wake_at: AtomicU64,
@@ -101,13 +101,13 @@ impl EarState {
         self.wake_at.store(at, Ordering::Release);
     }
 
-    /// From now on this one is fed.
+    /// Feeds this recogniser from now on; none to feed none.
     pub fn feed(&self, listener: Option<Arc<dyn Listening>>) {
         *lock(&self.listener) = listener;
         self.listeners.fetch_add(1, Ordering::Release);
     }
 
-    /// Whether a machine may be speaking.
+    /// Says whether a machine may be speaking.
     pub fn greeting(&self, on: bool) {
         self.greeting.store(on, Ordering::Release);
     }
@@ -122,7 +122,7 @@ impl EarState {
         self.done.store(true, Ordering::Release);
     }
 
-    /// Events that found no room.
+    /// How many events were dropped.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -140,7 +140,7 @@ pub struct Hearing {
 }
 
 /// An ear for a line's sound thread, and the end that [`crate::hold`] takes. With a recorder, both sides are
-/// written down from the first tick.
+/// recorded from the first tick.
 pub fn hearing(
     settings: &HearingSettings,
     recorder: Option<(Recorder, Recording)>,
@@ -217,7 +217,7 @@ impl Listener {
         }
     }
 
-    /// The words are wanted of the recogniser.
+    /// Asks the recogniser for the words.
     fn ask(&self) {
         if let Some(listener) = &self.listener {
             listener.turn_ended();
@@ -285,8 +285,8 @@ impl Ear for Listener {
         if before || self.activity.speaking() {
             self.feed(heard, !before);
         }
-        // Kept also in speech: the pre-roll of a word after a pause begins with the end of the word before,
-        // which no recogniser minds.
+        // During speech, too: then the pre-roll of a word after a pause begins with the end of the word before
+        // it, which does not disturb a recogniser.
         if self.keep > 0 {
             if self.before.len() >= self.keep {
                 self.before.pop_front();

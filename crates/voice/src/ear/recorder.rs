@@ -1,9 +1,9 @@
 //! Recordings: both sides of a call in a WAV file of two channels, the customer left, the agent right.
 //!
-//! The sound thread hands over a second of sound at a time and never waits: one writer thread for the node
-//! writes the files. When the disk is too slow, seconds are counted and become silence, so that the two sides
-//! stay where they were; when it is full, the recording ends there and the call goes on. The sizes in the
-//! header are written every second: what a crash cuts off is still a valid file.
+//! The sound thread hands over a second of sound at a time and never waits: one writer thread of the node
+//! writes the files. When the disk is too slow, the seconds that are missed become silence, so both sides stay
+//! in step. When it is full, the recording ends there and the call goes on. The sizes in the header are
+//! written every second, so that a crash leaves a valid file.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -83,12 +83,12 @@ impl Recordings {
     }
 }
 
-/// The recorder's end in the ear; the recording ends when it is dropped.
+/// The ear's end of a recording, which ends when this is dropped.
 pub struct Recorder {
     file: Arc<Open>,
     jobs: SyncSender<Job>,
     samples: Vec<i16>,
-    /// Samples of both channels that found no room.
+    /// Samples of both channels that the writer could not take.
     missed: usize,
     told: Option<oneshot::Sender<Option<RecordedFile>>>,
 }
@@ -130,7 +130,7 @@ impl Drop for Recorder {
         let Some(told) = self.told.take() else { return };
         let job = Job::Close { file: Arc::clone(&self.file), missed: self.missed, told };
         match self.jobs.try_send(job) {
-            // The file is closed with its last clone; what is in it is valid, but nobody is told.
+            // The file is closed with its last clone; it is valid, but the conversation does not hear of it.
             Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
         }
     }
@@ -142,7 +142,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Waits until the file is whole. None when nothing could be written, or the writer is gone.
+    /// Waits until the file is complete. None if nothing could be written, or the writer is gone.
     pub async fn finished(self) -> Option<RecordedFile> {
         self.closed.await.ok().flatten()
     }
@@ -157,7 +157,7 @@ fn write(work: &Receiver<Job>) {
                 let failed = writer.as_mut().and_then(|open| append(open, missed, &samples).err());
                 if let Some(error) = failed {
                     tracing::warn!(%error, "a recording ends early: its file cannot be written");
-                    // What was written before stays; the header is from a second ago.
+                    // The header is a second old and fits what was written before.
                     *writer = None;
                 }
             }
@@ -169,7 +169,7 @@ fn write(work: &Receiver<Job>) {
                 });
                 let told_now = told.send(recorded(&file.path));
                 if closed.is_none() || told_now.is_err() {
-                    tracing::debug!("a recording was closed without an end, or for nobody");
+                    tracing::debug!("a recording is incomplete, or nobody waits for it any more");
                 }
             }
         }
@@ -187,7 +187,7 @@ fn append(
     writer.flush()
 }
 
-/// What is in the file, by its own header; none when there is no sound in it.
+/// What the header says of the file; none if there is no sound in it.
 fn recorded(path: &Path) -> Option<RecordedFile> {
     let reader = hound::WavReader::open(path).ok()?;
     let duration_ms = i64::from(reader.duration()) * 1000 / i64::from(SAMPLE_RATE);

@@ -4,16 +4,16 @@
 //! to 30 ms of sound; a tone leaves less than a hundredth of its power unexplained, speech (decaying, with
 //! harmonics) far more. Two tones close to each other, as the Indian ringing tone, pass as one.
 
-/// What is looked at, samples: 30 ms.
+/// Samples that are looked at: 30 ms.
 const WINDOW: usize = 240;
-/// Power explained over power left, above which it is a tone.
+/// Ratio of explained to unexplained power above which it is a tone.
 const GAIN: f32 = 120.0;
-/// Frequencies that count, Hz. Lower ones are hum and the fundamental of a voice.
+/// Frequencies of tones, Hz. Lower ones are hum and the fundamental of a voice.
 const BAND: std::ops::RangeInclusive<f32> = 350.0..=2200.0;
-/// Mean square below which nothing is looked at: -45 dBFS.
+/// Mean square below which it is silence: -45 dBFS.
 const FLOOR: f32 = 185.0 * 185.0;
 
-/// The frequency of the tone that these samples are, Hz; none when they are something else.
+/// The frequency of a tone, Hz; none if the samples are something else.
 pub fn frequency(samples: &[i16]) -> Option<f32> {
     let samples = samples.get(samples.len().saturating_sub(WINDOW)..)?;
     let (mut power, mut across, mut middle) = (0.0f32, 0.0f32, 0.0f32);
@@ -46,11 +46,12 @@ pub struct Beep {
 
 /// How long a tone is held to be a beep, milliseconds.
 const BEEP_MS: u32 = 160;
-/// How far a held tone may stray, Hz.
+/// How far the frequency of a held tone may stray, Hz.
 const STRAY: f32 = 25.0;
 
 impl Beep {
-    /// Takes 20 ms and whether they are a tone; true once when a beep has been held long enough.
+    /// Takes the frequency of the newest 20 ms, if they are a tone. True once, when the tone has been held long
+    /// enough to be a beep.
     pub fn tick(&mut self, tone: Option<f32>) -> bool {
         let Some(hertz) = tone else {
             *self = Self::default();

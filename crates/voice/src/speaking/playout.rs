@@ -1,8 +1,8 @@
-//! What the agent says, on its way to the line: pieces of text with their sound, how much of it was really
-//! sent, and so how much was heard.
+//! What the agent says, on its way to the line: pieces of text with their sound, and how much of it was sent,
+//! which is what was heard.
 //!
-//! Positions are samples since the conversation began. At most [`AHEAD_MS`] are handed to the line in
-//! advance, so that it falls silent at once.
+//! Positions are samples since the conversation began. At most [`AHEAD_MS`] are handed to the line in advance:
+//! so little is left to take back when the agent has to fall silent.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::services::Mouth;
 const AHEAD_MS: u32 = 600;
 /// Below this the line is topped up, milliseconds.
 const LOW_MS: u32 = 300;
-/// Samples a character of text takes, roughly; for a piece whose sound is not whole yet.
+/// Samples that a character of text takes, roughly; for a piece whose sound is not complete yet.
 const PER_CHARACTER: u64 = 560;
 
-/// What an utterance is to the interpreter.
+/// How the interpreter knows an utterance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// It stands in the interpreter's history.
@@ -62,11 +62,12 @@ pub(crate) struct Spoken {
     pub ended_at: u64,
 }
 
+/// The agent's sound and the texts that it belongs to.
 pub(super) struct Playout {
     mouth: Arc<dyn Mouth>,
     /// Sound that is not handed over yet.
     ready: VecDeque<i16>,
-    /// The newest sound that was handed over, in case it has to be taken back.
+    /// The newest sound that was handed over, to be able to take it back.
     handed_tail: VecDeque<i16>,
     handed: u64,
     paused: bool,
@@ -74,6 +75,7 @@ pub(super) struct Playout {
 }
 
 impl Playout {
+    /// Plays into `mouth`.
     pub fn new(mouth: Arc<dyn Mouth>) -> Self {
         Self {
             mouth,
@@ -98,6 +100,7 @@ impl Playout {
         });
     }
 
+    /// Adds a sentence to an utterance; its sound follows.
     pub fn add_piece(&mut self, utterance: u64, piece: u64, text: String) {
         if let Some(utterance) = self.utterance(utterance) {
             utterance.pieces.push(Piece { id: piece, text, start: None, end: None });
@@ -134,7 +137,7 @@ impl Playout {
         self.utterances.iter().find(|one| one.id == utterance)?.started_at
     }
 
-    /// Sound of a piece.
+    /// Adds sound of a piece.
     pub fn append(&mut self, piece: u64, samples: &[i16]) {
         let at = self.appended();
         if let Some(piece) = self.piece(piece) {
@@ -143,7 +146,7 @@ impl Playout {
         self.ready.extend(samples);
     }
 
-    /// The piece's sound is whole, or there will be none.
+    /// The sound of a piece is complete, or there will be none.
     pub fn end_piece(&mut self, piece: u64) {
         let at = self.appended();
         if let Some(piece) = self.piece(piece) {
@@ -152,7 +155,7 @@ impl Playout {
         }
     }
 
-    /// Sound that belongs to no text.
+    /// Adds sound that belongs to no text.
     pub fn append_plain(&mut self, samples: &[i16]) {
         self.ready.extend(samples);
     }
@@ -280,7 +283,7 @@ impl Playout {
         self.paused = false;
     }
 
-    /// Drops everything that was not sent and says what was heard of what is cut off, in order.
+    /// Drops everything that was not sent, and says what was heard of what is cut off, in order.
     pub fn discard(&mut self, now: u64) -> Vec<Spoken> {
         self.pause();
         self.paused = false;
@@ -300,7 +303,7 @@ impl Utterance {
         let mut heard: Vec<String> = Vec::new();
         for piece in &self.pieces {
             match (piece.start, piece.end) {
-                // A sentence that nobody could speak.
+                // No synthesiser could speak this sentence.
                 (Some(start), Some(end)) if start == end => {}
                 (Some(_), Some(end)) if end <= played => heard.push(piece.text.trim().to_owned()),
                 (Some(start), end) if start < played => {

@@ -14,7 +14,7 @@ static CADENCE: LazyLock<Vec<i16>> = LazyLock::new(|| {
     (0..24_000).map(|at| if on(at) { tone(at) } else { 0 }).collect()
 });
 
-/// One round of it, at 8000 samples a second.
+/// One cycle of it, at 8000 samples a second.
 pub(crate) fn cadence() -> &'static [i16] {
     &CADENCE
 }

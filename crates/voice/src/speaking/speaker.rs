@@ -36,6 +36,7 @@ pub(super) enum Outcome {
     Lost,
 }
 
+/// Has sentences made into sound, in order.
 pub(super) struct Speaker {
     synthesiser: Arc<dyn Synthesiser>,
     voice: String,
@@ -46,10 +47,12 @@ pub(super) struct Speaker {
 }
 
 impl Speaker {
+    /// Speaks with this voice of the synthesiser; sound comes as reports.
     pub fn new(synthesiser: Arc<dyn Synthesiser>, voice: String, language: String, reports: Reports) -> Self {
         Self { synthesiser, voice, language, reports, queue: VecDeque::new(), current: None }
     }
 
+    /// Adds a sentence.
     pub fn push(&mut self, piece: u64, text: String) {
         self.queue.push_back((piece, text));
     }

@@ -30,7 +30,7 @@ async fn speech_stops_the_agent_within_200_ms() {
                 stopped = Some(phone.now - began);
             }
         }
-        // A tick of its own, and 20 ms until the first sound of a word is voice at all.
+        // The tick that is sent now, and 20 ms until the first sound of a word is voice.
         assert!(stopped.is_some_and(|ms| ms <= 220), "{name}: {stopped:?}");
         let held = phone.until_over(20_000).await;
         let told = transcript(&held);

@@ -1,5 +1,5 @@
 //! Scripted providers and a scripted service. Their delays are in tokio's paused time, which moves with the
-//! phone's ticks.
+//! line's ticks.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 use voice::{CallServices, TransferFailure, TransferOrder};
 
-/// Paused time: it moves with the phone's ticks and with nothing else.
+/// Paused time: it moves with the line's ticks only.
 #[allow(clippy::disallowed_methods)]
 async fn after(ms: u64) {
     if ms > 0 {
@@ -34,7 +34,7 @@ pub fn fault(detail: &str) -> ProviderError {
 /// Hears what the script says: one entry a turn that ended.
 #[derive(Default)]
 pub struct Ears {
-    /// What is heard next; an error breaks the connection. Nothing left: no words.
+    /// What is heard next; an error breaks the connection. When nothing is left, no words are heard.
     pub script: Mutex<VecDeque<Result<String, ()>>>,
     /// Told as soon as this many samples of a turn were fed.
     pub partial: Mutex<Option<(usize, String)>>,
@@ -212,7 +212,7 @@ impl Speaking for Sound {
 /// One thing that a scripted model does, after this many milliseconds.
 pub type Act = (u64, Result<Said, ()>);
 
-/// Says what the script says: one entry a request. Nothing left: it never answers.
+/// Says what the script says: one entry a request. When nothing is left it never answers.
 #[derive(Default)]
 pub struct Thinks {
     pub script: Mutex<VecDeque<Vec<Act>>>,
@@ -265,7 +265,7 @@ impl Talking for Turn {
     }
 }
 
-/// The service: tools answer what they are told to, and everything is written down.
+/// The service: tools answer what they are told to, and everything is recorded.
 #[derive(Default)]
 pub struct Office {
     pub facts: Mutex<Vec<Fact>>,

@@ -90,7 +90,7 @@ fn coherent(held: &Held, room: &Room, ms: u64) -> Result<(), TestCaseError> {
         outcome.is_none() || held.end != Fact::Ended(EndCause::CallerHangup),
         "an end that was not reached: {outcome:?}"
     );
-    // The flows of these calls end with a goodbye, and a disposition of theirs is that of whoever heard it.
+    // The flows of these calls end with a goodbye; its disposition counts only if the goodbye was heard.
     if matches!(outcome, Some("interested" | "done")) {
         let last = turns.iter().rev().find(|turn| turn.role == domain::conversation::Role::Agent);
         prop_assert!(last.is_some_and(|turn| turn.text.ends_with("Goodbye.")), "{turns:?}");

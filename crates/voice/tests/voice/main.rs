@@ -1,5 +1,5 @@
-//! Conversations on audio: made speech goes into the ear tick by tick, what the agent says comes out of the
-//! line. Nothing waits for real time.
+//! Conversations on audio: synthesised speech goes into the ear tick by tick, what the agent says comes out of
+//! the line. Nothing waits for real time.
 
 mod fakes;
 mod sounds;
@@ -72,7 +72,7 @@ impl Room {
         }
     }
 
-    /// The same with other providers.
+    /// The call is answered now, with other providers.
     pub fn speak(&self, order: Order, speech: Speech, recorder: Option<(Recorder, Recording)>) -> TestCall {
         let (ear, hearing) = hearing(&HearingSettings::default(), recorder);
         self.begin(order, speech, ear, hearing)
@@ -107,7 +107,7 @@ pub fn flow(nodes: Value) -> Arc<Flow> {
     Arc::new(Flow::parse(&graph).expect("a flow"))
 }
 
-/// A call to a person, without a look for machines.
+/// A call without detection of answering machines.
 pub fn order(nodes: Value) -> Order {
     let mut order = Order::new(flow(nodes), Map::new(), "en", "");
     order.amd = voice::Amd::Off;
@@ -122,7 +122,7 @@ pub fn question() -> Value {
         {"id": "z", "type": "end", "text": "Thank you. Goodbye.", "outcome": "interested"}])
 }
 
-/// A conversation of the model.
+/// A conversation with the model.
 pub fn converse(tool_ids: &[&str]) -> Value {
     json!([
         {"id": "a", "type": "converse", "prompt": "You are Asha.", "toolIds": tool_ids, "useKnowledge": true, "maxTurns": 10,

@@ -1,4 +1,4 @@
-//! Made sounds: speech of Debian's `flite` and `espeak-ng` as a telephone line carries it, kept in the target
+//! Synthesised sounds: speech of Debian's `flite` and `espeak-ng` as a telephone line carries it, kept in the target
 //! folder; coughs, tones and noise.
 
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ pub fn english(text: &str) -> Vec<i16> {
 }
 
 fn domain_key(voice: Voice, text: &str) -> String {
-    // FNV-1a: the name of a file, nothing more.
+    // FNV-1a: only the name of a file.
     let hash = format!("{voice:?} {text}")
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));

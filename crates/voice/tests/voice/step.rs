@@ -49,7 +49,7 @@ fn longest_gap(samples: &[i16]) -> usize {
     ticks[first..last].split(|sounds| *sounds).map(<[bool]>::len).max().unwrap_or(0) * 20
 }
 
-/// Ticks until the call is over, and leaves what the line carried.
+/// Ticks until the call is over; returns what the line carried.
 async fn to_the_end(mut phone: TestCall, within_ms: u64) -> (Held, Vec<i16>) {
     for _ in 0..within_ms / 20 {
         if phone.call.is_finished() {
@@ -318,7 +318,7 @@ async fn a_tool_that_the_model_announces_is_called_after_the_announcement() {
     phone.quiet(400).await;
     assert_eq!(done(&room).0, 1);
     phone.hang_up().await;
-    // Whoever interrupts the announcement is listened to first.
+    // A customer who interrupts the announcement is listened to first.
     let room = Room::default();
     room.thinks(vec![announces(), words("As you like.")]);
     room.hears(&["no, do not do that."]);
@@ -330,7 +330,7 @@ async fn a_tool_that_the_model_announces_is_called_after_the_announcement() {
     assert_eq!((done(&room).0, lock(&room.model.asked).len()), (0, 2), "{:?}", room.said());
     let held = phone.hang_up().await;
     assert_eq!(transcript(&held).last().map(String::as_str), Some("agent: As you like."));
-    // And whoever hangs up during it has not agreed.
+    // A customer who hangs up during it has not agreed.
     let room = Room::default();
     room.thinks(vec![announces()]);
     let mut phone = room.call(order(converse(&["lookup"])));

@@ -1,5 +1,5 @@
-//! A telephone without a network: the test is the line's sound thread and ticks the ear itself, so that a
-//! call is held as fast as it can be worked and every time in it is a number of ticks.
+//! A call without a network: the test takes the place of the line's sound thread and ticks the ear itself. So a
+//! call runs as fast as the machine can, and every time in it is a number of ticks.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -81,7 +81,7 @@ pub struct TestCall {
     pub agent: Vec<i16>,
     /// What the customer said.
     pub customer: Vec<i16>,
-    /// Which tick, of how many, is lost on the way here.
+    /// If n, every n-th tick is lost on the way to us.
     pub loses: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Reading a conversation that is over.
+//! Analysis of a conversation that is over.
 
 use domain::conversation::{Role, Turn};
 use domain::ports::{Analysis, AnalysisOrder};
@@ -31,7 +31,7 @@ pub(super) fn read(order: &AnalysisOrder) -> Analysis {
     }
 }
 
-/// The disposition: what is final whenever it was said, else the last word on the matter.
+/// The disposition: a final one wherever it was said, otherwise the last one.
 fn outcome(said: &[&str], language: &str) -> Option<String> {
     if said.is_empty() {
         return Some("no_response".to_owned());

@@ -4,7 +4,7 @@ use domain::speech::{Intent, fold, intent, yes_or_no};
 
 use super::retrieval::stems;
 
-/// Words of conditions that name nobody's wish.
+/// Words of conditions that say nothing about what the customer wants.
 const COMMON: [&str; 40] = [
     "customer",
     "person",
@@ -122,8 +122,7 @@ fn awaited(condition: &str) -> Vec<Awaited> {
     awaited
 }
 
-/// The exit that what was said calls for. `asked`: the agent has asked something, so that a bare yes means
-/// something.
+/// The exit that fits what was said. `asked`: the agent has asked something, so a bare yes has a meaning.
 pub(super) fn applies(exits: &[String], said: &str, asked: bool) -> Option<usize> {
     let meant = intent(said);
     let answer = yes_or_no(said);
@@ -143,7 +142,7 @@ pub(super) fn natural_end(exits: &[String]) -> Option<usize> {
     exits.iter().position(|condition| awaited(condition).contains(&Awaited::End))
 }
 
-/// The exit whose telling words were said, and were not denied when the condition does not deny them.
+/// The exit whose significant words were said, negated only if the condition negates them.
 fn by_words(exits: &[String], said: &str) -> Option<usize> {
     let heard = stems(said);
     let denied = negated(&fold(said));

@@ -1,6 +1,6 @@
-//! A language model that is none: rules that answer from what they are given. It needs no account, no network
-//! and no graphics card, says the same in the same situation, and never says what it was not given; it does
-//! not understand what its rules do not know.
+//! Answers by rules in place of a language model. It needs no account, no network and no graphics card. It
+//! gives the same answer in the same situation, says nothing beyond what it was given, and understands only
+//! what its rules cover.
 //!
 //! | file | holds |
 //! |---|---|
@@ -9,9 +9,9 @@
 //! | `retrieval` | the sentence that fits a question best |
 //! | `exits` | which condition applies |
 //! | `turn` | what it says next |
-//! | `analysis`, `extraction`, `sentiment` | reading a conversation that is over |
+//! | `analysis`, `extraction`, `sentiment` | analysis of a conversation that is over |
 //!
-//! Tools are never called: which arguments a tool wants is a judgement that rules do not have.
+//! Tools are never called: rules cannot judge which arguments a tool wants.
 
 mod analysis;
 mod exits;

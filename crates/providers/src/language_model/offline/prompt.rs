@@ -19,7 +19,7 @@ pub(super) struct Prompt {
     pub(super) agenda: Vec<String>,
     /// Statements that answer questions.
     pub(super) facts: Vec<String>,
-    /// Telling words of what must not be said, one list a prohibition.
+    /// Significant words of what must not be said, one list per prohibition.
     forbidden: Vec<Vec<String>>,
 }
 
@@ -28,7 +28,7 @@ const INSTRUCTIONS: &str = "never always do dont not be speak talk keep use if w
     please ensure act follow start begin then finally first listen wait thank handle reply provide collect help under your you it's in use assist explain focus give get let stop hang transfer escalate schedule \
     book persuade convince understand identify qualify inform politely briefly goal goals rules rule steps step instructions task style tone language persona role objective objectives guidelines";
 static FIRST_WORDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| fold_all(INSTRUCTIONS));
-/// Whoever is talked to, as prompts call them.
+/// Names that prompts use for the person on the line.
 const CALLEE: [&str; 14] = [
     "the customer",
     "the person",
@@ -140,8 +140,8 @@ fn strip<'a>(text: &'a str, lower: &str, start: &str) -> Option<&'a str> {
     text.get(start.len()..).map(str::trim)
 }
 
-/// `Asha, a friendly caller from Acme Bank` is `Asha from Acme Bank`; `an assistant of Acme` is `Acme`; one
-/// without a name is nobody.
+/// `Asha, a friendly caller from Acme Bank` is `Asha from Acme Bank`; `an assistant of Acme` is `Acme`; none
+/// without a name.
 fn identity(text: &str) -> Option<String> {
     let text = text
         .split(['.', ';', '\n'])

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::speech::fold;
 
-/// How soon more of a word counts no more, and how much long sentences are held back.
+/// BM25's k1 (how fast repetitions of a word stop counting) and b (how much long sentences are penalised).
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.5;
-/// Smallest part of a question's telling words that a sentence must hold.
+/// Smallest part of a question's significant words that a sentence must contain.
 const COVERAGE: f64 = 0.34;
 
 /// Words that say nothing about the subject, folded when used.
@@ -17,7 +17,7 @@ const STOP: &str = "a an the is are was were be been am i me my we our you your 
     hai hain ho hoon hun tha thi the ka ki ke ko se mein me par pe kya kaun kab kahan kaise kitna kitni kitne kyon aur ya to bhi mujhe mera meri mere aap aapka aapki main hum ye yeh wo woh batao bataiye ji nahi \
     है हैं हो हूँ था थी थे का की के को से में पर क्या कौन कब कहाँ कैसे कितना कितनी कितने क्यों और या तो भी मुझे मेरा मेरी मेरे आप आपका आपकी मैं हम यह वह बताइए बताओ जी नहीं";
 
-/// The telling words of a text, as stems.
+/// The significant words of a text, as stems.
 pub(super) fn stems(text: &str) -> Vec<String> {
     let stop = stop_words();
     fold(text).into_iter().filter(|word| !stop.contains(word)).map(|word| stem(&word)).collect()
@@ -46,7 +46,7 @@ fn stem(word: &str) -> String {
     word.to_owned()
 }
 
-/// The sentence that answers a question, if one does; of equals the first.
+/// The sentence that answers a question best, if one does; the first of several with the same score.
 pub(super) fn best<'a>(question: &str, sentences: &[&'a str]) -> Option<&'a str> {
     let wanted: BTreeSet<String> = stems(question).into_iter().collect();
     if wanted.is_empty() || sentences.is_empty() {

@@ -1,4 +1,4 @@
-//! Whether somebody was pleased, by their words.
+//! Whether a person was pleased, judged by their words.
 
 use std::sync::LazyLock;
 

@@ -138,8 +138,8 @@ impl Talk<'_> {
         }
     }
 
-    /// Takes an exit, with a word that fits it. Where the flow speaks next, a long farewell would be one too
-    /// many, so only the end says goodbye.
+    /// Takes an exit, with a short sentence that fits it. Only the end of the conversation says goodbye: after
+    /// other exits the flow speaks next.
     fn leave(&self, exit: usize, meant: Option<Intent>) -> Turn {
         let ends = exits::natural_end(&self.order.exits) == Some(exit);
         let text = match meant {

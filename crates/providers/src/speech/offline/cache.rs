@@ -1,7 +1,8 @@
 //! Sentences said lately.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use hashlink::LinkedHashMap;
 
 /// What makes a sentence sound as it does: language, variant of the voice, text.
 pub(super) type Sentence = (&'static str, &'static str, String);
@@ -17,9 +18,9 @@ pub(super) struct Cache {
 
 #[derive(Default)]
 struct Kept {
-    by_sentence: HashMap<Sentence, (u64, Arc<[i16]>)>,
+    /// What was not said for longest is in front.
+    by_sentence: LinkedHashMap<Sentence, Arc<[i16]>>,
     bytes: usize,
-    uses: u64,
 }
 
 fn weight(sentence: &Sentence, samples: &[i16]) -> usize {
@@ -33,11 +34,7 @@ impl Cache {
 
     pub(super) fn get(&self, sentence: &Sentence) -> Option<Arc<[i16]>> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.uses += 1;
-        let now = kept.uses;
-        let (used, samples) = kept.by_sentence.get_mut(sentence)?;
-        *used = now;
-        Some(samples.clone())
+        kept.by_sentence.to_back(sentence).map(|samples| samples.clone())
     }
 
     pub(super) fn put(&self, sentence: Sentence, samples: Vec<i16>) {
@@ -46,26 +43,15 @@ impl Cache {
             return;
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.uses += 1;
-        let now = kept.uses;
-        if let Some((_, old)) = kept.by_sentence.remove(&sentence) {
-            kept.bytes = kept.bytes.saturating_sub(weight(&sentence, &old));
+        if let Some(old) = kept.by_sentence.remove(&sentence) {
+            kept.bytes -= weight(&sentence, &old);
         }
         while kept.bytes + size > self.limit {
-            let Some(oldest) = kept
-                .by_sentence
-                .iter()
-                .min_by_key(|(_, (used, _))| *used)
-                .map(|(sentence, _)| sentence.clone())
-            else {
-                break;
-            };
-            if let Some((_, old)) = kept.by_sentence.remove(&oldest) {
-                kept.bytes = kept.bytes.saturating_sub(weight(&oldest, &old));
-            }
+            let Some((sentence, old)) = kept.by_sentence.pop_front() else { break };
+            kept.bytes -= weight(&sentence, &old);
         }
         kept.bytes += size;
-        kept.by_sentence.insert(sentence, (now, samples.into()));
+        kept.by_sentence.insert(sentence, samples.into());
     }
 }
 

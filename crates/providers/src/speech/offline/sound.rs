@@ -1,8 +1,6 @@
 //! From a program's WAV stream to the sound of a line, piece by piece: nothing waits for the end.
 
-use std::f64::consts::PI;
-
-use domain::ports::SAMPLE_RATE;
+use crate::speech::pcm::{self, Beginning, Header, Reader};
 
 /// Loudness that speech is brought to, RMS of what is voiced: -18 dB below full scale.
 const TARGET: f64 = 0.126 * 32768.0;
@@ -16,179 +14,53 @@ const AUDIBLE: i16 = 120;
 const KEPT_IN_FRONT: usize = 40;
 /// Samples of a block of the loudness rule: 10 ms.
 const BLOCK: usize = 80;
-/// Half the width of the resampling filter, in zero crossings.
-const CROSSINGS: f64 = 12.0;
 
-/// A stream that is no 16-bit mono WAV.
+/// A stream that is not a 16-bit mono WAV file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NotWav;
 
 /// Everything from bytes to samples of the line.
+#[derive(Default)]
 pub(super) struct Converter {
-    header: Header,
-    odd: Option<u8>,
-    resampler: Option<Resampler>,
+    /// Bytes of a header that is not whole yet.
+    header: Vec<u8>,
+    reader: Option<Reader>,
     trim: Trim,
     level: Level,
 }
 
 impl Converter {
     pub(super) fn new() -> Self {
-        Self {
-            header: Header::default(),
-            odd: None,
-            resampler: None,
-            trim: Trim::default(),
-            level: Level::default(),
-        }
+        Self::default()
     }
 
     /// Takes the next bytes and gives the samples that are ready.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Vec<i16>, NotWav> {
-        let mut sound = self.header.push(bytes)?;
-        let Some(rate) = self.header.rate else { return Ok(Vec::new()) };
-        if let Some(odd) = self.odd.take() {
-            sound.insert(0, odd);
-        }
-        if sound.len() % 2 == 1 {
-            self.odd = sound.pop();
-        }
-        let samples: Vec<i16> =
-            sound.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect();
-        let resampler = self.resampler.get_or_insert_with(|| Resampler::new(rate));
-        Ok(self.level.push(&self.trim.push(resampler.push(&samples))))
+        let samples = match &mut self.reader {
+            Some(reader) => reader.push(bytes),
+            None => {
+                self.header.extend_from_slice(bytes);
+                match pcm::beginning(&self.header) {
+                    Beginning::Unknown => return Ok(Vec::new()),
+                    Beginning::Wav(Header { length, rate: Some(rate), is_mono_16: true }) => {
+                        let sound = self.header.split_off(length);
+                        self.reader.insert(Reader::without_header(rate)).push(&sound)
+                    }
+                    Beginning::Wav(_) | Beginning::Other => return Err(NotWav),
+                }
+            }
+        };
+        Ok(self.level.push(&self.trim.push(samples)))
     }
 
     /// The last samples, after the stream's end.
     pub(super) fn finish(&mut self) -> Vec<i16> {
-        let Some(resampler) = &mut self.resampler else { return Vec::new() };
-        let rest = self.trim.push(resampler.finish());
+        let Some(reader) = &mut self.reader else { return Vec::new() };
+        let rest = self.trim.push(reader.finish());
         let mut rest = self.level.push(&rest);
         rest.extend(self.level.finish());
         rest
     }
-}
-
-/// Reads a WAV header that comes in pieces. The lengths in it are not believed: a program that writes to a
-/// pipe does not know them.
-#[derive(Default)]
-struct Header {
-    waiting: Vec<u8>,
-    rate: Option<u32>,
-    /// Rate of the `fmt ` chunk, until `data` begins.
-    announced: Option<u32>,
-}
-
-/// Longest header, with chunks that are skipped.
-const LONGEST_HEADER: usize = 64 * 1024;
-
-impl Header {
-    fn push(&mut self, bytes: &[u8]) -> Result<Vec<u8>, NotWav> {
-        if self.rate.is_some() {
-            return Ok(bytes.to_vec());
-        }
-        self.waiting.extend_from_slice(bytes);
-        let mut at = 12;
-        if self.waiting.len() >= at
-            && (!self.waiting.starts_with(b"RIFF") || self.waiting.get(8..12) != Some(b"WAVE"))
-        {
-            return Err(NotWav);
-        }
-        while let Some(chunk) = self.waiting.get(at..at + 8) {
-            let size = usize::try_from(u32::from_le_bytes([chunk[4], chunk[5], chunk[6], chunk[7]]))
-                .map_err(|_| NotWav)?;
-            match &chunk[..4] {
-                b"data" => {
-                    self.rate = Some(self.announced.ok_or(NotWav)?);
-                    let sound = self.waiting.split_off(at + 8);
-                    self.waiting = Vec::new();
-                    return Ok(sound);
-                }
-                b"fmt " => {
-                    let Some(format) = self.waiting.get(at + 8..at + 24) else { break };
-                    let rate = u32::from_le_bytes([format[4], format[5], format[6], format[7]]);
-                    if format[..4] != [1, 0, 1, 0]
-                        || format[14..16] != [16, 0]
-                        || !(8000..=48_000).contains(&rate)
-                    {
-                        return Err(NotWav);
-                    }
-                    self.announced = Some(rate);
-                }
-                _ => {}
-            }
-            at = at.saturating_add(8).saturating_add(size);
-            if at > LONGEST_HEADER {
-                return Err(NotWav);
-            }
-        }
-        if self.waiting.len() > LONGEST_HEADER { Err(NotWav) } else { Ok(Vec::new()) }
-    }
-}
-
-/// A windowed-sinc polyphase filter from any rate down to the line's.
-struct Resampler {
-    /// Output steps by `step/phases` input samples.
-    phases: usize,
-    step: usize,
-    taps: usize,
-    filter: Vec<f32>,
-    waiting: Vec<f32>,
-    phase: usize,
-}
-
-impl Resampler {
-    fn new(from: u32) -> Self {
-        let divisor = gcd(from, SAMPLE_RATE);
-        let (phases, step) = ((SAMPLE_RATE / divisor) as usize, (from / divisor) as usize);
-        let cutoff = 0.92 * f64::from(SAMPLE_RATE) / f64::from(from);
-        let half = (CROSSINGS / cutoff).ceil();
-        let taps = half as usize * 2;
-        let filter = (0..phases)
-            .flat_map(|phase| {
-                let shift = phase as f64 / phases as f64;
-                let row: Vec<f64> =
-                    (0..taps).map(|tap| kernel(tap as f64 - half + 1.0 - shift, cutoff, half)).collect();
-                let sum: f64 = row.iter().sum();
-                row.into_iter().map(move |weight| (weight / sum) as f32)
-            })
-            .collect();
-        Self { phases, step, taps, filter, waiting: vec![0.0; taps / 2], phase: 0 }
-    }
-
-    fn push(&mut self, samples: &[i16]) -> Vec<i16> {
-        self.waiting.extend(samples.iter().map(|sample| f32::from(*sample)));
-        let mut out = Vec::with_capacity(samples.len() * self.phases / self.step + 1);
-        let mut at = 0;
-        while let Some(window) = self.waiting.get(at..at + self.taps) {
-            let row = &self.filter[self.phase * self.taps..(self.phase + 1) * self.taps];
-            let sum: f32 = window.iter().zip(row).map(|(sample, weight)| sample * weight).sum();
-            out.push(sum.round().clamp(-32768.0, 32767.0) as i16);
-            self.phase += self.step;
-            at += self.phase / self.phases;
-            self.phase %= self.phases;
-        }
-        self.waiting.drain(..at.min(self.waiting.len()));
-        out
-    }
-
-    fn finish(&mut self) -> Vec<i16> {
-        self.push(&vec![0; self.taps / 2])
-    }
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// A sinc of this cut-off under a Hann window.
-fn kernel(distance: f64, cutoff: f64, half: f64) -> f64 {
-    if distance.abs() >= half {
-        return 0.0;
-    }
-    let angle = PI * distance * cutoff;
-    let sinc = if angle.abs() < 1e-9 { 1.0 } else { angle.sin() / angle };
-    sinc * (0.5 + 0.5 * (PI * distance / half).cos())
 }
 
 /// Drops the silence in front.
@@ -285,6 +157,8 @@ fn limited(sample: f64) -> i16 {
 
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::PI;
+
     use super::*;
 
     fn tone(rate: u32, hertz: f64, amplitude: f64, seconds: f64) -> Vec<i16> {
@@ -305,22 +179,6 @@ mod tests {
         bytes.extend(b"\x02\0\x10\0data\0\0\0\0");
         bytes.extend(samples.iter().flat_map(|sample| sample.to_le_bytes()));
         bytes
-    }
-
-    #[test]
-    fn tones_below_the_cut_off_pass_and_those_above_do_not() {
-        for rate in [8000, 16_000, 22_050, 44_100] {
-            let mut resampler = Resampler::new(rate);
-            let mut out = resampler.push(&tone(rate, 1000.0, 10_000.0, 1.0));
-            out.extend(resampler.finish());
-            assert!(out.len().abs_diff(8000) <= 2, "{rate}: {}", out.len());
-            let loud = rms(&out[400..7600]);
-            assert!((6800.0..7300.0).contains(&loud), "{rate}: {loud}");
-            if rate > 12_000 {
-                let alias = rms(&Resampler::new(rate).push(&tone(rate, 5500.0, 10_000.0, 1.0))[400..]);
-                assert!(alias < 40.0, "{rate}: {alias}");
-            }
-        }
     }
 
     #[test]

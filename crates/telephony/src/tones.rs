@@ -1,4 +1,4 @@
-//! Makes tones: 16-bit mono samples, 8000 a second.
+//! Makes tones: keys and beeps, as 16-bit mono samples, 8000 a second.
 
 use std::f32::consts::TAU;
 
@@ -9,10 +9,10 @@ const LEVEL: f32 = 10_000.0;
 const EDGE: usize = 16;
 
 /// The two frequencies of a key, Hz (ITU-T Q.23).
-pub(super) const ROWS: [f32; 4] = [697.0, 770.0, 852.0, 941.0];
-pub(super) const COLUMNS: [f32; 4] = [1209.0, 1336.0, 1477.0, 1633.0];
+const ROWS: [f32; 4] = [697.0, 770.0, 852.0, 941.0];
+const COLUMNS: [f32; 4] = [1209.0, 1336.0, 1477.0, 1633.0];
 /// Keys by row and column.
-pub(super) const PAD: [[char; 4]; 4] =
+const PAD: [[char; 4]; 4] =
     [['1', '2', '3', 'A'], ['4', '5', '6', 'B'], ['7', '8', '9', 'C'], ['*', '0', '#', 'D']];
 
 fn mix(frequencies: &[f32], ms: u32) -> Vec<i16> {
@@ -42,19 +42,4 @@ pub fn dtmf(key: char, ms: u32) -> Vec<i16> {
         }
     }
     vec![0; ms as usize * 8]
-}
-
-/// What a caller in India hears while the other telephone rings: 400 and 450 Hz, 0.4 s, 0.2 s of silence, 0.4
-/// s, 2 s of silence; `ms` of it.
-pub fn ringback(ms: u32) -> Vec<i16> {
-    let ring = mix(&[400.0, 450.0], 400);
-    let mut sound = Vec::new();
-    while sound.len() < ms as usize * 8 {
-        sound.extend(&ring);
-        sound.extend([0; 1600]);
-        sound.extend(&ring);
-        sound.extend([0; 16_000]);
-    }
-    sound.truncate(ms as usize * 8);
-    sound
 }
