@@ -34,7 +34,7 @@ kinds! {
     Contact = "con",
     /// A campaign.
     Campaign = "cmp",
-    /// One on-demand call with a life of its own.
+    /// One on-demand call with its own states and a single result.
     Nudge = "ndg",
     /// A call at a set time.
     ScheduledCall = "scall",

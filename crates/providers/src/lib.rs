@@ -12,7 +12,7 @@
 //! | `speech` | recognisers and synthesisers behind the ports of `domain` |
 //! | `language_model` | OpenAI-compatible chat completions |
 //! | `storage` | files and S3-compatible buckets |
-//! | `chain` | several of a kind in order of preference: breakers, fallback in mid-call, health, figures |
+//! | `chain` | several of a kind in order of preference: breakers, fallback during a call, health, figures |
 
 pub mod chain;
 pub mod guarded_client;

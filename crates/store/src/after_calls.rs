@@ -31,18 +31,18 @@ row! {
         recording: Option<Id<Recording>>,
         /// The file on the node, or the key of the object to be dropped.
         file: Option<String>,
-        /// How often it was taken.
+        /// How often it was tried.
         attempts: i64,
         /// When it is due.
         next_at: Timestamp,
-        /// When it was written down.
+        /// When it was added.
         created_at: Timestamp,
     }
 }
 
 const COLUMNS: &str = StepRow::COLUMNS;
 
-/// Writes a step down; one that is there already stays as it is.
+/// Adds a step; one that exists stays as it is.
 pub fn insert(tx: &mut Tx<'_>, row: &StepRow) -> Result<(), DbError> {
     const SQL: &str = formatcp!("{} on conflict (call, step) do nothing", StepRow::INSERT);
     tx.later(SQL, &row.values())
@@ -107,7 +107,7 @@ pub fn next_due(
     Ok(tx.one(&sql, &params)?.flatten())
 }
 
-/// Strikes a step out, if its holder still holds it. Whether it did.
+/// Deletes a step, if its holder still holds it. Returns whether it was deleted.
 pub fn finish(tx: &mut Tx<'_>, tenant: Tenant, row: &StepRow) -> Result<bool, DbError> {
     let gone = tx.exec(
         "delete from after_calls where workspace = ?1 and call = ?2 and step = ?3 and attempts = ?4",
@@ -167,7 +167,8 @@ pub fn save_analysis(
     )
 }
 
-/// Writes how far the transcript with times has got; only one that is being made goes on. Whether it did.
+/// Writes how far the transcript with times has got, if it is still being made. Returns whether it was
+/// written.
 pub fn save_full_transcript(
     tx: &mut Tx<'_>,
     tenant: Tenant,

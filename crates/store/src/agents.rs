@@ -53,7 +53,7 @@ row! {
         draft_version: i64,
         /// The flow being edited. An id of a flow never gets another graph.
         draft_flow: String,
-        /// The flow that conversations run: only who runs or shows it has to read its graph.
+        /// The flow that conversations run. Its graph is read only to run it or to show it.
         published_flow: String,
         /// When it was made.
         created_at: Timestamp,

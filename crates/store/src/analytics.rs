@@ -136,7 +136,7 @@ impl FactRow {
     }
 }
 
-/// Keeps the body of an hour, unless the hour has changed since it was read. Whether it did.
+/// Stores the body of an hour, unless the hour has changed since it was read. Returns whether it was stored.
 pub fn keep(tx: &mut Tx<'_>, row: HourRow, body: &[u8]) -> Result<bool, DbError> {
     let sql = "update call_hours set body = ?4, built = version where workspace = ?1 and hour = ?2 and version = ?3";
     Ok(tx.exec(sql, params![row.workspace, row.hour, row.version, body])? > 0)

@@ -19,7 +19,7 @@ row! {
         leg: i64,
         /// The workspace.
         workspace: Tenant,
-        /// The world.
+        /// Live or test.
         mode: Mode,
         /// Keyed hash of the number.
         to_hash: String,
@@ -64,7 +64,7 @@ pub fn insert(tx: &mut Tx<'_>, leg: &LegRow) -> Result<(), DbError> {
     )
 }
 
-/// Writes what changes in the life of a leg. Whoever does so holds its call.
+/// Writes what changes in the life of a leg. The caller has locked its call.
 pub fn save(tx: &mut Tx<'_>, leg: &LegRow) -> Result<(), DbError> {
     let (sql, values) = update!(
         "call_legs" set {
@@ -88,7 +88,7 @@ pub fn remove(tx: &mut Tx<'_>, leg: &LegRow) -> Result<(), DbError> {
     )
 }
 
-/// The legs of a call that the caller holds, in their order, to be changed.
+/// The legs of a call that the caller has locked, in their order, to be changed.
 pub fn of_call_for_update(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Vec<LegRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from call_legs where workspace = ?1 and call = ?2 order by leg /*pg for update*/"
@@ -133,7 +133,7 @@ pub fn to_grow(tx: &mut Tx<'_>, until: Timestamp, limit: i64) -> Result<Vec<Grow
         "select workspace, id, 0/*pg ::bigint*/, price, answered_at, minutes, grow_at from calls where grow_at is not null and grow_at <= ?1 \
          and answered_at is not null order by grow_at limit ?2 /*pg for update skip locked*/",
         params![until, limit])?;
-    // The legs of a call change with the call: whoever ends one holds the call, and finds it grown or not.
+    // A leg is only changed by code that has locked its call.
     due.extend(tx.all::<Growing>(
         formatcp!(
             "select {} from call_legs where grow_at is not null and grow_at <= ?1 \

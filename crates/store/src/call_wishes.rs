@@ -1,4 +1,4 @@
-//! Wishes to end live calls: why somebody wants a call ended, until it is over.
+//! Requests to end live calls, and why: they are kept until the call is over.
 
 use const_format::formatcp;
 use domain::call::Wish;
@@ -32,7 +32,7 @@ pub fn wishes(tx: &mut Tx<'_>) -> Result<Vec<(Id<Call>, Wish)>, DbError> {
     Ok(found.into_iter().filter_map(|(id, asked)| Some((id, asked.wish?))).collect())
 }
 
-/// Wants one live call ended, unless somebody does already in a way that counts more. Its hold grows no more.
+/// Asks for the end of one live call, unless its end has been asked for already. Its hold grows no more.
 pub fn want_end(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -52,7 +52,7 @@ pub fn want_end(
     )
 }
 
-/// Wants all live calls of a workspace ended, of both worlds. Those that a table plays are due at once.
+/// Asks for the end of all live calls of a workspace, in both modes. Simulated calls are due at once.
 pub fn want_all_ended(tx: &mut Tx<'_>, tenant: Tenant, wish: Wish, now: Timestamp) -> Result<u64, DbError> {
     tx.exec(
         "update calls set hang_up_at = ?2, wish = ?3, version = version + 1, \

@@ -1,5 +1,5 @@
-//! Calls of both worlds, and the networks that play simulated ones: the table itself says which call is due
-//! for its next step.
+//! Calls of both modes. The table also says which call is due for its next step, for the networks that play
+//! simulated calls.
 
 use std::borrow::Borrow;
 
@@ -24,7 +24,7 @@ row! {
         id: Id<Call>,
         /// The workspace.
         workspace: Tenant,
-        /// The world it belongs to.
+        /// The mode it belongs to.
         mode: Mode,
         /// Who talks.
         agent: Option<Id<Agent>>,
@@ -103,7 +103,7 @@ row! {
 
 const COLUMNS: &str = CallRow::COLUMNS;
 
-/// What keeps a call on its line: money, and that nobody wants it ended.
+/// What keeps a call on its line: the money that it holds, and that its end was not asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Upkeep {
     /// Minutes that it holds of the wallet while it is on its line, at its price.
@@ -112,7 +112,7 @@ pub struct Upkeep {
     pub grow_at: Option<Timestamp>,
     /// Second legs that were ever decided on; written by [`crate::call_legs`] only.
     pub legs: i64,
-    /// Why somebody wants it ended; with `hang_up_at`.
+    /// Why its end was asked for; with `hang_up_at`.
     pub wish: Option<Wish>,
 }
 
@@ -177,8 +177,8 @@ pub fn insert<C: Borrow<CallRow>>(tx: &mut Tx<'_>, rows: &[C]) -> Result<(), DbE
     tx.insert_all(CallRow::INTO, rows.iter().map(Borrow::borrow).map(|row| row.values(row.phase())))
 }
 
-/// Says that the figures of the hour in which this call began have changed. Only live calls are counted in
-/// figures. [`save`] does so by itself; whoever [`insert`]s says it once for all calls of an hour.
+/// Marks the figures of the hour in which this call began as changed. Only live calls are counted. [`save`]
+/// does so by itself; after [`insert`] it is done once for all calls of an hour.
 pub fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
     if row.mode == Mode::Test {
         return Ok(());
@@ -187,9 +187,9 @@ pub fn touch_hour(tx: &mut Tx<'_>, row: &CallRow) -> Result<(), DbError> {
     analytics::touch(tx, row.workspace, row.started_at, latest)
 }
 
-/// Writes what changes in the life of a call, if nobody else has since it was read. Whether it did. Until it
-/// is over, or somebody asks for its end, the columns that say so are as they were when it was made: they are
-/// left alone, and with them the indexes that name them.
+/// Writes what changes in the life of a call, unless it was changed since it was read. Returns whether it was
+/// written. Until the call is over, or its end is asked for, the columns that say so keep their first values:
+/// they are left out, and with them the indexes that name them.
 pub fn save(tx: &mut Tx<'_>, row: &CallRow) -> Result<bool, DbError> {
     let progress = &row.progress;
     let ([live, talking, over], values) = update!(
@@ -250,7 +250,7 @@ pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<(), DbErr
     tx.later("delete from calls where workspace = ?1 and id = ?2 and status = 'queued'", params![tenant, id])
 }
 
-/// One call of one world.
+/// One call of one mode.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
     let sql = formatcp!("select {COLUMNS} from calls where workspace = ?1 and mode = ?2 and id = ?3");
     tx.one(sql, params![tenant, mode, id])
@@ -262,12 +262,12 @@ pub fn whose(tx: &mut Tx<'_>, id: Id<Call>) -> Result<Option<Tenant>, DbError> {
     tx.one("select workspace from calls where id = ?1", params![id])
 }
 
-/// One call of whatever world.
+/// One call in either mode.
 pub fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
     tx.one(formatcp!("select {COLUMNS} from calls where workspace = ?1 and id = ?2"), params![tenant, id])
 }
 
-/// One call, held against other writers until the transaction ends.
+/// One call, locked against other writers until the transaction ends.
 pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Call>) -> Result<Option<CallRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from calls where workspace = ?1 and id = ?2 /*pg for update*/"),
@@ -424,7 +424,7 @@ impl Query {
     }
 }
 
-/// Calls of one world, newest first. Every filter but a person's walks an index that ends in the id, one walk
+/// Calls of one mode, newest first. Every filter but a person's walks an index that ends in the id, one walk
 /// a status: the cost of a page does not grow with the table.
 pub fn list(
     tx: &mut Tx<'_>,

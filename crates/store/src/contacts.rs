@@ -61,7 +61,7 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Contact>) -> Result<Option<Co
     tx.one(formatcp!("select {COLUMNS} from contacts where workspace = ?1 and id = ?2"), params![tenant, id])
 }
 
-/// A contact, erased or not, held until the transaction ends.
+/// A contact, erased or not, locked until the transaction ends.
 pub fn get_for_update(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -96,7 +96,7 @@ pub fn list(
     const TEST: &str = formatcp!(
         "select {COLUMNS} from contacts where workspace = ?1 and mode = 'test' and id < ?2 and erased_at is null order by id desc limit ?3"
     );
-    // A page of each world, from its own range of the index.
+    // A page of each mode, from its own range of the index.
     const BOTH: &str = formatcp!(
         "select {COLUMNS} from (select * from ({LIVE}) as live union all select * from ({TEST}) as test) as both_worlds order by id desc limit ?3"
     );
@@ -154,7 +154,7 @@ pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow) -> Result<bool,
     Ok(tx.exec(SQL, &row.values(tenant, row.created_at))? > 0)
 }
 
-/// Adds contacts whose reference and number are free. When somebody else took one of them a moment ago, the
+/// Adds contacts whose reference and number are free. When another transaction has taken one of them, the
 /// transaction is to be done again.
 pub fn insert_all<'r>(
     tx: &mut Tx<'_>,
@@ -164,7 +164,7 @@ pub fn insert_all<'r>(
     tx.insert_new(ContactRow::INTO, rows, &DbError::Retry("a contact was made a moment ago".into()))
 }
 
-/// Gives a contact without a reference this one, unless another contact has it. Whether it did.
+/// Gives a contact without a reference this one, unless another contact has it. Returns whether it was given.
 pub fn adopt_reference(
     tx: &mut Tx<'_>,
     tenant: Tenant,

@@ -31,7 +31,7 @@ pub fn head(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand) -> Result<Option<He
     tx.one(HEAD, params![tenant, strand])
 }
 
-/// The head of a chain, held until the transaction ends, so that one writer at a time appends.
+/// The head of a chain, locked until the transaction ends, so that one writer at a time appends.
 pub fn head_for_update(tx: &mut Tx<'_>, tenant: Tenant, strand: Strand) -> Result<Option<HeadRow>, DbError> {
     let held = formatcp!("{HEAD} /*pg for update*/");
     if let Some(head) = tx.one::<HeadRow>(held, params![tenant, strand])? {
@@ -116,7 +116,7 @@ row! {
     pub struct NewRow in "decision_log" {
         /// The workspace.
         tenant: Tenant as "workspace",
-        /// The chain and its world.
+        /// The chain and its mode.
         strand: Strand as "chain",
         /// Its number.
         seq: u64,
@@ -250,7 +250,7 @@ row! {
     }
 }
 
-/// Refused dials of one world from `from` until before `to`, by day, rule and agent.
+/// Refused dials of one mode from `from` until before `to`, by day, rule and agent.
 pub fn blocked(
     tx: &mut Tx<'_>,
     tenant: Tenant,

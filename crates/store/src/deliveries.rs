@@ -12,7 +12,7 @@ use crate::webhooks::EndpointRow;
 
 /// The delivery of `event` to `endpoint`. It sorts as the event does.
 pub fn id_of(event: Id<Event>, endpoint: Id<WebhookEndpoint>) -> Id<Delivery> {
-    // The low 62 bits of an id are random; those above hold its time, version and variant. Adding keeps the
+    // The low 62 bits of an id are random; the others hold its time, version and variant. Adding keeps the
     // order of events of one millisecond.
     const RANDOM: u128 = (1 << 62) - 1;
     Id::from_bits((event.bits() & !RANDOM) | (event.bits().wrapping_add(endpoint.bits() & RANDOM) & RANDOM))
@@ -27,7 +27,7 @@ pub struct NewDelivery<'a> {
     pub event: Id<Event>,
     /// Type of the event.
     pub kind: &'a str,
-    /// The world of the event.
+    /// The mode of the event.
     pub mode: Mode,
     /// When it was made.
     pub created_at: Timestamp,
@@ -154,7 +154,7 @@ pub fn wait_in_line(tx: &mut Tx<'_>, key: Key) -> Result<(), DbError> {
     )
 }
 
-/// Gives a leased delivery back, to be taken from `due` on. Nothing counts as an attempt.
+/// Ends the lease of a delivery, which may be taken again from `due` on. This does not count as an attempt.
 pub fn release(tx: &mut Tx<'_>, key: Key, round: i64, due: Timestamp) -> Result<(), DbError> {
     tx.later(
         formatcp!(
@@ -283,9 +283,9 @@ pub struct Filter {
     pub kind: Option<String>,
 }
 
-/// A page of what one world sees of an endpoint's log below `before`, newest first, and where the next one
+/// A page of what one mode shows of an endpoint's log below `before`, newest first, and where the next one
 /// begins. At most `examined` entries are looked at, so that the cost does not grow with what the filter and
-/// the other world leave out: a page may be short although more follows.
+/// the other mode leave out: a page may be short although more follows.
 pub fn list(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -295,7 +295,7 @@ pub fn list(
     limit: i64,
     examined: i64,
 ) -> Result<(Vec<DeliveryRow>, Option<String>), DbError> {
-    // Failed deliveries and those of the test world have indexes of their own.
+    // Failed deliveries and those of test mode have indexes of their own.
     let source = match (mode, filter.status.as_deref()) {
         (Mode::Test, _) => " and i.mode = 'test'",
         (Mode::Live, Some("failed")) => " and i.status = 'failed'",
@@ -327,7 +327,7 @@ pub fn list(
     Ok((rows, last))
 }
 
-/// One delivery of one world.
+/// One delivery of one mode.
 pub fn get(tx: &mut Tx<'_>, key: Key, mode: Mode) -> Result<Option<DeliveryRow>, DbError> {
     let sql = formatcp!(
         "{LOG} from deliveries d {JOIN} where d.workspace = ?1 and d.endpoint = ?2 and d.id = ?3 and d.mode = ?4"

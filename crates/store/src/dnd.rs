@@ -1,5 +1,5 @@
-//! The platform do-not-call registry. Numbers that the operator adds one by one stand beside the newest
-//! finished import; an import fills a generation of its own and takes effect with one change of `dnd_state`.
+//! The platform do-not-call registry: the newest finished import, and the numbers that the operator adds one
+//! by one. An import fills a generation of its own, which takes effect with one change of `dnd_state`.
 
 use domain::phone::Phone;
 use domain::time::Timestamp;

@@ -65,7 +65,7 @@ pub fn contains(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbE
     Ok(!among(tx, tenant, &[hash])?.is_empty())
 }
 
-/// Those of these hashes that are on the list.
+/// The hashes that are on the list.
 pub fn among(tx: &mut Tx<'_>, tenant: Tenant, hashes: &[impl AsRef<str>]) -> Result<Vec<String>, DbError> {
     let mut params = vec![tenant.into()];
     let list = any_of(&mut params, hashes.iter().map(|hash| hash.as_ref().into()));

@@ -19,7 +19,7 @@ row! {
     pub struct CallOf {
         /// Its id.
         id: Id<Call>,
-        /// Its world.
+        /// Its mode.
         mode: Mode,
         /// Who it was for.
         contact: Option<Id<Contact>>,
@@ -34,7 +34,7 @@ row! {
 
 const COLUMNS: &str = CallOf::COLUMNS;
 
-/// Calls of a contact, both worlds; those that an erasure has emptied say [`ERASED`].
+/// Calls of a contact in both modes. Where an erasure has emptied one, the number is [`ERASED`].
 pub fn calls_of_contact(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -46,7 +46,7 @@ pub fn calls_of_contact(
     tx.all(sql, params![tenant, contact])
 }
 
-/// Calls to a number and from it, both worlds, whoever they were for.
+/// Calls to a number and from it in both modes, for any contact.
 pub fn calls_of_number(tx: &mut Tx<'_>, tenant: Tenant, number: &str) -> Result<Vec<CallOf>, DbError> {
     let mut calls = Vec::new();
     // One index each.
@@ -100,7 +100,7 @@ pub fn events_of_subject(
         params![tenant, subject, after, limit])
 }
 
-/// Events about somebody else in which a number stands.
+/// Events about another person that contain a number.
 pub fn events_naming(
     tx: &mut Tx<'_>,
     tenant: Tenant,

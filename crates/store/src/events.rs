@@ -17,7 +17,7 @@ row! {
         id: Id<Event>,
         /// Its type, such as `call.started`.
         kind: String as "type",
-        /// The world that it is shown in. A sample belongs to the world of whoever asked for it, although its
+        /// The mode that it is shown in. A sample belongs to the mode of the key that asked for it, although its
         /// envelope says `livemode: false`.
         mode: Mode,
         /// The agent it is about.
@@ -40,7 +40,7 @@ pub struct NewEventRow<'a> {
     pub id: Id<Event>,
     /// Its type.
     pub kind: &'a str,
-    /// The world that it is shown in.
+    /// The mode that it is shown in.
     pub mode: Mode,
     /// The agent it is about.
     pub agent: Option<&'a str>,
@@ -71,9 +71,9 @@ pub fn list_after(
     tx.all(sql, params![tenant, after, limit])
 }
 
-/// Events of one world after `after` and before `before`, oldest first, and where the next page begins when
+/// Events of one mode after `after` and before `before`, oldest first, and where the next page begins when
 /// this one ended for another reason than that there are no more. At most `examined` events are looked at:
-/// live events are found past those of the test world.
+/// live events are found past those of test mode.
 pub fn page(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -122,8 +122,8 @@ pub fn next_workspace(tx: &mut Tx<'_>, after: &str) -> Result<Option<(Tenant, Id
     )
 }
 
-/// Behind which event of a workspace, below `before`, what is yet to come to a world will stand: the newest
-/// of the test world, the newest of all for live keys.
+/// The event of a workspace, below `before`, after which new events of a mode will come: the newest of test
+/// mode, or the newest of all for live keys.
 pub fn newest(
     tx: &mut Tx<'_>,
     tenant: Tenant,

@@ -14,7 +14,7 @@ pub const KEPT: i64 = 24 * HOUR;
 pub struct Slot {
     /// Workspace id, or empty for the operator.
     pub workspace: String,
-    /// Test and live keys are two worlds.
+    /// Test and live keys have idempotency keys of their own.
     pub mode: Mode,
     /// Operation id.
     pub operation: &'static str,
@@ -22,11 +22,11 @@ pub struct Slot {
     pub key: String,
     /// Hash of the request.
     pub fingerprint: String,
-    /// Who runs it: unique to this request.
+    /// Unique to the request that runs.
     pub holder: String,
 }
 
-/// What a key is worth at this moment.
+/// The state of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reserved {
     /// This request runs it.
@@ -120,7 +120,7 @@ pub fn free(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
     )
 }
 
-/// Holds the key for its 24 hours: the request may have had an effect that nobody can take back.
+/// Holds the key for its 24 hours: the request may have had an effect that cannot be undone.
 pub fn keep_held(tx: &mut Tx<'_>, slot: &Slot) -> Result<(), DbError> {
     tx.later(
         "update idempotency_keys set state = 'held' where workspace = ?1 and mode = ?2 and operation = ?3 and key = ?4 and holder = ?5",

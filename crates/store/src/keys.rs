@@ -18,7 +18,7 @@ row! {
         id: Id<ApiKey>,
         /// What its maker called it.
         name: String,
-        /// The world it opens.
+        /// The mode it opens.
         mode: Mode,
         /// First characters, the rest masked.
         prefix: String,

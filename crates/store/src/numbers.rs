@@ -83,7 +83,7 @@ pub fn answered_by(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>) -> Result<
         params![tenant, agent])
 }
 
-/// Takes a number away from a workspace; `None` when it has none such.
+/// Takes a number away from a workspace; `None` when the workspace does not have it.
 pub fn release(
     tx: &mut Tx<'_>,
     tenant: Tenant,

@@ -8,7 +8,7 @@ use crate::params;
 /// Counts one request in a window and says how many it has now.
 pub fn count(tx: &mut Tx<'_>, tenant: Tenant, class: &str, window_start: i64) -> Result<i64, DbError> {
     if tx.shared() {
-        // Nobody misses a count that a crash takes along: do not wait for the disk.
+        // Losing a count in a crash does no harm: do not wait for the disk.
         tx.later("set local synchronous_commit = off", &[])?;
     }
     let used = tx.one::<i64>(
@@ -25,7 +25,7 @@ pub fn count(tx: &mut Tx<'_>, tenant: Tenant, class: &str, window_start: i64) ->
     Ok(used.unwrap_or(1))
 }
 
-/// Takes a count back: what it was counted for did not happen.
+/// Takes a count back, because what was counted did not happen.
 pub fn give_back(tx: &mut Tx<'_>, tenant: Tenant, class: &str, window_start: i64) -> Result<(), DbError> {
     tx.later(
         "update rate_windows set used = used - 1 where workspace = ?1 and class = ?2 and window_start = ?3",

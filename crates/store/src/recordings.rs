@@ -83,7 +83,7 @@ pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Recording>) -> Result<(), 
     tx.later("delete from recordings where workspace = ?1 and id = ?2", params![tenant, id])
 }
 
-/// Recordings of these calls, held against other writers until the transaction ends.
+/// Recordings of these calls, locked against other writers until the transaction ends.
 pub fn of_calls(tx: &mut Tx<'_>, tenant: Tenant, calls: &[Id<Call>]) -> Result<Vec<RecordingRow>, DbError> {
     let mut found = Vec::new();
     for some in calls.chunks(ROWS) {

@@ -22,9 +22,9 @@ row! {
         id: ScheduledCallId,
         /// The workspace.
         workspace: Tenant,
-        /// The world it belongs to.
+        /// The mode it belongs to.
         mode: Mode,
-        /// The key that scheduled it; `None` for those of a store that did not note it yet.
+        /// The key that scheduled it; `None` when it was scheduled before keys were stored with it.
         api_key: Option<Id<ApiKey>>,
         /// Who will talk.
         agent: Id<Agent>,
@@ -71,7 +71,7 @@ pub fn insert(tx: &mut Tx<'_>, row: &ScheduledCallRow) -> Result<(), DbError> {
     tx.later(ScheduledCallRow::INSERT, &row.values())
 }
 
-/// Writes state and call, if nobody else has since the row was read. Whether it did.
+/// Writes state and call, unless they were changed since the row was read. Returns whether they were written.
 pub fn save(tx: &mut Tx<'_>, row: &ScheduledCallRow) -> Result<bool, DbError> {
     let state = &row.state;
     let (sql, values) = update!(
@@ -88,7 +88,7 @@ pub fn save(tx: &mut Tx<'_>, row: &ScheduledCallRow) -> Result<bool, DbError> {
     Ok(tx.exec(sql, &values)? > 0)
 }
 
-/// One scheduled call of one world.
+/// One scheduled call of one mode.
 pub fn get(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -101,7 +101,7 @@ pub fn get(
     )
 }
 
-/// One scheduled call, held against other writers until the transaction ends.
+/// One scheduled call, locked against other writers until the transaction ends.
 pub fn get_for_update(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -113,8 +113,8 @@ pub fn get_for_update(
     )
 }
 
-/// One scheduled call that is due, held until the transaction ends; `None` when it is not due any more or
-/// another node holds it.
+/// One scheduled call that is due, locked until the transaction ends; `None` when it is not due any more or
+/// another node has locked it.
 pub fn take_due(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -128,7 +128,7 @@ pub fn take_due(
     tx.one(sql, params![tenant, id, now])
 }
 
-/// A page of one world, newest first. The rows before the page are skipped in the index alone.
+/// A page of one mode, newest first. The rows before the page are skipped in the index alone.
 pub fn list(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -174,7 +174,7 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
         .flatten())
 }
 
-/// Up to `limit` calls of a key that wait, oldest first, held until the transaction ends; those being dialled
+/// Up to `limit` calls of a key that wait, oldest first, locked until the transaction ends; those being dialled
 /// are left out.
 pub fn of_key(
     tx: &mut Tx<'_>,
@@ -188,7 +188,7 @@ pub fn of_key(
     tx.all(sql, params![tenant, key, limit])
 }
 
-/// Everything scheduled for a person in the workspace, by number or by reference, both worlds, held until the
+/// Everything scheduled for a person in the workspace, by number or by reference, in both modes, locked until the
 /// transaction ends.
 pub fn of_person(
     tx: &mut Tx<'_>,

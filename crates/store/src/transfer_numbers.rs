@@ -6,7 +6,7 @@ use domain::time::Timestamp;
 use crate::db::{DbError, Tx};
 use crate::params;
 
-/// Releases a number and gives the moment of its first release; `None` when the workspace has `most` numbers
+/// Releases a number and returns when it was first released; `None` when the workspace has `most` numbers
 /// without it. The caller holds the workspace.
 pub fn add(
     tx: &mut Tx<'_>,

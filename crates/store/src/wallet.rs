@@ -99,7 +99,7 @@ pub fn post(
 }
 
 /// Takes `lines` for calls and holds `amount` for them, if the balance covers it beside all other holds.
-/// Whether it did. Each call and each second leg on a line holds its price for every minute that is covered;
+/// Returns whether it does. Each call and each second leg on a line holds its price for every minute that is covered;
 /// nothing else is held.
 pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, amount: i64, lines: i64) -> Result<bool, DbError> {
     let held = tx.exec(

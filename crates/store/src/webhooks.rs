@@ -101,7 +101,7 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<WebhookEndpoint>) -> Result<O
     tx.one(sql, params![tenant, id])
 }
 
-/// One endpoint, held against other writers until the transaction ends.
+/// One endpoint, locked against other writers until the transaction ends.
 pub fn get_for_update(
     tx: &mut Tx<'_>,
     tenant: Tenant,

@@ -77,7 +77,7 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<WorkspaceRow>, DbEr
     tx.one(formatcp!("select {COLUMNS} from workspaces where id = ?1"), params![tenant])
 }
 
-/// One workspace, held against other writers until the transaction ends.
+/// One workspace, locked against other writers until the transaction ends.
 pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<WorkspaceRow>, DbError> {
     tx.one(formatcp!("select {COLUMNS} from workspaces where id = ?1 /*pg for update*/"), params![tenant])
 }

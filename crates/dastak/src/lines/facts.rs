@@ -75,7 +75,7 @@ async fn write(app: Arc<App>, tenant: Tenant, id: Id<Call>, mut queue: mpsc::Unb
     while let Some(item) = queue.recv().await {
         let mut pause = Duration::from_millis(50);
         while let Err(failure) = store(&app, tenant, id, &item).await {
-            failure.log_about(&id, "a fact of a call could not be stored; trying again");
+            failure.log_about(id, "a fact of a call could not be stored; trying again");
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(SLOWEST);
         }

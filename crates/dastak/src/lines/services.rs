@@ -143,7 +143,7 @@ impl voice::CallServices for LineServices {
             match tool_calls::offers(&self.app, self.tenant, &ids).await {
                 Ok(offers) => offers,
                 Err(failure) => {
-                    failure.log_about(&self.id, "the tools of a call could not be read");
+                    failure.log_about(self.id, "the tools of a call could not be read");
                     Vec::new()
                 }
             }

@@ -138,7 +138,7 @@ impl Meeting {
                     break;
                 }
                 Err(failure) => {
-                    failure.log_about(&id, "a call's agent could not be read");
+                    failure.log_about(id, "a call's agent could not be read");
                     tokio::time::sleep(Duration::from_millis(pause)).await;
                 }
             }

@@ -198,7 +198,7 @@ async fn may_ring(services: &LineServices, to: Phone, kind: LegKind) -> Result<L
         }
         Err(failure) => {
             // Whether it was written down or not: it is not dialled, and ends with the call.
-            failure.log_about(&services.id, "a second leg could not be written down");
+            failure.log_about(services.id, "a second leg could not be written down");
             return Err(TransferFailure::Carrier);
         }
     };

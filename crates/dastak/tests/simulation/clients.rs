@@ -161,9 +161,9 @@ pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Resul
         let picked: Vec<String> = picked.iter().map(|kind| (*kind).to_owned()).collect();
         let body = checked("createWebhook", json!({"url": format!("https://{host}/hook"), "events": picked}));
         let made = webhooks::create(app, tenant, body).await?;
-        let secret = made.secret.expect("a secret");
+        let secret = made.secret;
         let health = receivers::health(random, place, app.clock.now());
-        endpoints.push(Endpoint { tenant, id: made.id.to_string(), host, secret, picked, health });
+        endpoints.push(Endpoint { tenant, id: made.endpoint.id.to_string(), host, secret, picked, health });
     }
     Ok(Customer { tenant, agent: made.summary.id, keys: live, test_key, endpoints })
 }

@@ -1,4 +1,4 @@
-//! Providers of one kind in order of preference: whom to ask next, and what is counted of each.
+//! Providers of one kind in order of preference: which to ask next, and what is counted of each.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -190,7 +190,7 @@ impl<T: ?Sized + Kind> Chain<T> {
         }
     }
 
-    /// The error when nobody is left to ask.
+    /// The error when there is no provider to ask.
     pub(super) fn none(&self) -> ProviderError {
         ProviderError::new(T::ROLE.setting(), ProviderFault::NotInstalled, T::NONE)
     }

@@ -4,7 +4,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `build` | from settings to a [`Set`] |
-//! | `members` | `Chain`: the providers of a kind in order, whom to ask next, what is counted |
+//! | `members` | `Chain`: the providers of a kind in order, which to ask next, what is counted |
 //! | `recognisers`, `synthesisers`, `models` | a chain as a provider of its kind: what is handed on when one breaks |
 //! | `breaker` | when a provider is passed over |
 //! | `figures` | counters and checks as values |

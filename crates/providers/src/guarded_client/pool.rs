@@ -23,7 +23,8 @@ pub struct PoolLimits {
     pub open_total: usize,
     /// A connection that has rested this long is closed. Default 30 s.
     pub idle_timeout: Duration,
-    /// A connection older than this is not used again, so that changes of a host's address take effect. Default 5 min.
+    /// A connection older than this is not used again, so that changes of a host's address take effect.
+    /// Default 5 min.
     pub max_age: Duration,
 }
 

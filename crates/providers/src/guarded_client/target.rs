@@ -14,8 +14,8 @@ use super::address::Reach;
 pub const MAX_URL_LENGTH: usize = 2048;
 
 /// Ports from 1024 up that belong to databases, caches, control planes, mail and chat relays. A signed POST
-/// must not become a way to speak to them, even where they are exposed to the Internet; nobody receives
-/// webhooks there. Below 1024 only 443 is accepted (and 80 in development).
+/// must not become a way to speak to them, even where they are exposed to the Internet. No receivers are
+/// there. Below 1024 only 443 is accepted (and 80 in development).
 const REFUSED_PORTS: [u16; 40] = [
     1080, 1433, 1434, 1521, 1723, 1883, 2049, 2181, 2375, 2376, 2379, 2380, 3128, 3306, 3389, 4369, 5060,
     5061, 5432, 5433, 5672, 5900, 5984, 5985, 5986, 6379, 6443, 6667, 6697, 8086, 8500, 9042, 9092, 9200,

@@ -18,7 +18,7 @@ use crate::speech::list_models;
 
 /// Largest answer that is read, bytes.
 const MOST_ANSWER: usize = 1 << 20;
-/// A conversation is read after the call, when nobody waits.
+/// Time for an analysis, which runs after the call, when no caller waits.
 const ANALYSIS_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A service that speaks OpenAI-compatible chat completions: hosted, or vLLM, llama.cpp, SGLang, Ollama and

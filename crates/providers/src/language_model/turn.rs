@@ -1,5 +1,5 @@
 //! The model's turn as it arrives. Servers take liberties (docs/providers.md#models): whole calls in one
-//! piece, calls without an index, repeated roles, thoughts beside the text, errors in mid-stream, no
+//! piece, calls without an index, repeated roles, thoughts beside the text, errors in the stream, no
 //! `[DONE]`, or no stream at all.
 
 use std::collections::VecDeque;

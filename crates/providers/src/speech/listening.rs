@@ -12,10 +12,10 @@ use tokio::time::{Instant, sleep_until};
 use crate::http::{Net, Peer};
 use crate::websocket::{Frame, Send, Socket};
 
-/// Most sound that waits to be sent, samples: 40 s, more than a chain tells a new listener at once. The
-/// oldest is dropped beyond it, and counted.
+/// Most sound that waits to be sent, samples: 40 s, which is more than a chain gives a new listener at once.
+/// Above it the oldest is dropped and counted.
 const QUEUED: usize = 40 * SAMPLE_RATE as usize;
-/// Samples that are kept in one stretch, about: what is taken from its beginning moves the rest.
+/// About how many samples are kept in one buffer: taking from its beginning moves the rest.
 const LUMP: usize = SAMPLE_RATE as usize;
 /// Reports that may wait until the caller asks for them; above it, partial ones are dropped.
 const REPORTS: usize = 64;
@@ -27,7 +27,7 @@ const NEVER: Duration = Duration::from_secs(86_400);
 pub(crate) enum Report {
     /// Words of the piece being spoken; they may still change.
     Partial(String),
-    /// Words that stand.
+    /// Words that will not change.
     Final(String),
     /// Speech was noticed: words will follow.
     Due,
@@ -38,26 +38,25 @@ pub(crate) enum Report {
 /// Whether a provider says when it has answered all sound of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flush {
-    /// Always: silence is a failure.
+    /// Always: no answer is a failure.
     Always,
-    /// Not when there was nothing to answer: after this long a turn without unfinished words is over.
+    /// Not when there was nothing to answer: after this time a turn without unfinished words is over.
     Mostly(Duration),
-    /// Only where it noticed speech, and it is silent otherwise: after this long a turn in which it noticed
-    /// none is over.
+    /// Only if it noticed speech: after this time a turn in which it noticed none is over.
     Noticed(Duration),
-    /// Never: after this long the turn is what is known by then.
+    /// Never: after this time the turn is what is known by then.
     Never(Duration),
 }
 
-/// A provider's way to say these things.
+/// A provider's protocol.
 pub(crate) trait Dialect: std::marker::Send + 'static {
     /// Samples of one message.
     fn piece(&self) -> usize;
     /// Messages that carry this sound.
     fn sound(&mut self, samples: &[i16], out: &mut Vec<Send>);
-    /// Messages that end the turn. True when nothing need be waited for.
+    /// Messages that end the turn. True when no answer follows.
     fn turn_ended(&mut self, out: &mut Vec<Send>) -> bool;
-    /// What is sent when no sound was for this long.
+    /// A message to send when there was no sound for this time.
     fn keep_alive(&self) -> Option<(Duration, Send)> {
         None
     }
@@ -151,7 +150,7 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// Waits for something to take; may wake for nothing.
+    /// Waits for something to take; may return without it.
     pub(crate) async fn changed(&self) {
         self.changed.notified().await;
     }
@@ -186,7 +185,7 @@ impl Queue {
     }
 }
 
-/// The turns that wait for their words.
+/// Turns whose words have not come yet.
 struct Turns {
     /// Words that stand, of the oldest turn.
     text: String,
@@ -293,7 +292,7 @@ impl<D: Dialect> Carrier<D> {
         }
     }
 
-    /// Ends well when nobody listens any more.
+    /// Ends without an error when the caller has stopped listening.
     async fn carry(&mut self) -> Result<(), ProviderError> {
         let mut news = Vec::new();
         loop {

@@ -1,5 +1,5 @@
 //! What all synthesisers over sockets share: a small pool of warm connections, one utterance at a time on
-//! each, and an end for those that nobody listens to.
+//! each, and an early end for those whose caller has gone.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -40,7 +40,7 @@ pub(crate) enum Cancel {
     HangUp,
 }
 
-/// A provider's way to say these things.
+/// A provider's protocol.
 pub(crate) trait Dialect: std::marker::Send + Sync + 'static {
     /// The service.
     fn peer(&self) -> &Peer;

@@ -1,7 +1,6 @@
-//! Statements of a very large transaction on SQLite that are carried out on a thread of their own, while the
-//! closure goes on to decide what comes next. They run in the order in which they were given. Whoever reads
-//! waits until all of them are done, and so does the end of the transaction; one that fails, fails the
-//! transaction.
+//! Deferred statements of a very large transaction on SQLite. A second thread runs them in order while the
+//! closure goes on. A read and the end of the transaction wait until all of them are done. The first that
+//! fails makes the transaction fail.
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -12,10 +11,9 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use super::{DbError, Must, Value, check, sqlite};
 
-/// Size of texts and values at which what was given so far is handed over; it stays within the caches of a
-/// processor.
+/// Bytes of texts and values at which a parcel is handed over: small enough for the caches of a processor.
 const PARCEL: usize = 32 * 1024;
-/// Parcels that may be under way; the closure waits for the oldest one then.
+/// Parcels that may be under way. With more, the closure waits for the oldest one.
 const UNDER_WAY: usize = 8;
 
 /// A writing connection that two threads use in turn.
@@ -25,7 +23,7 @@ pub(super) fn lock(conn: &Shared) -> MutexGuard<'_, Connection> {
     conn.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A value whose bytes stand in the parcel.
+/// A value whose bytes are in the parcel.
 enum Slot {
     Null,
     Int(i64),
@@ -93,7 +91,7 @@ impl Parcel {
     fn carry_out(&mut self, conn: &Connection) -> Result<(), DbError> {
         let mut outcome = Ok(());
         for statement in &self.statements {
-            // What is done after SQLite has given a transaction up would be done for good.
+            // After SQLite has rolled back by itself, each statement would be a transaction of its own.
             if conn.is_autocommit() {
                 outcome = Err(DbError::Unavailable("the disk refused a write".into()));
                 break;
@@ -114,10 +112,10 @@ impl Parcel {
     }
 }
 
-/// The thread, for the whole life of the store.
+/// The second thread. It lives as long as the store.
 pub(super) struct Hand {
     parcels: SyncSender<Parcel>,
-    /// Empty again, with what became of it.
+    /// Parcels that were carried out, empty again, with the outcome.
     done: Receiver<(Parcel, Result<(), DbError>)>,
 }
 
@@ -138,7 +136,7 @@ impl Hand {
     }
 }
 
-/// What one transaction leaves behind it to be carried out.
+/// The deferred statements of one transaction.
 pub(super) struct Behind<'a> {
     conn: &'a Shared,
     hand: &'a Hand,
@@ -154,7 +152,7 @@ impl<'a> Behind<'a> {
         Self { conn, hand, parcel: Parcel::default(), empty: Vec::new(), under_way: 0, failed: None }
     }
 
-    /// Leaves a statement behind.
+    /// Defers a statement.
     pub(super) fn later(
         &mut self,
         sql: &str,
@@ -172,7 +170,7 @@ impl<'a> Behind<'a> {
         self.fate()
     }
 
-    /// The connection, once all that was left behind is done.
+    /// The connection, once all deferred statements are done.
     pub(super) fn settled(&mut self) -> Result<MutexGuard<'a, Connection>, DbError> {
         if self.under_way > 0 && !self.parcel.statements.is_empty() {
             self.hand_over(Parcel::default());

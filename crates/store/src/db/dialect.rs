@@ -1,6 +1,6 @@
-//! One SQL text for both engines. It is written for SQLite with `?1` placeholders; the words that PostgreSQL
-//! alone needs stand in a comment `/*pg …*/` and are opened there; those that SQLite alone needs stand
-//! between `/*sqlite*/` and `/*end*/` and are left out there.
+//! One SQL text for both engines, written for SQLite with `?1` placeholders. What only PostgreSQL needs is in
+//! a comment `/*pg …*/`, which is opened for it. What only SQLite needs is between `/*sqlite*/` and `/*end*/`,
+//! which is left out for PostgreSQL.
 
 /// The statement as PostgreSQL reads it: `?1` becomes `$1` outside string literals, `/*pg …*/` is opened,
 /// `/*sqlite*/…/*end*/` left out.

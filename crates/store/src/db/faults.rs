@@ -12,7 +12,7 @@ use super::{DbError, Tx};
 /// The line of the service that asked for a transaction.
 pub type Place = &'static Location<'static>;
 
-/// An answer that may take its time. One that never comes is a process that ended here.
+/// An answer that may take time. One that never comes simulates a process that ended here.
 pub type Pause<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What happens to one transaction.
@@ -20,20 +20,20 @@ pub type Pause<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub enum Fate {
     /// Nothing is done to it.
     Untouched,
-    /// It runs and is rolled back in the end; its caller hears this.
+    /// It runs and is rolled back in the end; its caller gets this error.
     Refused(DbError),
-    /// It is committed, but its caller hears [`DbError::Uncertain`].
+    /// It is committed, but its caller gets [`DbError::Uncertain`].
     Unheard,
 }
 
-/// Decides what goes wrong. Without a method of its own, nothing does.
+/// Decides what goes wrong. By default nothing does.
 pub trait Faults: Send + Sync {
     /// Asked before each transaction, on its caller's task.
     fn before(&self, _: Place) -> Pause<'_, Fate> {
         Box::pin(std::future::ready(Fate::Untouched))
     }
 
-    /// Told after each transaction, before its caller hears of it; `stored` says whether it was committed.
+    /// Told after each transaction, before its caller gets the answer; `stored` says whether it was committed.
     fn after(&self, _: Place, _stored: bool) -> Pause<'_, ()> {
         Box::pin(std::future::ready(()))
     }
@@ -57,8 +57,8 @@ pub(super) fn statement<'a>(faults: Option<&dyn Faults>, sql: &'a str) -> Cow<'a
     }
 }
 
-/// The closure with faulty statements, and as it ends on a store that refuses it: what it wrote is rolled
-/// back.
+/// The closure with faulty statements. When `fate` refuses it, it ends with that error, and what it wrote is
+/// rolled back.
 pub(super) fn under<T, E: From<DbError>>(
     faults: Arc<dyn Faults>,
     fate: Fate,

@@ -8,7 +8,7 @@ use crate::params;
 pub struct Migration {
     /// Its number, counted from 1.
     pub version: i64,
-    /// What it brings, in a word.
+    /// Its name: the subject, in a word.
     pub name: &'static str,
     sql: &'static str,
 }
@@ -72,7 +72,7 @@ pub(super) fn pending(tx: &mut Tx<'_>) -> Result<Vec<Migration>, DbError> {
     Ok(MIGRATIONS.iter().filter(|migration| migration.version > version).copied().collect())
 }
 
-/// Applies one step, unless another node just did.
+/// Applies one step, unless another node has done so.
 pub(super) fn apply(tx: &mut Tx<'_>, migration: Migration) -> Result<(), DbError> {
     lock(tx)?;
     if version(tx)? >= migration.version {
@@ -116,10 +116,10 @@ mod tests {
     use super::*;
     use crate::db::{Settings, Store};
 
-    /// Events and deliveries of a store from before worlds were kept apart find theirs; a test that was sent
-    /// to an endpoint is its owner's.
+    /// The step `worlds` gives older deliveries the mode of their event. A test event that was sent to an
+    /// endpoint is shown in live mode.
     #[test]
-    fn an_older_store_learns_its_worlds() {
+    fn deliveries_of_an_older_store_get_a_mode() {
         let file = std::env::temp_dir().join(format!("dastak-older-{}.db", std::process::id()));
         let store = Store::open(&Settings::Sqlite { file: file.clone() }, Arc::new(|_| ())).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -1,10 +1,10 @@
 //! The engine behind every statement.
 //!
 //! `store.tx(|tx| …).await` runs a synchronous closure in a transaction. On SQLite one writer thread runs
-//! many closures in one transaction, a savepoint each, and answers after the commit; a very large one has the
-//! transaction to itself, and a second thread that carries out its statements; on PostgreSQL a few threads
-//! own a connection each and run a closure again after a serialization failure or a deadlock, so a closure
-//! has no side effects: those go through [`Tx::after_commit`] and [`Tx::wake`].
+//! many closures in one transaction, each in a savepoint, and answers after the commit. A very large closure
+//! has a transaction to itself, and a second thread runs its statements. On PostgreSQL each of a few threads
+//! owns a connection, and runs a closure again after a serialization failure or a deadlock. So a closure has
+//! no side effects: those go through [`Tx::after_commit`] and [`Tx::wake`].
 
 mod behind;
 mod dialect;
@@ -49,9 +49,9 @@ pub enum Settings {
 /// What can go wrong with a statement or a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DbError {
-    /// A unique index refused the row; the engine's name of it.
+    /// A unique index refused the row; the engine's name of the index.
     Unique(String),
-    /// The transaction lost against another one and has to run again (handled inside the engine).
+    /// The transaction conflicted with another one and has to run again (handled inside the engine).
     Retry(String),
     /// The store cannot be reached or cannot write (lost connection, full disk): nothing was stored, try
     /// later.
@@ -92,7 +92,7 @@ fn time_buckets() -> impl Iterator<Item = f64> {
 /// What `/metrics` shows of the store.
 #[derive(Debug, Clone)]
 pub struct StoreMetrics {
-    /// Seconds of one commit, the wait for the disk or the server included.
+    /// Seconds of one commit, including the wait for the disk or the server.
     pub commit_seconds: prometheus_client::metrics::histogram::Histogram,
     /// Closures that shared one commit.
     pub batch_size: prometheus_client::metrics::histogram::Histogram,
@@ -130,11 +130,11 @@ impl StoreMetrics {
     }
 }
 
-/// Rows that one statement of [`Tx::insert_all`] inserts at most. Who writes very many does so by as many at
-/// a time, so that memory stays small and warm.
+/// Rows that one statement of [`Tx::insert_all`] inserts at most. Code that writes very many rows prepares
+/// them in chunks of this size, so that memory stays small and in the caches.
 pub const ROWS: usize = 32;
 
-/// `(?1, ?2), (?3, ?4)`, for rows of values. There are few of them, long ones.
+/// `(?1, ?2), (?3, ?4)`, for rows of values. The texts are few and long, so they are kept.
 pub(crate) fn places(rows: usize, width: usize) -> Arc<str> {
     static KNOWN: Mutex<BTreeMap<(usize, usize), Arc<str>>> = Mutex::new(BTreeMap::new());
     let make = || {
@@ -161,7 +161,7 @@ enum Engine {
     Postgres(postgres::Postgres),
 }
 
-/// One transaction, on whichever engine.
+/// One transaction, on either engine.
 pub struct Tx<'a> {
     session: Session<'a>,
     wakes: u32,
@@ -176,12 +176,12 @@ enum Session<'a> {
     Postgres(&'a mut postgres::PgTx),
 }
 
-/// What a statement must do, lest its transaction fails.
+/// What a statement must do; otherwise its transaction fails.
 #[derive(Debug, Clone)]
 pub struct Must {
     /// How many rows it changes.
     pub rows: u64,
-    /// What the transaction fails with if it changes more or fewer.
+    /// The error of the transaction if it changes more or fewer.
     pub otherwise: DbError,
 }
 
@@ -231,10 +231,10 @@ impl Tx<'_> {
         }
     }
 
-    /// Runs a statement whose row count nobody needs. On PostgreSQL it travels with the next read or the
-    /// commit; on SQLite, in a transaction that is [alone](Store::tx_alone), another thread runs it while the
-    /// closure goes on, at the latest before the next read or the commit. Its error may show in a later
-    /// statement or at the end.
+    /// Runs a statement whose row count is not needed. On PostgreSQL it travels with the next read or the
+    /// commit. On SQLite, in a transaction that is [alone](Store::tx_alone), another thread runs it while the
+    /// closure goes on, at the latest before the next read or the commit. Its error may be returned by a
+    /// later statement or at the end.
     pub fn later(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), DbError> {
         let sql = &*faults::statement(self.faults.as_deref(), sql);
         match &mut self.session {
@@ -244,8 +244,8 @@ impl Tx<'_> {
         }
     }
 
-    /// Runs a statement that must change so many rows; if it does not, the transaction fails. On SQLite the
-    /// same as [`Tx::later`].
+    /// Runs a statement that must change so many rows; if it does not, the transaction fails. On SQLite it is
+    /// deferred as by [`Tx::later`].
     pub fn must(&mut self, sql: &str, params: &[Value<'_>], must: Must) -> Result<(), DbError> {
         match &mut self.session {
             Session::Behind(behind) => {
@@ -257,17 +257,17 @@ impl Tx<'_> {
         }
     }
 
-    /// Waits until all statements are done that were put off.
+    /// Waits until all deferred statements are done.
     fn settle(&mut self) -> Result<(), DbError> {
         match &mut self.session {
             Session::Behind(behind) => behind.settled().map(|_| ()),
-            // The commit does.
+            // Their commit does so.
             Session::Sqlite(_) | Session::Postgres(_) => Ok(()),
         }
     }
 
-    /// Inserts rows of so many values each as [`Tx::later`], many with one statement; `into` is the statement
-    /// up to its values. Rows in the order of the table's keys are the cheapest.
+    /// Inserts rows of `WIDTH` values each, as [`Tx::later`] does, many with one statement; `into` is the
+    /// statement up to its values. Rows in the order of the primary key are the cheapest.
     pub fn insert_all<'v, const WIDTH: usize>(
         &mut self,
         into: &str,
@@ -276,7 +276,7 @@ impl Tx<'_> {
         self.in_chunks(into, rows, "", |tx, sql, values, _| tx.later(sql, values))
     }
 
-    /// The same, but if a unique index refuses a row, the transaction fails with `otherwise`.
+    /// Like [`Tx::insert_all`], but if a unique index refuses a row, the transaction fails with `otherwise`.
     pub fn insert_new<'v, const WIDTH: usize>(
         &mut self,
         into: &str,
@@ -304,7 +304,7 @@ impl Tx<'_> {
             }
             let mut rest = &values[..];
             while !rest.is_empty() {
-                // Few sizes, so that there are few different statements to keep prepared.
+                // Only a few sizes, so that few different statements have to be kept prepared.
                 let count = [ROWS, ROWS / 4, ROWS / 16, 1]
                     .into_iter()
                     .find(|count| count * WIDTH <= rest.len())
@@ -372,8 +372,8 @@ impl Tx<'_> {
 }
 
 impl Store {
-    /// Opens the store, waits for nothing: an unreachable PostgreSQL shows in the first use. `on_wake` is
-    /// called after commits.
+    /// Opens the store. It does not connect: an unreachable PostgreSQL is an error of the first use. `on_wake`
+    /// is called after commits.
     pub fn open(settings: &Settings, on_wake: OnWake) -> Result<Self, DbError> {
         let metrics = StoreMetrics::new();
         let engine = match settings {
@@ -406,8 +406,8 @@ impl Store {
         matches!(*self.engine, Engine::Postgres(_))
     }
 
-    /// Runs `work` in a transaction that is durable when this returns. An `Err` of the closure rolls back and
-    /// is handed on. The closure may run more than once.
+    /// Runs `work` in a transaction that is durable when this returns. An `Err` of the closure rolls the
+    /// transaction back and is returned. The closure may run more than once.
     #[track_caller]
     pub fn tx<T, E>(
         &self,
@@ -552,8 +552,8 @@ impl Store {
         Ok(())
     }
 
-    /// Makes sure that what was deleted or overwritten stands in no file of the embedded store any more.
-    /// PostgreSQL sees to it by itself, later.
+    /// Makes sure that what was deleted or overwritten is in no file of the embedded store any more.
+    /// PostgreSQL removes it later by itself.
     pub async fn leave_no_trace(&self) -> Result<(), DbError> {
         let store = self.clone();
         let work = move || match &*store.engine {
@@ -565,7 +565,7 @@ impl Store {
             .unwrap_or_else(|_| Err(DbError::Internal("emptying the write-ahead log panicked".into())))
     }
 
-    /// Writes nothing, yet takes the way of a write: tells whether the store can write at all.
+    /// Makes a write that changes nothing of value, to find out whether the store can write at all.
     pub async fn writable(&self) -> Result<(), DbError> {
         self.tx(|tx| tx.exec("update health set at = at + 1 where id = 2", &[]).map(|_| ())).await
     }

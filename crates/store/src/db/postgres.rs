@@ -64,7 +64,7 @@ impl Server {
             config.application_name("dastak");
         }
         if config.get_ssl_mode() != SslMode::Require {
-            // «prefer» would accept any certificate or none, which protects nothing.
+            // `prefer` would accept any certificate, or none, which protects nothing.
             config.ssl_mode(SslMode::Disable);
         }
         let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
@@ -522,7 +522,7 @@ fn listen(server: &Server, on_wake: &OnWake, closing: &AtomicBool) {
         if heard.is_err() && !closing.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(500));
         }
-        // Whatever was said while nobody listened: wake everything.
+        // Wake-ups were missed while the connection was down: wake everything.
         on_wake(WakeSet(u32::MAX));
     }
 }

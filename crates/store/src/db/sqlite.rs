@@ -22,21 +22,22 @@ const QUEUE: usize = 20_000;
 /// Statements that stay prepared on one connection.
 const PREPARED: usize = 400;
 
-/// A lock may outlive its holder for a moment: in a program that it was about to start, or while it ends.
+/// Wait for the lock of the process. A lock may outlive its holder for a moment: while the process ends, or
+/// in a child process that it is about to start.
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Pages that are added to the write-ahead log before they are copied into the database, and pages at which
-/// the writer sees to it itself (64 MiB).
+/// the writer copies them itself (64 MiB).
 const COPIED_AT_ONCE: i32 = 8_000;
 const LONG_LOG: i32 = 16_000;
-/// Nobody writes when the log has not grown for so long; pages that are worth to be copied then.
+/// The log is quiet when it has not grown for so long; pages that are worth copying then.
 const QUIET: Duration = Duration::from_millis(500);
 const WORTH_IT: i32 = 1_000;
 
 /// What is left to do with one closure once the fate of its transaction is known.
 type Answer = Box<dyn FnOnce(Result<(), DbError>, &OnWake) + Send>;
-/// Runs one closure in a session; says whether to keep its writes, and how to answer.
-/// Without a transaction to run in, it only yields the answer that says why.
+/// Runs one closure in a session, and returns whether to keep its writes, and how to answer. Without a
+/// transaction to run in, it only answers with the error.
 type Job = Box<dyn FnOnce(Result<Session<'_>, DbError>) -> (bool, Answer) + Send>;
 
 struct Order {
@@ -167,11 +168,11 @@ impl Sqlite {
     }
 }
 
-/// What happens after each commit, given how many pages the write-ahead log has: a thread of its own copies
-/// them into the database, now and then, while the writer goes on, and what is left when nobody writes, so
-/// that the log begins anew with what comes next. It does not get to the end of a log that grows, so the
-/// writer does it when the log is long: most of it is copied then. What fails is tried again later: the log
-/// has it all.
+/// The hook that runs after each commit, given how many pages the write-ahead log has. A thread of its own
+/// copies them into the database from time to time while the writer goes on. It copies the rest when the
+/// log is quiet, so that the log starts again from its beginning. It never reaches the end of a log that grows,
+/// so the writer copies the rest when the log is long. A copy that fails is tried again later; nothing is lost,
+/// because the log is complete.
 fn checkpoints(
     file: &Path,
 ) -> Result<impl FnMut(&mut Wal, i32) -> rusqlite::Result<()> + Send + 'static, DbError> {
@@ -182,7 +183,7 @@ fn checkpoints(
     let length = Arc::new(AtomicI32::new(0));
     let seen = length.clone();
     let copy = move || {
-        // Of the log as it was at the last look, and as it was copied.
+        // Pages of the log at the last look, and when it was last copied.
         let (mut before, mut copied) = (0, 0);
         loop {
             let asked = match inbox.recv_timeout(QUIET) {
@@ -211,13 +212,13 @@ fn checkpoints(
     let mut before = 0;
     Ok(move |log: &mut Wal, pages: i32| {
         length.store(pages, Ordering::Relaxed);
-        // A log that has begun anew is shorter than it was.
+        // A log that started again is shorter than it was.
         before = before.min(pages);
         if pages >= LONG_LOG {
             let _ = log.checkpoint();
         } else if pages - before >= COPIED_AT_ONCE {
             before = pages;
-            // One that is under way will do.
+            // If a copy is under way, that is enough.
             let _ = asked.try_send(());
         }
         Ok(())
@@ -227,12 +228,12 @@ fn checkpoints(
 fn prepare_connection(conn: &Connection) -> Result<(), DbError> {
     conn.busy_timeout(Duration::from_secs(10)).map_err(classify)?;
     conn.set_prepared_statement_cache_capacity(PREPARED);
-    // A statement is planned once, whatever values it is given: otherwise some are planned anew with each
-    // value, which takes longer than to run them.
+    // A statement is planned once for all values. Otherwise SQLite plans some statements again for each value,
+    // which takes longer than running them.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(classify)?;
     conn.pragma_update(None, "foreign_keys", true).map_err(classify)?;
     conn.pragma_update(None, "temp_store", "memory").map_err(classify)?;
-    // What is deleted or overwritten leaves no bytes in the file: an erasure is one.
+    // What is deleted or overwritten leaves no bytes in the file, so that an erasure is complete.
     conn.pragma_update(None, "secure_delete", true).map_err(classify)?;
     conn.pragma_update(None, "cache_size", -16_000).map_err(classify)?;
     conn.pragma_update(None, "mmap_size", 1_i64 << 30).map_err(classify)
@@ -262,7 +263,7 @@ where
             (true, answer)
         }
         Ok(Err(error)) => {
-            // What the closure saw of its neighbours' writes is void when the commit fails.
+            // The refusal may rest on writes of other closures, which are void when the commit fails.
             let answer: Answer =
                 Box::new(move |committed, _| drop(send.send(Err(committed.err().map_or(error, E::from)))));
             (false, answer)
@@ -298,7 +299,7 @@ fn write_loop(conn: &Shared, hand: &Hand, inbox: &Receiver<Order>, on_wake: &OnW
                 }
                 if fate.is_ok() && answers.len() < BATCH {
                     next = inbox.try_recv().ok();
-                    // What wants a transaction of its own gets the next one.
+                    // A closure that needs a transaction to itself gets the next one.
                     if next.as_ref().is_some_and(|order| order.alone) {
                         carried = next.take();
                     }
@@ -322,8 +323,8 @@ fn write_loop(conn: &Shared, hand: &Hand, inbox: &Receiver<Order>, on_wake: &OnW
     }
 }
 
-/// Runs a closure that has the transaction to itself: there is nobody whose writes a savepoint would keep
-/// apart from its own, and with one, SQLite copies every page before it changes it.
+/// Runs a closure that has the transaction to itself. It needs no savepoint, with which SQLite would copy every
+/// page before changing it.
 fn run_alone(conn: &Shared, hand: &Hand, job: Job, answers: &mut Vec<Answer>) -> Result<(), DbError> {
     let (keep, answer) = job(Ok(Session::Behind(Behind::new(conn, hand))));
     answers.push(answer);
@@ -332,7 +333,7 @@ fn run_alone(conn: &Shared, hand: &Hand, job: Job, answers: &mut Vec<Answer>) ->
         return Err(DbError::Unavailable("the disk refused a write".into()));
     }
     if !keep {
-        // The transaction goes on, empty, so that its end is the same for all.
+        // An empty transaction is opened, so that the end is the same for all.
         conn.execute_batch("rollback; begin immediate").map_err(classify)?;
     }
     Ok(())

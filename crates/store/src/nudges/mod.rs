@@ -36,7 +36,7 @@ row! {
         id: Id<NudgeKind>,
         /// The workspace.
         workspace: Tenant,
-        /// The world it belongs to.
+        /// The mode it belongs to.
         mode: Mode,
         /// The key that made it.
         api_key: Id<ApiKey>,
@@ -143,8 +143,8 @@ pub fn insert(tx: &mut Tx<'_>, row: &NudgeRow) -> Result<bool, DbError> {
     Ok(tx.exec(SQL, &row.values(open(&row.state)))? > 0)
 }
 
-/// 1 until it is finished: what indexes of those that are not name, so that no other change of its status
-/// moves their entries.
+/// 1 until it is finished. The indexes of open nudges name this column instead of the status, so that other
+/// changes of the status do not touch them.
 fn open(state: &Nudge) -> Option<i64> {
     (state.status != Status::Finished).then_some(1)
 }

@@ -19,7 +19,7 @@ row! {
     pub struct Queue {
         /// Whose nudges.
         workspace: Tenant as "q.workspace",
-        /// Of which world.
+        /// In which mode.
         mode: Mode as "q.mode",
         /// Whether some nudge's time has come; otherwise it is here for those that wait for a line.
         due: bool as "cast(case when q.next_look <= ?1 then 1 else 0 end as bigint)",
@@ -55,8 +55,8 @@ pub fn touch(tx: &mut Tx<'_>, tenant: Tenant, mode: Mode, change: Change) -> Res
     )
 }
 
-/// Adds a pending nudge, unless there are `limit` of them; whether it did. Makes the queue when there is
-/// none.
+/// Adds a pending nudge, unless there are `limit` of them, and makes the queue if it is missing. Returns
+/// whether it was added.
 pub fn touch_within(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -75,13 +75,12 @@ pub fn touch_within(
     if add(tx)? > 0 {
         return Ok(true);
     }
-    let made = tx.exec(
+    // Another request may have made it meanwhile, so this may change nothing.
+    tx.exec(
         "insert into nudge_queues (workspace, mode, pending, without_line, next_look, served, version) values (?1, ?2, 0, 0, null, 0, 0) \
          on conflict (workspace, mode) do nothing",
         params![tenant, mode],
     )?;
-    // Another request may have made it at this moment; then the first try has missed it.
-    let _ = made;
     Ok(add(tx)? > 0)
 }
 

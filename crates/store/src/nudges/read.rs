@@ -12,7 +12,7 @@ use crate::params;
 
 const COLUMNS: &str = NudgeRow::COLUMNS;
 
-/// One nudge of one world.
+/// One nudge of one mode.
 pub fn get(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -23,12 +23,12 @@ pub fn get(
     tx.one(sql, params![tenant, mode, id])
 }
 
-/// One nudge, of whichever world.
+/// One nudge in either mode.
 pub fn get_any(tx: &mut Tx<'_>, tenant: Tenant, id: Id<NudgeKind>) -> Result<Option<NudgeRow>, DbError> {
     tx.one(formatcp!("select {COLUMNS} from nudges where workspace = ?1 and id = ?2"), params![tenant, id])
 }
 
-/// One nudge, held against other writers until the transaction ends.
+/// One nudge, locked against other writers until the transaction ends.
 pub fn get_for_update(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -53,14 +53,14 @@ pub fn find_live(
     )
 }
 
-/// Many rows are kept one by one: a list of their size is memory that has to be fetched anew each time.
+/// Many rows are boxed: a list of whole rows would be one large block of memory, allocated anew each time.
 impl FromRow for Box<NudgeRow> {
     fn from_row(row: &mut Row<'_>) -> Result<Self, DbError> {
         row.read().map(Box::new)
     }
 }
 
-/// Nudges of one queue whose time has come, those that wait longest first, held against other nodes until the
+/// Nudges of one queue whose time has come, those that wait longest first, locked against other nodes until the
 /// transaction ends.
 pub fn to_look_at(
     tx: &mut Tx<'_>,
@@ -76,7 +76,7 @@ pub fn to_look_at(
     tx.all(sql, params![tenant, mode, now, limit])
 }
 
-/// Nudges of one queue that wait for a line, the oldest first, held against other nodes until the transaction
+/// Nudges of one queue that wait for a line, the oldest first, locked against other nodes until the transaction
 /// ends. The reason says it all: asked for the status, too, the engine would go through everything that is
 /// scheduled.
 pub fn without_line(
@@ -92,7 +92,7 @@ pub fn without_line(
     tx.all(sql, params![tenant, mode, limit])
 }
 
-/// Waiting nudges of a key, the oldest first, held against other nodes until the transaction ends. Those in
+/// Waiting nudges of a key, the oldest first, locked against other nodes until the transaction ends. Those in
 /// flight are left out.
 pub fn of_key(
     tx: &mut Tx<'_>,
@@ -107,7 +107,7 @@ pub fn of_key(
     tx.all(sql, params![tenant, key, limit])
 }
 
-/// Every nudge to a number, of both worlds, held against other nodes until the transaction ends.
+/// Every nudge to a number in both modes, locked against other nodes until the transaction ends.
 pub fn of_person(tx: &mut Tx<'_>, tenant: Tenant, phone_hash: &str) -> Result<Vec<NudgeRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from nudges where workspace = ?1 and phone_hash = ?2 order by id /*pg for update*/"
@@ -115,7 +115,7 @@ pub fn of_person(tx: &mut Tx<'_>, tenant: Tenant, phone_hash: &str) -> Result<Ve
     tx.all(sql, params![tenant, phone_hash])
 }
 
-/// Waiting nudges of one world after `after`, the oldest first; those in flight are left out.
+/// Waiting nudges of one mode after `after`, the oldest first; those in flight are left out.
 pub fn pending(
     tx: &mut Tx<'_>,
     tenant: Tenant,
@@ -151,7 +151,7 @@ pub struct Filter {
     pub before: Option<String>,
 }
 
-/// Nudges of one world, newest first. Every filter has an index that ends in the id.
+/// Nudges of one mode, newest first. Every filter has an index that ends in the id.
 pub fn list(
     tx: &mut Tx<'_>,
     tenant: Tenant,

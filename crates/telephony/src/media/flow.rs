@@ -84,8 +84,7 @@ impl Flow {
         ear: Box<dyn Ear>,
         shared: Arc<Shared>,
     ) -> Flow {
-        // What came while the phone rang is nobody's: whoever sprays ports would be the first to be heard
-        // otherwise.
+        // What came while the phone rang is dropped. Otherwise an attacker who sprays ports would be heard first.
         let figures = LineFigures { early: drain(&socket), ..LineFigures::default() };
         Flow { socket: Some(socket), figures, ..Flow::unplugged(agreed, sources, ear, shared) }
     }
@@ -169,10 +168,10 @@ impl Flow {
         true
     }
 
-    /// Passes over ticks that nobody had time for. The ear hears as many empty ones, so that its own time
-    /// goes on; of a gap longer than a minute (a machine that slept) only the first minute. False: the line
-    /// is closed, which a thread without time has to see here as well, or lines that are over would take the
-    /// time of the others.
+    /// Passes over ticks for which the thread had no time. The ear gets as many empty ones, so that its own
+    /// time goes on; of a gap longer than a minute (a machine that slept), only the first minute. False: the
+    /// line is closed. A thread without time must notice that here, or lines that are over would take the time
+    /// of the others.
     pub(super) fn skip(&mut self, ticks: u32, late_ms: u32, totals: &Totals) -> bool {
         if self.shared.lock().close {
             self.close(totals);
@@ -257,7 +256,7 @@ impl Flow {
         while ours < MOST_PACKETS && foreign < MOST_FOREIGN {
             let Some(socket) = &self.socket else { return };
             match socket.udp.recv_from(&mut scratch.packet[..]) {
-                // Looked at before anything else: nobody else's packet is worth being decrypted.
+                // Checked first: packets from elsewhere are not worth decrypting.
                 Ok((_, from)) if !self.latch.may_come_from(from.ip()) => {
                     foreign += 1;
                     self.stranger();
@@ -269,15 +268,15 @@ impl Flow {
                         *place = Some(key);
                     }
                 }
-                // The report that an earlier packet of ours found nobody.
+                // The ICMP report that nothing received an earlier packet of ours.
                 Err(why) if why.kind() == std::io::ErrorKind::ConnectionRefused => foreign += 1,
                 Err(_) => return,
             }
         }
     }
 
-    /// Counts a packet from an address that is not the call's. A second of nothing else is told: sound may
-    /// come from a network that nobody has named.
+    /// Counts a packet from an address that is not the call's. A second of nothing else is logged: sound may
+    /// come from a network that is missing in the settings.
     fn stranger(&mut self) {
         self.figures.foreign += 1;
         if self.figures.foreign == u64::from(SECOND) && self.figures.packets_in == 0 {

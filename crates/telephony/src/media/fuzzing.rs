@@ -68,7 +68,7 @@ pub fn digits(bytes: &[u8]) {
     }
 }
 
-/// One packet of encrypted sound, which nobody without the key can write.
+/// One packet of encrypted sound, written without the key.
 pub fn srtp(bytes: &[u8]) {
     for suite in [Suite::AesCm128HmacSha1_80, Suite::AesCm128HmacSha1_32] {
         let Some(key) = MasterKey::from_text("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA") else { return };

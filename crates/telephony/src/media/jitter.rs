@@ -1,10 +1,10 @@
-//! The jitter buffer: packets come when they come, ticks take 20 ms of sound each.
+//! The jitter buffer: packets arrive at any time, ticks take 20 ms of sound each.
 //!
-//! Samples lie in a ring at their timestamps, so the packets' length does not matter. What is ready ahead of
-//! the reader is the delay; it is not computed from arrival times but found: a tick that finds nothing makes
-//! up sound and does not move the reader, which adds 20 ms of delay; when for some seconds more was ready
-//! than needed, 10 ms are cut out, joined so that it is not heard. The same two moves keep a peer with a
-//! faster or slower clock in step.
+//! Samples lie in a ring at their timestamps, so the length of packets does not matter. The delay is the sound
+//! that is ready ahead of the reader. It is not computed from arrival times but adapts: a tick that finds
+//! nothing makes up sound and does not move the reader, which adds 20 ms of delay. When more was ready than
+//! needed for some seconds, 10 ms are cut out and the ends are joined inaudibly. The same two moves keep pace
+//! with a peer whose clock is faster or slower.
 
 use super::ear::{FRAME, Frame};
 

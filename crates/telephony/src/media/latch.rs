@@ -23,7 +23,8 @@ use crate::settings::Network;
 const FIRST: u32 = 3;
 /// Ticks without a packet after which another address may be followed: two seconds.
 const SILENCE: u32 = 100;
-/// Ticks within which the packets of such a run must come: whoever sprays a range of ports is slower on each.
+/// Ticks within which the packets of such a run must come: an attacker who sprays a range of ports is slower
+/// on each.
 const RUN: u32 = 15;
 
 /// Where a call's packets may come from beside the signalled address.
@@ -46,7 +47,7 @@ struct Candidate {
     age: u32,
 }
 
-/// Decides whom we listen to and where we send.
+/// Decides which address is heard and where packets are sent.
 #[derive(Debug)]
 pub(super) struct Latch {
     sources: Sources,
@@ -61,7 +62,7 @@ impl Latch {
         Latch { sources, signalled, followed: None, candidate: None, silent: 0 }
     }
 
-    /// Whether anything from this address may be the call's.
+    /// Whether packets from this address may belong to the call.
     pub(super) fn may_come_from(&self, address: IpAddr) -> bool {
         self.signalled.ip().to_canonical() == address.to_canonical() || self.sources.contains(address)
     }
@@ -73,7 +74,7 @@ impl Latch {
         }
     }
 
-    /// Where to send; none while nobody is there (hold by address).
+    /// Where to send; none on hold by address (0.0.0.0).
     pub(super) fn target(&self) -> Option<SocketAddr> {
         self.followed.or_else(|| {
             (!self.signalled.ip().is_unspecified() && self.signalled.port() != 0).then_some(self.signalled)

@@ -108,7 +108,7 @@ impl Pool {
     }
 
     /// The next free port in turn: a port just freed is used last, so that stray packets of the former call
-    /// find nobody.
+    /// reach no other.
     fn lease(self: &Arc<Pool>) -> Option<Lease> {
         let mut slots = self.lock();
         let ports = slots.taken.len();

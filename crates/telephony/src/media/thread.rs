@@ -75,7 +75,7 @@ pub(super) fn run(desk: &Arc<Desk>) {
             }
         }
         if slab.lines == 0 {
-            // `news` may have come since: parking ends at once then, for whoever brings news unparks.
+            // `news` may have arrived since. Its sender unparks this thread, so parking ends at once then.
             thread::park();
             due = Instant::now();
             continue;

@@ -71,7 +71,7 @@ impl Call {
         self.flow.tick(0, &mut self.scratch, &self.totals)
     }
 
-    /// Ticks that nobody had time for pass.
+    /// Passes over ticks for which the thread had no time.
     pub fn skip(&mut self, ticks: u32) -> bool {
         self.flow.skip(ticks, 100, &self.totals)
     }

@@ -16,7 +16,7 @@ pub(super) fn failed(fault: ProviderFault, detail: impl Into<String>) -> Provide
     ProviderError::new(NAME, fault, detail)
 }
 
-/// A command that dies with whoever started it and whose ways in and out are pipes.
+/// A command that is killed when its handle is dropped, with pipes for input and output.
 pub(super) fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
     command
@@ -28,7 +28,7 @@ pub(super) fn command(program: &Path) -> Command {
     command
 }
 
-/// Starts it; a missing program is told with the package that has it.
+/// Starts it. The error for a missing program names the package that has it.
 pub(super) fn start(mut command: Command, package: &str) -> Result<Child, ProviderError> {
     command.spawn().map_err(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::PermissionDenied => {
@@ -46,7 +46,7 @@ pub(super) fn missing(what: &str, package: &str) -> ProviderError {
     failed(ProviderFault::NotInstalled, format!("{what} is not there; on Debian: apt-get install {package}"))
 }
 
-/// Waits no longer than this.
+/// Waits for at most `limit`.
 pub(super) async fn within<T>(
     limit: Duration,
     what: &str,

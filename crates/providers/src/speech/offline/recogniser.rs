@@ -27,8 +27,8 @@ use super::{NAME, Settings};
 const PACKAGE: &str = "pocketsphinx pocketsphinx-en-us";
 /// Samples of a turn that are kept: the last 30 s. What came before is too long ago to be an answer.
 const KEPT: usize = 30 * SAMPLE_RATE as usize;
-/// Turns that wait for one conversation; more means that the machine is far too slow, and the oldest sound is
-/// not worth hearing any more.
+/// Turns that may wait in one conversation. More means that the machine is far too slow, and the oldest sound
+/// is not worth recognising.
 const TURNS_WAITING: usize = 8;
 
 /// The recogniser. Cheap to clone; clones share the limit and the dictionary.
@@ -111,7 +111,7 @@ impl Listening for Conversation {
         };
         let answer = match self.turns.try_send(Turn { sound: sound.into(), hints }) {
             Ok(()) => return,
-            // Every turn is answered once; one that nobody can get to is heard as nothing.
+            // Every turn is answered once. A turn for which there is no room is answered without words.
             Err(TrySendError::Full(_)) => Ok(Heard::Turn(String::new())),
             Err(TrySendError::Closed(_)) => Err(failed(ProviderFault::Broken, "the listening has ended")),
         };
@@ -192,7 +192,7 @@ impl Worker {
         let mut child = start(command, PACKAGE)?;
         let list: String = (0..spoken).map(|piece| format!("{piece}\n")).collect();
         if let Some(mut input) = child.stdin.take() {
-            // A program that does not read its input tells so by its end.
+            // A program that does not read its input shows it by its exit status.
             _ = input.write_all(list.as_bytes()).await;
         }
         let output = within(settings.timeout, "pocketsphinx", child.wait_with_output()).await?;
@@ -229,8 +229,8 @@ fn prepare(
     Ok((grammar, pieces.len()))
 }
 
-/// The words in the program's answer, `words (piece score)` a line. A piece that went the way of everything
-/// holds none.
+/// The words in the program's answer, one line `words (piece score)` per piece. A piece that matched only the
+/// path for any sound has none.
 fn read(answer: &str, grammar: &Grammar) -> String {
     let mut all: Vec<String> = Vec::new();
     for line in answer.lines() {
@@ -244,7 +244,7 @@ fn read(answer: &str, grammar: &Grammar) -> String {
     all.join(" ")
 }
 
-/// A folder of one conversation, readable by nobody else and removed with it.
+/// A folder of one conversation, readable only by this user and removed with it.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -258,7 +258,7 @@ impl Folder {
             ));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self(path)),
-                // Left behind by a process that was killed and had our number.
+                // Left by a killed process that had our process id.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -269,7 +269,7 @@ impl Folder {
         self.0.join(format!("{at}.raw"))
     }
 
-    /// What a person said stays no longer than it takes.
+    /// Deletes what a person said as soon as it is not needed.
     fn forget(&self, pieces: usize) {
         for at in 0..pieces {
             _ = std::fs::remove_file(self.piece(at));
@@ -330,7 +330,7 @@ impl Recogniser for OfflineRecogniser {
             let settings = &self.0.settings;
             readable(&settings.model.join("en-us/mdef"))?;
             readable(&settings.model.join("cmudict-en-us.dict"))?;
-            // Started without arguments it prints its usage and ends; that it starts is what counts.
+            // Without arguments it prints its usage and ends, which shows that it can be started.
             let mut child = start(command(&settings.pocketsphinx), PACKAGE)?;
             drop(child.stdin.take());
             let ended = within(settings.timeout, "pocketsphinx", child.wait_with_output()).await?;

@@ -2,8 +2,12 @@
 //! one loudness, a little silence around it, and a floor of noise, because its model has never heard digital
 //! silence (docs/offline-speech.md#recogniser).
 
-use std::f64::consts::PI;
+use domain::ports::SAMPLE_RATE;
 
+use crate::speech::resample::resampled;
+
+/// Samples a second that the recognition program wants.
+const RATE: u32 = 16_000;
 /// Samples of a frame at 8 kHz: 20 ms.
 const FRAME: usize = 160;
 /// A frame is voiced when it is this much louder than the quiet of the turn.
@@ -16,9 +20,9 @@ const PAUSE: usize = 25;
 const SHORTEST: usize = 3;
 /// Frames of the turn kept around a piece: 200 ms.
 const AROUND: usize = 10;
-/// Longest piece, in frames: 8 s. Of a longer one the end counts.
+/// Longest piece, in frames: 8 s. Of a longer one only the end is used.
 const LONGEST: usize = 400;
-/// Most pieces of a turn; of more the last ones count.
+/// Most pieces of a turn; of more, only the last are used.
 pub(super) const MOST_PIECES: usize = 4;
 /// Silence before and after, at 16 kHz: 0.4 s.
 const PAD: usize = 6400;
@@ -26,8 +30,6 @@ const PAD: usize = 6400;
 const PEAK: f64 = 0.5 * 32_767.0;
 /// Amplitude of the noise floor.
 const NOISE: f64 = 98.0;
-/// Half width of the filter that doubles the rate, in samples at 8 kHz.
-const REACH: i64 = 12;
 
 /// The pieces of a turn that hold speech, as little-endian 16-bit samples at 16 kHz; none when it was silent.
 pub(super) fn pieces(turn: &[i16]) -> Vec<Vec<u8>> {
@@ -72,36 +74,12 @@ fn prepared(samples: &[i16]) -> Vec<u8> {
     let mut noise = Noise(0x2545_F491_4F6C_DD1D);
     let silence = || std::iter::repeat_n(0.0, PAD);
     silence()
-        .chain(doubled(samples).map(|sample| sample * gain))
+        .chain(resampled(samples, SAMPLE_RATE, RATE).into_iter().map(|sample| f64::from(sample) * gain))
         .chain(silence())
         .flat_map(|sample| {
             ((sample + noise.next() * NOISE).round().clamp(-32_768.0, 32_767.0) as i16).to_le_bytes()
         })
         .collect()
-}
-
-/// Twice the rate: every sample, and the one between it and the next by a windowed sinc.
-fn doubled(samples: &[i16]) -> impl Iterator<Item = f64> + '_ {
-    let weights: Vec<f64> = (1 - REACH..=REACH)
-        .map(|place| {
-            let distance = place as f64 - 0.5;
-            (PI * distance).sin() / (PI * distance) * (0.5 + 0.5 * (PI * distance / REACH as f64).cos())
-        })
-        .collect();
-    let at = move |place: i64| {
-        usize::try_from(place)
-            .ok()
-            .and_then(|place| samples.get(place))
-            .map_or(0.0, |sample| f64::from(*sample))
-    };
-    (0..samples.len() as i64).flat_map(move |place| {
-        let between = weights
-            .iter()
-            .enumerate()
-            .map(|(step, weight)| weight * at(place + step as i64 + 1 - REACH))
-            .sum();
-        [at(place), between]
-    })
 }
 
 /// White noise, the same every time, so that the same sound is heard the same way.
@@ -165,14 +143,5 @@ mod tests {
         );
         let many = (0..20).flat_map(|_| [tone(10, 3000.0), tone(40, 1.0)].concat()).collect::<Vec<_>>();
         assert_eq!(pieces(&many).len(), MOST_PIECES);
-    }
-
-    #[test]
-    fn a_doubled_tone_is_the_same_tone() {
-        let doubled: Vec<f64> = doubled(&tone(5, 4000.0)).collect();
-        assert_eq!(doubled.len(), 1600);
-        let off =
-            (100..1500).map(|at| (doubled[at] - 4000.0 * (at as f64 * 0.2).sin()).abs()).fold(0.0, f64::max);
-        assert!(off < 60.0, "{off}");
     }
 }

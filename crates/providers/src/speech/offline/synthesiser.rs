@@ -1,5 +1,5 @@
-//! Text to speech by `espeak-ng`: a process a sentence, text in by its standard input (never on the command
-//! line, where others could read it), sound out as it is made.
+//! Text to speech by `espeak-ng`: one process per sentence. It gets the text on its standard input, not on the
+//! command line, where other users could read it, and its sound is passed on as it comes.
 
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ impl OfflineSynthesiser {
     }
 }
 
-/// The text without what the program would take as a command, and not endless.
+/// The text without what the program would take as a command, and of bounded length.
 fn speakable(text: &str) -> String {
     text.replace("[[", "[ [").replace(['\0', '<', '>'], " ").trim().chars().take(LONGEST).collect()
 }
@@ -123,7 +123,7 @@ impl Work {
         };
         let text = self.sentence.2.clone();
         let write = async move {
-            // A program that does not read its input tells so by its end.
+            // A program that does not read its input shows it by its exit status.
             _ = input.write_all(text.as_bytes()).await;
             _ = input.shutdown().await;
         };
@@ -142,7 +142,7 @@ impl Work {
             };
             all.extend_from_slice(&samples);
             if !samples.is_empty() && self.pieces.send(Ok(samples)).is_err() {
-                // Nobody listens any more: the child dies with this task.
+                // The caller has gone: the child is killed with this task.
                 return Ok(Vec::new());
             }
             if read == 0 {
