@@ -17,8 +17,9 @@ end() {
     scripts/postgres.sh stop "$pg"
 }
 trap end EXIT
-# Threads for tests that wait for real time rather than for a processor; the telephone tests take turns among themselves.
-threads=32
+# The telephone tests wait for real time rather than for a processor, and take turns among themselves. Each test of signalling starts
+# processes of its own, up to twenty: more tests at once than these, and a peer may start later than a caller waits for its answer.
+telephone_threads=32 signalling_threads=4
 
 # step NAME COMMAND…
 step() {
@@ -56,8 +57,8 @@ sys.exit(f"no such tests: {missing}") if missing else print(*(f"--test={name}" f
 }
 
 waits() {
-    step "calls in real time" cargo test --workspace --test phone -- --test-threads $threads &&
-        step "signalling and sound in real time" cargo test --workspace --test sip --test media -- --test-threads $threads
+    step "calls in real time" cargo test --workspace --test phone -- --test-threads $telephone_threads &&
+        step "signalling and sound in real time" cargo test --workspace --test sip --test media -- --test-threads $signalling_threads
 }
 
 computes() {

@@ -14,16 +14,12 @@ words! {
 
 words! {
     /// What an agent's conversations run on.
+    #[derive(Default)]
     pub enum Channel {
         /// Speech.
+        #[default]
         Call = "call",
         /// Text.
         Chat = "chat",
-    }
-}
-
-impl Default for Channel {
-    fn default() -> Self {
-        Self::Call
     }
 }

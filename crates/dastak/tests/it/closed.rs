@@ -20,7 +20,11 @@ pub fn undescribed(method: &str, path: &str, status: u16, answer: &Value) -> Opt
         let operation = &document["paths"][path][&method];
         operation.is_object().then_some((document, operation))
     })?;
-    let content = &operation["responses"][status.to_string()]["content"]["application/json"];
+    let mut response = &operation["responses"][status.to_string()];
+    if let Some(name) = response["$ref"].as_str() {
+        response = document.pointer(name.trim_start_matches('#')).unwrap_or_else(|| panic!("no {name}"));
+    }
+    let content = &response["content"]["application/json"];
     let stray = match &content["schema"] {
         Value::Null => None,
         schema => stray(document, schema, answer, String::new()),
