@@ -5,4 +5,4 @@ cd "$(dirname "$0")/.."
 cargo fmt --all --check
 cargo fmt --manifest-path fuzz/Cargo.toml --check
 cargo clippy --workspace --all-targets --quiet -- -D warnings
-cargo test --workspace --quiet --lib --bins --test it -- --skip _on_postgres
+cargo test --workspace --quiet --lib --bins --test it -- --skip _on_postgres --skip tenants::

@@ -208,7 +208,7 @@ fn nudge_finished() -> Value {
         "attempts": 1,
         "finishedAt": "2026-01-16T03:30:44.000Z",
     });
-    with(with(nudge(), finished), attempt())
+    with(with(with(nudge(), finished), attempt()), json!({"attempt": attempt()}))
 }
 
 fn contact_opted_out() -> Value {
