@@ -97,8 +97,8 @@ pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbErr
     Ok(true)
 }
 
-/// Forgets the number of an entry and the words of whoever added it; the hash stays, so that the person is
-/// not called again. Whether there was one.
+/// Forgets the number of an entry and its reason; the hash stays, so that the person is not called
+/// again. True if there was an entry.
 pub fn forget_phone(tx: &mut Tx<'_>, tenant: Tenant, hash: &str) -> Result<bool, DbError> {
     Ok(tx.exec(
         "update do_not_call set phone = null, reason = '[erased]' where workspace = ?1 and phone_hash = ?2",

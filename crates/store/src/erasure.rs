@@ -1,5 +1,5 @@
-//! What is known of a person beyond the contact itself: the calls and events that name a number, whoever they
-//! were for, found by indexes and emptied.
+//! What is known of a person beyond the contact itself: the calls and events that name a number, under any
+//! contact. Indexes find them, and they are emptied.
 
 use const_format::formatcp;
 use domain::ids::{Call, Contact, Event, Id};

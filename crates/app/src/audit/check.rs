@@ -1,5 +1,5 @@
-//! Reading a chain from its first record to its head. There is no shorter way: whoever can write the store
-//! can alter any record, and a check that starts at a later one would not find it.
+//! Reading a chain from its first record to its head. A check that starts at a later
+//! record would miss changes before it, and someone who can write to the store can change any record.
 
 use std::collections::BTreeMap;
 

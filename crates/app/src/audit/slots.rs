@@ -109,7 +109,7 @@ impl AuditSlots {
     fn of(&self, tenant: Tenant) -> Arc<Workspace> {
         let mut workspaces = lock(&self.workspaces);
         if workspaces.len() > REMEMBERED {
-            // Only who reads now, or has a minute that counts, is in somebody's hands or has hashed much.
+            // Keep only workspaces with a check in progress, or with more records hashed than a minute allows.
             workspaces.retain(|_, workspace| {
                 Arc::strong_count(workspace) > 1 || lock(&workspace.hashed).1 > RECORDS_A_MINUTE
             });

@@ -65,7 +65,7 @@ fn last_line(file: &str) -> Result<Option<Statement>, String> {
     read().map_err(|why| format!("{file}: {why}"))
 }
 
-/// What nothing in this check speaks for. Whoever reads only «whole» would think that all of it was.
+/// What this check did not cover. The verdict "whole" alone would suggest that everything was checked.
 fn not_checked(verdict: &FileCheck, kept: Option<&Kept>, key: Option<&str>) -> Vec<String> {
     let mut list = Vec::new();
     let Some(report) = &verdict.report else { return list };

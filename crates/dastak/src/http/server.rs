@@ -136,8 +136,8 @@ async fn connection(
 }
 
 /// The address of the client: the peer's, or behind trusted proxies the last address in `X-Forwarded-For`
-/// that is not one of them. What cannot be read there was not written by a proxy that is trusted: whoever
-/// handed it on is the client.
+/// that is not one of them. A trusted proxy does not write an unreadable address, so the host that passed one on
+/// is the client.
 pub(crate) fn client_address(network: &Network, peer: IpAddr, headers: &http::HeaderMap) -> IpAddr {
     if !network.trusts(peer) {
         return peer;

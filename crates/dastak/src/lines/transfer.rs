@@ -241,8 +241,8 @@ impl Drop for Referring {
     }
 }
 
-/// A person whose phone rings or who is there. Whoever is not needed after all is hung up on, whenever the
-/// transfer is dropped.
+/// A person whose phone rings or who has answered. If the transfer is dropped, the call to a person who is
+/// not needed is ended.
 struct Person {
     control: Option<LegControl>,
     facts: Facts,
@@ -273,8 +273,8 @@ impl Drop for Person {
     }
 }
 
-/// Dials a leg that may be dialled. On a task of its own: a transfer that is dropped meanwhile hangs up on
-/// whoever rings.
+/// Dials a leg that may be dialled. It runs on a task of its own, so that a transfer that is dropped meanwhile
+/// still ends the ringing call.
 async fn ring(
     services: &LineServices,
     leg: Leg,

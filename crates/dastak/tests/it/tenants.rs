@@ -1,11 +1,12 @@
 //! A mutation test of the tenant filters. What a workspace sees must not depend on any other: its requests
 //! get the same answers next to a neighbour as without one, and the neighbour's rows stay as they are. The
-//! same requests are then run without one tenant filter at a time, and something must differ.
+//! same requests are then run without one tenant filter at a time, and for [`NOTICED`] of them something must
+//! differ.
 //!
 //! Some filters only back up another: the row has already been looked up with its tenant. Their absence does
 //! not show here.
 //!
-//! `cargo test --workspace --test it tenants -- --nocapture` lists every filter and what its absence changes.
+//! `cargo test --workspace --test it tenants -- --nocapture` lists the filters whose absence shows.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -722,7 +723,7 @@ async fn unnoticed(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_tenant_filter_bites_on_sqlite() {
+async fn a_neighbour_changes_nothing_on_sqlite() {
     needs_sqlite();
     let (beside, neighbour) = prepare(true).await;
     let neighbour = neighbour.expect("one was made");

@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use super::kit::{PATIENCE, folder};
 use super::sounds::{level, silence};
 
-/// Ticks of 20 ms with sound in them that are speech, and those without after which whoever spoke has
-/// finished.
+/// So many ticks of 20 ms with sound are speech; after so many without sound the speaker has finished.
 const SPEECH_TICKS: usize = 25;
 const PAUSE_TICKS: usize = 45;
 

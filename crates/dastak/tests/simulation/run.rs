@@ -262,8 +262,7 @@ impl Play {
         passed
     }
 
-    /// Whoever got no answer asks again: at once what died with the service, a second later what the store
-    /// refused.
+    /// Clients without an answer ask again: at once if the service crashed, a second later if the store refused.
     fn ask_again(&mut self, crashed: bool) {
         let again = self.life().clock.now().plus(SECOND);
         let mut acts = Vec::new();

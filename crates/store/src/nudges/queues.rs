@@ -1,6 +1,6 @@
 //! One queue for each workspace and mode: how much waits, and when the dialler must look.
 //!
-//! A queue's `next_look` is never later than the earliest `look_at` of its nudges. Whoever writes a `look_at`
+//! A queue's `next_look` is never later than the earliest `look_at` of its nudges. Code that writes a `look_at`
 //! touches the queue after it, in the same transaction; the dialler moves `next_look` forward only if nobody
 //! touched the queue since it read its version.
 

@@ -41,7 +41,7 @@ impl Goodbye {
         self.ack_by
     }
 
-    /// Ends an answered call. True if the BYE is sent now: whoever was called may not end a call before its
+    /// Ends an answered call. True if the BYE is sent now: the called side may not end a call before its
     /// answer is acknowledged (RFC 3261 section 15).
     pub fn begin(&mut self, now: Instant) -> bool {
         if self.begun() || self.told {

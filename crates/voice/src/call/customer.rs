@@ -308,7 +308,7 @@ impl Call {
         if self.ending() {
             return;
         }
-        // The disposition is the customer's own, and stands whoever hangs up.
+        // The customer chose this disposition: it stands no matter who hangs up.
         self.end_after_words(Fact::Ended(EndCause::AgentEnded), None);
         self.cut_short();
         self.keep_words();

@@ -59,8 +59,8 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 /// Longest wait for the writer of the recording.
 const LAST_SECOND: Duration = Duration::from_secs(5);
 
-/// Holds a conversation from the answer to its end. The line is still there afterwards: hanging up is up to
-/// whoever called this.
+/// Holds a conversation from the answer to its end. The line is still there afterwards: the caller of
+/// this function hangs up.
 ///
 /// Dropping the future ends the conversation and everything it has started.
 pub async fn hold(

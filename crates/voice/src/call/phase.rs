@@ -110,7 +110,7 @@ impl BeepWait {
 pub(crate) struct Ending {
     fact: Fact,
     outcome: Option<String>,
-    /// It is so already, whoever hangs up first.
+    /// The outcome already holds, no matter who hangs up first.
     reached: bool,
     /// Not later than this, unless more sounds until then.
     by: u64,
@@ -121,7 +121,7 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// The call ends with this fact and disposition. `reached`: it has ended like this whoever hangs up first;
+    /// The call ends with this fact and disposition. `reached`: this holds no matter who hangs up first;
     /// otherwise only once the last words have sounded. Sound goes on until `longest_at` at most.
     pub fn begin(fact: Fact, outcome: Option<String>, reached: bool, now: u64, longest_at: u64) -> Self {
         let by = now + SILENT_ENDING_MS;
