@@ -169,6 +169,21 @@ fn on_record(tx: &mut Tx<'_>, tenant: Tenant, phone: Phone) -> Result<Vec<Contac
     Ok(found)
 }
 
+/// The person of an erasure, for rooms above this one.
+#[derive(Debug, Clone)]
+pub struct ErasedPerson {
+    /// Its contacts.
+    pub contacts: Vec<Id<Contact>>,
+    /// Its numbers.
+    pub phones: Vec<Phone>,
+    /// Its calls.
+    pub calls: Vec<Id<Call>>,
+}
+
+/// Erases what a room above this one holds about a person, in the transaction of the erasure. It adds to the
+/// counts what it erased.
+pub type ErasureHook = fn(&mut Tx<'_>, &Context, Tenant, &ErasedPerson, &mut Erased) -> Result<(), Failure>;
+
 /// Erases what one noun holds about a person and counts it.
 type ErasureStep = fn(&mut Tx<'_>, &Context, Tenant, &mut Person, &mut Erased) -> Result<(), Failure>;
 
@@ -330,8 +345,8 @@ pub async fn erase(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<Erasure
     });
     // So that its end finds them still there.
     end_calls(app, tenant, live.await?).await;
-    let context = app.context();
-    let (erasure, live) = app.store.tx_alone(move |tx| erase_in(tx, &context, tenant, id)).await?;
+    let (context, hooks) = (app.context(), app.hooks.erasures);
+    let (erasure, live) = app.store.tx_alone(move |tx| erase_in(tx, &context, hooks, tenant, id)).await?;
     // Those that were placed meanwhile.
     end_calls(app, tenant, live).await;
     if let Err(why) = app.store.leave_no_trace().await {
@@ -344,6 +359,7 @@ pub async fn erase(app: &App, tenant: Tenant, id: Id<Contact>) -> Result<Erasure
 fn erase_in(
     tx: &mut Tx<'_>,
     context: &Context,
+    hooks: &[ErasureHook],
     tenant: Tenant,
     id: Id<Contact>,
 ) -> Result<(Erasure, Vec<(Mode, Id<Call>)>), Failure> {
@@ -360,6 +376,15 @@ fn erase_in(
     }
     let mut person = Person::of(tx, tenant, row)?;
     let mut erased = Erased::default();
+    // Before the steps of this room: an event that a hook writes is redacted with the others.
+    let whole = ErasedPerson {
+        contacts: person.contacts.keys().copied().collect(),
+        phones: person.phones.iter().copied().collect(),
+        calls: person.call_ids(),
+    };
+    for hook in hooks {
+        hook(tx, context, tenant, &whole, &mut erased)?;
+    }
     for step in STEPS {
         step(tx, context, tenant, &mut person, &mut erased)?;
     }

@@ -80,10 +80,24 @@ pub mod topics {
     pub const WISHES: WakeSet = WakeSet(1 << 10);
     /// A call was answered: its hold has to grow earlier than was known.
     pub const HOLDS: WakeSet = WakeSet(1 << 11);
+    /// A board owes an automation.
+    pub const BOARDS: WakeSet = WakeSet(1 << 12);
+    /// A stream has to be polled, or its records handed to campaigns, earlier than was known.
+    pub const STREAMS: WakeSet = WakeSet(1 << 13);
+    /// An outcome is to be written back to a connected system.
+    pub const PUSHES: WakeSet = WakeSet(1 << 14);
+    /// E-mail is to be sent.
+    pub const MAILS: WakeSet = WakeSet(1 << 15);
 }
 
-/// What goes on from the facts of calls, in this order.
-const FOLLOWERS: &[call_env::Follower] = &[scheduled_calls::after_call_fact, nudges::after_call_fact];
+/// What rooms above this one take part in; the binary fills it in.
+#[derive(Clone, Copy)]
+pub struct Hooks {
+    /// What goes on from the facts of calls, in this order.
+    pub call_facts: &'static [call_env::Follower],
+    /// What rooms above hold about a person, erased in this order.
+    pub erasures: &'static [erasure::ErasureHook],
+}
 
 /// Everything a use case needs; shared by all requests and jobs of a node.
 pub struct App {
@@ -103,6 +117,8 @@ pub struct App {
     pub access: access::Cache,
     /// Invalid keys by address.
     pub throttle: access::Throttle,
+    /// What rooms above this one take part in.
+    pub hooks: Hooks,
     /// Who places calls.
     pub carriers: calls::Carriers,
     /// Gives a burst of due dials precedence over facts of other calls.
@@ -165,7 +181,7 @@ impl App {
             carriers: self.carriers.clone(),
             platform_lines: self.config.telephony.concurrent_calls,
             node: self.ports.node.clone(),
-            followers: FOLLOWERS,
+            followers: self.hooks.call_facts,
             lines: Arc::default(),
         }
     }

@@ -9,7 +9,9 @@ use tokio::net::TcpListener;
 
 use crate::app::after_call::Ports;
 use crate::app::calls::Carriers;
-use crate::app::{App, Wakes, access, api_documents, limits, log_marks, master_key, readiness, topics};
+use crate::app::{
+    App, Hooks, Wakes, access, api_documents, limits, log_marks, master_key, readiness, topics,
+};
 use crate::config::Config;
 use crate::http::router::Router;
 use crate::http::{dev, operator, server, system, v1};
@@ -254,6 +256,12 @@ pub struct Parts {
     pub receivers: Option<Arc<dyn webhooks::Transport>>,
 }
 
+/// What the rooms above the use cases take part in.
+const HOOKS: Hooks = Hooks {
+    call_facts: &[crate::app::scheduled_calls::after_call_fact, crate::app::nudges::after_call_fact],
+    erasures: &[],
+};
+
 /// Puts the use cases together.
 pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
     let Parts { config, clock, ids, keyring, store, outside, ports, receivers } = parts;
@@ -290,6 +298,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         hung_up: crate::app::calls::HungUp::default(),
         readiness: readiness::Readiness::default(),
         documents: api_documents::Documents::default(),
+        hooks: HOOKS,
         carriers,
         lines: lines.map(|lines| lines as Arc<dyn crate::app::lines::Lines>),
         speech,

@@ -60,6 +60,22 @@ kinds! {
     Recording = "rec",
     /// A recorded consent, or its withdrawal.
     Consent = "cns",
+    /// A row of a campaign's calling list.
+    ListRow = "row",
+    /// A run of a campaign: one session of dialling.
+    CampaignRun = "run",
+    /// An outcome board.
+    Board = "brd",
+    /// A column of a board.
+    BoardColumn = "col",
+    /// A person on a board.
+    Card = "card",
+    /// A data stream.
+    DataStream = "dst",
+    /// A record that arrived in a data stream.
+    StreamRecord = "dsr",
+    /// An account of an outside system.
+    Integration = "int",
 }
 
 /// An id of one kind. It is cheap to copy. Its text form is `prefix_` and 26 characters.

@@ -4,6 +4,7 @@
 pub mod agent;
 pub mod analytics;
 pub mod call;
+pub mod campaign;
 pub mod compliance;
 pub mod conversation;
 pub mod decision_log;

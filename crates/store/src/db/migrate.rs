@@ -42,6 +42,7 @@ migrations! {
     15 "worlds",
     16 "log_marks",
     17 "flows",
+    18 "campaigns",
 }
 
 /// Number of the newest step this program knows.

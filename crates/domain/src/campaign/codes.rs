@@ -1,0 +1,97 @@
+//! Closed sets of campaigns, their runs and their calling lists (docs/contract/campaigns.md).
+
+use crate::words::words;
+
+words! {
+    /// Where a campaign is.
+    pub enum Status {
+        /// Being prepared.
+        Draft = "draft",
+        /// It dials within its schedule.
+        Active = "active",
+        /// Stopped until somebody starts it again.
+        Paused = "paused",
+        /// Its list is exhausted, or its end date has come.
+        Completed = "completed",
+        /// Put away.
+        Archived = "archived",
+    }
+}
+
+words! {
+    /// Where a run is.
+    pub enum RunStatus {
+        /// Asked for, not begun.
+        Queued = "queued",
+        /// Dialling.
+        Running = "running",
+        /// Over.
+        Completed = "completed",
+        /// Nothing could be dialled; `skippedReason` says why.
+        Skipped = "skipped",
+        /// Ended by an error.
+        Failed = "failed",
+    }
+}
+
+words! {
+    /// What started a run.
+    pub enum RunSource {
+        /// A person in the console.
+        Manual = "manual",
+        /// A request.
+        Api = "api",
+        /// The schedule of the campaign.
+        Schedule = "schedule",
+    }
+}
+
+words! {
+    /// Where a row of a calling list is. The six never overlap and add up to the length of the list.
+    pub enum RowState {
+        /// Not dialled yet, nothing known that holds it back.
+        Queued = "queued",
+        /// Waits: for its hours, a cap, money or a line.
+        Held = "held",
+        /// A call to it is being placed or goes on.
+        InProgress = "in_progress",
+        /// The person answered.
+        Reached = "reached",
+        /// Dialled without reaching the person, or refused by compliance.
+        Unreached = "unreached",
+        /// Not a number that can be dialled, or a duplicate.
+        Invalid = "invalid",
+    }
+}
+
+words! {
+    /// Why a row is never dialled.
+    pub enum InvalidReason {
+        /// Not a phone number.
+        InvalidPhone = "invalid_phone",
+        /// A number outside India.
+        NotIndian = "not_indian",
+        /// The same number stands above.
+        Duplicate = "duplicate",
+        /// The person was erased.
+        Erased = "erased",
+    }
+}
+
+words! {
+    /// Why a row waits.
+    pub enum HeldReason {
+        /// Outside the hours of its pack.
+        CallingWindow = "calling_window",
+        /// The cap of dials to one number.
+        Frequency = "frequency",
+        /// The wallet does not cover a minute.
+        Balance = "insufficient_balance",
+        /// Every own number of the pool has reached its daily cap.
+        CallerIds = "caller_id_cap",
+        /// The carrier refuses calls.
+        Provider = "provider_error",
+        /// Between two attempts.
+        Cooldown = "cooldown",
+    }
+}
