@@ -34,27 +34,48 @@ pub enum Value<'a> {
     Bytes(Cow<'a, [u8]>),
 }
 
-impl<'a> Value<'a> {
+/// What stands in a column, borrowed from the answer. It is read for each column of each row, so it is small and
+/// owns nothing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Field<'a> {
+    /// SQL null.
+    Null,
+    /// Whole numbers, moments in milliseconds, and flags as 0 and 1.
+    Int(i64),
+    /// Fractions.
+    Real(f64),
+    /// Text and JSON.
+    Text(&'a str),
+    /// Bytes.
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Field<'a> {
+    #[inline]
     pub(super) fn from_sqlite(value: ValueRef<'a>) -> Result<Self, String> {
         Ok(match value {
-            ValueRef::Null => Value::Null,
-            ValueRef::Integer(number) => Value::Int(number),
-            ValueRef::Real(number) => Value::Real(number),
-            ValueRef::Text(text) => std::str::from_utf8(text).map_err(|why| why.to_string())?.into(),
-            ValueRef::Blob(bytes) => bytes.into(),
+            ValueRef::Null => Field::Null,
+            ValueRef::Integer(number) => Field::Int(number),
+            ValueRef::Real(number) => Field::Real(number),
+            ValueRef::Text(text) => Field::Text(std::str::from_utf8(text).map_err(|why| why.to_string())?),
+            ValueRef::Blob(bytes) => Field::Bytes(bytes),
         })
     }
 
-    fn kind(&self) -> &'static str {
-        match self {
-            Value::Null => "null",
-            Value::Int(_) => "a whole number",
-            Value::Real(_) => "a fraction",
-            Value::Text(_) => "text",
-            Value::Bytes(_) => "bytes",
-        }
+    #[cold]
+    fn wrong<T>(self, wanted: &str) -> Result<T, String> {
+        let found = match self {
+            Field::Null => "null",
+            Field::Int(_) => "a whole number",
+            Field::Real(_) => "a fraction",
+            Field::Text(_) => "text",
+            Field::Bytes(_) => "bytes",
+        };
+        Err(format!("{wanted} expected, {found} found"))
     }
+}
 
+impl Value<'_> {
     /// The same value, owning its text.
     pub fn into_owned(self) -> Value<'static> {
         match self {
@@ -162,17 +183,17 @@ impl From<RetryOn> for Value<'_> {
     }
 }
 
-fn wrong<T>(wanted: &str, value: &Value<'_>) -> Result<T, String> {
-    Err(format!("{wanted} expected, {} found", value.kind()))
-}
-
 impl<T: Column> Column for Option<T> {
     fn store(&self) -> Value<'_> {
         self.as_ref().map_or(Value::Null, Column::store)
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        if value == Value::Null { Ok(None) } else { T::load(value).map(Some) }
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        match field {
+            Field::Null => Ok(None),
+            field => T::load(field).map(Some),
+        }
     }
 }
 
@@ -181,8 +202,9 @@ impl Column for String {
         self.into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        if let Value::Text(text) = value { Ok(text.into_owned()) } else { wrong("text", &value) }
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        if let Field::Text(text) = field { Ok(text.to_owned()) } else { field.wrong("text") }
     }
 }
 
@@ -191,8 +213,9 @@ impl Column for i64 {
         (*self).into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        if let Value::Int(number) = value { Ok(number) } else { wrong("a whole number", &value) }
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        if let Field::Int(number) = field { Ok(number) } else { field.wrong("a whole number") }
     }
 }
 
@@ -204,8 +227,9 @@ macro_rules! numbers {
                 (*self).into()
             }
 
-            fn load(value: Value<'_>) -> Result<Self, String> {
-                i64::load(value)?.try_into().map_err(|_| "the number is out of range".to_owned())
+            #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+                i64::load(field)?.try_into().map_err(|_| "the number is out of range".to_owned())
             }
         }
     )*};
@@ -218,8 +242,9 @@ impl Column for bool {
         (*self).into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        i64::load(value).map(|flag| flag != 0)
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        i64::load(field).map(|flag| flag != 0)
     }
 }
 
@@ -228,8 +253,9 @@ impl Column for Vec<u8> {
         self.into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        if let Value::Bytes(bytes) = value { Ok(bytes.into_owned()) } else { wrong("bytes", &value) }
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        if let Field::Bytes(bytes) = field { Ok(bytes.to_owned()) } else { field.wrong("bytes") }
     }
 }
 
@@ -238,8 +264,9 @@ impl Column for Timestamp {
         (*self).into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        i64::load(value).map(Timestamp)
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        i64::load(field).map(Timestamp)
     }
 }
 
@@ -248,8 +275,9 @@ impl<K: Kind> Column for Id<K> {
         (*self).into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        let Value::Text(text) = &value else { return wrong("an id", &value) };
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        let Field::Text(text) = field else { return field.wrong("an id") };
         text.parse().map_err(|_| format!("no {} id", K::PREFIX))
     }
 }
@@ -259,8 +287,9 @@ impl Column for Json {
         self.into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        let Value::Text(text) = &value else { return wrong("JSON", &value) };
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        let Field::Text(text) = field else { return field.wrong("JSON") };
         serde_json::from_str(text).map_err(|why| format!("no JSON: {why}"))
     }
 }
@@ -270,8 +299,9 @@ impl Column for Map<String, Json> {
         self.into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        let Value::Text(text) = &value else { return wrong("a JSON object", &value) };
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        let Field::Text(text) = field else { return field.wrong("a JSON object") };
         serde_json::from_str(text).map_err(|why| format!("no JSON object: {why}"))
     }
 }
@@ -281,8 +311,9 @@ impl Column for RetryOn {
         (*self).into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        let Value::Text(text) = &value else { return wrong("words", &value) };
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        let Field::Text(text) = field else { return field.wrong("words") };
         RetryOn::parse(text.split(' ')).map_err(|why| why.to_string())
     }
 }
@@ -301,8 +332,9 @@ macro_rules! words {
                 (*self).into()
             }
 
-            fn load(value: Value<'_>) -> Result<Self, String> {
-                let Value::Text(text) = &value else { return wrong("a word", &value) };
+            #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+                let Field::Text(text) = field else { return field.wrong("a word") };
                 <$set>::parse(text).ok_or_else(|| format!("unknown word {text}"))
             }
         }
@@ -370,20 +402,20 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
-impl<'a> FromSql<'a> for Value<'a> {
+impl<'a> FromSql<'a> for Field<'a> {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
         Ok(match *ty {
-            Type::INT8 => Value::Int(i64::from_sql(ty, raw)?),
-            Type::INT4 => Value::Int(i32::from_sql(ty, raw)?.into()),
-            Type::INT2 => Value::Int(i16::from_sql(ty, raw)?.into()),
-            Type::FLOAT8 => Value::Real(f64::from_sql(ty, raw)?),
-            Type::BYTEA => <&[u8]>::from_sql(ty, raw)?.into(),
-            _ => <&str>::from_sql(ty, raw)?.into(),
+            Type::INT8 => Field::Int(i64::from_sql(ty, raw)?),
+            Type::INT4 => Field::Int(i32::from_sql(ty, raw)?.into()),
+            Type::INT2 => Field::Int(i16::from_sql(ty, raw)?.into()),
+            Type::FLOAT8 => Field::Real(f64::from_sql(ty, raw)?),
+            Type::BYTEA => Field::Bytes(<&[u8]>::from_sql(ty, raw)?),
+            _ => Field::Text(<&str>::from_sql(ty, raw)?),
         })
     }
 
     fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
-        Ok(Value::Null)
+        Ok(Field::Null)
     }
 
     fn accepts(ty: &Type) -> bool {
