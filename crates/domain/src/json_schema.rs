@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use crate::ids::{Id, Kind};
 use crate::time::Timestamp;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 impl<K: Kind> JsonSchema for Id<K> {
     fn inline_schema() -> bool {

@@ -1,8 +1,8 @@
 //! Rows, the same for both engines. A type of row is declared once, with `row!`; every list of columns, every
 //! reader and every insert follows from that declaration.
 
-use super::value::Field;
-use super::{DbError, Value};
+use super::DbError;
+use super::value::{Column, Field};
 
 /// One row of an answer, read from left to right.
 pub struct Row<'a> {
@@ -13,18 +13,6 @@ pub struct Row<'a> {
 enum Source<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
     Postgres(&'a tokio_postgres::Row),
-}
-
-/// A type that stands in one column.
-pub trait Column: Sized {
-    /// The value that is stored.
-    fn store(&self) -> Value<'_>;
-
-    /// The other way round.
-    ///
-    /// # Errors
-    /// What is wrong with the value.
-    fn load(field: Field<'_>) -> Result<Self, String>;
 }
 
 /// What is read of a row: a column, a declared row, or several of these next to each other.

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::error::Error;
 
 use bytes::BytesMut;
+use domain::agent::{Channel, Status as AgentStatus};
 use domain::call::after::AfterCallStep;
-use domain::call::{Network, Status as CallStatus, Wish};
+use domain::call::{Direction, Network, Status as CallStatus, Wish};
 use domain::compliance::Gate;
 use domain::decision_log::Strand;
 use domain::ids::{Id, Kind};
@@ -16,8 +17,6 @@ use domain::time::Timestamp;
 use postgres_types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use rusqlite::types::ValueRef;
 use serde_json::{Map, Value as Json};
-
-use super::row::Column;
 
 /// A parameter of a statement, or what stands in a column.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +72,18 @@ impl<'a> Field<'a> {
         };
         Err(format!("{wanted} expected, {found} found"))
     }
+}
+
+/// A type that stands in one column.
+pub trait Column: Sized {
+    /// The value that is stored.
+    fn store(&self) -> Value<'_>;
+
+    /// The other way round.
+    ///
+    /// # Errors
+    /// What is wrong with the value.
+    fn load(field: Field<'_>) -> Result<Self, String>;
 }
 
 impl Value<'_> {
@@ -343,7 +354,7 @@ macro_rules! words {
 
 words! {
     Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
-    OutsideWindow, ScheduledCallStatus, ScheduledCallReason,
+    OutsideWindow, ScheduledCallStatus, ScheduledCallReason, AgentStatus, Channel, Direction,
 }
 
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is
