@@ -259,7 +259,7 @@ pub struct Parts {
 /// What the rooms above the use cases take part in.
 const HOOKS: Hooks = Hooks {
     call_facts: &[crate::app::scheduled_calls::after_call_fact, crate::app::nudges::after_call_fact],
-    erasures: &[],
+    erasures: &[campaigns::erasure::erase],
 };
 
 /// Puts the use cases together.
@@ -309,6 +309,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
 /// Starts everything that runs beside requests. `wakes` is what the store was opened with.
 pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
     jobs::start(app, wakes, jobs::BY_TIME, jobs::cleanup::look);
+    jobs::start(app, wakes, topics::LISTS, jobs::calling_lists::look);
     jobs::start(app, wakes, topics::CALLS, jobs::live_calls::look);
     jobs::start(app, wakes, topics::SCHEDULED_CALLS, jobs::scheduled_calls::look);
     jobs::start(app, wakes, topics::CALLS, jobs::call_hours::look);

@@ -7,6 +7,9 @@ use bytes::BytesMut;
 use domain::agent::{Channel, Status as AgentStatus};
 use domain::call::after::AfterCallStep;
 use domain::call::{Direction, Network, Status as CallStatus, Wish};
+use domain::campaign::{
+    HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus,
+};
 use domain::compliance::Gate;
 use domain::decision_log::Strand;
 use domain::ids::{Id, Kind};
@@ -354,7 +357,8 @@ macro_rules! words {
 
 words! {
     Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
-    OutsideWindow, ScheduledCallStatus, ScheduledCallReason, AgentStatus, Channel, Direction,
+    OutsideWindow, ScheduledCallStatus, ScheduledCallReason, AgentStatus, Channel, Direction, CampaignStatus, RowState,
+    InvalidReason, HeldReason, RunStatus, RunSource,
 }
 
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is
