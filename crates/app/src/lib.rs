@@ -95,6 +95,8 @@ pub mod topics {
 pub struct Hooks {
     /// What goes on from the facts of calls, in this order.
     pub call_facts: &'static [call_env::Follower],
+    /// What keeps account of what calls cost.
+    pub charges: &'static [call_env::ChargeHook],
     /// What rooms above hold about a person, erased in this order.
     pub erasures: &'static [erasure::ErasureHook],
 }
@@ -182,6 +184,7 @@ impl App {
             platform_lines: self.config.telephony.concurrent_calls,
             node: self.ports.node.clone(),
             followers: self.hooks.call_facts,
+            charges: self.hooks.charges,
             lines: Arc::default(),
         }
     }

@@ -3,8 +3,11 @@
 
 mod codes;
 pub mod list;
+pub mod row;
+mod schedule;
 pub mod settings;
 
 pub use codes::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status};
 pub use list::{Standing, Tally};
+pub use schedule::{Schedule, Window};
 pub use settings::{CallerId, DayTime, Settings};

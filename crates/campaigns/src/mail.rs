@@ -1,0 +1,96 @@
+//! E-mail notifications of campaigns (docs/contract/campaigns.md#notifications). They are written down in the
+//! transaction in which their reason happened; a job sends them.
+
+use app::{Context, Failure, topics};
+use domain::ids::{CampaignRun, Id};
+use domain::time::DAY;
+use store::Tx;
+use store::campaigns::mails::{self, MailRow};
+use store::campaigns::{CampaignRow, runs};
+
+/// Mails of one workspace in 24 hours. More are not sent: the addresses are the client's choice, and the sender is
+/// the operator.
+pub const PER_DAY: i64 = 200;
+
+/// What a mail is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum About {
+    /// Nobody on the list could still be reached.
+    ListComplete,
+    /// The end date has come.
+    EndDate,
+    /// The wallet does not cover a minute.
+    InsufficientBalance,
+    /// The workspace is not verified.
+    KybUnverified,
+}
+
+impl About {
+    fn subject(self) -> &'static str {
+        match self {
+            About::ListComplete | About::EndDate => "Campaign finished",
+            About::InsufficientBalance | About::KybUnverified => "Campaign cannot dial",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            About::ListComplete => "It is finished: everybody on its list was called as often as set.",
+            About::EndDate => "It is finished: its end date has come.",
+            About::InsufficientBalance => {
+                "It cannot dial: the balance of the wallet does not cover a minute. It goes on by itself after a top-up."
+            }
+            About::KybUnverified => {
+                "It cannot dial: the workspace is not verified yet. It goes on by itself once it is."
+            }
+        }
+    }
+}
+
+/// Writes down a mail to each address of the campaign. What cannot be sent is said in the run.
+pub(crate) fn owe(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    smtp: bool,
+    campaign: &CampaignRow,
+    run: Option<Id<CampaignRun>>,
+    about: About,
+) -> Result<(), Failure> {
+    let addresses = &campaign.settings.email_notifications;
+    if addresses.is_empty() {
+        return Ok(());
+    }
+    let tenant = campaign.workspace;
+    let unsent = if !smtp {
+        Some("e-mail notifications were not sent: smtp.url is not set")
+    } else if mails::written_since(tx, tenant, context.now.plus(-DAY))? + addresses.len() as i64 > PER_DAY {
+        Some("e-mail notifications were not sent: the workspace has used up its mails of 24 hours")
+    } else {
+        None
+    };
+    if let Some(why) = unsent {
+        return match run {
+            Some(run) => Ok(runs::note(tx, tenant, run, why)?),
+            None => Ok(()),
+        };
+    }
+    let name = if campaign.name.is_empty() { campaign.id.to_string() } else { campaign.name.clone() };
+    let rows: Vec<MailRow> = addresses
+        .iter()
+        .map(|address| MailRow {
+            id: context.ids.make(),
+            workspace: tenant,
+            campaign: campaign.id,
+            run,
+            recipient: Some(address.clone()),
+            subject: format!("{}: {name}", about.subject()),
+            body: format!("Campaign: {name}\nId: {}\n\n{}\n", campaign.id, about.text()),
+            tries: 0,
+            next_try_at: Some(context.now),
+            created_at: context.now,
+        })
+        .collect();
+    mails::insert(tx, &rows)?;
+    tx.wake(topics::MAILS);
+    Ok(())
+}
