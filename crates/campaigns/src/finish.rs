@@ -1,14 +1,12 @@
-//! The end of a campaign (docs/contract/campaigns.md#completion).
+//! The end of a campaign (docs/contract/campaigns.md#the-end).
 
-use app::events::{self, NewEvent};
 use app::{Context, Failure};
 use domain::campaign::Status;
 use domain::ids::{CampaignRun, Id};
-use domain::tenant::Mode;
-use serde_json::json;
 use store::Tx;
-use store::campaigns::{self, CampaignRow};
+use store::campaigns::CampaignRow;
 
+use crate::campaign;
 use crate::mail::{self, About};
 
 /// Why a campaign is over.
@@ -42,26 +40,9 @@ pub(crate) fn complete(
     campaign.status = Status::Completed;
     campaign.completed_at = Some(context.now);
     campaign.updated_at = context.now;
-    if !campaigns::save(tx, campaign)? {
-        return Err(Failure::internal("a campaign was changed by somebody who did not hold it"));
-    }
+    campaign::save(tx, campaign)?;
     campaign.version += 1;
-    let agent = campaign.agent.map(|agent| agent.to_string());
-    let data = json!({
-        "campaignId": campaign.id,
-        "name": campaign.name,
-        "agentId": campaign.agent,
-        "reason": reason.as_str(),
-        "finishedAt": context.now,
-    });
-    let event = NewEvent {
-        kind: "campaign.finished",
-        mode: Mode::Live,
-        agent: agent.as_deref(),
-        contact: None,
-        data,
-    };
-    events::emit(tx, context, campaign.workspace, event)?;
+    campaign::finished(tx, context, campaign, reason.as_str())?;
     let about = match reason {
         Reason::ListComplete => About::ListComplete,
         Reason::EndDate => About::EndDate,

@@ -185,10 +185,10 @@ pub fn step(row: &Row, event: Event, retries: Retries, now: Timestamp) -> Option
             let attempts = (row.attempts - 1).max(0);
             let last_attempt_at = row.last_attempt_at.filter(|_| attempts > 0);
             let row = Row { attempts, last_attempt_at, dial_status: None, ..*row };
-            store(if row.erased {
-                row.at(RowState::Invalid)
-            } else {
-                row.held(HeldReason::Provider, now.plus(PROVIDER_RECHECK), now)
+            store(match (row.erased, attempts) {
+                (false, _) => row.held(HeldReason::Provider, now.plus(PROVIDER_RECHECK), now),
+                (true, 0) => row.at(RowState::Invalid),
+                (true, _) => row.at(RowState::Unreached),
             })
         }
         Event::Over(ending, status) => {
@@ -242,12 +242,9 @@ fn when_due(row: &Row, facts: &DueFacts, now: Timestamp) -> Step {
 }
 
 fn over(row: Row, ending: Ending, retries: Retries, now: Timestamp) -> Row {
-    if row.erased {
-        return row.at(RowState::Invalid);
-    }
     let again = match ending {
         Ending::Answered => return row.at(RowState::Reached),
-        Ending::NotReached => row.attempts <= i64::from(retries.count),
+        Ending::NotReached => !row.erased && row.attempts <= i64::from(retries.count),
         Ending::Hopeless | Ending::PossiblyPlaced => false,
     };
     let next = row.at(RowState::Unreached);
@@ -416,11 +413,16 @@ mod tests {
     }
 
     #[test]
-    fn who_is_erased_in_a_call_is_invalid_after_it() {
+    fn who_is_erased_in_a_call_is_not_called_again() {
         let row = Row { erased: true, ..dialled() };
-        for event in [Event::NotPlaced, Event::Over(Ending::Answered, Status::Completed), Event::CallMissing] {
+        for (event, state) in [
+            (Event::NotPlaced, RowState::Invalid),
+            (Event::Over(Ending::Answered, Status::Completed), RowState::Reached),
+            (Event::Over(Ending::NotReached, Status::Busy), RowState::Unreached),
+            (Event::CallMissing, RowState::Unreached),
+        ] {
             let next = told(&row, event, TWO);
-            assert_eq!((next.standing.state, next.look_at), (RowState::Invalid, None));
+            assert_eq!((next.standing, next.look_at), (Standing { state, ..Standing::fresh(true) }, None));
         }
         let waiting = Row { erased: true, ..queued() };
         assert_eq!(step(&waiting, Event::Due(DueFacts::default()), TWO, NOW), None);
