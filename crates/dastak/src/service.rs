@@ -258,7 +258,12 @@ pub struct Parts {
 
 /// What the rooms above the use cases take part in.
 const HOOKS: Hooks = Hooks {
-    call_facts: &[crate::app::scheduled_calls::after_call_fact, crate::app::nudges::after_call_fact],
+    call_facts: &[
+        crate::app::scheduled_calls::after_call_fact,
+        crate::app::nudges::after_call_fact,
+        campaigns::call_fact,
+    ],
+    charges: &[campaigns::charge],
     erasures: &[],
 };
 
