@@ -131,6 +131,8 @@ pub struct App {
     pub speech: providers::chain::Set,
     /// Who reads conversations, and where recordings are kept.
     pub ports: after_call::Ports,
+    /// The mail server, if there is one.
+    pub mailer: Option<Arc<providers::mail::Mailer>>,
     /// Deliveries on their way.
     pub webhooks: Arc<::webhooks::Engine>,
     /// How far this node has seen each chain of the decision log come.

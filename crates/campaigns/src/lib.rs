@@ -11,6 +11,7 @@ mod finish;
 pub mod import;
 pub mod list;
 pub mod mail;
+pub mod preflight;
 pub mod run;
 pub mod runs;
 pub mod summary;

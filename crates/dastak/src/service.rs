@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use providers::chain::Set;
+use providers::mail::Mailer;
 use serde_json::json;
 use store::{Settings, Store};
 use tokio::net::TcpListener;
@@ -264,7 +265,7 @@ const HOOKS: Hooks = Hooks {
         campaigns::call_fact,
     ],
     charges: &[campaigns::charge],
-    erasures: &[],
+    erasures: &[campaigns::erasure::erase],
 };
 
 /// Puts the use cases together.
@@ -285,7 +286,12 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         None => webhooks,
     });
     let marks = log_marks::Marks::open(&config.data.join(mark_file::NAME), &keyring)?;
+    let mailer = match &config.smtp {
+        Some(smtp) => Some(Arc::new(Mailer::new(&smtp.url, &smtp.from)?)),
+        None => None,
+    };
     Ok(Arc::new(App {
+        mailer,
         marks: Arc::new(marks),
         audits: Arc::default(),
         burst: crate::app::calls::Burst::default(),
@@ -328,6 +334,9 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
     app.webhooks.start();
     jobs::after_calls::start(app, wakes);
     jobs::dialler::start(app, wakes);
+    if let Some(mailer) = app.mailer.clone() {
+        jobs::start(app, wakes, topics::MAILS, move |app| jobs::mails::look(app, mailer.clone()));
+    }
 }
 
 #[cfg(test)]

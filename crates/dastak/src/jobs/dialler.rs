@@ -76,7 +76,7 @@ impl Dialler {
         let mut line_rounds = waiting.div_ceil(QUEUES);
         let waiting = usize::try_from(app.store.read(due::without_line).await?).unwrap_or(0);
         let mut campaign_line_rounds = waiting.div_ceil(CAMPAIGNS);
-        let (mut burst, started, mut dials) = (None, app.clock.now(), Vec::new());
+        let (mut burst, started, mut dials, mut failed) = (None, app.clock.now(), Vec::new(), false);
         while !app.clock.stopping() {
             self.starved.store(true, Ordering::SeqCst);
             if self.dials.available_permits() < ROOM + dials.len() {
@@ -97,7 +97,12 @@ impl Dialler {
                 campaigns::round(app, &self.breaker, campaign_line_rounds > 0),
                 self.start_all(nudges.dials)
             );
-            let round = round?;
+            let round = round.unwrap_or_else(|failure| {
+                // Nudges go on.
+                failure.log("a look at due campaigns failed");
+                failed = true;
+                campaigns::Round::default()
+            });
             campaign_line_rounds = campaign_line_rounds.saturating_sub(1);
             let (more, dialled) = (nudges.more || round.more, nudges_dialled || !round.dials.is_empty());
             // A burst begins with the second round and has an end within one look, so that nothing waits for ever.
@@ -124,7 +129,11 @@ impl Dialler {
             .into_iter()
             .chain(next.1)
             .min()
-            .map(|at| if at <= now { now.plus(HELD) } else { at });
+            .map(|at| match at {
+                at if at > now => at,
+                _ if failed => now.plus(AGAIN),
+                _ => now.plus(HELD),
+            });
         Ok(next_look(app, next, now.plus(AGAIN)))
     }
 

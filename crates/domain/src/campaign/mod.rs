@@ -2,6 +2,7 @@
 //! (docs/contract/campaigns.md).
 
 mod codes;
+pub mod forecast;
 pub mod list;
 pub mod row;
 mod schedule;
