@@ -12,6 +12,7 @@ mod app;
 mod call_faults;
 mod call_simulation;
 mod calls;
+mod campaign_dialling;
 mod closed;
 mod contacts;
 mod conventions;
