@@ -279,9 +279,8 @@ async fn a_gate_that_refuses_is_a_blocked_call_of_the_campaign() {
     assert!(rows.iter().all(|row| shown(row) == "unreached blocked 0 -"), "{rows:?}");
     assert_eq!(rows[1]["doNotCall"], true);
     let calls = kit.calls(&id).await;
-    let mut reasons: Vec<&str> = calls.iter().map(|call| call["blockReason"].as_str().unwrap()).collect();
-    reasons.sort_unstable();
-    assert_eq!(reasons, ["dnd", "opt_out"]);
+    assert_eq!(calls.len(), 2);
+    assert!(calls.iter().all(|call| call["state"] == "blocked"), "{calls:?}");
     assert_eq!(kit.told(&id).await, ["schedule completed - 2/0/2"]);
     let summary = kit.summary(&id).await;
     assert_eq!((&summary["progress"]["blocked"], &summary["spentMinor"]), (&json!(2), &json!(0)));
@@ -291,6 +290,10 @@ async fn a_gate_that_refuses_is_a_blocked_call_of_the_campaign() {
     let failed = kit.events("call.failed").await;
     assert_eq!(failed.len(), 2);
     assert!(failed.iter().all(|event| event["data"]["campaignId"] == *id));
+    let mut reasons: Vec<&str> =
+        failed.iter().map(|event| event["data"]["blockReason"].as_str().unwrap()).collect();
+    reasons.sort_unstable();
+    assert_eq!(reasons, ["dnd", "opt_out"]);
     assert_eq!(kit.status(&id).await, "completed");
 }
 
@@ -371,7 +374,8 @@ async fn a_number_at_its_cap_is_held_until_the_cap_lets_it() {
     kit.app.set_clock("2027-03-02T06:59:59Z").await;
     let blocked = kit.calls(&id).await;
     assert_eq!(blocked.len(), 1, "one blocked call for one hold");
-    assert_eq!(blocked[0]["blockReason"], "frequency_cap");
+    assert_eq!(blocked[0]["state"], "blocked");
+    assert_eq!(kit.events("call.failed").await.pop().unwrap()["data"]["blockReason"], "frequency_cap");
     kit.app.set_clock("2027-03-02T07:00:00Z").await;
     assert_eq!(shown(&kit.row(&id).await), "in_progress ringing 1 -");
     assert_eq!(kit.summary(&id).await["heldByReason"], json!({}));

@@ -13,6 +13,8 @@ mod call_faults;
 mod call_simulation;
 mod calls;
 mod campaign_dialling;
+mod campaign_dialling_mails;
+mod campaign_dialling_turns;
 mod closed;
 mod contacts;
 mod conventions;
