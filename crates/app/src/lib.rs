@@ -88,6 +88,8 @@ pub mod topics {
     pub const PUSHES: WakeSet = WakeSet(1 << 14);
     /// E-mail is to be sent.
     pub const MAILS: WakeSet = WakeSet(1 << 15);
+    /// A calling list is not in force any more.
+    pub const LISTS: WakeSet = WakeSet(1 << 16);
 }
 
 /// What rooms above this one take part in; the binary fills it in.

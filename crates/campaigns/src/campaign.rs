@@ -394,6 +394,7 @@ pub async fn delete(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<(), F
             }
             lists::give_up(tx, tenant, id)?;
             retire(tx, &row, now)?;
+            tx.wake(topics::LISTS);
             Ok(campaigns::delete(tx, tenant, id, now)?)
         })
         .await

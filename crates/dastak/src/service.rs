@@ -320,6 +320,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
 /// Starts everything that runs beside requests. `wakes` is what the store was opened with.
 pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
     jobs::start(app, wakes, jobs::BY_TIME, jobs::cleanup::look);
+    jobs::start(app, wakes, topics::LISTS, jobs::calling_lists::look);
     jobs::start(app, wakes, topics::CALLS, jobs::live_calls::look);
     jobs::start(app, wakes, topics::SCHEDULED_CALLS, jobs::scheduled_calls::look);
     jobs::start(app, wakes, topics::CALLS, jobs::call_hours::look);

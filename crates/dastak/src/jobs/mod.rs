@@ -3,6 +3,7 @@
 
 pub mod after_calls;
 pub mod call_hours;
+pub mod calling_lists;
 pub mod cleanup;
 pub mod dialler;
 pub mod holds;

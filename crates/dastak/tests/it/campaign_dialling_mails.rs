@@ -24,7 +24,7 @@ enum Mood {
 }
 
 #[derive(Default)]
-struct Box {
+struct Letters {
     moods: VecDeque<Mood>,
     /// Recipient and text of each mail that it took.
     taken: Vec<(String, String)>,
@@ -34,14 +34,14 @@ struct Box {
 /// A mail server on a port of its own.
 struct Server {
     port: u16,
-    inner: Arc<Mutex<Box>>,
+    inner: Arc<Mutex<Letters>>,
 }
 
 impl Server {
     async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let inner = Arc::new(Mutex::new(Box::default()));
+        let inner = Arc::new(Mutex::new(Letters::default()));
         let shared = inner.clone();
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
@@ -71,7 +71,7 @@ impl Server {
     }
 }
 
-async fn talk(socket: TcpStream, mood: Mood, shared: &Mutex<Box>) -> std::io::Result<()> {
+async fn talk(socket: TcpStream, mood: Mood, shared: &Mutex<Letters>) -> std::io::Result<()> {
     let mut socket = BufReader::new(socket);
     socket.write_all(b"220 mail.test ESMTP\r\n").await?;
     let (mut recipient, mut line) = (String::new(), String::new());

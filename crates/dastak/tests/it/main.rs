@@ -15,6 +15,8 @@ mod calls;
 mod campaign_dialling;
 mod campaign_dialling_mails;
 mod campaign_dialling_turns;
+mod campaign_lists;
+mod campaigns;
 mod closed;
 mod contacts;
 mod conventions;
