@@ -23,7 +23,7 @@ use store::campaigns::progress::{self, ProgressRow};
 use store::campaigns::{self, CampaignRow};
 use store::{Tx, numbers};
 
-use super::{find, find_for_update};
+use super::{find, find_for_update, run};
 
 /// Most campaigns of a workspace (docs/contract/campaigns.md#limits).
 pub const MAX_CAMPAIGNS: i64 = 5_000;
@@ -342,6 +342,9 @@ pub async fn set_status(
                 Move::Pause | Move::Unpublish | Move::Archive | Move::Stays => {
                     progress::rest(tx, tenant, id)?;
                 }
+            }
+            if moved != Move::Publish {
+                run::end_all(tx, tenant, id, context.now)?;
             }
             save(tx, &row)?;
             told(tx, row)

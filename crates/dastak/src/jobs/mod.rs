@@ -10,6 +10,7 @@ pub mod holds;
 pub mod lines;
 pub mod live_calls;
 pub mod log_marks;
+pub mod mails;
 pub mod scheduled_calls;
 pub mod wishes;
 
