@@ -12,6 +12,7 @@ mod app;
 mod call_faults;
 mod call_simulation;
 mod calls;
+mod campaign_import;
 mod campaign_lists;
 mod campaigns;
 mod closed;
