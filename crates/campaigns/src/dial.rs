@@ -143,8 +143,12 @@ impl DialRound {
         self.known.finish(tx, &self.env.context)?;
         let full_page = found.len() as i64 >= CAMPAIGNS && !turns.is_empty();
         let mut more = full_page;
-        // Whoever got nothing comes first next time.
-        turns.sort_by_key(|turn| turn.work.placed > 0);
+        // A workspace that got less comes first next time, and so does a campaign within its workspace.
+        let mut placed: HashMap<Tenant, i64> = HashMap::new();
+        for turn in &turns {
+            *placed.entry(turn.campaign.workspace).or_default() += turn.work.placed;
+        }
+        turns.sort_by_key(|turn| (placed.get(&turn.campaign.workspace).copied(), turn.work.placed));
         for turn in &mut turns {
             more |= end(tx, &self.env, self.mails, turn)?;
         }
