@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::error::Error;
 
 use bytes::BytesMut;
+use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType};
 use domain::call::after::AfterCallStep;
 use domain::call::{Network, Status as CallStatus, Wish};
+use domain::campaign::RowState;
 use domain::compliance::Gate;
 use domain::decision_log::Strand;
 use domain::ids::{Id, Kind};
@@ -312,6 +314,7 @@ macro_rules! words {
 words! {
     Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
     OutsideWindow, ScheduledCallStatus, ScheduledCallReason,
+    ActionKind, ActionState, Attention, CardStatus, ColumnType, RowState,
 }
 
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is
