@@ -39,6 +39,7 @@ codes! {
     INVALID_WEBHOOK_URL = 400 "invalid_webhook_url" "The URL is not a public https:// address.",
     PHONE_IMMUTABLE = 400 "phone_immutable" "A contact's number cannot change once it is set.",
     NO_VALID_NUMBERS = 400 "no_valid_numbers" "None of the numbers is a valid Indian (+91) number.",
+    COLUMN_NOT_ON_BOARD = 400 "column_not_on_board" "The column belongs to another board, or there is none with this id.",
     UNAUTHORIZED = 401 "unauthorized" "The key is missing, unknown, expired or revoked.",
     INSUFFICIENT_BALANCE = 402 "insufficient_balance" "The wallet cannot cover the call, calls in progress counted.",
     API_SCOPE_MISSING = 403 "api_scope_missing" "The key lacks the scope in `meta.scope`.",

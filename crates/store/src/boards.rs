@@ -352,6 +352,43 @@ fn moved_away() -> DbError {
     DbError::Retry("a column of a board was deleted a moment ago".into())
 }
 
+row! {
+    /// What a person needs to come onto a board.
+    #[derive(Debug, Clone)]
+    pub struct Entrance {
+        /// The board.
+        board: Id<Board> as "b.id",
+        /// The column in which cards begin.
+        column: Id<BoardColumn> as "c.id",
+        /// The card that the person has already.
+        card: Option<Id<Card>> as "k.id",
+        /// The name on the calling list.
+        name: Option<String> as "r.name",
+        /// When the person was erased.
+        erased_at: Option<Timestamp> as "t.erased_at",
+    }
+}
+
+/// What the person of a call needs to come onto the board of `owner`; `None` when there is no board yet, or no
+/// such contact. On PostgreSQL an erasure of the contact waits until the transaction ends.
+pub fn entrance(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    owner: &str,
+    contact: Id<Contact>,
+    call: Id<Call>,
+) -> Result<Option<Entrance>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from boards b join board_columns c on c.board = b.id and c.kind = 'new' \
+         join contacts t on t.workspace = b.workspace and t.id = ?3 \
+         left join board_cards k on k.board = b.id and k.contact = t.id \
+         left join campaign_rows r on r.workspace = b.workspace and r.call = ?4 \
+         where b.workspace = ?1 and b.owner = ?2 /*pg for share of t*/",
+        Entrance::COLUMNS
+    );
+    tx.one(SQL, params![tenant, owner, contact, call])
+}
+
 /// Adds a card, unless the person has one on this board. Returns whether it was added.
 pub fn insert_card(tx: &mut Tx<'_>, row: &CardRow) -> Result<bool, DbError> {
     const SQL: &str = formatcp!("{} on conflict (board, contact) do nothing", CardRow::INSERT);
@@ -390,10 +427,9 @@ pub fn save_card(
             moved_at: row.moved_at,
             last_move: row.last_move,
         } and "version = version + 1"
-        where "workspace = ?1 and id = ?2 and version = ?3", row.workspace, row.id, row.version
+        where "workspace = ?1 and id = ?2", row.workspace, row.id
     );
-    let otherwise = DbError::Internal("a card was changed by somebody who did not hold it".into());
-    tx.must(sql, &values, Must { rows: 1, otherwise })?;
+    tx.later(sql, &values)?;
     let (from, had_reached) = before;
     if from == row.column && had_reached == row.reached {
         return Ok(());

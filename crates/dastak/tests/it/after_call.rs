@@ -212,6 +212,7 @@ pub fn interested() -> Analysis {
         extracted: json!({"amount": 1, "day": "tomorrow", "made_up": true}).as_object().unwrap().clone(),
         outcome: Some("Callback requested".into()),
         sentiment: Some("positive".into()),
+        chosen: None,
     }
 }
 

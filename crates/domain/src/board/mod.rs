@@ -14,4 +14,4 @@ pub use columns::{
     Automation, Column, Condition, DefaultColumn, MAX_AUTOMATIONS, MAX_COLUMNS, MAX_CONDITIONS, MAX_DELAY,
     MAX_RULES, REVIEW_BELOW, Rule, Wrong, check, defaults, read_automations, read_rules,
 };
-pub use sorting::{Advice, Heard, Verdict, sort, type_of_outcome};
+pub use sorting::{Heard, Verdict, sort, type_of_outcome};

@@ -5,15 +5,7 @@ use serde_json::{Map, Value};
 use super::codes::ColumnType;
 use super::columns::Column;
 use crate::ids::{BoardColumn, Id};
-
-/// What the language model says of a conversation.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Advice {
-    /// Key of a column.
-    pub key: String,
-    /// How sure it is, from 0 to 1.
-    pub confidence: f64,
-}
+use crate::ports::Chosen;
 
 /// What is known of a call that is over.
 #[derive(Debug, Clone)]
@@ -31,7 +23,7 @@ pub struct Heard<'a> {
     /// What rules compare.
     pub values: &'a Map<String, Value>,
     /// What the language model says.
-    pub advice: Option<&'a Advice>,
+    pub advice: Option<&'a Chosen>,
 }
 
 /// What becomes of a card.

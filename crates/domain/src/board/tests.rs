@@ -3,6 +3,7 @@ use serde_json::{Map, Value, json};
 use super::*;
 use crate::conversation::Op;
 use crate::ids::{BoardColumn, Id};
+use crate::ports::Chosen;
 
 fn column(number: u128, kind: ColumnType, rules: Value) -> Column {
     Column {
@@ -49,7 +50,7 @@ impl Default for Call {
 
 fn sorted(columns: &[Column], call: &Call) -> Option<(ColumnType, bool)> {
     let values = call.values.as_object().cloned().unwrap_or_default();
-    let advice = call.advice.map(|(key, confidence)| Advice { key: key.into(), confidence });
+    let advice = call.advice.map(|(key, confidence)| Chosen { key: key.into(), confidence });
     let heard = Heard {
         opted_out: call.opted_out,
         reached: call.reached,
