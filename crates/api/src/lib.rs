@@ -15,6 +15,7 @@ pub mod analytics;
 pub mod audit;
 pub mod boards;
 pub mod calls;
+pub mod campaigns;
 pub mod contacts;
 pub mod dev;
 pub mod dnd;
