@@ -258,8 +258,15 @@ pub struct Parts {
 
 /// What the rooms above the use cases take part in.
 const HOOKS: Hooks = Hooks {
-    call_facts: &[crate::app::scheduled_calls::after_call_fact, crate::app::nudges::after_call_fact],
-    erasures: &[],
+    call_facts: &[
+        crate::app::scheduled_calls::after_call_fact,
+        crate::app::nudges::after_call_fact,
+        // After the campaign has settled its row: whether that is tried again decides where the card goes.
+        boards::call_fact,
+    ],
+    erasures: &[boards::erase],
+    choices: &[boards::choices],
+    analysed: &[boards::analysed],
 };
 
 /// Puts the use cases together.
@@ -322,6 +329,7 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
     app.clock.start_job(grown, |job| jobs::log_marks::run(witness, job));
     app.webhooks.start();
     jobs::after_calls::start(app, wakes);
+    jobs::start(app, wakes, topics::BOARDS, jobs::boards::look);
     jobs::dialler::start(app, wakes);
 }
 

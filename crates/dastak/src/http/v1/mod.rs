@@ -4,6 +4,7 @@ mod account;
 mod agents;
 mod analytics;
 mod audit;
+mod boards;
 mod calls;
 mod contacts;
 mod do_not_call;
@@ -40,6 +41,12 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("getNudge", keyed!(nudges::get)),
         ("cancelNudge", keyed!(nudges::cancel)),
         ("getNudgeTimeline", keyed!(nudges::timeline)),
+        ("getCampaignBoard", keyed!(boards::of_campaign)),
+        ("getAgentBoard", keyed!(boards::of_agent)),
+        ("listCampaignCards", keyed!(boards::campaign_cards)),
+        ("listAgentCards", keyed!(boards::agent_cards)),
+        ("moveCampaignCard", keyed!(boards::move_campaign_card)),
+        ("moveAgentCard", keyed!(boards::move_agent_card)),
         ("getCallAnalytics", keyed!(analytics::calls)),
         ("listAgents", keyed!(agents::list)),
         ("createAgent", keyed!(agents::create)),
