@@ -277,6 +277,11 @@ impl Held {
         self.app().advance(0).await;
     }
 
+    /// Something happens on the line.
+    pub async fn say(&self, call: &str, fact: Fact) {
+        self.tell(call, fact, None, false).await;
+    }
+
     /// Nothing more is heard of the call.
     pub async fn lost(&self, call: &str) {
         self.tell(call, Fact::Lost, None, false).await;

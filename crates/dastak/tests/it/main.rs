@@ -9,6 +9,7 @@ mod after_call_links;
 mod agents;
 mod analytics;
 mod app;
+mod boards;
 mod call_faults;
 mod call_simulation;
 mod calls;
