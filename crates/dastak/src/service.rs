@@ -264,7 +264,7 @@ const HOOKS: Hooks = Hooks {
         // After the campaign has settled its row: whether that is tried again decides where the card goes.
         boards::call_fact,
     ],
-    erasures: &[boards::erase],
+    erasures: &[campaigns::erasure::erase, boards::erase],
     choices: &[boards::choices],
     analysed: &[boards::analysed],
 };

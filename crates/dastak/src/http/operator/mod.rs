@@ -2,6 +2,7 @@
 
 mod agents;
 mod audit;
+mod campaigns;
 mod boards;
 mod dnd;
 mod do_not_call;
@@ -49,6 +50,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listOperatorLog", open!(list_log)),
     ];
     handlers.extend(agents::handlers());
+    handlers.extend(campaigns::handlers());
     handlers.extend(boards::handlers());
     handlers
 }
