@@ -505,6 +505,7 @@ async fn cards_are_paged_from_the_newest_arrival() {
     let mut seen: Vec<Value> = page["data"].as_array().unwrap().clone();
     // What arrives meanwhile is in front of the first page.
     let moved = kit.to_column(&json!({"id": all[5]}), "won").await.expect(200);
+    kit.app().advance(1).await;
     kit.missed("0009").await;
     let mut cursor = page["nextCursor"].as_str().map(str::to_owned);
     while let Some(next) = cursor {

@@ -10,6 +10,8 @@ mod agents;
 mod analytics;
 mod app;
 mod boards;
+mod boards_automations;
+mod boards_settings;
 mod call_faults;
 mod call_simulation;
 mod calls;
