@@ -15,6 +15,8 @@ mod boards_settings;
 mod call_faults;
 mod call_simulation;
 mod calls;
+mod campaign_lists;
+mod campaigns;
 mod closed;
 mod contacts;
 mod conventions;
