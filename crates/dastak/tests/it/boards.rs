@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::after_call::{Held, Reader, talk};
 use crate::agents;
-use crate::app::TestApp;
+use crate::app::{TestApp, Workspace};
 
 /// A workspace with a campaign, an agent that answers its number, a carrier that the test plays, and perhaps a
 /// model.
@@ -102,15 +102,7 @@ impl Kit {
 
     pub async fn rings_for(&self, campaign: &str, digits: &str) -> String {
         let call = self.held.desk.placed(self.live(), digits).await;
-        let (id, tenant): (Id<Call>, _) = (call.parse().unwrap(), self.tenant());
-        let (campaign, env): (Id<Campaign>, _) = (campaign.parse().unwrap(), self.app().app().call_env());
-        let of_campaign = move |tx: &mut store::Tx<'_>| {
-            let sql = "update calls set campaign = ?3 where workspace = ?1 and id = ?2";
-            tx.exec(sql, store::params![tenant, id, campaign])?;
-            let row = store::calls::find(tx, tenant, id)?.expect("the call");
-            ::boards::call_fact(tx, &env, &row, Fact::Ringing)
-        };
-        self.app().app().store.tx(of_campaign).await.unwrap();
+        belongs_to(self.app(), &self.held.desk.workspace, &call, campaign).await;
         call
     }
 
@@ -179,6 +171,35 @@ impl Kit {
             .unwrap();
         assert!(wrong.is_empty(), "reached of {wrong:?}");
     }
+}
+
+/// Makes a call that has just begun to ring one of a campaign.
+async fn belongs_to(app: &TestApp, workspace: &Workspace, call: &str, campaign: &str) {
+    let (id, tenant): (Id<Call>, _) = (call.parse().unwrap(), workspace.id.parse().unwrap());
+    let (campaign, env): (Id<Campaign>, _) = (campaign.parse().unwrap(), app.app().call_env());
+    let of_campaign = move |tx: &mut store::Tx<'_>| {
+        let sql = "update calls set campaign = ?3 where workspace = ?1 and id = ?2";
+        tx.exec(sql, store::params![tenant, id, campaign])?;
+        let row = store::calls::find(tx, tenant, id)?.expect("the call");
+        ::boards::call_fact(tx, &env, &row, Fact::Ringing)
+    };
+    app.app().store.tx(of_campaign).await.unwrap();
+}
+
+/// Brings a person onto the board of a campaign; the ids of board and card.
+pub async fn with_a_card(
+    app: &TestApp,
+    workspace: &Workspace,
+    agent: &str,
+    campaign: &str,
+) -> (String, String) {
+    let order = json!({"agentId": agent, "toNumber": "+919812307000"});
+    let call = app.post(&workspace.live, "/v1/calls", &order).await.expect(200);
+    belongs_to(app, workspace, call["interactionId"].as_str().unwrap(), campaign).await;
+    let board = app.get(&workspace.live, &format!("/v1/campaigns/{campaign}/board")).await.expect(200);
+    let cards = app.get(&workspace.live, &format!("/v1/campaigns/{campaign}/board/cards")).await.expect(200);
+    let id = |value: &Value| value.as_str().expect("an id").to_owned();
+    (id(&board["data"]["boardId"]), id(&cards["data"][0]["id"]))
 }
 
 pub fn id_of(board: &Value, key: &str) -> String {
