@@ -9,7 +9,7 @@ use domain::ids::{Board, BoardColumn, Card, Id};
 use domain::tenant::Tenant;
 use serde_json::json;
 use store::boards::{self, ActionRow, ColumnRow, WholeBoard};
-use store::{DbError, Tx, agents};
+use store::{Tx, agents};
 
 use crate::board::{Owner, part_of_one, thousandths};
 use crate::cards::{card_view, column_of, column_view};
@@ -238,9 +238,7 @@ fn remove_columns(
             }
             None => {}
         }
-        if !boards::remove_column(tx, tenant, board.board.id, column.id)? {
-            return Err(DbError::Retry("a card came into a column that is deleted".into()).into());
-        }
+        boards::remove_column(tx, tenant, board.board.id, column.id)?;
     }
     Ok(())
 }

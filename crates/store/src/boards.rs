@@ -193,22 +193,20 @@ pub fn empty_column(
     )
 }
 
-/// Deletes a column that has no card. Returns whether it was deleted.
+/// Deletes a column that has no card.
 pub fn remove_column(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     board: Id<Board>,
     id: Id<BoardColumn>,
-) -> Result<bool, DbError> {
+) -> Result<(), DbError> {
     let sql = "delete from board_columns where workspace = ?1 and board = ?2 and id = ?3 and cards = 0";
-    if tx.exec(sql, params![tenant, board, id])? == 0 {
-        return Ok(false);
-    }
+    let otherwise = DbError::Retry("a card came into a column that is deleted".into());
+    tx.must(sql, params![tenant, board, id], Must { rows: 1, otherwise })?;
     tx.later(
         "update board_cards set suggested = null, version = version + 1 where workspace = ?1 and board = ?2 and suggested = ?3",
         params![tenant, board, id],
-    )?;
-    Ok(true)
+    )
 }
 
 /// Writes the settings of a board itself, and counts the change.

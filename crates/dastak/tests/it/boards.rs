@@ -525,6 +525,7 @@ async fn cards_are_paged_from_the_newest_arrival() {
     let page = kit.app().get(kit.live(), &base).await.expect(200);
     let mut seen: Vec<Value> = page["data"].as_array().unwrap().clone();
     // What arrives meanwhile is in front of the first page.
+    kit.app().advance(1).await;
     let moved = kit.to_column(&json!({"id": all[5]}), "won").await.expect(200);
     kit.app().advance(1).await;
     kit.missed("0009").await;
