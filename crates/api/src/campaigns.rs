@@ -338,6 +338,17 @@ pub struct CallingListPage {
     pub next_offset: Option<i64>,
 }
 
+/// A session of dialling that was asked for.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CampaignRunStarted")]
+pub struct RunStarted {
+    /// Its id.
+    pub run_id: Id<ids::CampaignRun>,
+    /// It has not begun yet.
+    pub status: RunStatus,
+}
+
 /// A session of dialling.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -718,6 +729,12 @@ pub const OPERATIONS: &[Operation] = &[
         .scope(CAMPAIGNS_READ)
         .query(contacts_query)
         .answers(&[(200, Some(answer::<CallingListPage>))]),
+    row(POST, "/v1/campaigns/{id}/run", "runCampaign", "Begin to dial at once")
+        .scope(CAMPAIGNS_WRITE)
+        .live_only()
+        .rate(RateClass::CampaignWrites)
+        .answers(&[(202, Some(data::<RunStarted>))])
+        .errors(&[codes::CONFLICT]),
     row(GET, "/v1/campaigns/{id}/runs", "listCampaignRuns", "Runs of a campaign, newest first")
         .scope(CAMPAIGNS_READ)
         .query(runs_query)

@@ -88,6 +88,8 @@ pub mod topics {
     pub const PUSHES: WakeSet = WakeSet(1 << 14);
     /// E-mail is to be sent.
     pub const MAILS: WakeSet = WakeSet(1 << 15);
+    /// A calling list is not in force any more.
+    pub const LISTS: WakeSet = WakeSet(1 << 16);
 }
 
 /// What rooms above this one take part in; the binary fills it in.
@@ -95,6 +97,8 @@ pub mod topics {
 pub struct Hooks {
     /// What goes on from the facts of calls, in this order.
     pub call_facts: &'static [call_env::Follower],
+    /// What keeps account of what calls cost.
+    pub charges: &'static [call_env::ChargeHook],
     /// What rooms above hold about a person, erased in this order.
     pub erasures: &'static [erasure::ErasureHook],
     /// Where a person may stand after a conversation, for the language model.
@@ -133,6 +137,8 @@ pub struct App {
     pub speech: providers::chain::Set,
     /// Who reads conversations, and where recordings are kept.
     pub ports: after_call::Ports,
+    /// The mail server, if there is one.
+    pub mailer: Option<Arc<providers::mail::Mailer>>,
     /// Deliveries on their way.
     pub webhooks: Arc<::webhooks::Engine>,
     /// How far this node has seen each chain of the decision log come.
@@ -186,6 +192,7 @@ impl App {
             platform_lines: self.config.telephony.concurrent_calls,
             node: self.ports.node.clone(),
             followers: self.hooks.call_facts,
+            charges: self.hooks.charges,
             lines: Arc::default(),
         }
     }

@@ -23,7 +23,7 @@ use store::campaigns::progress::{self, ProgressRow};
 use store::campaigns::{self, CampaignRow};
 use store::{Tx, numbers};
 
-use super::{find, find_for_update};
+use super::{find, find_for_update, run};
 
 /// Most campaigns of a workspace (docs/contract/campaigns.md#limits).
 pub const MAX_CAMPAIGNS: i64 = 5_000;
@@ -343,6 +343,9 @@ pub async fn set_status(
                     progress::rest(tx, tenant, id)?;
                 }
             }
+            if moved != Move::Publish {
+                run::end_all(tx, tenant, id, context.now)?;
+            }
             save(tx, &row)?;
             told(tx, row)
         })
@@ -391,6 +394,7 @@ pub async fn delete(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<(), F
             }
             lists::give_up(tx, tenant, id)?;
             retire(tx, &row, now)?;
+            tx.wake(topics::LISTS);
             Ok(campaigns::delete(tx, tenant, id, now)?)
         })
         .await

@@ -3,7 +3,7 @@
 
 use api::campaigns::{ListImport, ListImportPiece};
 use app::operator_log::{self, Trace};
-use app::{App, Failure, access};
+use app::{App, Failure, access, topics};
 use domain::campaign::Tally;
 use domain::campaign::list::MAX_LIST_BYTES;
 use domain::ids::{Campaign, Id};
@@ -62,6 +62,7 @@ pub async fn start(app: &App, trace: Trace, tenant: Tenant, id: Id<Campaign>) ->
             };
             campaigns::set_list(tx, tenant, id, row.list, state.list, context.now)?;
             lists::add_list(tx, &state)?;
+            tx.wake(topics::LISTS);
             operator_log::append(tx, &context, &trace, Some(tenant), &format!("{id} import {}", state.list))?;
             Ok(view(&state))
         })
@@ -190,6 +191,7 @@ pub async fn cancel(
             let row = find_for_update(tx, tenant, id)?;
             staged(tx, &row, import)?;
             lists::give_up(tx, tenant, id)?;
+            tx.wake(topics::LISTS);
             Ok(operator_log::append(tx, &context, &trace, Some(tenant), &format!("{id} import {import}"))?)
         })
         .await

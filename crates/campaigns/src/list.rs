@@ -316,6 +316,7 @@ pub(crate) fn put_in_force(
     now: Timestamp,
 ) -> Result<(), Failure> {
     retire(tx, row, now)?;
+    tx.wake(topics::LISTS);
     campaigns::set_list(tx, row.workspace, row.id, list, newest, now)?;
     counters::start_list(tx, row.workspace, row.id, list, counts)?;
     Ok(())
@@ -326,14 +327,16 @@ pub(crate) const STALE: i64 = HOUR;
 /// Rows that one transaction removes.
 const SWEEP: i64 = 2_000;
 
-/// Removes rows of lists that are not in force any more, in batches.
+/// Removes rows of lists that are not in force any more, in batches. Returns when the next staged list is to be
+/// given up.
 ///
 /// # Errors
 /// Those of the store.
-pub async fn sweep(app: &App) -> Result<(), DbError> {
+pub async fn sweep(app: &App) -> Result<Option<Timestamp>, DbError> {
     let stale = app.clock.now().plus(-STALE);
     while app.store.tx_alone(move |tx| lists::sweep(tx, stale, SWEEP)).await? {}
-    Ok(())
+    // A moment more, since one that grew exactly so long ago is kept.
+    Ok(app.store.read(lists::oldest_staged).await?.map(|touched| touched.plus(STALE + 1)))
 }
 
 /// Which rows of a list a client wants to see.

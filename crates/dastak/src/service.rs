@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use providers::chain::Set;
+use providers::mail::Mailer;
 use serde_json::json;
 use store::{Settings, Store};
 use tokio::net::TcpListener;
@@ -261,9 +262,11 @@ const HOOKS: Hooks = Hooks {
     call_facts: &[
         crate::app::scheduled_calls::after_call_fact,
         crate::app::nudges::after_call_fact,
+        campaigns::call_fact,
         // After the campaign has settled its row: whether that is tried again decides where the card goes.
         boards::call_fact,
     ],
+    charges: &[campaigns::charge],
     erasures: &[campaigns::erasure::erase, boards::erase],
     choices: &[boards::choices],
     analysed: &[boards::analysed],
@@ -287,7 +290,12 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         None => webhooks,
     });
     let marks = log_marks::Marks::open(&config.data.join(mark_file::NAME), &keyring)?;
+    let mailer = match &config.smtp {
+        Some(smtp) => Some(Arc::new(Mailer::new(&smtp.url, &smtp.from)?)),
+        None => None,
+    };
     Ok(Arc::new(App {
+        mailer,
         marks: Arc::new(marks),
         audits: Arc::default(),
         burst: crate::app::calls::Burst::default(),
@@ -316,6 +324,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
 /// Starts everything that runs beside requests. `wakes` is what the store was opened with.
 pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
     jobs::start(app, wakes, jobs::BY_TIME, jobs::cleanup::look);
+    jobs::start(app, wakes, topics::LISTS, jobs::calling_lists::look);
     jobs::start(app, wakes, topics::CALLS, jobs::live_calls::look);
     jobs::start(app, wakes, topics::SCHEDULED_CALLS, jobs::scheduled_calls::look);
     jobs::start(app, wakes, topics::CALLS, jobs::call_hours::look);
@@ -331,6 +340,9 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
     jobs::after_calls::start(app, wakes);
     jobs::start(app, wakes, topics::BOARDS, jobs::boards::look);
     jobs::dialler::start(app, wakes);
+    if let Some(mailer) = app.mailer.clone() {
+        jobs::start(app, wakes, topics::MAILS, move |app| jobs::mails::look(app, mailer.clone()));
+    }
 }
 
 #[cfg(test)]

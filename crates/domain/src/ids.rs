@@ -64,6 +64,8 @@ kinds! {
     ListRow = "row",
     /// A run of a campaign: one session of dialling.
     CampaignRun = "run",
+    /// An e-mail that a campaign owes.
+    Mail = "mail",
     /// An outcome board.
     Board = "brd",
     /// A column of a board.

@@ -28,7 +28,7 @@ pub(super) struct Person {
 }
 
 /// A number and its keyed hash.
-pub(super) type Number = (Phone, String);
+pub type Number = (Phone, String);
 
 /// What is known of these numbers, read at once.
 pub(super) fn read_people(

@@ -42,10 +42,12 @@ const PAUSE: i64 = MINUTE;
 
 /// What a carrier may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Allowance {
+pub enum Allowance {
+    /// Any number of dials.
     All,
     /// One dial, to see whether it works again.
     Probe,
+    /// No dial.
     Nothing,
 }
 
@@ -74,7 +76,8 @@ impl Breaker {
         }
     }
 
-    fn allowance(&self, now: Timestamp) -> Allowance {
+    /// What the live carrier may be asked now.
+    pub fn allowance(&self, now: Timestamp) -> Allowance {
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).paused_until {
             None => Allowance::All,
             Some(until) if until <= now => Allowance::Probe,
@@ -349,12 +352,14 @@ fn order(row: &NudgeRow) -> Order {
         from_number: row.from_number.clone(),
         // The nudge's own reference is not the person's.
         external_ref: None,
+        name: None,
         variables: object(&row.variables),
         metadata: object(&row.metadata),
         purpose: Purpose::Nudge,
         campaign: None,
         nudge: Some(row.id),
         scheduled_call: None,
+        until: None,
         once: None,
     }
 }

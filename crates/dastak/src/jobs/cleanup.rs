@@ -1,6 +1,5 @@
 //! Drops what is no longer needed: idempotency keys after their 24 hours, events and delivery logs after 30
-//! days, calling lists that were replaced, boards of campaigns and agents that are gone, old recordings and files
-//! that a crash left.
+//! days, old recordings and files that a crash left, boards of campaigns and agents that are gone.
 
 use std::sync::Arc;
 
@@ -23,7 +22,6 @@ pub async fn look(app: Arc<App>) -> Option<Timestamp> {
 
 async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     app.webhooks.sweep().await?;
-    campaigns::list::sweep(app).await?;
     boards::sweep(app).await?;
     let files_left = super::after_calls::sweep(app).await;
     let due = idempotency::sweep(app).await?;

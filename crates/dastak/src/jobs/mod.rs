@@ -4,12 +4,14 @@
 pub mod after_calls;
 pub mod boards;
 pub mod call_hours;
+pub mod calling_lists;
 pub mod cleanup;
 pub mod dialler;
 pub mod holds;
 pub mod lines;
 pub mod live_calls;
 pub mod log_marks;
+pub mod mails;
 pub mod scheduled_calls;
 pub mod wishes;
 

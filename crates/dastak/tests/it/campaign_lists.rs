@@ -10,6 +10,11 @@ fn number(n: usize) -> String {
     format!("98{:08}", 10_000_000 + n)
 }
 
+/// A text as it stands in a query.
+fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
 async fn counts(desk: &Desk, path: &str) -> Value {
     desk.get(&format!("{path}/contacts?limit=1")).await["counts"].clone()
 }
@@ -82,7 +87,7 @@ async fn a_list_replaces_the_one_before_whole() {
     assert_ne!(page["data"][0]["id"], first);
     let progress = desk.get(&format!("{path}/summary")).await["data"]["progress"].clone();
     assert_eq!((&progress["total"], &progress["queued"]), (&json!(2), &json!(2)));
-    // The rows of the old list go with the next cleanup.
+    // The rows of the old list are removed behind the request.
     let stored = async || {
         desk.app
             .app()
@@ -92,11 +97,10 @@ async fn a_list_replaces_the_one_before_whole() {
             .unwrap()
             .unwrap()
     };
-    assert_eq!(stored().await, 5);
-    desk.app.advance(2 * 3600).await;
+    desk.app.advance(0).await;
     assert_eq!(stored().await, 2);
     desk.app.delete(&desk.workspace.live, &path).await.expect(200);
-    desk.app.advance(2 * 3600).await;
+    desk.app.advance(0).await;
     assert_eq!(stored().await, 0);
 }
 
@@ -204,8 +208,8 @@ async fn a_list_is_read_by_state_text_and_page() {
     assert_eq!(phones(&listed), [format!("+91{}", number(3)), format!("+91{}", number(5))]);
     assert!(listed["data"].as_array().unwrap().iter().all(|row| row["doNotCall"] == true));
 
-    for (q, total) in [("rao", 2), ("ASHA", 1), ("आशा", 1), ("100%25", 1), ("_sure_", 1), ("%5C", 1), ("%25", 1), ("98100 00007", 1), ("0981000001", 10), ("nonsense", 1), ("nobody", 0)] {
-        let page = read(&format!("?q={}", q.replace(' ', "%20"))).await;
+    for (q, total) in [("rao", 2), ("ASHA", 1), ("आशा", 1), ("100%", 1), ("_sure_", 1), ("\\", 1), ("%", 1), ("98100 00007", 1), ("0981000001", 10), ("nonsense", 1), ("nobody", 0)] {
+        let page = read(&format!("?q={}", encoded(q))).await;
         assert_eq!((&page["total"], &page["counts"]["all"]), (&json!(total), &json!(total)), "{q}: {page}");
     }
     let both = read("?q=person&state=dnc").await;

@@ -336,6 +336,11 @@ pub fn sweep(tx: &mut Tx<'_>, stale: Timestamp, limit: i64) -> Result<bool, DbEr
     Ok(true)
 }
 
+/// Across workspaces: when the staged list that has rested longest grew last.
+pub fn oldest_staged(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    Ok(tx.one("select min(touched_at) from campaign_lists where staged = 1", &[])?.flatten())
+}
+
 /// Rows of a person in any list of the workspace, locked until the transaction ends.
 pub fn of_person(tx: &mut Tx<'_>, tenant: Tenant, hashes: &[String]) -> Result<Vec<EntryRow>, DbError> {
     let mut found = Vec::new();

@@ -1,7 +1,9 @@
 //! Campaigns: their settings and status. What changes with every dial stands in [`progress`], the people to be
 //! called in [`list`], the sessions of dialling in [`runs`].
 
+pub mod due;
 pub mod list;
+pub mod mails;
 pub mod progress;
 mod read;
 pub mod runs;

@@ -51,6 +51,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("deleteCampaign", keyed!(campaigns::delete)),
         ("setCampaignContacts", keyed!(campaigns::set_contacts)),
         ("listCampaignContacts", keyed!(campaigns::contacts)),
+        ("runCampaign", keyed!(campaigns::start_run)),
         ("listCampaignRuns", keyed!(campaigns::runs)),
         ("getCampaignRun", keyed!(campaigns::run)),
         ("getCampaignSummary", keyed!(campaigns::summary)),
