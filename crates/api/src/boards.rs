@@ -259,7 +259,10 @@ pub struct CardAction {
 
 fn cards_query() -> Vec<Field> {
     vec![
-        may("column", text_of(1, 64).doc("Only cards of this column; those of all columns when it is absent")),
+        may(
+            "column",
+            text_of(1, 64).doc("Only cards of this column; those of all columns when it is absent"),
+        ),
         limit(200),
         cursor(),
     ]
@@ -298,8 +301,12 @@ pub const OPERATIONS: &[Operation] = &[
         "Cards of a campaign's board, newest arrivals first",
     )
     .scope(CAMPAIGNS_READ),
-    cards("/v1/agents/{id}/board/cards", "listAgentCards", "Cards of an agent's board, newest arrivals first")
-        .scope(AGENTS_READ),
+    cards(
+        "/v1/agents/{id}/board/cards",
+        "listAgentCards",
+        "Cards of an agent's board, newest arrivals first",
+    )
+    .scope(AGENTS_READ),
     move_card(
         "/v1/campaigns/{id}/board/cards/{cardId}",
         "moveCampaignCard",

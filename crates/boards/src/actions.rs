@@ -179,15 +179,7 @@ fn perform(tx: &mut Tx<'_>, env: &Env, action: &ActionRow) -> Result<Outcome, Fa
             let Some(phone) = do_not_call::number_of(&contact) else {
                 return Ok(Outcome::Skipped("no_number"));
             };
-            do_not_call::opt_out(
-                tx,
-                context,
-                tenant,
-                Mode::Live,
-                phone,
-                Source::Console,
-                reason.as_deref(),
-            )?;
+            do_not_call::opt_out(tx, context, tenant, Mode::Live, phone, Source::Console, reason.as_deref())?;
             Ok(Outcome::Done)
         }
         Automation::Nudge { agent, delay_minutes } => {
@@ -210,7 +202,12 @@ fn perform(tx: &mut Tx<'_>, env: &Env, action: &ActionRow) -> Result<Outcome, Fa
                 Err(why) => return Ok(Outcome::Skipped(why)),
             };
             let variables = contact.variables.as_object().cloned().unwrap_or_default();
-            let row = NewRow { phone: phone.to_string(), name: name(tx, action, &contact)?, variables, stream: None };
+            let row = NewRow {
+                phone: phone.to_string(),
+                name: name(tx, action, &contact)?,
+                variables,
+                stream: None,
+            };
             let added = list::add(tx, context, tenant, campaign, vec![row])?;
             match added.rows.first().copied().flatten() {
                 Some(row) => {

@@ -54,9 +54,7 @@ async fn whole(app: &App, tenant: Tenant, owner: Owner) -> Result<WholeBoard, Fa
         return Ok(board);
     }
     let context = app.context();
-    app.store
-        .tx(move |tx| ensure(tx, &context, tenant, owner)?.ok_or_else(|| owner.not_found()))
-        .await
+    app.store.tx(move |tx| ensure(tx, &context, tenant, owner)?.ok_or_else(|| owner.not_found())).await
 }
 
 /// `GET …/board`.
@@ -131,8 +129,7 @@ pub async fn move_card(
             }
             let not_found = || Failure::not_found("card");
             let board = boards::of_owner(tx, tenant, &owner.text())?.ok_or_else(not_found)?;
-            let mut row =
-                boards::card_for_update(tx, tenant, board.board.id, card)?.ok_or_else(not_found)?;
+            let mut row = boards::card_for_update(tx, tenant, board.board.id, card)?.ok_or_else(not_found)?;
             let to = column_of(&board, "columnId", &column)?;
             let before = (row.column, row.reached);
             (row.status, row.confidence, row.suggested) = (CardStatus::Placed, None, None);

@@ -74,8 +74,7 @@ pub async fn card(app: &App, tenant: Tenant, id: Id<Board>, card: Id<Card>) -> R
     app.store
         .read(move |tx| {
             find(tx, tenant, id)?;
-            let shown =
-                boards::shown(tx, tenant, id, card)?.ok_or_else(|| Failure::not_found("card"))?;
+            let shown = boards::shown(tx, tenant, id, card)?.ok_or_else(|| Failure::not_found("card"))?;
             let actions = boards::actions_of(tx, tenant, card, ACTIONS_SHOWN)?;
             Ok(CardDetail { card: card_view(shown), automations: actions.into_iter().map(action).collect() })
         })
@@ -181,7 +180,10 @@ fn check_automations(
                     let found = agents::get(tx, tenant, *agent)?
                         .filter(|agent| agent.channel == "call" && agent.direction == "outbound");
                     if found.is_none() {
-                        return Err(Failure::field(&field("agentId"), "must name an agent that places calls"));
+                        return Err(Failure::field(
+                            &field("agentId"),
+                            "must name an agent that places calls",
+                        ));
                     }
                 }
                 Automation::AddToCampaign { campaign } => {

@@ -4,9 +4,7 @@
 
 use app::Failure;
 use app::call_env::Env;
-use domain::board::{
-    Attention, CardStatus, Column, ColumnType, Heard, MovedBy, Verdict, read_rules, sort,
-};
+use domain::board::{Attention, CardStatus, Column, ColumnType, Heard, MovedBy, Verdict, read_rules, sort};
 use domain::call::{Fact, Stage};
 use domain::ids::{Contact, Id};
 use domain::ports::{Choice, Chosen};
@@ -42,12 +40,7 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
 ///
 /// # Errors
 /// Those of the store.
-pub fn analysed(
-    tx: &mut Tx<'_>,
-    env: &Env,
-    call: &CallRow,
-    chosen: Option<&Chosen>,
-) -> Result<(), Failure> {
+pub fn analysed(tx: &mut Tx<'_>, env: &Env, call: &CallRow, chosen: Option<&Chosen>) -> Result<(), Failure> {
     let Some((owner, contact)) = on_board(call) else { return Ok(()) };
     after_call(tx, env, call, owner, contact, Step::Analysed(chosen))
 }

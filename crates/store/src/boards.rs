@@ -107,7 +107,6 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Board>) -> Result<Option<Whol
 /// Holds a board against other changes of its columns until the transaction ends. Returns whether it exists.
 pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Board>) -> Result<bool, DbError> {
     tx.exists("select 1 from boards where workspace = ?1 and id = ?2 /*pg for update*/", params![tenant, id])
-
 }
 
 /// Adds a board with its columns, unless its owner has one already. Returns whether it was added.
@@ -133,11 +132,7 @@ pub fn workflow_of_campaign(
 }
 
 /// The `workflowTemplate` of a call agent that answers calls and is not deleted.
-pub fn workflow_of_agent(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Agent>,
-) -> Result<Option<String>, DbError> {
+pub fn workflow_of_agent(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<String>, DbError> {
     tx.one(
         "select workflow_template from agents where workspace = ?1 and id = ?2 and direction = 'inbound' and deleted_at is null",
         params![tenant, id],
@@ -404,11 +399,7 @@ pub fn insert_card(tx: &mut Tx<'_>, row: &CardRow) -> Result<bool, DbError> {
 
 /// Writes a card that the caller holds, and the counters of the columns that it leaves and enters.
 /// `before` is where it was, and whether its person had answered.
-pub fn save_card(
-    tx: &mut Tx<'_>,
-    row: &CardRow,
-    before: (Id<BoardColumn>, bool),
-) -> Result<(), DbError> {
+pub fn save_card(tx: &mut Tx<'_>, row: &CardRow, before: (Id<BoardColumn>, bool)) -> Result<(), DbError> {
     let (sql, values) = update!(
         "board_cards" set {
             column_id: row.column,
@@ -605,12 +596,7 @@ pub fn row_of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Op
 }
 
 /// Remembers that an automation added a row to a calling list.
-pub fn add_origin(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    list_row: Id<ListRow>,
-    depth: i64,
-) -> Result<(), DbError> {
+pub fn add_origin(tx: &mut Tx<'_>, tenant: Tenant, list_row: Id<ListRow>, depth: i64) -> Result<(), DbError> {
     tx.later(
         "insert into board_origins (list_row, workspace, depth) values (?1, ?2, ?3) on conflict (list_row) do nothing",
         params![list_row, tenant, depth],
@@ -631,7 +617,11 @@ row! {
 }
 
 /// What was found in a call.
-pub fn words_of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Option<WordsOfCall>, DbError> {
+pub fn words_of_call(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    call: Id<Call>,
+) -> Result<Option<WordsOfCall>, DbError> {
     const SQL: &str =
         formatcp!("select {} from calls where workspace = ?1 and id = ?2", WordsOfCall::COLUMNS);
     tx.one(SQL, params![tenant, call])

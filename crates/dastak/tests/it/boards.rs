@@ -124,8 +124,7 @@ impl Kit {
     }
 
     pub async fn to_column(&self, card: &Value, key: &str) -> crate::app::Answer {
-        let path =
-            format!("/v1/campaigns/{}/board/cards/{}", self.campaign, card["id"].as_str().unwrap());
+        let path = format!("/v1/campaigns/{}/board/cards/{}", self.campaign, card["id"].as_str().unwrap());
         self.app().patch(self.live(), &path, &json!({"columnId": self.column(key).await})).await
     }
 
@@ -233,7 +232,10 @@ async fn every_campaign_and_every_inbound_agent_has_one_board() {
         .collect();
     let types = ["new", "open", "advancing", "won", "lost", "dnc", "no_contact"];
     assert_eq!(keys, types.map(|kind| (kind, kind)));
-    assert_eq!(names(&board), ["New", "Contacted", "Promised to pay", "Paid", "Refused", "Do not call", "No contact"]);
+    assert_eq!(
+        names(&board),
+        ["New", "Contacted", "Promised to pay", "Paid", "Refused", "Do not call", "No contact"]
+    );
     assert!(board["columns"].as_array().unwrap().iter().all(|column| column["count"] == 0));
     assert_eq!(kit.board().await, board, "the same the next time");
     let path = format!("/v1/campaigns/{}/board", kit.campaign);
@@ -241,12 +243,18 @@ async fn every_campaign_and_every_inbound_agent_has_one_board() {
     assert_eq!(kit.app().get(test, &path).await.expect(200)["data"], board, "test keys read boards");
     let other = kit.new_campaign("onboarding").await;
     let other = kit.board_of(&other).await;
-    assert_eq!(names(&other), ["New", "Contacted", "In progress", "Onboarded", "Not interested", "Do not call", "No contact"]);
+    assert_eq!(
+        names(&other),
+        ["New", "Contacted", "In progress", "Onboarded", "Not interested", "Do not call", "No contact"]
+    );
     assert_ne!(other["boardId"], board["boardId"]);
 
     let (agent, _) = kit.reception().await;
     let of_agent = kit.app().get(kit.live(), &format!("/v1/agents/{agent}/board")).await.expect(200);
-    assert_eq!(names(&of_agent["data"]), ["New", "Contacted", "In progress", "Won", "Lost", "Do not call", "No contact"]);
+    assert_eq!(
+        names(&of_agent["data"]),
+        ["New", "Contacted", "In progress", "Won", "Lost", "Do not call", "No contact"]
+    );
     for path in [
         format!("/v1/agents/{}/board", kit.held.desk.agent),
         format!("/v1/agents/{}/board/cards", kit.held.desk.agent),
@@ -305,7 +313,10 @@ async fn a_person_is_one_card_and_each_call_moves_it() {
     let kit = Kit::open().await;
     let first = kit.rings("0001").await;
     let (card, column) = kit.card().await;
-    assert_eq!((column.as_str(), &card["status"], &card["lastCallId"]), ("new", &json!("placed"), &json!(first)));
+    assert_eq!(
+        (column.as_str(), &card["status"], &card["lastCallId"]),
+        ("new", &json!("placed"), &json!(first))
+    );
     assert_eq!(card["contactPhone"], "+919812300001");
     for field in ["confidence", "suggestedColumnId", "lastSummary", "attentionReason", "contactName"] {
         assert_eq!(card[field], Value::Null, "{field}");
@@ -315,7 +326,10 @@ async fn a_person_is_one_card_and_each_call_moves_it() {
     assert_eq!(kit.card().await.1, "new", "more attempts may come");
     let second = kit.talked("0001", "interested").await;
     let (card, column) = kit.card().await;
-    assert_eq!((column.as_str(), &card["confidence"], &card["lastCallId"]), ("advancing", &json!(1.0), &json!(second)));
+    assert_eq!(
+        (column.as_str(), &card["confidence"], &card["lastCallId"]),
+        ("advancing", &json!(1.0), &json!(second))
+    );
     assert_eq!(card["enteredColumnAt"], kit.app().now().await);
     // No more than three dials a day.
     kit.app().advance(86_400).await;
@@ -453,8 +467,7 @@ async fn a_move_by_hand_clears_the_review_and_says_what_is_wrong() {
         let refused = kit.app().patch(kit.live(), &path, &body).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], "columnId", "{body}");
     }
-    let elsewhere =
-        format!("/v1/campaigns/{other}/board/cards/{}", card["id"].as_str().unwrap());
+    let elsewhere = format!("/v1/campaigns/{other}/board/cards/{}", card["id"].as_str().unwrap());
     kit.app().patch(kit.live(), &elsewhere, &json!({"columnId": foreign})).await.refused(404, "not_found");
     let test = &kit.held.desk.workspace.test;
     kit.app().patch(test, &path, &json!({"columnId": foreign})).await.refused(403, "test_mode_read_only");
@@ -544,7 +557,10 @@ async fn cards_are_paged_from_the_newest_arrival() {
     let of_won = kit.app().get(kit.live(), &format!("{base}&column={won}")).await.expect(200);
     assert_eq!((&of_won["data"][0]["id"], &of_won["nextCursor"]), (&moved["data"]["id"], &Value::Null));
     for column in ["nonsense", "col_01k9v5x2m8e6fs4v0q3n7w1y2z"] {
-        kit.app().get(kit.live(), &format!("{base}&column={column}")).await.refused(400, "column_not_on_board");
+        kit.app()
+            .get(kit.live(), &format!("{base}&column={column}"))
+            .await
+            .refused(400, "column_not_on_board");
     }
     let contacts = kit.app().get(kit.live(), "/v1/contacts?limit=1").await.expect(200);
     let foreign = contacts["nextCursor"].as_str().unwrap();
@@ -566,7 +582,10 @@ async fn callers_come_onto_the_board_of_the_agent_that_answers() {
     };
     let path = format!("/v1/agents/{agent}/board");
     let cards = async || {
-        kit.app().get(kit.live(), &format!("{path}/cards")).await.expect(200)["data"].as_array().unwrap().clone()
+        kit.app().get(kit.live(), &format!("{path}/cards")).await.expect(200)["data"]
+            .as_array()
+            .unwrap()
+            .clone()
     };
     let gone = comes_in("+919812300009").await;
     kit.held.lost(&gone).await;

@@ -144,7 +144,12 @@ async fn a_nudge_waits_for_its_time_and_for_the_gates() {
     assert_eq!((kit.actions().await, nudges.len()), (vec!["nudge done -".to_owned()], 1));
     let (card, _) = kit.card().await;
     assert_eq!(
-        (&nudges[0]["toNumber"], &nudges[0]["agentId"], &nudges[0]["metadata"]["boardCardId"], &nudges[0]["livemode"]),
+        (
+            &nudges[0]["toNumber"],
+            &nudges[0]["agentId"],
+            &nudges[0]["metadata"]["boardCardId"],
+            &nudges[0]["livemode"]
+        ),
         (&card["contactPhone"], &json!(kit.held.desk.agent), &card["id"], &json!(true))
     );
     assert_eq!(nudges[0]["attempts"], 1, "it is dialled like every other: {}", nudges[0]);
@@ -178,13 +183,17 @@ async fn a_nudge_is_not_made_once_the_card_has_moved_on() {
     let (card, _) = kit.card().await;
     kit.to_column(&card, "won").await.expect(200);
     kit.app().advance(600).await;
-    assert_eq!((kit.actions().await, kit.nudges().await.len()), (vec!["nudge skipped card_moved".to_owned()], 0));
+    assert_eq!(
+        (kit.actions().await, kit.nudges().await.len()),
+        (vec!["nudge skipped card_moved".to_owned()], 0)
+    );
 }
 
 #[tokio::test]
 async fn what_cannot_be_done_is_told_on_the_card() {
     let kit = Kit::open().await;
-    let agent = agents::create_active(kit.app(), &kit.held.desk.workspace, &json!({"systemPrompt": "Hi."})).await;
+    let agent =
+        agents::create_active(kit.app(), &kit.held.desk.workspace, &json!({"systemPrompt": "Hi."})).await;
     kit.automate("advancing", json!([{"type": "nudge", "agentId": agent}, {"type": "event"}])).await;
     let path = format!("/v1/agents/{agent}/status");
     kit.app().post(kit.live(), &path, &json!({"status": "draft"})).await.expect(200);
@@ -316,7 +325,8 @@ async fn an_automation_of_the_moment_of_the_move_is_what_runs() {
 #[tokio::test]
 async fn automations_survive_a_restart_and_their_results_are_kept_for_30_days() {
     let mut kit = Kit::open().await;
-    let nudge = json!([{"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 600}, {"type": "event"}]);
+    let nudge =
+        json!([{"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 600}, {"type": "event"}]);
     kit.automate("advancing", nudge).await;
     kit.talked("0001", "interested").await;
     let now = domain::time::Timestamp::parse(&kit.app().now().await).unwrap();
@@ -332,7 +342,8 @@ async fn automations_survive_a_restart_and_their_results_are_kept_for_30_days() 
 #[tokio::test]
 async fn an_erasure_empties_cards_and_ends_what_they_wait_for() {
     let kit = Kit::open().await;
-    let automations = json!([{"type": "event"}, {"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 60}]);
+    let automations =
+        json!([{"type": "event"}, {"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 60}]);
     kit.automate("advancing", automations).await;
     let rows = json!({"contacts": [{"phone": "+919812300001", "name": "Zyxwvasha"}]});
     let list = format!("/v1/campaigns/{}/contacts", kit.campaign);

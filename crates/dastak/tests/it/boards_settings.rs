@@ -30,7 +30,10 @@ async fn columns_are_added_renamed_and_reordered() {
         (&settings["campaignId"], &settings["agentId"], &settings["reviewBelow"], &settings["version"]),
         (&json!(kit.campaign), &Value::Null, &json!(0.7), &json!(0))
     );
-    assert_eq!((&settings["columns"][0]["rules"], &settings["columns"][0]["automations"]), (&json!([]), &json!([])));
+    assert_eq!(
+        (&settings["columns"][0]["rules"], &settings["columns"][0]["automations"]),
+        (&json!([]), &json!([]))
+    );
     let before = kit.board().await;
     let mut columns = settings["columns"].as_array().unwrap().clone();
     columns.swap(1, 2);
@@ -51,11 +54,15 @@ async fn columns_are_added_renamed_and_reordered() {
     assert_eq!(keys(&kit.board().await), keys(&after));
     kit.put(&body).await.refused(409, "conflict");
     let log = kit.app().operator("GET", "/log", &Value::Null).await.expect(200);
-    assert_eq!((&log["data"][0]["operation"], &log["data"][0]["subject"]), (&json!("updateBoard"), &after["id"]));
+    assert_eq!(
+        (&log["data"][0]["operation"], &log["data"][0]["subject"]),
+        (&json!("updateBoard"), &after["id"])
+    );
     // The rule is what counts from now on: the flow has captured 500.
     kit.talked("0001", "refused").await;
     assert_eq!(kit.card().await.1, "big");
-    let funnel = kit.app().get(kit.live(), &format!("/v1/campaigns/{}/summary", kit.campaign)).await.expect(200);
+    let funnel =
+        kit.app().get(kit.live(), &format!("/v1/campaigns/{}/summary", kit.campaign)).await.expect(200);
     assert_eq!(funnel["data"]["winMetric"], json!({"label": "Big", "count": 1}));
 }
 
@@ -66,7 +73,13 @@ async fn a_column_with_cards_is_deleted_only_with_a_place_for_them() {
     kit.missed("0002").await;
     let (_, settings) = kit.settings().await;
     let without = |key: &str| -> Vec<Value> {
-        settings["columns"].as_array().unwrap().iter().filter(|column| column["key"] != key).cloned().collect()
+        settings["columns"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|column| column["key"] != key)
+            .cloned()
+            .collect()
     };
     let refused = kit.put(&json!({"columns": without("won")})).await.refused(409, "conflict");
     assert_eq!(refused["meta"], json!({"columnId": id_of(&settings, "won"), "count": 1}));
@@ -111,7 +124,8 @@ async fn a_wrong_definition_changes_nothing_and_names_its_field() {
     )
     .await["id"]
         .clone();
-    let many: Vec<Value> = (0..31).map(|n| json!({"name": "x", "key": format!("k{n}"), "type": "open"})).collect();
+    let many: Vec<Value> =
+        (0..31).map(|n| json!({"name": "x", "key": format!("k{n}"), "type": "open"})).collect();
     let staying = json!([{"from": columns[1]["id"], "to": columns[2]["id"]}]);
     for (body, status, field) in [
         (json!({}), 400, "columns"),
@@ -129,18 +143,43 @@ async fn a_wrong_definition_changes_nothing_and_names_its_field() {
         (automation(json!({"type": "dance"})), 400, "columns[1].automations[1].type"),
         (automation(json!({"type": "nudge"})), 400, "columns[1].automations[1].agentId"),
         (automation(json!({"type": "nudge", "agentId": inbound})), 400, "columns[1].automations[1].agentId"),
-        (automation(json!({"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 43_201})), 400, "columns[1].automations[1].delayMinutes"),
-        (automation(json!({"type": "add_to_campaign", "campaignId": kit.campaign})), 400, "columns[1].automations[1].campaignId"),
-        (automation(json!({"type": "add_to_campaign", "campaignId": "cmp_01k9v5x2m8e6fs4v0q3n7w1y2z"})), 400, "columns[1].automations[1].campaignId"),
+        (
+            automation(json!({"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 43_201})),
+            400,
+            "columns[1].automations[1].delayMinutes",
+        ),
+        (
+            automation(json!({"type": "add_to_campaign", "campaignId": kit.campaign})),
+            400,
+            "columns[1].automations[1].campaignId",
+        ),
+        (
+            automation(json!({"type": "add_to_campaign", "campaignId": "cmp_01k9v5x2m8e6fs4v0q3n7w1y2z"})),
+            400,
+            "columns[1].automations[1].campaignId",
+        ),
         (condition(json!({"variable": "weather", "value": 1})), 400, "columns[1].rules[0].all[0].variable"),
-        (condition(json!({"variable": "outcome", "op": "like", "value": 1})), 400, "columns[1].rules[0].all[0].op"),
+        (
+            condition(json!({"variable": "outcome", "op": "like", "value": 1})),
+            400,
+            "columns[1].rules[0].all[0].op",
+        ),
         (condition(json!({"variable": "outcome"})), 400, "columns[1].rules[0].all[0].value"),
-        (condition(json!({"variable": "outcome", "value": "x".repeat(5_000)})), 400, "columns[1].rules[0].all[0].value"),
+        (
+            condition(json!({"variable": "outcome", "value": "x".repeat(5_000)})),
+            400,
+            "columns[1].rules[0].all[0].value",
+        ),
         (json!({"columns": columns, "reviewBelow": 1.5}), 400, "reviewBelow"),
         (json!({"columns": columns, "moveCards": staying}), 400, "moveCards[0].from"),
     ] {
         let answer = kit.app().operator("PUT", &path, &body).await;
-        assert_eq!((answer.status, answer.json["meta"]["field"].as_str()), (status, Some(field)), "{body}: {}", answer.text);
+        assert_eq!(
+            (answer.status, answer.json["meta"]["field"].as_str()),
+            (status, Some(field)),
+            "{body}: {}",
+            answer.text
+        );
     }
     assert_eq!(kit.settings().await.1, settings);
     for path in ["boards/brd_01k9v5x2m8e6fs4v0q3n7w1y2z", "boards/nonsense"] {

@@ -11,6 +11,7 @@ mod analytics;
 mod app;
 mod boards;
 mod boards_automations;
+mod boards_campaigns;
 mod boards_settings;
 mod call_faults;
 mod call_simulation;

@@ -44,12 +44,21 @@ fn stand(operation: &Operation) -> Stand {
         "getFlow" | "saveFlow" | "publishFlow" | "listVoices" | "listTools" => Stand::Shared,
         "listNumbers" | "setInboundAgent" => Stand::Shared,
         // A test key reads campaigns and starts none.
-        "listCampaigns" | "getCampaign" | "createCampaign" | "updateCampaign" | "setCampaignStatus"
-        | "deleteCampaign" | "setCampaignContacts" | "listCampaignContacts" | "listCampaignRuns"
-        | "getCampaignRun" | "getCampaignSummary" | "preflightCampaign" => Stand::Shared,
+        "listCampaigns"
+        | "getCampaign"
+        | "createCampaign"
+        | "updateCampaign"
+        | "setCampaignStatus"
+        | "deleteCampaign"
+        | "setCampaignContacts"
+        | "listCampaignContacts"
+        | "listCampaignRuns"
+        | "getCampaignRun"
+        | "getCampaignSummary"
+        | "preflightCampaign" => Stand::Shared,
         // Boards are about people of the live world; test keys read them.
-        "getCampaignBoard" | "getAgentBoard" | "listCampaignCards" | "listAgentCards" | "moveCampaignCard"
-        | "moveAgentCard" => Stand::Shared,
+        "getCampaignBoard" | "getAgentBoard" | "listCampaignCards" | "listAgentCards"
+        | "moveCampaignCard" | "moveAgentCard" => Stand::Shared,
         "listWebhooks"
         | "createWebhook"
         | "getWebhook"

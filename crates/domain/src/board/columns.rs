@@ -208,9 +208,7 @@ fn read_automation(json: &Value, at: &str) -> Result<Automation, Wrong> {
     };
     Ok(match kind {
         ActionKind::OptOut => Automation::OptOut,
-        ActionKind::DoNotCall => {
-            Automation::DoNotCall { reason: json["reason"].as_str().map(str::to_owned) }
-        }
+        ActionKind::DoNotCall => Automation::DoNotCall { reason: json["reason"].as_str().map(str::to_owned) },
         ActionKind::Nudge => {
             let delay_minutes = json["delayMinutes"].as_i64().unwrap_or(0);
             if !(0..=MAX_DELAY).contains(&delay_minutes) {
@@ -218,9 +216,7 @@ fn read_automation(json: &Value, at: &str) -> Result<Automation, Wrong> {
             }
             Automation::Nudge { agent: read_id(json, at, "agentId")?, delay_minutes }
         }
-        ActionKind::AddToCampaign => {
-            Automation::AddToCampaign { campaign: read_id(json, at, "campaignId")? }
-        }
+        ActionKind::AddToCampaign => Automation::AddToCampaign { campaign: read_id(json, at, "campaignId")? },
         ActionKind::Message => {
             return wrong(
                 format!("{at}.type"),

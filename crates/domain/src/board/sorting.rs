@@ -102,8 +102,8 @@ pub fn sort(columns: &[Column], here: Id<BoardColumn>, call: &Heard<'_>, review_
     if let Some(column) = said.and_then(first) {
         return place(Some(column));
     }
-    let waiting = columns.iter().any(|column| {
-        column.id == here && matches!(column.kind, ColumnType::New | ColumnType::NoContact)
-    });
+    let waiting = columns
+        .iter()
+        .any(|column| column.id == here && matches!(column.kind, ColumnType::New | ColumnType::NoContact));
     if waiting { place(first(ColumnType::Open)) } else { Verdict::Stay }
 }

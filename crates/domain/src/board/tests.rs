@@ -86,18 +86,41 @@ fn a_call_moves_its_card() {
         ("paid", Call { outcome: Some("paid"), ..Call::default() }, Some((Won, true))),
         ("wrong number", Call { outcome: Some("wrong_number"), ..Call::default() }, Some((Lost, true))),
         ("other words", Call { outcome: Some("simulated"), ..Call::default() }, Some((Open, true))),
-        ("sure", Call { advice: Some(("won", 0.9)), outcome: Some("interested"), ..Call::default() }, Some((Won, true))),
+        (
+            "sure",
+            Call { advice: Some(("won", 0.9)), outcome: Some("interested"), ..Call::default() },
+            Some((Won, true)),
+        ),
         ("as sure as it must be", Call { advice: Some(("won", 0.7)), ..Call::default() }, Some((Won, true))),
         ("not sure", Call { advice: Some(("won", 0.69)), ..Call::default() }, Some((Won, false))),
-        ("not sure, but the same words", Call { advice: Some(("won", 0.1)), outcome: Some("paid"), ..Call::default() }, Some((Won, true))),
-        ("not sure of where it is", Call { here: Won, advice: Some(("won", 0.1)), ..Call::default() }, Some((Won, true))),
-        ("a column that is not there", Call { advice: Some(("gone", 1.0)), ..Call::default() }, Some((Open, true))),
-        ("back to new is no advice", Call { here: Open, advice: Some(("new", 1.0)), ..Call::default() }, None),
+        (
+            "not sure, but the same words",
+            Call { advice: Some(("won", 0.1)), outcome: Some("paid"), ..Call::default() },
+            Some((Won, true)),
+        ),
+        (
+            "not sure of where it is",
+            Call { here: Won, advice: Some(("won", 0.1)), ..Call::default() },
+            Some((Won, true)),
+        ),
+        (
+            "a column that is not there",
+            Call { advice: Some(("gone", 1.0)), ..Call::default() },
+            Some((Open, true)),
+        ),
+        (
+            "back to new is no advice",
+            Call { here: Open, advice: Some(("new", 1.0)), ..Call::default() },
+            None,
+        ),
         ("no number", Call { advice: Some(("won", f64::NAN)), ..Call::default() }, Some((Won, false))),
     ] {
         assert_eq!(sorted(&columns, &call), expected, "{what}");
     }
-    assert_eq!(sorted(&columns, &Call { here: New, outcome: Some("x"), ..Call::default() }), Some((Open, true)));
+    assert_eq!(
+        sorted(&columns, &Call { here: New, outcome: Some("x"), ..Call::default() }),
+        Some((Open, true))
+    );
 }
 
 #[test]
@@ -148,7 +171,10 @@ fn a_wrong_definition_names_its_field() {
     for (json, field) in [
         (json!({}), "columns[0].rules"),
         (json!([{"all": []}]), "columns[0].rules[0].all"),
-        (json!(vec![json!({"all": [{"variable": "outcome", "op": "exists"}]}); MAX_RULES + 1]), "columns[0].rules"),
+        (
+            json!(vec![json!({"all": [{"variable": "outcome", "op": "exists"}]}); MAX_RULES + 1]),
+            "columns[0].rules",
+        ),
         (all(json!({"variable": "weather", "value": 1})), "columns[0].rules[0].all[0].variable"),
         (all(json!({"variable": "extracted.", "value": 1})), "columns[0].rules[0].all[0].variable"),
         (all(json!({"variable": "outcome", "op": "like", "value": 1})), "columns[0].rules[0].all[0].op"),

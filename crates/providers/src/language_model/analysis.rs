@@ -71,8 +71,10 @@ pub(super) fn schema(order: &AnalysisOrder) -> Value {
             .iter()
             .map(|choice| format!("{} ({}: {})", choice.key, choice.name, choice.meaning))
             .collect();
-        let about = format!("Where the customer stands now: {}. Null when it cannot be said", meanings.join("; "));
-        properties["stage"] = json!({"type": ["string", "null"], "enum": keys.collect::<Value>(), "description": about});
+        let about =
+            format!("Where the customer stands now: {}. Null when it cannot be said", meanings.join("; "));
+        properties["stage"] =
+            json!({"type": ["string", "null"], "enum": keys.collect::<Value>(), "description": about});
         properties["confidence"] =
             json!({"type": "number", "description": "How sure you are of the stage, from 0 to 1"});
         required.extend(["stage", "confidence"]);
@@ -219,8 +221,12 @@ mod tests {
         let shape = schema(&order);
         assert_eq!(shape["properties"]["stage"]["enum"], json!(["won", "lost", null]));
         assert!(shape["required"].as_array().unwrap().contains(&json!("confidence")));
-        assert_eq!(schema(&AnalysisOrder { choices: vec![], ..order.clone() })["properties"]["stage"], Value::Null);
-        let chosen = |given: Value| read(&given.to_string(), &order).unwrap().chosen.map(|it| (it.key, it.confidence));
+        assert_eq!(
+            schema(&AnalysisOrder { choices: vec![], ..order.clone() })["properties"]["stage"],
+            Value::Null
+        );
+        let chosen =
+            |given: Value| read(&given.to_string(), &order).unwrap().chosen.map(|it| (it.key, it.confidence));
         let won = |confidence: f64| Some(("won".to_owned(), confidence));
         assert_eq!(chosen(json!({"stage": "won", "confidence": 0.8})), won(0.8));
         assert_eq!(chosen(json!({"stage": " Won ", "confidence": "0.5"})), won(0.5));

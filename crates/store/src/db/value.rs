@@ -7,9 +7,7 @@ use bytes::BytesMut;
 use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType};
 use domain::call::after::AfterCallStep;
 use domain::call::{Network, Status as CallStatus, Wish};
-use domain::campaign::{
-    HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus,
-};
+use domain::campaign::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus};
 use domain::compliance::Gate;
 use domain::decision_log::Strand;
 use domain::ids::{Id, Kind};

@@ -2,8 +2,8 @@
 
 mod agents;
 mod audit;
-mod campaigns;
 mod boards;
+mod campaigns;
 mod dnd;
 mod do_not_call;
 mod transfer_numbers;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use api::boards::CardMove;
 use ::boards::Owner;
+use api::boards::CardMove;
 
 use crate::app::access::Caller;
 use crate::app::{App, Failure};
