@@ -93,8 +93,7 @@ pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, F
     let (env, allowance) = (app.call_env(), breaker.allowance(app.clock.now()));
     let now = env.context.now;
     // Most looks find nothing, and need no transaction for it.
-    let found =
-        app.store.read(move |tx| due::due_campaigns(tx, now, lines, OF_WORKSPACE, CAMPAIGNS)).await?;
+    let found = app.store.read(move |tx| due::due_campaigns(tx, now, lines, OF_WORKSPACE, CAMPAIGNS)).await?;
     if found.is_empty() {
         return Ok(Round::default());
     }
@@ -117,7 +116,12 @@ pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, F
 }
 
 impl DialRound {
-    fn run(mut self, tx: &mut Tx<'_>, found: &[(Tenant, Id<Campaign>)], batch: i64) -> Result<Round, Failure> {
+    fn run(
+        mut self,
+        tx: &mut Tx<'_>,
+        found: &[(Tenant, Id<Campaign>)],
+        batch: i64,
+    ) -> Result<Round, Failure> {
         let mut turns = self.turns(tx, found)?;
         let share = (batch / i64::try_from(turns.len()).unwrap_or(batch).max(1)).max(1);
         for turn in &mut turns {

@@ -52,6 +52,7 @@ mod interpreter_tests;
 mod property_tests;
 
 pub use answers::{MAX_ANSWER, capture, capture_digits};
+pub use branch::compares;
 pub use channel::Channel;
 pub use check::{CheckFacts, Issue, Level, blocks_publishing, check, is_plus_91};
 pub use effects::{MAX_HEARD, MAX_REQUESTS};

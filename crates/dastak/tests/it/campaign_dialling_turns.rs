@@ -265,5 +265,9 @@ async fn three_days_pass_in_a_moment() {
     assert_eq!(kit.summary(&id).await["connectRate"], 160.0 / 280.0);
     let sessions = kit.told(&id).await;
     let dialled: Vec<&String> = sessions.iter().filter(|run| run.contains("completed")).collect();
-    assert_eq!(dialled.first().map(|run| run.as_str()), Some("schedule completed - 200/200/0"), "{sessions:?}");
+    assert_eq!(
+        dialled.first().map(|run| run.as_str()),
+        Some("schedule completed - 200/200/0"),
+        "{sessions:?}"
+    );
 }

@@ -5,6 +5,7 @@ use std::error::Error;
 
 use bytes::BytesMut;
 use domain::agent::{Channel, Status as AgentStatus};
+use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType};
 use domain::call::after::AfterCallStep;
 use domain::call::{Direction, Network, Status as CallStatus, Wish};
 use domain::campaign::{
@@ -359,6 +360,7 @@ words! {
     Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
     OutsideWindow, ScheduledCallStatus, ScheduledCallReason, AgentStatus, Channel, Direction, CampaignStatus, RowState,
     InvalidReason, HeldReason, RunStatus, RunSource,
+    ActionKind, ActionState, Attention, CardStatus, ColumnType,
 }
 
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is
