@@ -6,6 +6,9 @@ use std::error::Error;
 use bytes::BytesMut;
 use domain::call::after::AfterCallStep;
 use domain::call::{Network, Status as CallStatus, Wish};
+use domain::campaign::{
+    HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus,
+};
 use domain::compliance::Gate;
 use domain::decision_log::Strand;
 use domain::ids::{Id, Kind};
@@ -311,7 +314,8 @@ macro_rules! words {
 
 words! {
     Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
-    OutsideWindow, ScheduledCallStatus, ScheduledCallReason,
+    OutsideWindow, ScheduledCallStatus, ScheduledCallReason, CampaignStatus, RowState, InvalidReason, HeldReason,
+    RunStatus, RunSource,
 }
 
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is
