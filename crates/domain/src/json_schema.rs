@@ -76,6 +76,9 @@ wire! {
     crate::compliance::Vertical = "Vertical", "What an agent's calls are about; all but `general` are regulated.";
     crate::compliance::WorkflowTemplate = "WorkflowTemplate", "How an agent's conversation is laid out.";
     crate::decision_log::Chain = "LogChain", "A chain of the decision log.";
+    crate::integration::Provider = "IntegrationProvider", "An outside system.";
+    crate::integration::PushedCalls = "PushedCalls", "Which calls are written back.";
+    crate::integration::Status = "IntegrationStatus", "A broken integration needs other credentials.";
     crate::nudge::OutsideWindow = "OutsideWindow", "Wait for the calling window, or do not call outside it.";
     crate::nudge::ResultCode = "NudgeResult", "How a nudge ended.";
     crate::nudge::Status = "NudgeStatus", "Where a nudge is.";

@@ -10,6 +10,7 @@ pub mod conversation;
 pub mod decision_log;
 pub mod delivery;
 pub mod ids;
+pub mod integration;
 mod json_schema;
 pub mod nudge;
 pub mod phone;
