@@ -11,6 +11,7 @@ pub use config::Config;
 pub use fields::{Arrival, OwnId, flatten};
 pub use reading::{FieldMap, Reading, read};
 
+use crate::integration::Provider;
 use crate::time::DAY;
 use crate::words::words;
 
@@ -55,20 +56,20 @@ words! {
 
 impl Kind {
     /// The provider whose account the stream reads through; `None` for one that is pushed to.
-    pub fn provider(self) -> Option<&'static str> {
+    pub fn provider(self) -> Option<Provider> {
         match self {
             Kind::Webhook | Kind::Api => None,
-            Kind::Spreadsheet => Some("google_sheets"),
-            Kind::Crm1 => Some("hubspot"),
-            Kind::Crm2 => Some("salesforce"),
-            Kind::Crm3 => Some("zoho"),
-            Kind::Storefront => Some("shopify"),
+            Kind::Spreadsheet => Some(Provider::GoogleSheets),
+            Kind::Crm1 => Some(Provider::HubSpot),
+            Kind::Crm2 => Some(Provider::Salesforce),
+            Kind::Crm3 => Some(Provider::Zoho),
+            Kind::Storefront => Some(Provider::Shopify),
         }
     }
 
     /// Whether the workspace's plan must include CRM integrations.
     pub fn needs_crm(self) -> bool {
-        matches!(self, Kind::Crm1 | Kind::Crm2 | Kind::Crm3 | Kind::Storefront)
+        self.provider().is_some_and(Provider::is_crm)
     }
 
     /// Whether records may be pushed with an API key.

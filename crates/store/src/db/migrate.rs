@@ -43,6 +43,7 @@ migrations! {
     16 "log_marks",
     17 "flows",
     18 "campaigns",
+    19 "integrations",
 }
 
 /// Number of the newest step this program knows.

@@ -12,6 +12,7 @@ use domain::campaign::{
 use domain::compliance::Gate;
 use domain::decision_log::Strand;
 use domain::ids::{Id, Kind};
+use domain::integration::{Provider, PushedCalls, Status as IntegrationStatus};
 use domain::nudge::{Flight, OutsideWindow, ResultCode, RetryOn, Status as NudgeStatus, StatusReason};
 use domain::scheduled_call::{Reason as ScheduledCallReason, Status as ScheduledCallStatus};
 use domain::tenant::Mode;
@@ -315,7 +316,7 @@ macro_rules! words {
 words! {
     Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
     OutsideWindow, ScheduledCallStatus, ScheduledCallReason, CampaignStatus, RowState, InvalidReason, HeldReason,
-    RunStatus, RunSource,
+    RunStatus, RunSource, Provider, IntegrationStatus, PushedCalls, StreamKind, StreamStatus, RecordStatus, RecordReason,
 }
 
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is
