@@ -15,6 +15,7 @@ pub mod analytics;
 pub mod audit;
 pub mod calls;
 pub mod contacts;
+pub mod data_streams;
 pub mod dev;
 pub mod dnd;
 pub mod do_not_call;

@@ -36,6 +36,7 @@ pub mod pushes;
 pub mod rate_windows;
 pub mod recordings;
 pub mod scheduled_calls;
+pub mod streams;
 #[cfg(test)]
 mod tenants;
 pub mod tools;

@@ -15,6 +15,9 @@ use domain::ids::{Id, Kind};
 use domain::integration::{Provider, PushedCalls, Status as IntegrationStatus};
 use domain::nudge::{Flight, OutsideWindow, ResultCode, RetryOn, Status as NudgeStatus, StatusReason};
 use domain::scheduled_call::{Reason as ScheduledCallReason, Status as ScheduledCallStatus};
+use domain::stream::{
+    Kind as StreamKind, Reason as RecordReason, RecordStatus, Status as StreamStatus,
+};
 use domain::tenant::Mode;
 use domain::time::Timestamp;
 use postgres_types::{FromSql, IsNull, ToSql, Type, to_sql_checked};

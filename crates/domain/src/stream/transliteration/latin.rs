@@ -17,7 +17,7 @@ pub(super) fn fold(word: &str) -> String {
             'ī' => out.push_str("ee"),
             'ū' => out.push_str("oo"),
             'ś' | 'ṣ' => out.push_str("sh"),
-            'ṛ' | 'r̥' => out.push_str("ri"),
+            'ṛ' => out.push_str("ri"),
             _ => out.extend(std::iter::once(letter).nfd().filter(char::is_ascii_lowercase)),
         }
     }

@@ -14,7 +14,6 @@ use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization;
 
-use sounds::Sound;
 
 /// Common names, each in Latin letters and in Devanagari.
 const NAMES: &str = include_str!("names.txt");

@@ -114,10 +114,12 @@ pub(super) fn drop_silent(sounds: &mut Vec<Sound>) {
         if sounds[at] != a || at < 2 || at + 2 >= sounds.len() {
             continue;
         }
+        // A consonant and an r begin a syllable together: Har-preet.
+        let onset = if sounds[at + 2].letter() == Some(R) { at + 3 } else { at + 2 };
         let between = sounds[at - 1].letter().is_some()
             && sounds[at - 2].is_vowel()
             && sounds[at + 1].letter().is_some()
-            && sounds[at + 2].is_vowel();
+            && sounds.get(onset).is_some_and(|sound| sound.is_vowel());
         if between {
             sounds.remove(at);
         }
