@@ -14,6 +14,7 @@ pub mod agents;
 pub mod analytics;
 pub mod audit;
 pub mod calls;
+pub mod campaigns;
 pub mod contacts;
 pub mod data_streams;
 pub mod dev;

@@ -69,6 +69,8 @@ pub enum RateClass {
     Calls,
     /// `POST /v1/nudges`.
     Nudges,
+    /// Replacing the calling list of a campaign, and starting a run.
+    CampaignWrites,
 }
 
 /// What `Idempotency-Key` does for an operation.

@@ -12,6 +12,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::recordings::OPERATIONS,
         crate::scheduled_calls::OPERATIONS,
         crate::nudges::OPERATIONS,
+        crate::campaigns::OPERATIONS,
         crate::analytics::OPERATIONS,
         crate::contacts::OPERATIONS,
         crate::data_streams::OPERATIONS,

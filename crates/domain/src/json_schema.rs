@@ -73,6 +73,12 @@ wire! {
     crate::call::Direction = "Direction", "Who calls: the agent, or the person.";
     crate::call::Stage = "CallState", "Where a call is.";
     crate::call::Status = "CallStatus", "The raw status of a call.";
+    crate::campaign::Status = "CampaignStatus", "Where a campaign is.";
+    crate::campaign::RunStatus = "CampaignRunStatus", "Where a run is.";
+    crate::campaign::RunSource = "CampaignRunSource", "What started a run: a person, a request, or the schedule.";
+    crate::campaign::RowState = "CallingListState", "Where a row of a calling list is.";
+    crate::campaign::InvalidReason = "InvalidReason", "Why a row is never dialled.";
+    crate::campaign::HeldReason = "HeldReason", "Why a row waits.";
     crate::compliance::Vertical = "Vertical", "What an agent's calls are about; all but `general` are regulated.";
     crate::compliance::WorkflowTemplate = "WorkflowTemplate", "How an agent's conversation is laid out.";
     crate::decision_log::Chain = "LogChain", "A chain of the decision log.";

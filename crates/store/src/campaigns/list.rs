@@ -102,6 +102,16 @@ row! {
     }
 }
 
+impl FreshRow {
+    /// An earlier row has its number.
+    pub fn repeats(&mut self) {
+        self.valid = false;
+        self.invalid_reason = Some(InvalidReason::Duplicate);
+        self.state = RowState::Invalid;
+        self.look_at = None;
+    }
+}
+
 /// Adds rows to a list, the first one at `position`. The caller holds the campaign.
 pub fn insert_all(
     tx: &mut Tx<'_>,
@@ -224,6 +234,20 @@ pub fn grow(tx: &mut Tx<'_>, row: &ListState) -> Result<(), DbError> {
     tx.later(
         "update campaign_lists set length = ?4, valid = ?5, bytes = ?6, touched_at = ?7 where workspace = ?1 and campaign = ?2 and list = ?3",
         params![row.workspace, row.campaign, row.list, row.length, row.valid, row.bytes, row.touched_at],
+    )
+}
+
+/// So many rows of a staged list cannot be dialled any more.
+pub fn lose_valid(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+    by: i64,
+) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_lists set valid = valid - cast(?4 as bigint) where workspace = ?1 and campaign = ?2 and list = ?3 and staged = 1",
+        params![tenant, campaign, list, by],
     )
 }
 
