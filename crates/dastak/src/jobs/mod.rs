@@ -10,6 +10,7 @@ pub mod lines;
 pub mod live_calls;
 pub mod log_marks;
 pub mod scheduled_calls;
+pub mod streams;
 pub mod wishes;
 
 use std::future::Future;
