@@ -259,7 +259,7 @@ pub struct Parts {
 /// What the rooms above the use cases take part in.
 const HOOKS: Hooks = Hooks {
     call_facts: &[crate::app::scheduled_calls::after_call_fact, crate::app::nudges::after_call_fact],
-    erasures: &[streams::erase],
+    erasures: &[campaigns::erasure::erase, streams::erase],
 };
 
 /// Puts the use cases together.

@@ -2,6 +2,7 @@
 
 mod agents;
 mod audit;
+mod campaigns;
 mod dnd;
 mod do_not_call;
 mod transfer_numbers;
@@ -48,6 +49,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listOperatorLog", open!(list_log)),
     ];
     handlers.extend(agents::handlers());
+    handlers.extend(campaigns::handlers());
     handlers
 }
 
