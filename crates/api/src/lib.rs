@@ -17,6 +17,7 @@ pub mod boards;
 pub mod calls;
 pub mod campaigns;
 pub mod contacts;
+pub mod data_streams;
 pub mod dev;
 pub mod dnd;
 pub mod do_not_call;

@@ -16,6 +16,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::boards::OPERATIONS,
         crate::analytics::OPERATIONS,
         crate::contacts::OPERATIONS,
+        crate::data_streams::OPERATIONS,
         crate::do_not_call::OPERATIONS,
         crate::audit::OPERATIONS,
         crate::numbers::OPERATIONS,

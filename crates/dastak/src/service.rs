@@ -267,7 +267,7 @@ const HOOKS: Hooks = Hooks {
         boards::call_fact,
     ],
     charges: &[campaigns::charge],
-    erasures: &[campaigns::erasure::erase, boards::erase],
+    erasures: &[campaigns::erasure::erase, boards::erase, streams::erase],
     choices: &[boards::choices],
     analysed: &[boards::analysed],
 };

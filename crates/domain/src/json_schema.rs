@@ -53,9 +53,17 @@ closed_sets::wire! {
     crate::compliance::Vertical = "Vertical", "What an agent's calls are about; all but `general` are regulated.";
     crate::compliance::WorkflowTemplate = "WorkflowTemplate", "How an agent's conversation is laid out.";
     crate::decision_log::Chain = "LogChain", "A chain of the decision log.";
+    crate::integration::Provider = "IntegrationProvider", "An outside system.";
+    crate::integration::PushedCalls = "PushedCalls", "Which calls are written back.";
+    crate::integration::Status = "IntegrationStatus", "A broken integration needs other credentials.";
     crate::nudge::OutsideWindow = "OutsideWindow", "Wait for the calling window, or do not call outside it.";
     crate::nudge::ResultCode = "NudgeResult", "How a nudge ended.";
     crate::nudge::Status = "NudgeStatus", "Where a nudge is.";
     crate::scheduled_call::Status = "ScheduledCallStatus", "Where a scheduled call is.";
+    crate::stream::Kind = "DataStreamKind", "How the records of a stream arrive.";
+    crate::stream::Outcome = "RecordOutcome", "What became of a record that was sent.";
+    crate::stream::Reason = "RecordReason", "Why a record cannot be called.";
+    crate::stream::RecordStatus = "RecordStatus", "Whether a record can be called.";
+    crate::stream::Status = "DataStreamStatus", "Where a stream is.";
     crate::tenant::Mode = "KeyMode", "`live` or `test`: each mode sees what its own keys made.";
 }

@@ -43,6 +43,8 @@ pub struct SealedColumn {
 pub const SEALED: &[SealedColumn] = &[
     SealedColumn { table: "webhook_endpoints", key: "id", column: "secret", purpose: "webhook:" },
     SealedColumn { table: "tools", key: "id", column: "config", purpose: "tool:" },
+    SealedColumn { table: "integrations", key: "id", column: "credentials", purpose: "integration:" },
+    SealedColumn { table: "integrations", key: "id", column: "token", purpose: "integration-token:" },
     SealedColumn { table: "installation", key: "name", column: "value", purpose: "" },
 ];
 

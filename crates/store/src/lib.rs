@@ -25,14 +25,18 @@ pub mod erasure;
 pub mod events;
 pub mod idempotency;
 pub mod installation;
+pub mod integrations;
 pub mod keys;
 pub mod members;
 pub mod nudges;
 pub mod numbers;
 pub mod operator_log;
+pub mod polls;
+pub mod pushes;
 pub mod rate_windows;
 pub mod recordings;
 pub mod scheduled_calls;
+pub mod streams;
 #[cfg(test)]
 mod tenants;
 pub mod tools;

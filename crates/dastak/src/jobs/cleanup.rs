@@ -1,5 +1,6 @@
 //! Drops what is no longer needed: idempotency keys after their 24 hours, events and delivery logs after 30
-//! days, old recordings and files that a crash left, boards of campaigns and agents that are gone.
+//! days, old recordings and files that a crash left, what old records of streams say, boards of campaigns and
+//! agents that are gone.
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     app.webhooks.sweep().await?;
     boards::sweep(app).await?;
     let files_left = super::after_calls::sweep(app).await;
+    super::streams::sweep(app).await;
     let due = idempotency::sweep(app).await?;
     let now = app.clock.now();
     // A round an hour is often enough for keys of all hours.

@@ -13,6 +13,7 @@ pub mod live_calls;
 pub mod log_marks;
 pub mod mails;
 pub mod scheduled_calls;
+pub mod streams;
 pub mod wishes;
 
 use std::future::Future;

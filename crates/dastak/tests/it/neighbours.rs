@@ -19,6 +19,7 @@ pub struct Ids {
     pub campaign: String,
     pub board: String,
     pub card: String,
+    pub stream: String,
 }
 
 async fn first(desk: &Desk, path: &str) -> String {
@@ -47,6 +48,7 @@ impl Ids {
             campaign: desk.campaign.clone(),
             board: desk.board.clone(),
             card: desk.card.clone(),
+            stream: desk.stream.clone(),
         }
     }
 }
@@ -76,11 +78,16 @@ pub fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
         "numbers" => &ids.number,
         "webhooks" => &ids.endpoint,
         "campaigns" => &ids.campaign,
+        "data-streams" => &ids.stream,
         "campaign-runs" => "run_01k9v5x2m8e6fs4v0q3n7w1y34",
         noun => panic!("{noun} is new: make one in `Desk` and name its id here"),
     };
-    let path = operation.path.replace("{deliveryId}", &things.delivery).replace("{cardId}", &ids.card);
-    path.replace("{id}", one)
+    operation
+        .path
+        .replace("{deliveryId}", &things.delivery)
+        .replace("{cardId}", &ids.card)
+        .replace("{streamId}", &ids.stream)
+        .replace("{id}", one)
 }
 
 async fn ask(desk: &Desk, operation: &Operation, path: &str, key: &str, body: &Value) -> crate::app::Answer {
@@ -116,6 +123,7 @@ async fn nothing_of_a_neighbour_is_there() {
                     &ids.campaign,
                     &ids.board,
                     &ids.card,
+                    &ids.stream,
                     &desk.workspace.id,
                 ];
                 let told = things.marks.iter().chain(own).find(|mark| answer.text.contains(*mark));
@@ -207,6 +215,8 @@ async fn untouched(desk: &Desk, ids: &Ids) {
     assert_eq!(get(format!("/v1/webhooks/{}", ids.endpoint)).await["status"], "active");
     assert_eq!(get(format!("/v1/contacts/{}", desk.live.contact)).await["id"], desk.live.contact.as_str());
     assert_eq!(get("/v1/numbers".into()).await[0]["status"], "active");
+    let stream = get(format!("/v1/data-streams/{}", ids.stream)).await;
+    assert_eq!((&stream["name"], &stream["campaigns"]), (&json!("OfTheFirst"), &json!([])));
     let campaign = get(format!("/v1/campaigns/{}", ids.campaign)).await;
     let board = get(format!("/v1/campaigns/{}/board", ids.campaign)).await;
     assert_eq!((&board["boardId"], &board["columns"][0]["count"]), (&json!(ids.board), &json!(1)));

@@ -43,7 +43,9 @@ migrations! {
     16 "log_marks",
     17 "flows",
     18 "campaigns",
+    19 "integrations",
     20 "boards",
+    21 "streams",
 }
 
 /// Number of the newest step this program knows.

@@ -14,8 +14,12 @@ use domain::campaign::{
 use domain::compliance::Gate;
 use domain::decision_log::Strand;
 use domain::ids::{Id, Kind};
+use domain::integration::{Provider, PushedCalls, Status as IntegrationStatus};
 use domain::nudge::{Flight, OutsideWindow, ResultCode, RetryOn, Status as NudgeStatus, StatusReason};
 use domain::scheduled_call::{Reason as ScheduledCallReason, Status as ScheduledCallStatus};
+use domain::stream::{
+    Kind as StreamKind, Reason as RecordReason, RecordStatus, Status as StreamStatus,
+};
 use domain::tenant::Mode;
 use domain::time::Timestamp;
 use postgres_types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
@@ -361,6 +365,7 @@ words! {
     OutsideWindow, ScheduledCallStatus, ScheduledCallReason, AgentStatus, Channel, Direction, CampaignStatus, RowState,
     InvalidReason, HeldReason, RunStatus, RunSource,
     ActionKind, ActionState, Attention, CardStatus, ColumnType,
+    Provider, IntegrationStatus, PushedCalls, StreamKind, StreamStatus, RecordStatus, RecordReason,
 }
 
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is

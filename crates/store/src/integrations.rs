@@ -1,0 +1,118 @@
+//! Accounts of outside systems. Their credentials and access tokens are sealed.
+
+use const_format::formatcp;
+use domain::ids::{Id, Integration};
+use domain::integration::{Provider, PushedCalls, Status};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+
+use crate::db::row::{row, update};
+use crate::db::{DbError, Tx};
+use crate::params;
+
+row! {
+    /// An integration as stored.
+    #[derive(Debug, Clone)]
+    pub struct IntegrationRow in "integrations" {
+        /// Its id.
+        id: Id<Integration>,
+        /// The system.
+        provider: Provider,
+        /// Sealed credentials.
+        credentials: String,
+        /// Sealed access token; empty before the first one.
+        token: String,
+        /// When the token has to be renewed.
+        token_until: Option<Timestamp>,
+        /// Whether it can be used.
+        status: Status,
+        /// Why it is broken.
+        last_error: Option<String>,
+        /// Which calls are written back.
+        push: Option<PushedCalls>,
+        /// Until when somebody renews the token.
+        renewing_until: Option<Timestamp>,
+        /// When it was made.
+        created_at: Timestamp,
+        /// When its credentials last changed.
+        updated_at: Timestamp,
+        /// Grows with every change of credentials and token.
+        version: i64,
+    }
+    insert with { workspace: Tenant }
+}
+
+const COLUMNS: &str = IntegrationRow::COLUMNS;
+
+/// Adds an integration.
+pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &IntegrationRow) -> Result<(), DbError> {
+    tx.later(IntegrationRow::INSERT, &row.values(tenant))
+}
+
+/// The integrations of a workspace, newest first.
+pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<IntegrationRow>, DbError> {
+    let sql = formatcp!("select {COLUMNS} from integrations where workspace = ?1 order by id desc");
+    tx.all(sql, params![tenant])
+}
+
+/// How many integrations a workspace has.
+pub fn count(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
+    let sql = "select count(*) from integrations where workspace = ?1";
+    Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
+}
+
+/// One integration.
+pub fn get(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Integration>,
+) -> Result<Option<IntegrationRow>, DbError> {
+    let sql = formatcp!("select {COLUMNS} from integrations where workspace = ?1 and id = ?2");
+    tx.one(sql, params![tenant, id])
+}
+
+/// One integration, locked against other writers until the transaction ends.
+pub fn get_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Integration>,
+) -> Result<Option<IntegrationRow>, DbError> {
+    let sql =
+        formatcp!("select {COLUMNS} from integrations where workspace = ?1 and id = ?2 /*pg for update*/");
+    tx.one(sql, params![tenant, id])
+}
+
+/// The system of an integration, which then cannot be deleted until the transaction ends: what names it has
+/// to be stored in the same transaction.
+pub fn provider_of(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Integration>,
+) -> Result<Option<Provider>, DbError> {
+    let sql = "select provider from integrations where workspace = ?1 and id = ?2 /*pg for share*/";
+    tx.one(sql, params![tenant, id])
+}
+
+/// Writes what changes of an integration that is held by the caller.
+pub fn save(tx: &mut Tx<'_>, tenant: Tenant, row: &IntegrationRow) -> Result<(), DbError> {
+    let (sql, values) = update!(
+        "integrations" set {
+            credentials: &row.credentials,
+            token: &row.token,
+            token_until: row.token_until,
+            status: row.status,
+            last_error: row.last_error.as_deref(),
+            push: row.push,
+            renewing_until: row.renewing_until,
+            updated_at: row.updated_at,
+            version: row.version,
+        }
+        where "workspace = ?1 and id = ?2", tenant, row.id
+    );
+    tx.later(sql, &values)
+}
+
+/// Deletes an integration; `false` when there is none.
+pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Integration>) -> Result<bool, DbError> {
+    Ok(tx.exec("delete from integrations where workspace = ?1 and id = ?2", params![tenant, id])? > 0)
+}

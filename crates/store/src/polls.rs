@@ -1,0 +1,260 @@
+//! How far streams that are read from outside systems have come (docs/contract/integrations.md#checks). The
+//! use cases of streams say what is read ([`point`], [`look_again`], [`forget`]); the job that checks them
+//! claims one stream after the other.
+
+use const_format::formatcp;
+use domain::ids::{DataStream, Id, Integration};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+
+use crate::db::row::{row, update};
+use crate::db::{DbError, ROWS, Tx, any_of};
+use crate::params;
+
+row! {
+    /// How far one stream has come.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct PollRow in "stream_polls" {
+        /// The stream.
+        stream: Id<DataStream>,
+        /// The workspace.
+        workspace: Tenant,
+        /// The account that it is read with.
+        integration: Id<Integration>,
+        /// What is read there, as one text.
+        source: String,
+        /// Nothing older is taken.
+        start_at: Timestamp,
+        /// When the newest record was made that was read.
+        newest_at: Timestamp,
+        /// Whether the last check ended before the end of the source.
+        behind: bool,
+        /// Whether the next check of a spreadsheet only takes note of its rows.
+        baseline: bool,
+        /// Failed checks in a row.
+        failures: i64,
+        /// Keyed hash of the last spreadsheet as it was read.
+        digest: Option<String>,
+        /// The next check, or the end of the claim of the one that checks.
+        next_at: Option<Timestamp>,
+        /// Grows with every claim and every change of the source.
+        claim: i64,
+    }
+}
+
+const COLUMNS: &str = PollRow::COLUMNS;
+
+/// Says what a stream is read from: when it is made, and when its settings change. A new stream begins `now`,
+/// with the rows that a spreadsheet already has only if `existing`. A stream whose integration or `source`
+/// differs from what it was begins anew at the present end of the new source; otherwise nothing changes. The
+/// caller holds the stream, and wakes the job that checks.
+pub fn point(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    (integration, source): (Id<Integration>, &str),
+    existing: bool,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    let known: Option<(Id<Integration>, String)> = tx.one(
+        "select integration, source from stream_polls where workspace = ?1 and stream = ?2 /*pg for update*/",
+        params![tenant, stream],
+    )?;
+    let Some(known) = known else {
+        let row = PollRow {
+            stream,
+            workspace: tenant,
+            integration,
+            source: source.to_owned(),
+            start_at: now,
+            newest_at: now,
+            behind: false,
+            baseline: !existing,
+            failures: 0,
+            digest: None,
+            next_at: Some(now),
+            claim: 0,
+        };
+        return tx.later(PollRow::INSERT, &row.values());
+    };
+    if known == (integration, source.to_owned()) {
+        return Ok(());
+    }
+    tx.later("delete from stream_rows where workspace = ?1 and stream = ?2", params![tenant, stream])?;
+    let (sql, values) = update!(
+        "stream_polls" set {
+            integration: integration,
+            source: source,
+            start_at: now,
+            newest_at: now,
+            behind: false,
+            baseline: true,
+            failures: 0,
+            digest: None::<&str>,
+            next_at: now,
+        } and "claim = claim + 1"
+        where "workspace = ?1 and stream = ?2", tenant, stream
+    );
+    tx.later(sql, &values)
+}
+
+/// Has a stream checked at once, its failures forgotten: it was paused, or had stopped with an error. The
+/// caller wakes the job that checks.
+pub fn look_again(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    tx.later(
+        "update stream_polls set failures = 0, next_at = ?3 where workspace = ?1 and stream = ?2",
+        params![tenant, stream, now],
+    )
+}
+
+/// Has the streams of an integration checked at once: it has other credentials.
+pub fn look_again_with(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    integration: Id<Integration>,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    tx.later(
+        "update stream_polls set next_at = ?3 where workspace = ?1 and integration = ?2 and next_at is not null",
+        params![tenant, integration, now],
+    )
+}
+
+/// Forgets a stream that is deleted.
+pub fn forget(tx: &mut Tx<'_>, tenant: Tenant, stream: Id<DataStream>) -> Result<(), DbError> {
+    for sql in [
+        "delete from stream_rows where workspace = ?1 and stream = ?2",
+        "delete from stream_polls where workspace = ?1 and stream = ?2",
+    ] {
+        tx.later(sql, params![tenant, stream])?;
+    }
+    Ok(())
+}
+
+/// Whether a stream is read with this integration.
+pub fn uses(tx: &mut Tx<'_>, tenant: Tenant, integration: Id<Integration>) -> Result<bool, DbError> {
+    let sql = "select 1 from stream_polls where workspace = ?1 and integration = ?2 limit 1";
+    tx.exists(sql, params![tenant, integration])
+}
+
+/// Across workspaces: streams whose check is due, those that wait longest first, but none of these workspaces.
+pub fn due(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    full: &[Tenant],
+    limit: i64,
+) -> Result<Vec<(Tenant, Id<DataStream>)>, DbError> {
+    let mut values = params![now, limit].to_vec();
+    let others = if full.is_empty() {
+        String::new()
+    } else {
+        let list = any_of(&mut values, full.iter().map(|tenant| (*tenant).into()));
+        format!("and workspace not in {list}")
+    };
+    let sql = format!(
+        "select workspace, stream from stream_polls where next_at is not null and next_at <= ?1 {others} order by next_at, stream limit ?2"
+    );
+    tx.all(&sql, &values)
+}
+
+/// Across workspaces: when the next check is due.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    let sql = "select min(next_at) from stream_polls where next_at is not null";
+    Ok(tx.one::<Option<Timestamp>>(sql, &[])?.flatten())
+}
+
+/// One stream.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, stream: Id<DataStream>) -> Result<Option<PollRow>, DbError> {
+    let sql = formatcp!("select {COLUMNS} from stream_polls where workspace = ?1 and stream = ?2");
+    tx.one(sql, params![tenant, stream])
+}
+
+/// Takes a stream that is due, until the end of the lease; `None` when somebody else has taken it.
+pub fn claim(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    now: Timestamp,
+    lease: Timestamp,
+) -> Result<Option<PollRow>, DbError> {
+    let sql = formatcp!(
+        "select {COLUMNS} from stream_polls where workspace = ?1 and stream = ?2 and next_at is not null and next_at <= ?3 /*pg for update skip locked*/"
+    );
+    let Some(mut row) = tx.one::<PollRow>(sql, params![tenant, stream, now])? else { return Ok(None) };
+    row.claim += 1;
+    row.next_at = Some(lease);
+    tx.later(
+        "update stream_polls set claim = ?3, next_at = ?4 where workspace = ?1 and stream = ?2",
+        params![tenant, stream, row.claim, lease],
+    )?;
+    Ok(Some(row))
+}
+
+/// Keeps a claim until the end of another lease; `false` when it is lost.
+pub fn keep(tx: &mut Tx<'_>, row: &PollRow, lease: Timestamp) -> Result<bool, DbError> {
+    let kept = tx.exec(
+        "update stream_polls set next_at = ?4 where workspace = ?1 and stream = ?2 and claim = ?3",
+        params![row.workspace, row.stream, row.claim, lease],
+    )?;
+    Ok(kept > 0)
+}
+
+/// Ends a claim: writes how far the stream has come, and when it is checked next. `false` when the claim was
+/// lost, and nothing is written.
+pub fn finish(tx: &mut Tx<'_>, row: &PollRow) -> Result<bool, DbError> {
+    let (sql, values) = update!(
+        "stream_polls" set {
+            newest_at: row.newest_at,
+            behind: row.behind,
+            baseline: row.baseline,
+            failures: row.failures,
+            digest: row.digest.as_deref(),
+            next_at: row.next_at,
+        }
+        where "workspace = ?1 and stream = ?2 and claim = ?3", row.workspace, row.stream, row.claim
+    );
+    Ok(tx.exec(sql, &values)? > 0)
+}
+
+/// The rows of a spreadsheet that are known.
+pub fn rows(tx: &mut Tx<'_>, tenant: Tenant, stream: Id<DataStream>) -> Result<Vec<String>, DbError> {
+    let sql = "select row_hash from stream_rows where workspace = ?1 and stream = ?2";
+    tx.all(sql, params![tenant, stream])
+}
+
+/// Notes rows of a spreadsheet that were not known.
+pub fn add_rows(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    hashes: &[String],
+) -> Result<(), DbError> {
+    let row = |hash| [stream.into(), hash, tenant.into()];
+    tx.insert_all(
+        "insert into stream_rows (stream, row_hash, workspace)",
+        hashes.iter().map(|hash| row(hash.into())),
+    )
+}
+
+/// Forgets rows of a spreadsheet.
+pub fn remove_rows(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    hashes: &[String],
+) -> Result<(), DbError> {
+    for some in hashes.chunks(ROWS) {
+        let mut values = params![tenant, stream].to_vec();
+        let list = any_of(&mut values, some.iter().map(Into::into));
+        tx.later(
+            &format!("delete from stream_rows where workspace = ?1 and stream = ?2 and row_hash in {list}"),
+            &values,
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! Calls that are written back to connected systems: which record a person is there, and what is owed
+//! (docs/contract/integrations.md#writing-calls-back).
+
+use const_format::formatcp;
+use domain::ids::{Call, DataStream, Id, Integration};
+use domain::integration::PushedCalls;
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+
+use crate::db::row::{row, update};
+use crate::db::{DbError, ROWS, Tx, any_of};
+use crate::params;
+
+row! {
+    /// A person who came from a connected system.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct PersonRow in "integration_people" {
+        /// The workspace.
+        workspace: Tenant,
+        /// Keyed hash of the number.
+        phone_hash: String,
+        /// The account.
+        integration: Id<Integration>,
+        /// The stream that brought it.
+        stream: Id<DataStream>,
+        /// Kind of the record there.
+        object: String,
+        /// Its id there.
+        record: String,
+    }
+}
+
+row! {
+    /// A call that is to be written back, or was.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct PushRow in "integration_pushes" {
+        /// The call.
+        call: Id<Call>,
+        /// The account.
+        integration: Id<Integration>,
+        /// The workspace.
+        workspace: Tenant,
+        /// Kind of the person's record there.
+        object: String,
+        /// Its id there.
+        record: String,
+        /// How often it was tried.
+        attempts: i64,
+        /// Whether an attempt may have arrived without our knowing.
+        unsure: bool,
+        /// When it is due; `None` when it is over.
+        next_at: Option<Timestamp>,
+        /// When it was added.
+        created_at: Timestamp,
+        /// When it was over.
+        done_at: Option<Timestamp>,
+        /// What the system made of it.
+        written: Option<String>,
+    }
+}
+
+const COLUMNS: &str = PushRow::COLUMNS;
+
+/// Notes which record a person is; the newest one stands. The numbers must differ from each other.
+pub fn know(tx: &mut Tx<'_>, people: &[PersonRow]) -> Result<(), DbError> {
+    const SQL: &str = formatcp!(
+        "{} on conflict (workspace, phone_hash, integration) do update set stream = excluded.stream, object = excluded.object, record = excluded.record",
+        PersonRow::INSERT
+    );
+    people.iter().try_for_each(|person| tx.later(SQL, &person.values()))
+}
+
+/// The integrations of a workspace that calls are written back to and that know the person of this number.
+pub fn wanted(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    phone_hash: &str,
+) -> Result<Vec<(Id<Integration>, PushedCalls, String, String)>, DbError> {
+    let sql = "select i.id, i.push, p.object, p.record from integration_people p join integrations i on i.id = p.integration and i.workspace = p.workspace \
+         where p.workspace = ?1 and p.phone_hash = ?2 and i.push is not null order by i.id";
+    tx.all(sql, params![tenant, phone_hash])
+}
+
+/// Forgets which records a person is.
+pub fn forget_people(tx: &mut Tx<'_>, tenant: Tenant, phone_hashes: &[String]) -> Result<(), DbError> {
+    for some in phone_hashes.chunks(ROWS) {
+        let mut values = params![tenant].to_vec();
+        let list = any_of(&mut values, some.iter().map(Into::into));
+        let sql = format!("delete from integration_people where workspace = ?1 and phone_hash in {list}");
+        tx.later(&sql, &values)?;
+    }
+    Ok(())
+}
+
+/// Forgets what an integration knows, and what it is owed.
+pub fn forget_integration(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    integration: Id<Integration>,
+) -> Result<(), DbError> {
+    for sql in [
+        "delete from integration_people where workspace = ?1 and integration = ?2",
+        "delete from integration_pushes where workspace = ?1 and integration = ?2",
+    ] {
+        tx.later(sql, params![tenant, integration])?;
+    }
+    Ok(())
+}
+
+/// Adds a call that is owed; one that is there stays as it is.
+pub fn owe(tx: &mut Tx<'_>, row: &PushRow) -> Result<(), DbError> {
+    const SQL: &str = formatcp!("{} on conflict (call, integration) do nothing", PushRow::INSERT);
+    tx.later(SQL, &row.values())
+}
+
+/// Across workspaces: takes up to `limit` calls that are due, until the end of the lease. Each counts an
+/// attempt, and from now on may have arrived. The rows say how it was before.
+pub fn take(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    lease: Timestamp,
+    limit: i64,
+) -> Result<Vec<PushRow>, DbError> {
+    let sql = formatcp!(
+        "select {COLUMNS} from integration_pushes where next_at is not null and next_at <= ?1 order by next_at, call limit ?2 /*pg for update skip locked*/"
+    );
+    let mut rows: Vec<PushRow> = tx.all(sql, params![now, limit])?;
+    for row in &mut rows {
+        row.attempts += 1;
+        row.next_at = Some(lease);
+        tx.later(
+            "update integration_pushes set attempts = ?3, next_at = ?4, unsure = 1 where call = ?1 and integration = ?2",
+            params![row.call, row.integration, row.attempts, lease],
+        )?;
+    }
+    Ok(rows)
+}
+
+/// Across workspaces: when the next one is due.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    let sql = "select min(next_at) from integration_pushes where next_at is not null";
+    Ok(tx.one::<Option<Timestamp>>(sql, &[])?.flatten())
+}
+
+/// Writes how an attempt ended, for the holder of the attempt `held`. `false` when somebody else holds it by
+/// now, or it is gone.
+pub fn settle(tx: &mut Tx<'_>, row: &PushRow, held: i64) -> Result<bool, DbError> {
+    let (sql, values) = update!(
+        "integration_pushes" set {
+            attempts: row.attempts,
+            unsure: row.unsure,
+            next_at: row.next_at,
+            done_at: row.done_at,
+            written: row.written.as_deref(),
+        }
+        where "workspace = ?1 and call = ?2 and integration = ?3 and attempts = ?4",
+        row.workspace, row.call, row.integration, held
+    );
+    Ok(tx.exec(sql, &values)? > 0)
+}
+
+/// Drops what is owed about these calls, whose person is erased.
+pub fn drop_calls(tx: &mut Tx<'_>, tenant: Tenant, calls: &[Id<Call>]) -> Result<(), DbError> {
+    for some in calls.chunks(ROWS) {
+        let mut values = params![tenant].to_vec();
+        let list = any_of(&mut values, some.iter().map(|id| (*id).into()));
+        let sql = format!("delete from integration_pushes where workspace = ?1 and call in {list}");
+        tx.later(&sql, &values)?;
+    }
+    Ok(())
+}
+
+/// Across workspaces: forgets calls that were over before a moment; whether there were as many as `limit`.
+pub fn sweep(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<bool, DbError> {
+    let gone = tx.exec(
+        "delete from integration_pushes where (call, integration) in (select call, integration from integration_pushes where done_at is not null and done_at < ?1 limit ?2)",
+        params![before, limit],
+    )?;
+    Ok(i64::try_from(gone).is_ok_and(|gone| gone >= limit))
+}
