@@ -2,7 +2,7 @@
 //! back (docs/contract/integrations.md).
 
 use crate::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
-use crate::words::words;
+use closed_sets::words;
 
 words! {
     /// An outside system.

@@ -13,7 +13,7 @@ pub use reading::{FieldMap, Reading, read};
 
 use crate::integration::Provider;
 use crate::time::DAY;
-use crate::words::words;
+use closed_sets::words;
 
 /// Most records of one request (docs/contract/streams.md#sending-records).
 pub const MAX_RECORDS: usize = 500;
