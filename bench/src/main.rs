@@ -7,6 +7,7 @@
 
 mod callee;
 mod calls;
+mod compare;
 mod lines;
 mod live;
 mod load;
@@ -45,11 +46,12 @@ fn main() -> ExitCode {
                 &asked
             }))
         }
+        Some("compare") => runtime.block_on(compare::run(&arguments[1..])),
         Some("lines") => lines::run(&arguments[1..]),
         Some("soak") => runtime.block_on(soak::run(&arguments[1..])),
         Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
         Some(other) => Err(format!(
-            "{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines, phone, soak"
+            "{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines, phone, soak, compare"
         )),
     };
     match outcome {

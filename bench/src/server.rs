@@ -36,7 +36,12 @@ impl Server {
     /// The release binary, on a data folder or a PostgreSQL database. Its carrier is the sandbox, which
     /// answers at once; phones with sound are measured by the runs on lines.
     pub fn dastak(data: &Path, database_url: Option<&str>) -> Result<Self, String> {
-        let mut command = Command::new(beside("dastak")?);
+        Self::binary(&beside("dastak")?, data, database_url)
+    }
+
+    /// The same with another build of it.
+    pub fn binary(binary: &Path, data: &Path, database_url: Option<&str>) -> Result<Self, String> {
+        let mut command = Command::new(binary);
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(data)
@@ -78,6 +83,18 @@ impl Server {
         let ticks = |at: usize| fields.get(at).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
         // utime and stime are fields 14 and 15 of the line, in hundredths of a second.
         (ticks(11) + ticks(12)) / 100.0
+    }
+
+    /// CPU time of the threads that live, nanoseconds: finer than [`Server::cpu_seconds`], for short runs.
+    pub fn cpu_nanoseconds(&self) -> u64 {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id()));
+        tasks
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|task| std::fs::read_to_string(task.path().join("schedstat")).ok())
+            .filter_map(|text| text.split(' ').next()?.parse::<u64>().ok())
+            .sum()
     }
 
     /// Resident memory in MB.

@@ -20,7 +20,7 @@ const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 /// Counts deliveries and keeps their lags.
 #[derive(Default)]
-struct Seen {
+pub struct Seen {
     count: AtomicU64,
     /// Milliseconds from the event's `createdAt`, by the clock of this machine.
     lags: Mutex<Vec<u32>>,
@@ -50,7 +50,7 @@ fn created_in_minute(body: &[u8]) -> Option<i64> {
 }
 
 /// A receiver. With `None` it never answers and keeps every connection waiting.
-async fn receiver(seen: Option<Arc<Seen>>) -> std::io::Result<String> {
+pub async fn receiver(seen: Option<Arc<Seen>>) -> std::io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/hook", listener.local_addr()?);
     tokio::spawn(async move {

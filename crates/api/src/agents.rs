@@ -63,14 +63,11 @@ pub struct Agent {
     #[schemars(with = "LanguageCode")]
     pub language: String,
     /// Whether it is published.
-    #[schemars(with = "Status")]
-    pub status: String,
+    pub status: Status,
     /// Whether it speaks or writes.
-    #[schemars(with = "Channel")]
-    pub channel: String,
+    pub channel: Channel,
     /// Whether it calls or is called.
-    #[schemars(with = "Direction")]
-    pub direction: String,
+    pub direction: Direction,
 }
 
 /// An agent with all its settings.
@@ -168,20 +165,18 @@ pub struct AgentSettings {
     #[schemars(!default, length(min = 1, max = 64), extend("x-nullable" = true, "default" = null))]
     pub knowledge_base_id: Option<Option<String>>,
     /// Fixed once created: another value than the agent's is refused.
-    #[schemars(with = "Option<Channel>", extend("default" = "call"))]
-    pub channel: Option<String>,
+    #[schemars(extend("default" = "call"))]
+    pub channel: Option<Channel>,
     /// `outbound` by default; chat agents are always inbound. Fixed once created: another value than the agent's
     /// is refused.
-    #[schemars(with = "Option<Direction>")]
-    pub direction: Option<String>,
+    pub direction: Option<Direction>,
 }
 
 /// Whether an agent is to be published.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct AgentStatusChange {
     /// The status to be.
-    #[schemars(with = "Status")]
-    pub status: String,
+    pub status: Status,
 }
 
 /// Largest flow graph, bytes of JSON.

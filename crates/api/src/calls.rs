@@ -74,8 +74,7 @@ pub struct Call {
     #[schemars(extend("enum" = ["voice"]))]
     pub channel: &'static str,
     /// Who called whom.
-    #[schemars(with = "Direction")]
-    pub direction: String,
+    pub direction: Direction,
     /// Raw stored status; prefer `state`.
     pub status: Status,
     /// Where it is.

@@ -5,6 +5,8 @@ use api::error_codes::{
     AGENT_IN_USE, AGENT_LOCKED, AGENT_NOT_CALL, AGENT_NOT_OUTBOUND, AGENT_NOT_PUBLISHED, AGENT_USES_FLOW,
     COMPLIANCE_PACK_INVALID, KNOWLEDGE_BASE_NOT_FOUND, VERTICAL_NOT_ALLOWED, WORKFLOW_TEMPLATE_INVALID,
 };
+use domain::agent::{Channel, Status};
+use domain::call::Direction;
 use domain::compliance::{GuardRefusal, Vertical, WorkflowTemplate, guard};
 use domain::ids::{Agent, Id};
 use domain::phone::Phone;
@@ -73,13 +75,13 @@ pub fn find_writable(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<A
 /// # Errors
 /// 422 `agent_not_published`, `agent_not_call` or `agent_not_outbound`.
 pub fn check_outbound(row: &AgentRow) -> Result<(), Failure> {
-    if row.status != "active" {
+    if row.status != Status::Active {
         return Err(Failure::plain(AGENT_NOT_PUBLISHED));
     }
-    if row.channel != "call" {
+    if row.channel != Channel::Call {
         return Err(Failure::plain(AGENT_NOT_CALL));
     }
-    if row.direction != "outbound" {
+    if row.direction != Direction::Outbound {
         return Err(Failure::plain(AGENT_NOT_OUTBOUND));
     }
     Ok(())
@@ -105,13 +107,13 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Agent>) -> Result<AgentDetail
 }
 
 /// An agent before its settings are known.
-fn blank(id: Id<Agent>, now: Timestamp, channel: String, direction: String) -> AgentRow {
+fn blank(id: Id<Agent>, now: Timestamp, channel: Channel, direction: Direction) -> AgentRow {
     AgentRow {
         id,
         name: String::new(),
         voice: String::new(),
         language: String::new(),
-        status: "draft".into(),
+        status: Status::Draft,
         channel,
         direction,
         system_prompt: String::new(),
@@ -156,13 +158,13 @@ fn each_once(ids: &[String]) -> Vec<&String> {
 /// Creates an agent as a draft; its one-step flow is published at once. `body` has its defaults.
 pub async fn create(app: &App, tenant: Tenant, body: AgentSettings) -> Result<AgentDetail, Failure> {
     let context = app.context();
-    let channel = body.channel.clone().unwrap_or_else(|| "call".into());
-    let direction = match (channel.as_str(), body.direction.as_deref()) {
-        ("chat", Some("outbound")) => {
+    let channel = body.channel.unwrap_or_default();
+    let direction = match (channel, body.direction) {
+        (Channel::Chat, Some(Direction::Outbound)) => {
             return Err(Failure::field("direction", "must be inbound for a chat agent"));
         }
-        ("chat", _) => "inbound".to_owned(),
-        (_, given) => given.unwrap_or("outbound").to_owned(),
+        (Channel::Chat, _) => Direction::Inbound,
+        (Channel::Call, given) => given.unwrap_or(Direction::Outbound),
     };
     let empty = blank(context.ids.make(), context.now, channel, direction);
     let (voices, own) = (voices::ids(app), own_flow(&empty, &body)?);
@@ -194,10 +196,10 @@ pub async fn update(
         .tx(move |tx| {
             let before = find_writable(tx, tenant, id)?;
             for (field, given, fixed) in [
-                ("channel", &body.channel, &before.channel),
-                ("direction", &body.direction, &before.direction),
+                ("channel", body.channel.map(Channel::as_str), before.channel.as_str()),
+                ("direction", body.direction.map(Direction::as_str), before.direction.as_str()),
             ] {
-                if given.as_ref().is_some_and(|given| given != fixed) {
+                if given.is_some_and(|given| given != fixed) {
                     return Err(Failure::field(
                         field,
                         format!("is fixed once the agent is created; this one's is {fixed}"),
@@ -332,7 +334,7 @@ fn check_compliance(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<(
     let template = WorkflowTemplate::parse(&row.workflow_template)
         .ok_or_else(|| Failure::internal(format!("{}: unknown template", row.id)))?;
     let pack = compliance_packs::resolve(tx, tenant, &row.policy_ref)?;
-    guard(vertical, template, row.channel == "chat", pack.as_ref()).map_err(|refusal| {
+    guard(vertical, template, row.channel == Channel::Chat, pack.as_ref()).map_err(|refusal| {
         let (error, field) = match refusal {
             GuardRefusal::ChatAgent(_) => (VERTICAL_NOT_ALLOWED, "vertical"),
             GuardRefusal::Template(..) => (WORKFLOW_TEMPLATE_INVALID, "workflowTemplate"),
@@ -350,19 +352,19 @@ pub async fn set_status(
     app: &App,
     tenant: Tenant,
     id: Id<Agent>,
-    status: String,
+    status: Status,
 ) -> Result<AgentDetail, Failure> {
     let now = app.clock.now();
     app.store
         .tx(move |tx| {
             let mut row = find_writable(tx, tenant, id)?;
-            if status == "active" {
+            if status == Status::Active {
                 check_compliance(tx, tenant, &row)?;
                 flow_readiness(tx, tenant, &row)?;
             }
             if row.status != status {
-                agents::set_status(tx, tenant, id, &status, now)?;
-                row.status.clone_from(&status);
+                agents::set_status(tx, tenant, id, status, now)?;
+                row.status = status;
             }
             Ok(view(row))
         })

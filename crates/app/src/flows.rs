@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use api::agents::{Flow as FlowView, FlowEdit, MAX_GRAPH, SavedFlow};
 use api::error_codes::{AGENT_LOCKED, FLOW_CONFLICT};
-use domain::conversation::{self, Channel, CheckFacts, Flow, Issue, blocks_publishing, is_plus_91};
+use domain::conversation::{self, CheckFacts, Flow, Issue, blocks_publishing, is_plus_91};
 use domain::ids::{Agent, Id};
 use domain::phone::Phone;
 use domain::tenant::Tenant;
@@ -26,8 +26,7 @@ fn is_transfer_number(number: &str) -> bool {
 }
 
 fn issues(row: &AgentRow, tool_ids: &BTreeSet<String>, flow: &Flow) -> Vec<Issue> {
-    let channel = if row.channel == "chat" { Channel::Chat } else { Channel::Call };
-    conversation::check(flow, &CheckFacts { channel, tool_ids, is_indian: is_transfer_number })
+    conversation::check(flow, &CheckFacts { channel: row.channel, tool_ids, is_indian: is_transfer_number })
 }
 
 /// Draft, published flow, and what keeps the draft from being published.

@@ -2,6 +2,8 @@
 
 use api::error_codes::{AGENT_NOT_INBOUND, NUMBER_AGENT_NOT_CALL, NUMBER_AGENT_NOT_PUBLISHED};
 use api::numbers::Number as NumberView;
+use domain::agent::{Channel, Status};
+use domain::call::Direction;
 use domain::ids::{Agent, Id, Number};
 use domain::phone::Phone;
 use domain::tenant::Tenant;
@@ -104,13 +106,13 @@ pub async fn set_inbound_agent(
 /// Whether an agent can answer calls to a number: published, a call agent, inbound, in this order
 /// (docs/contract/numbers.md#answering-agent).
 pub fn check_inbound(row: &store::agents::AgentRow) -> Result<(), Failure> {
-    if row.status != "active" {
+    if row.status != Status::Active {
         return Err(Failure::plain(NUMBER_AGENT_NOT_PUBLISHED));
     }
-    if row.channel != "call" {
+    if row.channel != Channel::Call {
         return Err(Failure::plain(NUMBER_AGENT_NOT_CALL));
     }
-    if row.direction != "inbound" {
+    if row.direction != Direction::Inbound {
         return Err(Failure::plain(AGENT_NOT_INBOUND));
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use app::{Context, Failure};
 use domain::board::{REVIEW_BELOW, defaults};
+use domain::call::Direction;
 use domain::ids::{Agent, Campaign, Id};
 use domain::tenant::Tenant;
 use serde_json::json;
@@ -23,7 +24,7 @@ impl Owner {
     pub(crate) fn of_call(call: &CallRow) -> Option<Self> {
         match (call.campaign, call.agent) {
             (Some(campaign), _) => Some(Owner::Campaign(campaign)),
-            (None, Some(agent)) if call.direction == "inbound" => Some(Owner::Agent(agent)),
+            (None, Some(agent)) if call.direction == Direction::Inbound => Some(Owner::Agent(agent)),
             _ => None,
         }
     }

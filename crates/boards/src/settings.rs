@@ -4,7 +4,9 @@
 use api::boards::{BoardChange, BoardSettings, CardAction, CardDetail, ColumnChange, ColumnSettings};
 use app::operator_log::{self, Trace};
 use app::{App, Context, Failure, access};
+use domain::agent::Channel;
 use domain::board::{Automation, ColumnType, Wrong, check, read_automations, read_rules};
+use domain::call::Direction;
 use domain::ids::{Board, BoardColumn, Card, Id};
 use domain::tenant::Tenant;
 use serde_json::json;
@@ -177,8 +179,9 @@ fn check_automations(
             let field = |name: &str| format!("{at}[{index}].{name}");
             match one {
                 Automation::Nudge { agent, .. } => {
-                    let found = agents::get(tx, tenant, *agent)?
-                        .filter(|agent| agent.channel == "call" && agent.direction == "outbound");
+                    let found = agents::get(tx, tenant, *agent)?.filter(|agent| {
+                        agent.channel == Channel::Call && agent.direction == Direction::Outbound
+                    });
                     if found.is_none() {
                         return Err(Failure::field(
                             &field("agentId"),

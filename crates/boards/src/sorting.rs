@@ -5,7 +5,7 @@
 use app::Failure;
 use app::call_env::Env;
 use domain::board::{Attention, CardStatus, Column, ColumnType, Heard, MovedBy, Verdict, read_rules, sort};
-use domain::call::{Fact, Stage};
+use domain::call::{Direction, Fact, Stage};
 use domain::ids::{Contact, Id};
 use domain::ports::{Choice, Chosen};
 use domain::tenant::Mode;
@@ -25,7 +25,7 @@ use crate::moves::{Reason, relocate};
 /// Those of the store.
 pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
     let Some((owner, contact)) = on_board(call) else { return Ok(()) };
-    let inbound = call.direction == "inbound";
+    let inbound = call.direction == Direction::Inbound;
     match call.progress.status.stage() {
         Stage::Ringing if fact == Fact::Ringing && !inbound => enter(tx, env, call, owner, contact),
         Stage::InProgress if fact == Fact::Answered && inbound => enter(tx, env, call, owner, contact),

@@ -2,12 +2,9 @@
 
 use std::borrow::Cow;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use crate::ids::{Id, Kind};
 use crate::time::Timestamp;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 impl<K: Kind> JsonSchema for Id<K> {
     fn inline_schema() -> bool {
@@ -37,44 +34,13 @@ impl JsonSchema for Timestamp {
     }
 }
 
-/// Enums whose variants are words of the API (`ALL`, `as_str`, `parse`), each with its name in the OpenAPI
-/// document.
-macro_rules! wire {
-    ($($type:ty = $name:literal, $doc:literal;)*) => {$(
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = Cow::<'de, str>::deserialize(deserializer)?;
-                Self::parse(&text).ok_or_else(|| D::Error::custom(concat!("is no ", $name)))
-            }
-        }
-
-        impl JsonSchema for $type {
-            fn schema_name() -> Cow<'static, str> {
-                Cow::Borrowed($name)
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                let words: Vec<&str> = Self::ALL.iter().map(|word| word.as_str()).collect();
-                json_schema!({"type": "string", "enum": words, "description": $doc})
-            }
-        }
-    )*};
-}
-
-wire! {
+closed_sets::wire! {
     crate::board::ActionKind = "BoardActionType", "What a column does with a card that comes into it.";
     crate::board::ActionState = "BoardActionStatus", "How far an automation has got.";
     crate::board::Attention = "CardAttention", "Why a card wants attention.";
     crate::board::CardStatus = "CardStatus", "`needs_review`: the model was not sure enough to move it.";
     crate::board::ColumnType = "ColumnType", "What a column means, whatever its name.";
     crate::agent::Status = "AgentStatus", "Only an active agent can be called or call.";
-    crate::agent::Channel = "AgentChannel", "Whether an agent speaks or writes.";
     crate::call::Direction = "Direction", "Who calls: the agent, or the person.";
     crate::call::Stage = "CallState", "Where a call is.";
     crate::call::Status = "CallStatus", "The raw status of a call.";

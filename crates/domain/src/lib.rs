@@ -7,7 +7,6 @@ pub mod board;
 pub mod call;
 pub mod campaign;
 pub mod compliance;
-pub mod conversation;
 pub mod decision_log;
 pub mod delivery;
 pub mod ids;
@@ -17,9 +16,10 @@ pub mod phone;
 pub mod ports;
 pub mod scheduled_call;
 pub mod secret;
-pub mod speech;
 pub mod tenant;
 pub mod time;
 pub mod wallet;
 pub mod window;
-mod words;
+
+/// What is said and what follows from it, a crate of its own.
+pub use conversation::{self, speech};

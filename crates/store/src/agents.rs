@@ -2,6 +2,8 @@
 //! speak of it.
 
 use const_format::formatcp;
+use domain::agent::{Channel, Status};
+use domain::call::Direction;
 use domain::ids::{Agent, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
@@ -23,12 +25,12 @@ row! {
         voice: String,
         /// Language code.
         language: String,
-        /// `draft` or `active`.
-        status: String,
-        /// `call` or `chat`.
-        channel: String,
-        /// `outbound` or `inbound`.
-        direction: String,
+        /// Whether it is published.
+        status: Status,
+        /// Whether it speaks or writes.
+        channel: Channel,
+        /// Who calls.
+        direction: Direction,
         /// Instructions.
         system_prompt: String,
         /// `collections`, `onboarding` or `prompt-driven`.
@@ -92,12 +94,12 @@ row! {
         voice: String,
         /// Language code.
         language: String,
-        /// `draft` or `active`.
-        status: String,
-        /// `call` or `chat`.
-        channel: String,
-        /// `outbound` or `inbound`.
-        direction: String,
+        /// Whether it is published.
+        status: Status,
+        /// Whether it speaks or writes.
+        channel: Channel,
+        /// Who calls.
+        direction: Direction,
     }
 }
 
@@ -142,7 +144,7 @@ pub fn set_status(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     id: Id<Agent>,
-    status: &str,
+    status: Status,
     now: Timestamp,
 ) -> Result<(), DbError> {
     tx.exec(

@@ -4,6 +4,7 @@
 
 use const_format::formatcp;
 use domain::analytics::{CallFact, Standing, hour_of, start_of};
+use domain::call::Direction;
 use domain::call::Status;
 use domain::ids::{Call, Contact, Id};
 use domain::tenant::Tenant;
@@ -79,7 +80,7 @@ row! {
         /// How far it has got.
         status: Status,
         /// `outbound` or `inbound`.
-        direction: String,
+        direction: Direction,
         /// When it was placed.
         started_at: Timestamp,
         /// When it ended.
@@ -107,7 +108,7 @@ row! {
 
 impl FactRow {
     fn fact(self) -> Option<CallFact> {
-        let inbound = self.direction == "inbound";
+        let inbound = self.direction == Direction::Inbound;
         let standing = match self.status {
             // Not dialled yet.
             Status::Queued => return None,

@@ -4,7 +4,7 @@
 use std::borrow::Borrow;
 
 use const_format::formatcp;
-use domain::call::{Network, Progress, Stage, Status, Wish};
+use domain::call::{Direction, Network, Progress, Stage, Status, Wish};
 use domain::ids::{Agent, Call, Campaign, Contact, Id, Nudge, Recording, ScheduledCall};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, Timestamp};
@@ -37,7 +37,7 @@ row! {
         /// The scheduled call that placed it.
         scheduled_call: Option<Id<ScheduledCall>>,
         /// `outbound` or `inbound`.
-        direction: String,
+        direction: Direction,
         /// How far it has got.
         progress: Progress = |progress| {
             status: Status = progress.status,
@@ -164,11 +164,11 @@ impl CallRow {
     }
 
     fn phase(&self) -> Option<String> {
-        (!self.progress.status.is_live()).then(|| phase(&self.direction, self.progress.status))
+        (!self.progress.status.is_live()).then(|| phase(self.direction, self.progress.status))
     }
 }
 
-fn phase(direction: &str, status: Status) -> String {
+fn phase(direction: Direction, status: Status) -> String {
     format!("{direction}:{}", status.as_str())
 }
 
@@ -394,7 +394,7 @@ pub struct Filter {
     /// Only this person's.
     pub contact: Option<Id<Contact>>,
     /// `outbound` or `inbound`.
-    pub direction: Option<String>,
+    pub direction: Option<Direction>,
     /// Only of this stage.
     pub stage: Option<Stage>,
     /// Only of this status.
@@ -478,7 +478,7 @@ pub fn list(
                     if words.is_empty() { "null".into() } else { words.join(", ") }
                 ));
             }
-            if let Some(direction) = filter.direction.clone() {
+            if let Some(direction) = filter.direction {
                 let place = query.add(direction);
                 wanted.push_str(&format!(" and direction = {place}"));
             }
@@ -508,9 +508,10 @@ fn walks(filter: &Filter, query: &mut Query, narrow: &str) -> Vec<String> {
     let (live, over): (Vec<Status>, Vec<Status>) =
         filter.statuses().into_iter().partition(|status| status.is_live());
     let mut walks = Vec::new();
-    let directions: Vec<&str> = ["outbound", "inbound"]
-        .into_iter()
-        .filter(|known| filter.direction.as_deref().is_none_or(|asked| asked == *known))
+    let directions: Vec<Direction> = Direction::ALL
+        .iter()
+        .copied()
+        .filter(|known| filter.direction.is_none_or(|asked| asked == *known))
         .collect();
     if !live.is_empty() {
         let words: Vec<String> = live.into_iter().map(|status| query.add(status)).collect();

@@ -1,7 +1,7 @@
 //! Calls that come in on a workspace's number (docs/contract/calls.md#incoming-calls): answered by the
 //! number's agent, or declined and counted.
 
-use domain::call::{Progress, Status};
+use domain::call::{Direction, Progress, Status};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::Timestamp;
@@ -113,7 +113,7 @@ fn new_call(
         campaign: None,
         nudge: None,
         scheduled_call: None,
-        direction: "inbound".into(),
+        direction: Direction::Inbound,
         progress: Progress::placing(),
         outcome: None,
         to_number: to.to_owned(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::calls::{NewCall, PlacedCall};
 use api::error_codes as codes;
-use domain::call::{Fact, Progress, Status, Warning};
+use domain::call::{Direction, Fact, Progress, Status, Warning};
 use domain::compliance::{Gate, Purpose};
 use domain::decision_log::{Chain, Channel, Decision, Entry};
 use domain::phone::Phone;
@@ -372,7 +372,7 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) 
         campaign: order.campaign,
         nudge: order.nudge,
         scheduled_call: order.scheduled_call,
-        direction: "outbound".into(),
+        direction: Direction::Outbound,
         progress: Progress::placing(),
         outcome: None,
         to_number: to.to_string(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::call::Direction;
 use domain::conversation::Flow;
 use domain::ids::{Call, Id};
 use domain::tenant::Tenant;
@@ -29,7 +30,7 @@ pub struct Talk {
     /// The number that is shown, also to whom the call is transferred.
     pub own_number: String,
     /// `outbound` or `inbound`.
-    pub direction: String,
+    pub direction: Direction,
 }
 
 /// Reads it; `None` when call or agent are gone.
@@ -54,7 +55,7 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                 flow: agent::flow(tx, tenant, Some(&agent))?,
                 allowed_numbers: numbers.collect(),
                 record: access::feature_on(&workspace, "recording"),
-                own_number: if row.direction == "inbound" { row.to_number } else { row.from_number },
+                own_number: if row.direction == Direction::Inbound { row.to_number } else { row.from_number },
                 direction: row.direction,
                 variables: row.variables,
                 language: agent.language,

@@ -121,7 +121,7 @@ async fn facts(app: &App) -> Result<Value, Failure> {
     ]});
     flows::save(app, workspace, agent, FlowEdit { graph, base_version: 1 }).await?;
     flows::publish(app, workspace, agent).await?;
-    agents::set_status(app, workspace, agent, "active".into()).await?;
+    agents::set_status(app, workspace, agent, domain::agent::Status::Active).await?;
     let facts = json!({"liveKey": live_key, "testKey": test_key, "agent": agent});
     installation::keep_fact(app, FACT, &facts).await?;
     Ok(facts)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::call::{EndCause, Fact};
+use domain::call::{Direction, EndCause, Fact};
 use domain::ids::{Call, Id};
 use domain::ports::DialOrder;
 use domain::tenant::Tenant;
@@ -266,7 +266,7 @@ impl Session {
     fn order(&self, talk: calls::Talk) -> Order {
         let settings = &self.app.config.telephony;
         let amd = match &settings.machine_answer {
-            _ if talk.direction == "inbound" => Amd::Off,
+            _ if talk.direction == Direction::Inbound => Amd::Off,
             MachineAnswer::Off => Amd::Off,
             MachineAnswer::HangUp => Amd::HangUp,
             MachineAnswer::Leave(message) => Amd::LeaveMessage(message.clone()),

@@ -1,6 +1,6 @@
 //! `GET /v1/analytics/calls` (docs/contract/analytics.md, docs/analytics.md).
 
-use domain::call::{Progress, Status};
+use domain::call::{Direction, Progress, Status};
 use domain::tenant::Mode;
 use domain::time::{HOUR, SECOND, Timestamp};
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ fn stored(desk: &Desk, seconds: i64, status: Status, direction: &str) -> CallRow
         campaign: None,
         nudge: None,
         scheduled_call: None,
-        direction: direction.into(),
+        direction: Direction::parse(direction).unwrap(),
         progress: Progress {
             status,
             ended_at: Some(Timestamp(id.unix_ms() + SECOND)),

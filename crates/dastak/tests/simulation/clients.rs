@@ -148,7 +148,7 @@ pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Resul
     let staff: Vec<String> = staff().iter().map(Phone::to_string).collect();
     let body = json!({"name": "Asha", "systemPrompt": "Say hello.", "allowedTransferNumbers": staff});
     let made = agents::create(app, tenant, checked("createAgent", body)).await?;
-    agents::set_status(app, tenant, made.summary.id, "active".into()).await?;
+    agents::set_status(app, tenant, made.summary.id, domain::agent::Status::Active).await?;
     let mut endpoints = Vec::new();
     for place in 0..3 {
         let host = format!("r{number}{place}.example.com");
@@ -481,7 +481,7 @@ async fn attempt(
                 app,
                 whose.tenant,
                 whose.agent,
-                if *active { "active" } else { "draft" }.into(),
+                if *active { domain::agent::Status::Active } else { domain::agent::Status::Draft },
             )
             .await?;
             keep(&|log, now| log.promise_since(asked, now, Promise::Published(whose.tenant, *active)));

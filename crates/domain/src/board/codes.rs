@@ -1,6 +1,6 @@
 //! Closed sets of boards.
 
-use crate::words::words;
+use closed_sets::words;
 
 words! {
     /// What a column means, whatever its name.

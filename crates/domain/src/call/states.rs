@@ -1,7 +1,7 @@
 //! States of a call and what a fact does to them.
 
 use crate::time::Timestamp;
-use crate::words::words;
+use closed_sets::words;
 
 pub use crate::nudge::EndCause;
 

@@ -1,6 +1,6 @@
 //! Closed sets of campaigns, their runs and their calling lists (docs/contract/campaigns.md).
 
-use crate::words::words;
+use closed_sets::words;
 
 words! {
     /// Where a campaign is.

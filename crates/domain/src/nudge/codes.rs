@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::words::words;
+use closed_sets::words;
 
 words! {
     /// Where a nudge is now.

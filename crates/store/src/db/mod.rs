@@ -24,8 +24,8 @@ use domain::secret::Secret;
 
 pub use faults::{Fate, Faults, Pause, Place};
 pub use migrate::{Migration, Progress};
-pub use row::{Column, FromRow, Row};
-pub use value::{Value, any_of};
+pub use row::{FromRow, Row};
+pub use value::{Column, Field, Value, any_of};
 
 /// Where the data lives.
 #[derive(Debug, Clone)]

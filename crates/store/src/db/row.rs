@@ -1,7 +1,8 @@
 //! Rows, the same for both engines. A type of row is declared once, with `row!`; every list of columns, every
 //! reader and every insert follows from that declaration.
 
-use super::{DbError, Value};
+use super::DbError;
+use super::value::{Column, Field};
 
 /// One row of an answer, read from left to right.
 pub struct Row<'a> {
@@ -12,18 +13,6 @@ pub struct Row<'a> {
 enum Source<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
     Postgres(&'a tokio_postgres::Row),
-}
-
-/// A type that stands in one column.
-pub trait Column: Sized {
-    /// The value that is stored.
-    fn store(&self) -> Value<'_>;
-
-    /// The other way round.
-    ///
-    /// # Errors
-    /// What is wrong with the value.
-    fn load(value: Value<'_>) -> Result<Self, String>;
 }
 
 /// What is read of a row: a column, a declared row, or several of these next to each other.
@@ -59,19 +48,25 @@ impl<'a> Row<'a> {
         Ok(read)
     }
 
+    #[inline]
     fn column<T: Column>(&mut self) -> Result<T, DbError> {
         let at = self.next;
         self.next += 1;
-        self.value(at)
-            .and_then(T::load)
-            .map_err(|why| DbError::Internal(format!("column {}: {why}", self.name(at))))
+        self.field(at).and_then(T::load).map_err(|why| self.unreadable(at, &why))
     }
 
-    fn value(&self, at: usize) -> Result<Value<'_>, String> {
+    #[cold]
+    fn unreadable(&self, at: usize, why: &str) -> DbError {
+        DbError::Internal(format!("column {}: {why}", self.name(at)))
+    }
+
+    #[inline]
+    fn field(&self, at: usize) -> Result<Field<'_>, String> {
         match self.source {
-            Source::Sqlite(row) => {
-                row.get_ref(at).map_err(|why| why.to_string()).and_then(Value::from_sqlite)
-            }
+            Source::Sqlite(row) => match row.get_ref(at) {
+                Ok(value) => Field::from_sqlite(value),
+                Err(why) => Err(why.to_string()),
+            },
             Source::Postgres(row) => row.try_get(at).map_err(|why| why.to_string()),
         }
     }

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::error::Error;
 
 use bytes::BytesMut;
+use domain::agent::{Channel, Status as AgentStatus};
 use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType};
 use domain::call::after::AfterCallStep;
-use domain::call::{Network, Status as CallStatus, Wish};
+use domain::call::{Direction, Network, Status as CallStatus, Wish};
 use domain::campaign::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus};
 use domain::compliance::Gate;
 use domain::decision_log::Strand;
@@ -18,8 +19,6 @@ use domain::time::Timestamp;
 use postgres_types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use rusqlite::types::ValueRef;
 use serde_json::{Map, Value as Json};
-
-use super::row::Column;
 
 /// A parameter of a statement, or what stands in a column.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,27 +35,60 @@ pub enum Value<'a> {
     Bytes(Cow<'a, [u8]>),
 }
 
-impl<'a> Value<'a> {
+/// What stands in a column, borrowed from the answer. It is read for each column of each row, so it is small and
+/// owns nothing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Field<'a> {
+    /// SQL null.
+    Null,
+    /// Whole numbers, moments in milliseconds, and flags as 0 and 1.
+    Int(i64),
+    /// Fractions.
+    Real(f64),
+    /// Text and JSON.
+    Text(&'a str),
+    /// Bytes.
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Field<'a> {
+    #[inline]
     pub(super) fn from_sqlite(value: ValueRef<'a>) -> Result<Self, String> {
         Ok(match value {
-            ValueRef::Null => Value::Null,
-            ValueRef::Integer(number) => Value::Int(number),
-            ValueRef::Real(number) => Value::Real(number),
-            ValueRef::Text(text) => std::str::from_utf8(text).map_err(|why| why.to_string())?.into(),
-            ValueRef::Blob(bytes) => bytes.into(),
+            ValueRef::Null => Field::Null,
+            ValueRef::Integer(number) => Field::Int(number),
+            ValueRef::Real(number) => Field::Real(number),
+            ValueRef::Text(text) => Field::Text(std::str::from_utf8(text).map_err(|why| why.to_string())?),
+            ValueRef::Blob(bytes) => Field::Bytes(bytes),
         })
     }
 
-    fn kind(&self) -> &'static str {
-        match self {
-            Value::Null => "null",
-            Value::Int(_) => "a whole number",
-            Value::Real(_) => "a fraction",
-            Value::Text(_) => "text",
-            Value::Bytes(_) => "bytes",
-        }
+    #[cold]
+    fn wrong<T>(self, wanted: &str) -> Result<T, String> {
+        let found = match self {
+            Field::Null => "null",
+            Field::Int(_) => "a whole number",
+            Field::Real(_) => "a fraction",
+            Field::Text(_) => "text",
+            Field::Bytes(_) => "bytes",
+        };
+        Err(format!("{wanted} expected, {found} found"))
     }
+}
 
+/// A type that stands in one column.
+pub trait Column: Sized {
+    /// The value that is stored.
+    fn store(&self) -> Value<'_>;
+
+    /// The other way round.
+    ///
+    /// # Errors
+    /// What is wrong with the value.
+    fn load(field: Field<'_>) -> Result<Self, String>;
+}
+
+impl Value<'_> {
     /// The same value, owning its text.
     pub fn into_owned(self) -> Value<'static> {
         match self {
@@ -164,17 +196,17 @@ impl From<RetryOn> for Value<'_> {
     }
 }
 
-fn wrong<T>(wanted: &str, value: &Value<'_>) -> Result<T, String> {
-    Err(format!("{wanted} expected, {} found", value.kind()))
-}
-
 impl<T: Column> Column for Option<T> {
     fn store(&self) -> Value<'_> {
         self.as_ref().map_or(Value::Null, Column::store)
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        if value == Value::Null { Ok(None) } else { T::load(value).map(Some) }
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        match field {
+            Field::Null => Ok(None),
+            field => T::load(field).map(Some),
+        }
     }
 }
 
@@ -183,8 +215,9 @@ impl Column for String {
         self.into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        if let Value::Text(text) = value { Ok(text.into_owned()) } else { wrong("text", &value) }
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        if let Field::Text(text) = field { Ok(text.to_owned()) } else { field.wrong("text") }
     }
 }
 
@@ -193,8 +226,9 @@ impl Column for i64 {
         (*self).into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        if let Value::Int(number) = value { Ok(number) } else { wrong("a whole number", &value) }
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        if let Field::Int(number) = field { Ok(number) } else { field.wrong("a whole number") }
     }
 }
 
@@ -206,8 +240,9 @@ macro_rules! numbers {
                 (*self).into()
             }
 
-            fn load(value: Value<'_>) -> Result<Self, String> {
-                i64::load(value)?.try_into().map_err(|_| "the number is out of range".to_owned())
+            #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+                i64::load(field)?.try_into().map_err(|_| "the number is out of range".to_owned())
             }
         }
     )*};
@@ -220,8 +255,9 @@ impl Column for bool {
         (*self).into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        i64::load(value).map(|flag| flag != 0)
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        i64::load(field).map(|flag| flag != 0)
     }
 }
 
@@ -230,8 +266,9 @@ impl Column for Vec<u8> {
         self.into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        if let Value::Bytes(bytes) = value { Ok(bytes.into_owned()) } else { wrong("bytes", &value) }
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        if let Field::Bytes(bytes) = field { Ok(bytes.to_owned()) } else { field.wrong("bytes") }
     }
 }
 
@@ -240,8 +277,9 @@ impl Column for Timestamp {
         (*self).into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        i64::load(value).map(Timestamp)
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        i64::load(field).map(Timestamp)
     }
 }
 
@@ -250,8 +288,9 @@ impl<K: Kind> Column for Id<K> {
         (*self).into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        let Value::Text(text) = &value else { return wrong("an id", &value) };
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        let Field::Text(text) = field else { return field.wrong("an id") };
         text.parse().map_err(|_| format!("no {} id", K::PREFIX))
     }
 }
@@ -261,8 +300,9 @@ impl Column for Json {
         self.into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        let Value::Text(text) = &value else { return wrong("JSON", &value) };
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        let Field::Text(text) = field else { return field.wrong("JSON") };
         serde_json::from_str(text).map_err(|why| format!("no JSON: {why}"))
     }
 }
@@ -272,8 +312,9 @@ impl Column for Map<String, Json> {
         self.into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        let Value::Text(text) = &value else { return wrong("a JSON object", &value) };
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        let Field::Text(text) = field else { return field.wrong("a JSON object") };
         serde_json::from_str(text).map_err(|why| format!("no JSON object: {why}"))
     }
 }
@@ -283,8 +324,9 @@ impl Column for RetryOn {
         (*self).into()
     }
 
-    fn load(value: Value<'_>) -> Result<Self, String> {
-        let Value::Text(text) = &value else { return wrong("words", &value) };
+    #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+        let Field::Text(text) = field else { return field.wrong("words") };
         RetryOn::parse(text.split(' ')).map_err(|why| why.to_string())
     }
 }
@@ -303,8 +345,9 @@ macro_rules! words {
                 (*self).into()
             }
 
-            fn load(value: Value<'_>) -> Result<Self, String> {
-                let Value::Text(text) = &value else { return wrong("a word", &value) };
+            #[inline]
+    fn load(field: Field<'_>) -> Result<Self, String> {
+                let Field::Text(text) = field else { return field.wrong("a word") };
                 <$set>::parse(text).ok_or_else(|| format!("unknown word {text}"))
             }
         }
@@ -313,9 +356,8 @@ macro_rules! words {
 
 words! {
     Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
-    OutsideWindow, ScheduledCallStatus, ScheduledCallReason, CampaignStatus, RowState, InvalidReason, HeldReason,
-    RunStatus, RunSource,
-    ActionKind, ActionState, Attention, CardStatus, ColumnType,
+    OutsideWindow, ScheduledCallStatus, ScheduledCallReason, AgentStatus, Channel, Direction, CampaignStatus, RowState,
+    InvalidReason, HeldReason, RunStatus, RunSource, ActionKind, ActionState, Attention, CardStatus, ColumnType,
 }
 
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is
@@ -374,20 +416,20 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
-impl<'a> FromSql<'a> for Value<'a> {
+impl<'a> FromSql<'a> for Field<'a> {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
         Ok(match *ty {
-            Type::INT8 => Value::Int(i64::from_sql(ty, raw)?),
-            Type::INT4 => Value::Int(i32::from_sql(ty, raw)?.into()),
-            Type::INT2 => Value::Int(i16::from_sql(ty, raw)?.into()),
-            Type::FLOAT8 => Value::Real(f64::from_sql(ty, raw)?),
-            Type::BYTEA => <&[u8]>::from_sql(ty, raw)?.into(),
-            _ => <&str>::from_sql(ty, raw)?.into(),
+            Type::INT8 => Field::Int(i64::from_sql(ty, raw)?),
+            Type::INT4 => Field::Int(i32::from_sql(ty, raw)?.into()),
+            Type::INT2 => Field::Int(i16::from_sql(ty, raw)?.into()),
+            Type::FLOAT8 => Field::Real(f64::from_sql(ty, raw)?),
+            Type::BYTEA => Field::Bytes(<&[u8]>::from_sql(ty, raw)?),
+            _ => Field::Text(<&str>::from_sql(ty, raw)?),
         })
     }
 
     fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
-        Ok(Value::Null)
+        Ok(Field::Null)
     }
 
     fn accepts(ty: &Type) -> bool {

@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::ear::{FRAME, Frame};
-use super::engine::Running;
 use super::figures::LineFigures;
 use super::sdp::Agreed;
 
@@ -53,7 +52,7 @@ impl Shared {
 struct Handle {
     shared: Arc<Shared>,
     // The threads live as long as a line does.
-    _running: Arc<Running>,
+    _threads: Arc<dyn Send + Sync>,
 }
 
 impl Drop for Handle {
@@ -74,8 +73,8 @@ impl fmt::Debug for Line {
 }
 
 impl Line {
-    pub(super) fn new(shared: Arc<Shared>, running: Arc<Running>) -> Line {
-        Line(Arc::new(Handle { shared, _running: running }))
+    pub(super) fn new(shared: Arc<Shared>, threads: Arc<dyn Send + Sync>) -> Line {
+        Line(Arc::new(Handle { shared, _threads: threads }))
     }
 
     fn lock(&self) -> MutexGuard<'_, Wishes> {

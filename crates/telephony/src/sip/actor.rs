@@ -10,50 +10,21 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::address::Hop;
+use super::core::Core;
 use super::dialog::Dialog;
 use super::goodbye::Goodbye;
 use super::leg::{Command, EndedBy, LegEnd, LegEvent};
+use super::mail::{Mail, Sent};
 use super::message::{ALLOW, SUPPORTED, header, made_up, parameter, sdp_body, sdp_of, uri_of, value};
 use super::offers::Offers;
 use super::signalling::Signalling;
 use super::sound::{Settled, Sound};
-use super::timers::{Session, SessionTimer};
+use super::timers::{Session, SessionTimer, until};
 use super::transfer::Transfer;
 use super::trunk::{Slot, Trunk};
-use super::user_agent::Core;
 
 /// Messages that wait for the task of one leg; what does not fit is dropped, and its sender repeats it.
 const MAILBOX: usize = 64;
-
-/// What reaches the task of a leg from the network.
-pub(super) enum Mail {
-    /// An answer to the INVITE of this attempt.
-    Answer(u32, Box<Response>),
-    /// The transaction of this attempt is over.
-    Gone(u32),
-    /// A request inside of the dialog.
-    Request(Box<Transaction>),
-    /// The final answer to a request of ours.
-    Reply(Sent, Result<Box<Response>, String>),
-    /// The ACK of a 2xx of ours.
-    Acked(Box<Request>),
-    /// The INVITE that came in was cancelled.
-    Cancelled,
-    /// The user agent stops.
-    Stop,
-}
-
-/// Which request of ours an answer belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sent {
-    Bye,
-    Refer,
-    /// Says whether our side holds.
-    Reinvite(bool),
-    Refresh,
-    /// Its answer changes nothing.
-    Other,
-}
 
 /// What the task of a leg does next, before the call is answered.
 pub(super) enum Next {
@@ -379,14 +350,6 @@ impl Actor {
             self.reinvite();
         }
         self.session.await_refresh(now);
-    }
-}
-
-/// Waits until a time; without one, for ever.
-pub(super) async fn until(at: Option<Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -9,11 +9,11 @@ use rsipstack::transaction::transaction::{TransactionEvent, TransactionEventSend
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::actor::{Actor, Input, Mail, Next, Sent, pump};
-use super::leg::{Command, EndedBy, LegEvent};
+use super::actor::{Actor, Input, Next, pump};
+use super::leg::{Command, EndedBy, First, LegEvent};
+use super::mail::{Mail, Sent};
 use super::message::{header, lists, made_up, parameter, q850, retry_after, sdp_body, sdp_of, value};
 use super::net::REQUEST_LIMIT;
-use super::outbound::First;
 use super::outcome;
 use super::timers::{ASKED, SHORTEST, Session, min_se};
 

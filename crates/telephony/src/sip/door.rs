@@ -13,9 +13,8 @@ use rsipstack::transaction::endpoint::TransportEventInspector;
 use rsipstack::transport::TransportEvent;
 use tokio::sync::{Semaphore, mpsc};
 
-use super::actor::Mail;
+use super::mail::Mail;
 use super::message::{parameter, value};
-use super::trunk::Trunk;
 use crate::settings::Transport;
 
 /// Messages of one peer that may wait for the stack. Further datagrams are dropped; from a connection nothing
@@ -157,38 +156,12 @@ impl Dialogs {
         }
     }
 
-    fn named(&self, ip: IpAddr) -> bool {
+    pub fn named(&self, ip: IpAddr) -> bool {
         self.lock().peers.contains_key(&ip)
     }
 
-    fn allows(&self, call: &str, tag: &str, ip: IpAddr) -> Option<bool> {
+    pub fn allows(&self, call: &str, tag: &str, ip: IpAddr) -> Option<bool> {
         self.lock().dialogs.get(&(call.to_owned(), tag.to_owned())).map(|entry| entry.peers.contains(&ip))
-    }
-}
-
-/// Knows trunks by their addresses.
-pub(super) struct Doorman {
-    pub trunks: Vec<Arc<Trunk>>,
-    pub dialogs: Arc<Dialogs>,
-}
-
-impl Door for Doorman {
-    fn knows(&self, ip: IpAddr) -> bool {
-        self.trunks.iter().any(|trunk| trunk.owns(ip))
-    }
-
-    fn hears(&self, ip: IpAddr) -> bool {
-        self.knows(ip) || self.dialogs.named(ip)
-    }
-
-    fn admits(&self, ip: IpAddr, transport: Transport) -> bool {
-        self.trunks.iter().any(|trunk| trunk.settings.inbound_transport.takes(transport) && trunk.owns(ip))
-    }
-
-    fn speaks(&self, call_id: &str, tag: &str, ip: IpAddr) -> bool {
-        // Only the two sides know the tag. A carrier may end a call from another machine than the one that
-        // began it.
-        self.dialogs.allows(call_id, tag, ip).is_some_and(|named| named || self.knows(ip))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::settings::Transport;
 /// the user agent survives it.
 pub fn message(bytes: &[u8]) {
     let from = std::net::SocketAddr::from(([127, 0, 0, 1], 5060));
-    let Some(message) = super::net::readable(bytes, from, Transport::Udp) else { return };
+    let Some(message) = super::message::readable(bytes, from, Transport::Udp) else { return };
     match &message {
         SipMessage::Request(request) => {
             of_any(request, &request.body);

@@ -157,3 +157,10 @@ impl LegControl {
         self.0.commands.send(Command::Decide(decision)).is_ok()
     }
 }
+
+/// What became of a try on one trunk.
+pub(super) enum First {
+    Taken,
+    Refused { status: Option<u16>, reason: String, after: Option<u64> },
+    Uncertain,
+}

@@ -1,8 +1,15 @@
 //! Reading and writing parts of SIP messages.
 
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use rsipstack::sip::headers::make_header;
-use rsipstack::sip::{HasHeaders, Header, Method, Request, Response, StatusCode, Uri, Version};
+use rsipstack::sip::{HasHeaders, Header, Method, Request, Response, SipMessage, StatusCode, Uri, Version};
+use rsipstack::transaction::key::{TransactionKey, TransactionRole};
 use rsipstack::transaction::random_text;
+use rsipstack::transport::SipConnection;
+
+use crate::settings::Transport;
 
 /// Methods that are supported.
 pub(super) const ALLOW: &str = "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE, PRACK, NOTIFY, REFER";
@@ -217,6 +224,26 @@ pub(super) fn response(
         headers: headers.into(),
         body,
     }
+}
+
+/// Parses a message, and everything that the stack will parse of it, so that what goes wrong goes wrong here.
+/// Its `Via` is made to say where it came from.
+pub(super) fn readable(bytes: &[u8], from: SocketAddr, transport: Transport) -> Option<SipMessage> {
+    let read = AssertUnwindSafe(|| {
+        let message = SipMessage::try_from(bytes).ok()?;
+        let message = SipConnection::update_msg_received(message, from, transport.carried()).ok()?;
+        match &message {
+            SipMessage::Request(request) => {
+                TransactionKey::from_request(request, TransactionRole::Server).ok()?
+            }
+            SipMessage::Response(response) => {
+                TransactionKey::from_response(response, TransactionRole::Client).ok()?
+            }
+        };
+        let _ = message.to_bytes();
+        Some(message)
+    });
+    catch_unwind(read).ok().flatten()
 }
 
 #[cfg(test)]

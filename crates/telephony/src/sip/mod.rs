@@ -8,12 +8,14 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `user_agent`, `door` | sockets, who may come in, and who gets which message |
+//! | `user_agent`, `core` | sockets, who gets which message, and what all tasks share |
+//! | `door`, `doorman` | who may come in |
 //! | `net`, `stream` | the gate for datagrams, connections, requests with their answers |
 //! | `nonces` | digest challenges for incoming calls |
 //! | `trunk` | OPTIONS, REGISTER, channels, addresses |
-//! | `outbound`, `calling`, `inbound` | a call until its answer |
+//! | `outbound`, `calling`, `inbound`, `incoming` | a call until its answer |
 //! | `actor`, `requests` | a call from its answer to its end; its parts are `signalling` (the dialog and the way of its messages), `offers` (hold, re-INVITE), `transfer`, `goodbye` (ACK and BYE) and the session timer |
+//! | `leg`, `mail` | a leg as its owner sees it; what reaches its task |
 //! | `sound` | offer and answer, the line |
 //! | `outcome` | what a final answer means |
 //! | `auth`, `address`, `dialog`, `message`, `timers`, `tls` | the rules that these rest on |
@@ -24,12 +26,16 @@ mod actor;
 mod address;
 mod auth;
 mod calling;
+mod core;
 mod dialog;
 mod door;
+mod doorman;
 pub(crate) mod fuzzing;
 mod goodbye;
 mod inbound;
+mod incoming;
 mod leg;
+mod mail;
 mod message;
 mod net;
 mod nonces;
@@ -47,7 +53,7 @@ mod trunk;
 pub(crate) mod unplugged;
 mod user_agent;
 
-pub use inbound::{AnswerFailed, Inbound, IncomingCall};
+pub use incoming::{AnswerFailed, Inbound, IncomingCall};
 pub use leg::{EndedBy, Leg, LegControl, LegEnd, LegEvent};
 pub use outbound::{Dial, DialFailed};
 pub use sound::Connection;

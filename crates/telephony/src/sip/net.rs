@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
@@ -21,7 +20,7 @@ use tokio_rustls::TlsConnector;
 use super::address::{Hop, hop_of, host_port, local_toward, resolve};
 use super::auth::{self, Credentials};
 use super::door::{Door, Queues, may_pass};
-use super::message::{MADE_UP, header, new_branch, plain_uri, read_uri, request, uri_of, value};
+use super::message::{MADE_UP, header, new_branch, plain_uri, read_uri, readable, request, uri_of, value};
 use super::stream::{LARGEST, Streams};
 use crate::settings::{Settings, Transport};
 
@@ -110,26 +109,6 @@ enum Verdict {
     Drop,
     /// Answered with an empty line.
     KeepAlive,
-}
-
-/// Parses a message, and everything that the stack will parse of it, so that what goes wrong goes wrong here.
-/// Its `Via` is made to say where it came from.
-pub(super) fn readable(bytes: &[u8], from: SocketAddr, transport: Transport) -> Option<SipMessage> {
-    let read = AssertUnwindSafe(|| {
-        let message = SipMessage::try_from(bytes).ok()?;
-        let message = SipConnection::update_msg_received(message, from, transport.carried()).ok()?;
-        match &message {
-            SipMessage::Request(request) => {
-                TransactionKey::from_request(request, TransactionRole::Server).ok()?
-            }
-            SipMessage::Response(response) => {
-                TransactionKey::from_response(response, TransactionRole::Client).ok()?
-            }
-        };
-        let _ = message.to_bytes();
-        Some(message)
-    });
-    catch_unwind(read).ok().flatten()
 }
 
 #[async_trait::async_trait]

@@ -9,13 +9,13 @@ use tokio::sync::oneshot;
 
 use super::actor::Actor;
 use super::calling::Calling;
+use super::core::Core;
 use super::dialog::Dialog;
-use super::leg::{Leg, LegControl};
+use super::leg::{First, Leg, LegControl};
 use super::message::{header, new_tag};
 use super::net::REQUEST_LIMIT;
 use super::sound::Sound;
 use super::trunk::Trunk;
-use super::user_agent::Core;
 
 /// A call to make.
 #[derive(Debug, Clone)]
@@ -50,13 +50,6 @@ pub enum DialFailed {
         /// For logs.
         reason: String,
     },
-}
-
-/// What became of a try on one trunk.
-pub(super) enum First {
-    Taken,
-    Refused { status: Option<u16>, reason: String, after: Option<u64> },
-    Uncertain,
 }
 
 /// Tries the trunks in order (see [`super::UserAgent::dial`]).

@@ -10,15 +10,15 @@ use rsipstack::transport::SipConnection;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::actor::{Mail, Sent};
 use super::address::Hop;
 use super::auth;
+use super::core::Core;
 use super::dialog::Dialog;
 use super::door::Registered;
+use super::mail::{Mail, Sent};
 use super::message::safe_uri;
 use super::net::{Ask, REQUEST_LIMIT};
 use super::trunk::{Knock, Trunk};
-use super::user_agent::Core;
 
 /// How long a connection may take to carry an answer away.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);

@@ -31,11 +31,10 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
-use super::actor::until;
 use super::address::Hop;
 use super::door::{Door, Queues, may_pass};
-use super::message::{MADE_UP, header, response};
-use super::net::readable;
+use super::message::{MADE_UP, header, readable, response};
+use super::timers::until;
 use crate::settings::Transport;
 
 /// The largest message, headers and body.

@@ -148,6 +148,14 @@ pub(super) fn min_se(response: &Response) -> Option<u32> {
     text.split(';').next()?.trim().parse().ok().filter(|seconds| (1..=86_400).contains(seconds))
 }
 
+/// Waits until a time; without one, for ever.
+pub(super) async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

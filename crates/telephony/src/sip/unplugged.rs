@@ -7,7 +7,6 @@ use super::auth::{self, Credentials};
 use super::dialog::Dialog;
 use super::inbound::{caller, dialog_of};
 use super::message::{cseq, header, read_uri, request, response, value};
-use super::net;
 use super::stream::{Frame, Incoming, LARGEST};
 use crate::settings::Transport;
 
@@ -17,7 +16,7 @@ pub fn readable(bytes: &[u8]) -> bool {
 }
 
 fn read(bytes: &[u8]) -> Option<SipMessage> {
-    net::readable(bytes, std::net::SocketAddr::from(([192, 0, 2, 1], 5060)), Transport::Udp)
+    super::message::readable(bytes, std::net::SocketAddr::from(([192, 0, 2, 1], 5060)), Transport::Udp)
 }
 
 /// The messages in what a connection carries, up to the place where it would be ended.

@@ -1,6 +1,5 @@
 //! The user agent: sockets, trunks, and who gets which message.
 
-use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,10 +17,13 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::actor::Mail;
-use super::door::{Dialogs, Door, Doorman, Queues, Turnstile};
-use super::inbound::{self, Inbound};
+use super::core::Core;
+use super::door::{Dialogs, Door, Queues, Turnstile};
+use super::doorman::Doorman;
+use super::inbound;
+use super::incoming::Inbound;
 use super::leg::Leg;
+use super::mail::Mail;
 use super::message::{ALLOW, SUPPORTED, header, parameter, value};
 use super::net::{Gate, Locator, Mender, Net, Unresolved, carried_by};
 use super::nonces::Nonces;
@@ -223,43 +225,7 @@ impl UserAgent {
     }
 }
 
-/// Everything that the tasks of a user agent share.
-pub(super) struct Core {
-    pub net: Arc<Net>,
-    pub engine: Engine,
-    pub trunks: Vec<Arc<Trunk>>,
-    pub inbound: Arc<dyn Inbound>,
-    pub agent: String,
-    pub settings: Settings,
-    pub dialogs: Arc<Dialogs>,
-    token: CancellationToken,
-    farewell: CancellationToken,
-    stopping: AtomicBool,
-    legs: AtomicUsize,
-    leg_left: Notify,
-    pub nonces: Nonces,
-    tasks: Mutex<JoinSet<()>>,
-}
-
 impl Core {
-    /// Whether [`UserAgent::stop`] was called.
-    pub fn stopping(&self) -> bool {
-        self.stopping.load(Ordering::SeqCst)
-    }
-
-    /// Runs the task of a leg, which is counted until it ends.
-    pub fn spawn_leg(self: Arc<Self>, leg: impl Future<Output = ()> + Send + 'static) {
-        self.legs.fetch_add(1, Ordering::SeqCst);
-        let counted = Counted(self.clone());
-        tokio::spawn(async move {
-            let _counted = counted;
-            tokio::select! {
-                () = leg => {}
-                () = _counted.0.token.cancelled() => {}
-            }
-        });
-    }
-
     fn run(
         self: Arc<Self>,
         endpoint: rsipstack::transaction::Endpoint,
@@ -366,14 +332,5 @@ impl Core {
             // Sending does not block, neither for datagrams nor for connections ([`Gate`], [`super::stream`]).
             drop(connection.send(answer.into(), None).await);
         }
-    }
-}
-
-struct Counted(Arc<Core>);
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.legs.fetch_sub(1, Ordering::SeqCst);
-        self.0.leg_left.notify_waiters();
     }
 }

@@ -155,9 +155,10 @@ async fn two_phones_pick_up() {
     kit.finish().await;
 }
 
-/// Answers an INVITE, repeats its 200 as if the ACK had been lost, and takes the BYE. Returns the requests that
-/// came, by method.
-fn answers_twice(socket: UdpSocket) -> Vec<String> {
+/// Answers an INVITE, repeats its 200 as if the ACK had been lost, says when the second ACK has come, and takes
+/// the BYE. Returns the requests that came, by method.
+fn answers_twice(socket: UdpSocket, acked: tokio::sync::oneshot::Sender<()>) -> Vec<String> {
+    let mut acked = Some(acked);
     let mut seen: Vec<String> = Vec::new();
     let mut buffer = [0; 4096];
     let mut answer = String::new();
@@ -187,6 +188,11 @@ fn answers_twice(socket: UdpSocket) -> Vec<String> {
             socket.send_to(answer.as_bytes(), from).expect("sent");
         }
         seen.push(method);
+        if count(&seen, "ACK") == 2
+            && let Some(acked) = acked.take()
+        {
+            acked.send(()).expect("the test waits for it");
+        }
     }
     seen
 }
@@ -196,10 +202,13 @@ async fn a_lost_ack_is_sent_again() {
     let socket = UdpSocket::bind(("127.0.0.1", super::support::free_port())).expect("a port");
     socket.set_read_timeout(Some(super::support::PATIENCE)).expect("a time-out");
     let port = socket.local_addr().expect("bound").port();
-    let peer = tokio::task::spawn_blocking(move || answers_twice(socket));
+    let (acked, again) = tokio::sync::oneshot::channel();
+    let peer = tokio::task::spawn_blocking(move || answers_twice(socket, acked));
     let kit = Kit::start(vec![trunk(port)]).await;
     let mut leg = kit.dial().await;
     answered(&mut leg).await;
+    // A leg that is over does not answer the repeated 200 any more.
+    again.await.expect("the ACK was sent again");
     leg.control.hang_up().await;
     rest(&mut leg).await;
     let mut seen = peer.await.expect("the peer saw it through");

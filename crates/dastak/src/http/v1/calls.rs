@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::call::{Stage, Status};
+use domain::call::{Direction, Stage, Status};
 use domain::ids::{Id, Kind};
 use domain::time::Timestamp;
 use store::calls::Filter;
@@ -36,7 +36,7 @@ pub async fn list(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
         agent: id(&request, "agentId", &mut nobody),
         campaign: id(&request, "campaignId", &mut nobody),
         contact: id(&request, "contactId", &mut nobody),
-        direction: request.query_text("direction").map(str::to_owned),
+        direction: request.query_text("direction").and_then(Direction::parse),
         stage: request.query_text("state").and_then(Stage::parse),
         status: status.flatten(),
         from: moment(&request, "from"),

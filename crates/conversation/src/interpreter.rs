@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::answers;
 use super::branch;
-use super::check::Channel;
+use super::channel::Channel;
 use super::effects::{Interpreter, MAX_HEARD};
 use super::graph::{Collect, Document, FieldKind, Flow, Message, Node, NodeKind, Transfer, TransferMode};
 use super::parse::MAX_VARIABLES;

@@ -409,7 +409,7 @@ fn plain(amount: u128) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::words::words;
+    use crate::words::words;
 
     #[test]
     fn numbers_are_their_digits() {

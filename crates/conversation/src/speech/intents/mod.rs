@@ -6,7 +6,7 @@ mod tables;
 use std::sync::LazyLock;
 
 use super::matching::{Patterns, fold};
-use crate::conversation::{Field, FieldKind, capture};
+use crate::{Field, FieldKind, capture};
 
 /// What somebody means, independently of the subject of the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -27,7 +27,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use crate::agent::Channel;
+use crate::channel::Channel;
 
 use super::graph::{FieldKind, Flow, Node, NodeKind, Op, Tool};
 use super::template;

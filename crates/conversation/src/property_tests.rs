@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::channel::Channel;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::check::{Channel, CheckFacts, blocks_publishing, check, is_plus_91};
+use super::check::{CheckFacts, blocks_publishing, check, is_plus_91};
 use super::effects::MAX_REQUESTS;
 use super::graph::{Flow, NodeKind, TransferMode};
 use super::interpreter::Conversation;

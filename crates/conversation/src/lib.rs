@@ -28,6 +28,7 @@
 
 mod answers;
 mod branch;
+mod channel;
 mod check;
 mod effects;
 mod graph;
@@ -37,10 +38,11 @@ mod one_step;
 mod parse;
 mod phrases;
 mod script;
+pub mod speech;
 mod state;
 mod talk;
 mod template;
-pub(crate) mod words;
+mod words;
 
 #[cfg(test)]
 mod held_tests;
@@ -51,7 +53,8 @@ mod property_tests;
 
 pub use answers::{MAX_ANSWER, capture, capture_digits};
 pub use branch::compares;
-pub use check::{Channel, CheckFacts, Issue, Level, blocks_publishing, check, is_plus_91};
+pub use channel::Channel;
+pub use check::{CheckFacts, Issue, Level, blocks_publishing, check, is_plus_91};
 pub use effects::{MAX_HEARD, MAX_REQUESTS};
 pub use graph::{
     Branch, Case, Collect, Converse, DEFAULT_ATTEMPTS, DEFAULT_MAX_TURNS, Document, Edge, End, Exit, Field,

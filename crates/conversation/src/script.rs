@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::check::Channel;
+use super::channel::Channel;
 use super::graph::{FieldKind, Flow, NodeKind};
 use super::interpreter::Conversation;
 use super::state::{ConversationSettings, Expected, Input, Output, Role, Turn};
@@ -149,7 +149,7 @@ fn shorten(mut transcript: Vec<Turn>, ended: bool) -> Vec<Turn> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::one_step;
+    use crate::one_step;
     use serde_json::json;
 
     fn played(flow: Flow, variables: Value) -> (Vec<String>, Value) {

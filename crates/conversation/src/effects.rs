@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::check::Channel;
+use super::channel::Channel;
 use super::graph::{Field, FieldKind, Flow};
 use super::state::{EndCause, Ended, Exchange, Expected, Held, Output, Phase, Role, State, Waiting};
 use super::template;

@@ -2,7 +2,7 @@
 //! karo`, `phone math karoo`, `फ़ोन मत करो` and `फोन मत करो` are the same words. Texts and phrases are folded
 //! in the same way, so that a table needs only one spelling of each phrase.
 
-use crate::conversation::words::words;
+use crate::words::words;
 
 /// Most words that a gap (`*`) stands for.
 const GAP: usize = 2;

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::check::Channel;
+use super::channel::Channel;
 use super::graph::{FieldKind, TransferMode};
 use super::phrases::Phrases;
 

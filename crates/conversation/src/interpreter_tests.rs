@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::check::Channel;
+use super::channel::Channel;
 use super::effects::MAX_REQUESTS;
 use super::graph::Flow;
 use super::interpreter::{Conversation, MAX_SILENCES};

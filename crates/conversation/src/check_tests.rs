@@ -1,5 +1,5 @@
 use super::*;
-use crate::conversation::one_step::one_step;
+use crate::one_step::one_step;
 use serde_json::{Value, json};
 
 fn issues_on(graph: &Value, channel: Channel) -> Vec<Issue> {

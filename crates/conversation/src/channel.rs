@@ -1,0 +1,17 @@
+//! What a conversation runs on.
+
+closed_sets::words! {
+    /// What an agent's conversations run on.
+    #[derive(Default)]
+    pub enum Channel {
+        /// Speech.
+        #[default]
+        Call = "call",
+        /// Text.
+        Chat = "chat",
+    }
+}
+
+closed_sets::wire! {
+    Channel = "AgentChannel", "Whether an agent speaks or writes.";
+}

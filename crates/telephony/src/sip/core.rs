@@ -1,0 +1,64 @@
+//! What the tasks of a user agent share.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use rsipstack::platform::CancellationToken;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+use super::door::Dialogs;
+use super::incoming::Inbound;
+use super::net::Net;
+use super::nonces::Nonces;
+use super::trunk::Trunk;
+use crate::media::Engine;
+use crate::settings::Settings;
+
+/// Everything that the tasks of a user agent share.
+pub(super) struct Core {
+    pub net: Arc<Net>,
+    pub engine: Engine,
+    pub trunks: Vec<Arc<Trunk>>,
+    pub inbound: Arc<dyn Inbound>,
+    pub agent: String,
+    pub settings: Settings,
+    pub dialogs: Arc<Dialogs>,
+    pub token: CancellationToken,
+    pub farewell: CancellationToken,
+    pub stopping: AtomicBool,
+    pub legs: AtomicUsize,
+    pub leg_left: Notify,
+    pub nonces: Nonces,
+    pub tasks: Mutex<JoinSet<()>>,
+}
+
+impl Core {
+    /// Whether [`UserAgent::stop`] was called.
+    pub fn stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    /// Runs the task of a leg, which is counted until it ends.
+    pub fn spawn_leg(self: Arc<Self>, leg: impl Future<Output = ()> + Send + 'static) {
+        self.legs.fetch_add(1, Ordering::SeqCst);
+        let counted = Counted(self.clone());
+        tokio::spawn(async move {
+            let _counted = counted;
+            tokio::select! {
+                () = leg => {}
+                () = _counted.0.token.cancelled() => {}
+            }
+        });
+    }
+}
+
+struct Counted(Arc<Core>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.legs.fetch_sub(1, Ordering::SeqCst);
+        self.0.leg_left.notify_waiters();
+    }
+}
