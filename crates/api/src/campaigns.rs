@@ -18,7 +18,7 @@ use crate::envelope::{Deleted, Removed};
 use crate::error_codes as codes;
 use crate::operation::Method::{DELETE, GET, POST, PUT};
 use crate::operation::{Access, Operation, RateClass, operation};
-use crate::schema::{Field, answer, choice, data, given, limit, list, offset, or, may, request, text_of};
+use crate::schema::{Field, answer, choice, data, given, limit, list, may, offset, or, request, text_of};
 use crate::scopes::{CAMPAIGNS_READ, CAMPAIGNS_WRITE, NUDGES_READ};
 
 /// Longest reference of a registered template, characters.

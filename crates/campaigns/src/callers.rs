@@ -52,9 +52,8 @@ impl Callers {
             return Ok(Self { pool: false, numbers: Vec::new() });
         }
         let dialled = due::dials_of_day(tx, campaign.workspace, campaign.id, schedule.day(now))?;
-        let dials_of = |number: &str| {
-            dialled.iter().find(|(known, _)| known == number).map_or(0, |(_, dials)| *dials)
-        };
+        let dials_of =
+            |number: &str| dialled.iter().find(|(known, _)| known == number).map_or(0, |(_, dials)| *dials);
         let numbers = pool
             .iter()
             .filter(|own| owned.contains(&own.number))

@@ -19,7 +19,7 @@ use domain::compliance::{Gate, Purpose, Verdict};
 use domain::ids::{Campaign, Id};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
-use domain::time::{DAY, MINUTE, SECOND, Timestamp};
+use domain::time::{DAY, MINUTE, Timestamp};
 use serde_json::{Map, json};
 use store::Tx;
 use store::calls::{self as call_store, CallRow};
@@ -41,7 +41,7 @@ pub const CAMPAIGNS: i64 = 64;
 const OF_WORKSPACE: i64 = 8;
 
 /// How long a campaign rests that waits for a line, at the latest: a line that gets free wakes the dialler.
-const LINES_RECHECK: i64 = 30 * SECOND;
+const LINES_RECHECK: i64 = 2 * MINUTE;
 /// How long a row rests that could not be looked at because of a defect.
 const SET_ASIDE: i64 = 5 * MINUTE;
 
@@ -93,8 +93,7 @@ pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, F
     let (env, allowance) = (app.call_env(), breaker.allowance(app.clock.now()));
     let now = env.context.now;
     // Most looks find nothing, and need no transaction for it.
-    let found =
-        app.store.read(move |tx| due::due_campaigns(tx, now, lines, OF_WORKSPACE, CAMPAIGNS)).await?;
+    let found = app.store.read(move |tx| due::due_campaigns(tx, now, lines, OF_WORKSPACE, CAMPAIGNS)).await?;
     if found.is_empty() {
         return Ok(Round::default());
     }
@@ -117,7 +116,12 @@ pub async fn round(app: &App, breaker: &Breaker, lines: bool) -> Result<Round, F
 }
 
 impl DialRound {
-    fn run(mut self, tx: &mut Tx<'_>, found: &[(Tenant, Id<Campaign>)], batch: i64) -> Result<Round, Failure> {
+    fn run(
+        mut self,
+        tx: &mut Tx<'_>,
+        found: &[(Tenant, Id<Campaign>)],
+        batch: i64,
+    ) -> Result<Round, Failure> {
         let mut turns = self.turns(tx, found)?;
         let share = (batch / i64::try_from(turns.len()).unwrap_or(batch).max(1)).max(1);
         for turn in &mut turns {

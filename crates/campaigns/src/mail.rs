@@ -120,12 +120,7 @@ pub async fn send_due(app: &Arc<App>, mailer: &Mailer) -> Result<bool, Failure> 
     let count = taken.len() as i64;
     for row in taken {
         let Some(to) = row.recipient.clone() else { continue };
-        let mail = Mail {
-            id: row.id.to_string(),
-            to,
-            subject: row.subject.clone(),
-            text: row.body.clone(),
-        };
+        let mail = Mail { id: row.id.to_string(), to, subject: row.subject.clone(), text: row.body.clone() };
         let sent = app.clock.outside(mailer.send(&mail)).await;
         settle(app, row, sent).await?;
     }

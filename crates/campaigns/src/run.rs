@@ -141,8 +141,7 @@ pub(crate) fn after_turn(
             return Ok(After { run: None, again: false });
         }
         Some(stop @ (Stop::EndDate | Stop::ListComplete)) => {
-            let reason =
-                if *stop == Stop::EndDate { Reason::EndDate } else { Reason::ListComplete };
+            let reason = if *stop == Stop::EndDate { Reason::EndDate } else { Reason::ListComplete };
             let told = asked.filter(|_| !dialled).or(current);
             finish::complete(tx, context, mails, campaign, told, reason)?;
             end_all(tx, tenant, campaign.id, context.now)?;

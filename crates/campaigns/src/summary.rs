@@ -69,7 +69,10 @@ mod tests {
     fn without_calls_and_without_wins_there_is_no_rate() {
         let calls = |dialled, answered, talk_ms| Calls { dialled, answered, talk_ms, spent_minor: 0 };
         assert_eq!((connect_rate(&calls(0, 0, 0)), avg_call_seconds(&calls(3, 0, 0))), (None, None));
-        assert_eq!((connect_rate(&calls(4, 1, 0)), avg_call_seconds(&calls(4, 3, 30_500))), (Some(0.25), Some(10.2)));
+        assert_eq!(
+            (connect_rate(&calls(4, 1, 0)), avg_call_seconds(&calls(4, 3, 30_500))),
+            (Some(0.25), Some(10.2))
+        );
         assert_eq!((cost_per_outcome(500, 0), cost_per_outcome(500, 3)), (None, Some(167)));
     }
 }

@@ -23,7 +23,9 @@ pub(super) fn read(values: &Values) -> Result<Option<Smtp>, String> {
         return Err("smtp.url: found a value that is not shown; allowed: smtps://… and smtp://…".into());
     }
     if !is_email(&from) {
-        return Err(format!("smtp.from: found «{from}»; allowed: an e-mail address, which goes with smtp.url"));
+        return Err(format!(
+            "smtp.from: found «{from}»; allowed: an e-mail address, which goes with smtp.url"
+        ));
     }
     Ok(Some(Smtp { url: url.into(), from }))
 }

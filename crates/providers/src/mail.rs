@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use lettre::message::Mailbox;
 use lettre::message::header::ContentType;
 use lettre::transport::smtp::Error as SmtpError;
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
-use lettre::message::Mailbox;
 use tokio::time::timeout;
 
 /// For how long a server may keep us waiting for one mail, from the connection to its last answer.

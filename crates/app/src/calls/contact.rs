@@ -147,12 +147,7 @@ pub(super) fn ensure(
     }
 }
 
-fn new(
-    context: &Context,
-    mode: Mode,
-    known_as: KnownAs<'_>,
-    phone: Option<String>,
-) -> ContactRow {
+fn new(context: &Context, mode: Mode, known_as: KnownAs<'_>, phone: Option<String>) -> ContactRow {
     ContactRow {
         id: context.ids.make(),
         mode,

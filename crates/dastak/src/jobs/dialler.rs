@@ -13,10 +13,10 @@ use store::campaigns::due;
 use tokio::sync::Semaphore;
 
 use super::{next_look, repeat};
-use ::campaigns::dial as campaigns;
 use crate::app::nudges::{self, Breaker};
 use crate::app::{App, Failure, Wakes, calls, topics};
 use crate::runtime::clock::Signal;
+use ::campaigns::dial as campaigns;
 
 /// Dials that wait for the carrier's answer, or to have it stored.
 const DIALS: usize = 16_384;
@@ -124,16 +124,11 @@ impl Dialler {
             .store
             .read(|tx| Ok::<_, DbError>((store::nudges::next_look(tx)?, due::next_look(tx)?)))
             .await?;
-        let next = next
-            .0
-            .into_iter()
-            .chain(next.1)
-            .min()
-            .map(|at| match at {
-                at if at > now => at,
-                _ if failed => now.plus(AGAIN),
-                _ => now.plus(HELD),
-            });
+        let next = next.0.into_iter().chain(next.1).min().map(|at| match at {
+            at if at > now => at,
+            _ if failed => now.plus(AGAIN),
+            _ => now.plus(HELD),
+        });
         Ok(next_look(app, next, now.plus(AGAIN)))
     }
 

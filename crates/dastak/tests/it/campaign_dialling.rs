@@ -75,7 +75,8 @@ impl Kit {
 
     /// Runs, the first one first.
     pub async fn runs(&self, id: &str) -> Vec<Value> {
-        let mut runs = self.get(&format!("/v1/campaigns/{id}/runs")).await["data"].as_array().unwrap().clone();
+        let mut runs =
+            self.get(&format!("/v1/campaigns/{id}/runs")).await["data"].as_array().unwrap().clone();
         runs.reverse();
         runs
     }
@@ -185,7 +186,10 @@ async fn a_campaign_calls_everybody_on_its_list_and_completes() {
     let id = kit.campaign(&json!({}), &["9812340001", "9812340002", "98123", "+91 98123 40001"]).await;
     let rows = kit.rows(&id).await;
     let states: Vec<String> = rows.iter().map(shown).collect();
-    assert_eq!(states, ["in_progress ringing 1 -", "in_progress ringing 1 -", "invalid - 0 -", "invalid - 0 -"]);
+    assert_eq!(
+        states,
+        ["in_progress ringing 1 -", "in_progress ringing 1 -", "invalid - 0 -", "invalid - 0 -"]
+    );
     assert_eq!(kit.told(&id).await, ["schedule running - 2/2/0"]);
     kit.app.advance(10).await;
     let rows = kit.rows(&id).await;
@@ -194,7 +198,10 @@ async fn a_campaign_calls_everybody_on_its_list_and_completes() {
     assert_eq!(kit.told(&id).await, ["schedule completed - 2/2/0"]);
     let summary = kit.summary(&id).await;
     let progress = &summary["progress"];
-    assert_eq!((&progress["total"], &progress["reached"], &progress["invalid"]), (&json!(4), &json!(2), &json!(2)));
+    assert_eq!(
+        (&progress["total"], &progress["reached"], &progress["invalid"]),
+        (&json!(4), &json!(2), &json!(2))
+    );
     assert_eq!((&summary["connectRate"], &summary["avgCallSeconds"]), (&json!(1.0), &json!(8.0)));
     let price = kit.get("/v1/wallet").await["data"]["costPerMinuteMinor"].as_i64().unwrap();
     assert_eq!(summary["spentMinor"], 2 * price);
@@ -212,7 +219,10 @@ async fn a_campaign_calls_everybody_on_its_list_and_completes() {
     assert_eq!(calls.len(), 2);
     assert!(calls.iter().all(|call| call["campaignId"] == *id && call["agentId"] == *kit.agent));
     let contact = kit.get(&format!("/v1/contacts/{}", rows[0]["contactId"].as_str().unwrap())).await;
-    assert_eq!((&contact["data"]["name"], &contact["data"]["phone"]), (&json!("Asha"), &json!("+919812340001")));
+    assert_eq!(
+        (&contact["data"]["name"], &contact["data"]["phone"]),
+        (&json!("Asha"), &json!("+919812340001"))
+    );
     kit.app.advance(3 * 86_400).await;
     assert_eq!((kit.calls(&id).await.len(), kit.events("campaign.finished").await.len()), (2, 1));
 }
@@ -260,7 +270,10 @@ async fn a_refusal_before_any_ring_holds_the_row_and_is_no_attempt() {
     assert_eq!(shown(&kit.row(&id).await), "held - 0 provider_error");
     assert_eq!(kit.told(&id).await, ["schedule completed - 1/0/1"]);
     let summary = kit.summary(&id).await;
-    assert_eq!((&summary["heldByReason"], &summary["connectRate"]), (&json!({"provider_error": 1}), &Value::Null));
+    assert_eq!(
+        (&summary["heldByReason"], &summary["connectRate"]),
+        (&json!({"provider_error": 1}), &Value::Null)
+    );
     kit.app.advance(15 * 60).await;
     assert_eq!(shown(&kit.row(&id).await), "held - 0 provider_error");
     assert_eq!(kit.told(&id).await.len(), 2, "asked again after 15 minutes");
@@ -467,7 +480,8 @@ async fn values_of_a_row_reach_its_conversation() {
     kit.set(&id, "active").await.expect(200);
     let call = kit.calls(&id).await.remove(0);
     let stored = kit.app.app().store.read({
-        let (tenant, call) = (kit.workspace.id.parse().unwrap(), call["id"].as_str().unwrap().parse().unwrap());
+        let (tenant, call) =
+            (kit.workspace.id.parse().unwrap(), call["id"].as_str().unwrap().parse().unwrap());
         move |tx| store::calls::find(tx, tenant, call)
     });
     assert_eq!(stored.await.unwrap().unwrap().variables["due"], "₹ 500");
@@ -520,10 +534,7 @@ async fn a_run_that_was_asked_for_takes_the_session_over() {
         "{busy}"
     );
     kit.app.advance(35).await;
-    assert_eq!(
-        kit.told(&id).await,
-        ["schedule completed - 3/3/0", "api skipped concurrency_limit 0/0/0"]
-    );
+    assert_eq!(kit.told(&id).await, ["schedule completed - 3/3/0", "api skipped concurrency_limit 0/0/0"]);
     assert_eq!(kit.status(&id).await, "completed");
 }
 
@@ -551,11 +562,14 @@ async fn own_numbers_rotate_within_their_caps_and_a_person_keeps_its_number() {
     let kit = Kit::start().await;
     kit.number("+918044440001").await;
     kit.number("+918044440002").await;
-    let pool = json!([{"number": "+918044440001", "dailyCap": 2}, {"number": "+918044440002", "dailyCap": 3}]);
-    let settings = json!({"callerIds": pool, "retryCount": 1, "cooldownMinutes": 60, "timezone": "Asia/Kolkata"});
+    let pool =
+        json!([{"number": "+918044440001", "dailyCap": 2}, {"number": "+918044440002", "dailyCap": 3}]);
+    let settings =
+        json!({"callerIds": pool, "retryCount": 1, "cooldownMinutes": 60, "timezone": "Asia/Kolkata"});
     let people: Vec<String> = (0..6).map(|person| format!("98123{person}0000")).collect();
     let id = kit.campaign(&settings, &refs(&people)).await;
-    let from = |calls: &[Value], number: &str| calls.iter().filter(|call| call["fromNumber"] == number).count();
+    let from =
+        |calls: &[Value], number: &str| calls.iter().filter(|call| call["fromNumber"] == number).count();
     let calls = kit.calls(&id).await;
     assert_eq!((from(&calls, "+918044440001"), from(&calls, "+918044440002")), (2, 3));
     assert_eq!(shown(&kit.rows(&id).await[5]), "held - 0 caller_id_cap");

@@ -158,7 +158,9 @@ async fn every_address_hears_once_of_the_end() {
     to.sort_unstable();
     assert_eq!(to, ADDRESSES);
     let (_, text) = &taken[0];
-    for part in ["From: dastak@example.in\r\n", "Subject: Campaign finished: Renewals\r\n", &id, "Message-ID: <mail_"] {
+    for part in
+        ["From: dastak@example.in\r\n", "Subject: Campaign finished: Renewals\r\n", &id, "Message-ID: <mail_"]
+    {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
     assert_eq!(kit.runs(&id).await[0]["error"], serde_json::Value::Null);
@@ -203,10 +205,7 @@ async fn what_is_refused_for_good_is_said_in_the_run_without_the_address() {
     kit.app.advance(10).await;
     let path = format!("/v1/campaigns/{id}/runs");
     let runs = kit.app.until(&kit.workspace.live, &path, |runs| runs["data"][0]["error"].is_string()).await;
-    assert_eq!(
-        runs["data"][0]["error"],
-        "an e-mail notification was not sent: the mail server answered 550"
-    );
+    assert_eq!(runs["data"][0]["error"], "an e-mail notification was not sent: the mail server answered 550");
     kit.app.advance(86_400).await;
     assert_eq!(server.connections(), 1, "it is not tried again");
 }
@@ -239,10 +238,7 @@ async fn without_a_server_the_run_says_that_nothing_was_sent() {
     let kit = Kit::start().await;
     let id = kit.campaign(&json!({"emailNotifications": ADDRESSES}), &["9812340001"]).await;
     kit.app.advance(10).await;
-    assert_eq!(
-        kit.runs(&id).await[0]["error"],
-        "e-mail notifications were not sent: smtp.url is not set"
-    );
+    assert_eq!(kit.runs(&id).await[0]["error"], "e-mail notifications were not sent: smtp.url is not set");
 }
 
 #[tokio::test]

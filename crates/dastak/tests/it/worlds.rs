@@ -43,9 +43,18 @@ fn stand(operation: &Operation) -> Stand {
         "getFlow" | "saveFlow" | "publishFlow" | "listVoices" | "listTools" => Stand::Shared,
         "listNumbers" | "setInboundAgent" => Stand::Shared,
         // A test key reads campaigns and starts none.
-        "listCampaigns" | "getCampaign" | "createCampaign" | "updateCampaign" | "setCampaignStatus"
-        | "deleteCampaign" | "setCampaignContacts" | "listCampaignContacts" | "listCampaignRuns"
-        | "getCampaignRun" | "getCampaignSummary" | "preflightCampaign" => Stand::Shared,
+        "listCampaigns"
+        | "getCampaign"
+        | "createCampaign"
+        | "updateCampaign"
+        | "setCampaignStatus"
+        | "deleteCampaign"
+        | "setCampaignContacts"
+        | "listCampaignContacts"
+        | "listCampaignRuns"
+        | "getCampaignRun"
+        | "getCampaignSummary"
+        | "preflightCampaign" => Stand::Shared,
         "listWebhooks"
         | "createWebhook"
         | "getWebhook"

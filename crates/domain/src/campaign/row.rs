@@ -87,7 +87,9 @@ impl Ending {
             Status::NoAnswer | Status::Busy => again,
             Status::Failed => match cause {
                 "possibly_placed" => Ending::PossiblyPlaced,
-                "rejected" | "invalid_number" | "sip_404" | "sip_484" | "sip_603" | "sip_604" => Ending::Hopeless,
+                "rejected" | "invalid_number" | "sip_404" | "sip_484" | "sip_603" | "sip_604" => {
+                    Ending::Hopeless
+                }
                 _ if cause == EndCause::ApiHangup.as_str() => Ending::Hopeless,
                 _ => again,
             },
@@ -319,7 +321,10 @@ mod tests {
         let window = due(DueFacts { opening, ..blocked(Gate::CallingWindow) });
         assert_eq!(window.action, Action::Store, "it is not a refused dial");
         assert_eq!(shown(&window.next), ("held", None, 0, false, false));
-        assert_eq!((window.next.held_reason, window.next.look_at), (Some(HeldReason::CallingWindow), opening));
+        assert_eq!(
+            (window.next.held_reason, window.next.look_at),
+            (Some(HeldReason::CallingWindow), opening)
+        );
         let cap = due(DueFacts { cap_ends: opening, ..blocked(Gate::FrequencyCap) });
         assert_eq!(cap.action, Action::Block(Gate::FrequencyCap));
         assert_eq!(shown(&cap.next), ("held", Some("blocked"), 0, false, false));
@@ -447,7 +452,10 @@ mod tests {
             (&[Fact::Ringing, Fact::Answered, Fact::Ended(EndCause::MaxDuration)], Some(Answered)),
             (&[Fact::Ringing, Fact::Answered, Fact::Ended(EndCause::TransferHandoff)], Some(Answered)),
             (&[Fact::Ringing, Fact::Answered, Fact::Ended(EndCause::Error)], Some(Answered)),
-            (&[Fact::Ringing, Fact::Answered, Fact::OptOutSaid, Fact::Ended(EndCause::AgentEnded)], Some(Answered)),
+            (
+                &[Fact::Ringing, Fact::Answered, Fact::OptOutSaid, Fact::Ended(EndCause::AgentEnded)],
+                Some(Answered),
+            ),
             (&[Fact::Ringing, Fact::Answered, Fact::Lost], Some(Answered)),
             (&[Fact::Ringing, Fact::Answered, Fact::Voicemail], Some(NotReached)),
             (&[Fact::Ringing, Fact::Answered, Fact::AgentFailed], Some(NotReached)),
@@ -490,7 +498,8 @@ mod tests {
     fn any_event() -> impl Strategy<Value = Event> {
         let gate = prop::option::weighted(0.3, prop::sample::select(Gate::ALL.to_vec()));
         let moment = || prop::option::of((-2 * HOUR..48 * HOUR).prop_map(|by| NOW.plus(by)));
-        let facts = (prop::bool::weighted(0.05), gate, moment(), moment(), prop::option::weighted(0.1, Just(NOW)));
+        let facts =
+            (prop::bool::weighted(0.05), gate, moment(), moment(), prop::option::weighted(0.1, Just(NOW)));
         let status = || prop::sample::select(Status::ALL.to_vec());
         let ending = prop::sample::select(vec![
             Ending::Answered,

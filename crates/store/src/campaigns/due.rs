@@ -233,10 +233,9 @@ pub fn serve(
     let (tenant, campaign, waits) = (progress.workspace, progress.campaign, i64::from(without_line));
     match next {
         NextLook::At(at) => tx.later(AT, params![tenant, campaign, run, waits, at]),
-        NextLook::NextRow(latest) => tx.later(
-            NEXT_ROW,
-            params![tenant, campaign, run, waits, latest, progress.version, progress.list],
-        ),
+        NextLook::NextRow(latest) => {
+            tx.later(NEXT_ROW, params![tenant, campaign, run, waits, latest, progress.version, progress.list])
+        }
     }
 }
 

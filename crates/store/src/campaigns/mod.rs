@@ -124,7 +124,9 @@ pub fn get_for_update(
 /// All campaigns of a workspace, newest first.
 pub fn list_all(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<CampaignRow>, DbError> {
     tx.all(
-        formatcp!("select {COLUMNS} from campaigns where workspace = ?1 and deleted_at is null order by id desc"),
+        formatcp!(
+            "select {COLUMNS} from campaigns where workspace = ?1 and deleted_at is null order by id desc"
+        ),
         params![tenant],
     )
 }

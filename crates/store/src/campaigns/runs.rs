@@ -157,5 +157,8 @@ pub fn end_all(
 
 /// Says in a run what went wrong beside it.
 pub fn note(tx: &mut Tx<'_>, tenant: Tenant, id: Id<CampaignRun>, error: &str) -> Result<(), DbError> {
-    tx.later("update campaign_runs set error = ?3 where workspace = ?1 and id = ?2", params![tenant, id, error])
+    tx.later(
+        "update campaign_runs set error = ?3 where workspace = ?1 and id = ?2",
+        params![tenant, id, error],
+    )
 }

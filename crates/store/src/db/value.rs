@@ -6,9 +6,7 @@ use std::error::Error;
 use bytes::BytesMut;
 use domain::call::after::AfterCallStep;
 use domain::call::{Network, Status as CallStatus, Wish};
-use domain::campaign::{
-    HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus,
-};
+use domain::campaign::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus};
 use domain::compliance::Gate;
 use domain::decision_log::Strand;
 use domain::ids::{Id, Kind};

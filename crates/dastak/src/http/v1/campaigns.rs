@@ -7,8 +7,8 @@ use api::envelope::Deleted;
 use campaigns::{campaign, list, preflight, run, runs, summary};
 use domain::campaign::RunStatus;
 
-use crate::app::access::Caller;
 use crate::app::App;
+use crate::app::access::Caller;
 use crate::http::handler::{Outcome, Reply, Request};
 
 pub async fn list(app: Arc<App>, caller: Caller, _: Request) -> Outcome {
