@@ -18,7 +18,7 @@ use crate::envelope::{Deleted, Removed};
 use crate::error_codes as codes;
 use crate::operation::Method::{DELETE, GET, POST, PUT};
 use crate::operation::{Access, Operation, RateClass, operation};
-use crate::schema::{Field, answer, choice, data, given, limit, list, offset, or, may, request, text_of};
+use crate::schema::{Field, answer, choice, data, given, limit, list, may, offset, or, request, text_of};
 use crate::scopes::{CAMPAIGNS_READ, CAMPAIGNS_WRITE, NUDGES_READ};
 
 /// Longest reference of a registered template, characters.
@@ -336,6 +336,17 @@ pub struct CallingListPage {
     pub total: i64,
     /// The `offset` of the next page; null on the last one.
     pub next_offset: Option<i64>,
+}
+
+/// A session of dialling that was asked for.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CampaignRunStarted")]
+pub struct RunStarted {
+    /// Its id.
+    pub run_id: Id<ids::CampaignRun>,
+    /// It has not begun yet.
+    pub status: RunStatus,
 }
 
 /// A session of dialling.
@@ -732,6 +743,12 @@ pub const OPERATIONS: &[Operation] = &[
         .scope(CAMPAIGNS_READ)
         .query(contacts_query)
         .answers(&[(200, Some(answer::<CallingListPage>))]),
+    row(POST, "/v1/campaigns/{id}/run", "runCampaign", "Begin to dial at once")
+        .scope(CAMPAIGNS_WRITE)
+        .live_only()
+        .rate(RateClass::CampaignWrites)
+        .answers(&[(202, Some(data::<RunStarted>))])
+        .errors(&[codes::CONFLICT]),
     row(GET, "/v1/campaigns/{id}/runs", "listCampaignRuns", "Runs of a campaign, newest first")
         .scope(CAMPAIGNS_READ)
         .query(runs_query)

@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use config::{Carrier as Kind, Config};
 use domain::call::{Fact, Network};
+use domain::ids::{Call, Id};
 use domain::ports::{Carrier, Scripted};
-use domain::tenant::Mode;
+use domain::tenant::{Mode, Tenant};
 use domain::time::SECOND;
 use domain::wallet::talk_seconds;
 use serde_json::{Value, json};
@@ -71,6 +72,10 @@ impl ReservedLines {
 /// after [`Fact::NotPlaced`] it is gone from the store.
 pub type Follower = fn(&mut Tx<'_>, &Env, &CallRow, Fact) -> Result<(), Failure>;
 
+/// What keeps account of what calls cost. It is called in the transaction of every charge, with the call whose
+/// first or second leg was charged and the amount in minor units.
+pub type ChargeHook = fn(&mut Tx<'_>, Tenant, Id<Call>, i64) -> Result<(), Failure>;
+
 /// What the transactions of calls need beside the store; cheap to copy.
 #[derive(Clone)]
 pub struct Env {
@@ -84,6 +89,8 @@ pub struct Env {
     pub node: Arc<str>,
     /// What goes on from a call's facts.
     pub followers: &'static [Follower],
+    /// What keeps account of charges.
+    pub charges: &'static [ChargeHook],
     /// Lines that the one transaction of this environment has reserved.
     pub lines: Arc<ReservedLines>,
 }
@@ -103,7 +110,7 @@ pub(crate) fn emit(tx: &mut Tx<'_>, env: &Env, row: &CallRow, kind: &'static str
 }
 
 /// The same, with fields of its own beside the usual ones.
-pub(crate) fn emit_with(
+pub fn emit_with(
     tx: &mut Tx<'_>,
     env: &Env,
     row: &CallRow,

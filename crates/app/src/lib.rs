@@ -97,8 +97,14 @@ pub mod topics {
 pub struct Hooks {
     /// What goes on from the facts of calls, in this order.
     pub call_facts: &'static [call_env::Follower],
+    /// What keeps account of what calls cost.
+    pub charges: &'static [call_env::ChargeHook],
     /// What rooms above hold about a person, erased in this order.
     pub erasures: &'static [erasure::ErasureHook],
+    /// Where a person may stand after a conversation, for the language model.
+    pub choices: &'static [after_call::ChoicesHook],
+    /// What goes on from an analysis, in this order.
+    pub analysed: &'static [after_call::AnalysedHook],
 }
 
 /// Everything a use case needs; shared by all requests and jobs of a node.
@@ -131,6 +137,8 @@ pub struct App {
     pub speech: providers::chain::Set,
     /// Who reads conversations, and where recordings are kept.
     pub ports: after_call::Ports,
+    /// The mail server, if there is one.
+    pub mailer: Option<Arc<providers::mail::Mailer>>,
     /// Deliveries on their way.
     pub webhooks: Arc<::webhooks::Engine>,
     /// How far this node has seen each chain of the decision log come.
@@ -184,6 +192,7 @@ impl App {
             platform_lines: self.config.telephony.concurrent_calls,
             node: self.ports.node.clone(),
             followers: self.hooks.call_facts,
+            charges: self.hooks.charges,
             lines: Arc::default(),
         }
     }

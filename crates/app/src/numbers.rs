@@ -124,11 +124,13 @@ pub async fn release(app: &App, trace: Trace, tenant: Tenant, id: Id<Number>) ->
     let context = app.context();
     app.store
         .tx(move |tx| {
-            let known = numbers::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("number"))?;
+            let known =
+                numbers::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("number"))?;
             let campaigns = store::campaigns::calling_from(tx, tenant, &known.number, NAMED)?;
             if let Some(first) = campaigns.first() {
                 let ids: Vec<_> = campaigns.iter().map(|campaign| campaign.id).collect();
-                let message = format!("the campaign {} calls from this number; choose another there first", first.id);
+                let message =
+                    format!("the campaign {} calls from this number; choose another there first", first.id);
                 return Err(Failure::conflict(message).with_meta(json!({"campaignIds": ids})));
             }
             let row =

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use api::campaigns::{
-    CallerId as CallerIdView, CallingList, Campaign as CampaignView, CampaignChange, CampaignPlace, NewCampaign,
-    Settings as SettingsView, SettingsChange,
+    CallerId as CallerIdView, CallingList, Campaign as CampaignView, CampaignChange, CampaignPlace,
+    NewCampaign, Settings as SettingsView, SettingsChange,
 };
 use api::error_codes as codes;
 use app::access::{Caller, feature_on};
@@ -23,7 +23,7 @@ use store::campaigns::progress::{self, ProgressRow};
 use store::campaigns::{self, CampaignRow};
 use store::{Tx, numbers};
 
-use super::{find, find_for_update};
+use super::{find, find_for_update, run};
 
 /// Most campaigns of a workspace (docs/contract/campaigns.md#limits).
 pub const MAX_CAMPAIGNS: i64 = 5_000;
@@ -79,7 +79,11 @@ pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<CampaignView>, Failur
             let known: HashMap<Id<Campaign>, ProgressRow> =
                 progress::list_all(tx, tenant)?.into_iter().map(|row| (row.campaign, row)).collect();
             let rows = campaigns::list_all(tx, tenant)?;
-            Ok(rows.into_iter().map(|row| (known.get(&row.id), row)).map(|(known, row)| view(row, known)).collect())
+            Ok(rows
+                .into_iter()
+                .map(|row| (known.get(&row.id), row))
+                .map(|(known, row)| view(row, known))
+                .collect())
         })
         .await
 }
@@ -148,7 +152,9 @@ pub async fn create(app: &App, caller: &Caller, body: NewCampaign) -> Result<Cam
 fn check_channel(caller: &Caller, body: &NewCampaign) -> Result<(), Failure> {
     match body.channel.as_str() {
         "voice" if body.chatapp.is_none() => Ok(()),
-        "voice" => Err(Failure::plain(codes::CHATAPP_CONFIG_UNEXPECTED).with_meta(json!({"field": "chatapp"}))),
+        "voice" => {
+            Err(Failure::plain(codes::CHATAPP_CONFIG_UNEXPECTED).with_meta(json!({"field": "chatapp"})))
+        }
         "chatapp" => {
             // The channel cannot be connected yet, so no workspace has it, whether or not its plan does.
             let why = if feature_on(&caller.0.workspace, "chatappCampaigns") {
@@ -164,7 +170,12 @@ fn check_channel(caller: &Caller, body: &NewCampaign) -> Result<(), Failure> {
 
 /// An agent that can talk in a campaign, held until the transaction ends.
 fn callable(tx: &mut Tx<'_>, tenant: Tenant, text: &str) -> Result<Id<Agent>, Failure> {
-    let none = || Failure::new(codes::AGENT_NOT_PUBLISHED, "the agent must exist and be published before it can run a campaign");
+    let none = || {
+        Failure::new(
+            codes::AGENT_NOT_PUBLISHED,
+            "the agent must exist and be published before it can run a campaign",
+        )
+    };
     let id = text.parse::<Id<Agent>>().map_err(|_| none())?;
     let row = match find_agent(tx, tenant, id) {
         Err(failure) if failure.error == codes::NOT_FOUND => return Err(none()),
@@ -186,12 +197,15 @@ pub async fn update(
         .tx(move |tx| {
             let mut row = find_for_update(tx, tenant, id)?;
             if body.chatapp.is_some() {
-                return Err(Failure::plain(codes::CHATAPP_CONFIG_UNEXPECTED).with_meta(json!({"field": "chatapp"})));
+                return Err(
+                    Failure::plain(codes::CHATAPP_CONFIG_UNEXPECTED).with_meta(json!({"field": "chatapp"}))
+                );
             }
             if let Some(asked) = &body.agent_id
                 && *asked != row.agent.map(|agent| agent.to_string())
             {
-                let message = "the agent of a campaign is fixed once the campaign is created; create another campaign";
+                let message =
+                    "the agent of a campaign is fixed once the campaign is created; create another campaign";
                 return Err(Failure::conflict(message).with_meta(json!({"field": "agentId"})));
             }
             if let Some(change) = &body.settings {
@@ -275,7 +289,8 @@ fn apply(
 
 fn day_time(text: Option<&str>, field: &str, span: &str) -> Result<Option<DayTime>, Failure> {
     text.map(|text| {
-        DayTime::parse(text).ok_or_else(|| Failure::field(field, format!("must be a time of day HH:MM, {span}")))
+        DayTime::parse(text)
+            .ok_or_else(|| Failure::field(field, format!("must be a time of day HH:MM, {span}")))
     })
     .transpose()
 }
@@ -312,8 +327,11 @@ fn caller_ids(tx: &mut Tx<'_>, tenant: Tenant, given: &[CallerIdView]) -> Result
 /// An active number of the workspace as it is stored, held against its release until the transaction ends.
 fn owned(tx: &mut Tx<'_>, tenant: Tenant, text: &str, field: &str) -> Result<String, Failure> {
     let not_owned = || {
-        Failure::new(codes::FROM_NUMBER_NOT_OWNED, format!("{field} must be an active number of the workspace"))
-            .with_meta(json!({"field": field}))
+        Failure::new(
+            codes::FROM_NUMBER_NOT_OWNED,
+            format!("{field} must be an active number of the workspace"),
+        )
+        .with_meta(json!({"field": field}))
     };
     let OwnNumber::Owned(number) = own_number(tx, tenant, Some(text))? else { return Err(not_owned()) };
     if numbers::hold(tx, tenant, std::slice::from_ref(&number))?.is_empty() {
@@ -350,6 +368,9 @@ pub async fn set_status(
                     progress::rest(tx, tenant, id)?;
                 }
             }
+            if moved != Move::Publish {
+                run::end_all(tx, tenant, id, context.now)?;
+            }
             save(tx, &row)?;
             told(tx, row)
         })
@@ -358,7 +379,12 @@ pub async fn set_status(
 
 /// Whether the agent of a campaign is published, an outbound call agent, and its flow can run.
 fn can_talk(tx: &mut Tx<'_>, tenant: Tenant, row: &CampaignRow) -> Result<(), Failure> {
-    let none = || Failure::new(codes::AGENT_NOT_PUBLISHED, "the campaign has no agent: create another one with a published agent");
+    let none = || {
+        Failure::new(
+            codes::AGENT_NOT_PUBLISHED,
+            "the campaign has no agent: create another one with a published agent",
+        )
+    };
     let agent = find_agent(tx, tenant, row.agent.ok_or_else(none)?)?;
     check_outbound(&agent)?;
     flow_readiness(tx, tenant, &agent)
@@ -381,8 +407,13 @@ pub fn finished(tx: &mut Tx<'_>, context: &Context, row: &CampaignRow, reason: &
         "finishedAt": context.now,
     });
     let agent = row.agent.map(|agent| agent.to_string());
-    let event =
-        NewEvent { kind: "campaign.finished", mode: Mode::Live, agent: agent.as_deref(), contact: None, data };
+    let event = NewEvent {
+        kind: "campaign.finished",
+        mode: Mode::Live,
+        agent: agent.as_deref(),
+        contact: None,
+        data,
+    };
     events::emit(tx, context, row.workspace, event)?;
     Ok(())
 }

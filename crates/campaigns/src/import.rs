@@ -11,11 +11,11 @@ use domain::tenant::Tenant;
 use serde_json::json;
 use std::collections::HashSet;
 use std::sync::Arc;
+use store::Tx;
 use store::campaigns::list::{self as lists, FreshRow, ListState};
 use store::campaigns::{self, CampaignRow};
-use store::Tx;
 
-use super::list::{STALE, aside, check_needed, check_replaceable, needed, Needed, put_in_force, read_rows};
+use super::list::{Needed, STALE, aside, check_needed, check_replaceable, needed, put_in_force, read_rows};
 use super::{find, find_for_update};
 
 /// Most rows of a list that is imported.
@@ -45,8 +45,11 @@ pub async fn start(app: &App, trace: Trace, tenant: Tenant, id: Id<Campaign>) ->
             access::workspace(tx, tenant)?;
             let row = find_for_update(tx, tenant, id)?;
             check_replaceable(&row)?;
-            if lists::staged(tx, tenant, id)?.is_some_and(|known| known.touched_at > context.now.plus(-STALE)) {
-                return Err(Failure::conflict("another import into this campaign is under way; cancel it first"));
+            if lists::staged(tx, tenant, id)?.is_some_and(|known| known.touched_at > context.now.plus(-STALE))
+            {
+                return Err(Failure::conflict(
+                    "another import into this campaign is under way; cancel it first",
+                ));
             }
             lists::give_up(tx, tenant, id)?;
             let state = ListState {
@@ -99,12 +102,14 @@ pub async fn add(
             check_needed(tx, &row, &needed)?;
             state.bytes += bytes;
             if state.length + rows.len() as i64 > MAX_IMPORT || state.bytes > MAX_LIST_BYTES {
-                let message = format!("a list has at most {MAX_IMPORT} rows and {MAX_LIST_BYTES} bytes of variables");
+                let message =
+                    format!("a list has at most {MAX_IMPORT} rows and {MAX_LIST_BYTES} bytes of variables");
                 return Err(Failure::field("contacts", message));
             }
             let hashes: Vec<&str> =
                 rows.iter().filter(|row| row.valid).filter_map(|row| row.phone_hash.as_deref()).collect();
-            let known: HashSet<String> = lists::listed(tx, tenant, id, import, &hashes)?.into_iter().collect();
+            let known: HashSet<String> =
+                lists::listed(tx, tenant, id, import, &hashes)?.into_iter().collect();
             let rows = without_repeats(&rows, &known);
             lists::insert_all(tx, tenant, id, import, state.length + 1, &rows)?;
             state.length += rows.len() as i64;

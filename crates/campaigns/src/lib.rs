@@ -2,13 +2,21 @@
 //! people of a list, within the hours of its settings.
 
 pub mod board;
+mod callers;
 pub mod campaign;
+pub mod dial;
 pub mod erasure;
+mod facts;
+mod finish;
 pub mod import;
 pub mod list;
+pub mod mail;
 pub mod preflight;
+pub mod run;
 pub mod runs;
 pub mod summary;
+
+pub use facts::{call_fact, charge};
 
 use app::Failure;
 use domain::ids::{Campaign, Id};

@@ -3,9 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use api::campaigns::{
-    CallingList, CallingListCounts, CallingListPage, CallingListRow, NewCallingListRow,
-};
+use api::campaigns::{CallingList, CallingListCounts, CallingListPage, CallingListRow, NewCallingListRow};
 use api::error_codes as codes;
 use app::agents::required_variables;
 use app::{App, Context, Failure, topics};
@@ -163,8 +161,7 @@ fn new_people(
         }
     }
     let hashes: Vec<&str> = made.iter().filter_map(|(row, _)| row.phone_hash.as_deref()).collect();
-    let listed: HashSet<String> =
-        lists::listed(tx, tenant, campaign, list, &hashes)?.into_iter().collect();
+    let listed: HashSet<String> = lists::listed(tx, tenant, campaign, list, &hashes)?.into_iter().collect();
     made.retain(|(row, _)| row.phone_hash.as_ref().is_none_or(|hash| !listed.contains(hash)));
     made.truncate(usize::try_from(room).unwrap_or(0));
     Ok(made.into_iter().unzip())
@@ -211,11 +208,16 @@ pub(crate) fn read_rows(
         let row = NewRow::from(row);
         let size = check_variables(&row.variables).map_err(|why| {
             let field = format!("contacts[{place}].variables");
-            Failure::new(codes::INVALID_VARIABLES, format!("{field} {why}")).with_meta(json!({"field": field}))
+            Failure::new(codes::INVALID_VARIABLES, format!("{field} {why}"))
+                .with_meta(json!({"field": field}))
         })?;
         bytes += size as i64;
-        let lacking: Vec<&str> =
-            needed.names.iter().map(String::as_str).filter(|name| !row.variables.contains_key(*name)).collect();
+        let lacking: Vec<&str> = needed
+            .names
+            .iter()
+            .map(String::as_str)
+            .filter(|name| !row.variables.contains_key(*name))
+            .collect();
         let row = fresh(context, row, &mut seen)?;
         if row.valid && !lacking.is_empty() {
             first_missing.get_or_insert(place);
@@ -231,7 +233,8 @@ pub(crate) fn read_rows(
 }
 
 fn misses(names: &[&str], row: usize) -> Failure {
-    let message = format!("contacts[{row}].variables lacks what the agent's flow needs: {}", names.join(", "));
+    let message =
+        format!("contacts[{row}].variables lacks what the agent's flow needs: {}", names.join(", "));
     Failure::new(codes::LIST_MISSES_VARIABLES, message).with_meta(json!({"missing": names, "row": row}))
 }
 
@@ -267,7 +270,9 @@ pub(crate) fn check_needed(tx: &mut Tx<'_>, row: &CampaignRow, checked: &Needed)
 pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Failure::internal("reading a list panicked")))
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|_| Err(Failure::internal("reading a list panicked")))
 }
 
 /// `POST /v1/campaigns/{id}/contacts`: replaces the whole list in one moment. The old one is removed later, in
@@ -380,14 +385,10 @@ pub async fn read(
                 Wanted::In(state) => found.of(state),
                 Wanted::DoNotCall => dnc,
             };
-            let page = Page {
-                list,
-                wanted,
-                search: search.clone(),
-                limit: query.limit,
-                offset: query.offset,
-            };
-            let rows = if query.offset < total { campaigns::page(tx, tenant, id, &page)? } else { Vec::new() };
+            let page =
+                Page { list, wanted, search: search.clone(), limit: query.limit, offset: query.offset };
+            let rows =
+                if query.offset < total { campaigns::page(tx, tenant, id, &page)? } else { Vec::new() };
             let next = query.offset + query.limit;
             Ok(CallingListPage {
                 data: views(tx, tenant, id, rows)?,
@@ -423,10 +424,8 @@ fn views(
 
 /// Keyed hashes of those numbers that are on the do-not-call list or belong to a contact that opted out.
 fn must_not_call(tx: &mut Tx<'_>, tenant: Tenant, rows: &[EntryRow]) -> Result<HashSet<String>, Failure> {
-    let people: HashMap<&str, &str> = rows
-        .iter()
-        .filter_map(|row| Some((row.phone.as_deref()?, row.phone_hash.as_deref()?)))
-        .collect();
+    let people: HashMap<&str, &str> =
+        rows.iter().filter_map(|row| Some((row.phone.as_deref()?, row.phone_hash.as_deref()?))).collect();
     if people.is_empty() {
         return Ok(HashSet::new());
     }

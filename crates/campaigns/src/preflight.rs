@@ -23,11 +23,11 @@ use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, Timestamp};
 use domain::window::NudgeWindow;
 use serde_json::Value;
+use store::Tx;
 use store::agents::AgentRow;
 use store::campaigns::CampaignRow;
 use store::campaigns::list as lists;
 use store::workspaces::WorkspaceRow;
-use store::Tx;
 
 use super::{find, progress};
 
@@ -126,12 +126,7 @@ pub async fn of_nudges(app: &App, caller: &Caller, body: NudgeBatchPreflight) ->
     finish(app, tenant, seen).await
 }
 
-fn look_at_campaign(
-    tx: &mut Tx<'_>,
-    env: &Env,
-    tenant: Tenant,
-    id: Id<Campaign>,
-) -> Result<Seen, Failure> {
+fn look_at_campaign(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, id: Id<Campaign>) -> Result<Seen, Failure> {
     let row = find(tx, tenant, id)?;
     let known = progress(tx, tenant, id)?;
     let workspace = access::workspace(tx, tenant)?;
@@ -194,7 +189,8 @@ fn of_workspace(
         match own_number(tx, workspace.id, from)? {
             OwnNumber::Owned(_) => {}
             OwnNumber::NotOwned => {
-                report.problem("from_number_not_owned", "fromNumber is not an active number of the workspace");
+                report
+                    .problem("from_number_not_owned", "fromNumber is not an active number of the workspace");
             }
             OwnNumber::Nothing => report.problem("no_phone_number", "the workspace owns no number"),
         }
@@ -254,14 +250,17 @@ fn people_of_list(
             // A number that is not one any more is not to be called either: it was read when the row came.
             let people: Vec<_> = rows
                 .iter()
-                .filter_map(|row| Some((row, row.phone.as_deref().and_then(|phone| Phone::normalize(phone).ok())?)))
+                .filter_map(|row| {
+                    Some((row, row.phone.as_deref().and_then(|phone| Phone::normalize(phone).ok())?))
+                })
                 .collect();
             let phones: Vec<Phone> = people.iter().map(|(_, phone)| *phone).collect();
             let met = meet_all(tx, env, pack, (tenant, Mode::Live), Purpose::Call, &phones)?;
             for ((row, _), met) in people.iter().zip(met) {
                 let saved = |name: &String| met.saved.as_ref().and_then(|saved| saved.get(name));
                 let there = |value: Option<&Value>| value.is_some_and(|value| !value.is_null());
-                let misses = list.required.iter().any(|name| !there(row.variables.get(name)) && !there(saved(name)));
+                let misses =
+                    list.required.iter().any(|name| !there(row.variables.get(name)) && !there(saved(name)));
                 report.person(&met.said, true, misses, || row.id.to_string());
             }
         }
@@ -312,7 +311,10 @@ fn look_at_nudges(
     }
     if report.by_reason.contains_key("needs_variables") {
         let names = required.join(", ");
-        report.warning("missing_required_variables", format!("every nudge must bring the variables {names}, or they must be saved on the contact"));
+        report.warning(
+            "missing_required_variables",
+            format!("every nudge must bring the variables {names}, or they must be saved on the contact"),
+        );
     }
     Ok(Seen {
         report,
@@ -329,7 +331,11 @@ fn look_at_nudges(
 }
 
 /// What calls of an agent were like in the last days.
-async fn habit(app: &App, tenant: Tenant, agent: Option<Id<Agent>>) -> Result<(Habit, PreflightBasis), Failure> {
+async fn habit(
+    app: &App,
+    tenant: Tenant,
+    agent: Option<Id<Agent>>,
+) -> Result<(Habit, PreflightBasis), Failure> {
     let from = app.clock.now().plus(-HABIT_DAYS * DAY);
     let figures: Option<CallAnalytics> = match agent {
         Some(agent) => {
@@ -380,7 +386,9 @@ async fn finish(app: &App, tenant: Tenant, seen: Seen) -> Result<Preflight, Fail
         report.warning("balance_too_small", "the wallet covers less than what is to be expected");
     }
     match done {
-        None if seen.pack.is_some() => report.problem("never_open", "no window is left in which a dial could start"),
+        None if seen.pack.is_some() => {
+            report.problem("never_open", "no window is left in which a dial could start")
+        }
         Some(done) if done.finishes_at.is_none() && seen.end_at.is_some() => {
             report.warning("not_done_by_end_date", "not everybody can be called before the end date");
         }
@@ -441,4 +449,3 @@ fn next_window(
     }
     None
 }
-

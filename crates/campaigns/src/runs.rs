@@ -43,5 +43,9 @@ pub async fn list(
 
 /// `GET /v1/campaign-runs/{id}`.
 pub async fn get(app: &App, tenant: Tenant, id: Id<CampaignRun>) -> Result<RunView, Failure> {
-    app.store.read(move |tx| runs::get(tx, tenant, id)).await?.map(view).ok_or_else(|| Failure::not_found("run"))
+    app.store
+        .read(move |tx| runs::get(tx, tenant, id))
+        .await?
+        .map(view)
+        .ok_or_else(|| Failure::not_found("run"))
 }

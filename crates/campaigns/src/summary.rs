@@ -16,7 +16,7 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<Campaign
             let row = find(tx, tenant, id)?;
             let known = progress(tx, tenant, id)?;
             let held = counters::held(tx, tenant, id, known.list)?;
-            let (funnel, win_metric) = board::funnel(tx, tenant, id, known.rows.reached)?;
+            let (funnel, win_metric) = board::funnel(tx, tenant, id)?;
             let (rows, calls) = (known.rows, known.calls);
             Ok(CampaignSummary {
                 progress: CampaignProgress {
@@ -69,7 +69,10 @@ mod tests {
     fn without_calls_and_without_wins_there_is_no_rate() {
         let calls = |dialled, answered, talk_ms| Calls { dialled, answered, talk_ms, spent_minor: 0 };
         assert_eq!((connect_rate(&calls(0, 0, 0)), avg_call_seconds(&calls(3, 0, 0))), (None, None));
-        assert_eq!((connect_rate(&calls(4, 1, 0)), avg_call_seconds(&calls(4, 3, 30_500))), (Some(0.25), Some(10.2)));
+        assert_eq!(
+            (connect_rate(&calls(4, 1, 0)), avg_call_seconds(&calls(4, 3, 30_500))),
+            (Some(0.25), Some(10.2))
+        );
         assert_eq!((cost_per_outcome(500, 0), cost_per_outcome(500, 3)), (None, Some(167)));
     }
 }

@@ -4,6 +4,7 @@
 
 mod limits;
 mod providers;
+mod smtp;
 mod telephony;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use runtime::logs::Format;
 
 pub use limits::{Figures, Limits};
 pub use providers::{Providers, SPEECH_PROVIDERS};
+pub use smtp::Smtp;
 pub use telephony::{Carrier, MachineAnswer, Telephony};
 
 /// What a setting holds.
@@ -341,6 +343,11 @@ pub const SETTINGS: &[Setting] = &[
         "0",
         "days after which recordings are removed; 0 keeps them",
     ),
+    secret(
+        "smtp.url",
+        "mail server for e-mail notifications: smtps://user:password@host:465, or smtp://…:587?tls=required; none: nothing is sent",
+    ),
+    setting("smtp.from", Kind::Text, "", "address that e-mail notifications come from"),
     setting(
         "webhooks.allow_insecure",
         Kind::Flag,
@@ -396,6 +403,8 @@ pub struct Config {
     pub head_interval: Duration,
     /// Days after which recordings are removed; 0 keeps them.
     pub recording_days: i64,
+    /// Where e-mail notifications are handed in.
+    pub smtp: Option<Smtp>,
     /// Accept http:// and private webhook addresses.
     pub allow_insecure_webhooks: bool,
     /// Whether this is `dastak dev`.
@@ -675,6 +684,7 @@ impl Values {
             head_file: self.some_text("audit.head_file")?.map(PathBuf::from),
             head_interval: Duration::from_secs(self.number("audit.head_minutes")?.unsigned_abs() * 60),
             recording_days: self.number("recordings.keep_days")?,
+            smtp: smtp::read(self)?,
             allow_insecure_webhooks: self.flag("webhooks.allow_insecure")?,
             dev,
         })

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use providers::chain::Set;
+use providers::mail::Mailer;
 use serde_json::json;
 use store::{Settings, Store};
 use tokio::net::TcpListener;
@@ -258,8 +259,17 @@ pub struct Parts {
 
 /// What the rooms above the use cases take part in.
 const HOOKS: Hooks = Hooks {
-    call_facts: &[crate::app::scheduled_calls::after_call_fact, crate::app::nudges::after_call_fact],
-    erasures: &[campaigns::erasure::erase],
+    call_facts: &[
+        crate::app::scheduled_calls::after_call_fact,
+        crate::app::nudges::after_call_fact,
+        campaigns::call_fact,
+        // After the campaign has settled its row: whether that is tried again decides where the card goes.
+        boards::call_fact,
+    ],
+    charges: &[campaigns::charge],
+    erasures: &[campaigns::erasure::erase, boards::erase],
+    choices: &[boards::choices],
+    analysed: &[boards::analysed],
 };
 
 /// Puts the use cases together.
@@ -280,7 +290,12 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         None => webhooks,
     });
     let marks = log_marks::Marks::open(&config.data.join(mark_file::NAME), &keyring)?;
+    let mailer = match &config.smtp {
+        Some(smtp) => Some(Arc::new(Mailer::new(&smtp.url, &smtp.from)?)),
+        None => None,
+    };
     Ok(Arc::new(App {
+        mailer,
         marks: Arc::new(marks),
         audits: Arc::default(),
         burst: crate::app::calls::Burst::default(),
@@ -323,7 +338,11 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
     app.clock.start_job(grown, |job| jobs::log_marks::run(witness, job));
     app.webhooks.start();
     jobs::after_calls::start(app, wakes);
+    jobs::start(app, wakes, topics::BOARDS, jobs::boards::look);
     jobs::dialler::start(app, wakes);
+    if let Some(mailer) = app.mailer.clone() {
+        jobs::start(app, wakes, topics::MAILS, move |app| jobs::mails::look(app, mailer.clone()));
+    }
 }
 
 #[cfg(test)]

@@ -64,12 +64,16 @@ kinds! {
     ListRow = "row",
     /// A run of a campaign: one session of dialling.
     CampaignRun = "run",
+    /// An e-mail that a campaign owes.
+    Mail = "mail",
     /// An outcome board.
     Board = "brd",
     /// A column of a board.
     BoardColumn = "col",
     /// A person on a board.
     Card = "card",
+    /// A move of a card into another column.
+    BoardMove = "move",
     /// A data stream.
     DataStream = "dst",
     /// A record that arrived in a data stream.

@@ -11,6 +11,7 @@
 //! | `http`, `websocket` | connections to services that the operator names |
 //! | `speech` | recognisers and synthesisers behind the ports of `domain` |
 //! | `language_model` | OpenAI-compatible chat completions |
+//! | `mail` | e-mail to the operator's mail server |
 //! | `storage` | files and S3-compatible buckets |
 //! | `chain` | several of a kind in order of preference: breakers, fallback during a call, health, figures |
 
@@ -18,6 +19,7 @@ pub mod chain;
 pub mod guarded_client;
 pub mod http;
 pub mod language_model;
+pub mod mail;
 pub mod settings;
 mod socket;
 pub mod speech;

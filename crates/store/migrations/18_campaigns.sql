@@ -68,10 +68,14 @@ create table campaign_progress (
     served bigint not null,
     -- The run under way.
     run text,
+    -- 1: rows are due and wait for a line.
+    without_line bigint not null default 0,
     version bigint not null
 );
 create index campaign_progress_due on campaign_progress (next_look) where next_look is not null;
-create index campaign_progress_of_workspace on campaign_progress (workspace, served) where next_look is not null;
+create index campaign_progress_without_line on campaign_progress (without_line) where without_line = 1;
+create index campaign_progress_of_workspace on campaign_progress (workspace, served);
+create index campaign_progress_served on campaign_progress (served);
 
 -- How many rows of the list in force are held for each reason.
 create table campaign_holds (
@@ -164,6 +168,7 @@ create table campaign_runs (
     finished_at bigint
 );
 create index campaign_runs_newest on campaign_runs (workspace, campaign, id);
+create index campaign_runs_open on campaign_runs (campaign, status) where status in ('queued', 'running');
 
 -- Dials of a day (counted from 1970, in the campaign's time zone) from each of its own numbers.
 create table campaign_senders (
@@ -174,3 +179,23 @@ create table campaign_senders (
     dials bigint not null,
     primary key (campaign, number, day)
 );
+
+-- E-mail that campaigns owe to the addresses of their settings, and what was sent in the last days.
+create table mails (
+    id text primary key,
+    workspace text not null,
+    campaign text not null,
+    -- The run that is told when it cannot be sent.
+    run text,
+    -- Null once it is sent or given up.
+    recipient text,
+    subject text not null,
+    body text not null,
+    tries bigint not null,
+    -- When it is tried next; null once it is sent or given up.
+    next_try_at bigint,
+    created_at bigint not null
+);
+create index mails_due on mails (next_try_at) where next_try_at is not null;
+create index mails_of_workspace on mails (workspace, created_at);
+create index mails_by_age on mails (created_at);

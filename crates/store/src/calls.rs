@@ -303,6 +303,23 @@ pub fn dials_to(
     tx.all(&sql, &params)
 }
 
+/// When a number was dialled last, given with its keyed hash: live dials after a moment, newest first.
+pub fn dial_times(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    to_number: &str,
+    hash: &str,
+    after: Timestamp,
+    limit: i64,
+) -> Result<Vec<Timestamp>, DbError> {
+    tx.all(
+        "select started_at from (select started_at from calls where workspace = ?1 and to_number = ?2 and mode = 'live' \
+         and block_reason is null and started_at > ?4 union all select started_at from call_legs where workspace = ?1 and to_hash = ?3 \
+         and mode = 'live' and block_reason is null and started_at > ?4) dials order by started_at desc limit ?5",
+        params![tenant, to_number, hash, after, limit],
+    )
+}
+
 /// Across workspaces: calls whose next step is due, those that wait longest first, locked against other nodes
 /// until the transaction ends.
 pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<CallRow>, DbError> {

@@ -99,6 +99,17 @@ pub(super) struct Found {
     pub new: Option<ContactRow>,
 }
 
+/// What a call says of its person.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KnownAs<'a> {
+    /// The client's own reference.
+    pub reference: Option<&'a str>,
+    /// Name.
+    pub name: Option<&'a str>,
+    /// The call's values.
+    pub variables: &'a Map<String, Value>,
+}
+
 /// Remembers that the contact is called, and gives the call's reference to one that is adopted. A new one
 /// starts with the call's values.
 pub(super) fn ensure(
@@ -107,9 +118,9 @@ pub(super) fn ensure(
     tenant: Tenant,
     mode: Mode,
     who: &Who,
-    reference: Option<&str>,
-    variables: &Map<String, Value>,
+    known_as: KnownAs<'_>,
 ) -> Result<Found, Failure> {
+    let reference = known_as.reference;
     match who {
         Who::Known(contact) => {
             if contact.mode == mode {
@@ -130,31 +141,25 @@ pub(super) fn ensure(
             Ok(Found { id: contact.id, external_ref, new: None })
         }
         Who::New { phone } => {
-            let row = new(context, mode, reference, phone.clone(), variables);
+            let row = new(context, mode, known_as, phone.clone());
             Ok(Found { id: row.id, external_ref: row.external_ref.clone(), new: Some(row) })
         }
     }
 }
 
-fn new(
-    context: &Context,
-    mode: Mode,
-    reference: Option<&str>,
-    phone: Option<String>,
-    variables: &Map<String, Value>,
-) -> ContactRow {
+fn new(context: &Context, mode: Mode, known_as: KnownAs<'_>, phone: Option<String>) -> ContactRow {
     ContactRow {
         id: context.ids.make(),
         mode,
-        external_ref: reference.map(str::to_owned),
+        external_ref: known_as.reference.map(str::to_owned),
         phone,
-        name: None,
+        name: known_as.name.map(str::to_owned),
         email: None,
         company: None,
         preferred_language: "en".into(),
         timezone: "Asia/Kolkata".into(),
         attributes: Value::Object(Map::new()),
-        variables: Value::Object(variables.clone()),
+        variables: Value::Object(known_as.variables.clone()),
         opt_out: false,
         consent: None,
         chatapp_user_id: None,

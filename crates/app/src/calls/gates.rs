@@ -28,7 +28,7 @@ pub(super) struct Person {
 }
 
 /// A number and its keyed hash.
-pub(super) type Number = (Phone, String);
+pub type Number = (Phone, String);
 
 /// What is known of these numbers, read at once.
 pub(super) fn read_people(
@@ -142,7 +142,10 @@ pub fn meet_all(
 ) -> Result<Vec<Met>, Failure> {
     let hashed = numbers.iter().map(|phone| (*phone, env.context.keyring.hash_phone(phone))).collect();
     let people = match mode {
-        Mode::Live => read_people(tx, tenant, hashed, env.context.now)?.into_iter().map(|(_, person)| Some(person)).collect(),
+        Mode::Live => read_people(tx, tenant, hashed, env.context.now)?
+            .into_iter()
+            .map(|(_, person)| Some(person))
+            .collect(),
         // The contacts and dials of the test world are others.
         Mode::Test => Vec::from_iter(numbers.iter().map(|_| None)),
     };

@@ -47,6 +47,7 @@ pub(super) fn first_growth(
 pub(super) fn settle(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow, fact: Fact) -> Result<(), Failure> {
     let bill = Bill {
         tenant: row.workspace,
+        call: row.id,
         reference: row.id.to_string(),
         price: row.price,
         minutes: row.upkeep.minutes,
@@ -61,6 +62,8 @@ pub(super) fn settle(tx: &mut Tx<'_>, env: &Env, row: &mut CallRow, fact: Fact) 
 /// What a leg on a line owes at its end.
 pub(super) struct Bill {
     pub tenant: Tenant,
+    /// Its call.
+    pub call: Id<Call>,
     /// How the ledger names it.
     pub reference: String,
     pub price: i64,
@@ -85,6 +88,9 @@ pub(super) fn pay(tx: &mut Tx<'_>, env: &Env, bill: &Bill) -> Result<(), Failure
     let charge = started.min(held).saturating_mul(bill.price);
     if charge > 0 {
         wallet::post(tx, &env.context, bill.tenant, "call_charge", -charge, &bill.reference, Floor::None)?;
+        for hook in env.charges {
+            hook(tx, bill.tenant, bill.call, charge)?;
+        }
     }
     Ok(())
 }

@@ -93,7 +93,10 @@ fn new_call(
     let (contact, external_ref) = match from {
         Some(phone) => {
             let who = contact::find(tx, tenant, Mode::Live, None, Some(phone))?;
-            let found = contact::ensure(tx, &env.context, tenant, Mode::Live, &who, None, &Map::new())?;
+            let found = {
+                let known_as = contact::KnownAs { reference: None, name: None, variables: &Map::new() };
+                contact::ensure(tx, &env.context, tenant, Mode::Live, &who, known_as)?
+            };
             contacts::insert_all(tx, found.new.iter().map(|row| (tenant, row)))?;
             (Some(found.id), found.external_ref)
         }

@@ -78,7 +78,7 @@ pub struct Known {
 
 impl Known {
     /// The workspace, held against other writers when the call is live.
-    pub(crate) fn workspace(
+    pub fn workspace(
         &mut self,
         tx: &mut Tx<'_>,
         tenant: Tenant,
@@ -110,7 +110,7 @@ impl Known {
     }
 
     /// Looks up these people, who are called next, live and without a reference.
-    pub(crate) fn meet(
+    pub fn meet(
         &mut self,
         tx: &mut Tx<'_>,
         tenant: Tenant,
@@ -198,7 +198,7 @@ impl Known {
     }
 
     /// The workspace's active own numbers, E.164, oldest first.
-    pub(crate) fn numbers(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<&[String], Failure> {
+    pub fn numbers(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<&[String], Failure> {
         use std::collections::hash_map::Entry;
         Ok(match self.numbers.entry(tenant) {
             Entry::Occupied(known) => known.into_mut(),
@@ -225,7 +225,7 @@ impl Known {
     }
 
     /// Lines in use: of the workspace, and of the whole platform.
-    pub(crate) fn lines_in_use(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<(i64, i64), Failure> {
+    pub fn lines_in_use(&mut self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<(i64, i64), Failure> {
         if let (Some(mine), Some((all, _))) = (self.lines.get(&tenant), self.platform) {
             return Ok((*mine, all));
         }

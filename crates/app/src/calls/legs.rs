@@ -329,6 +329,7 @@ fn close(
             env,
             &holds::Bill {
                 tenant: leg.workspace,
+                call: leg.call,
                 reference,
                 price: leg.price,
                 minutes: leg.minutes,

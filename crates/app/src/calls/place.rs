@@ -140,7 +140,10 @@ fn lease(prepared: &Prepared, now: Timestamp) -> Timestamp {
             Purpose::Call | Purpose::Transfer { .. } => pack.hours.is_open(at),
         })
     };
-    let whole = now.plus(PLACING_LEASE);
+    let mut whole = now.plus(PLACING_LEASE);
+    if let Some(until) = prepared.order.until {
+        whole = whole.min(until.plus(LEASE_MARGIN));
+    }
     if !open(now) || open(whole.plus(-LEASE_MARGIN)) {
         return whole;
     }
@@ -354,8 +357,8 @@ fn new_call(tx: &mut Tx<'_>, env: &Env, known: &mut Known, prepared: &Prepared) 
     let (order, tenant) = (&prepared.order, prepared.workspace.id);
     let to = prepared.to.ok_or(Refused::InvalidNumber)?;
     let reference = order.external_ref.as_deref();
-    let found =
-        contact::ensure(tx, &env.context, tenant, prepared.mode, &prepared.who, reference, &order.variables)?;
+    let known_as = contact::KnownAs { reference, name: order.name.as_deref(), variables: &order.variables };
+    let found = contact::ensure(tx, &env.context, tenant, prepared.mode, &prepared.who, known_as)?;
     if let Some(row) = found.new {
         known.add_contact(tenant, row);
     }

@@ -9,6 +9,7 @@ use domain::compliance::{Gate, Pack, Purpose};
 use domain::ids::{Campaign, Id, Nudge, ScheduledCall};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
 use serde_json::{Map, Value};
 use store::Tx;
 use store::agents::AgentRow;
@@ -34,6 +35,8 @@ pub struct Order {
     pub from_number: Option<String>,
     /// The client's id of the person; a nudge's own reference is not one.
     pub external_ref: Option<String>,
+    /// Name of the person, if a contact has to be made.
+    pub name: Option<String>,
     /// Values for this call.
     pub variables: Map<String, Value>,
     /// The client's notes, within their limits ([`check_metadata`]).
@@ -46,6 +49,8 @@ pub struct Order {
     pub nudge: Option<Id<Nudge>>,
     /// The scheduled call that it is.
     pub scheduled_call: Option<Id<ScheduledCall>>,
+    /// Nothing is dialled at or after this moment, beside what the pack allows.
+    pub until: Option<Timestamp>,
     /// Idempotency key and holder of a request that waits for the answer.
     pub once: Option<(String, String)>,
 }
@@ -58,12 +63,14 @@ impl Order {
             to_number: body.to_number,
             from_number: body.from_number,
             external_ref: body.external_ref,
+            name: None,
             variables: body.variables,
             metadata: body.metadata,
             purpose: Purpose::Call,
             campaign: None,
             nudge: None,
             scheduled_call: None,
+            until: None,
             once: None,
         }
     }

@@ -42,10 +42,12 @@ const PAUSE: i64 = MINUTE;
 
 /// What a carrier may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Allowance {
+pub enum Allowance {
+    /// Any number of dials.
     All,
     /// One dial, to see whether it works again.
     Probe,
+    /// No dial.
     Nothing,
 }
 
@@ -74,7 +76,8 @@ impl Breaker {
         }
     }
 
-    fn allowance(&self, now: Timestamp) -> Allowance {
+    /// What the live carrier may be asked now.
+    pub fn allowance(&self, now: Timestamp) -> Allowance {
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).paused_until {
             None => Allowance::All,
             Some(until) if until <= now => Allowance::Probe,
@@ -218,7 +221,10 @@ impl DueRound {
                 }
                 Err(failure) => return Err(failure),
             };
-        let key_ok = self.known.key_is_valid(tx, row.workspace, row.api_key, self.env.context.now)?;
+        let key_ok = match row.api_key {
+            Some(key) => self.known.key_is_valid(tx, row.workspace, key, self.env.context.now)?,
+            None => true,
+        };
         let owns_none =
             prepared.from == OwnNumber::NotOwned && self.known.numbers(tx, row.workspace)?.is_empty();
         let (facts, mut checks) = facts(&row, &prepared, key_ok, owns_none);
@@ -346,12 +352,14 @@ fn order(row: &NudgeRow) -> Order {
         from_number: row.from_number.clone(),
         // The nudge's own reference is not the person's.
         external_ref: None,
+        name: None,
         variables: object(&row.variables),
         metadata: object(&row.metadata),
         purpose: Purpose::Nudge,
         campaign: None,
         nudge: Some(row.id),
         scheduled_call: None,
+        until: None,
         once: None,
     }
 }

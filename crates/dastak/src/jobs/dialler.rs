@@ -1,4 +1,5 @@
-//! The dialler: looks at due nudges in fair rounds, and dials what they decided (`docs/dialler.md`).
+//! The dialler: looks at due nudges and at campaigns in fair rounds, and dials what they decided
+//! (`docs/dialler.md`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,22 +7,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use domain::ports::DialError;
 use domain::tenant::Mode;
 use domain::time::{SECOND, Timestamp};
+use store::DbError;
 use store::calls::CallRow;
+use store::campaigns::due;
 use tokio::sync::Semaphore;
 
 use super::{next_look, repeat};
 use crate::app::nudges::{self, Breaker};
 use crate::app::{App, Failure, Wakes, calls, topics};
 use crate::runtime::clock::Signal;
+use ::campaigns::dial as campaigns;
 
 /// Dials that wait for the carrier's answer, or to have it stored.
 const DIALS: usize = 16_384;
-/// Room for a round; with less the loop waits for dials to end.
-const ROOM: usize = nudges::BATCH as usize;
+/// Room for a round of nudges and one of campaigns; with less the loop waits for dials to end.
+const ROOM: usize = (nudges::BATCH + campaigns::BATCH) as usize;
 /// For how long a burst of due dials precedes the facts of other calls: well within the lease of a placement.
 const BURST: i64 = 4 * SECOND;
 /// Queues of one round, see `nudges::round`.
 const QUEUES: usize = 16;
+/// Campaigns of one round, see `campaigns::round`.
+const CAMPAIGNS: usize = campaigns::CAMPAIGNS as usize;
 /// Time until the next look after the store failed, and between two looks when another node's wake-up may be
 /// lost.
 const AGAIN: i64 = 5 * SECOND;
@@ -68,7 +74,9 @@ impl Dialler {
         // Queues that wait for a line are asked once a look, however many there are.
         let waiting = usize::try_from(app.store.read(store::nudges::waiting_queues).await?).unwrap_or(0);
         let mut line_rounds = waiting.div_ceil(QUEUES);
-        let (mut burst, started, mut dials) = (None, app.clock.now(), Vec::new());
+        let waiting = usize::try_from(app.store.read(due::without_line).await?).unwrap_or(0);
+        let mut campaign_line_rounds = waiting.div_ceil(CAMPAIGNS);
+        let (mut burst, started, mut dials, mut failed) = (None, app.clock.now(), Vec::new(), false);
         while !app.clock.stopping() {
             self.starved.store(true, Ordering::SeqCst);
             if self.dials.available_permits() < ROOM + dials.len() {
@@ -81,17 +89,31 @@ impl Dialler {
                 nudges::round(app, &self.breaker, line_rounds > 0),
                 self.start_all(std::mem::take(&mut dials))
             );
-            let round = round?;
+            let nudges = round?;
+            let nudges_dialled = !nudges.dials.is_empty();
             line_rounds = line_rounds.saturating_sub(1);
+            // Campaigns come after the nudges that are due, and dial while they do.
+            let (round, ()) = tokio::join!(
+                campaigns::round(app, &self.breaker, campaign_line_rounds > 0),
+                self.start_all(nudges.dials)
+            );
+            let round = round.unwrap_or_else(|failure| {
+                // Nudges go on.
+                failure.log("a look at due campaigns failed");
+                failed = true;
+                campaigns::Round::default()
+            });
+            campaign_line_rounds = campaign_line_rounds.saturating_sub(1);
+            let (more, dialled) = (nudges.more || round.more, nudges_dialled || !round.dials.is_empty());
             // A burst begins with the second round and has an end within one look, so that nothing waits for ever.
             let now = app.clock.now();
             if now < started || started.plus(BURST) <= now {
                 burst = None;
-            } else if round.more && !round.dials.is_empty() && burst.is_none() {
+            } else if more && dialled && burst.is_none() {
                 burst = Some(app.burst.begin());
             }
             dials = round.dials;
-            if !round.more && line_rounds == 0 {
+            if !more && line_rounds == 0 && campaign_line_rounds == 0 {
                 break;
             }
         }
@@ -100,9 +122,13 @@ impl Dialler {
         let now = app.clock.now();
         let next = app
             .store
-            .read(store::nudges::next_look)
-            .await?
-            .map(|at| if at <= now { now.plus(HELD) } else { at });
+            .read(|tx| Ok::<_, DbError>((store::nudges::next_look(tx)?, due::next_look(tx)?)))
+            .await?;
+        let next = next.0.into_iter().chain(next.1).min().map(|at| match at {
+            at if at > now => at,
+            _ if failed => now.plus(AGAIN),
+            _ => now.plus(HELD),
+        });
         Ok(next_look(app, next, now.plus(AGAIN)))
     }
 

@@ -2,6 +2,7 @@
 //! the next thing is due or a commit wakes it.
 
 pub mod after_calls;
+pub mod boards;
 pub mod call_hours;
 pub mod calling_lists;
 pub mod cleanup;
@@ -10,6 +11,7 @@ pub mod holds;
 pub mod lines;
 pub mod live_calls;
 pub mod log_marks;
+pub mod mails;
 pub mod scheduled_calls;
 pub mod wishes;
 

@@ -55,7 +55,14 @@ async fn rows_are_normalized_flagged_and_kept_in_order() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|row| (row["phone"].as_str().unwrap(), row["valid"].as_bool().unwrap(), row["invalidReason"].as_str(), row["state"].as_str().unwrap()))
+        .map(|row| {
+            (
+                row["phone"].as_str().unwrap(),
+                row["valid"].as_bool().unwrap(),
+                row["invalidReason"].as_str(),
+                row["state"].as_str().unwrap(),
+            )
+        })
         .collect();
     assert_eq!(
         flags,
@@ -118,17 +125,33 @@ async fn a_wrong_row_is_named_and_nothing_is_stored() {
         (json!({"phone": number(3), "name": 5}), "contacts[1].name", "invalid_request"),
         (json!({"phone": number(3), "name": "a".repeat(201)}), "contacts[1].name", "invalid_request"),
         (json!({"phone": number(3), "variables": []}), "contacts[1].variables", "invalid_request"),
-        (json!({"phone": number(3), "variables": {"due": 5}}), "contacts[1].variables.due", "invalid_request"),
-        (json!({"phone": number(3), "variables": {"due": "a\u{0}b"}}), "contacts[1].variables.due", "invalid_request"),
+        (
+            json!({"phone": number(3), "variables": {"due": 5}}),
+            "contacts[1].variables.due",
+            "invalid_request",
+        ),
+        (
+            json!({"phone": number(3), "variables": {"due": "a\u{0}b"}}),
+            "contacts[1].variables.due",
+            "invalid_request",
+        ),
         (json!({"phone": number(3), "variables": many}), "contacts[1].variables", "invalid_variables"),
         (json!("9812345678"), "contacts[1]", "invalid_request"),
     ] {
-        let refused = desk.post(&format!("{path}/contacts"), &json!({"contacts": [good, row]})).await.refused(400, code);
+        let refused = desk
+            .post(&format!("{path}/contacts"), &json!({"contacts": [good, row]}))
+            .await
+            .refused(400, code);
         assert!(refused["error"].as_str().unwrap().starts_with(field), "{field}: {refused}");
     }
     let large = json!({"contacts": [{"phone": number(3), "variables": {"due": "x".repeat(65_536)}}]});
     desk.post(&format!("{path}/contacts"), &large).await.refused(400, "invalid_variables");
-    for wrong in [json!({}), json!({"contacts": []}), json!({"contacts": {}}), json!({"contacts": vec![json!({"phone": ""}); 50_001]})] {
+    for wrong in [
+        json!({}),
+        json!({"contacts": []}),
+        json!({"contacts": {}}),
+        json!({"contacts": vec![json!({"phone": ""}); 50_001]}),
+    ] {
         desk.post(&format!("{path}/contacts"), &wrong).await.refused(400, "invalid_request");
     }
     assert_eq!(phones(&desk.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))]);
@@ -145,10 +168,14 @@ async fn rows_have_what_the_flow_requires() {
     let refused = list(json!([{"phone": number(1), "variables": whole}, {"phone": number(2), "variables": {"name": "Ravi"}}, {"phone": number(3)}]))
         .await
         .refused(400, "missing_required_variables");
-    assert_eq!((&refused["meta"]["missing"], &refused["meta"]["row"]), (&json!(["amount", "name"]), &json!(1)));
+    assert_eq!(
+        (&refused["meta"]["missing"], &refused["meta"]["row"]),
+        (&json!(["amount", "name"]), &json!(1))
+    );
     assert_eq!(desk.get(&path).await["data"]["callingList"], Value::Null);
     // Rows that are never dialled need nothing.
-    let made = list(json!([{"phone": number(1), "variables": whole}, {"phone": "x"}, {"phone": number(1)}])).await;
+    let made =
+        list(json!([{"phone": number(1), "variables": whole}, {"phone": "x"}, {"phone": number(1)}])).await;
     assert_eq!(made.expect(200)["data"], json!({"total": 3, "valid": 1, "invalid": 2}));
     let anybody = desk.campaign(json!({"agentId": null})).await;
     desk.post(&format!("{anybody}/contacts"), &json!({"contacts": [{"phone": number(1)}]})).await.expect(200);
@@ -158,7 +185,9 @@ async fn rows_have_what_the_flow_requires() {
 async fn the_list_stands_while_the_campaign_dials_and_when_it_is_over() {
     let desk = Desk::open().await;
     let path = desk.campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
-    let list = async |n: usize| desk.post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": number(n)}]})).await;
+    let list = async |n: usize| {
+        desk.post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": number(n)}]})).await
+    };
     list(1).await.expect(200);
     desk.status(&path, "active").await.expect(200);
     list(2).await.refused(409, "conflict");
@@ -174,7 +203,8 @@ async fn the_list_stands_while_the_campaign_dials_and_when_it_is_over() {
 #[tokio::test]
 async fn a_list_is_read_by_state_text_and_page() {
     let desk = Desk::open().await;
-    let mut rows: Vec<Value> = (0..120).map(|n| json!({"phone": number(n), "name": format!("Person {n}")})).collect();
+    let mut rows: Vec<Value> =
+        (0..120).map(|n| json!({"phone": number(n), "name": format!("Person {n}")})).collect();
     rows[7]["name"] = json!("Asha RAO");
     rows[8]["name"] = json!("आशा राव");
     rows[9]["name"] = json!("100% _sure_ \\ Rao");
@@ -194,31 +224,71 @@ async fn a_list_is_read_by_state_text_and_page() {
         seen.extend(phones(&page));
         offset = page["nextOffset"].clone();
     }
-    assert_eq!((seen.len(), seen[119].as_str(), seen[121].as_str()), (122, format!("+91{}", number(119)).as_str(), "nonsense"));
+    assert_eq!(
+        (seen.len(), seen[119].as_str(), seen[121].as_str()),
+        (122, format!("+91{}", number(119)).as_str(), "nonsense")
+    );
     let far = read("?offset=5000").await;
     assert_eq!((&far["data"], &far["total"], &far["nextOffset"]), (&json!([]), &json!(122), &Value::Null));
 
-    for (state, total) in [("all", 122), ("queued", 120), ("invalid", 2), ("dnc", 2), ("reached", 0), ("in_progress", 0), ("unreached", 0), ("held", 0)] {
+    for (state, total) in [
+        ("all", 122),
+        ("queued", 120),
+        ("invalid", 2),
+        ("dnc", 2),
+        ("reached", 0),
+        ("in_progress", 0),
+        ("unreached", 0),
+        ("held", 0),
+    ] {
         let page = read(&format!("?state={state}&limit=200")).await;
-        assert_eq!((&page["total"], page["data"].as_array().unwrap().len(), &page["counts"]), (&json!(total), total, &expected), "{state}");
+        assert_eq!(
+            (&page["total"], page["data"].as_array().unwrap().len(), &page["counts"]),
+            (&json!(total), total, &expected),
+            "{state}"
+        );
     }
     let page = read("?state=queued&limit=20&offset=110").await;
-    assert_eq!((phones(&page)[9].clone(), &page["nextOffset"]), (format!("+91{}", number(119)), &Value::Null));
+    assert_eq!(
+        (phones(&page)[9].clone(), &page["nextOffset"]),
+        (format!("+91{}", number(119)), &Value::Null)
+    );
     let listed = read("?state=dnc").await;
     assert_eq!(phones(&listed), [format!("+91{}", number(3)), format!("+91{}", number(5))]);
     assert!(listed["data"].as_array().unwrap().iter().all(|row| row["doNotCall"] == true));
 
-    for (q, total) in [("rao", 2), ("ASHA", 1), ("आशा", 1), ("100%", 1), ("_sure_", 1), ("\\", 1), ("%", 1), ("98100 00007", 1), ("0981000001", 10), ("nonsense", 1), ("nobody", 0)] {
+    for (q, total) in [
+        ("rao", 2),
+        ("ASHA", 1),
+        ("आशा", 1),
+        ("100%", 1),
+        ("_sure_", 1),
+        ("\\", 1),
+        ("%", 1),
+        ("98100 00007", 1),
+        ("0981000001", 10),
+        ("nonsense", 1),
+        ("nobody", 0),
+    ] {
         let page = read(&format!("?q={}", encoded(q))).await;
         assert_eq!((&page["total"], &page["counts"]["all"]), (&json!(total), &json!(total)), "{q}: {page}");
     }
     let both = read("?q=person&state=dnc").await;
-    assert_eq!((&both["total"], &both["counts"]["dnc"], &both["counts"]["queued"]), (&json!(2), &json!(2), &json!(117)));
+    assert_eq!(
+        (&both["total"], &both["counts"]["dnc"], &both["counts"]["queued"]),
+        (&json!(2), &json!(2), &json!(117))
+    );
     let paged = read("?q=person&limit=100&state=queued").await;
     assert_eq!((&paged["total"], &paged["nextOffset"]), (&json!(117), &json!(100)));
 
-    for (query, field) in [("?state=done", "state"), ("?limit=0", "limit"), ("?limit=201", "limit"), ("?offset=-1", "offset")] {
-        let refused = desk.app.get(&desk.workspace.live, &format!("{path}/contacts{query}")).await.refused(400, "invalid_request");
+    for (query, field) in
+        [("?state=done", "state"), ("?limit=0", "limit"), ("?limit=201", "limit"), ("?offset=-1", "offset")]
+    {
+        let refused = desk
+            .app
+            .get(&desk.workspace.live, &format!("{path}/contacts{query}"))
+            .await
+            .refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], field);
     }
 }
@@ -229,7 +299,12 @@ async fn who_must_not_be_called_is_looked_up_when_it_is_read() {
     let path = desk.with_list(json!([{"phone": number(1)}, {"phone": number(2)}])).await;
     let flags = async || {
         let page = desk.get(&format!("{path}/contacts")).await;
-        page["data"].as_array().unwrap().iter().map(|row| row["doNotCall"].as_bool().unwrap()).collect::<Vec<_>>()
+        page["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["doNotCall"].as_bool().unwrap())
+            .collect::<Vec<_>>()
     };
     assert_eq!(flags().await, [false, false]);
     let contact = json!({"externalRef": "c1", "phone": number(2), "optOut": true});
@@ -260,12 +335,22 @@ async fn erasure_reaches_every_list_and_the_counts_stay_right() {
         let page = desk.get(&format!("{path}/contacts")).await;
         let row = &page["data"][1];
         assert_eq!(
-            (&row["phone"], &row["name"], &row["variables"], &row["valid"], &row["invalidReason"], &row["state"]),
+            (
+                &row["phone"],
+                &row["name"],
+                &row["variables"],
+                &row["valid"],
+                &row["invalidReason"],
+                &row["state"]
+            ),
             (&Value::Null, &Value::Null, &json!({}), &json!(false), &json!("erased"), &json!("invalid"))
         );
         let all = json!({"all": 3, "reached": 0, "in_progress": 0, "unreached": 0, "held": 0, "queued": 1, "invalid": 2, "dnc": 0});
         assert_eq!(page["counts"], all);
-        assert_eq!(desk.get(path).await["data"]["callingList"], json!({"total": 3, "valid": 1, "invalid": 2}));
+        assert_eq!(
+            desk.get(path).await["data"]["callingList"],
+            json!({"total": 3, "valid": 1, "invalid": 2})
+        );
         assert_eq!(desk.get(&format!("{path}/contacts?q={person}")).await["total"], 0);
         assert_eq!(desk.get(&format!("{path}/contacts?q=asha")).await["total"], 0);
     }
@@ -305,7 +390,10 @@ impl<'a> Import<'a> {
     }
 
     async fn add(&self, after: i64, rows: Value) -> crate::app::Answer {
-        self.desk.app.operator("POST", &format!("{}/rows", self.path), &json!({"after": after, "contacts": rows})).await
+        self.desk
+            .app
+            .operator("POST", &format!("{}/rows", self.path), &json!({"after": after, "contacts": rows}))
+            .await
     }
 
     async fn finish(&self) -> crate::app::Answer {
@@ -321,18 +409,33 @@ async fn an_import_grows_beside_the_list_and_takes_effect_in_one_moment() {
     desk.app.operator("POST", &Import::imports(&desk, &path), &Value::Null).await.refused(409, "conflict");
     import.finish().await.refused(409, "conflict");
     let added = import.add(0, json!([{"phone": number(2)}, {"phone": number(3)}])).await.expect(200);
-    assert_eq!((&added["data"]["total"], &added["data"]["valid"], &added["data"]["invalid"]), (&json!(2), &json!(2), &json!(0)));
+    assert_eq!(
+        (&added["data"]["total"], &added["data"]["valid"], &added["data"]["invalid"]),
+        (&json!(2), &json!(2), &json!(0))
+    );
     // The same piece again, after a lost answer.
-    let refused = import.add(0, json!([{"phone": number(2)}, {"phone": number(3)}])).await.refused(409, "conflict");
+    let refused =
+        import.add(0, json!([{"phone": number(2)}, {"phone": number(3)}])).await.refused(409, "conflict");
     assert_eq!(refused["meta"]["rows"], 2);
-    let added = import.add(2, json!([{"phone": number(3)}, {"phone": number(4)}, {"phone": "x"}])).await.expect(200);
-    assert_eq!((&added["data"]["total"], &added["data"]["valid"], &added["data"]["invalid"]), (&json!(5), &json!(3), &json!(2)));
-    assert_eq!(phones(&desk.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))], "not in force yet");
+    let added =
+        import.add(2, json!([{"phone": number(3)}, {"phone": number(4)}, {"phone": "x"}])).await.expect(200);
+    assert_eq!(
+        (&added["data"]["total"], &added["data"]["valid"], &added["data"]["invalid"]),
+        (&json!(5), &json!(3), &json!(2))
+    );
+    assert_eq!(
+        phones(&desk.get(&format!("{path}/contacts")).await),
+        [format!("+91{}", number(1))],
+        "not in force yet"
+    );
     assert_eq!(counts(&desk, &path).await["all"], 1);
     import.finish().await.expect(200);
     let page = desk.get(&format!("{path}/contacts")).await;
     assert_eq!(phones(&page).len(), 5);
-    assert_eq!((&page["data"][2]["invalidReason"], &page["counts"]["queued"]), (&json!("duplicate"), &json!(3)));
+    assert_eq!(
+        (&page["data"][2]["invalidReason"], &page["counts"]["queued"]),
+        (&json!("duplicate"), &json!(3))
+    );
     import.finish().await.refused(404, "not_found");
     import.add(5, json!([{"phone": number(5)}])).await.refused(404, "not_found");
     let log = desk.app.operator("GET", "/log?limit=10", &Value::Null).await;
@@ -353,7 +456,13 @@ async fn an_import_can_be_given_up_and_is_given_up_when_it_rests() {
     second.add(0, json!([{"phone": number(3)}])).await.expect(200);
     desk.app.advance(3 * 3600).await;
     second.finish().await.refused(404, "not_found");
-    let stored = desk.app.app().store.read(|tx| tx.one::<i64>("select count(*) from campaign_rows", &[])).await.unwrap();
+    let stored = desk
+        .app
+        .app()
+        .store
+        .read(|tx| tx.one::<i64>("select count(*) from campaign_rows", &[]))
+        .await
+        .unwrap();
     assert_eq!((stored, &counts(&desk, &path).await["all"]), (Some(1), &json!(1)));
 }
 
@@ -362,21 +471,34 @@ async fn an_import_keeps_the_rules_of_a_list() {
     let desk = Desk::with_prompt("Remind {{name}}.").await;
     let path = desk.campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
     let import = Import::start(&desk, &path).await;
-    let refused = import.add(0, json!([{"phone": number(1)}])).await.refused(400, "missing_required_variables");
+    let refused =
+        import.add(0, json!([{"phone": number(1)}])).await.refused(400, "missing_required_variables");
     assert_eq!(refused["meta"]["missing"], json!(["name"]));
     import.add(0, json!([{"phone": number(1), "variables": {"name": "Asha"}}])).await.expect(200);
     // A flow that is published meanwhile may require more.
-    desk.put(&format!("/v1/agents/{}", desk.agent), &json!({"systemPrompt": "Remind {{name}} of {{amount}}."})).await.expect(200);
-    import.add(1, json!([{"phone": number(2), "variables": {"name": "Ravi"}}])).await.refused(409, "conflict");
+    desk.put(
+        &format!("/v1/agents/{}", desk.agent),
+        &json!({"systemPrompt": "Remind {{name}} of {{amount}}."}),
+    )
+    .await
+    .expect(200);
+    import
+        .add(1, json!([{"phone": number(2), "variables": {"name": "Ravi"}}]))
+        .await
+        .refused(409, "conflict");
     import.finish().await.refused(409, "conflict");
     desk.app.operator("DELETE", &import.path, &Value::Null).await.expect(200);
     let second = Import::start(&desk, &path).await;
-    second.add(0, json!([{"phone": number(1), "variables": {"name": "Asha", "amount": "5"}}])).await.expect(200);
+    second
+        .add(0, json!([{"phone": number(1), "variables": {"name": "Asha", "amount": "5"}}]))
+        .await
+        .expect(200);
     desk.status(&path, "active").await.expect(200);
     second.finish().await.refused(409, "conflict");
     desk.status(&path, "paused").await.expect(200);
     second.finish().await.expect(200);
-    let unknown = format!("/workspaces/{}/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/list-imports", desk.workspace.id);
+    let unknown =
+        format!("/workspaces/{}/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/list-imports", desk.workspace.id);
     desk.app.operator("POST", &unknown, &Value::Null).await.refused(404, "not_found");
 }
 
@@ -405,7 +527,8 @@ async fn two_lists_at_the_same_moment_leave_one_of_them_whole() {
     let page = desk.get(&format!("{path}/contacts?limit=200")).await;
     assert_eq!((&page["counts"]["all"], &page["total"]), (&json!(500), &json!(500)));
     let start = phones(&page)[0].clone();
-    let expected: Vec<String> = (0..200).map(|n| format!("+91{}", start[3..].parse::<u64>().unwrap() + n)).collect();
+    let expected: Vec<String> =
+        (0..200).map(|n| format!("+91{}", start[3..].parse::<u64>().unwrap() + n)).collect();
     assert_eq!(phones(&page), expected, "rows of one list alone");
 }
 
@@ -418,12 +541,19 @@ mod door {
 
     async fn put(app: &TestApp, workspace: &str, campaign: &str, phones: &[&str]) -> Vec<bool> {
         let context = app.app().context();
-        let (tenant, campaign): (_, Id<_>) = (workspace.parse().unwrap(), campaign.rsplit('/').next().unwrap().parse().unwrap());
+        let (tenant, campaign): (_, Id<_>) =
+            (workspace.parse().unwrap(), campaign.rsplit('/').next().unwrap().parse().unwrap());
         let rows: Vec<NewRow> = phones
             .iter()
-            .map(|phone| NewRow { phone: (*phone).to_owned(), name: Some("Asha".into()), variables: Default::default(), stream: None })
+            .map(|phone| NewRow {
+                phone: (*phone).to_owned(),
+                name: Some("Asha".into()),
+                variables: Default::default(),
+                stream: None,
+            })
             .collect();
-        let added = app.app().store.tx(move |tx| add(tx, &context, tenant, campaign, rows.clone())).await.unwrap();
+        let added =
+            app.app().store.tx(move |tx| add(tx, &context, tenant, campaign, rows.clone())).await.unwrap();
         added.rows.iter().map(Option::is_some).collect()
     }
 
@@ -434,13 +564,24 @@ mod door {
         let (one, two, three) = (number(1), number(2), number(3));
         let put = async |phones: &[&str]| put(&desk.app, &desk.workspace.id, &path, phones).await;
         assert_eq!(put(&[&one, "x", &one]).await, [true, false, false], "the first list of a campaign");
-        assert_eq!(desk.get(&path).await["data"]["callingList"], json!({"total": 1, "valid": 1, "invalid": 0}));
-        desk.post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": one}, {"phone": "x"}]})).await.expect(200);
+        assert_eq!(
+            desk.get(&path).await["data"]["callingList"],
+            json!({"total": 1, "valid": 1, "invalid": 0})
+        );
+        desk.post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": one}, {"phone": "x"}]}))
+            .await
+            .expect(200);
         assert_eq!(put(&[&two, &one, &three]).await, [true, false, true]);
         let page = desk.get(&format!("{path}/contacts")).await;
-        assert_eq!(phones(&page), [format!("+91{one}"), "x".into(), format!("+91{two}"), format!("+91{three}")]);
+        assert_eq!(
+            phones(&page),
+            [format!("+91{one}"), "x".into(), format!("+91{two}"), format!("+91{three}")]
+        );
         assert_eq!((&page["counts"]["queued"], &page["counts"]["invalid"]), (&json!(3), &json!(1)));
-        assert_eq!(phones(&desk.get(&format!("{path}/contacts?limit=1&offset=3")).await), [format!("+91{three}")]);
+        assert_eq!(
+            phones(&desk.get(&format!("{path}/contacts?limit=1&offset=3")).await),
+            [format!("+91{three}")]
+        );
         desk.status(&path, "archived").await.expect(200);
         assert_eq!(put(&[&number(4)]).await, [false]);
         desk.app.delete(&desk.workspace.live, &path).await.expect(200);

@@ -146,7 +146,8 @@ async fn settings_come_back_and_change_one_by_one() {
 async fn a_wrong_setting_is_named_and_changes_nothing() {
     let desk = Desk::open().await;
     let own = desk.own_number().await;
-    let path = desk.campaign(json!({"settings": {"dailyFrom": "10:00", "startAt": "2026-12-01T00:00:00Z"}})).await;
+    let path =
+        desk.campaign(json!({"settings": {"dailyFrom": "10:00", "startAt": "2026-12-01T00:00:00Z"}})).await;
     let before = desk.get(&path).await;
     let many = |count: usize| (0..count).map(|n| json!(format!("a{n}@example.in"))).collect::<Vec<_>>();
     for (settings, field, code) in [
@@ -164,12 +165,32 @@ async fn a_wrong_setting_is_named_and_changes_nothing() {
         (json!({"retryCount": null}), "settings.retryCount", "invalid_request"),
         (json!({"cooldownMinutes": -1}), "settings.cooldownMinutes", "invalid_request"),
         (json!({"cooldownMinutes": 1.5}), "settings.cooldownMinutes", "invalid_request"),
-        (json!({"emailNotifications": ["asha@example.in", "asha"]}), "settings.emailNotifications[1]", "invalid_request"),
+        (
+            json!({"emailNotifications": ["asha@example.in", "asha"]}),
+            "settings.emailNotifications[1]",
+            "invalid_request",
+        ),
         (json!({"emailNotifications": many(21)}), "settings.emailNotifications", "invalid_request"),
-        (json!({"callerIds": [{"number": "9812345678", "dailyCap": 1}]}), "settings.callerIds[0].number", "from_number_not_owned"),
-        (json!({"callerIds": [{"number": own, "dailyCap": 0}]}), "settings.callerIds[0].dailyCap", "invalid_request"),
-        (json!({"callerIds": [{"number": own, "dailyCap": 1}, {"number": own, "dailyCap": 2}]}), "settings.callerIds[1].number", "invalid_request"),
-        (json!({"callerIds": vec![json!({"number": own, "dailyCap": 1}); 21]}), "settings.callerIds", "invalid_request"),
+        (
+            json!({"callerIds": [{"number": "9812345678", "dailyCap": 1}]}),
+            "settings.callerIds[0].number",
+            "from_number_not_owned",
+        ),
+        (
+            json!({"callerIds": [{"number": own, "dailyCap": 0}]}),
+            "settings.callerIds[0].dailyCap",
+            "invalid_request",
+        ),
+        (
+            json!({"callerIds": [{"number": own, "dailyCap": 1}, {"number": own, "dailyCap": 2}]}),
+            "settings.callerIds[1].number",
+            "invalid_request",
+        ),
+        (
+            json!({"callerIds": vec![json!({"number": own, "dailyCap": 1}); 21]}),
+            "settings.callerIds",
+            "invalid_request",
+        ),
         (json!({"maxConcurrentCalls": 0}), "settings.maxConcurrentCalls", "invalid_request"),
     ] {
         let body = json!({"name": "Changed", "settings": settings});
@@ -193,13 +214,19 @@ async fn the_channel_is_voice_until_another_is_connected() {
     let desk = Desk::open().await;
     let new = async |body: Value| desk.post("/v1/campaigns", &body).await;
     new(json!({"channel": "sms"})).await.refused(400, "channel_not_supported");
-    new(json!({"channel": "chatapp", "chatapp": {"templateId": "tpl_1"}})).await.refused(403, "feature_disabled");
+    new(json!({"channel": "chatapp", "chatapp": {"templateId": "tpl_1"}}))
+        .await
+        .refused(403, "feature_disabled");
     new(json!({"chatapp": {"templateId": "tpl_1"}})).await.refused(422, "chatapp_config_unexpected");
     new(json!({"channel": "voice", "chatapp": {}})).await.refused(422, "chatapp_config_unexpected");
     let path = desk.campaign(json!({})).await;
     desk.put(&path, &json!({"chatapp": {}})).await.refused(422, "chatapp_config_unexpected");
     desk.app
-        .operator("PATCH", &format!("/workspaces/{}", desk.workspace.id), &json!({"features": {"chatappCampaigns": false}}))
+        .operator(
+            "PATCH",
+            &format!("/workspaces/{}", desk.workspace.id),
+            &json!({"features": {"chatappCampaigns": false}}),
+        )
         .await
         .expect(200);
     new(json!({"channel": "chatapp", "chatapp": {}})).await.refused(403, "feature_disabled");
@@ -358,10 +385,12 @@ async fn what_a_campaign_uses_cannot_be_taken_away() {
     let desk = Desk::open().await;
     let (app, workspace) = (&desk.app, &desk.workspace);
     let numbers = format!("/workspaces/{}/numbers", workspace.id);
-    let second = app.operator("POST", &numbers, &json!({"number": "+918012345678"})).await.expect(201)["data"].clone();
+    let second =
+        app.operator("POST", &numbers, &json!({"number": "+918012345678"})).await.expect(201)["data"].clone();
     let own = desk.get("/v1/numbers").await["data"][0].clone();
     let number = |row: &Value| row["number"].as_str().unwrap().to_owned();
-    let settings = json!({"fromNumber": number(&own), "callerIds": [{"number": number(&second), "dailyCap": 5}]});
+    let settings =
+        json!({"fromNumber": number(&own), "callerIds": [{"number": number(&second), "dailyCap": 5}]});
     let path = desk.campaign(json!({"settings": settings})).await;
     let id = path.rsplit('/').next().unwrap();
     let release = async |row: &Value| {
@@ -394,7 +423,10 @@ async fn test_keys_read_campaigns_and_change_none() {
     desk.app.post(test, "/v1/campaigns", &json!({})).await.refused(403, "test_mode_read_only");
     desk.app.put(test, &path, &json!({})).await.refused(403, "test_mode_read_only");
     desk.app.delete(test, &path).await.refused(403, "test_mode_read_only");
-    desk.app.post(test, &format!("{path}/status"), &json!({"status": "active"})).await.refused(403, "test_mode_read_only");
+    desk.app
+        .post(test, &format!("{path}/status"), &json!({"status": "active"}))
+        .await
+        .refused(403, "test_mode_read_only");
     let rows = json!({"contacts": [{"phone": "9812345679"}]});
     desk.app.post(test, &format!("{path}/contacts"), &rows).await.refused(403, "test_mode_read_only");
     assert_eq!(desk.get(&format!("{path}/contacts")).await["data"][0]["phone"], "+919812345678");
@@ -409,7 +441,10 @@ async fn campaign_writes_have_a_limit_of_their_own() {
     let rows = json!({"contacts": [{"phone": "9812345678"}]});
     for left in ["1", "0"] {
         let answer = desk.post(&format!("{path}/contacts"), &rows).await;
-        assert_eq!((answer.header("x-ratelimit-limit"), answer.header("x-ratelimit-remaining")), (Some("2"), Some(left)));
+        assert_eq!(
+            (answer.header("x-ratelimit-limit"), answer.header("x-ratelimit-remaining")),
+            (Some("2"), Some(left))
+        );
         answer.expect(200);
     }
     let refused = desk.post(&format!("{path}/contacts"), &rows).await;
@@ -425,8 +460,14 @@ async fn a_campaign_without_runs_has_none() {
     let desk = Desk::open().await;
     let path = desk.campaign(json!({})).await;
     assert_eq!(desk.get(&format!("{path}/runs")).await["data"], json!([]));
-    desk.app.get(&desk.workspace.live, "/v1/campaign-runs/run_01k9v5x2m8e6fs4v0q3n7w1y34").await.refused(404, "not_found");
-    desk.app.get(&desk.workspace.live, "/v1/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/runs").await.refused(404, "not_found");
+    desk.app
+        .get(&desk.workspace.live, "/v1/campaign-runs/run_01k9v5x2m8e6fs4v0q3n7w1y34")
+        .await
+        .refused(404, "not_found");
+    desk.app
+        .get(&desk.workspace.live, "/v1/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/runs")
+        .await
+        .refused(404, "not_found");
 }
 
 #[tokio::test]
@@ -436,11 +477,13 @@ async fn a_preflight_says_who_would_be_called_when_and_at_what_price() {
     app.operator("POST", "/dnd", &json!({"phones": ["9812345670"]})).await.expect(200);
     desk.post("/v1/dnc", &json!({"phones": ["9812345671"], "reason": "asked"})).await.expect(200);
     let person = |phone: &str| json!({"phone": phone, "variables": {"name": "Asha"}});
-    let rows: Vec<Value> = ["9812345670", "9812345671", "9812345672", "9812345673", "098123 45673", "+14155550100", "x"]
-        .into_iter()
-        .map(person)
-        .collect();
-    let path = desk.campaign(json!({"settings": {"dailyFrom": "14:00", "dailyTo": "18:00", "retryCount": 1}})).await;
+    let rows: Vec<Value> =
+        ["9812345670", "9812345671", "9812345672", "9812345673", "098123 45673", "+14155550100", "x"]
+            .into_iter()
+            .map(person)
+            .collect();
+    let path =
+        desk.campaign(json!({"settings": {"dailyFrom": "14:00", "dailyTo": "18:00", "retryCount": 1}})).await;
     desk.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
     let listed = desk.get(&format!("{path}/contacts")).await["data"].clone();
     let row = |place: usize| listed[place]["id"].clone();
@@ -454,13 +497,20 @@ async fn a_preflight_says_who_would_be_called_when_and_at_what_price() {
             "invalid_phone": {"count": 1, "examples": [row(6)]},
         })
     );
-    let figures = ["total", "examined", "willCall", "willWait", "willNotCall"].map(|name| report[name].as_i64().unwrap());
+    let figures = ["total", "examined", "willCall", "willWait", "willNotCall"]
+        .map(|name| report[name].as_i64().unwrap());
     assert_eq!(figures, [7, 4, 2, 0, 5]);
-    assert_eq!((&report["ready"], &report["problems"], &report["warnings"]), (&json!(true), &json!([]), &json!([])));
+    assert_eq!(
+        (&report["ready"], &report["problems"], &report["warnings"]),
+        (&json!(true), &json!([]), &json!([]))
+    );
     // Noon: the daily window opens at 14:00.
     let now = domain::time::Timestamp::parse(&app.now().await).unwrap();
     let opening = now.plus(2 * domain::time::HOUR).to_string();
-    assert_eq!((&report["schedule"]["insideWindow"], &report["schedule"]["startsAt"]), (&json!(false), &json!(opening)));
+    assert_eq!(
+        (&report["schedule"]["insideWindow"], &report["schedule"]["startsAt"]),
+        (&json!(false), &json!(opening))
+    );
     // Two people on a hundred lines: 35 % answer and talk a minute; another attempt reaches some of the others.
     assert_eq!(
         report["cost"],
@@ -503,11 +553,15 @@ async fn a_preflight_names_what_is_missing() {
 
     let other = desk.with_list(json!([{"phone": "9812345679"}])).await;
     desk.post(&format!("/v1/agents/{}/status", desk.agent), &json!({"status": "draft"})).await.expect(200);
-    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &json!({"kybVerified": false})).await.expect(200);
+    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &json!({"kybVerified": false}))
+        .await
+        .expect(200);
     let drain = json!({"kind": "adjustment", "amountMinor": -999_900, "reference": "drain"});
     app.operator("POST", &format!("/workspaces/{}/wallet/entries", workspace.id), &drain).await.expect(201);
     let number = desk.get("/v1/numbers").await["data"][0]["id"].as_str().unwrap().to_owned();
-    app.operator("DELETE", &format!("/workspaces/{}/numbers/{number}", workspace.id), &Value::Null).await.expect(200);
+    app.operator("DELETE", &format!("/workspaces/{}/numbers/{number}", workspace.id), &Value::Null)
+        .await
+        .expect(200);
     assert_eq!(
         problems(&other).await,
         ["no_phone_number", "kyb_required", "insufficient_balance", "agent_not_published"]
@@ -532,13 +586,19 @@ async fn a_batch_of_nudges_has_the_same_report() {
     assert_eq!(figures, [5, 3, 1, 4]);
     assert_eq!((&report["ready"], &report["schedule"]["insideWindow"]), (&json!(true), &json!(true)));
     let test = desk.app.post(&desk.workspace.test, "/v1/nudges/preflight-batch", &body).await.expect(200);
-    assert_eq!(test["data"]["byReason"]["opt_out"]["count"], 1, "the do-not-call list is for nudges of both modes");
+    assert_eq!(
+        test["data"]["byReason"]["opt_out"]["count"], 1,
+        "the do-not-call list is for nudges of both modes"
+    );
     for (body, field) in [
         (json!({"agentId": desk.agent, "toNumbers": []}), "toNumbers"),
         (json!({"agentId": desk.agent, "toNumbers": vec!["9812345670"; 1001]}), "toNumbers"),
         (json!({"toNumbers": ["9812345670"]}), "agentId"),
     ] {
-        names_field(&desk.post("/v1/nudges/preflight-batch", &body).await.refused(400, "invalid_request"), field);
+        names_field(
+            &desk.post("/v1/nudges/preflight-batch", &body).await.refused(400, "invalid_request"),
+            field,
+        );
     }
     desk.post("/v1/nudges/preflight-batch", &json!({"agentId": "agt_1", "toNumbers": ["9812345670"]}))
         .await

@@ -47,7 +47,9 @@ impl std::fmt::Display for VariablesError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             VariablesError::TooMany => write!(f, "must have at most {CEILING_COUNT} names"),
-            VariablesError::TooLarge => write!(f, "must have at most {CEILING_BYTES} bytes of names and values"),
+            VariablesError::TooLarge => {
+                write!(f, "must have at most {CEILING_BYTES} bytes of names and values")
+            }
         }
     }
 }
@@ -78,7 +80,9 @@ pub fn search_text(name: Option<&str>, phone: Option<&str>) -> Option<String> {
 pub fn search_for(text: &str) -> String {
     let text = text.trim();
     let number = text.chars().any(char::is_numeric)
-        && text.chars().all(|letter| letter.is_numeric() || letter.is_whitespace() || "+-().".contains(letter));
+        && text
+            .chars()
+            .all(|letter| letter.is_numeric() || letter.is_whitespace() || "+-().".contains(letter));
     if !number {
         return text.to_lowercase();
     }
@@ -88,8 +92,7 @@ pub fn search_for(text: &str) -> String {
 
 /// A decimal digit of the scripts of India, as ASCII.
 fn decimal(letter: char) -> Option<char> {
-    const ZEROS: [u32; 11] =
-        [0x30, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xFF10];
+    const ZEROS: [u32; 11] = [0x30, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xFF10];
     let code = u32::from(letter);
     let zero = ZEROS.iter().find(|zero| (**zero..**zero + 10).contains(&code))?;
     char::from_digit(code - zero, 10)
@@ -210,7 +213,14 @@ mod tests {
     #[test]
     fn numbers_of_rows() {
         let phone = |text| read_phone(text).map(|phone| phone.to_string());
-        for same in ["9812345678", "+91 98123-45678", "098123 45678", "९८१२३४५६७८", " 9812345678 ", "tel:+919812345678"] {
+        for same in [
+            "9812345678",
+            "+91 98123-45678",
+            "098123 45678",
+            "९८१२३४५६७८",
+            " 9812345678 ",
+            "tel:+919812345678",
+        ] {
             assert_eq!(phone(same).as_deref(), Ok("+919812345678"), "{same}");
         }
         assert_eq!(phone("+1 415 555 0100"), Err(InvalidReason::NotIndian));
@@ -224,7 +234,8 @@ mod tests {
         let found = |q: &str| {
             search_text(Some("Asha RAO आशा"), Some("+919812345678")).unwrap().contains(&search_for(q))
         };
-        for q in ["asha", "ASHA R", " rao ", "आशा", "98123 45678", "+91-98123", "45678", "098123", "९८१२३"] {
+        for q in ["asha", "ASHA R", " rao ", "आशा", "98123 45678", "+91-98123", "45678", "098123", "९८१२३"]
+        {
             assert!(found(q), "{q}");
         }
         assert!(!found("ravi") && !found("98124"));
@@ -235,7 +246,8 @@ mod tests {
     fn variables_have_ceilings() {
         let many: Map<String, Value> = (0..501).map(|n| (format!("v{n}"), "x".into())).collect();
         assert_eq!(check_variables(&many), Err(VariablesError::TooMany));
-        let large: Map<String, Value> = [("v".to_owned(), Value::from("x".repeat(CEILING_BYTES)))].into_iter().collect();
+        let large: Map<String, Value> =
+            [("v".to_owned(), Value::from("x".repeat(CEILING_BYTES)))].into_iter().collect();
         assert_eq!(check_variables(&large), Err(VariablesError::TooLarge));
         let good: Map<String, Value> = [("due".to_owned(), Value::from("₹ 10"))].into_iter().collect();
         assert_eq!(check_variables(&good), Ok(3 + 6));

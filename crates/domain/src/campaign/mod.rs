@@ -4,6 +4,7 @@
 mod codes;
 pub mod forecast;
 pub mod list;
+pub mod row;
 mod schedule;
 pub mod settings;
 

@@ -134,8 +134,11 @@ impl Schedule {
 
     /// The moment of a minute of a day; of one that a change of the clocks leaves out, the moment after it.
     fn moment(&self, date: Date, minute: u16) -> Option<Timestamp> {
-        let (date, minute) =
-            if minute >= DAY_MINUTES { (date.tomorrow().ok()?, minute - DAY_MINUTES) } else { (date, minute) };
+        let (date, minute) = if minute >= DAY_MINUTES {
+            (date.tomorrow().ok()?, minute - DAY_MINUTES)
+        } else {
+            (date, minute)
+        };
         let time = Time::new((minute / 60) as i8, (minute % 60) as i8, 0, 0).ok()?;
         let moment = self.zone.to_ambiguous_timestamp(date.to_datetime(time)).compatible().ok()?;
         Some(Timestamp(moment.as_millisecond()))

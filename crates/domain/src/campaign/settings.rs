@@ -193,7 +193,9 @@ pub fn change_status(from: Status, to: Status) -> Result<Move, &'static str> {
         (Active | Paused, Completed) => Ok(Move::Complete),
         (Draft | Paused | Completed, Archived) => Ok(Move::Archive),
         (Active, Draft | Archived) => Err("the campaign is active: pause it first"),
-        (Draft, Paused | Completed) => Err("the campaign is a draft: only a published one can be paused or completed"),
+        (Draft, Paused | Completed) => {
+            Err("the campaign is a draft: only a published one can be paused or completed")
+        }
         (Completed, Draft | Active | Paused) => Err("the campaign is completed; create a new one"),
         (Archived, Draft | Active | Paused | Completed) => Err("the campaign is archived; create a new one"),
     }
@@ -210,7 +212,9 @@ mod tests {
         assert_eq!(minute("09:30"), Some(570));
         assert_eq!(minute("23:59"), Some(1439));
         assert_eq!(minute("24:00"), Some(1440));
-        for wrong in ["24:01", "9:30", "09:60", "0930", "09:3", "09:30:00", "", ":", "-1:00", "+9:00", "९:००", "09:३०"] {
+        for wrong in
+            ["24:01", "9:30", "09:60", "0930", "09:3", "09:30:00", "", ":", "-1:00", "+9:00", "९:००", "09:३०"]
+        {
             assert_eq!(minute(wrong), None, "{wrong}");
         }
         assert_eq!(DayTime::parse("07:05").unwrap().to_string(), "07:05");
@@ -219,7 +223,8 @@ mod tests {
     #[test]
     fn settings_fit_together() {
         let at = |text| DayTime::parse(text);
-        let good = Settings { start_at: Some(Timestamp(1)), end_at: Some(Timestamp(2)), ..Settings::default() };
+        let good =
+            Settings { start_at: Some(Timestamp(1)), end_at: Some(Timestamp(2)), ..Settings::default() };
         assert_eq!(good.check(), Ok(()));
         assert_eq!(Settings { end_at: Some(Timestamp(1)), ..good.clone() }.check().unwrap_err().0, "endAt");
         let daily = |from, to| Settings { daily_from: from, daily_to: to, ..Settings::default() };
@@ -234,13 +239,25 @@ mod tests {
 
     #[test]
     fn addresses() {
-        for good in ["a@b.in", "asha.rao+calls@mail.example.co.in", "आशा@उदाहरण.भारत", "o'neil@x-y.org"] {
+        for good in ["a@b.in", "asha.rao+calls@mail.example.co.in", "आशा@उदाहरण.भारत", "o'neil@x-y.org"]
+        {
             assert!(is_email(good), "{good}");
         }
         let long = format!("{}@example.in", "a".repeat(250));
-        for wrong in
-            ["", "a", "a@", "@b.in", "a@b", "a b@c.in", "a@b..in", "a@-b.in", "a@b.in\r\nBcc: c@d.in", "a@b@c.in", "<a@b.in>", &long]
-        {
+        for wrong in [
+            "",
+            "a",
+            "a@",
+            "@b.in",
+            "a@b",
+            "a b@c.in",
+            "a@b..in",
+            "a@-b.in",
+            "a@b.in\r\nBcc: c@d.in",
+            "a@b@c.in",
+            "<a@b.in>",
+            &long,
+        ] {
             assert!(!is_email(wrong), "{wrong}");
         }
     }

@@ -121,9 +121,9 @@ pub fn insert_all(
     position: i64,
     rows: &[FreshRow],
 ) -> Result<(), DbError> {
-    let rows = (position..).zip(rows).map(|(position, row)| {
-        row.values(tenant, campaign, list, position, 0, 0, 0, 0)
-    });
+    let rows = (position..)
+        .zip(rows)
+        .map(|(position, row)| row.values(tenant, campaign, list, position, 0, 0, 0, 0));
     tx.insert_all(FreshRow::INTO, rows)
 }
 
@@ -264,11 +264,7 @@ pub fn add_list(tx: &mut Tx<'_>, row: &ListState) -> Result<(), DbError> {
 }
 
 /// The staged list of a campaign. The caller holds the campaign.
-pub fn staged(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-) -> Result<Option<ListState>, DbError> {
+pub fn staged(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Option<ListState>, DbError> {
     tx.one(
         formatcp!(
             "select {} from campaign_lists where workspace = ?1 and campaign = ?2 and staged = 1",

@@ -1,7 +1,9 @@
 //! Campaigns: their settings and status. What changes with every dial stands in [`progress`], the people to be
 //! called in [`list`], the sessions of dialling in [`runs`].
 
+pub mod due;
 pub mod list;
+pub mod mails;
 pub mod progress;
 mod read;
 pub mod runs;
@@ -127,7 +129,9 @@ pub fn get_for_update(
 /// All campaigns of a workspace, newest first.
 pub fn list_all(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<CampaignRow>, DbError> {
     tx.all(
-        formatcp!("select {COLUMNS} from campaigns where workspace = ?1 and deleted_at is null order by id desc"),
+        formatcp!(
+            "select {COLUMNS} from campaigns where workspace = ?1 and deleted_at is null order by id desc"
+        ),
         params![tenant],
     )
 }

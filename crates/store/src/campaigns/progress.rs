@@ -225,7 +225,7 @@ pub fn look_at(
 /// The dialler has nothing to do for a campaign.
 pub fn rest(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<(), DbError> {
     tx.later(
-        "update campaign_progress set next_look = null where workspace = ?1 and campaign = ?2",
+        "update campaign_progress set next_look = null, run = null, without_line = 0 where workspace = ?1 and campaign = ?2",
         params![tenant, campaign],
     )
 }

@@ -40,9 +40,7 @@ const IN_LIST: &str = "workspace = ?1 and campaign = ?2 and list = ?3";
 /// Holds for a row that contains the text in the given place.
 macro_rules! contains {
     ($place:literal) => {
-        concat!(
-            "/*sqlite*/instr(search, ", $place, ") > 0/*end*/ /*pg strpos(search, ", $place, ") > 0*/"
-        )
+        concat!("/*sqlite*/instr(search, ", $place, ") > 0/*end*/ /*pg strpos(search, ", $place, ") > 0*/")
     };
 }
 /// Rows on the do-not-call list: as many look-ups as one of the two has entries. SQLite begins with the one that
@@ -53,11 +51,7 @@ const LIST_FIRST: &str = "campaign_rows r cross join do_not_call d";
 const ENTRIES_FIRST: &str = "do_not_call d cross join campaign_rows r";
 
 /// Whether the calling list has fewer rows than the do-not-call list has entries.
-fn is_shorter(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    campaign: Id<Campaign>,
-) -> Result<bool, DbError> {
+fn is_shorter(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<bool, DbError> {
     tx.exists(
         "select 1 from campaign_progress p join do_not_call_heads h on h.workspace = p.workspace \
          where p.workspace = ?1 and p.campaign = ?2 and p.total < h.total",

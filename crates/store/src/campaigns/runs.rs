@@ -69,3 +69,96 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<CampaignRun>) -> Result<Optio
         params![tenant, id],
     )
 }
+
+/// Adds a run.
+pub fn insert(tx: &mut Tx<'_>, row: &RunRow) -> Result<(), DbError> {
+    tx.later(RunRow::INSERT, &row.values())
+}
+
+/// The run that was asked for and has not begun.
+pub fn queued(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+) -> Result<Option<Id<CampaignRun>>, DbError> {
+    tx.one(
+        "select id from campaign_runs where workspace = ?1 and campaign = ?2 and status = 'queued' order by id limit 1",
+        params![tenant, campaign],
+    )
+}
+
+/// The run that was recorded last.
+pub fn newest(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Option<RunRow>, DbError> {
+    Ok(list(tx, tenant, campaign, 1, 0)?.pop())
+}
+
+/// What a run came to in one look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Rows that it took up.
+    pub attempted: i64,
+    /// Dials.
+    pub placed: i64,
+    /// Dials that were refused.
+    pub rejected: i64,
+}
+
+/// A run is under way and has done this, too.
+pub fn work(tx: &mut Tx<'_>, tenant: Tenant, id: Id<CampaignRun>, work: Work) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_runs set status = 'running', attempted = attempted + cast(?3 as bigint), placed = placed + cast(?4 as bigint), \
+         rejected = rejected + cast(?5 as bigint) where workspace = ?1 and id = ?2",
+        params![tenant, id, work.attempted, work.placed, work.rejected],
+    )
+}
+
+/// The carrier refused a dial of a campaign before any ring: of the last run that dialled, it was none.
+pub fn not_placed(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_runs set placed = placed - 1, rejected = rejected + 1 where workspace = ?1 and id = \
+         (select max(id) from campaign_runs where workspace = ?1 and campaign = ?2 and placed > 0)",
+        params![tenant, campaign],
+    )
+}
+
+/// A run is over.
+pub fn end(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<CampaignRun>,
+    status: RunStatus,
+    skipped_reason: Option<&str>,
+    error: Option<&str>,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_runs set status = ?3, skipped_reason = ?4, error = coalesce(?5, error), finished_at = ?6 \
+         where workspace = ?1 and id = ?2 and status in ('queued', 'running')",
+        params![tenant, id, status, skipped_reason, error, now],
+    )
+}
+
+/// Every run of a campaign that is not over ends with it: those under way are completed, those that have not
+/// begun are skipped.
+pub fn end_all(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    skipped_reason: &str,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_runs set skipped_reason = case when status = 'queued' then ?3 else skipped_reason end, \
+         status = case when status = 'queued' then 'skipped' else 'completed' end, finished_at = ?4 \
+         where workspace = ?1 and campaign = ?2 and status in ('queued', 'running')",
+        params![tenant, campaign, skipped_reason, now],
+    )
+}
+
+/// Says in a run what went wrong beside it.
+pub fn note(tx: &mut Tx<'_>, tenant: Tenant, id: Id<CampaignRun>, error: &str) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_runs set error = ?3 where workspace = ?1 and id = ?2",
+        params![tenant, id, error],
+    )
+}

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use api::campaigns::{CampaignStatusChange, NewCallingList};
+use api::campaigns::{CampaignStatusChange, NewCallingList, RunStarted};
 use api::envelope::Deleted;
-use campaigns::{campaign, list, preflight, runs, summary};
+use campaigns::{campaign, list, preflight, run, runs, summary};
+use domain::campaign::RunStatus;
 
-use crate::app::access::Caller;
 use crate::app::App;
+use crate::app::access::Caller;
 use crate::http::handler::{Outcome, Reply, Request};
 
 pub async fn list(app: Arc<App>, caller: Caller, _: Request) -> Outcome {
@@ -62,6 +63,12 @@ pub async fn runs(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let id = request.id_in_path("id", "campaign")?;
     let (limit, offset) = (request.query_number("limit"), request.query_number("offset"));
     Reply::data(200, &runs::list(&app, caller.tenant(), id, limit, offset).await?)
+}
+
+pub async fn start_run(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
+    let id = request.id_in_path("id", "campaign")?;
+    let run_id = run::start(&app, caller.tenant(), id).await?;
+    Reply::data(202, &RunStarted { run_id, status: RunStatus::Queued })
 }
 
 pub async fn run(app: Arc<App>, caller: Caller, request: Request) -> Outcome {

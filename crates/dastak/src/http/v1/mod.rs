@@ -4,6 +4,7 @@ mod account;
 mod agents;
 mod analytics;
 mod audit;
+mod boards;
 mod calls;
 mod campaigns;
 mod contacts;
@@ -50,10 +51,17 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("deleteCampaign", keyed!(campaigns::delete)),
         ("setCampaignContacts", keyed!(campaigns::set_contacts)),
         ("listCampaignContacts", keyed!(campaigns::contacts)),
+        ("runCampaign", keyed!(campaigns::start_run)),
         ("listCampaignRuns", keyed!(campaigns::runs)),
         ("getCampaignRun", keyed!(campaigns::run)),
         ("getCampaignSummary", keyed!(campaigns::summary)),
         ("preflightCampaign", keyed!(campaigns::preflight)),
+        ("getCampaignBoard", keyed!(boards::of_campaign)),
+        ("getAgentBoard", keyed!(boards::of_agent)),
+        ("listCampaignCards", keyed!(boards::campaign_cards)),
+        ("listAgentCards", keyed!(boards::agent_cards)),
+        ("moveCampaignCard", keyed!(boards::move_campaign_card)),
+        ("moveAgentCard", keyed!(boards::move_agent_card)),
         ("getCallAnalytics", keyed!(analytics::calls)),
         ("listAgents", keyed!(agents::list)),
         ("createAgent", keyed!(agents::create)),

@@ -1,0 +1,69 @@
+//! What the facts of a call do to the row whose attempt it is, in the transaction of the fact.
+
+use std::collections::HashMap;
+
+use app::calls::Env;
+use app::{Failure, topics};
+use domain::call::Fact;
+use domain::campaign::Tally;
+use domain::campaign::row::{Ending, Event, Retries, step};
+use domain::ids::{Call, Id};
+use domain::tenant::Tenant;
+use store::Tx;
+use store::calls::CallRow;
+use store::campaigns::progress::{Calls, Delta};
+use store::campaigns::{self, due, runs};
+
+use crate::dial::{count_held, retries, rules, store_counts, with};
+
+/// Called for every fact that was applied to a call, in its transaction. A row hears of the facts of its current
+/// call only.
+pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
+    let Some(campaign) = call.campaign else { return Ok(()) };
+    let (tenant, now) = (call.workspace, env.context.now);
+    let Some(mut row) = due::row_of_call(tx, tenant, call.id)? else { return Ok(()) };
+    let status = call.progress.status;
+    let (event, retries) = match (fact, Ending::of(&call.progress)) {
+        (Fact::NotPlaced, _) => (Event::NotPlaced, Retries { count: 0, cooldown_minutes: 0 }),
+        (_, None) => (Event::Lives(status), Retries { count: 0, cooldown_minutes: 0 }),
+        (_, Some(ending)) => {
+            let settings = campaigns::get(tx, tenant, campaign)?;
+            // Of a deleted campaign nobody is called again.
+            let retries = settings.as_ref().map_or(Retries { count: 0, cooldown_minutes: 0 }, retries);
+            (Event::Over(ending, status), retries)
+        }
+    };
+    let before = rules(&row);
+    let Some(decided) = step(&before, event, retries, now) else { return Ok(()) };
+    let calls = match event {
+        Event::Over(Ending::Answered, _) => {
+            Calls { answered: 1, talk_ms: call.progress.talk_ms.unwrap_or(0), ..Calls::default() }
+        }
+        Event::NotPlaced => Calls { dialled: -1, ..Calls::default() },
+        Event::Over(..) | Event::Lives(_) | Event::Due(_) | Event::CallMissing => Calls::default(),
+    };
+    if event == Event::NotPlaced {
+        if call.provider_call.is_none() {
+            // Its record is gone.
+            row.call = None;
+        }
+        runs::not_placed(tx, tenant, campaign)?;
+    }
+    let (list, look_at) = (row.list, decided.next.look_at);
+    let mut held = HashMap::new();
+    count_held(&mut held, &before, &decided.next);
+    due::save_row(tx, &with(row, &decided.next))?;
+    let rows = Tally::moved(before.standing, decided.next.standing);
+    let delta = Delta { list, rows, calls, last_call_at: None };
+    store_counts(tx, tenant, campaign, &delta, &held)?;
+    if !matches!(event, Event::Lives(_)) {
+        due::touch(tx, tenant, campaign, look_at, now)?;
+        tx.wake(topics::DIALLER);
+    }
+    Ok(())
+}
+
+/// Called in the transaction of every charge: adds it to what the campaign of the call has cost.
+pub fn charge(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>, amount: i64) -> Result<(), Failure> {
+    Ok(due::charge(tx, tenant, call, amount)?)
+}

@@ -1,0 +1,104 @@
+//! E-mail that campaigns owe. What was sent stays for some days without its address, so that a day's count is
+//! known.
+
+use const_format::formatcp;
+use domain::ids::{Campaign, CampaignRun, Id, Mail};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+
+use crate::db::row::row;
+use crate::db::{DbError, Tx};
+use crate::params;
+
+row! {
+    /// A mail as stored.
+    #[derive(Debug, Clone)]
+    pub struct MailRow in "mails" {
+        /// Its id.
+        id: Id<Mail>,
+        /// The workspace.
+        workspace: Tenant,
+        /// The campaign that it is about.
+        campaign: Id<Campaign>,
+        /// The run that is told when it cannot be sent.
+        run: Option<Id<CampaignRun>>,
+        /// To whom; `None` once it is sent or given up.
+        recipient: Option<String>,
+        /// What it is about, a line.
+        subject: String,
+        /// Its text.
+        body: String,
+        /// Tries so far.
+        tries: i64,
+        /// When it is tried next; `None` once it is sent or given up.
+        next_try_at: Option<Timestamp>,
+        /// When it was written.
+        created_at: Timestamp,
+    }
+}
+
+/// Adds mails.
+pub fn insert(tx: &mut Tx<'_>, rows: &[MailRow]) -> Result<(), DbError> {
+    tx.insert_all(MailRow::INTO, rows.iter().map(MailRow::values))
+}
+
+/// How many mails a workspace has written since a moment.
+pub fn written_since(tx: &mut Tx<'_>, tenant: Tenant, since: Timestamp) -> Result<i64, DbError> {
+    Ok(tx
+        .one("select count(*) from mails where workspace = ?1 and created_at > ?2", params![tenant, since])?
+        .unwrap_or(0))
+}
+
+/// Across workspaces: takes mails whose time has come and counts the try; until `lease` nobody else takes them.
+pub fn take_due(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    lease: Timestamp,
+    limit: i64,
+) -> Result<Vec<MailRow>, DbError> {
+    let mut rows: Vec<MailRow> = tx.all(
+        formatcp!(
+            "select {} from mails where next_try_at is not null and next_try_at <= ?1 order by next_try_at, id limit ?2 /*pg for update skip locked*/",
+            MailRow::COLUMNS
+        ),
+        params![now, limit],
+    )?;
+    for row in &mut rows {
+        row.tries += 1;
+        row.next_try_at = Some(lease);
+        tx.later(
+            "update mails set tries = ?3, next_try_at = ?4 where workspace = ?1 and id = ?2",
+            params![row.workspace, row.id, row.tries, lease],
+        )?;
+    }
+    Ok(rows)
+}
+
+/// Across workspaces: when the next mail is due.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    Ok(tx.one("select min(next_try_at) from mails where next_try_at is not null", &[])?.flatten())
+}
+
+/// A mail could not be sent yet.
+pub fn again(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Mail>, at: Timestamp) -> Result<(), DbError> {
+    tx.later(
+        "update mails set next_try_at = ?3 where workspace = ?1 and id = ?2 and next_try_at is not null",
+        params![tenant, id, at],
+    )
+}
+
+/// A mail is sent or given up: its address is forgotten.
+pub fn done(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Mail>) -> Result<(), DbError> {
+    tx.later(
+        "update mails set next_try_at = null, recipient = null where workspace = ?1 and id = ?2",
+        params![tenant, id],
+    )
+}
+
+/// Across workspaces: removes mails that were written before a moment and are done. Returns how many.
+pub fn remove_old(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<u64, DbError> {
+    tx.exec(
+        "delete from mails where id in (select id from mails where created_at < ?1 and next_try_at is null order by created_at limit ?2)",
+        params![before, limit],
+    )
+}
