@@ -41,6 +41,7 @@ codes! {
     LIST_MISSES_VARIABLES = 400 "missing_required_variables" "The agent's flow needs variables that a row of the calling list lacks; `meta.missing` names them, `meta.row` the first such row.",
     PHONE_IMMUTABLE = 400 "phone_immutable" "A contact's number cannot change once it is set.",
     NO_VALID_NUMBERS = 400 "no_valid_numbers" "None of the numbers is a valid Indian (+91) number.",
+    COLUMN_NOT_ON_BOARD = 400 "column_not_on_board" "The column belongs to another board, or there is none with this id.",
     UNAUTHORIZED = 401 "unauthorized" "The key is missing, unknown, expired or revoked.",
     INSUFFICIENT_BALANCE = 402 "insufficient_balance" "The wallet cannot cover the call, calls in progress counted.",
     API_SCOPE_MISSING = 403 "api_scope_missing" "The key lacks the scope in `meta.scope`.",

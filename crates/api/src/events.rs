@@ -64,6 +64,7 @@ catalog! {
     "nudge.finished" nudge_finished, "A nudge reached its final result.";
     "contact.opted_out" contact_opted_out, "A contact was put on the do-not-call list, or replied STOP.";
     "campaign.finished" campaign_finished, "A campaign completed.";
+    "board.card_moved" card_moved, "A card came into a column of a board that tells of it.";
     "wallet.low" wallet_low, "The wallet is low, or cannot cover a call.";
     "stream.record_rejected" record_rejected, "A data stream received a record that cannot be dialled.";
     "message.received" message_received, "A customer sent the chat-app number a message.";
@@ -441,6 +442,23 @@ fn template_updated() -> Value {
     })
 }
 
+fn card_moved() -> Value {
+    json!({
+        "boardId": "brd_01k9v5x2m8e6fs4v0q3n7w1y40",
+        "campaignId": "cmp_01k9v5x2m8e6fs4v0q3n7w1y41",
+        "agentId": null,
+        "cardId": "card_01k9v5x2m8e6fs4v0q3n7w1y42",
+        "moveId": "move_01k9v5x2m8e6fs4v0q3n7w1y43",
+        "contactId": CONTACT,
+        "externalRef": "cust_1042",
+        "callId": CALL,
+        "movedBy": "sorting",
+        "from": {"id": "col_01k9v5x2m8e6fs4v0q3n7w1y44", "key": "new", "type": "new"},
+        "to": {"id": "col_01k9v5x2m8e6fs4v0q3n7w1y45", "key": "won", "type": "won"},
+        "movedAt": "2026-01-15T10:01:00.000Z",
+    })
+}
+
 fn webhook_test() -> Value {
     json!({"endpointId": null, "message": TEST_MESSAGE})
 }
@@ -466,7 +484,7 @@ mod tests {
                 "chat.evaluated"
             ]
         );
-        assert_eq!(ALL.len(), 35);
+        assert_eq!(ALL.len(), 36);
         assert!(ALL.iter().all(|kind| (kind.sample)().is_object()));
     }
 }

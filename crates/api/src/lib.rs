@@ -13,6 +13,7 @@ pub mod account;
 pub mod agents;
 pub mod analytics;
 pub mod audit;
+pub mod boards;
 pub mod calls;
 pub mod campaigns;
 pub mod contacts;

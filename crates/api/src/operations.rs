@@ -13,6 +13,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::scheduled_calls::OPERATIONS,
         crate::nudges::OPERATIONS,
         crate::campaigns::OPERATIONS,
+        crate::boards::OPERATIONS,
         crate::analytics::OPERATIONS,
         crate::contacts::OPERATIONS,
         crate::do_not_call::OPERATIONS,

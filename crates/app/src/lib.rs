@@ -101,6 +101,10 @@ pub struct Hooks {
     pub charges: &'static [call_env::ChargeHook],
     /// What rooms above hold about a person, erased in this order.
     pub erasures: &'static [erasure::ErasureHook],
+    /// Where a person may stand after a conversation, for the language model.
+    pub choices: &'static [after_call::ChoicesHook],
+    /// What goes on from an analysis, in this order.
+    pub analysed: &'static [after_call::AnalysedHook],
 }
 
 /// Everything a use case needs; shared by all requests and jobs of a node.

@@ -1,4 +1,4 @@
-//! What the board of a campaign says about its people.
+//! What the board of a campaign says about its people (docs/contract/boards.md#funnel).
 
 use std::collections::HashMap;
 
@@ -6,26 +6,32 @@ use api::campaigns::{CampaignFunnel, WinMetric};
 use app::Failure;
 use domain::ids::{Campaign, Contact, Id};
 use domain::tenant::Tenant;
-use store::Tx;
+use store::{Tx, boards};
 
 /// The key of the column in which each of these people is.
-// Boards come with a migration of their own; until then nobody stands in a column.
 pub(crate) fn columns(
-    _: &mut Tx<'_>,
-    _: Tenant,
-    _: Id<Campaign>,
-    _: &[Id<Contact>],
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    people: &[Id<Contact>],
 ) -> Result<HashMap<Id<Contact>, String>, Failure> {
-    Ok(HashMap::new())
+    let places = boards::columns_of(tx, tenant, campaign, people)?;
+    Ok(places.into_iter().map(|place| (place.contact, place.key)).collect())
 }
 
 /// How far people came, and what counts as won.
 pub(crate) fn funnel(
-    _: &mut Tx<'_>,
-    _: Tenant,
-    _: Id<Campaign>,
-    contacted: i64,
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
 ) -> Result<(CampaignFunnel, WinMetric), Failure> {
-    let funnel = CampaignFunnel { contacted, ..CampaignFunnel::default() };
-    Ok((funnel, WinMetric { label: "Won".into(), count: funnel.won }))
+    let found = boards::funnel(tx, tenant, campaign)?;
+    let win_metric = WinMetric { label: found.win_label, count: found.won };
+    let funnel = CampaignFunnel {
+        contacted: found.contacted,
+        advancing: found.advancing,
+        won: found.won,
+        lost: found.lost,
+    };
+    Ok((funnel, win_metric))
 }

@@ -16,7 +16,7 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<Campaign
             let row = find(tx, tenant, id)?;
             let known = progress(tx, tenant, id)?;
             let held = counters::held(tx, tenant, id, known.list)?;
-            let (funnel, win_metric) = board::funnel(tx, tenant, id, known.rows.reached)?;
+            let (funnel, win_metric) = board::funnel(tx, tenant, id)?;
             let (rows, calls) = (known.rows, known.calls);
             Ok(CampaignSummary {
                 progress: CampaignProgress {

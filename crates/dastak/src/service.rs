@@ -263,9 +263,13 @@ const HOOKS: Hooks = Hooks {
         crate::app::scheduled_calls::after_call_fact,
         crate::app::nudges::after_call_fact,
         campaigns::call_fact,
+        // After the campaign has settled its row: whether that is tried again decides where the card goes.
+        boards::call_fact,
     ],
     charges: &[campaigns::charge],
-    erasures: &[campaigns::erasure::erase],
+    erasures: &[campaigns::erasure::erase, boards::erase],
+    choices: &[boards::choices],
+    analysed: &[boards::analysed],
 };
 
 /// Puts the use cases together.
@@ -334,6 +338,7 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
     app.clock.start_job(grown, |job| jobs::log_marks::run(witness, job));
     app.webhooks.start();
     jobs::after_calls::start(app, wakes);
+    jobs::start(app, wakes, topics::BOARDS, jobs::boards::look);
     jobs::dialler::start(app, wakes);
     if let Some(mailer) = app.mailer.clone() {
         jobs::start(app, wakes, topics::MAILS, move |app| jobs::mails::look(app, mailer.clone()));

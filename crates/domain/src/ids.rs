@@ -72,6 +72,8 @@ kinds! {
     BoardColumn = "col",
     /// A person on a board.
     Card = "card",
+    /// A move of a card into another column.
+    BoardMove = "move",
     /// A data stream.
     DataStream = "dst",
     /// A record that arrived in a data stream.

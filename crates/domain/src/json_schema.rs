@@ -68,6 +68,11 @@ macro_rules! wire {
 }
 
 wire! {
+    crate::board::ActionKind = "BoardActionType", "What a column does with a card that comes into it.";
+    crate::board::ActionState = "BoardActionStatus", "How far an automation has got.";
+    crate::board::Attention = "CardAttention", "Why a card wants attention.";
+    crate::board::CardStatus = "CardStatus", "`needs_review`: the model was not sure enough to move it.";
+    crate::board::ColumnType = "ColumnType", "What a column means, whatever its name.";
     crate::agent::Status = "AgentStatus", "Only an active agent can be called or call.";
     crate::agent::Channel = "AgentChannel", "Whether an agent speaks or writes.";
     crate::call::Direction = "Direction", "Who calls: the agent, or the person.";

@@ -3,6 +3,7 @@
 
 pub mod agent;
 pub mod analytics;
+pub mod board;
 pub mod call;
 pub mod campaign;
 pub mod compliance;

@@ -117,6 +117,7 @@ pub fn model_answer(data: &[u8]) {
         extracted: captured,
         prompt: String::new(),
         language: "en".into(),
+        choices: vec![],
     };
     let Some(analysis) = model::analysis(&String::from_utf8_lossy(data), &order) else { return };
     assert!(analysis.summary.chars().count() <= 2000);

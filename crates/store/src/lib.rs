@@ -10,7 +10,7 @@ pub mod db;
 pub mod after_calls;
 pub mod agents;
 pub mod analytics;
-
+pub mod boards;
 pub mod call_legs;
 pub mod call_wishes;
 pub mod calls;

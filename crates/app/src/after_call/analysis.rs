@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use domain::call::after::{self, Findings};
 use domain::conversation::Turn;
-use domain::ports::{Analysis, AnalysisOrder};
+use domain::ports::{Analysis, AnalysisOrder, Choice, Chosen};
 use serde_json::{Map, Value};
 use store::after_calls::{self, StepRow};
+use store::calls::CallRow;
 use store::{Tx, agents, calls};
 
 use super::step::{StepEnd, close};
@@ -14,10 +15,19 @@ use crate::call_env::{Env, emit, save};
 use crate::owed_steps::person_is_erased;
 use crate::{App, Failure};
 
+/// Where a person may stand after this call, of which the language model is to choose. The first room that
+/// has an answer gives it.
+pub type ChoicesHook = fn(&mut Tx<'_>, &CallRow) -> Result<Vec<Choice>, Failure>;
+
+/// What goes on once a call has its summary, its outcome and what was extracted, or will have none: called
+/// once, in the transaction that stores them, after the call is saved and `outcome.captured` is written.
+/// Nothing is called for a person who was erased.
+pub type AnalysedHook = fn(&mut Tx<'_>, &Env, &CallRow, Option<&Chosen>) -> Result<(), Failure>;
+
 /// Lets the language model read the conversation and stores what is believed of its answer.
 pub(super) async fn analyse(app: &Arc<App>, row: &StepRow) -> Result<StepEnd, Failure> {
-    let (tenant, call) = (row.workspace, row.call);
-    let order = app.store.read(move |tx| order(tx, tenant, call)).await?;
+    let (tenant, call, hooks) = (row.workspace, row.call, app.hooks.choices);
+    let order = app.store.read(move |tx| order(tx, tenant, call, hooks)).await?;
     let (Some(order), Some(model)) = (order, &app.ports.language_model) else {
         store_findings(app, row, "skipped", None).await?;
         return Ok(StepEnd::Yes);
@@ -45,12 +55,19 @@ fn order(
     tx: &mut Tx<'_>,
     tenant: domain::tenant::Tenant,
     id: domain::ids::Id<domain::ids::Call>,
+    hooks: &[ChoicesHook],
 ) -> Result<Option<AnalysisOrder>, Failure> {
     let Some(call) = calls::find(tx, tenant, id)? else { return Ok(None) };
     let content = calls::content(tx, tenant, id)?;
     let Some(transcript) = content.transcript else { return Ok(None) };
     let transcript: Vec<Turn> = serde_json::from_value(transcript)
         .map_err(|why| Failure::internal(format!("a stored transcript: {why}")))?;
+    let mut choices = Vec::new();
+    for hook in hooks {
+        if choices.is_empty() {
+            choices = hook(tx, &call)?;
+        }
+    }
     // A deleted agent has no instructions any more; the conversation can be read all the same.
     let agent = match call.agent {
         Some(agent) => agents::get(tx, tenant, agent)?,
@@ -62,7 +79,8 @@ fn order(
         agent.map(|agent| (agent.extraction_schema, agent.system_prompt)).unwrap_or_default();
     let schema =
         if schema.as_array().is_some_and(|fields| !fields.is_empty()) { schema } else { Value::Null };
-    Ok(Some(AnalysisOrder { transcript, schema, extracted: object(content.extracted), prompt, language }))
+    let extracted = object(content.extracted);
+    Ok(Some(AnalysisOrder { transcript, schema, extracted, prompt, language, choices }))
 }
 
 fn object(json: Option<Value>) -> Map<String, Value> {
@@ -79,8 +97,8 @@ async fn store_findings(
     status: &'static str,
     analysis: Option<(Analysis, Value)>,
 ) -> Result<(), Failure> {
-    let (env, row) = (app.call_env(), row.clone());
-    app.store.tx(move |tx| write(tx, &env, &row, status, analysis.clone())).await
+    let (env, row, hooks) = (app.call_env(), row.clone(), app.hooks.analysed);
+    app.store.tx(move |tx| write(tx, &env, &row, status, analysis.clone(), hooks)).await
 }
 
 fn write(
@@ -89,6 +107,7 @@ fn write(
     row: &StepRow,
     status: &str,
     analysis: Option<(Analysis, Value)>,
+    hooks: &[AnalysedHook],
 ) -> Result<(), Failure> {
     let Some(mut call) = close(tx, row)? else { return Ok(()) };
     if person_is_erased(tx, &call)? {
@@ -97,6 +116,7 @@ fn write(
     // Who asked not to be called again may have been heard after the end.
     let known = if call.progress.opted_out { Some("opted_out".to_owned()) } else { call.outcome.clone() };
     let (tenant, now) = (call.workspace, env.context.now);
+    let chosen = analysis.as_ref().and_then(|(analysis, _)| analysis.chosen.clone());
     match analysis {
         Some((analysis, schema)) => {
             let captured = object(calls::content(tx, tenant, call.id)?.extracted);
@@ -120,6 +140,9 @@ fn write(
     save(tx, &mut call)?;
     if call.outcome.is_some() {
         emit(tx, env, &call, "outcome.captured")?;
+    }
+    for hook in hooks {
+        hook(tx, env, &call, chosen.as_ref())?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use api::error_codes as codes;
 use api::nudges::{NewNudge, NudgeForecast, NudgePreflight};
 use domain::compliance::{Pack, Purpose};
-use domain::ids::{ApiKey, Id};
+use domain::ids::{Agent, ApiKey, Id};
 use domain::nudge::{
     Action, Admitted, InvalidVariable, OutsideWindow, Refused, Request, Retry, RetryOn, accept_variables,
     admit,
@@ -18,7 +18,7 @@ use store::nudges::{self, NudgeRow};
 use store::{Tx, agents};
 
 use super::{Changes, Why, emit, note, view};
-use crate::access::Caller;
+use crate::access::{self, Caller};
 use crate::calls::{self, Dial, Env, OwnNumber};
 use crate::idempotency::{Answer, Claim, Once};
 use crate::{App, Failure, topics};
@@ -92,11 +92,41 @@ pub async fn create(app: &App, caller: &Caller, once: Once, body: NewNudge) -> R
             if let Claim::Given(answer) = once.reserve(tx, env.context.now)? {
                 return Ok(answer);
             }
-            let row = new(tx, &env, tenant, mode, key, &wanted)?;
+            let row = new(tx, &env, tenant, mode, Some(key), &wanted)?;
             let row = store(tx, &env, row, limit)?;
             once.finish(tx, 201, &json!({"data": view(&row)}), Some(&row.person))
         })
         .await
+}
+
+/// Makes a live nudge of the service's own, such as one of a board, in the transaction of the caller. It is
+/// dialled like every other one, as soon as its gates allow it, and expires after a day.
+///
+/// # Errors
+/// Those of `POST /v1/nudges`.
+pub fn create_own(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    agent: Id<Agent>,
+    to: Phone,
+    metadata: Map<String, Value>,
+) -> Result<Id<domain::ids::Nudge>, Failure> {
+    let wanted = Wanted {
+        agent: agent.to_string(),
+        to,
+        from: None,
+        external_ref: None,
+        variables: Map::new(),
+        metadata,
+        scheduled_at: None,
+        expires_at: None,
+        outside_window: OutsideWindow::Queue,
+        retry: Retry::default(),
+    };
+    let limit = access::limit(&access::workspace(tx, tenant)?, "pendingNudges");
+    let row = new(tx, env, tenant, Mode::Live, None, &wanted)?;
+    Ok(store(tx, env, row, limit)?.id)
 }
 
 /// The nudge to be stored, if agent, numbers, variables and times are right.
@@ -105,7 +135,7 @@ fn new(
     env: &Env,
     tenant: Tenant,
     mode: Mode,
-    key: Id<ApiKey>,
+    key: Option<Id<ApiKey>>,
     wanted: &Wanted,
 ) -> Result<(NudgeRow, Admitted), Failure> {
     let (agent, pack) = callable(tx, tenant, &wanted.agent)?;

@@ -221,7 +221,10 @@ impl DueRound {
                 }
                 Err(failure) => return Err(failure),
             };
-        let key_ok = self.known.key_is_valid(tx, row.workspace, row.api_key, self.env.context.now)?;
+        let key_ok = match row.api_key {
+            Some(key) => self.known.key_is_valid(tx, row.workspace, key, self.env.context.now)?,
+            None => true,
+        };
         let owns_none =
             prepared.from == OwnNumber::NotOwned && self.known.numbers(tx, row.workspace)?.is_empty();
         let (facts, mut checks) = facts(&row, &prepared, key_ok, owns_none);

@@ -25,7 +25,7 @@ use super::events::{self, NewEvent};
 use super::{Context, Failure, topics};
 
 pub use cancel::{cancel, cancel_many, erase_person, revoke_key, work_revocations};
-pub use create::{create, preflight};
+pub use create::{create, create_own, preflight};
 pub use due::{Allowance, BATCH, Breaker, Round, round};
 pub use facts::after_call_fact;
 pub use read::{get, list, timeline};

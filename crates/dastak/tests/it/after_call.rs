@@ -212,6 +212,7 @@ pub fn interested() -> Analysis {
         extracted: json!({"amount": 1, "day": "tomorrow", "made_up": true}).as_object().unwrap().clone(),
         outcome: Some("Callback requested".into()),
         sentiment: Some("positive".into()),
+        chosen: None,
     }
 }
 
@@ -274,6 +275,11 @@ impl Held {
     pub async fn end(&self, call: &str, cause: Fact, report: Report) {
         self.tell(call, cause, Some(report), false).await;
         self.app().advance(0).await;
+    }
+
+    /// Something happens on the line.
+    pub async fn say(&self, call: &str, fact: Fact) {
+        self.tell(call, fact, None, false).await;
     }
 
     /// Nothing more is heard of the call.

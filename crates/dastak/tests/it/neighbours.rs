@@ -17,6 +17,8 @@ pub struct Ids {
     pub tool: String,
     pub endpoint: String,
     pub campaign: String,
+    pub board: String,
+    pub card: String,
 }
 
 async fn first(desk: &Desk, path: &str) -> String {
@@ -43,6 +45,8 @@ impl Ids {
             tool: tool["data"]["id"].as_str().expect("a tool").to_owned(),
             endpoint: desk.endpoint.clone(),
             campaign: desk.campaign.clone(),
+            board: desk.board.clone(),
+            card: desk.card.clone(),
         }
     }
 }
@@ -55,6 +59,7 @@ pub fn body(operation: &Operation, things: &Things) -> Value {
         "setInboundAgent" => json!({"agentId": null}),
         "setCampaignStatus" => json!({"status": "archived"}),
         "setCampaignContacts" => json!({"contacts": [{"phone": "9812345678"}]}),
+        "moveCampaignCard" | "moveAgentCard" => json!({"columnId": "col_01k9v5x2m8e6fs4v0q3n7w1y34"}),
         "cancelNudges" => json!({"ids": [things.nudge]}),
         _ if operation.body.is_some() => json!({}),
         _ => Value::Null,
@@ -74,7 +79,8 @@ pub fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
         "campaign-runs" => "run_01k9v5x2m8e6fs4v0q3n7w1y34",
         noun => panic!("{noun} is new: make one in `Desk` and name its id here"),
     };
-    operation.path.replace("{deliveryId}", &things.delivery).replace("{id}", one)
+    let path = operation.path.replace("{deliveryId}", &things.delivery).replace("{cardId}", &ids.card);
+    path.replace("{id}", one)
 }
 
 async fn ask(desk: &Desk, operation: &Operation, path: &str, key: &str, body: &Value) -> crate::app::Answer {
@@ -108,6 +114,8 @@ async fn nothing_of_a_neighbour_is_there() {
                     &ids.tool,
                     &ids.endpoint,
                     &ids.campaign,
+                    &ids.board,
+                    &ids.card,
                     &desk.workspace.id,
                 ];
                 let told = things.marks.iter().chain(own).find(|mark| answer.text.contains(*mark));
@@ -158,6 +166,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
         "revokeKey" => Some(&ids.key),
         "releaseNumber" => Some(&ids.number),
         "liftOptOut" => Some(&desk.live.contact),
+        "getBoard" | "updateBoard" | "getBoardCard" => Some(&ids.board),
         "startListImport" | "finishListImport" | "cancelListImport" => Some(&ids.campaign),
         _ => None,
     };
@@ -170,12 +179,17 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
             .replace("{id}", id)
             .replace("{key}", id)
             .replace("{import}", "2");
-        ask(&desk, operation, &path, &desk.app.operator_token.to_string(), &Value::Null)
+        let path = path.replace("{cardId}", &ids.card);
+        let body = match operation.id {
+            "updateBoard" => json!({"columns": [{"name": "New", "key": "new", "type": "new"}]}),
+            _ => Value::Null,
+        };
+        ask(&desk, operation, &path, &desk.app.operator_token.to_string(), &body)
             .await
             .refused(404, "not_found");
         asked += 1;
     }
-    assert_eq!(asked, 9);
+    assert_eq!(asked, 12);
     untouched(&desk, &ids).await;
 }
 
@@ -194,5 +208,7 @@ async fn untouched(desk: &Desk, ids: &Ids) {
     assert_eq!(get(format!("/v1/contacts/{}", desk.live.contact)).await["id"], desk.live.contact.as_str());
     assert_eq!(get("/v1/numbers".into()).await[0]["status"], "active");
     let campaign = get(format!("/v1/campaigns/{}", ids.campaign)).await;
+    let board = get(format!("/v1/campaigns/{}/board", ids.campaign)).await;
+    assert_eq!((&board["boardId"], &board["columns"][0]["count"]), (&json!(ids.board), &json!(1)));
     assert_eq!((&campaign["status"], &campaign["callingList"]["total"]), (&json!("draft"), &json!(1)));
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::agents;
 use crate::app::{Answer, TestApp, Workspace};
+use crate::boards;
 use crate::call_simulation::noon_after;
 
 /// What a key may see and do of what keys of the other world made.
@@ -55,6 +56,9 @@ fn stand(operation: &Operation) -> Stand {
         | "getCampaignRun"
         | "getCampaignSummary"
         | "preflightCampaign" => Stand::Shared,
+        // Boards are about people of the live world; test keys read them.
+        "getCampaignBoard" | "getAgentBoard" | "listCampaignCards" | "listAgentCards"
+        | "moveCampaignCard" | "moveAgentCard" => Stand::Shared,
         "listWebhooks"
         | "createWebhook"
         | "getWebhook"
@@ -89,6 +93,8 @@ pub struct Desk {
     pub workspace: Workspace,
     pub endpoint: String,
     pub campaign: String,
+    pub board: String,
+    pub card: String,
     pub live: Things,
     pub test: Things,
 }
@@ -154,7 +160,8 @@ impl Desk {
         app.post(&workspace.live, &format!("/v1/campaigns/{campaign}/contacts"), &rows).await.expect(200);
         let live = make(&app, &workspace.live, &agent, &endpoint, "OfTheLiveWorld", "+91981230123").await;
         let test = make(&app, &workspace.test, &agent, &endpoint, "OfTheTestWorld", "+91981230456").await;
-        Self { app, workspace, endpoint, campaign, live, test }
+        let (board, card) = boards::with_a_card(&app, &workspace, &agent, &campaign).await;
+        Self { app, workspace, endpoint, campaign, board, card, live, test }
     }
 
     /// The path of an operation with the ids of one world in it.
@@ -169,7 +176,8 @@ impl Desk {
             "campaigns" => &self.campaign,
             _ => "none_00000000000000000000000000",
         };
-        let path = operation.path.replace("{deliveryId}", &of.delivery).replace("{id}", one);
+        let path = operation.path.replace("{deliveryId}", &of.delivery).replace("{cardId}", &self.card);
+        let path = path.replace("{id}", one);
         match operation.id {
             "listEvents" => format!("{path}?after=start&limit=100"),
             "listWebhookDeliveries" => format!("{path}?limit=100"),

@@ -221,6 +221,7 @@ mod tests {
             extracted: found.as_object().unwrap().clone(),
             outcome: Some("Callback requested!".into()),
             sentiment: Some("Positive ".into()),
+            chosen: None,
         };
         let captured = json!({"amount": 500}).as_object().unwrap().clone();
         let findings = judge(analysis.clone(), &schema, captured.clone(), None);

@@ -16,6 +16,12 @@ pub(super) fn decide<'f>(branch: &'f Branch, values: &Map<String, Value>) -> Opt
     }
 }
 
+/// Whether the value of this name compares with another one, as in a `branch` node
+/// (docs/contract/flows.md#nodes).
+pub fn compares(variable: &str, op: Op, value: Option<&Value>, values: &Map<String, Value>) -> bool {
+    holds(&Case { variable: variable.to_owned(), op, value: value.cloned(), next: None }, values)
+}
+
 /// A missing or blank value equals nothing and is neither less nor greater. `exists` with the value `false`
 /// holds when the value is absent.
 fn holds(case: &Case, values: &Map<String, Value>) -> bool {

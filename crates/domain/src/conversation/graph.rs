@@ -186,6 +186,23 @@ pub enum Op {
     Exists,
 }
 
+impl Op {
+    /// Every comparison, with its word.
+    pub(super) const WORDS: [(&'static str, Op); 6] = [
+        ("eq", Op::Eq),
+        ("ne", Op::Ne),
+        ("lt", Op::Lt),
+        ("gt", Op::Gt),
+        ("in", Op::In),
+        ("exists", Op::Exists),
+    ];
+
+    /// Reads the word.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::WORDS.into_iter().find(|(word, _)| *word == text).map(|(_, op)| op)
+    }
+}
+
 /// Fields of a `tool` node.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tool {

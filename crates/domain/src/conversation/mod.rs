@@ -50,6 +50,7 @@ mod interpreter_tests;
 mod property_tests;
 
 pub use answers::{MAX_ANSWER, capture, capture_digits};
+pub use branch::compares;
 pub use check::{Channel, CheckFacts, Issue, Level, blocks_publishing, check, is_plus_91};
 pub use effects::{MAX_HEARD, MAX_REQUESTS};
 pub use graph::{

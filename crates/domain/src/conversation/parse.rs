@@ -303,7 +303,7 @@ fn case(fields: &Fields<'_>) -> Parsed<Case> {
     value.map_or(Ok(()), |value| fields.sized("value", value))?;
     Ok(Case {
         variable,
-        op: fields.word("op", &OPS)?.unwrap_or(Op::Eq),
+        op: fields.word("op", &Op::WORDS)?.unwrap_or(Op::Eq),
         value: value.cloned(),
         next: fields.id("next")?,
     })
@@ -382,8 +382,6 @@ const FIELD_KINDS: [(&str, FieldKind); 4] = [
     ("number", FieldKind::Number),
     ("choice", FieldKind::Choice),
 ];
-const OPS: [(&str, Op); 6] =
-    [("eq", Op::Eq), ("ne", Op::Ne), ("lt", Op::Lt), ("gt", Op::Gt), ("in", Op::In), ("exists", Op::Exists)];
 const MODES: [(&str, TransferMode); 2] = [("warm", TransferMode::Warm), ("cold", TransferMode::Cold)];
 
 fn word_of<T: PartialEq>(words: &[(&'static str, T)], meaning: &T) -> &'static str {
@@ -527,7 +525,7 @@ fn converse_json(to: &mut Writer, converse: &Converse) {
 fn case_json(case: &Case) -> Value {
     let mut to = Writer::default();
     to.text("variable", &case.variable);
-    to.put("op", word_of(&OPS, &case.op));
+    to.put("op", word_of(&Op::WORDS, &case.op));
     to.value("value", &case.value);
     to.id("next", &case.next);
     to.done()

@@ -52,8 +52,19 @@ pub enum Said {
     End(Option<String>),
 }
 
+/// A place that a conversation can bring a person to, such as a column of a board.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// What the answer names.
+    pub key: String,
+    /// Its name, for people.
+    pub name: String,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
 /// A finished conversation to analyse.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct AnalysisOrder {
     /// What was said.
     pub transcript: Vec<Turn>,
@@ -66,6 +77,17 @@ pub struct AnalysisOrder {
     pub prompt: String,
     /// Language code (docs/contract/agents.md#fields).
     pub language: String,
+    /// Where the person may stand after the conversation; the model chooses one. Empty: it is not asked.
+    pub choices: Vec<Choice>,
+}
+
+/// What the model chose of [`AnalysisOrder::choices`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chosen {
+    /// Key of the choice.
+    pub key: String,
+    /// How sure the model is, from 0 to 1.
+    pub confidence: f64,
 }
 
 /// The result of an analysis.
@@ -79,6 +101,8 @@ pub struct Analysis {
     pub outcome: Option<String>,
     /// `positive`, `neutral` or `negative`.
     pub sentiment: Option<String>,
+    /// Where the person stands, of the choices of the order.
+    pub chosen: Option<Chosen>,
 }
 
 /// A language model.

@@ -19,7 +19,9 @@ use std::pin::Pin;
 
 pub use crate::call::DialError;
 pub use carrier::{Carrier, DialOrder, DialStatus, HangUpFailed, Scripted};
-pub use language_model::{Analysis, AnalysisOrder, LanguageModel, Said, TalkOrder, Talking, ToolOffer};
+pub use language_model::{
+    Analysis, AnalysisOrder, Choice, Chosen, LanguageModel, Said, TalkOrder, Talking, ToolOffer,
+};
 pub use object_store::{ObjectStore, Pieces};
 pub use speech::{
     Heard, Hints, ListenOrder, Listening, Recogniser, SAMPLE_RATE, SpeakOrder, Speaking, Synthesiser,

@@ -1,7 +1,7 @@
 //! Analysis of a conversation that is over.
 
 use domain::conversation::Role;
-use domain::ports::{Analysis, AnalysisOrder};
+use domain::ports::{Analysis, AnalysisOrder, Chosen};
 use serde_json::{Map, Value, json};
 
 use super::request::language_name;
@@ -57,13 +57,29 @@ pub(super) fn schema(order: &AnalysisOrder) -> Value {
     let keys: Vec<&String> = extracted.keys().collect();
     let extracted =
         json!({"type": "object", "properties": extracted, "required": keys, "additionalProperties": false});
-    let properties = json!({
+    let mut properties = json!({
         "summary": {"type": "string", "description": "Two or three sentences"},
         "sentiment": {"type": "string", "enum": SENTIMENTS, "description": "The customer's"},
         "outcome": {"type": ["string", "null"], "description": "Result in a word such as interested, not_interested, callback_requested, wrong_number, completed"},
         "extracted": extracted,
     });
-    json!({"type": "object", "properties": properties, "required": ["summary", "sentiment", "outcome", "extracted"], "additionalProperties": false})
+    let mut required = vec!["summary", "sentiment", "outcome", "extracted"];
+    if !order.choices.is_empty() {
+        let keys = order.choices.iter().map(|choice| json!(choice.key)).chain([Value::Null]);
+        let meanings: Vec<String> = order
+            .choices
+            .iter()
+            .map(|choice| format!("{} ({}: {})", choice.key, choice.name, choice.meaning))
+            .collect();
+        let about =
+            format!("Where the customer stands now: {}. Null when it cannot be said", meanings.join("; "));
+        properties["stage"] =
+            json!({"type": ["string", "null"], "enum": keys.collect::<Value>(), "description": about});
+        properties["confidence"] =
+            json!({"type": "number", "description": "How sure you are of the stage, from 0 to 1"});
+        required.extend(["stage", "confidence"]);
+    }
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
 /// The request. The schema stands in the words, too, for servers that take no schema.
@@ -111,7 +127,20 @@ pub(super) fn read(text: &str, order: &AnalysisOrder) -> Option<Analysis> {
         extracted,
         outcome: outcome(&value["outcome"]),
         sentiment,
+        chosen: chosen(&value, order),
     })
+}
+
+/// The choice, if it is one of those that were offered. A model that does not say how sure it is, is not.
+fn chosen(value: &Value, order: &AnalysisOrder) -> Option<Chosen> {
+    let said = value["stage"].as_str()?.trim();
+    let choice = order.choices.iter().find(|choice| choice.key.eq_ignore_ascii_case(said))?;
+    let number = match &value["confidence"] {
+        Value::String(text) => text.trim().parse().ok(),
+        other => other.as_f64(),
+    };
+    let confidence = number.filter(|number: &f64| number.is_finite()).unwrap_or(0.0).clamp(0.0, 1.0);
+    Some(Chosen { key: choice.key.clone(), confidence })
 }
 
 fn short(text: &str) -> String {
@@ -164,6 +193,8 @@ fn object_in(text: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use domain::ports::Choice;
+
     use super::*;
 
     fn order() -> AnalysisOrder {
@@ -179,7 +210,31 @@ mod tests {
             extracted: Map::new(),
             prompt: "Ask.".into(),
             language: "hi".into(),
+            choices: vec![],
         }
+    }
+
+    #[test]
+    fn a_choice_is_one_of_those_offered() {
+        let choice = |key: &str| Choice { key: key.into(), name: key.to_uppercase(), meaning: "so" };
+        let order = AnalysisOrder { choices: vec![choice("won"), choice("lost")], ..order() };
+        let shape = schema(&order);
+        assert_eq!(shape["properties"]["stage"]["enum"], json!(["won", "lost", null]));
+        assert!(shape["required"].as_array().unwrap().contains(&json!("confidence")));
+        assert_eq!(
+            schema(&AnalysisOrder { choices: vec![], ..order.clone() })["properties"]["stage"],
+            Value::Null
+        );
+        let chosen =
+            |given: Value| read(&given.to_string(), &order).unwrap().chosen.map(|it| (it.key, it.confidence));
+        let won = |confidence: f64| Some(("won".to_owned(), confidence));
+        assert_eq!(chosen(json!({"stage": "won", "confidence": 0.8})), won(0.8));
+        assert_eq!(chosen(json!({"stage": " Won ", "confidence": "0.5"})), won(0.5));
+        assert_eq!(chosen(json!({"stage": "won", "confidence": 7})), won(1.0));
+        assert_eq!(chosen(json!({"stage": "won"})), won(0.0));
+        assert_eq!(chosen(json!({"stage": "won", "confidence": "very"})), won(0.0));
+        assert_eq!(chosen(json!({"stage": "drop table", "confidence": 1})), None);
+        assert_eq!(chosen(json!({"stage": null, "confidence": 1})), None);
     }
 
     fn extracted(given: Value) -> Value {

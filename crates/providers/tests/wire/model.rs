@@ -360,6 +360,7 @@ fn analysis_order() -> AnalysisOrder {
         extracted: Map::new(),
         prompt: "Ask for the amount.".into(),
         language: "en".into(),
+        choices: vec![],
     }
 }
 

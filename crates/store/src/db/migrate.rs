@@ -43,6 +43,7 @@ migrations! {
     16 "log_marks",
     17 "flows",
     18 "campaigns",
+    20 "boards",
 }
 
 /// Number of the newest step this program knows.

@@ -244,15 +244,20 @@ impl Tx<'_> {
         }
     }
 
-    /// Runs a statement that must change so many rows; if it does not, the transaction fails. On SQLite it is
-    /// deferred as by [`Tx::later`].
+    /// Runs a statement that must change so many rows; if it does not, the transaction fails. If it fails with
+    /// [`DbError::Retry`], PostgreSQL runs it again, and sees what another one has changed meanwhile. On SQLite
+    /// it is deferred as by [`Tx::later`].
     pub fn must(&mut self, sql: &str, params: &[Value<'_>], must: Must) -> Result<(), DbError> {
         match &mut self.session {
             Session::Behind(behind) => {
                 behind.later(&faults::statement(self.faults.as_deref(), sql), params, Some(must))
             }
             Session::Sqlite(_) | Session::Postgres(_) => {
-                self.exec(sql, params).and_then(|changed| check(changed, Some(&must)))
+                let checked = self.exec(sql, params).and_then(|changed| check(changed, Some(&must)));
+                if let (Err(DbError::Retry(why)), Session::Postgres(tx)) = (&checked, &mut self.session) {
+                    tx.run_again(why);
+                }
+                checked
             }
         }
     }

@@ -316,6 +316,11 @@ pub(super) struct PgTx {
 }
 
 impl PgTx {
+    /// Lets the whole transaction run again once it has ended with an error.
+    pub(super) fn run_again(&mut self, why: &str) {
+        self.error.get_or_insert_with(|| DbError::Retry(why.to_owned()));
+    }
+
     fn prepare(&mut self, sql: &str) -> Result<Statement, DbError> {
         if let Some(error) = &self.error {
             return Err(error.clone());

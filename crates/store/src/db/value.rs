@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::error::Error;
 
 use bytes::BytesMut;
+use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType};
 use domain::call::after::AfterCallStep;
 use domain::call::{Network, Status as CallStatus, Wish};
 use domain::campaign::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus};
@@ -314,6 +315,7 @@ words! {
     Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
     OutsideWindow, ScheduledCallStatus, ScheduledCallReason, CampaignStatus, RowState, InvalidReason, HeldReason,
     RunStatus, RunSource,
+    ActionKind, ActionState, Attention, CardStatus, ColumnType,
 }
 
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is

@@ -38,8 +38,10 @@ row! {
         workspace: Tenant,
         /// The mode it belongs to.
         mode: Mode,
-        /// The key that made it.
-        api_key: Id<ApiKey>,
+        /// The key that made it; `None` when the service made it itself.
+        api_key: Option<Id<ApiKey>> = |key| {
+            api_key: String = key.map(|key| key.to_string()).unwrap_or_default(),
+        } => api_key.parse().ok(),
         /// Who talks.
         agent: Id<Agent>,
         /// A contact's id, else the keyed hash of the number.

@@ -2,6 +2,7 @@
 
 mod agents;
 mod audit;
+mod boards;
 mod campaigns;
 mod dnd;
 mod do_not_call;
@@ -50,6 +51,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
     ];
     handlers.extend(agents::handlers());
     handlers.extend(campaigns::handlers());
+    handlers.extend(boards::handlers());
     handlers
 }
 

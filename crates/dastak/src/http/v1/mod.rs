@@ -4,6 +4,7 @@ mod account;
 mod agents;
 mod analytics;
 mod audit;
+mod boards;
 mod calls;
 mod campaigns;
 mod contacts;
@@ -55,6 +56,12 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("getCampaignRun", keyed!(campaigns::run)),
         ("getCampaignSummary", keyed!(campaigns::summary)),
         ("preflightCampaign", keyed!(campaigns::preflight)),
+        ("getCampaignBoard", keyed!(boards::of_campaign)),
+        ("getAgentBoard", keyed!(boards::of_agent)),
+        ("listCampaignCards", keyed!(boards::campaign_cards)),
+        ("listAgentCards", keyed!(boards::agent_cards)),
+        ("moveCampaignCard", keyed!(boards::move_campaign_card)),
+        ("moveAgentCard", keyed!(boards::move_agent_card)),
         ("getCallAnalytics", keyed!(analytics::calls)),
         ("listAgents", keyed!(agents::list)),
         ("createAgent", keyed!(agents::create)),

@@ -28,6 +28,8 @@ pub(super) fn read(order: &AnalysisOrder) -> Analysis {
         sentiment: Some(sentiment::of(said.iter().copied()).to_owned()),
         extracted,
         outcome,
+        // It has no opinion of its own; the outcome says where the person stands.
+        chosen: None,
     }
 }
 

@@ -209,6 +209,7 @@ fn analyse(prompt: &str, schema: Value, turns: &[(Role, &str)]) -> Analysis {
         extracted: Map::new(),
         prompt: prompt.into(),
         language: "en".into(),
+        choices: vec![],
     };
     ready(OfflineAnswerer.analyse(order)).expect("rules do not fail")
 }
@@ -273,6 +274,7 @@ fn what_the_flow_captured_wins_and_nothing_is_invented() {
         extracted: json!({"city": "Mumbai"}).as_object().cloned().unwrap_or_default(),
         prompt: String::new(),
         language: "en".into(),
+        choices: vec![],
     };
     let analysis = ready(OfflineAnswerer.analyse(order)).expect("rules do not fail");
     assert_eq!(Value::Object(analysis.extracted), json!({"city": "Mumbai"}));

@@ -1,0 +1,263 @@
+//! Carrying out what columns owe. An action and its end are one transaction, so a crash at any point leaves it
+//! either done or still owed: it is done once (docs/contract/boards.md#automations).
+
+use std::collections::HashMap;
+
+use app::call_env::Env;
+use app::do_not_call::{self, Source};
+use app::events::{self, NewEvent};
+use app::{App, Failure, access, nudges};
+use campaigns::list::{self, NewRow};
+use domain::board::{ActionState, Automation, read_automations, retry_in};
+use domain::ids::{BoardMove, Id};
+use domain::tenant::{Mode, Tenant};
+use domain::time::Timestamp;
+use serde_json::{Map, Value, json};
+use store::boards::{self, ActionRow};
+use store::contacts::{self, ContactRow};
+use store::{DbError, Tx};
+
+/// Actions looked at in one round, and how many of them one workspace may have while others wait.
+const BATCH: i64 = 256;
+const SHARE: usize = 32;
+/// How often a round may look past workspaces that have their share.
+const LOOKS: usize = 8;
+
+/// An action that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// The workspace.
+    pub tenant: Tenant,
+    /// The move.
+    pub movement: Id<BoardMove>,
+    /// Place of the automation in its column.
+    pub position: i64,
+}
+
+/// Due actions, longest waiting first, but of one workspace only its share while others wait behind it.
+///
+/// # Errors
+/// Those of the store.
+pub async fn claim(app: &App) -> Result<Vec<Due>, DbError> {
+    let now = app.clock.now();
+    app.store
+        .read(move |tx| {
+            let (mut batch, mut full): (Vec<Due>, Vec<Tenant>) = (Vec::new(), Vec::new());
+            let mut shares: HashMap<Tenant, usize> = HashMap::new();
+            for _ in 0..LOOKS {
+                let found = boards::due(tx, now, &full, BATCH)?;
+                let all = (found.len() as i64) < BATCH;
+                for (tenant, movement, position) in found {
+                    let due = Due { tenant, movement, position };
+                    let share = shares.entry(tenant).or_default();
+                    if *share < SHARE && !batch.contains(&due) {
+                        *share += 1;
+                        batch.push(due);
+                        if *share == SHARE {
+                            full.push(tenant);
+                        }
+                    }
+                }
+                if all || batch.len() as i64 >= BATCH {
+                    break;
+                }
+            }
+            Ok(batch)
+        })
+        .await
+}
+
+/// When the next action is due.
+///
+/// # Errors
+/// Those of the store.
+pub async fn next_due(app: &App) -> Result<Option<Timestamp>, DbError> {
+    app.store.read(boards::next_due).await
+}
+
+/// Carries out one action, unless another node does. What fails for the moment is put off.
+///
+/// # Errors
+/// Those of the store: the action is still owed.
+pub async fn carry_out(app: &App, due: Due) -> Result<(), Failure> {
+    let env = app.call_env();
+    let Err(failure) = app.store.tx(move |tx| act(tx, &env, due)).await else { return Ok(()) };
+    if failure.of_store {
+        return Err(failure);
+    }
+    let now = app.clock.now();
+    app.store
+        .tx(move |tx| {
+            let taken = boards::take_due(tx, due.tenant, due.movement, due.position, now)?;
+            match taken {
+                Some(action) => settle_failure(tx, action, &failure, now),
+                None => Ok(()),
+            }
+        })
+        .await
+}
+
+/// Whether the same may go better later.
+fn is_passing(failure: &Failure) -> bool {
+    failure.error.status == 429 || failure.error.status >= 500
+}
+
+fn settle_failure(
+    tx: &mut Tx<'_>,
+    mut action: ActionRow,
+    failure: &Failure,
+    now: Timestamp,
+) -> Result<(), Failure> {
+    action.attempts += 1;
+    match retry_in(action.attempts).filter(|_| is_passing(failure)) {
+        Some(wait) => {
+            failure.warn_about(action.card, "an automation of a board is tried again");
+            action.error = Some(failure.error.code.to_owned());
+            action.next_at = Some(now.plus(wait));
+        }
+        None => {
+            end(&mut action, ActionState::Failed, Some(failure.error.code), now);
+            boards::note_failure(tx, action.workspace, action.card, action.movement)?;
+        }
+    }
+    Ok(boards::save_action(tx, &action)?)
+}
+
+fn end(action: &mut ActionRow, state: ActionState, error: Option<&str>, now: Timestamp) {
+    action.state = state;
+    action.error = error.map(str::to_owned);
+    action.next_at = None;
+    action.finished_at = Some(now);
+}
+
+/// How an action ended that did not fail.
+enum Outcome {
+    Done,
+    /// There was nothing to do: why, a code.
+    Skipped(&'static str),
+}
+
+fn act(tx: &mut Tx<'_>, env: &Env, due: Due) -> Result<(), Failure> {
+    let now = env.context.now;
+    let Some(mut action) = boards::take_due(tx, due.tenant, due.movement, due.position, now)? else {
+        return Ok(());
+    };
+    let outcome = perform(tx, env, &action)?;
+    action.attempts += 1;
+    match outcome {
+        Outcome::Done => end(&mut action, ActionState::Done, None, now),
+        Outcome::Skipped(why) => end(&mut action, ActionState::Skipped, Some(why), now),
+    }
+    Ok(boards::save_action(tx, &action)?)
+}
+
+/// Does what an automation says. What forbids it is asked now, not when the card was moved.
+fn perform(tx: &mut Tx<'_>, env: &Env, action: &ActionRow) -> Result<Outcome, Failure> {
+    let (tenant, context) = (action.workspace, &env.context);
+    let workspace = access::workspace(tx, tenant)?;
+    if !access::feature_on(&workspace, "boards") {
+        return Ok(Outcome::Skipped("plan_feature_locked"));
+    }
+    if workspace.suspended {
+        return Ok(Outcome::Skipped("workspace_suspended"));
+    }
+    let contact = contacts::get_for_update(tx, tenant, action.contact)?;
+    let Some(contact) = contact.filter(|contact| contact.erased_at.is_none()) else {
+        return Ok(Outcome::Skipped("contact_erased"));
+    };
+    let body = Value::Array(vec![action.body.clone()]);
+    let automation = read_automations(&body, "automation")
+        .map_err(|wrong| Failure::internal(format!("{} {}", wrong.field, wrong.problem)))?
+        .pop()
+        .ok_or_else(|| Failure::internal("an action without an automation"))?;
+    match automation {
+        Automation::OptOut => {
+            do_not_call::opt_out_contact(tx, context, tenant, &contact, Source::Console)?;
+            Ok(Outcome::Done)
+        }
+        Automation::DoNotCall { reason } => {
+            let Some(phone) = do_not_call::number_of(&contact) else {
+                return Ok(Outcome::Skipped("no_number"));
+            };
+            do_not_call::opt_out(tx, context, tenant, Mode::Live, phone, Source::Console, reason.as_deref())?;
+            Ok(Outcome::Done)
+        }
+        Automation::Nudge { agent, delay_minutes } => {
+            if delay_minutes > 0 && has_moved_on(tx, action)? {
+                return Ok(Outcome::Skipped("card_moved"));
+            }
+            let phone = match callable(tx, env, tenant, &contact)? {
+                Ok(phone) => phone,
+                Err(why) => return Ok(Outcome::Skipped(why)),
+            };
+            let mut metadata = Map::new();
+            metadata.insert("boardCardId".into(), json!(action.card));
+            metadata.insert("boardMoveId".into(), json!(action.movement));
+            nudges::create_own(tx, env, tenant, agent, phone, metadata)?;
+            Ok(Outcome::Done)
+        }
+        Automation::AddToCampaign { campaign } => {
+            let phone = match callable(tx, env, tenant, &contact)? {
+                Ok(phone) => phone,
+                Err(why) => return Ok(Outcome::Skipped(why)),
+            };
+            let variables = contact.variables.as_object().cloned().unwrap_or_default();
+            let row = NewRow {
+                phone: phone.to_string(),
+                name: name(tx, action, &contact)?,
+                variables,
+                stream: None,
+            };
+            let added = list::add(tx, context, tenant, campaign, vec![row])?;
+            match added.rows.first().copied().flatten() {
+                Some(row) => {
+                    boards::add_origin(tx, tenant, row, action.depth + 1)?;
+                    Ok(Outcome::Done)
+                }
+                None => Ok(Outcome::Skipped("not_added")),
+            }
+        }
+        Automation::Event => {
+            let mut data = action.told.clone();
+            data["externalRef"] = json!(contact.external_ref);
+            let (agent, id) = (data["agentId"].as_str().map(str::to_owned), contact.id.to_string());
+            let event = NewEvent {
+                kind: "board.card_moved",
+                mode: Mode::Live,
+                agent: agent.as_deref(),
+                contact: Some(&id),
+                data,
+            };
+            events::emit(tx, context, tenant, event)?;
+            Ok(Outcome::Done)
+        }
+    }
+}
+
+/// The number of a contact that may be called, or why there is none.
+fn callable(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    contact: &ContactRow,
+) -> Result<Result<domain::phone::Phone, &'static str>, Failure> {
+    let Some(phone) = do_not_call::number_of(contact) else { return Ok(Err("no_number")) };
+    if do_not_call::is_blocked(tx, &env.context, tenant, contact)? {
+        return Ok(Err("do_not_call"));
+    }
+    Ok(Ok(phone))
+}
+
+/// Whether the card was moved again since.
+fn has_moved_on(tx: &mut Tx<'_>, action: &ActionRow) -> Result<bool, Failure> {
+    let shown = boards::shown(tx, action.workspace, action.board, action.card)?;
+    Ok(shown.is_none_or(|(card, _)| card.last_move != Some(action.movement)))
+}
+
+/// The contact's name, or the one that its card took from a calling list.
+fn name(tx: &mut Tx<'_>, action: &ActionRow, contact: &ContactRow) -> Result<Option<String>, Failure> {
+    if contact.name.is_some() {
+        return Ok(contact.name.clone());
+    }
+    Ok(boards::shown(tx, action.workspace, action.board, action.card)?.and_then(|(card, _)| card.name))
+}

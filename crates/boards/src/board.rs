@@ -1,0 +1,117 @@
+//! Whose a board is, and how it comes to be.
+
+use app::{Context, Failure};
+use domain::board::{REVIEW_BELOW, defaults};
+use domain::ids::{Agent, Campaign, Id};
+use domain::tenant::Tenant;
+use serde_json::json;
+use store::boards::{self, BoardRow, ColumnRow, WholeBoard};
+use store::calls::CallRow;
+use store::{DbError, Tx};
+
+/// Whose a board is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// A campaign.
+    Campaign(Id<Campaign>),
+    /// An agent that answers calls.
+    Agent(Id<Agent>),
+}
+
+impl Owner {
+    /// Whose board a call belongs on: that of its campaign, or for an incoming call that of its agent.
+    pub(crate) fn of_call(call: &CallRow) -> Option<Self> {
+        match (call.campaign, call.agent) {
+            (Some(campaign), _) => Some(Owner::Campaign(campaign)),
+            (None, Some(agent)) if call.direction == "inbound" => Some(Owner::Agent(agent)),
+            _ => None,
+        }
+    }
+
+    /// As it is stored with its board.
+    pub(crate) fn text(self) -> String {
+        match self {
+            Owner::Campaign(id) => id.to_string(),
+            Owner::Agent(id) => id.to_string(),
+        }
+    }
+
+    /// Reads what is stored with a board.
+    pub(crate) fn read(text: &str) -> Result<Self, Failure> {
+        text.parse()
+            .map(Owner::Campaign)
+            .or_else(|_| text.parse().map(Owner::Agent))
+            .map_err(|_| Failure::internal(format!("a board belongs to {text}")))
+    }
+
+    pub(crate) fn not_found(self) -> Failure {
+        Failure::not_found(match self {
+            Owner::Campaign(_) => "campaign",
+            Owner::Agent(_) => "agent that answers calls",
+        })
+    }
+
+    /// What its people are called about; `None` when there is no such campaign, or no such agent that answers
+    /// calls.
+    fn workflow(self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<String>, DbError> {
+        match self {
+            Owner::Campaign(id) => boards::workflow_of_campaign(tx, tenant, id),
+            Owner::Agent(id) => boards::workflow_of_agent(tx, tenant, id),
+        }
+    }
+
+    /// Whether it has, or may have, a board.
+    pub(crate) fn exists(self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<bool, DbError> {
+        Ok(self.workflow(tx, tenant)?.is_some())
+    }
+}
+
+/// The board of a campaign or an agent, made with the columns of its workflow when it is first needed; `None`
+/// when there is no such campaign or agent. Two who need it first at the same moment get the same.
+pub(crate) fn ensure(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    owner: Owner,
+) -> Result<Option<WholeBoard>, Failure> {
+    let name = owner.text();
+    if let Some(board) = boards::of_owner(tx, tenant, &name)? {
+        return Ok(Some(board));
+    }
+    let Some(workflow) = owner.workflow(tx, tenant)? else { return Ok(None) };
+    let board = BoardRow {
+        id: context.ids.make(),
+        workspace: tenant,
+        owner: name.clone(),
+        review_below: thousandths(REVIEW_BELOW),
+        created_at: context.now,
+        version: 0,
+    };
+    let columns: Vec<ColumnRow> = (0..)
+        .zip(defaults(&workflow))
+        .map(|(position, column)| ColumnRow {
+            id: context.ids.make(),
+            board: board.id,
+            position,
+            name: column.name.to_owned(),
+            key: column.kind.as_str().to_owned(),
+            kind: column.kind,
+            rules: json!([]),
+            automations: json!([]),
+            cards: 0,
+            reached: 0,
+        })
+        .collect();
+    boards::insert(tx, &board, &columns)?;
+    Ok(boards::of_owner(tx, tenant, &name)?)
+}
+
+/// A part of one as it is stored.
+pub(crate) fn thousandths(part: f64) -> i64 {
+    (part * 1000.0).round() as i64
+}
+
+/// As it is shown.
+pub(crate) fn part_of_one(thousandths: i64) -> f64 {
+    thousandths as f64 / 1000.0
+}

@@ -1,0 +1,145 @@
+//! Reading boards and cards, and moving a card by hand.
+
+use api::boards::{Board, BoardColumn, Card};
+use api::error_codes::{COLUMN_NOT_ON_BOARD, INVALID_CURSOR};
+use app::{App, Failure};
+use domain::board::{CardStatus, MovedBy};
+use domain::ids::{self, Id};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use serde_json::json;
+use store::Tx;
+use store::boards::{self, CardRow, ColumnRow, ShownCard, WholeBoard};
+
+use crate::board::{Owner, ensure, part_of_one};
+use crate::moves::{Reason, relocate};
+
+pub(crate) fn column_view(row: &ColumnRow) -> BoardColumn {
+    BoardColumn {
+        id: row.id,
+        name: row.name.clone(),
+        key: row.key.clone(),
+        r#type: row.kind,
+        count: row.cards,
+    }
+}
+
+pub(crate) fn card_view((row, contact): (CardRow, ShownCard)) -> Card {
+    Card {
+        id: row.id,
+        contact_id: row.contact,
+        contact_name: contact.contact_name.or(row.name),
+        contact_phone: contact.contact_phone,
+        column_id: row.column,
+        status: row.status,
+        confidence: row.confidence.map(part_of_one),
+        suggested_column_id: row.suggested,
+        last_call_id: row.last_call,
+        last_call_at: row.last_call_at,
+        last_summary: row.summary,
+        attention_reason: row.attention,
+        entered_column_at: row.entered_at,
+    }
+}
+
+/// The board of a campaign or an agent that exists. It is made if it is not there yet.
+async fn whole(app: &App, tenant: Tenant, owner: Owner) -> Result<WholeBoard, Failure> {
+    let read = move |tx: &mut Tx<'_>| {
+        if !owner.exists(tx, tenant)? {
+            return Err(owner.not_found());
+        }
+        Ok(boards::of_owner(tx, tenant, &owner.text())?)
+    };
+    if let Some(board) = app.store.read(read).await? {
+        return Ok(board);
+    }
+    let context = app.context();
+    app.store.tx(move |tx| ensure(tx, &context, tenant, owner)?.ok_or_else(|| owner.not_found())).await
+}
+
+/// `GET …/board`.
+///
+/// # Errors
+/// 404.
+pub async fn board(app: &App, tenant: Tenant, owner: Owner) -> Result<Board, Failure> {
+    let found = whole(app, tenant, owner).await?;
+    Ok(Board { board_id: found.board.id, columns: found.columns.iter().map(column_view).collect() })
+}
+
+/// A column of this board by the id that a client gives.
+pub(crate) fn column_of<'b>(
+    board: &'b WholeBoard,
+    field: &str,
+    text: &str,
+) -> Result<&'b ColumnRow, Failure> {
+    text.parse().ok().and_then(|id| board.column(id)).ok_or_else(|| {
+        Failure::new(COLUMN_NOT_ON_BOARD, format!("{field} names no column of this board"))
+            .with_meta(json!({"field": field}))
+    })
+}
+
+/// Where a list of cards goes on: when the last card came, and its id.
+fn read_place(text: &str) -> Option<(Timestamp, Id<ids::Card>)> {
+    let (at, id) = text.split_once(' ')?;
+    Some((Timestamp(at.parse().ok()?), id.parse().ok()?))
+}
+
+/// `GET …/board/cards`: a page of cards, and where the next one goes on.
+///
+/// # Errors
+/// 404, 400 `column_not_on_board`.
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    owner: Owner,
+    column: Option<&str>,
+    after: Option<&str>,
+    limit: i64,
+) -> Result<(Vec<Card>, Option<String>), Failure> {
+    let found = whole(app, tenant, owner).await?;
+    let column = column.map(|text| column_of(&found, "column", text).map(|row| row.id)).transpose()?;
+    let before = match after {
+        Some(text) => Some(read_place(text).ok_or_else(|| Failure::plain(INVALID_CURSOR))?),
+        None => None,
+    };
+    let id = found.board.id;
+    let rows = app.store.read(move |tx| boards::cards(tx, tenant, id, column, before, limit)).await?;
+    let next = rows.last().filter(|_| rows.len() as i64 == limit);
+    let next = next.map(|(row, _)| format!("{} {}", row.entered_at.0, row.id));
+    Ok((rows.into_iter().map(card_view).collect(), next))
+}
+
+/// `PATCH …/board/cards/{cardId}`: puts a card where a person wants it. In the column where it is already it
+/// is only confirmed.
+///
+/// # Errors
+/// 404, 400 `column_not_on_board`.
+pub async fn move_card(
+    app: &App,
+    tenant: Tenant,
+    owner: Owner,
+    card: Id<ids::Card>,
+    column: String,
+) -> Result<Card, Failure> {
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            if !owner.exists(tx, tenant)? {
+                return Err(owner.not_found());
+            }
+            let not_found = || Failure::not_found("card");
+            let board = boards::of_owner(tx, tenant, &owner.text())?.ok_or_else(not_found)?;
+            let mut row = boards::card_for_update(tx, tenant, board.board.id, card)?.ok_or_else(not_found)?;
+            let to = column_of(&board, "columnId", &column)?;
+            let before = (row.column, row.reached);
+            (row.status, row.confidence, row.suggested) = (CardStatus::Placed, None, None);
+            (row.attention, row.moved_at) = (None, Some(context.now));
+            if row.column != to.id {
+                let reason = Reason { by: MovedBy::Api, call: row.last_call, depth: 0 };
+                relocate(tx, &context, &board, &mut row, to, reason)?;
+            }
+            boards::save_card(tx, &row, before)?;
+            boards::shown(tx, tenant, board.board.id, card)?.map(card_view).ok_or_else(not_found)
+        })
+        .await
+}

@@ -1,0 +1,109 @@
+//! A card comes into a column: what the column owes because of it, written in the transaction of the move.
+
+use api::boards::told_column;
+use app::{Context, Failure, topics};
+use domain::board::{ActionState, Automation, MovedBy, keeps_to_depth, read_automations};
+use domain::ids::{BoardMove, Call, Id};
+use domain::time::{MINUTE, Timestamp};
+use serde_json::{Value, json};
+use store::Tx;
+use store::boards::{self, ActionRow, CardRow, ColumnRow, WholeBoard};
+
+use crate::board::Owner;
+
+/// Why a card moves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reason {
+    /// Who moves it.
+    pub by: MovedBy,
+    /// The call that it is sorted after, or else the last one.
+    pub call: Option<Id<Call>>,
+    /// How many automations led to the move.
+    pub depth: i64,
+}
+
+/// Puts a card into another column of its board, and writes down what the column owes. The caller holds the
+/// card and saves it.
+pub(crate) fn relocate(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    board: &WholeBoard,
+    card: &mut CardRow,
+    to: &ColumnRow,
+    reason: Reason,
+) -> Result<(), Failure> {
+    let movement = context.ids.make::<BoardMove>();
+    let from = board.column(card.column);
+    let told = tell(context, board, card, (from, to), movement, reason)?;
+    (card.column, card.entered_at, card.last_move) = (to.id, context.now, Some(movement));
+    let automations = read_automations(&to.automations, "automations")
+        .map_err(|wrong| Failure::internal(format!("{}: {} {}", to.id, wrong.field, wrong.problem)))?;
+    let bodies = to.automations.as_array().map_or(&[][..], Vec::as_slice);
+    let actions: Vec<ActionRow> = (0..)
+        .zip(automations.iter().zip(bodies))
+        .map(|(position, (automation, body))| {
+            let due = keeps_to_depth(automation.kind(), reason.depth);
+            ActionRow {
+                movement,
+                position,
+                workspace: card.workspace,
+                board: card.board,
+                card: card.id,
+                contact: card.contact,
+                column: to.id,
+                kind: automation.kind(),
+                body: body.clone(),
+                told: told.clone(),
+                depth: reason.depth,
+                state: if due { ActionState::Pending } else { ActionState::Skipped },
+                error: (!due).then(|| "depth".to_owned()),
+                attempts: 0,
+                next_at: due.then(|| due_at(automation, context.now)),
+                created_at: context.now,
+                finished_at: (!due).then_some(context.now),
+            }
+        })
+        .collect();
+    if actions.iter().any(|action| action.next_at.is_some()) {
+        tx.wake(topics::BOARDS);
+    }
+    Ok(boards::insert_actions(tx, card.workspace, &actions)?)
+}
+
+fn due_at(automation: &Automation, now: Timestamp) -> Timestamp {
+    match automation {
+        Automation::Nudge { delay_minutes, .. } => now.plus(delay_minutes * MINUTE),
+        Automation::OptOut
+        | Automation::DoNotCall { .. }
+        | Automation::AddToCampaign { .. }
+        | Automation::Event => now,
+    }
+}
+
+/// What `board.card_moved` tells; the reference of the contact is added when it is sent.
+fn tell(
+    context: &Context,
+    board: &WholeBoard,
+    card: &CardRow,
+    (from, to): (Option<&ColumnRow>, &ColumnRow),
+    movement: Id<BoardMove>,
+    reason: Reason,
+) -> Result<Value, Failure> {
+    let (campaign, agent) = match Owner::read(&board.board.owner)? {
+        Owner::Campaign(id) => (Some(id), None),
+        Owner::Agent(id) => (None, Some(id)),
+    };
+    Ok(json!({
+        "boardId": card.board,
+        "campaignId": campaign,
+        "agentId": agent,
+        "cardId": card.id,
+        "moveId": movement,
+        "contactId": card.contact,
+        "callId": reason.call,
+        "movedBy": reason.by.as_str(),
+        "from": from.map(|column| told_column(column.id, &column.key, column.kind)),
+        "to": told_column(to.id, &to.key, to.kind),
+        "movedAt": context.now,
+    }))
+}

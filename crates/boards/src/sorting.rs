@@ -1,0 +1,268 @@
+//! What the facts and the analysis of a call do to its card, in their transactions: a crash between a call and
+//! its sorting loses nothing, since the one is not stored without the other. Where a conversation is still to
+//! be analysed, the card waits for that step, which the call owes (docs/contract/boards.md#sorting).
+
+use app::Failure;
+use app::call_env::Env;
+use domain::board::{Attention, CardStatus, Column, ColumnType, Heard, MovedBy, Verdict, read_rules, sort};
+use domain::call::{Fact, Stage};
+use domain::ids::{Contact, Id};
+use domain::ports::{Choice, Chosen};
+use domain::tenant::Mode;
+use domain::wallet::talk_seconds;
+use serde_json::{Map, Value, json};
+use store::Tx;
+use store::boards::{self, CardRow, RowOfCall, WholeBoard, WordsOfCall};
+use store::calls::CallRow;
+
+use crate::board::{Owner, ensure, part_of_one, thousandths};
+use crate::moves::{Reason, relocate};
+
+/// Called for every fact that was applied to a call. The first ring, or the answer of an incoming call, makes
+/// the card; the end sorts it. Boards are about real people: simulated calls make no cards.
+///
+/// # Errors
+/// Those of the store.
+pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Result<(), Failure> {
+    let Some((owner, contact)) = on_board(call) else { return Ok(()) };
+    let inbound = call.direction == "inbound";
+    match call.progress.status.stage() {
+        Stage::Ringing if fact == Fact::Ringing && !inbound => enter(tx, env, call, owner, contact),
+        Stage::InProgress if fact == Fact::Answered && inbound => enter(tx, env, call, owner, contact),
+        // Nobody was called, or nobody was there to be talked to.
+        Stage::Ended if fact == Fact::NotPlaced || (inbound && call.progress.answered_at.is_none()) => Ok(()),
+        Stage::Ended => after_call(tx, env, call, owner, contact, Step::Ended),
+        Stage::Ringing | Stage::InProgress | Stage::Blocked => Ok(()),
+    }
+}
+
+/// Called when the analysis of a call is over, whether it found something or not.
+///
+/// # Errors
+/// Those of the store.
+pub fn analysed(tx: &mut Tx<'_>, env: &Env, call: &CallRow, chosen: Option<&Chosen>) -> Result<(), Failure> {
+    let Some((owner, contact)) = on_board(call) else { return Ok(()) };
+    after_call(tx, env, call, owner, contact, Step::Analysed(chosen))
+}
+
+/// The columns that the language model may choose of: those that a conversation can bring a person to.
+///
+/// # Errors
+/// Those of the store.
+pub fn choices(tx: &mut Tx<'_>, call: &CallRow) -> Result<Vec<Choice>, Failure> {
+    let Some((owner, _)) = on_board(call) else { return Ok(Vec::new()) };
+    let Some(board) = boards::of_owner(tx, call.workspace, &owner.text())? else { return Ok(Vec::new()) };
+    let choice = |column: store::boards::ColumnRow| {
+        let meaning = meaning(column.kind)?;
+        Some(Choice { key: column.key, name: column.name, meaning })
+    };
+    Ok(board.columns.into_iter().filter_map(choice).collect())
+}
+
+/// What a type of column means to the model; `None` for those that it cannot choose.
+fn meaning(kind: ColumnType) -> Option<&'static str> {
+    match kind {
+        ColumnType::Open => Some("talked to, nothing decided"),
+        ColumnType::Advancing => Some("on the way to the goal of the call"),
+        ColumnType::Won => Some("the goal of the call is reached"),
+        ColumnType::Lost => Some("the goal will not be reached"),
+        ColumnType::New | ColumnType::Dnc | ColumnType::NoContact => None,
+    }
+}
+
+/// The board and the person of a call, if it is about one.
+fn on_board(call: &CallRow) -> Option<(Owner, Id<Contact>)> {
+    let contact = call.contact.filter(|_| call.mode == Mode::Live)?;
+    Some((Owner::of_call(call)?, contact))
+}
+
+/// The person of a call comes onto the board, unless it is there already or was erased.
+fn enter(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    call: &CallRow,
+    owner: Owner,
+    contact: Id<Contact>,
+) -> Result<(), Failure> {
+    let (tenant, name) = (call.workspace, owner.text());
+    let mut entrance = boards::entrance(tx, tenant, &name, contact, call.id)?;
+    if entrance.is_none() && ensure(tx, &env.context, tenant, owner)?.is_some() {
+        entrance = boards::entrance(tx, tenant, &name, contact, call.id)?;
+    }
+    let Some(entrance) = entrance.filter(|found| found.card.is_none() && found.erased_at.is_none()) else {
+        return Ok(());
+    };
+    let card = CardRow {
+        id: env.context.ids.make(),
+        workspace: tenant,
+        board: entrance.board,
+        contact,
+        column: entrance.column,
+        status: CardStatus::Placed,
+        confidence: None,
+        suggested: None,
+        attention: None,
+        entered_at: env.context.now,
+        name: entrance.name,
+        reached: false,
+        last_call: Some(call.id),
+        last_call_at: Some(call.started_at),
+        summary: None,
+        sorted_at: None,
+        moved_at: None,
+        last_move: None,
+        created_at: env.context.now,
+        version: 0,
+    };
+    boards::insert_card(tx, &card)?;
+    Ok(())
+}
+
+/// How much is known of a call.
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    /// It is over; its conversation may still be analysed.
+    Ended,
+    /// The analysis is over.
+    Analysed(Option<&'a Chosen>),
+}
+
+/// Whether a person answered: not a machine, and not a call that was cut before the agent was there.
+fn reached(call: &CallRow) -> bool {
+    let cause = call.progress.end_cause.as_deref();
+    call.progress.answered_at.is_some() && !matches!(cause, Some("voicemail" | "not_connected"))
+}
+
+/// Brings a card up to date with a call that is over.
+fn after_call(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    call: &CallRow,
+    owner: Owner,
+    contact: Id<Contact>,
+    step: Step<'_>,
+) -> Result<(), Failure> {
+    let tenant = call.workspace;
+    let Some(board) = ensure(tx, &env.context, tenant, owner)? else { return Ok(()) };
+    let mut found = boards::card_of(tx, tenant, board.board.id, contact)?;
+    if found.is_none() {
+        // It never rang.
+        enter(tx, env, call, owner, contact)?;
+        found = boards::card_of(tx, tenant, board.board.id, contact)?;
+    }
+    let Some(mut card) = found else { return Ok(()) };
+    let row = match owner {
+        Owner::Campaign(_) => boards::row_of_call(tx, tenant, call.id)?,
+        Owner::Agent(_) => None,
+    };
+    let words = if reached(call) { boards::words_of_call(tx, tenant, call.id)? } else { None };
+    let before = (card.column, card.reached);
+    card.reached |= reached(call);
+    if card.last_call_at.is_none_or(|at| at <= call.started_at) {
+        (card.last_call, card.last_call_at) = (Some(call.id), Some(call.started_at));
+    }
+    // What a later call has sorted is not undone by an earlier one whose analysis took longer.
+    if card.sorted_at.is_none_or(|at| at <= call.started_at) {
+        if let Some(summary) = words.as_ref().and_then(|words| words.summary.clone()) {
+            card.summary = Some(summary);
+        }
+        // Neither is what a person did since the call began.
+        let by_hand = card.moved_at.is_some_and(|at| at >= call.started_at);
+        if !by_hand && !waits(step, call, words.as_ref()) {
+            place(tx, env, &board, &mut card, call, row.as_ref(), words.as_ref(), step)?;
+        }
+    }
+    Ok(boards::save_card(tx, &card, before)?)
+}
+
+/// Whether the sorting waits for the analysis. An opt-out does not.
+fn waits(step: Step<'_>, call: &CallRow, words: Option<&WordsOfCall>) -> bool {
+    matches!(step, Step::Ended)
+        && !call.progress.opted_out
+        && words.is_some_and(|words| words.analysis.as_deref() == Some("pending"))
+}
+
+/// Sorts a card after a call.
+#[allow(clippy::too_many_arguments, reason = "each is something else that is known of the call")]
+fn place(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    board: &WholeBoard,
+    card: &mut CardRow,
+    call: &CallRow,
+    row: Option<&RowOfCall>,
+    words: Option<&WordsOfCall>,
+    step: Step<'_>,
+) -> Result<(), Failure> {
+    let columns = rules_of(board)?;
+    let ruled = columns.iter().any(|column| !column.rules.is_empty());
+    let values = if ruled { values(call, words) } else { Map::new() };
+    let heard = Heard {
+        opted_out: call.progress.opted_out,
+        reached: reached(call),
+        ever_reached: card.reached,
+        exhausted: row.is_some_and(RowOfCall::exhausted),
+        outcome: call.outcome.as_deref(),
+        values: &values,
+        advice: match step {
+            Step::Ended => None,
+            Step::Analysed(chosen) => chosen,
+        },
+    };
+    match sort(&columns, card.column, &heard, part_of_one(board.board.review_below)) {
+        Verdict::Stay => return Ok(()),
+        Verdict::Place { column, confidence } => {
+            (card.status, card.suggested) = (CardStatus::Placed, None);
+            card.confidence = Some(thousandths(confidence));
+            card.attention = None;
+            if column != card.column {
+                let to = board
+                    .column(column)
+                    .ok_or_else(|| Failure::internal("a card was sorted into another board"))?;
+                let depth = row.and_then(|row| row.depth).unwrap_or(0);
+                let reason = Reason { by: MovedBy::Sorting, call: Some(call.id), depth };
+                relocate(tx, &env.context, board, card, to, reason)?;
+            }
+        }
+        Verdict::Review { column, confidence } => {
+            (card.status, card.suggested) = (CardStatus::NeedsReview, Some(column));
+            card.confidence = Some(thousandths(confidence));
+            card.attention = Some(Attention::LowConfidence);
+        }
+    }
+    card.sorted_at = Some(call.started_at);
+    Ok(())
+}
+
+fn rules_of(board: &WholeBoard) -> Result<Vec<Column>, Failure> {
+    board
+        .columns
+        .iter()
+        .map(|row| {
+            let rules = read_rules(&row.rules, "rules").map_err(|wrong| {
+                Failure::internal(format!("{}: {} {}", row.id, wrong.field, wrong.problem))
+            })?;
+            Ok(Column { id: row.id, key: row.key.clone(), kind: row.kind, rules })
+        })
+        .collect()
+}
+
+/// What rules compare (docs/contract/boards.md#rules).
+fn values(call: &CallRow, words: Option<&WordsOfCall>) -> Map<String, Value> {
+    let mut values = Map::new();
+    values.insert("outcome".into(), json!(call.outcome));
+    values.insert("endCause".into(), json!(call.progress.end_cause));
+    values.insert("sentiment".into(), json!(call.sentiment));
+    values.insert("answered".into(), json!(reached(call)));
+    values.insert("talkSeconds".into(), json!(call.progress.talk_ms.map(talk_seconds)));
+    values.insert("direction".into(), json!(call.direction));
+    for (name, value) in &call.variables {
+        values.insert(format!("variables.{name}"), value.clone());
+    }
+    if let Some(Value::Object(extracted)) = words.and_then(|words| words.extracted.as_ref()) {
+        for (key, value) in extracted {
+            values.insert(format!("extracted.{key}"), value.clone());
+        }
+    }
+    values
+}

@@ -1,0 +1,658 @@
+//! Outcome boards (docs/contract/boards.md): columns, cards, sorting, moves. What columns do with cards is in
+//! `boards_automations`, the operator's side in `boards_settings`.
+
+use std::sync::Arc;
+
+use dastak::app::calls::{self, Caller, Welcome};
+use domain::call::{EndCause, Fact, Report};
+use domain::ids::{Call, Campaign, Id};
+use domain::ports::{Analysis, Chosen};
+use serde_json::{Value, json};
+
+use crate::after_call::{Held, Reader, talk};
+use crate::agents;
+use crate::app::{TestApp, Workspace};
+
+/// A workspace with a campaign, an agent that answers its number, a carrier that the test plays, and perhaps a
+/// model.
+pub struct Kit {
+    pub held: Held,
+    pub campaign: String,
+}
+
+impl Kit {
+    pub async fn open() -> Self {
+        Self::open_with(None).await
+    }
+
+    pub async fn open_with(model: Option<Arc<Reader>>) -> Self {
+        let held = Held::open(model).await;
+        let mut kit = Self { held, campaign: String::new() };
+        kit.campaign = kit.new_campaign("collections").await;
+        kit
+    }
+
+    pub fn app(&self) -> &TestApp {
+        self.held.app()
+    }
+
+    pub fn live(&self) -> &str {
+        &self.held.desk.workspace.live
+    }
+
+    pub fn tenant(&self) -> domain::tenant::Tenant {
+        self.held.desk.workspace.id.parse().unwrap()
+    }
+
+    /// The path of something of the workspace in the operator API.
+    pub fn own(&self, path: &str) -> String {
+        format!("/workspaces/{}/{path}", self.held.desk.workspace.id)
+    }
+
+    pub async fn new_campaign(&self, workflow: &str) -> String {
+        let body = json!({"name": "July", "workflowType": workflow, "agentId": self.held.desk.agent});
+        let made = self.app().post(self.live(), "/v1/campaigns", &body).await.expect(201);
+        made["data"]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// The board of the campaign.
+    pub async fn board(&self) -> Value {
+        self.board_of(&self.campaign).await
+    }
+
+    pub async fn board_of(&self, campaign: &str) -> Value {
+        self.app().get(self.live(), &format!("/v1/campaigns/{campaign}/board")).await.expect(200)["data"]
+            .clone()
+    }
+
+    /// The id of a column by its key.
+    pub async fn column(&self, key: &str) -> String {
+        id_of(&self.board().await, key)
+    }
+
+    /// Cards of the campaign's board, newest arrivals first.
+    pub async fn cards(&self) -> Vec<Value> {
+        self.cards_of(&self.campaign).await
+    }
+
+    pub async fn cards_of(&self, campaign: &str) -> Vec<Value> {
+        let path = format!("/v1/campaigns/{campaign}/board/cards?limit=200");
+        self.app().get(self.live(), &path).await.expect(200)["data"].as_array().unwrap().clone()
+    }
+
+    /// The only card, and the key of its column.
+    pub async fn card(&self) -> (Value, String) {
+        let (cards, board) = (self.cards().await, self.board().await);
+        let [card] = &cards[..] else { panic!("one card expected: {cards:?}") };
+        let column = board["columns"].as_array().unwrap().iter().find(|one| one["id"] == card["columnId"]);
+        (card.clone(), column.unwrap()["key"].as_str().unwrap().to_owned())
+    }
+
+    /// `key:count` of the columns that have cards.
+    pub async fn counts(&self) -> Vec<String> {
+        let board = self.board().await;
+        let columns = board["columns"].as_array().unwrap().iter().filter(|column| column["count"] != 0);
+        columns.map(|column| format!("{}:{}", column["key"].as_str().unwrap(), column["count"])).collect()
+    }
+
+    /// A call of the campaign that rings.
+    pub async fn rings(&self, digits: &str) -> String {
+        self.rings_for(&self.campaign, digits).await
+    }
+
+    pub async fn rings_for(&self, campaign: &str, digits: &str) -> String {
+        let call = self.held.desk.placed(self.live(), digits).await;
+        belongs_to(self.app(), &self.held.desk.workspace, &call, campaign).await;
+        call
+    }
+
+    /// A call of the campaign that nobody answered.
+    pub async fn missed(&self, digits: &str) -> String {
+        let call = self.rings(digits).await;
+        self.held.end(&call, Fact::NoAnswer, Report::default()).await;
+        call
+    }
+
+    /// A call of the campaign with this outcome of its flow.
+    pub async fn talked(&self, digits: &str, outcome: &str) -> String {
+        let call = self.rings(digits).await;
+        self.held.answer(&call).await;
+        self.app().advance(10).await;
+        let outcome = Some(outcome.to_owned()).filter(|outcome| !outcome.is_empty());
+        self.held.end(&call, Fact::Ended(EndCause::AgentEnded), Report { outcome, ..talk() }).await;
+        call
+    }
+
+    pub async fn to_column(&self, card: &Value, key: &str) -> crate::app::Answer {
+        let path = format!("/v1/campaigns/{}/board/cards/{}", self.campaign, card["id"].as_str().unwrap());
+        self.app().patch(self.live(), &path, &json!({"columnId": self.column(key).await})).await
+    }
+
+    /// An agent that answers the workspace's number, and that number.
+    async fn reception(&self) -> (String, String) {
+        let (app, live) = (self.app(), self.live());
+        let agent = agents::create_active(
+            app,
+            &self.held.desk.workspace,
+            &json!({"systemPrompt": "You are Asha.", "direction": "inbound"}),
+        )
+        .await;
+        let numbers = app.get(live, "/v1/numbers").await.expect(200);
+        let number = numbers["data"][0]["id"].as_str().unwrap().to_owned();
+        app.put(live, &format!("/v1/numbers/{number}/inbound-agent"), &json!({"agentId": agent}))
+            .await
+            .expect(200);
+        (agent, numbers["data"][0]["number"].as_str().unwrap().to_owned())
+    }
+
+    /// The counters of the columns are what counting their cards gives.
+    pub async fn recount(&self) {
+        let board = self.board().await;
+        let cards = self.cards().await;
+        for column in board["columns"].as_array().unwrap() {
+            let counted = cards.iter().filter(|card| card["columnId"] == column["id"]).count();
+            assert_eq!(column["count"], counted, "{column}");
+        }
+        let tenant = self.tenant();
+        let wrong: Vec<String> = self
+            .app()
+            .app()
+            .store
+            .read(move |tx| {
+                tx.all(
+                    "select c.slug from board_columns c where c.workspace = ?1 and c.reached <> \
+                     (select count(*) from board_cards k where k.column_id = c.id and k.reached = 1)",
+                    store::params![tenant],
+                )
+            })
+            .await
+            .map_err(|why: store::DbError| why)
+            .unwrap();
+        assert!(wrong.is_empty(), "reached of {wrong:?}");
+    }
+}
+
+/// Makes a call that has just begun to ring one of a campaign.
+async fn belongs_to(app: &TestApp, workspace: &Workspace, call: &str, campaign: &str) {
+    let (id, tenant): (Id<Call>, _) = (call.parse().unwrap(), workspace.id.parse().unwrap());
+    let (campaign, env): (Id<Campaign>, _) = (campaign.parse().unwrap(), app.app().call_env());
+    let of_campaign = move |tx: &mut store::Tx<'_>| {
+        let sql = "update calls set campaign = ?3 where workspace = ?1 and id = ?2";
+        tx.exec(sql, store::params![tenant, id, campaign])?;
+        let row = store::calls::find(tx, tenant, id)?.expect("the call");
+        ::boards::call_fact(tx, &env, &row, Fact::Ringing)
+    };
+    app.app().store.tx(of_campaign).await.unwrap();
+}
+
+/// Brings a person onto the board of a campaign; the ids of board and card.
+pub async fn with_a_card(
+    app: &TestApp,
+    workspace: &Workspace,
+    agent: &str,
+    campaign: &str,
+) -> (String, String) {
+    let order = json!({"agentId": agent, "toNumber": "+919812307000"});
+    let call = app.post(&workspace.live, "/v1/calls", &order).await.expect(200);
+    belongs_to(app, workspace, call["interactionId"].as_str().unwrap(), campaign).await;
+    let board = app.get(&workspace.live, &format!("/v1/campaigns/{campaign}/board")).await.expect(200);
+    let cards = app.get(&workspace.live, &format!("/v1/campaigns/{campaign}/board/cards")).await.expect(200);
+    let id = |value: &Value| value.as_str().expect("an id").to_owned();
+    (id(&board["data"]["boardId"]), id(&cards["data"][0]["id"]))
+}
+
+pub fn id_of(board: &Value, key: &str) -> String {
+    let column = board["columns"].as_array().unwrap().iter().find(|column| column["key"] == key);
+    column.unwrap_or_else(|| panic!("no column {key}: {board}"))["id"].as_str().unwrap().to_owned()
+}
+
+pub fn analysis(outcome: &str, chosen: Option<(&str, f64)>) -> Analysis {
+    Analysis {
+        summary: "They talked.".into(),
+        outcome: Some(outcome.to_owned()).filter(|outcome| !outcome.is_empty()),
+        chosen: chosen.map(|(key, confidence)| Chosen { key: key.into(), confidence }),
+        ..Analysis::default()
+    }
+}
+
+fn names(board: &Value) -> Vec<&str> {
+    board["columns"].as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn every_campaign_and_every_inbound_agent_has_one_board() {
+    let kit = Kit::open().await;
+    let board = kit.board().await;
+    assert!(board["boardId"].as_str().unwrap().starts_with("brd_"));
+    let keys: Vec<(&str, &str)> = board["columns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|column| (column["key"].as_str().unwrap(), column["type"].as_str().unwrap()))
+        .collect();
+    let types = ["new", "open", "advancing", "won", "lost", "dnc", "no_contact"];
+    assert_eq!(keys, types.map(|kind| (kind, kind)));
+    assert_eq!(
+        names(&board),
+        ["New", "Contacted", "Promised to pay", "Paid", "Refused", "Do not call", "No contact"]
+    );
+    assert!(board["columns"].as_array().unwrap().iter().all(|column| column["count"] == 0));
+    assert_eq!(kit.board().await, board, "the same the next time");
+    let path = format!("/v1/campaigns/{}/board", kit.campaign);
+    let test = &kit.held.desk.workspace.test;
+    assert_eq!(kit.app().get(test, &path).await.expect(200)["data"], board, "test keys read boards");
+    let other = kit.new_campaign("onboarding").await;
+    let other = kit.board_of(&other).await;
+    assert_eq!(
+        names(&other),
+        ["New", "Contacted", "In progress", "Onboarded", "Not interested", "Do not call", "No contact"]
+    );
+    assert_ne!(other["boardId"], board["boardId"]);
+
+    let (agent, _) = kit.reception().await;
+    let of_agent = kit.app().get(kit.live(), &format!("/v1/agents/{agent}/board")).await.expect(200);
+    assert_eq!(
+        names(&of_agent["data"]),
+        ["New", "Contacted", "In progress", "Won", "Lost", "Do not call", "No contact"]
+    );
+    for path in [
+        format!("/v1/agents/{}/board", kit.held.desk.agent),
+        format!("/v1/agents/{}/board/cards", kit.held.desk.agent),
+        "/v1/agents/agt_01k9v5x2m8e6fs4v0q3n7w1y2z/board".into(),
+        "/v1/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y2z/board".into(),
+        "/v1/campaigns/nonsense/board/cards".into(),
+    ] {
+        kit.app().get(kit.live(), &path).await.refused(404, "not_found");
+    }
+}
+
+#[tokio::test]
+async fn a_board_that_is_needed_twice_at_once_is_one() {
+    let kit = Kit::open().await;
+    let (app, path) = (kit.app(), format!("/v1/campaigns/{}/board", kit.campaign));
+    let ask = async || app.get(kit.live(), &path).await.expect(200)["data"]["boardId"].clone();
+    let (one, two, three) = tokio::join!(ask(), ask(), ask());
+    assert_eq!((&one, &one), (&two, &three));
+}
+
+#[tokio::test]
+async fn a_campaign_of_an_older_store_gets_its_board() {
+    let kit = Kit::open().await;
+    // As if it had been made before there were boards: nothing but the campaign is there.
+    let tenant = kit.tenant();
+    let boards: Vec<String> = kit
+        .app()
+        .app()
+        .store
+        .read(move |tx| tx.all("select id from boards where workspace = ?1", store::params![tenant]))
+        .await
+        .map_err(|why: store::DbError| why)
+        .unwrap();
+    assert!(boards.is_empty(), "a board is made when it is first needed");
+    kit.missed("0001").await;
+    assert_eq!(kit.counts().await, ["new:1"]);
+}
+
+#[tokio::test]
+async fn boards_can_be_off() {
+    let kit = Kit::open().await;
+    kit.missed("0001").await;
+    let (card, _) = kit.card().await;
+    kit.held.feature("boards", false).await;
+    let board = format!("/v1/campaigns/{}/board", kit.campaign);
+    let card = format!("{board}/cards/{}", card["id"].as_str().unwrap());
+    for path in [board.clone(), format!("{board}/cards")] {
+        kit.app().get(kit.live(), &path).await.refused(403, "plan_feature_locked");
+    }
+    let body = json!({"columnId": "col_01k9v5x2m8e6fs4v0q3n7w1y2z"});
+    kit.app().patch(kit.live(), &card, &body).await.refused(403, "plan_feature_locked");
+}
+
+#[tokio::test]
+async fn a_person_is_one_card_and_each_call_moves_it() {
+    let kit = Kit::open().await;
+    let first = kit.rings("0001").await;
+    let (card, column) = kit.card().await;
+    assert_eq!(
+        (column.as_str(), &card["status"], &card["lastCallId"]),
+        ("new", &json!("placed"), &json!(first))
+    );
+    assert_eq!(card["contactPhone"], "+919812300001");
+    for field in ["confidence", "suggestedColumnId", "lastSummary", "attentionReason", "contactName"] {
+        assert_eq!(card[field], Value::Null, "{field}");
+    }
+    assert_eq!(card["enteredColumnAt"], kit.app().now().await);
+    kit.held.end(&first, Fact::NoAnswer, Report::default()).await;
+    assert_eq!(kit.card().await.1, "new", "more attempts may come");
+    let second = kit.talked("0001", "interested").await;
+    let (card, column) = kit.card().await;
+    assert_eq!(
+        (column.as_str(), &card["confidence"], &card["lastCallId"]),
+        ("advancing", &json!(1.0), &json!(second))
+    );
+    assert_eq!(card["enteredColumnAt"], kit.app().now().await);
+    // No more than three dials a day.
+    kit.app().advance(86_400).await;
+    kit.talked("0001", "paid").await;
+    assert_eq!(kit.card().await.1, "won");
+    let missed = kit.missed("0001").await;
+    let (card, column) = kit.card().await;
+    assert_eq!((column.as_str(), &card["lastCallId"]), ("won", &json!(missed)), "it was not moved back");
+    kit.talked("0002", "not_interested").await;
+    kit.talked("0003", "").await;
+    kit.missed("0004").await;
+    assert_eq!(kit.counts().await, ["new:1", "open:1", "won:1", "lost:1"]);
+    kit.recount().await;
+}
+
+#[tokio::test]
+async fn an_opt_out_is_sorted_at_once_and_voicemail_is_nobody() {
+    let reader = Reader::of([]);
+    let kit = Kit::open_with(Some(reader)).await;
+    let call = kit.rings("0001").await;
+    kit.held.answer(&call).await;
+    kit.held.say(&call, Fact::OptOutSaid).await;
+    kit.held.end(&call, Fact::Ended(EndCause::AgentEnded), talk()).await;
+    assert_eq!(kit.card().await.1, "dnc", "although the analysis is still to come");
+    let call = kit.rings("0002").await;
+    kit.held.end(&call, Fact::Voicemail, Report::default()).await;
+    assert_eq!(kit.counts().await, ["new:1", "dnc:1"]);
+    kit.recount().await;
+}
+
+#[tokio::test]
+async fn calls_of_test_keys_and_calls_without_a_campaign_make_no_cards() {
+    let kit = Kit::open().await;
+    let call = kit.held.placed().await;
+    kit.held.end(&call, Fact::NoAnswer, Report::default()).await;
+    let test = kit.held.desk.placed(&kit.held.desk.workspace.test, "0001").await;
+    let (id, tenant): (Id<Call>, _) = (test.parse().unwrap(), kit.tenant());
+    let campaign: Id<Campaign> = kit.campaign.parse().unwrap();
+    let of_campaign = move |tx: &mut store::Tx<'_>| {
+        let sql = "update calls set campaign = ?3 where workspace = ?1 and id = ?2";
+        tx.exec(sql, store::params![tenant, id, campaign]).map(|_| ())
+    };
+    kit.app().app().store.tx(of_campaign).await.unwrap();
+    kit.app().advance(60).await;
+    assert_eq!(kit.cards().await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn the_model_moves_cards_when_it_is_sure() {
+    let reader = Reader::of([
+        Ok(analysis("", Some(("won", 0.9)))),
+        Ok(analysis("", Some(("lost", 0.4)))),
+        Ok(analysis("refused", Some(("lost", 0.4)))),
+        Ok(analysis("interested", None)),
+    ]);
+    let kit = Kit::open_with(Some(reader.clone())).await;
+    kit.talked("0001", "").await;
+    let offered: Vec<String> =
+        reader.orders.lock().unwrap()[0].choices.iter().map(|choice| choice.key.clone()).collect();
+    assert_eq!(offered, ["open", "advancing", "won", "lost"]);
+    let (card, column) = kit.card().await;
+    assert_eq!(
+        (column.as_str(), &card["confidence"], &card["status"], &card["lastSummary"]),
+        ("won", &json!(0.9), &json!("placed"), &json!("They talked."))
+    );
+    // Another person, and a model that is not sure.
+    kit.talked("0002", "").await;
+    let cards = kit.cards().await;
+    let card = cards.iter().find(|card| card["contactPhone"] == "+919812300002").unwrap();
+    let board = kit.board().await;
+    assert_eq!(card["columnId"], id_of(&board, "new"), "it stays where it is");
+    assert_eq!(
+        (&card["status"], &card["confidence"], &card["suggestedColumnId"], &card["attentionReason"]),
+        (&json!("needs_review"), &json!(0.4), &json!(id_of(&board, "lost")), &json!("low_confidence"))
+    );
+    // Its next call: model and outcome say the same.
+    kit.talked("0002", "").await;
+    let cards = kit.cards().await;
+    let card = cards.iter().find(|card| card["contactPhone"] == "+919812300002").unwrap();
+    assert_eq!(card["columnId"], id_of(&board, "lost"));
+    assert_eq!(
+        (&card["status"], &card["suggestedColumnId"], &card["attentionReason"]),
+        (&json!("placed"), &Value::Null, &Value::Null)
+    );
+    // No opinion about the column: the outcome decides.
+    kit.talked("0003", "").await;
+    assert_eq!(kit.counts().await, ["advancing:1", "won:1", "lost:1"]);
+    kit.recount().await;
+}
+
+#[tokio::test]
+async fn without_a_model_the_outcome_decides_once_the_analysis_is_over() {
+    let kit = Kit::open_with(None).await;
+    let call = kit.talked("0001", "promise_to_pay").await;
+    assert_eq!(kit.card().await.1, "advancing");
+    assert_eq!(kit.held.detail(&call).await["outcome"], "promise_to_pay");
+}
+
+#[tokio::test]
+async fn a_model_that_fails_for_good_leaves_the_outcome() {
+    let reader = Reader::of([Err(domain::ports::ProviderFault::Refused)]);
+    let kit = Kit::open_with(Some(reader)).await;
+    kit.talked("0001", "paid").await;
+    assert_eq!(kit.card().await.1, "won");
+}
+
+#[tokio::test]
+async fn a_move_by_hand_clears_the_review_and_says_what_is_wrong() {
+    let reader = Reader::of([Ok(analysis("", Some(("lost", 0.4))))]);
+    let kit = Kit::open_with(Some(reader)).await;
+    kit.talked("0001", "").await;
+    let (card, _) = kit.card().await;
+    assert_eq!(card["status"], "needs_review");
+    let moved = kit.to_column(&card, "won").await.expect(200)["data"].clone();
+    assert_eq!(
+        (&moved["status"], &moved["columnId"], &moved["enteredColumnAt"]),
+        (&json!("placed"), &json!(kit.column("won").await), &json!(kit.app().now().await))
+    );
+    for field in ["suggestedColumnId", "confidence", "attentionReason"] {
+        assert_eq!(moved[field], Value::Null, "{field}");
+    }
+    assert_eq!(kit.card().await.0, moved);
+    // To where it is already: nothing moves.
+    kit.app().advance(5).await;
+    assert_eq!(kit.to_column(&moved, "won").await.expect(200)["data"], moved);
+
+    let path = format!("/v1/campaigns/{}/board/cards/{}", kit.campaign, card["id"].as_str().unwrap());
+    let other = kit.new_campaign("onboarding").await;
+    let foreign = id_of(&kit.board_of(&other).await, "won");
+    for column in [foreign.as_str(), "col_01k9v5x2m8e6fs4v0q3n7w1y2z"] {
+        let refused = kit.app().patch(kit.live(), &path, &json!({"columnId": column})).await;
+        assert_eq!(refused.refused(400, "column_not_on_board")["meta"]["field"], "columnId");
+    }
+    for body in [json!({}), json!({"columnId": null}), json!({"columnId": 7}), json!({"columnId": "won"})] {
+        let refused = kit.app().patch(kit.live(), &path, &body).await.refused(400, "invalid_request");
+        assert_eq!(refused["meta"]["field"], "columnId", "{body}");
+    }
+    let elsewhere = format!("/v1/campaigns/{other}/board/cards/{}", card["id"].as_str().unwrap());
+    kit.app().patch(kit.live(), &elsewhere, &json!({"columnId": foreign})).await.refused(404, "not_found");
+    let test = &kit.held.desk.workspace.test;
+    kit.app().patch(test, &path, &json!({"columnId": foreign})).await.refused(403, "test_mode_read_only");
+    assert_eq!(kit.card().await.0, moved);
+    kit.recount().await;
+}
+
+#[tokio::test]
+async fn what_a_person_did_is_not_undone_by_an_older_call() {
+    let reader = Reader::of([Ok(analysis("", Some(("lost", 0.9)))), Ok(analysis("", Some(("open", 0.9))))]);
+    let kit = Kit::open_with(Some(reader.clone())).await;
+    *reader.held.lock().unwrap() = true;
+    kit.talked("0001", "").await;
+    let (card, column) = kit.card().await;
+    assert_eq!((column.as_str(), reader.asked()), ("new", 1), "the analysis is under way");
+    kit.to_column(&card, "won").await.expect(200);
+    reader.bell.notify_one();
+    let path = format!("/v1/campaigns/{}/board/cards", kit.campaign);
+    let summary = |page: &Value| page["data"][0]["lastSummary"] == "They talked.";
+    kit.app().until(kit.live(), &path, summary).await;
+    assert_eq!(kit.card().await.1, "won", "it was moved after the call began");
+    // A later call does.
+    *reader.held.lock().unwrap() = false;
+    kit.app().advance(60).await;
+    kit.talked("0001", "").await;
+    assert_eq!(kit.card().await.1, "open");
+}
+
+#[tokio::test]
+async fn an_analysis_that_comes_late_does_not_undo_a_newer_call() {
+    let reader = Reader::of([
+        Ok(Analysis { summary: "The first.".into(), ..analysis("", Some(("lost", 0.9))) }),
+        Ok(Analysis { summary: "The second.".into(), ..analysis("", Some(("won", 0.9))) }),
+    ]);
+    let kit = Kit::open_with(Some(reader.clone())).await;
+    *reader.held.lock().unwrap() = true;
+    let first = kit.talked("0001", "").await;
+    *reader.held.lock().unwrap() = false;
+    kit.app().advance(30).await;
+    let second = kit.talked("0001", "").await;
+    // The first one has taken the first answer; it comes in last.
+    let path = format!("/v1/campaigns/{}/board/cards", kit.campaign);
+    let sorted = |page: &Value| page["data"][0]["lastSummary"] == "The first.";
+    kit.app().until(kit.live(), &path, sorted).await;
+    assert_eq!(kit.card().await.1, "lost");
+    reader.bell.notify_one();
+    let done = |call: &Value| call["data"]["analysis"] != "pending" && call["data"]["summary"].is_string();
+    kit.app().until(kit.live(), &format!("/v1/calls/{first}"), done).await;
+    let (card, column) = kit.card().await;
+    assert_eq!(
+        (column.as_str(), &card["lastSummary"], &card["lastCallId"]),
+        ("lost", &json!("The first."), &json!(second))
+    );
+}
+
+#[tokio::test]
+async fn cards_are_paged_from_the_newest_arrival() {
+    let kit = Kit::open().await;
+    for number in 1..=7 {
+        kit.missed(&format!("000{number}")).await;
+        if number % 3 == 0 {
+            kit.app().advance(1).await;
+        }
+    }
+    let all: Vec<Value> = kit.cards().await.iter().map(|card| card["id"].clone()).collect();
+    assert_eq!(all.len(), 7);
+    let base = format!("/v1/campaigns/{}/board/cards?limit=3", kit.campaign);
+    let page = kit.app().get(kit.live(), &base).await.expect(200);
+    let mut seen: Vec<Value> = page["data"].as_array().unwrap().clone();
+    // What arrives meanwhile is in front of the first page.
+    kit.app().advance(1).await;
+    let moved = kit.to_column(&json!({"id": all[5]}), "won").await.expect(200);
+    kit.app().advance(1).await;
+    kit.missed("0009").await;
+    let mut cursor = page["nextCursor"].as_str().map(str::to_owned);
+    while let Some(next) = cursor {
+        let page = kit.app().get(kit.live(), &format!("{base}&cursor={next}")).await.expect(200);
+        seen.extend(page["data"].as_array().unwrap().clone());
+        cursor = page["nextCursor"].as_str().map(str::to_owned);
+    }
+    let ids: Vec<Value> = seen.iter().map(|card| card["id"].clone()).collect();
+    let expected: Vec<Value> = all.iter().filter(|id| **id != moved["data"]["id"]).cloned().collect();
+    assert_eq!(ids, expected);
+    assert_eq!(kit.cards().await[1]["id"], moved["data"]["id"], "it is among the newest arrivals");
+
+    let won = kit.column("won").await;
+    let of_won = kit.app().get(kit.live(), &format!("{base}&column={won}")).await.expect(200);
+    assert_eq!((&of_won["data"][0]["id"], &of_won["nextCursor"]), (&moved["data"]["id"], &Value::Null));
+    for column in ["nonsense", "col_01k9v5x2m8e6fs4v0q3n7w1y2z"] {
+        kit.app()
+            .get(kit.live(), &format!("{base}&column={column}"))
+            .await
+            .refused(400, "column_not_on_board");
+    }
+    let contacts = kit.app().get(kit.live(), "/v1/contacts?limit=1").await.expect(200);
+    let foreign = contacts["nextCursor"].as_str().unwrap();
+    kit.app().get(kit.live(), &format!("{base}&cursor={foreign}")).await.refused(400, "invalid_cursor");
+    let path = format!("/v1/campaigns/{}/board/cards?limit=201", kit.campaign);
+    kit.app().get(kit.live(), &path).await.refused(400, "invalid_request");
+}
+
+#[tokio::test]
+async fn callers_come_onto_the_board_of_the_agent_that_answers() {
+    let kit = Kit::open().await;
+    let (agent, number) = kit.reception().await;
+    let comes_in = async |from: &str| {
+        let caller = Caller { to: number.clone(), from: from.into(), provider_call: format!("in-{from}") };
+        match calls::answerable(kit.app().app(), caller).await.unwrap() {
+            Welcome::Answer(row) => row.id.to_string(),
+            Welcome::Decline(status, why) => panic!("{status} {why}"),
+        }
+    };
+    let path = format!("/v1/agents/{agent}/board");
+    let cards = async || {
+        kit.app().get(kit.live(), &format!("{path}/cards")).await.expect(200)["data"]
+            .as_array()
+            .unwrap()
+            .clone()
+    };
+    let gone = comes_in("+919812300009").await;
+    kit.held.lost(&gone).await;
+    assert!(cards().await.is_empty(), "who hung up before the answer was not talked to");
+    let call = comes_in("+919812300001").await;
+    kit.held.answer(&call).await;
+    assert_eq!(cards().await.len(), 1, "the answer makes the card");
+    let report = Report { outcome: Some("interested".into()), ..talk() };
+    kit.held.end(&call, Fact::Ended(EndCause::AgentEnded), report).await;
+    let board = kit.app().get(kit.live(), &path).await.expect(200)["data"].clone();
+    let card = cards().await[0].clone();
+    assert_eq!(
+        (&card["columnId"], &card["contactPhone"]),
+        (&json!(id_of(&board, "advancing")), &json!("+919812300001"))
+    );
+    let moved = kit
+        .app()
+        .patch(
+            kit.live(),
+            &format!("{path}/cards/{}", card["id"].as_str().unwrap()),
+            &json!({"columnId": id_of(&board, "won")}),
+        )
+        .await
+        .expect(200);
+    assert_eq!(moved["data"]["columnId"], id_of(&board, "won"));
+    // A caller who withholds the number is no person that a card could be about.
+    let withheld = comes_in("anonymous").await;
+    kit.held.answer(&withheld).await;
+    kit.held.end(&withheld, Fact::Ended(EndCause::AgentEnded), talk()).await;
+    assert_eq!(cards().await.len(), 1);
+    assert!(kit.cards().await.is_empty(), "the campaign's board is another one");
+}
+
+#[tokio::test]
+async fn moves_at_the_same_moment_keep_the_counters_true() {
+    let kit = Kit::open().await;
+    for number in 1..=6 {
+        kit.missed(&format!("000{number}")).await;
+    }
+    let cards = kit.cards().await;
+    let keys = ["won", "lost", "open", "won", "lost", "advancing"];
+    let moves = cards.iter().zip(keys).map(|(card, key)| async {
+        kit.to_column(card, key).await.expect(200);
+        kit.to_column(card, "open").await.expect(200);
+        kit.to_column(card, key).await.expect(200);
+    });
+    futures_util::future::join_all(moves).await;
+    assert_eq!(kit.counts().await, ["open:1", "advancing:1", "won:2", "lost:2"]);
+    kit.recount().await;
+}
+
+#[tokio::test]
+async fn the_summary_of_a_campaign_reads_its_board() {
+    let kit = Kit::open().await;
+    let summary = async || {
+        kit.app().get(kit.live(), &format!("/v1/campaigns/{}/summary", kit.campaign)).await.expect(200)["data"]
+            .clone()
+    };
+    let before = summary().await;
+    assert_eq!(before["funnel"], json!({"contacted": 0, "advancing": 0, "won": 0, "lost": 0}));
+    assert_eq!(before["winMetric"], json!({"label": "Paid", "count": 0}));
+    for (digits, outcome) in [("0001", "paid"), ("0002", "interested"), ("0003", "refused"), ("0004", "")] {
+        kit.talked(digits, outcome).await;
+    }
+    kit.missed("0005").await;
+    let after = summary().await;
+    assert_eq!(after["funnel"], json!({"contacted": 4, "advancing": 1, "won": 1, "lost": 1}));
+    assert_eq!(after["winMetric"], json!({"label": "Paid", "count": 1}));
+    kit.recount().await;
+}

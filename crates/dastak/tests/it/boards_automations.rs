@@ -1,0 +1,384 @@
+//! What columns of boards do with cards that come into them (docs/contract/boards.md#automations).
+
+use domain::call::{EndCause, Fact, Report};
+use domain::time::DAY;
+use serde_json::{Value, json};
+
+use crate::after_call::talk;
+use crate::agents;
+use crate::boards::{Kit, id_of};
+use crate::erasure::traces;
+
+/// Gives a column of a board these automations.
+async fn automate(kit: &Kit, campaign: &str, key: &str, automations: Value) {
+    let board = kit.board_of(campaign).await["boardId"].as_str().unwrap().to_owned();
+    let path = kit.own(&format!("boards/{board}"));
+    let mut settings = kit.app().operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
+    for column in settings["columns"].as_array_mut().unwrap() {
+        if column["key"] == key {
+            column["automations"] = automations.clone();
+        }
+    }
+    kit.app().operator("PUT", &path, &json!({"columns": settings["columns"]})).await.expect(200);
+}
+
+impl Kit {
+    async fn automate(&self, key: &str, automations: Value) {
+        automate(self, &self.campaign, key, automations).await;
+    }
+
+    /// What became of the automations of the only card: `type status error`, newest move first.
+    async fn actions(&self) -> Vec<String> {
+        let (card, _) = self.card().await;
+        self.actions_of(&self.campaign, &card).await
+    }
+
+    async fn actions_of(&self, campaign: &str, card: &Value) -> Vec<String> {
+        let board = self.board_of(campaign).await["boardId"].as_str().unwrap().to_owned();
+        let path = self.own(&format!("boards/{board}/cards/{}", card["id"].as_str().unwrap()));
+        let detail = self.app().operator("GET", &path, &Value::Null).await.expect(200)["data"].clone();
+        let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+        let line = |action: &Value| {
+            format!("{} {} {}", word(&action["type"]), word(&action["status"]), word(&action["error"]))
+        };
+        detail["automations"].as_array().unwrap().iter().map(line).collect()
+    }
+
+    async fn contact(&self) -> Value {
+        let id = self.card().await.0["contactId"].as_str().unwrap().to_owned();
+        self.app().get(self.live(), &format!("/v1/contacts/{id}")).await.expect(200)["data"].clone()
+    }
+
+    async fn nudges(&self) -> Vec<Value> {
+        self.app().get(self.live(), "/v1/nudges").await.expect(200)["data"].as_array().unwrap().clone()
+    }
+
+    async fn list_of(&self, campaign: &str) -> Value {
+        self.app().get(self.live(), &format!("/v1/campaigns/{campaign}/contacts")).await.expect(200)
+    }
+}
+
+#[tokio::test]
+async fn a_move_runs_the_automations_of_its_column_once() {
+    let kit = Kit::open().await;
+    let other = kit.new_campaign("onboarding").await;
+    kit.automate(
+        "won",
+        json!([{"type": "event"}, {"type": "nudge", "agentId": kit.held.desk.agent}, {"type": "add_to_campaign", "campaignId": other}]),
+    )
+    .await;
+    kit.talked("0001", "paid").await;
+    assert_eq!(kit.actions().await, ["event done -", "nudge done -", "add_to_campaign done -"]);
+    assert_eq!(kit.held.count("board.card_moved").await, 1);
+    assert_eq!((kit.nudges().await.len(), kit.list_of(&other).await["total"].clone()), (1, json!(1)));
+    // Another call that sorts it to where it is already is no move.
+    kit.talked("0001", "paid").await;
+    let (card, _) = kit.card().await;
+    kit.to_column(&card, "won").await.expect(200);
+    kit.app().advance(3_600).await;
+    assert_eq!(kit.actions().await.len(), 3);
+    assert_eq!(kit.held.count("board.card_moved").await, 1);
+}
+
+#[tokio::test]
+async fn the_event_tells_of_the_move() {
+    let kit = Kit::open().await;
+    kit.automate("won", json!([{"type": "event"}])).await;
+    let person = json!({"externalRef": "cust_7", "phone": "+919812300001", "name": "Asha"});
+    kit.app().post(kit.live(), "/v1/contacts", &person).await.expect(201);
+    let call = kit.missed("0001").await;
+    let (card, _) = kit.card().await;
+    assert_eq!(card["contactName"], "Asha");
+    let before = kit.board().await;
+    kit.to_column(&card, "won").await.expect(200);
+    kit.app().advance(0).await;
+    let events = kit.held.desk.events().await;
+    let told = events.iter().find(|event| event["type"] == "board.card_moved").unwrap();
+    assert_eq!(told["livemode"], true);
+    let mut data = told["data"].clone();
+    assert!(data["moveId"].as_str().unwrap().starts_with("move_"));
+    data["moveId"] = Value::Null;
+    assert_eq!(
+        data,
+        json!({
+            "boardId": before["boardId"], "campaignId": kit.campaign, "agentId": null, "cardId": card["id"], "moveId": null,
+            "contactId": card["contactId"], "externalRef": "cust_7", "callId": call, "movedBy": "api",
+            "from": {"id": id_of(&before, "new"), "key": "new", "type": "new"},
+            "to": {"id": id_of(&before, "won"), "key": "won", "type": "won"},
+            "movedAt": kit.app().now().await,
+        })
+    );
+}
+
+#[tokio::test]
+async fn a_column_opts_people_out() {
+    let kit = Kit::open().await;
+    kit.automate("lost", json!([{"type": "opt_out"}])).await;
+    kit.automate("dnc", json!([{"type": "do_not_call", "reason": "asked by letter"}])).await;
+    kit.talked("0001", "refused").await;
+    assert_eq!(kit.actions().await, ["opt_out done -"]);
+    let contact = kit.contact().await;
+    assert_eq!((&contact["optOut"], &contact["doNotCall"]), (&json!(true), &json!(true)));
+    assert_eq!(kit.held.count("contact.opted_out").await, 1);
+    kit.missed("0002").await;
+    let cards = kit.cards().await;
+    let card = cards.iter().find(|card| card["contactPhone"] == "+919812300002").unwrap();
+    kit.to_column(card, "dnc").await.expect(200);
+    kit.app().advance(0).await;
+    let list = kit.app().get(kit.live(), "/v1/dnc?limit=10").await.expect(200);
+    let entry = list["data"].as_array().unwrap().iter().find(|entry| entry["phone"] == "+919812300002");
+    assert_eq!(entry.unwrap()["reason"], "asked by letter");
+}
+
+#[tokio::test]
+async fn a_nudge_waits_for_its_time_and_for_the_gates() {
+    let kit = Kit::open().await;
+    let nudge = json!([{"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 90}]);
+    kit.automate("advancing", nudge).await;
+    kit.talked("0001", "interested").await;
+    assert_eq!((kit.actions().await, kit.nudges().await.len()), (vec!["nudge pending -".to_owned()], 0));
+    kit.app().advance(89 * 60).await;
+    assert_eq!(kit.nudges().await.len(), 0);
+    kit.app().advance(60).await;
+    let nudges = kit.nudges().await;
+    assert_eq!((kit.actions().await, nudges.len()), (vec!["nudge done -".to_owned()], 1));
+    let (card, _) = kit.card().await;
+    assert_eq!(
+        (
+            &nudges[0]["toNumber"],
+            &nudges[0]["agentId"],
+            &nudges[0]["metadata"]["boardCardId"],
+            &nudges[0]["livemode"]
+        ),
+        (&card["contactPhone"], &json!(kit.held.desk.agent), &card["id"], &json!(true))
+    );
+    assert_eq!(nudges[0]["attempts"], 1, "it is dialled like every other: {}", nudges[0]);
+}
+
+#[tokio::test]
+async fn a_person_who_may_not_be_called_gets_no_nudge() {
+    let kit = Kit::open().await;
+    let other = kit.new_campaign("onboarding").await;
+    let automations = json!([
+        {"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 1},
+        {"type": "add_to_campaign", "campaignId": other},
+    ]);
+    kit.automate("advancing", automations).await;
+    kit.missed("0001").await;
+    let (card, _) = kit.card().await;
+    let listed = json!({"phones": [card["contactPhone"]]});
+    kit.app().post(kit.live(), "/v1/dnc", &listed).await.expect(200);
+    kit.to_column(&card, "advancing").await.expect(200);
+    kit.app().advance(60).await;
+    assert_eq!(kit.actions().await, ["nudge skipped do_not_call", "add_to_campaign skipped do_not_call"]);
+    assert_eq!((kit.nudges().await.len(), kit.list_of(&other).await["total"].clone()), (0, json!(0)));
+}
+
+#[tokio::test]
+async fn a_nudge_is_not_made_once_the_card_has_moved_on() {
+    let kit = Kit::open().await;
+    let nudge = json!([{"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 10}]);
+    kit.automate("advancing", nudge).await;
+    kit.talked("0001", "interested").await;
+    let (card, _) = kit.card().await;
+    kit.to_column(&card, "won").await.expect(200);
+    kit.app().advance(600).await;
+    assert_eq!(
+        (kit.actions().await, kit.nudges().await.len()),
+        (vec!["nudge skipped card_moved".to_owned()], 0)
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_told_on_the_card() {
+    let kit = Kit::open().await;
+    let agent =
+        agents::create_active(kit.app(), &kit.held.desk.workspace, &json!({"systemPrompt": "Hi."})).await;
+    kit.automate("advancing", json!([{"type": "nudge", "agentId": agent}, {"type": "event"}])).await;
+    let path = format!("/v1/agents/{agent}/status");
+    kit.app().post(kit.live(), &path, &json!({"status": "draft"})).await.expect(200);
+    kit.talked("0001", "interested").await;
+    assert_eq!(kit.actions().await, ["nudge failed agent_not_published", "event done -"], "each by itself");
+    let (card, column) = kit.card().await;
+    assert_eq!((column.as_str(), &card["attentionReason"]), ("advancing", &json!("automation_failed")));
+    let moved = kit.to_column(&card, "won").await.expect(200);
+    assert_eq!(moved["data"]["attentionReason"], Value::Null);
+}
+
+#[tokio::test]
+async fn what_fails_for_the_moment_is_tried_again() {
+    let kit = Kit::open().await;
+    let workspace = format!("/workspaces/{}", kit.held.desk.workspace.id);
+    kit.automate("advancing", json!([{"type": "nudge", "agentId": kit.held.desk.agent}])).await;
+    let limits = async |pending: i64| {
+        let body = json!({"limits": {"pendingNudges": pending}});
+        kit.app().operator("PATCH", &workspace, &body).await.expect(200);
+    };
+    limits(0).await;
+    kit.talked("0001", "interested").await;
+    assert_eq!(kit.actions().await, ["nudge pending pending_limit"]);
+    limits(10).await;
+    kit.app().advance(30).await;
+    assert_eq!((kit.actions().await, kit.nudges().await.len()), (vec!["nudge done -".to_owned()], 1));
+
+    // And for ever: after seven tries it has failed.
+    limits(0).await;
+    kit.talked("0002", "interested").await;
+    kit.app().advance(2 * 3_600).await;
+    let cards = kit.cards().await;
+    let card = cards.iter().find(|card| card["contactPhone"] == "+919812300002").unwrap();
+    assert_eq!(kit.actions_of(&kit.campaign, card).await, ["nudge failed pending_limit"]);
+}
+
+#[tokio::test]
+async fn a_number_that_is_on_the_list_is_not_added_again() {
+    let kit = Kit::open().await;
+    let other = kit.new_campaign("onboarding").await;
+    kit.automate("won", json!([{"type": "add_to_campaign", "campaignId": other}])).await;
+    let rows = json!({"contacts": [{"phone": "98123 00001", "name": "Asha"}]});
+    kit.app().post(kit.live(), &format!("/v1/campaigns/{other}/contacts"), &rows).await.expect(200);
+    kit.talked("0001", "paid").await;
+    assert_eq!(kit.actions().await, ["add_to_campaign skipped not_added"]);
+    assert_eq!(kit.list_of(&other).await["total"], 1);
+    // A campaign that is gone.
+    kit.app().delete(kit.live(), &format!("/v1/campaigns/{other}")).await.expect(200);
+    kit.talked("0002", "paid").await;
+    let cards = kit.cards().await;
+    let card = cards.iter().find(|card| card["contactPhone"] == "+919812300002").unwrap();
+    assert_eq!(kit.actions_of(&kit.campaign, card).await, ["add_to_campaign skipped not_added"]);
+}
+
+/// Two boards that send people to each other: each person goes over once, and the way ends there.
+#[tokio::test]
+async fn boards_that_feed_each_other_do_not_go_round() {
+    let kit = Kit::open().await;
+    let other = kit.new_campaign("onboarding").await;
+    kit.automate("won", json!([{"type": "add_to_campaign", "campaignId": other}, {"type": "event"}])).await;
+    let back = json!([
+        {"type": "add_to_campaign", "campaignId": kit.campaign},
+        {"type": "nudge", "agentId": kit.held.desk.agent},
+        {"type": "event"},
+    ]);
+    automate(&kit, &other, "won", back).await;
+    kit.talked("0001", "paid").await;
+    assert_eq!(kit.actions().await, ["add_to_campaign done -", "event done -"]);
+    let listed = kit.list_of(&other).await;
+    let row = listed["data"][0]["id"].as_str().unwrap().to_owned();
+    // The other campaign calls its new row.
+    let call = kit.rings_for(&other, "0001").await;
+    let (tenant, id): (_, domain::ids::Id<domain::ids::Call>) = (kit.tenant(), call.parse().unwrap());
+    let placed = move |tx: &mut store::Tx<'_>| {
+        let sql = "update campaign_rows set call = ?3 where workspace = ?1 and id = ?2";
+        tx.exec(sql, store::params![tenant, &row, id]).map(|_| ())
+    };
+    kit.app().app().store.tx(placed).await.unwrap();
+    kit.held.answer(&call).await;
+    let report = Report { outcome: Some("paid".into()), ..talk() };
+    kit.held.end(&call, Fact::Ended(EndCause::AgentEnded), report).await;
+    let card = kit.cards_of(&other).await[0].clone();
+    assert_eq!(
+        kit.actions_of(&other, &card).await,
+        ["add_to_campaign skipped depth", "nudge skipped depth", "event done -"]
+    );
+    assert_eq!((kit.list_of(&kit.campaign).await["total"].clone(), kit.nudges().await.len()), (json!(0), 0));
+    // A person who moves it there means it.
+    let path = format!("/v1/campaigns/{other}/board/cards/{}", card["id"].as_str().unwrap());
+    let board = kit.board_of(&other).await;
+    for key in ["open", "won"] {
+        kit.app().patch(kit.live(), &path, &json!({"columnId": id_of(&board, key)})).await.expect(200);
+    }
+    kit.app().advance(0).await;
+    assert_eq!(kit.list_of(&kit.campaign).await["total"], 1);
+}
+
+#[tokio::test]
+async fn automations_rest_while_boards_are_off_or_the_workspace_is_suspended() {
+    for (change, why) in [
+        (json!({"features": {"boards": false}}), "plan_feature_locked"),
+        (json!({"suspended": true}), "workspace_suspended"),
+    ] {
+        let kit = Kit::open().await;
+        let workspace = format!("/workspaces/{}", kit.held.desk.workspace.id);
+        let nudge = json!([{"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 1}]);
+        kit.automate("advancing", nudge).await;
+        kit.talked("0001", "interested").await;
+        kit.app().operator("PATCH", &workspace, &change).await.expect(200);
+        kit.app().advance(60).await;
+        let on = json!({"features": {"boards": true}, "suspended": false});
+        kit.app().operator("PATCH", &workspace, &on).await.expect(200);
+        assert_eq!(kit.actions().await, [format!("nudge skipped {why}")]);
+        assert_eq!(kit.nudges().await.len(), 0);
+    }
+}
+
+#[tokio::test]
+async fn an_automation_of_the_moment_of_the_move_is_what_runs() {
+    let kit = Kit::open().await;
+    let nudge = json!([{"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 5}]);
+    kit.automate("advancing", nudge).await;
+    kit.talked("0001", "interested").await;
+    kit.automate("advancing", json!([])).await;
+    kit.app().advance(300).await;
+    assert_eq!((kit.actions().await, kit.nudges().await.len()), (vec!["nudge done -".to_owned()], 1));
+}
+
+#[tokio::test]
+async fn automations_survive_a_restart_and_their_results_are_kept_for_30_days() {
+    let mut kit = Kit::open().await;
+    let nudge =
+        json!([{"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 600}, {"type": "event"}]);
+    kit.automate("advancing", nudge).await;
+    kit.talked("0001", "interested").await;
+    let now = domain::time::Timestamp::parse(&kit.app().now().await).unwrap();
+    kit.held.desk = kit.held.desk.restart(0).await;
+    kit.app().set_clock(&now.plus(DAY).to_string()).await;
+    assert_eq!(kit.actions().await, ["nudge done -", "event done -"]);
+    assert_eq!((kit.nudges().await.len(), kit.held.count("board.card_moved").await), (1, 1));
+    kit.app().set_clock(&now.plus(33 * DAY).to_string()).await;
+    assert!(kit.actions().await.is_empty());
+    assert_eq!(kit.card().await.1, "advancing", "the card stays");
+}
+
+#[tokio::test]
+async fn an_erasure_empties_cards_and_ends_what_they_wait_for() {
+    let kit = Kit::open().await;
+    let automations =
+        json!([{"type": "event"}, {"type": "nudge", "agentId": kit.held.desk.agent, "delayMinutes": 60}]);
+    kit.automate("advancing", automations).await;
+    let rows = json!({"contacts": [{"phone": "+919812300001", "name": "Zyxwvasha"}]});
+    let list = format!("/v1/campaigns/{}/contacts", kit.campaign);
+    kit.app().post(kit.live(), &list, &rows).await.expect(200);
+    let row = kit.list_of(&kit.campaign).await["data"][0]["id"].as_str().unwrap().to_owned();
+    // The list's row is called.
+    let call = kit.held.desk.placed(kit.live(), "0001").await;
+    let (tenant, env) = (kit.tenant(), kit.app().app().call_env());
+    let (id, campaign): (domain::ids::Id<domain::ids::Call>, domain::ids::Id<domain::ids::Campaign>) =
+        (call.parse().unwrap(), kit.campaign.parse().unwrap());
+    let rings = move |tx: &mut store::Tx<'_>| {
+        let sql = "update calls set campaign = ?3 where workspace = ?1 and id = ?2";
+        tx.exec(sql, store::params![tenant, id, campaign])?;
+        let sql = "update campaign_rows set call = ?3 where workspace = ?1 and id = ?2";
+        tx.exec(sql, store::params![tenant, &row, id])?;
+        let row = store::calls::find(tx, tenant, id)?.expect("the call");
+        ::boards::call_fact(tx, &env, &row, Fact::Ringing)
+    };
+    kit.app().app().store.tx(rings).await.unwrap();
+    assert_eq!(kit.card().await.0["contactName"], "Zyxwvasha", "the name on the list");
+    kit.held.answer(&call).await;
+    kit.app().advance(10).await;
+    let report = Report { outcome: Some("interested".into()), ..talk() };
+    kit.held.end(&call, Fact::Ended(EndCause::AgentEnded), report).await;
+    let (card, _) = kit.card().await;
+    let erase = format!("/v1/contacts/{}/erase", card["contactId"].as_str().unwrap());
+    kit.app().send("POST", &erase, Some(kit.live()), &[], bytes::Bytes::new()).await.expect(200);
+    kit.app().advance(3_600).await;
+    let (gone, column) = kit.card().await;
+    assert_eq!(
+        (column.as_str(), &gone["contactName"], &gone["contactPhone"], &gone["lastSummary"]),
+        ("advancing", &Value::Null, &Value::Null, &Value::Null)
+    );
+    assert_eq!(kit.actions().await, ["event done -", "nudge skipped contact_erased"]);
+    assert_eq!(kit.nudges().await.len(), 0);
+    assert_eq!(traces(kit.app(), &["Zyxwv", "9812300001"]).await, Vec::<String>::new());
+    kit.recount().await;
+}

@@ -1,0 +1,17 @@
+//! Outcome boards: the columns of a board, where a call moves a card, and what a column does with the cards
+//! that come into it (docs/contract/boards.md).
+
+mod actions;
+mod codes;
+mod columns;
+mod sorting;
+#[cfg(test)]
+mod tests;
+
+pub use actions::{MAX_DEPTH, keeps_to_depth, retry_in};
+pub use codes::{ActionKind, ActionState, Attention, CardStatus, ColumnType, MovedBy};
+pub use columns::{
+    Automation, Column, Condition, DefaultColumn, MAX_AUTOMATIONS, MAX_COLUMNS, MAX_CONDITIONS, MAX_DELAY,
+    MAX_RULES, REVIEW_BELOW, Rule, Wrong, check, defaults, read_automations, read_rules,
+};
+pub use sorting::{Heard, Verdict, sort, type_of_outcome};

@@ -1,0 +1,109 @@
+//! Where a call moves its card (docs/contract/boards.md#sorting).
+
+use serde_json::{Map, Value};
+
+use super::codes::ColumnType;
+use super::columns::Column;
+use crate::ids::{BoardColumn, Id};
+use crate::ports::Chosen;
+
+/// What is known of a call that is over.
+#[derive(Debug, Clone)]
+pub struct Heard<'a> {
+    /// The person asked not to be called again.
+    pub opted_out: bool,
+    /// A person answered this call.
+    pub reached: bool,
+    /// A person answered this call or an earlier one.
+    pub ever_reached: bool,
+    /// Nobody will try again.
+    pub exhausted: bool,
+    /// Its disposition.
+    pub outcome: Option<&'a str>,
+    /// What rules compare.
+    pub values: &'a Map<String, Value>,
+    /// What the language model says.
+    pub advice: Option<&'a Chosen>,
+}
+
+/// What becomes of a card.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Verdict {
+    /// The call says nothing about where it belongs.
+    Stay,
+    /// It belongs into this column, which may be the one it is in.
+    Place {
+        /// The column.
+        column: Id<BoardColumn>,
+        /// How sure that is: 1 by a rule.
+        confidence: f64,
+    },
+    /// It stays where it is, and a person is to look at it.
+    Review {
+        /// The column that the model suggests.
+        column: Id<BoardColumn>,
+        /// How sure the model is.
+        confidence: f64,
+    },
+}
+
+/// The type of column that a disposition stands for; `None` for words that say nothing
+/// (docs/contract/boards.md#outcomes).
+pub fn type_of_outcome(outcome: &str) -> Option<ColumnType> {
+    Some(match outcome {
+        "won" | "completed" | "converted" | "paid" | "payment_made" | "already_paid" | "sold" | "booked"
+        | "appointment_booked" | "onboarded" | "verified" | "accepted" | "agreed" => ColumnType::Won,
+        "advancing" | "interested" | "callback" | "callback_requested" | "call_back" | "promise_to_pay"
+        | "promised_to_pay" | "will_pay" | "partial_payment" | "follow_up" | "in_progress"
+        | "needs_information" | "documents_pending" => ColumnType::Advancing,
+        "lost" | "not_interested" | "refused" | "refused_to_pay" | "refusal" | "declined" | "rejected"
+        | "wrong_number" | "wrong_person" | "deceased" | "dispute" | "disputed" => ColumnType::Lost,
+        "opted_out" | "do_not_call" => ColumnType::Dnc,
+        _ => return None,
+    })
+}
+
+/// A confidence from 0 to 1; what is no number is not sure at all.
+fn sure(confidence: f64) -> f64 {
+    if confidence.is_nan() { 0.0 } else { confidence.clamp(0.0, 1.0) }
+}
+
+/// Where a call moves its card. In this order: an opt-out, the rules of the columns from left to right, what
+/// a call that reached nobody means, the language model, the disposition. Nothing of it: whom the agent has
+/// talked to for the first time is contacted.
+pub fn sort(columns: &[Column], here: Id<BoardColumn>, call: &Heard<'_>, review_below: f64) -> Verdict {
+    let first = |kind: ColumnType| columns.iter().find(|column| column.kind == kind);
+    let place = |column: Option<&Column>| {
+        column.map_or(Verdict::Stay, |column| Verdict::Place { column: column.id, confidence: 1.0 })
+    };
+    let said = call.outcome.and_then(type_of_outcome);
+    if call.opted_out || said == Some(ColumnType::Dnc) {
+        return place(first(ColumnType::Dnc));
+    }
+    let ruled = columns.iter().find(|column| column.rules.iter().any(|rule| rule.holds(call.values)));
+    if ruled.is_some() {
+        return place(ruled);
+    }
+    if !call.reached {
+        let gone = call.exhausted && !call.ever_reached;
+        return if gone { place(first(ColumnType::NoContact)) } else { Verdict::Stay };
+    }
+    let advised = call.advice.and_then(|advice| {
+        let column = columns.iter().find(|column| column.key == advice.key)?;
+        (column.kind != ColumnType::New).then_some((column, sure(advice.confidence)))
+    });
+    if let Some((column, confidence)) = advised {
+        // Two that agree are sure enough.
+        if confidence >= review_below || said == Some(column.kind) || column.id == here {
+            return Verdict::Place { column: column.id, confidence };
+        }
+        return Verdict::Review { column: column.id, confidence };
+    }
+    if let Some(column) = said.and_then(first) {
+        return place(Some(column));
+    }
+    let waiting = columns
+        .iter()
+        .any(|column| column.id == here && matches!(column.kind, ColumnType::New | ColumnType::NoContact));
+    if waiting { place(first(ColumnType::Open)) } else { Verdict::Stay }
+}

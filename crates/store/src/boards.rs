@@ -1,0 +1,774 @@
+//! Outcome boards: their columns with counters, their cards, and what their columns still have to do with
+//! cards that came into them.
+
+use const_format::formatcp;
+use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType, defaults};
+use domain::campaign::RowState;
+use domain::ids::{Agent, Board, BoardColumn, BoardMove, Call, Campaign, Card, Contact, Id, ListRow};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use serde_json::Value as Json;
+
+use crate::db::row::{row, update};
+use crate::db::{DbError, Must, Tx, Value, any_of};
+use crate::params;
+
+row! {
+    /// A board as stored.
+    #[derive(Debug, Clone)]
+    pub struct BoardRow in "boards" as "b" {
+        /// Its id.
+        id: Id<Board>,
+        /// The workspace.
+        workspace: Tenant,
+        /// The campaign or the agent that it belongs to.
+        owner: String,
+        /// Confidence, in thousandths, from which the model moves a card by itself.
+        review_below: i64,
+        /// When it was made.
+        created_at: Timestamp,
+        /// Grows with every change of its columns.
+        version: i64,
+    }
+}
+
+row! {
+    /// A column as stored.
+    #[derive(Debug, Clone)]
+    pub struct ColumnRow in "board_columns" as "c" {
+        /// Its id.
+        id: Id<BoardColumn>,
+        /// Its board.
+        board: Id<Board>,
+        /// Its place from left to right, from 0.
+        position: i64,
+        /// Its name.
+        name: String,
+        /// Its key.
+        key: String as "slug",
+        /// Its type.
+        kind: ColumnType,
+        /// What moves a card into it, a list.
+        rules: Json,
+        /// What it does with a card that comes in, a list.
+        automations: Json,
+        /// How many cards it has.
+        cards: i64,
+        /// Those of them whose person has answered a call.
+        reached: i64,
+    }
+    insert with { workspace: Tenant }
+}
+
+/// A board with its columns from left to right.
+#[derive(Debug, Clone)]
+pub struct WholeBoard {
+    /// The board.
+    pub board: BoardRow,
+    /// Its columns.
+    pub columns: Vec<ColumnRow>,
+}
+
+impl WholeBoard {
+    /// A column of this board.
+    pub fn column(&self, id: Id<BoardColumn>) -> Option<&ColumnRow> {
+        self.columns.iter().find(|column| column.id == id)
+    }
+
+    /// The first column of a type.
+    pub fn first(&self, kind: ColumnType) -> Option<&ColumnRow> {
+        self.columns.iter().find(|column| column.kind == kind)
+    }
+
+    fn of(rows: Vec<(BoardRow, ColumnRow)>) -> Option<Self> {
+        let board = rows.first()?.0.clone();
+        Some(Self { board, columns: rows.into_iter().map(|(_, column)| column).collect() })
+    }
+}
+
+const WHOLE: &str = formatcp!(
+    "select {}, {} from boards b join board_columns c on c.board = b.id and c.workspace = b.workspace",
+    BoardRow::SELECT,
+    ColumnRow::SELECT
+);
+
+/// The board of a campaign or an agent.
+pub fn of_owner(tx: &mut Tx<'_>, tenant: Tenant, owner: &str) -> Result<Option<WholeBoard>, DbError> {
+    const SQL: &str = formatcp!("{WHOLE} where b.workspace = ?1 and b.owner = ?2 order by c.position");
+    Ok(WholeBoard::of(tx.all(SQL, params![tenant, owner])?))
+}
+
+/// A board by its id.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Board>) -> Result<Option<WholeBoard>, DbError> {
+    const SQL: &str = formatcp!("{WHOLE} where b.workspace = ?1 and b.id = ?2 order by c.position");
+    Ok(WholeBoard::of(tx.all(SQL, params![tenant, id])?))
+}
+
+/// Holds a board against other changes of its columns until the transaction ends. Returns whether it exists.
+pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Board>) -> Result<bool, DbError> {
+    tx.exists("select 1 from boards where workspace = ?1 and id = ?2 /*pg for update*/", params![tenant, id])
+}
+
+/// Adds a board with its columns, unless its owner has one already. Returns whether it was added.
+pub fn insert(tx: &mut Tx<'_>, row: &BoardRow, columns: &[ColumnRow]) -> Result<bool, DbError> {
+    const SQL: &str = formatcp!("{} on conflict (workspace, owner) do nothing", BoardRow::INSERT);
+    if tx.exec(SQL, &row.values())? == 0 {
+        return Ok(false);
+    }
+    tx.insert_all(ColumnRow::INTO, columns.iter().map(|column| column.values(row.workspace)))?;
+    Ok(true)
+}
+
+/// The `workflowType` of a campaign that is not deleted.
+pub fn workflow_of_campaign(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Campaign>,
+) -> Result<Option<String>, DbError> {
+    tx.one(
+        "select workflow_type from campaigns where workspace = ?1 and id = ?2 and deleted_at is null",
+        params![tenant, id],
+    )
+}
+
+/// The `workflowTemplate` of a call agent that answers calls and is not deleted.
+pub fn workflow_of_agent(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<String>, DbError> {
+    tx.one(
+        "select workflow_template from agents where workspace = ?1 and id = ?2 and direction = 'inbound' and deleted_at is null",
+        params![tenant, id],
+    )
+}
+
+/// Writes what an edit changed of a column; its counters stay.
+pub fn save_column(tx: &mut Tx<'_>, tenant: Tenant, row: &ColumnRow) -> Result<(), DbError> {
+    let (sql, values) = update!(
+        "board_columns" set {
+            position: row.position,
+            name: &row.name,
+            slug: &row.key,
+            kind: row.kind,
+            rules: &row.rules,
+            automations: &row.automations,
+        }
+        where "workspace = ?1 and board = ?2 and id = ?3", tenant, row.board, row.id
+    );
+    tx.later(sql, &values)
+}
+
+/// Adds a column.
+pub fn add_column(tx: &mut Tx<'_>, tenant: Tenant, row: &ColumnRow) -> Result<(), DbError> {
+    tx.later(ColumnRow::INSERT, &row.values(tenant))
+}
+
+/// Moves every card of a column into another one, which counts them from then on. The caller holds the board.
+pub fn empty_column(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    board: Id<Board>,
+    from: Id<BoardColumn>,
+    to: Id<BoardColumn>,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    let reached: Vec<bool> = tx.all(
+        "update board_cards set column_id = ?4, entered_at = ?5, version = version + 1 where workspace = ?1 and board = ?2 and column_id = ?3 returning reached",
+        params![tenant, board, from, to, now],
+    )?;
+    if reached.is_empty() {
+        return Ok(());
+    }
+    let answered = reached.iter().filter(|reached| **reached).count();
+    let must = Must { rows: 2, otherwise: moved_away() };
+    tx.must(
+        "update board_columns set \
+         cards = cards + cast(?5 as bigint) * ((case when id = ?4 then 1 else 0 end) - (case when id = ?3 then 1 else 0 end)), \
+         reached = reached + cast(?6 as bigint) * ((case when id = ?4 then 1 else 0 end) - (case when id = ?3 then 1 else 0 end)) \
+         where workspace = ?1 and board = ?2 and id in (?3, ?4)",
+        params![tenant, board, from, to, reached.len() as i64, answered as i64],
+        must,
+    )
+}
+
+/// Deletes a column that has no card.
+pub fn remove_column(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    board: Id<Board>,
+    id: Id<BoardColumn>,
+) -> Result<(), DbError> {
+    let sql = "delete from board_columns where workspace = ?1 and board = ?2 and id = ?3 and cards = 0";
+    let otherwise = DbError::Retry("a card came into a column that is deleted".into());
+    tx.must(sql, params![tenant, board, id], Must { rows: 1, otherwise })?;
+    tx.later(
+        "update board_cards set suggested = null, version = version + 1 where workspace = ?1 and board = ?2 and suggested = ?3",
+        params![tenant, board, id],
+    )
+}
+
+/// Writes the settings of a board itself, and counts the change.
+pub fn save(tx: &mut Tx<'_>, row: &BoardRow) -> Result<(), DbError> {
+    tx.later(
+        "update boards set review_below = ?3, version = version + 1 where workspace = ?1 and id = ?2",
+        params![row.workspace, row.id, row.review_below],
+    )
+}
+
+row! {
+    /// A person on a board, as stored.
+    #[derive(Debug, Clone)]
+    pub struct CardRow in "board_cards" as "k" {
+        /// Its id.
+        id: Id<Card>,
+        /// The workspace.
+        workspace: Tenant,
+        /// The board.
+        board: Id<Board>,
+        /// The person.
+        contact: Id<Contact>,
+        /// Where it is.
+        column: Id<BoardColumn> as "column_id",
+        /// Whether a person has to look at it.
+        status: CardStatus,
+        /// How sure its place or the suggestion is, in thousandths.
+        confidence: Option<i64>,
+        /// Where the model would move it.
+        suggested: Option<Id<BoardColumn>>,
+        /// Why it wants attention.
+        attention: Option<Attention>,
+        /// When it came into its column.
+        entered_at: Timestamp,
+        /// The name on the calling list.
+        name: Option<String>,
+        /// Whether the person has answered a call.
+        reached: bool,
+        /// The last call.
+        last_call: Option<Id<Call>>,
+        /// When that began.
+        last_call_at: Option<Timestamp>,
+        /// What the last analysed call was about.
+        summary: Option<String>,
+        /// Start of the call whose sorting it shows.
+        sorted_at: Option<Timestamp>,
+        /// When it was last moved by hand.
+        moved_at: Option<Timestamp>,
+        /// The move that brought it into its column.
+        last_move: Option<Id<BoardMove>>,
+        /// When it was made.
+        created_at: Timestamp,
+        /// Grows with every save.
+        version: i64,
+    }
+}
+
+row! {
+    /// A card with what its contact says.
+    #[derive(Debug, Clone)]
+    pub struct ShownCard {
+        /// The contact's name.
+        contact_name: Option<String> as "t.name",
+        /// The contact's number.
+        contact_phone: Option<String> as "t.phone",
+    }
+}
+
+const SHOWN: &str = formatcp!(
+    "select {}, {} from board_cards k left join contacts t on t.id = k.contact and t.workspace = ?1",
+    CardRow::SELECT,
+    ShownCard::COLUMNS
+);
+
+/// One card with what its contact says.
+pub fn shown(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    board: Id<Board>,
+    id: Id<Card>,
+) -> Result<Option<(CardRow, ShownCard)>, DbError> {
+    const SQL: &str = formatcp!("{SHOWN} where k.workspace = ?1 and k.board = ?2 and k.id = ?3");
+    tx.one(SQL, params![tenant, board, id])
+}
+
+/// Cards of a board, of one column or of all, newest arrivals first, after the one that came at `before`.
+pub fn cards(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    board: Id<Board>,
+    column: Option<Id<BoardColumn>>,
+    before: Option<(Timestamp, Id<Card>)>,
+    limit: i64,
+) -> Result<Vec<(CardRow, ShownCard)>, DbError> {
+    const ALL: &str = formatcp!(
+        "{SHOWN} where k.workspace = ?1 and k.board = ?2 and (k.entered_at, k.id) < (cast(?3 as bigint), ?4) \
+         order by k.entered_at desc, k.id desc limit ?5"
+    );
+    const OF_COLUMN: &str = formatcp!(
+        "{SHOWN} where k.workspace = ?1 and k.board = ?2 and k.column_id = ?6 and (k.entered_at, k.id) < (cast(?3 as bigint), ?4) \
+         order by k.entered_at desc, k.id desc limit ?5"
+    );
+    let (at, id) =
+        before.map_or_else(|| (Timestamp(i64::MAX), "~".to_owned()), |(at, id)| (at, id.to_string()));
+    match column {
+        None => tx.all(ALL, params![tenant, board, at, id, limit]),
+        Some(column) => tx.all(OF_COLUMN, params![tenant, board, at, id, limit, column]),
+    }
+}
+
+/// One card, locked until the transaction ends.
+pub fn card_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    board: Id<Board>,
+    id: Id<Card>,
+) -> Result<Option<CardRow>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from board_cards where workspace = ?1 and board = ?2 and id = ?3 /*pg for update*/",
+        CardRow::COLUMNS
+    );
+    tx.one(SQL, params![tenant, board, id])
+}
+
+/// The card of a person, locked until the transaction ends.
+pub fn card_of(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    board: Id<Board>,
+    contact: Id<Contact>,
+) -> Result<Option<CardRow>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from board_cards where workspace = ?1 and board = ?2 and contact = ?3 /*pg for update*/",
+        CardRow::COLUMNS
+    );
+    tx.one(SQL, params![tenant, board, contact])
+}
+
+/// A column was deleted at this very moment: the transaction runs again and sees it.
+fn moved_away() -> DbError {
+    DbError::Retry("a column of a board was deleted a moment ago".into())
+}
+
+row! {
+    /// What a person needs to come onto a board.
+    #[derive(Debug, Clone)]
+    pub struct Entrance {
+        /// The board.
+        board: Id<Board> as "b.id",
+        /// The column in which cards begin.
+        column: Id<BoardColumn> as "c.id",
+        /// The card that the person has already.
+        card: Option<Id<Card>> as "k.id",
+        /// The name on the calling list.
+        name: Option<String> as "r.name",
+        /// When the person was erased.
+        erased_at: Option<Timestamp> as "t.erased_at",
+    }
+}
+
+/// What the person of a call needs to come onto the board of `owner`; `None` when there is no board yet, or no
+/// such contact. On PostgreSQL an erasure of the contact waits until the transaction ends.
+pub fn entrance(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    owner: &str,
+    contact: Id<Contact>,
+    call: Id<Call>,
+) -> Result<Option<Entrance>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from boards b join board_columns c on c.board = b.id and c.kind = 'new' \
+         join contacts t on t.workspace = b.workspace and t.id = ?3 \
+         left join board_cards k on k.board = b.id and k.contact = t.id \
+         left join campaign_rows r on r.workspace = b.workspace and r.call = ?4 \
+         where b.workspace = ?1 and b.owner = ?2 /*pg for share of t*/",
+        Entrance::COLUMNS
+    );
+    tx.one(SQL, params![tenant, owner, contact, call])
+}
+
+/// Adds a card, unless the person has one on this board. Returns whether it was added.
+pub fn insert_card(tx: &mut Tx<'_>, row: &CardRow) -> Result<bool, DbError> {
+    const SQL: &str = formatcp!("{} on conflict (board, contact) do nothing", CardRow::INSERT);
+    if tx.exec(SQL, &row.values())? == 0 {
+        return Ok(false);
+    }
+    let must = Must { rows: 1, otherwise: moved_away() };
+    tx.must(
+        "update board_columns set cards = cards + 1, reached = reached + cast(?4 as bigint) where workspace = ?1 and board = ?2 and id = ?3",
+        params![row.workspace, row.board, row.column, row.reached],
+        must,
+    )?;
+    Ok(true)
+}
+
+/// Writes a card that the caller holds, and the counters of the columns that it leaves and enters.
+/// `before` is where it was, and whether its person had answered.
+pub fn save_card(tx: &mut Tx<'_>, row: &CardRow, before: (Id<BoardColumn>, bool)) -> Result<(), DbError> {
+    let (sql, values) = update!(
+        "board_cards" set {
+            column_id: row.column,
+            status: row.status,
+            confidence: row.confidence,
+            suggested: row.suggested,
+            attention: row.attention,
+            entered_at: row.entered_at,
+            reached: row.reached,
+            last_call: row.last_call,
+            last_call_at: row.last_call_at,
+            summary: row.summary.as_deref(),
+            sorted_at: row.sorted_at,
+            moved_at: row.moved_at,
+            last_move: row.last_move,
+        } and "version = version + 1"
+        where "workspace = ?1 and id = ?2", row.workspace, row.id
+    );
+    tx.later(sql, &values)?;
+    let (from, had_reached) = before;
+    if from == row.column && had_reached == row.reached {
+        return Ok(());
+    }
+    let must = Must { rows: if from == row.column { 1 } else { 2 }, otherwise: moved_away() };
+    tx.must(
+        "update board_columns set \
+         cards = cards + (case when id = ?4 then 1 else 0 end) - (case when id = ?3 then 1 else 0 end), \
+         reached = reached + (case when id = ?4 then cast(?6 as bigint) else 0 end) - (case when id = ?3 then cast(?5 as bigint) else 0 end) \
+         where workspace = ?1 and board = ?2 and id in (?3, ?4)",
+        params![row.workspace, row.board, from, row.column, had_reached, row.reached],
+        must,
+    )
+}
+
+row! {
+    /// An action as stored: one automation of one move.
+    #[derive(Debug, Clone)]
+    pub struct ActionRow in "board_actions" {
+        /// The move.
+        movement: Id<BoardMove> as "move_id",
+        /// Place of the automation in its column.
+        position: i64,
+        /// The workspace.
+        workspace: Tenant,
+        /// The board.
+        board: Id<Board>,
+        /// The card.
+        card: Id<Card>,
+        /// The person.
+        contact: Id<Contact>,
+        /// The column that the card came into.
+        column: Id<BoardColumn> as "column_id",
+        /// What is to be done.
+        kind: ActionKind,
+        /// The automation as it was defined at the move.
+        body: Json,
+        /// What the event tells of the move.
+        told: Json,
+        /// How many automations led to the move.
+        depth: i64,
+        /// How far it has got.
+        state: ActionState,
+        /// Why it failed or was skipped, a code.
+        error: Option<String>,
+        /// How often it was tried.
+        attempts: i64,
+        /// When it is due.
+        next_at: Option<Timestamp>,
+        /// When the card was moved.
+        created_at: Timestamp,
+        /// When it was over.
+        finished_at: Option<Timestamp>,
+    }
+}
+
+/// Adds the actions of a move.
+pub fn insert_actions(tx: &mut Tx<'_>, tenant: Tenant, rows: &[ActionRow]) -> Result<(), DbError> {
+    debug_assert!(rows.iter().all(|row| row.workspace == tenant));
+    tx.insert_all(ActionRow::INTO, rows.iter().map(ActionRow::values))
+}
+
+/// Across workspaces: up to `limit` actions that are due, longest waiting first, without those of the
+/// workspaces in `without`.
+pub fn due(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    without: &[Tenant],
+    limit: i64,
+) -> Result<Vec<(Tenant, Id<BoardMove>, i64)>, DbError> {
+    let mut values = vec![now.into(), limit.into()];
+    let mut sql =
+        "select workspace, move_id, position from board_actions where next_at is not null and next_at <= ?1"
+            .to_owned();
+    if !without.is_empty() {
+        let list = any_of(&mut values, without.iter().map(|tenant| (*tenant).into()));
+        sql.push_str(&format!(" and workspace not in {list}"));
+    }
+    sql.push_str(" order by next_at, move_id, position limit ?2");
+    tx.all(&sql, &values)
+}
+
+/// Across workspaces: when the next action is due.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    Ok(tx.one("select min(next_at) from board_actions where next_at is not null", &[])?.flatten())
+}
+
+/// An action that is due, locked until the transaction ends; `None` when it is over, or another node has it.
+pub fn take_due(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    movement: Id<BoardMove>,
+    position: i64,
+    now: Timestamp,
+) -> Result<Option<ActionRow>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from board_actions where workspace = ?1 and move_id = ?2 and position = ?3 and next_at is not null and next_at <= ?4 \
+         /*pg for update skip locked*/",
+        ActionRow::COLUMNS
+    );
+    tx.one(SQL, params![tenant, movement, position, now])
+}
+
+/// Ends an action, or puts it off when `next_at` is set.
+pub fn save_action(tx: &mut Tx<'_>, row: &ActionRow) -> Result<(), DbError> {
+    let (sql, values) = update!(
+        "board_actions" set {
+            state: row.state,
+            error: row.error.as_deref(),
+            attempts: row.attempts,
+            next_at: row.next_at,
+            finished_at: row.finished_at,
+        }
+        where "workspace = ?1 and move_id = ?2 and position = ?3", row.workspace, row.movement, row.position
+    );
+    tx.later(sql, &values)
+}
+
+/// The actions of a card, newest first.
+pub fn actions_of(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    card: Id<Card>,
+    limit: i64,
+) -> Result<Vec<ActionRow>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from board_actions where workspace = ?1 and card = ?2 order by move_id desc, position limit ?3",
+        ActionRow::COLUMNS
+    );
+    tx.all(SQL, params![tenant, card, limit])
+}
+
+/// Notes on a card that an automation failed, unless it left the column since.
+pub fn note_failure(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    card: Id<Card>,
+    movement: Id<BoardMove>,
+) -> Result<(), DbError> {
+    tx.later(
+        "update board_cards set attention = ?4, version = version + 1 where workspace = ?1 and id = ?2 and last_move = ?3",
+        params![tenant, card, movement, Attention::AutomationFailed],
+    )
+}
+
+row! {
+    /// What the calling list knows of a call.
+    #[derive(Debug, Clone)]
+    pub struct RowOfCall {
+        /// The name on the list.
+        name: Option<String> as "r.name",
+        /// Where the row is.
+        state: RowState as "r.state",
+        /// When it is looked at again.
+        look_at: Option<Timestamp> as "r.look_at",
+        /// How many automations put it there.
+        depth: Option<i64> as "o.depth",
+    }
+}
+
+impl RowOfCall {
+    /// Whether nobody will dial it again.
+    pub fn exhausted(&self) -> bool {
+        self.state == RowState::Unreached && self.look_at.is_none()
+    }
+}
+
+/// The row of the calling list that a call was dialled for.
+pub fn row_of_call(tx: &mut Tx<'_>, tenant: Tenant, call: Id<Call>) -> Result<Option<RowOfCall>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from campaign_rows r left join board_origins o on o.list_row = r.id where r.workspace = ?1 and r.call = ?2",
+        RowOfCall::COLUMNS
+    );
+    tx.one(SQL, params![tenant, call])
+}
+
+/// Remembers that an automation added a row to a calling list.
+pub fn add_origin(tx: &mut Tx<'_>, tenant: Tenant, list_row: Id<ListRow>, depth: i64) -> Result<(), DbError> {
+    tx.later(
+        "insert into board_origins (list_row, workspace, depth) values (?1, ?2, ?3) on conflict (list_row) do nothing",
+        params![list_row, tenant, depth],
+    )
+}
+
+row! {
+    /// What was found in a call.
+    #[derive(Debug, Clone)]
+    pub struct WordsOfCall {
+        /// Captured fields.
+        extracted: Option<Json>,
+        /// A few sentences.
+        summary: Option<String>,
+        /// How far its analysis has got.
+        analysis: Option<String>,
+    }
+}
+
+/// What was found in a call.
+pub fn words_of_call(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    call: Id<Call>,
+) -> Result<Option<WordsOfCall>, DbError> {
+    const SQL: &str =
+        formatcp!("select {} from calls where workspace = ?1 and id = ?2", WordsOfCall::COLUMNS);
+    tx.one(SQL, params![tenant, call])
+}
+
+/// Figures of a campaign's board, from the counters of its columns (docs/contract/boards.md#funnel).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Funnel {
+    /// People who have answered a call.
+    pub contacted: i64,
+    /// Cards in columns of type `advancing`.
+    pub advancing: i64,
+    /// Cards in columns of type `won`.
+    pub won: i64,
+    /// Cards in columns of type `lost`.
+    pub lost: i64,
+    /// Name of the first column of type `won`.
+    pub win_label: String,
+}
+
+/// The figures of a campaign's board; before its first call, zeros.
+pub fn funnel(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Funnel, DbError> {
+    let rows: Vec<(ColumnType, String, i64, i64)> = tx.all(
+        "select c.kind, c.name, c.cards, c.reached from boards b join board_columns c on c.board = b.id \
+         where b.workspace = ?1 and b.owner = ?2 order by c.position",
+        params![tenant, campaign],
+    )?;
+    let sum = |wanted: ColumnType| rows.iter().filter(|row| row.0 == wanted).map(|row| row.2).sum();
+    let named = rows.iter().find(|row| row.0 == ColumnType::Won).map(|row| row.1.clone());
+    let win_label = match named {
+        Some(name) => name,
+        None => {
+            let workflow = workflow_of_campaign(tx, tenant, campaign)?.unwrap_or_default();
+            let won = defaults(&workflow).into_iter().find(|column| column.kind == ColumnType::Won);
+            won.map_or_else(String::new, |column| column.name.to_owned())
+        }
+    };
+    Ok(Funnel {
+        contacted: rows.iter().map(|row| row.3).sum(),
+        advancing: sum(ColumnType::Advancing),
+        won: sum(ColumnType::Won),
+        lost: sum(ColumnType::Lost),
+        win_label,
+    })
+}
+
+row! {
+    /// Where a person is on a board.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct PlaceOfContact {
+        /// The person.
+        contact: Id<Contact> as "k.contact",
+        /// The column.
+        column: Id<BoardColumn> as "c.id",
+        /// Its key.
+        key: String as "c.slug",
+        /// Its name.
+        name: String as "c.name",
+    }
+}
+
+/// Where these people are on a campaign's board; those without a card are left out.
+pub fn columns_of(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    contacts: &[Id<Contact>],
+) -> Result<Vec<PlaceOfContact>, DbError> {
+    if contacts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut values: Vec<Value<'_>> = vec![tenant.into(), campaign.into()];
+    let list = any_of(&mut values, contacts.iter().map(|contact| (*contact).into()));
+    let sql = format!(
+        "select {} from boards b join board_cards k on k.board = b.id join board_columns c on c.id = k.column_id \
+         where b.workspace = ?1 and b.owner = ?2 and k.contact in {list}",
+        PlaceOfContact::COLUMNS
+    );
+    tx.all(&sql, &values)
+}
+
+/// Takes the personal data out of a contact's cards, which stay where they are, and ends what they still wait
+/// for.
+pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>, now: Timestamp) -> Result<(), DbError> {
+    tx.later(
+        "update board_cards set name = null, summary = null, status = 'placed', suggested = null, attention = null, version = version + 1 \
+         where workspace = ?1 and contact = ?2",
+        params![tenant, contact],
+    )?;
+    tx.later(
+        "update board_actions set state = 'skipped', error = 'contact_erased', next_at = null, finished_at = ?3 \
+         where workspace = ?1 and contact = ?2 and next_at is not null",
+        params![tenant, contact, now],
+    )
+}
+
+/// Across workspaces: drops up to `limit` actions that were over before `before`. Returns how many.
+pub fn drop_old_actions(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<u64, DbError> {
+    let old: Vec<(Id<BoardMove>, i64)> = tx.all(
+        "select move_id, position from board_actions where finished_at is not null and finished_at < ?1 order by finished_at limit ?2",
+        params![before, limit],
+    )?;
+    for (movement, position) in &old {
+        tx.later(
+            "delete from board_actions where move_id = ?1 and position = ?2 and finished_at is not null",
+            params![*movement, *position],
+        )?;
+    }
+    Ok(old.len() as u64)
+}
+
+/// Across workspaces: boards whose campaign or agent is deleted.
+pub fn ownerless(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<(Tenant, Id<Board>)>, DbError> {
+    tx.all(
+        "select b.workspace, b.id from campaigns o join boards b on b.workspace = o.workspace and b.owner = o.id where o.deleted_at is not null \
+         union all \
+         select b.workspace, b.id from agents o join boards b on b.workspace = o.workspace and b.owner = o.id where o.deleted_at is not null \
+         limit ?1",
+        params![limit],
+    )
+}
+
+/// Drops up to `limit` cards of a board whose owner is gone, and with the last of them the board. Returns
+/// whether cards are left.
+pub fn dissolve(tx: &mut Tx<'_>, tenant: Tenant, board: Id<Board>, limit: i64) -> Result<bool, DbError> {
+    let dropped = tx.exec(
+        "delete from board_cards where workspace = ?1 and id in (select id from board_cards where workspace = ?1 and board = ?2 limit ?3)",
+        params![tenant, board, limit],
+    )?;
+    if dropped as i64 == limit {
+        return Ok(true);
+    }
+    for sql in [
+        "update board_actions set state = 'skipped', error = 'board_gone', next_at = null, finished_at = created_at where workspace = ?1 and board = ?2 and next_at is not null",
+        "delete from board_columns where workspace = ?1 and board = ?2",
+        "delete from boards where workspace = ?1 and id = ?2",
+    ] {
+        tx.later(sql, params![tenant, board])?;
+    }
+    Ok(false)
+}
+
+/// Across workspaces: forgets up to `limit` rows of calling lists that are gone. Returns how many.
+pub fn forget_origins(tx: &mut Tx<'_>, limit: i64) -> Result<u64, DbError> {
+    tx.exec(
+        "delete from board_origins where list_row in (select o.list_row from board_origins o where not exists \
+         (select 1 from campaign_rows r where r.id = o.list_row) limit ?1)",
+        params![limit],
+    )
+}
