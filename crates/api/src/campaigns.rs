@@ -604,6 +604,20 @@ pub struct NudgeBatchPreflight {
     pub to_numbers: Vec<String>,
 }
 
+/// Where a campaign is.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CampaignPlace {
+    /// The campaign.
+    pub id: Id<ids::Campaign>,
+    /// The workspace that it belongs to.
+    pub workspace_id: Id<ids::Workspace>,
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub status: Status,
+}
+
 /// A staged calling list: it grows piece by piece and takes effect in one moment.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -764,6 +778,8 @@ pub const OPERATIONS: &[Operation] = &[
     .body(request::<NudgeBatchPreflight>)
     .answers(&[(200, Some(data::<Preflight>))])
     .errors(&[codes::NOT_FOUND]),
+    import(GET, "/operator/v1/campaigns/{id}", "findCampaign", "The workspace of a campaign")
+        .answers(&[(200, Some(data::<CampaignPlace>))]),
     import(
         POST,
         "/operator/v1/workspaces/{ws}/campaigns/{id}/list-imports",

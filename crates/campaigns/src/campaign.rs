@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use api::campaigns::{
-    CallerId as CallerIdView, CallingList, Campaign as CampaignView, CampaignChange, NewCampaign,
-    Settings as SettingsView, SettingsChange,
+    CallerId as CallerIdView, CallingList, Campaign as CampaignView, CampaignChange, CampaignPlace,
+    NewCampaign, Settings as SettingsView, SettingsChange,
 };
 use api::error_codes as codes;
 use app::access::{Caller, feature_on};
@@ -96,6 +96,13 @@ pub async fn get(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<Campaign
             told(tx, row)
         })
         .await
+}
+
+/// The workspace of a campaign, for the operator.
+pub async fn place(app: &App, id: Id<Campaign>) -> Result<CampaignPlace, Failure> {
+    let row = app.store.read(move |tx| campaigns::find(tx, id)).await?;
+    let row = row.ok_or_else(|| Failure::not_found("campaign"))?;
+    Ok(CampaignPlace { id: row.id, workspace_id: row.workspace, name: row.name, status: row.status })
 }
 
 /// `POST /v1/campaigns`: a draft.

@@ -19,7 +19,7 @@ use domain::compliance::{Gate, Purpose, Verdict};
 use domain::ids::{Campaign, Id};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
-use domain::time::{DAY, MINUTE, SECOND, Timestamp};
+use domain::time::{DAY, MINUTE, Timestamp};
 use serde_json::{Map, json};
 use store::Tx;
 use store::calls::{self as call_store, CallRow};
@@ -41,7 +41,7 @@ pub const CAMPAIGNS: i64 = 64;
 const OF_WORKSPACE: i64 = 8;
 
 /// How long a campaign rests that waits for a line, at the latest: a line that gets free wakes the dialler.
-const LINES_RECHECK: i64 = 30 * SECOND;
+const LINES_RECHECK: i64 = 2 * MINUTE;
 /// How long a row rests that could not be looked at because of a defect.
 const SET_ASIDE: i64 = 5 * MINUTE;
 
@@ -147,8 +147,12 @@ impl DialRound {
         self.known.finish(tx, &self.env.context)?;
         let full_page = found.len() as i64 >= CAMPAIGNS && !turns.is_empty();
         let mut more = full_page;
-        // Whoever got nothing comes first next time.
-        turns.sort_by_key(|turn| turn.work.placed > 0);
+        // A workspace that got less comes first next time, and so does a campaign within its workspace.
+        let mut placed: HashMap<Tenant, i64> = HashMap::new();
+        for turn in &turns {
+            *placed.entry(turn.campaign.workspace).or_default() += turn.work.placed;
+        }
+        turns.sort_by_key(|turn| (placed.get(&turn.campaign.workspace).copied(), turn.work.placed));
         for turn in &mut turns {
             more |= end(tx, &self.env, self.mails, turn)?;
         }

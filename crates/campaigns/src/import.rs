@@ -92,7 +92,7 @@ pub async fn add(
         })
         .await?;
     let (reader, wanted) = (context.clone(), needed.clone());
-    let (rows, bytes) = aside(move || read_rows(&reader, &wanted, piece.contacts, after)).await?;
+    let (rows, bytes) = aside(move || read_rows(&reader, &wanted, piece.contacts)).await?;
     let rows: Arc<[FreshRow]> = rows.into();
     app.store
         .tx_alone(move |tx| {
@@ -138,7 +138,7 @@ fn check_place(state: &ListState, after: i64) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!("the import has {} rows; send what comes after these", state.length);
-    Err(Failure::conflict(message).with_meta(json!({"rows": state.length})))
+    Err(Failure::conflict(message).with_meta(json!({"rows": state.length, "valid": state.valid})))
 }
 
 /// What rows need, as long as the flow is the one that earlier rows were held against.

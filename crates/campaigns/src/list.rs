@@ -195,21 +195,19 @@ pub(crate) fn needed(tx: &mut Tx<'_>, tenant: Tenant, row: &CampaignRow) -> Resu
 }
 
 /// Rows of a request as they enter a list: each is held against its ceilings, and each that can be dialled must
-/// have what the agent needs. `first` is the place of the first one, for errors. Returns their bytes of
-/// variables, too.
+/// have what the agent needs. Returns their bytes of variables, too.
 pub(crate) fn read_rows(
     context: &Context,
     needed: &Needed,
     rows: Vec<NewCallingListRow>,
-    first: i64,
 ) -> Result<(Vec<FreshRow>, i64), Failure> {
     let (mut seen, mut bytes) = (HashSet::with_capacity(rows.len()), 0);
     let (mut missing, mut first_missing) = (Vec::<&str>::new(), None);
     let mut made = Vec::with_capacity(rows.len());
-    for (place, row) in (first..).zip(rows) {
+    for (place, row) in rows.into_iter().enumerate() {
         let row = NewRow::from(row);
         let size = check_variables(&row.variables).map_err(|why| {
-            let field = format!("contacts[{}].variables", place - first);
+            let field = format!("contacts[{place}].variables");
             Failure::new(codes::INVALID_VARIABLES, format!("{field} {why}"))
                 .with_meta(json!({"field": field}))
         })?;
@@ -234,8 +232,9 @@ pub(crate) fn read_rows(
     }
 }
 
-fn misses(names: &[&str], row: i64) -> Failure {
-    let message = format!("the agent's flow needs variables that row {row} lacks: {}", names.join(", "));
+fn misses(names: &[&str], row: usize) -> Failure {
+    let message =
+        format!("contacts[{row}].variables lacks what the agent's flow needs: {}", names.join(", "));
     Failure::new(codes::LIST_MISSES_VARIABLES, message).with_meta(json!({"missing": names, "row": row}))
 }
 
@@ -295,7 +294,7 @@ pub async fn replace(
         })
         .await?;
     let (reader, wanted) = (context.clone(), needed.clone());
-    let rows = aside(move || read_rows(&reader, &wanted, rows, 0)).await?.0;
+    let rows = aside(move || read_rows(&reader, &wanted, rows)).await?.0;
     let rows: Arc<[FreshRow]> = rows.into();
     app.store
         .tx_alone(move |tx| {

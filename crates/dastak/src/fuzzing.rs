@@ -66,6 +66,14 @@ pub fn trusts(networks: &[String], address: IpAddr) -> Option<bool> {
     Some(Network::parse(networks).ok()?.trusts(address))
 }
 
+/// The rows of a file with a calling list, as they are sent, with their lines.
+///
+/// # Errors
+/// The file is no list.
+pub fn calling_list(file: &[u8]) -> Result<Vec<(u64, Value)>, String> {
+    crate::cli::list_import::fuzzed(file)
+}
+
 /// The cells of a registry file that should hold numbers, with their lines.
 ///
 /// # Errors

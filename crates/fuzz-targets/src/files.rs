@@ -1,4 +1,4 @@
-//! Files from operators: the registry, settings.
+//! Files from operators: the registry, calling lists, settings.
 
 use dastak::fuzzing as service;
 
@@ -14,6 +14,25 @@ pub fn registry_csv(data: &[u8]) {
         assert!(line > before && line <= lines, "line {line} after {before} of {lines}");
         assert!(cell.chars().count() <= 100 && !cell.contains([',', ';', '\t', '\n']), "{cell}");
         before = line;
+    }
+}
+
+/// A file with a calling list.
+///
+/// Every row belongs to a line, in order, and fits what the service takes: number and name of bounded length, texts
+/// as variables. Requests stay below the limit of the service (asserted inside).
+pub fn list_csv(data: &[u8]) {
+    let Ok(rows) = service::calling_list(data) else { return };
+    let mut before = 1;
+    for (line, row) in rows {
+        assert!(line > before, "line {line} after {before}");
+        before = line;
+        let phone = row["phone"].as_str().expect("a number");
+        assert!(phone.chars().count() <= 100 && !phone.contains('\0'), "{phone}");
+        let name = row["name"].as_str().unwrap_or_default();
+        assert!(name.chars().count() <= 200, "{name}");
+        let variables = row["variables"].as_object().expect("variables");
+        assert!(variables.values().all(|value| value.as_str().is_some_and(|text| !text.is_empty())));
     }
 }
 

@@ -33,6 +33,7 @@ pub const TARGETS: &[Target] = &[
     ("headers", queries::headers),
     ("tool_address", queries::tool_address),
     ("registry_csv", files::registry_csv),
+    ("list_csv", files::list_csv),
     ("settings_toml", files::settings_toml),
     ("flow_json", flow::json),
     ("flow_play", flow::play),

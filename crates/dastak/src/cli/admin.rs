@@ -8,7 +8,7 @@ use providers::http::encoded;
 use serde_json::{Map, Value};
 
 use super::client::Client;
-use super::dnd_import;
+use super::{dnd_import, list_import};
 
 fn rows() -> impl Iterator<Item = &'static Operation> {
     operations::all().filter(|operation| operation.access == Access::Operator && !operation.upload)
@@ -93,7 +93,7 @@ pub fn command() -> Command {
         }
         command = command.subcommand(sub);
     }
-    command.subcommand(dnd_import::command())
+    command.subcommand(dnd_import::command()).subcommand(list_import::command())
 }
 
 /// An option's text as JSON: text where text is expected, else JSON, a list also with commas.
@@ -125,6 +125,9 @@ pub async fn run(matches: &ArgMatches) -> Result<(), String> {
     let (name, chosen) = matches.subcommand().ok_or("no command; see dastak admin --help")?;
     if name == dnd_import::NAME {
         return dnd_import::run(&Client::new(&base(chosen), &token(chosen)?)?, chosen).await;
+    }
+    if name == list_import::NAME {
+        return list_import::run(&Client::new(&base(chosen), &token(chosen)?)?, chosen).await;
     }
     let operation = rows().find(|operation| kebab(operation.id) == name).ok_or("no such command")?;
     let mut path = operation.path.to_owned();

@@ -4,6 +4,7 @@ mod admin;
 mod client;
 mod demo;
 pub(crate) mod dnd_import;
+pub(crate) mod list_import;
 mod listen;
 mod maintenance;
 mod trigger;

@@ -19,6 +19,7 @@ mod calls;
 mod campaign_dialling;
 mod campaign_dialling_mails;
 mod campaign_dialling_turns;
+mod campaign_import;
 mod campaign_lists;
 mod campaigns;
 mod closed;

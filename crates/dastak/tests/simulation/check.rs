@@ -1,6 +1,7 @@
 //! What must hold after a run, whatever happened in it: the store's rows and events against what the carrier
 //! saw and what was promised.
 
+mod campaigns;
 mod legs;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -79,6 +80,7 @@ struct CallSeen {
     to_number: String,
     nudge: Option<String>,
     scheduled: Option<String>,
+    campaign: Option<String>,
     status: String,
     phase: Option<String>,
     started_at: Timestamp,
@@ -114,6 +116,8 @@ struct Court<'a> {
     nudges: BTreeMap<String, NudgeSeen>,
     /// When each scheduled call was made.
     scheduled: HashMap<String, Timestamp>,
+    /// When the newest row of each campaign's list was made.
+    listed: HashMap<String, Timestamp>,
     log: &'a Log,
     went_back: bool,
     broken: Vec<String>,
@@ -147,6 +151,7 @@ pub fn promises(
         legs: HashMap::new(),
         nudges: BTreeMap::new(),
         scheduled: HashMap::new(),
+        listed: HashMap::new(),
         log,
         went_back,
         broken: sight.broken.iter().cloned().collect(),
@@ -160,6 +165,7 @@ pub fn promises(
     court.nudges_are_finished(sight);
     court.decisions_are_legal();
     court.scheduled_calls_are_over();
+    court.campaigns_add_up(sight);
     court.calls_are_over(end);
     if sight.most_lines > PLATFORM_LINES {
         court.say(format!("{} lines were held at once", sight.most_lines));
@@ -190,7 +196,7 @@ impl Court<'_> {
 
     fn read(&mut self) {
         let sql = "select id, workspace, mode, to_number, nudge, scheduled_call, status, phase, started_at, ended_at, talk_ms, price, line, \
-             end_cause, minutes, hang_up_at, wish from calls";
+             end_cause, minutes, hang_up_at, wish, campaign from calls";
         let calls = self.rows(sql, |row| {
             let seen = CallSeen {
                 workspace: id(row, 1)?,
@@ -209,6 +215,7 @@ impl Court<'_> {
                 minutes: row.get(14)?,
                 hang_up_at: row.get::<_, Option<i64>>(15)?.map(Timestamp),
                 wish: row.get(16)?,
+                campaign: row.get(17)?,
             };
             Ok((row.get(0)?, seen))
         });
@@ -245,6 +252,12 @@ impl Court<'_> {
         });
         self.scheduled = self
             .rows("select id, created_at from scheduled_calls", |row| Ok((row.get(0)?, moment(row, 1)?)))
+            .into_iter()
+            .collect();
+        self.listed = self
+            .rows("select campaign, max(id) from campaign_rows group by campaign", |row| {
+                Ok((row.get(0)?, Timestamp(id::<domain::ids::ListRow>(row, 1)?.unix_ms())))
+            })
             .into_iter()
             .collect();
         self.nudges = nudges.into_iter().map(|nudge| (nudge.id.clone(), nudge)).collect();
@@ -346,7 +359,8 @@ impl Court<'_> {
         for dial in self.dials {
             let Some(call) = self.calls.get(&dial.call.to_string()) else { continue };
             let of_scheduled = call.scheduled.as_ref().and_then(|id| self.scheduled.get(id).copied());
-            let made = call.nudge.as_ref().map(|id| self.nudges[id].created_at).or(of_scheduled);
+            let listed = call.campaign.as_ref().and_then(|id| self.listed.get(id).copied());
+            let made = call.nudge.as_ref().map(|id| self.nudges[id].created_at).or(of_scheduled).or(listed);
             let (placed, when) = self.placed(dial, call);
             for given in self.log.promises.iter().filter(|given| when(given) < placed) {
                 let (at, promise) = (when(given), &given.promise);
@@ -373,7 +387,14 @@ impl Court<'_> {
                         *tenant != call.workspace
                             || self.undone(given, placed, when, &Promise::Published(*tenant, true))
                     }
-                    Promise::Suspended(_, false) | Promise::Published(_, true) => true,
+                    Promise::Paused(id, true) => {
+                        call.campaign.as_deref() != Some(&id.to_string())
+                            || self.undone(given, placed, when, &Promise::Paused(*id, false))
+                    }
+                    Promise::Completed(id) => call.campaign.as_deref() != Some(&id.to_string()),
+                    Promise::Suspended(_, false)
+                    | Promise::Published(_, true)
+                    | Promise::Paused(_, false) => true,
                 };
                 if !kept {
                     broken.push(format!("{} was dialled at {} after {at} {promise:?}", dial.call, dial.at));

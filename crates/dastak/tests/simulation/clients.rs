@@ -10,12 +10,13 @@ use dastak::app::{
     webhooks, workspaces,
 };
 use domain::call::Fact;
-use domain::ids::{Agent, ApiKey, Call, Id, Nudge, ScheduledCall};
+use domain::ids::{Agent, ApiKey, Call, Campaign, Id, Nudge, ScheduledCall};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
 use serde_json::{Value, json};
 
+use crate::campaigns::{self, CampaignAct};
 use crate::carrier::{News, World};
 use crate::faults::{Side, UNCOUNTED};
 use crate::random::Random;
@@ -50,6 +51,7 @@ pub enum Act {
     Lines { customer: usize, lines: i64 },
     Suspend { customer: usize, suspended: bool },
     Publish { customer: usize, active: bool },
+    Campaign { customer: usize, act: CampaignAct },
 }
 
 /// What was answered, at its moment: a promise from then on.
@@ -63,6 +65,8 @@ pub enum Promise {
     Erased(Tenant, Phone),
     Suspended(Tenant, bool),
     Published(Tenant, bool),
+    Paused(Id<Campaign>, bool),
+    Completed(Id<Campaign>),
 }
 
 /// A promise with its moment, by the clock and by the time that passed.
@@ -90,6 +94,8 @@ pub struct Log {
     pub nudges: Vec<(usize, Id<Nudge>)>,
     pub scheduled: Vec<(usize, Id<ScheduledCall>)>,
     pub calls: Vec<(usize, Id<Call>)>,
+    /// With the name that each was made under.
+    pub campaigns: Vec<(usize, Id<Campaign>, String)>,
     pub defects: Vec<String>,
     pub acts: u64,
 }
@@ -123,7 +129,7 @@ fn read<T: serde::de::DeserializeOwned>(body: Value) -> T {
 }
 
 /// A body as the router hands it on: checked, with its defaults.
-fn checked<T: serde::de::DeserializeOwned>(operation: &str, mut body: Value) -> T {
+pub fn checked<T: serde::de::DeserializeOwned>(operation: &str, mut body: Value) -> T {
     let operation = api::operations::all().find(|known| known.id == operation).expect("an operation");
     operation.body.expect("it has a body")().check(&mut body).expect("a fitting body");
     read(body)
@@ -227,6 +233,7 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
             _ => {}
         }
     }
+    acts.extend(campaigns::plan(seed, from));
     acts.sort_by_key(|(at, _)| *at);
     acts
 }
@@ -471,6 +478,16 @@ async fn attempt(
             }
             workspaces::update(app, trace(), tenant, read(json!({"suspended": suspended}))).await?;
             keep(&|log, now| log.promise_since(asked, now, Promise::Suspended(tenant, *suspended)));
+        }
+        Act::Campaign { customer, act } => {
+            let known = |change: &mut dyn FnMut(&mut Log)| {
+                change(&mut log.lock().unwrap_or_else(PoisonError::into_inner));
+            };
+            let promise = |promise: Promise, answered: bool| {
+                let since = if answered { asked } else { now() };
+                keep(&|log, now| log.promise_since(since, now, promise.clone()));
+            };
+            campaigns::attempt(app, (*customer, with(customer)), act, &known, &promise).await?;
         }
         Act::Publish { customer, active } => {
             let whose = with(customer);

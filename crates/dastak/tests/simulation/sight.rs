@@ -33,6 +33,8 @@ pub struct Sight {
     pub most_lines: i64,
     /// Workspaces whose wallet did not cover another minute at some time.
     pub short: HashSet<String>,
+    /// Campaigns whose end was told.
+    pub finished: Vec<String>,
     /// What must never be committed, and was.
     pub broken: BTreeSet<String>,
 }
@@ -46,6 +48,7 @@ impl Sight {
             all: Vec::new(),
             most_lines: 0,
             short: HashSet::new(),
+            finished: Vec::new(),
             broken: BTreeSet::new(),
         }
     }
@@ -58,6 +61,7 @@ impl Sight {
             .expect("lines");
         self.most_lines = self.most_lines.max(lines);
         self.look_at_money();
+        self.look_at_lists();
         let sql = "select rowid, type, envelope, id, workspace from events where rowid > ?1 order by rowid";
         let mut statement = self.store.prepare_cached(sql).expect("a query");
         let rows = statement
@@ -70,6 +74,11 @@ impl Sight {
         for (at, kind, envelope, id, tenant) in rows {
             self.seen = at;
             self.all.push(EventSeen { id, tenant, kind: kind.clone() });
+            if kind == "campaign.finished" {
+                let data: serde_json::Value =
+                    serde_json::from_str(envelope.as_deref().unwrap_or_default()).unwrap_or_default();
+                self.finished.extend(data["data"]["campaignId"].as_str().map(str::to_owned));
+            }
             if kind.starts_with("nudge.") {
                 let data: serde_json::Value =
                     serde_json::from_str(&envelope.unwrap_or_default()).unwrap_or_default();
@@ -126,6 +135,28 @@ impl Sight {
                 self.broken.insert(format!("{legs} legs of {id} outlived their calls"));
             }
         }
+    }
+
+    /// The counters of every list add up in every state that is ever committed, and an active campaign with
+    /// something to do is going to be looked at.
+    fn look_at_lists(&mut self) {
+        const COUNTS: &str = "select p.campaign from campaign_progress p join campaigns c on c.id = p.campaign \
+             left join campaign_rows r on r.campaign = p.campaign and r.list = p.list group by p.campaign \
+             having p.total <> count(r.id) or p.reached <> coalesce(sum(r.state = 'reached'), 0) \
+             or p.in_progress <> coalesce(sum(r.state = 'in_progress'), 0) or p.unreached <> coalesce(sum(r.state = 'unreached'), 0) \
+             or p.held <> coalesce(sum(r.state = 'held'), 0) or p.queued <> coalesce(sum(r.state = 'queued'), 0) \
+             or p.invalid <> coalesce(sum(r.state = 'invalid'), 0) or p.retryable <> coalesce(sum(r.retryable), 0) \
+             or p.blocked <> coalesce(sum(r.blocked), 0) \
+             or c.status = 'active' and p.next_look is null and coalesce(sum(r.look_at is not null), 0) > 0 \
+             or p.held <> (select coalesce(sum(h.held), 0) from campaign_holds h where h.campaign = p.campaign and h.list = p.list)";
+        let mut statement = self.store.prepare_cached(COUNTS).expect("a query");
+        let wrong: Vec<String> = statement
+            .query_map([], |row| row.get(0))
+            .expect("lists")
+            .collect::<Result<_, _>>()
+            .expect("lists");
+        drop(statement);
+        self.broken.extend(wrong.into_iter().map(|id| format!("the counters of {id} did not add up")));
     }
 
     /// Whose call it is; `None` when the service knows of no such call.

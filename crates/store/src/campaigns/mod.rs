@@ -106,6 +106,11 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<Option<C
     )
 }
 
+/// Across workspaces: the campaign of this id, for the operator.
+pub fn find(tx: &mut Tx<'_>, id: Id<Campaign>) -> Result<Option<CampaignRow>, DbError> {
+    tx.one(formatcp!("select {COLUMNS} from campaigns where id = ?1 and deleted_at is null"), params![id])
+}
+
 /// One campaign, locked against other writers until the transaction ends. Its progress is locked after it,
 /// never before.
 pub fn get_for_update(

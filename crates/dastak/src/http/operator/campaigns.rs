@@ -15,6 +15,7 @@ use crate::open;
 /// The handlers of this noun by operation.
 pub fn handlers() -> Vec<(&'static str, Handler)> {
     vec![
+        ("findCampaign", open!(find)),
         ("startListImport", open!(start)),
         ("addListImportRows", open!(add)),
         ("finishListImport", open!(finish)),
@@ -28,6 +29,10 @@ fn campaign(request: &Request) -> Result<(Tenant, Id<Campaign>), Failure> {
 
 fn import_of(request: &Request) -> Result<i64, Failure> {
     request.parameter("import").parse().map_err(|_| Failure::not_found("import"))
+}
+
+async fn find(app: Arc<App>, request: Request) -> Outcome {
+    Reply::data(200, &campaigns::campaign::place(&app, request.id_in_path("id", "campaign")?).await?)
 }
 
 async fn start(app: Arc<App>, request: Request) -> Outcome {

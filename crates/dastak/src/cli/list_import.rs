@@ -1,0 +1,531 @@
+//! `dastak admin import-list CAMPAIGN FILE.csv`: replaces the calling list of a campaign with a file, however
+//! large. The file is sent in pieces into a staged list, which takes effect in one moment.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufRead, BufReader, IsTerminal, Read};
+use std::rc::Rc;
+use std::time::Instant;
+
+use clap::{Arg, ArgMatches, Command};
+use domain::campaign::list::{MAX_NAME, MAX_PHONE};
+use domain::conversation::is_name;
+use providers::http::encoded;
+use serde_json::{Map, Value, json};
+
+use super::client::Client;
+
+/// The subcommand's name.
+pub const NAME: &str = "import-list";
+/// Rows sent at a time.
+const PIECE: usize = 10_000;
+/// Values sent at a time: a request has up to 500,000.
+const PIECE_VALUES: usize = 400_000;
+/// Bytes of JSON sent at a time: a request has up to 5 MB.
+const PIECE_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of one row of the file. A larger one is a quote that is never closed.
+const LONGEST_ROW: usize = 1024 * 1024;
+/// How often a piece is sent whose answer was lost.
+const TRIES: usize = 3;
+/// Headings of the column with the number.
+const PHONES: &[&str] = &[
+    "phone", "phone_number", "phonenumber", "phone_no", "number", "mobile", "mobile_number", "mobilenumber", "mobile_no",
+    "mobilephone", "msisdn", "tn", "tel", "telephone", "contact_number", "contact_no", "contact", "cell",
+];
+/// Headings of the column with the name.
+const NAMES: &[&str] =
+    &["name", "full_name", "fullname", "customer_name", "customername", "contact_name", "person", "customer", "borrower_name"];
+/// Headings of two columns that make the name together.
+const FIRST: &[&str] = &["first_name", "firstname", "given_name"];
+const LAST: &[&str] = &["last_name", "lastname", "surname", "family_name"];
+
+pub fn command() -> Command {
+    let option = |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("HEADING").help(help);
+    Command::new(NAME)
+        .about("Replace the calling list of a campaign with a CSV file, in one moment")
+        .arg(Arg::new("CAMPAIGN").required(true).help("The campaign's id"))
+        .arg(Arg::new("FILE").required(true).help("Headings in the first line; every column but number and name is a variable"))
+        .arg(option("phone", "The column with the number, if it has an unusual heading"))
+        .arg(option("name", "The column with the name, if it has an unusual heading"))
+}
+
+/// What the service holds of the list so far.
+#[derive(Default)]
+struct Tally {
+    lines: u64,
+    total: u64,
+    valid: u64,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Column {
+    Phone,
+    Name,
+    First,
+    Last,
+    Variable(String),
+    /// It has no heading.
+    Nothing,
+}
+
+/// The headings of a file, in lower case with `_` between words.
+fn plain(heading: &str) -> String {
+    let mut out = String::new();
+    for letter in heading.trim().chars() {
+        if letter.is_alphanumeric() {
+            out.extend(letter.to_lowercase());
+        } else if !out.is_empty() && !out.ends_with('_') {
+            out.push('_');
+        }
+    }
+    out.trim_end_matches('_').to_owned()
+}
+
+/// The name of the variable in a column: the heading if it can stand in `{{…}}`, else made such a name.
+fn variable(heading: &str) -> String {
+    let heading = heading.trim();
+    if is_name(heading) {
+        return heading.to_owned();
+    }
+    let made = plain(heading);
+    let made = if made.starts_with(|first: char| first.is_ascii_digit()) { format!("_{made}") } else { made };
+    if is_name(&made) { made } else { heading.to_owned() }
+}
+
+/// Which column holds what.
+///
+/// # Errors
+/// There is no column with numbers, or two have the same name.
+fn columns(headings: &[String], phone: Option<&str>, name: Option<&str>) -> Result<Vec<Column>, String> {
+    let known: Vec<String> = headings.iter().map(|heading| plain(heading)).collect();
+    let chosen = |asked: Option<&str>, usual: &[&str]| -> Result<Option<usize>, String> {
+        match asked {
+            Some(asked) => headings
+                .iter()
+                .position(|heading| heading.trim() == asked.trim())
+                .or_else(|| known.iter().position(|heading| *heading == plain(asked)))
+                .map(Some)
+                .ok_or_else(|| format!("no column has the heading {asked}; there are: {}", headings.join(", "))),
+            // The first of the usual headings, in their order.
+            None => Ok(usual.iter().find_map(|usual| known.iter().position(|heading| heading == usual))),
+        }
+    };
+    let phone = chosen(phone, PHONES)?.ok_or_else(|| {
+        format!("no column has a heading such as phone or mobile; name it with --phone. There are: {}", headings.join(", "))
+    })?;
+    let name = chosen(name, NAMES)?.filter(|name| *name != phone);
+    let (first, last) = match name {
+        Some(_) => (None, None),
+        None => (chosen(None, FIRST)?, chosen(None, LAST)?),
+    };
+    let mut columns = Vec::with_capacity(headings.len());
+    for (place, heading) in headings.iter().enumerate() {
+        let column = match Some(place) {
+            at if at == Some(phone) => Column::Phone,
+            at if at == name => Column::Name,
+            at if at == first => Column::First,
+            at if at == last => Column::Last,
+            _ if heading.trim().is_empty() => Column::Nothing,
+            _ => Column::Variable(variable(heading)),
+        };
+        if matches!(column, Column::Variable(_)) && columns.contains(&column) {
+            return Err(format!("two columns have the heading {}", heading.trim()));
+        }
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
+/// The sign between cells: the one of `,`, `;` and tab that the headings have most of.
+fn separator(line: &str) -> u8 {
+    let count = |sign: char| line.matches(sign).count();
+    [(',', b','), (';', b';'), ('\t', b'\t')].into_iter().rev().max_by_key(|(sign, _)| count(*sign)).map_or(b',', |(_, byte)| byte)
+}
+
+/// A row as the service takes it.
+fn row(columns: &[Column], cells: &csv::ByteRecord) -> Value {
+    let (mut phone, mut name, mut first, mut last) = (String::new(), String::new(), String::new(), String::new());
+    let mut variables = Map::new();
+    for (column, cell) in columns.iter().zip(cells) {
+        let text = String::from_utf8_lossy(cell).trim().replace('\0', "");
+        match column {
+            Column::Phone => phone = text,
+            Column::Name => name = text,
+            Column::First => first = text,
+            Column::Last => last = text,
+            // An empty cell is a value that is not known.
+            Column::Variable(of) if !text.is_empty() => {
+                variables.insert(of.clone(), text.into());
+            }
+            Column::Variable(_) | Column::Nothing => {}
+        }
+    }
+    if name.is_empty() {
+        name = format!("{first} {last}").trim().to_owned();
+    }
+    // Spreadsheets write long numbers so when a column is too narrow; the sign in front forces text.
+    let phone: String = phone.trim_start_matches('\'').chars().take(MAX_PHONE).collect();
+    let name: String = name.chars().take(MAX_NAME).collect();
+    json!({"phone": phone, "name": if name.is_empty() { Value::Null } else { name.into() }, "variables": variables})
+}
+
+/// What is known of the bytes that were read.
+#[derive(Default)]
+struct Seen {
+    bytes: u64,
+    line: u64,
+    /// The next byte begins a line.
+    begins: bool,
+    /// Where lines that are not empty begin, with their numbers, after the last row that was asked for.
+    starts: VecDeque<(u64, u64)>,
+}
+
+impl Seen {
+    fn take(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            if self.begins && !b"\r\n".contains(byte) {
+                self.starts.push_back((self.bytes, self.line));
+                self.begins = false;
+            }
+            self.bytes += 1;
+            if *byte == b'\n' {
+                self.line += 1;
+                self.begins = true;
+            }
+        }
+    }
+
+    /// The line of a row that begins at this byte, or after the empty lines there.
+    fn line_at(&mut self, byte: u64) -> u64 {
+        while self.starts.front().is_some_and(|(start, _)| *start < byte) {
+            self.starts.pop_front();
+        }
+        self.starts.front().map_or(self.line, |(_, line)| *line)
+    }
+}
+
+/// A file that is watched while it is read.
+struct Watched<R> {
+    inner: R,
+    seen: Rc<RefCell<Seen>>,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.inner.read(into)?;
+        self.seen.borrow_mut().take(&into[..count]);
+        Ok(count)
+    }
+}
+
+/// Rows of a file, piece by piece.
+struct Rows<R> {
+    csv: csv::Reader<BufReader<Watched<R>>>,
+    seen: Rc<RefCell<Seen>>,
+    columns: Vec<Column>,
+    /// The row that the last piece had no room for, with its line.
+    over: Option<(u64, Value)>,
+    lines: u64,
+}
+
+/// Rows on their way, with the lines they stand on.
+#[derive(Default)]
+struct Piece {
+    rows: Vec<Value>,
+    lines: Vec<u64>,
+    bytes: usize,
+    values: usize,
+}
+
+impl Piece {
+    /// Takes a row, unless the piece is full.
+    fn push(&mut self, line: u64, row: Value) -> Option<(u64, Value)> {
+        let bytes = row.to_string().len() + 1;
+        let values = 4 + row["variables"].as_object().map_or(0, Map::len);
+        let room = self.rows.len() < PIECE
+            && self.bytes + bytes <= PIECE_BYTES
+            && self.values + values <= PIECE_VALUES;
+        if !room && !self.rows.is_empty() {
+            return Some((line, row));
+        }
+        self.bytes += bytes;
+        self.values += values;
+        self.rows.push(row);
+        self.lines.push(line);
+        None
+    }
+}
+
+impl<R: Read> Rows<R> {
+    /// Reads the headings.
+    fn of(input: R, phone: Option<&str>, name: Option<&str>) -> Result<Self, String> {
+        let seen = Rc::new(RefCell::new(Seen { line: 1, begins: true, ..Seen::default() }));
+        let mut input = BufReader::with_capacity(64 * 1024, Watched { inner: input, seen: seen.clone() });
+        let beginning = input.fill_buf().map_err(|why| why.to_string())?;
+        let first = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let separator = separator(&String::from_utf8_lossy(first));
+        let mut csv =
+            csv::ReaderBuilder::new().delimiter(separator).flexible(true).has_headers(false).from_reader(input);
+        let mut headings = csv::ByteRecord::new();
+        if !csv.read_byte_record(&mut headings).map_err(|why| why.to_string())? {
+            return Err("the file is empty".into());
+        }
+        let headings: Vec<String> = headings
+            .iter()
+            .map(|cell| String::from_utf8_lossy(cell).trim_start_matches('\u{FEFF}').trim_matches('"').to_owned())
+            .collect();
+        Ok(Self { csv, seen, columns: columns(&headings, phone, name)?, over: None, lines: 1 })
+    }
+
+    /// The next rows; none at the end.
+    fn piece(&mut self) -> Result<Piece, String> {
+        let mut piece = Piece::default();
+        if let Some((line, row)) = self.over.take() {
+            piece.push(line, row);
+        }
+        let mut cells = csv::ByteRecord::new();
+        while self.csv.read_byte_record(&mut cells).map_err(|why| why.to_string())? {
+            let line = self.seen.borrow_mut().line_at(cells.position().map_or(0, csv::Position::byte));
+            self.lines = line;
+            if cells.as_slice().len() > LONGEST_ROW {
+                return Err(format!("line {line} is longer than {LONGEST_ROW} bytes: is a quote not closed there?"));
+            }
+            if cells.iter().all(|cell| cell.iter().all(u8::is_ascii_whitespace)) {
+                continue;
+            }
+            self.over = piece.push(line, row(&self.columns, &cells));
+            if self.over.is_some() {
+                break;
+            }
+        }
+        Ok(piece)
+    }
+}
+
+/// Sends the file piece by piece; the list changes only when all of it has arrived.
+pub async fn run(client: &Client, matches: &ArgMatches) -> Result<(), String> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let (campaign, file) = (text("CAMPAIGN").unwrap_or_default(), text("FILE").unwrap_or_default());
+    let input = File::open(file).map_err(|why| format!("{file}: {why}"))?;
+    let size = input.metadata().map_or(0, |meta| meta.len());
+    let mut rows = Rows::of(input, text("phone"), text("name")).map_err(|why| format!("{file}: {why}"))?;
+    let found = send(client, "GET", &format!("/operator/v1/campaigns/{}", encoded(campaign)), None).await?;
+    let (id, workspace) = (&found["data"]["id"], &found["data"]["workspaceId"]);
+    let imports = format!(
+        "/operator/v1/workspaces/{}/campaigns/{}/list-imports",
+        workspace.as_str().ok_or("the service named no workspace")?,
+        id.as_str().ok_or("the service named no campaign")?
+    );
+    let started = send(client, "POST", &imports, None).await?;
+    let import = started["data"]["importId"].as_i64().ok_or("the service gave no import")?;
+    let path = format!("{imports}/{import}");
+    let as_json = matches.get_flag("json");
+    let bar = Bar { size, seen: rows.seen.clone(), begun: Instant::now(), quiet: as_json && !std::io::stderr().is_terminal() };
+    let sent = match fill(client, &path, &mut rows, &bar).await {
+        Ok(tally) if tally.valid > 0 => send(client, "POST", &format!("{path}/finish"), None).await.map(|_| tally),
+        Ok(tally) if tally.total > 0 => Err(format!("{file}: no number of its {} rows can be dialled", tally.total)),
+        Ok(_) => Err(format!("{file}: no rows below the headings")),
+        Err(why) => Err(format!("{file}: {why}")),
+    };
+    match sent {
+        Ok(tally) => {
+            report(&tally, campaign, as_json);
+            Ok(())
+        }
+        Err(why) => {
+            // The import is given up; if even that fails, the service does so within two hours.
+            let _ = send(client, "DELETE", &path, None).await;
+            Err(format!("{why}; the calling list is as it was"))
+        }
+    }
+}
+
+async fn send(client: &Client, method: &str, path: &str, body: Option<&Value>) -> Result<Value, String> {
+    let (status, answer) = client.send(method, path, body).await?;
+    if status < 400 {
+        return Ok(answer);
+    }
+    Err(format!("{} ({status})", answer["error"].as_str().unwrap_or("the service refused")))
+}
+
+async fn fill<R: Read>(
+    client: &Client,
+    path: &str,
+    rows: &mut Rows<R>,
+    bar: &Bar,
+) -> Result<Tally, String> {
+    let mut tally = Tally::default();
+    loop {
+        let piece = rows.piece()?;
+        if piece.rows.is_empty() {
+            tally.lines = rows.lines;
+            bar.draw(&tally, true);
+            return Ok(tally);
+        }
+        let (total, valid) = send_piece(client, path, tally.total, &piece).await?;
+        tally = Tally { lines: 0, total, valid };
+        bar.draw(&tally, false);
+    }
+}
+
+/// Sends a piece until it is taken; one whose answer was lost is not taken twice. How many rows the list has then,
+/// and how many of them can be dialled.
+async fn send_piece(client: &Client, path: &str, after: u64, piece: &Piece) -> Result<(u64, u64), String> {
+    let body = json!({"after": after, "contacts": piece.rows});
+    let mut tried = 1;
+    loop {
+        let (status, answer) = match client.send("POST", &format!("{path}/rows"), Some(&body)).await {
+            Ok(answer) => answer,
+            Err(why) if tried >= TRIES => return Err(why),
+            Err(_) => {
+                tried += 1;
+                continue;
+            }
+        };
+        let figure = |part: &str, name: &str| answer[part][name].as_u64().unwrap_or(0);
+        if status < 400 {
+            return Ok((figure("data", "total"), figure("data", "valid")));
+        }
+        let rows = figure("meta", "rows");
+        if status == 409 && tried > 1 && rows == after + piece.rows.len() as u64 {
+            return Ok((rows, figure("meta", "valid")));
+        }
+        let message = answer["error"].as_str().unwrap_or("the service refused");
+        return Err(format!("{message}{} ({status})", line_of(message, piece)));
+    }
+}
+
+/// The line of the row that an error names.
+fn line_of(message: &str, piece: &Piece) -> String {
+    let named = message.split_once("contacts[").and_then(|(_, rest)| rest.split_once(']')?.0.parse::<usize>().ok());
+    named.and_then(|place| piece.lines.get(place)).map_or_else(String::new, |line| format!(" (line {line})"))
+}
+
+/// How far it is, on standard error.
+struct Bar {
+    size: u64,
+    seen: Rc<RefCell<Seen>>,
+    begun: Instant,
+    quiet: bool,
+}
+
+impl Bar {
+    fn draw(&self, tally: &Tally, done: bool) {
+        if self.quiet {
+            return;
+        }
+        let percent = if done { 100 } else { (self.seen.borrow().bytes * 100).checked_div(self.size).unwrap_or(100).min(100) };
+        let rate = tally.total as f64 / self.begun.elapsed().as_secs_f64().max(0.001);
+        let line = format!("{percent:3} %  {} rows  {rate:.0} a second", tally.total);
+        if std::io::stderr().is_terminal() {
+            let full = (percent / 4) as usize;
+            eprint!("\r[{}{}] {line}   ", "=".repeat(full), " ".repeat(25 - full));
+            if done {
+                eprintln!();
+            }
+        } else {
+            eprintln!("{line}");
+        }
+    }
+}
+
+fn report(tally: &Tally, campaign: &str, as_json: bool) {
+    let Tally { lines, total, valid } = tally;
+    let invalid = total - valid;
+    if as_json {
+        println!("{}", json!({"lines": lines, "total": total, "valid": valid, "invalid": invalid}));
+        return;
+    }
+    println!("the calling list of {campaign} now has {total} rows: {valid} can be dialled, {invalid} cannot");
+}
+
+/// Every row of a file: for fuzz targets.
+///
+/// # Errors
+/// The file is no list.
+pub(crate) fn fuzzed(file: &[u8]) -> Result<Vec<(u64, Value)>, String> {
+    let (mut rows, mut found) = (Rows::of(file, None, None)?, Vec::new());
+    loop {
+        let piece = rows.piece()?;
+        if piece.rows.is_empty() {
+            return Ok(found);
+        }
+        let body = json!({"contacts": piece.rows}).to_string();
+        let one = piece.rows.len() == 1;
+        assert!(one || body.len() <= PIECE_BYTES + 64, "{} bytes in a request", body.len());
+        found.extend(piece.lines.into_iter().zip(piece.rows));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headings(line: &str) -> Vec<String> {
+        line.split(',').map(str::to_owned).collect()
+    }
+
+    fn named(line: &str) -> Vec<Column> {
+        columns(&headings(line), None, None).unwrap()
+    }
+
+    #[test]
+    fn columns_are_recognized_by_their_headings() {
+        let variable = |name: &str| Column::Variable(name.to_owned());
+        assert_eq!(named("Name,Mobile No.,amount"), [Column::Name, Column::Phone, variable("amount")]);
+        assert_eq!(
+            named("First Name,SURNAME,Phone Number,Loan Amount (₹),2nd due,राशि,"),
+            [Column::First, Column::Last, Column::Phone, variable("loan_amount"), variable("_2nd_due"), variable("राशि"), Column::Nothing]
+        );
+        // With a name of its own the parts are variables.
+        assert_eq!(named("full_name,first_name,phone"), [Column::Name, variable("first_name"), Column::Phone]);
+        // The plainest heading wins: a second number is a variable.
+        assert_eq!(named("mobile,phone"), [variable("mobile"), Column::Phone]);
+        let chosen = columns(&headings("Ref,Alt,Who"), Some("Alt"), Some("who")).unwrap();
+        assert_eq!(chosen, [variable("Ref"), Column::Phone, Column::Name]);
+        assert!(columns(&headings("Ref,Alt"), None, None).unwrap_err().contains("--phone"));
+        assert!(columns(&headings("phone"), Some("Mobil"), None).unwrap_err().contains("Mobil"));
+        assert!(columns(&headings("phone,due,due"), None, None).unwrap_err().contains("two columns"));
+    }
+
+    #[test]
+    fn cells_may_hold_separators_line_ends_and_quotes() {
+        let file = "\u{FEFF}Name;Mobile;Note\r\n\"Rao; Asha\";'98123 45678;\"said \"\"no\"\"\r\ntwice\"\r\n\r\n;9812345679;\r\nRavi;x\r\n";
+        let found = fuzzed(file.as_bytes()).unwrap();
+        assert_eq!(
+            found,
+            [
+                (2, json!({"phone": "98123 45678", "name": "Rao; Asha", "variables": {"Note": "said \"no\"\r\ntwice"}})),
+                (5, json!({"phone": "9812345679", "name": null, "variables": {}})),
+                (6, json!({"phone": "x", "name": "Ravi", "variables": {}})),
+            ]
+        );
+        assert_eq!((separator("a;b,c;d"), separator("a\tb"), separator("phone")), (b';', b'\t', b','));
+        assert!(fuzzed(b"").is_err());
+        assert_eq!(fuzzed(b"phone\n").unwrap(), []);
+        let bytes = fuzzed(b"phone,name\n9812345678,\xFF\xFEAsha\n").unwrap();
+        assert!(bytes[0].1["name"].as_str().unwrap().ends_with("Asha"), "other encodings do not stop it");
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_is_found() {
+        let file = format!("phone\n\"{}", "9".repeat(LONGEST_ROW + 1));
+        assert!(fuzzed(file.as_bytes()).unwrap_err().starts_with("line 2 is longer"));
+    }
+
+    #[test]
+    fn pieces_stay_below_what_the_service_takes() {
+        let mut piece = Piece::default();
+        let row = json!({"phone": "x", "name": null, "variables": {"a": "x".repeat(60_000)}});
+        let mut count = 0;
+        while piece.push(1, row.clone()).is_none() {
+            count += 1;
+        }
+        assert!(count > 50 && piece.bytes <= PIECE_BYTES);
+        let mut small = Piece::default();
+        while small.push(1, json!({"phone": "x", "variables": {}})).is_none() {}
+        assert_eq!(small.rows.len(), PIECE);
+    }
+}

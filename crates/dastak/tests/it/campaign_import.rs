@@ -1,0 +1,120 @@
+//! `dastak admin import-list`: files as people have them (docs/campaigns.md).
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::campaigns::Desk;
+
+/// Runs the command against the service; whether it succeeded, what it showed as JSON and what it told.
+async fn import(desk: &Desk, campaign: &str, csv: &str, more: &[&str]) -> (bool, Value, String) {
+    let id = campaign.rsplit('/').next().unwrap().to_owned();
+    let file = std::env::temp_dir().join(format!("dastak-list-{}-{id}-{}.csv", std::process::id(), csv.len()));
+    std::fs::write(&file, csv).unwrap();
+    let (url, token, path) = (desk.app.url.clone(), desk.app.operator_token.clone(), file.clone());
+    let more: Vec<String> = more.iter().map(|text| (*text).to_owned()).collect();
+    let run = tokio::task::spawn_blocking(move || {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dastak"));
+        command.args(["admin", "import-list", &id]).arg(&path).args(more);
+        command.args(["--url", &url, "--token", &token]).output().unwrap()
+    });
+    let run = run.await.unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let shown = String::from_utf8_lossy(&run.stdout).into_owned();
+    (
+        run.status.success(),
+        serde_json::from_str(&shown).unwrap_or(Value::String(shown)),
+        String::from_utf8_lossy(&run.stderr).into_owned(),
+    )
+}
+
+/// The first lines of names in six scripts.
+const NAMES: [&str; 6] = ["Asha Rao", "आशा राव", "আশা রাও", "ஆஷா ராவ்", "ఆశా రావు", "ಆಶಾ ರಾವ್"];
+const ROWS: usize = 50_000;
+const VARIABLES: usize = 40;
+
+/// 50,000 rows with 40 variables each: every 50th has no number, every 20th repeats an earlier one in another
+/// spelling.
+fn large() -> (String, usize, usize) {
+    let mut csv = String::from("Customer Name;Mobile No.");
+    for n in 0..VARIABLES {
+        write!(csv, ";Field {n}").unwrap();
+    }
+    csv.push_str("\r\n");
+    let (mut bad, mut repeated) = (0, 0);
+    for n in 0..ROWS {
+        let number = 9_810_000_000 + n as u64;
+        let phone = match n {
+            _ if n % 50 == 49 => {
+                bad += 1;
+                ["", "12345", "not known", "+1 415 555 0100", "98100 00000 / 98100 00001"][n % 5].to_owned()
+            }
+            _ if n % 20 == 19 => {
+                repeated += 1;
+                let earlier = number - 1;
+                [format!("0{earlier}"), format!("+91 {} {}", earlier / 100_000, earlier % 100_000), format!("91-{earlier}")][n % 3].clone()
+            }
+            _ => number.to_string(),
+        };
+        write!(csv, "\"{}, {n}\";{phone}", NAMES[n % 6]).unwrap();
+        for field in 0..VARIABLES {
+            write!(csv, ";v{field} {n}").unwrap();
+        }
+        csv.push_str("\r\n");
+    }
+    (csv, bad, repeated)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_file_replaces_the_list_in_one_moment() {
+    let desk = Desk::with_prompt("Remind {{field_7}}.").await;
+    let path = desk.campaign(json!({})).await;
+    let (csv, bad, repeated) = large();
+    let (done, shown, told) = import(&desk, &path, &csv, &["--json"]).await;
+    assert!(done, "{told}");
+    let valid = ROWS - bad - repeated;
+    assert_eq!(shown, json!({"lines": ROWS + 1, "total": ROWS, "valid": valid, "invalid": bad + repeated}));
+    let page = desk.get(&format!("{path}/contacts?limit=200&offset=0")).await;
+    assert_eq!((&page["counts"]["queued"], &page["counts"]["invalid"]), (&json!(valid), &json!(bad + repeated)));
+    let row = |n: usize| page["data"][n].clone();
+    assert_eq!((&row(1)["name"], &row(1)["phone"]), (&json!("आशा राव, 1"), &json!("+919810000001")));
+    assert_eq!(row(1)["variables"].as_object().unwrap().len(), VARIABLES);
+    assert_eq!(row(1)["variables"]["field_39"], "v39 1");
+    assert_eq!((&row(19)["invalidReason"], &row(19)["phone"]), (&json!("duplicate"), &row(18)["phone"]));
+    let last = desk.get(&format!("{path}/contacts?limit=1&offset={}", ROWS - 2)).await;
+    assert_eq!(last["data"][0]["variables"]["field_0"], format!("v0 {}", ROWS - 2));
+    for name in NAMES {
+        let query: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let found = desk.get(&format!("{path}/contacts?q={query}&limit=1")).await["total"].as_i64().unwrap();
+        assert!((8_333..=8_334).contains(&found), "{name}: {found}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_file_changes_nothing() {
+    let desk = Desk::with_prompt("Remind {{amount}}.").await;
+    let path = desk.campaign(json!({})).await;
+    let good = "phone,amount\n9812345678,5\n";
+    let (done, shown, told) = import(&desk, &path, good, &[]).await;
+    assert!(done && shown.as_str().unwrap().contains("1 rows: 1 can be dialled, 0 cannot"), "{shown} {told}");
+    for (csv, more, why) in [
+        ("phone,amount\n9812345679,5\n\n9812345670,\n", &[][..], "amount (line 4)"),
+        ("telephone number,amount\n9812345679,5\n", &[], "--phone"),
+        ("phone,amount\n9812345679,5\n", &["--name", "who"], "who"),
+        ("phone,amount\nx,5\n", &[], "no number"),
+        ("phone,amount\n", &[], "no rows"),
+        ("", &[], "empty"),
+        ("phone,amount,amount\n", &[], "two columns"),
+    ] {
+        let (done, _, told) = import(&desk, &path, csv, more).await;
+        assert!(!done && told.contains(why), "{csv}: {told}");
+    }
+    let page = desk.get(&format!("{path}/contacts")).await;
+    assert_eq!((&page["total"], &page["data"][0]["phone"]), (&json!(1), &json!("+919812345678")));
+    let (done, _, told) = import(&desk, &path, "Nummer,amount,wer\n9812345679,7,Asha\n", &["--phone", "nummer", "--name", "wer"]).await;
+    assert!(done, "{told}");
+    let page = desk.get(&format!("{path}/contacts")).await;
+    assert_eq!((&page["data"][0]["phone"], &page["data"][0]["name"]), (&json!("+919812345679"), &json!("Asha")));
+    let (done, _, told) = import(&desk, "/cmp_01k9v5x2m8e6fs4v0q3n7w1y34", good, &[]).await;
+    assert!(!done && told.contains("campaign not found"), "{told}");
+}
