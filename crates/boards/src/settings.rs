@@ -179,8 +179,9 @@ fn check_automations(
             let field = |name: &str| format!("{at}[{index}].{name}");
             match one {
                 Automation::Nudge { agent, .. } => {
-                    let found = agents::get(tx, tenant, *agent)?
-                        .filter(|agent| agent.channel == Channel::Call && agent.direction == Direction::Outbound);
+                    let found = agents::get(tx, tenant, *agent)?.filter(|agent| {
+                        agent.channel == Channel::Call && agent.direction == Direction::Outbound
+                    });
                     if found.is_none() {
                         return Err(Failure::field(
                             &field("agentId"),

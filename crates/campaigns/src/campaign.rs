@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use api::campaigns::{
-    CallerId as CallerIdView, CallingList, Campaign as CampaignView, CampaignChange, CampaignPlace, NewCampaign,
-    Settings as SettingsView, SettingsChange,
+    CallerId as CallerIdView, CallingList, Campaign as CampaignView, CampaignChange, CampaignPlace,
+    NewCampaign, Settings as SettingsView, SettingsChange,
 };
 use api::error_codes as codes;
 use app::access::{Caller, feature_on};

@@ -19,7 +19,7 @@ use domain::compliance::{Gate, Purpose, Verdict};
 use domain::ids::{Campaign, Id};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
-use domain::time::{DAY, MINUTE, SECOND, Timestamp};
+use domain::time::{DAY, MINUTE, Timestamp};
 use serde_json::{Map, json};
 use store::Tx;
 use store::calls::{self as call_store, CallRow};
@@ -41,7 +41,7 @@ pub const CAMPAIGNS: i64 = 64;
 const OF_WORKSPACE: i64 = 8;
 
 /// How long a campaign rests that waits for a line, at the latest: a line that gets free wakes the dialler.
-const LINES_RECHECK: i64 = 30 * SECOND;
+const LINES_RECHECK: i64 = 2 * MINUTE;
 /// How long a row rests that could not be looked at because of a defect.
 const SET_ASIDE: i64 = 5 * MINUTE;
 

@@ -208,7 +208,8 @@ pub(crate) fn read_rows(
         let row = NewRow::from(row);
         let size = check_variables(&row.variables).map_err(|why| {
             let field = format!("contacts[{place}].variables");
-            Failure::new(codes::INVALID_VARIABLES, format!("{field} {why}")).with_meta(json!({"field": field}))
+            Failure::new(codes::INVALID_VARIABLES, format!("{field} {why}"))
+                .with_meta(json!({"field": field}))
         })?;
         bytes += size as i64;
         let lacking: Vec<&str> = needed
@@ -232,7 +233,8 @@ pub(crate) fn read_rows(
 }
 
 fn misses(names: &[&str], row: usize) -> Failure {
-    let message = format!("contacts[{row}].variables lacks what the agent's flow needs: {}", names.join(", "));
+    let message =
+        format!("contacts[{row}].variables lacks what the agent's flow needs: {}", names.join(", "));
     Failure::new(codes::LIST_MISSES_VARIABLES, message).with_meta(json!({"missing": names, "row": row}))
 }
 

@@ -308,11 +308,7 @@ async fn authorize(
             caller.need(one)?;
             caller.need(other)?;
         }
-        Access::Public
-        | Access::StreamToken
-        | Access::Operator
-        | Access::Figures
-        | Access::AnyKey => {}
+        Access::Public | Access::StreamToken | Access::Operator | Access::Figures | Access::AnyKey => {}
     }
     if operation.test_keys == TestKeys::Refused && caller.mode() == Mode::Test {
         return Err(Failure::new(error_codes::TEST_MODE_READ_ONLY, "a test key cannot change this"));

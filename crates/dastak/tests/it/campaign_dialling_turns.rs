@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use domain::ports::{Answer as Coming, Carrier, DialError, DialOrder, DialStatus, HangUpFailed};
+use domain::time::{DAY, Timestamp};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -214,7 +215,13 @@ async fn a_lost_answer_is_never_dialled_again() {
 
 #[tokio::test]
 async fn a_restart_in_the_middle_loses_nobody_and_calls_nobody_twice() {
-    let mut kit = Kit::start().await;
+    // A clock that starts again shows the present moment: noon of tomorrow is not far from it.
+    let app = TestApp::start().await;
+    let tomorrow = Timestamp::parse(&app.now().await).unwrap().plus(DAY).to_string();
+    app.set_clock(&format!("{}T06:30:00Z", &tomorrow[..10])).await;
+    let workspace = app.workspace().await;
+    let agent = create_active(&app, &workspace, &json!({})).await;
+    let mut kit = Kit { app, workspace, agent };
     kit.change(&json!({"limits": {"concurrentCalls": 4}})).await;
     let people = numbers(30);
     let id = kit.campaign(&json!({}), &refs(&people)).await;

@@ -59,9 +59,17 @@ fn stand(operation: &Operation) -> Stand {
         // Boards are about people of the live world; test keys read them.
         "getCampaignBoard" | "getAgentBoard" | "listCampaignCards" | "listAgentCards"
         | "moveCampaignCard" | "moveAgentCard" => Stand::Shared,
-        "listDataStreams" | "createDataStream" | "getDataStream" | "updateDataStream" | "deleteDataStream"
-        | "rotateDataStreamToken" | "pushRecords" | "listStreamRecords" | "listCampaignStreams"
-        | "attachStream" | "detachStream" => Stand::Shared,
+        "listDataStreams"
+        | "createDataStream"
+        | "getDataStream"
+        | "updateDataStream"
+        | "deleteDataStream"
+        | "rotateDataStreamToken"
+        | "pushRecords"
+        | "listStreamRecords"
+        | "listCampaignStreams"
+        | "attachStream"
+        | "detachStream" => Stand::Shared,
         "listWebhooks"
         | "createWebhook"
         | "getWebhook"

@@ -17,7 +17,11 @@ use crate::random::Random;
 #[derive(Debug, Clone)]
 pub enum CampaignAct {
     /// Make it, give it a list, publish it.
-    Begin { settings: Value, people: Vec<Phone>, name: String },
+    Begin {
+        settings: Value,
+        people: Vec<Phone>,
+        name: String,
+    },
     Pause(u64),
     Resume(u64),
     Complete(u64),
@@ -41,7 +45,8 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
         };
         acts.push((at, Act::Campaign { customer, act: begin }));
         for _ in 0..random.range(0, 5) {
-            let soon = if random.percent(60) { random.range(0, 30) * MINUTE } else { random.range(0, 40) * HOUR };
+            let soon =
+                if random.percent(60) { random.range(0, 30) * MINUTE } else { random.range(0, 40) * HOUR };
             let at = at.plus(soon + random.range(0, 90_000));
             let pick = random.next();
             let act = match random.range(0, 99) {
@@ -103,7 +108,9 @@ pub async fn attempt(
     match act {
         CampaignAct::Begin { settings, people, name } => {
             let mut made = None;
-            known(&mut |log| made = log.campaigns.iter().find(|(.., known)| known == name).map(|(_, id, _)| *id));
+            known(&mut |log| {
+                made = log.campaigns.iter().find(|(.., known)| known == name).map(|(_, id, _)| *id)
+            });
             let id = match made {
                 Some(id) => id,
                 None => {

@@ -8,18 +8,14 @@ use domain::agent::{Channel, Status as AgentStatus};
 use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType};
 use domain::call::after::AfterCallStep;
 use domain::call::{Direction, Network, Status as CallStatus, Wish};
-use domain::campaign::{
-    HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus,
-};
+use domain::campaign::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus};
 use domain::compliance::Gate;
 use domain::decision_log::Strand;
 use domain::ids::{Id, Kind};
 use domain::integration::{Provider, PushedCalls, Status as IntegrationStatus};
 use domain::nudge::{Flight, OutsideWindow, ResultCode, RetryOn, Status as NudgeStatus, StatusReason};
 use domain::scheduled_call::{Reason as ScheduledCallReason, Status as ScheduledCallStatus};
-use domain::stream::{
-    Kind as StreamKind, Reason as RecordReason, RecordStatus, Status as StreamStatus,
-};
+use domain::stream::{Kind as StreamKind, Reason as RecordReason, RecordStatus, Status as StreamStatus};
 use domain::tenant::Mode;
 use domain::time::Timestamp;
 use postgres_types::{FromSql, IsNull, ToSql, Type, to_sql_checked};

@@ -121,12 +121,16 @@ impl Court<'_> {
                 talk += call.talk_ms.unwrap_or(0);
             }
             let own = charged.iter().filter(|(reference, _)| {
-                reference.as_str() == id || reference.strip_prefix(id.as_str()).is_some_and(|rest| rest.starts_with(':'))
+                reference.as_str() == id
+                    || reference.strip_prefix(id.as_str()).is_some_and(|rest| rest.starts_with(':'))
             });
             charges -= own.map(|(_, amount)| amount).sum::<i64>();
         }
         if (calls, talk) != (answered, talk_ms) {
-            broken.push(format!("{} counts {answered} answered, {talk_ms} ms; its calls {calls}, {talk}", campaign.id));
+            broken.push(format!(
+                "{} counts {answered} answered, {talk_ms} ms; its calls {calls}, {talk}",
+                campaign.id
+            ));
         }
         if charges != spent {
             broken.push(format!("{} counts {spent} spent, the ledger {charges}", campaign.id));
@@ -139,7 +143,8 @@ impl Court<'_> {
         if one("select count(*) from campaign_rows where campaign = ?1 and state = 'in_progress'") != 0 {
             broken.push(format!("{} has a row whose call never ended", campaign.id));
         }
-        let open = one("select count(*) from campaign_runs where campaign = ?1 and status in ('queued', 'running')");
+        let open =
+            one("select count(*) from campaign_runs where campaign = ?1 and status in ('queued', 'running')");
         if open > 1 || open == 1 && (campaign.status != "active" || campaign.run.is_none()) {
             broken.push(format!("{} is {} and has {open} runs that go on", campaign.id, campaign.status));
         }
