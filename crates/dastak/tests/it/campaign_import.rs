@@ -52,7 +52,7 @@ fn large() -> (String, usize, usize) {
             _ if n % 20 == 19 => {
                 repeated += 1;
                 let earlier = number - 1;
-                [format!("0{earlier}"), format!("+91 {} {}", earlier / 100_000, earlier % 100_000), format!("91-{earlier}")][n % 3].clone()
+                [format!("0{earlier}"), format!("+91 {:05} {:05}", earlier / 100_000, earlier % 100_000), format!("91-{earlier}")][n % 3].clone()
             }
             _ => number.to_string(),
         };
