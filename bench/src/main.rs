@@ -7,6 +7,7 @@
 
 mod callee;
 mod calls;
+mod campaigns;
 mod compare;
 mod lines;
 mod live;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Some("yardstick") => runtime.block_on(server::yardstick()),
         Some("skeleton") | None => runtime.block_on(skeleton::run()),
         Some("webhooks") => runtime.block_on(webhooks::run()),
+        Some("campaigns") => runtime.block_on(campaigns::run()),
         Some("calls") => runtime.block_on(calls::run()),
         Some("nudges") => {
             // `bench nudges 0 100000` runs only these.
@@ -53,7 +55,7 @@ fn main() -> ExitCode {
         Some("streams") => runtime.block_on(streams::run(&arguments[1..])),
         Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
         Some(other) => Err(format!(
-            "{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines, streams, phone, soak, compare"
+            "{other}: no such run; there are: skeleton, calls, campaigns, webhooks, nudges, lines, streams, phone, soak, compare"
         )),
     };
     match outcome {

@@ -55,7 +55,7 @@ fn large() -> (String, usize, usize) {
                 let earlier = number - 1;
                 [
                     format!("0{earlier}"),
-                    format!("+91 {} {}", earlier / 100_000, earlier % 100_000),
+                    format!("+91 {:05} {:05}", earlier / 100_000, earlier % 100_000),
                     format!("91-{earlier}"),
                 ][n % 3]
                     .clone()

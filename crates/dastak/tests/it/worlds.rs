@@ -53,6 +53,7 @@ fn stand(operation: &Operation) -> Stand {
         | "setCampaignContacts"
         | "listCampaignContacts"
         | "listCampaignRuns"
+        | "runCampaign"
         | "getCampaignRun"
         | "getCampaignSummary"
         | "preflightCampaign" => Stand::Shared,
