@@ -7,6 +7,7 @@
 
 mod callee;
 mod calls;
+mod dialling;
 mod lines;
 mod live;
 mod load;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Some("yardstick") => runtime.block_on(server::yardstick()),
         Some("skeleton") | None => runtime.block_on(skeleton::run()),
         Some("webhooks") => runtime.block_on(webhooks::run()),
+        Some("dialling") => runtime.block_on(dialling::run()),
         Some("calls") => runtime.block_on(calls::run()),
         Some("nudges") => {
             // `bench nudges 0 100000` runs only these.
@@ -49,7 +51,7 @@ fn main() -> ExitCode {
         Some("soak") => runtime.block_on(soak::run(&arguments[1..])),
         Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
         Some(other) => Err(format!(
-            "{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines, phone, soak"
+            "{other}: no such run; there are: skeleton, calls, dialling, webhooks, nudges, lines, phone, soak"
         )),
     };
     match outcome {
