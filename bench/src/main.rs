@@ -9,6 +9,7 @@ mod callee;
 mod calls;
 mod campaigns;
 mod compare;
+mod dialling;
 mod lines;
 mod live;
 mod load;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Some("skeleton") | None => runtime.block_on(skeleton::run()),
         Some("webhooks") => runtime.block_on(webhooks::run()),
         Some("campaigns") => runtime.block_on(campaigns::run()),
+        Some("dialling") => runtime.block_on(dialling::run()),
         Some("calls") => runtime.block_on(calls::run()),
         Some("nudges") => {
             // `bench nudges 0 100000` runs only these.
@@ -55,7 +57,7 @@ fn main() -> ExitCode {
         Some("streams") => runtime.block_on(streams::run(&arguments[1..])),
         Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
         Some(other) => Err(format!(
-            "{other}: no such run; there are: skeleton, calls, campaigns, webhooks, nudges, lines, streams, phone, soak, compare"
+            "{other}: no such run; there are: skeleton, calls, dialling, campaigns, webhooks, nudges, lines, streams, phone, soak, compare"
         )),
     };
     match outcome {

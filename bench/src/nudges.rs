@@ -24,13 +24,14 @@ const LEAD: i64 = 20_000;
 /// Longest time for a burst.
 const PATIENCE: Duration = Duration::from_secs(240);
 
+/// The present moment, milliseconds since 1970.
 #[allow(clippy::disallowed_methods)]
-fn now() -> i64 {
+pub fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
 /// A workspace that can dial, with an agent.
-async fn desk(address: &str, token: &str, number: &str) -> Result<Desk, String> {
+pub async fn desk(address: &str, token: &str, number: &str) -> Result<Desk, String> {
     let (id, key) = workspace(address, token).await?;
     let limits = json!({"limits": {"pendingNudges": 10_000_000, "concurrentCalls": 1_000_000}});
     call(address, "PATCH", &format!("/operator/v1/workspaces/{id}"), token, &limits).await?;
@@ -96,7 +97,8 @@ fn fill(data: &Path, workspace: &str, count: u64) -> Result<(), String> {
     tx.commit().map_err(|why| why.to_string())
 }
 
-fn create(agent: &str, key: &str, number: u64, scheduled_at: i64, expires_at: i64) -> Vec<u8> {
+/// The request that makes a nudge.
+pub fn create(agent: &str, key: &str, number: u64, scheduled_at: i64, expires_at: i64) -> Vec<u8> {
     let body = format!(
         r#"{{"agentId":"{agent}","toNumber":"+91{}","scheduledAt":"{}","expiresAt":"{}"}}"#,
         // Every number ends in 1234, which is not a magic number of the sandbox.
@@ -107,7 +109,8 @@ fn create(agent: &str, key: &str, number: u64, scheduled_at: i64, expires_at: i6
     request("POST", "/v1/nudges", key, &format!("idempotency-key: n{number}\r\n"), &body)
 }
 
-fn open(data: &Path) -> Result<rusqlite::Connection, String> {
+/// The store beside its service.
+pub fn open(data: &Path) -> Result<rusqlite::Connection, String> {
     rusqlite::Connection::open_with_flags(data.join("dastak.db"), rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
         .map_err(|why| why.to_string())
 }
@@ -119,7 +122,7 @@ fn calls(data: &Path, workspace: &str) -> Result<i64, String> {
 }
 
 /// Milliseconds from due to dial, according to the store, sorted.
-fn lags(data: &Path, workspace: &str, due: i64) -> Result<Vec<i64>, String> {
+pub fn lags(data: &Path, workspace: &str, due: i64) -> Result<Vec<i64>, String> {
     let conn = open(data)?;
     let sql = "select c.started_at - n.scheduled_at from nudges n join calls c on c.id = n.call where n.workspace = ?1 and n.scheduled_at = ?2 order by 1";
     let mut statement = conn.prepare(sql).map_err(|why| why.to_string())?;
@@ -130,7 +133,7 @@ fn lags(data: &Path, workspace: &str, due: i64) -> Result<Vec<i64>, String> {
 }
 
 /// Sends `count` requests over the usual connections, as fast as they are answered.
-async fn send(
+pub async fn send(
     address: &str,
     count: u64,
     make: impl Fn(u64) -> Vec<u8> + Send + Sync + 'static,
@@ -171,10 +174,13 @@ impl Burst {
 }
 
 /// A workspace of the run.
-struct Desk {
-    id: String,
-    key: String,
-    agent: String,
+pub struct Desk {
+    /// Its id.
+    pub id: String,
+    /// A live key.
+    pub key: String,
+    /// A published agent.
+    pub agent: String,
 }
 
 /// Creates nudges that are due at once, and waits until they are dialled.
