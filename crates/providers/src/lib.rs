@@ -12,9 +12,11 @@
 //! | `speech` | recognisers and synthesisers behind the ports of `domain` |
 //! | `language_model` | OpenAI-compatible chat completions |
 //! | `storage` | files and S3-compatible buckets |
+//! | `connectors` | customers' systems: CRMs, shops, spreadsheets, and the access tokens for them |
 //! | `chain` | several of a kind in order of preference: breakers, fallback during a call, health, figures |
 
 pub mod chain;
+pub mod connectors;
 pub mod guarded_client;
 pub mod http;
 pub mod language_model;
