@@ -162,10 +162,10 @@ pub fn due(
     tx.all(&sql, &values)
 }
 
-/// Across workspaces: when the next check is due.
-pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    let sql = "select min(next_at) from stream_polls where next_at is not null";
-    Ok(tx.one::<Option<Timestamp>>(sql, &[])?.flatten())
+/// Across workspaces: when the next check is due after this moment.
+pub fn next_due(tx: &mut Tx<'_>, after: Timestamp) -> Result<Option<Timestamp>, DbError> {
+    let sql = "select min(next_at) from stream_polls where next_at is not null and next_at > ?1";
+    Ok(tx.one::<Option<Timestamp>>(sql, params![after])?.flatten())
 }
 
 /// One stream.

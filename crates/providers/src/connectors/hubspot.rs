@@ -3,9 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::wire::{Ask, RECORDS};
-use super::{
-    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, asked_fields, first, full_name, moment,
-};
+use super::{CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, arranged, asked_fields, moment};
 
 const SEARCH: &str = "/crm/v3/objects/contacts/search";
 const CALLS: &str = "/crm/v3/objects/calls";
@@ -86,21 +84,11 @@ fn found(result: &Value) -> Option<Found> {
         _ => return None,
     };
     let mut fields = Map::from_iter([("id".to_owned(), json!(id))]);
-    for (name, value) in result["properties"].as_object().into_iter().flatten() {
-        if !value.is_null() {
-            fields.insert(name.clone(), value.clone());
-        }
-    }
+    fields.extend(result["properties"].as_object().map(|known| arranged(&USUAL, known)).unwrap_or_default());
     let created = [&result["properties"]["createdate"], &result["createdAt"]]
         .into_iter()
         .find_map(|at| at.as_str().and_then(moment));
-    Some(Found {
-        id,
-        created,
-        phone: first(&fields, &["phone", "mobilephone"]),
-        name: full_name(&fields, "firstname", "lastname", "name"),
-        fields,
-    })
+    Some(Found { id, created, fields })
 }
 
 pub(super) async fn write(
@@ -169,7 +157,6 @@ mod tests {
         }))
         .unwrap();
         assert_eq!((found.id.as_str(), found.created), ("512", Timestamp::parse("2026-11-20T10:11:12.345Z")));
-        assert_eq!((found.name.as_deref(), found.phone.as_deref()), (Some("Asha Rao"), Some("+919812345678")));
         assert_eq!((found.fields.get("phone"), &found.fields["lead_city"]), (None, &json!("Pune")));
     }
 }

@@ -142,12 +142,8 @@ pub struct Found {
     pub id: String,
     /// When it was made, if the system says so.
     pub created: Option<Timestamp>,
-    /// Its fields.
+    /// Its fields, the usual ones first. Those without a value are left out.
     pub fields: Map<String, Value>,
-    /// The first number that the system has for the person.
-    pub phone: Option<String>,
-    /// The name by the system's own fields.
-    pub name: Option<String>,
 }
 
 /// A page of records, in the order in which they were made.
@@ -333,25 +329,13 @@ impl Systems {
     }
 }
 
-/// A field as text, if it is one with something in it.
-fn text(fields: &Map<String, Value>, name: &str) -> Option<String> {
-    let text = match fields.get(name)? {
-        Value::String(text) => text.trim().to_owned(),
-        Value::Number(number) => number.to_string(),
-        _ => return None,
-    };
-    Some(text).filter(|text| !text.is_empty())
-}
-
-/// The first of these fields with something in it.
-fn first(fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
-    names.iter().find_map(|name| text(fields, name))
-}
-
-/// First and last name in one, else the whole name.
-fn full_name(fields: &Map<String, Value>, first: &str, last: &str, whole: &str) -> Option<String> {
-    let parts: Vec<String> = [first, last].iter().filter_map(|name| text(fields, name)).collect();
-    if parts.is_empty() { text(fields, whole) } else { Some(parts.join(" ")) }
+/// The fields of a record that have a value: the usual ones in their order, then the others.
+fn arranged(usual: &[&str], record: &Map<String, Value>) -> Map<String, Value> {
+    let filled = |name: &str| record.get(name).filter(|value| !value.is_null()).cloned();
+    let first = usual.iter().filter_map(|name| Some(((*name).to_owned(), filled(name)?)));
+    let rest = record.keys().filter_map(|name| Some((name.clone(), filled(name)?)));
+    // A name that comes again changes nothing.
+    first.chain(rest).collect()
 }
 
 /// The usual fields and those that are wanted beside them, each once.
@@ -424,6 +408,14 @@ mod tests {
             assert_eq!(moment(text), None, "{text}");
         }
         assert_eq!(to_the_second(Timestamp(1_795_239_067_999)), "2026-11-21T05:31:07");
+    }
+
+    #[test]
+    fn usual_fields_come_first_and_empty_ones_not_at_all() {
+        let record = serde_json::json!({"mobilephone": "2", "city": "Pune", "email": null, "phone": "1"});
+        let fields = arranged(&["phone", "mobilephone", "email"], record.as_object().unwrap());
+        let text = serde_json::json!({"phone": "1", "mobilephone": "2", "city": "Pune"}).to_string();
+        assert_eq!(Value::Object(fields).to_string(), text);
     }
 
     #[test]

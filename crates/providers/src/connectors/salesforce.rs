@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::wire::{Ask, RECORDS, pairs};
 use super::{
-    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, asked_fields, check_names, first, full_name,
-    moment, short, to_the_second,
+    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, arranged, asked_fields, check_names, moment,
+    short, to_the_second,
 };
 
 /// The API of spring 2026; a version is kept for years.
@@ -67,14 +67,8 @@ pub(super) async fn page(
 
 fn found(record: &Value) -> Option<Found> {
     let id = record["Id"].as_str()?.to_owned();
-    let fields = plain(record.as_object()?);
-    Some(Found {
-        id,
-        created: record["CreatedDate"].as_str().and_then(moment),
-        phone: first(&fields, &["Phone", "MobilePhone"]),
-        name: full_name(&fields, "FirstName", "LastName", "Name"),
-        fields,
-    })
+    let fields = arranged(&LEAD, &plain(record.as_object()?));
+    Some(Found { id, created: record["CreatedDate"].as_str().and_then(moment), fields })
 }
 
 /// The fields of a record and of those that it refers to, without `attributes` and nulls.
@@ -169,7 +163,7 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(found.fields["Owner"], json!({"Name": "Ravi"}));
-        assert_eq!((found.fields.get("attributes"), found.phone.as_deref()), (None, Some("98123 45678")));
+        assert_eq!((found.fields.get("attributes"), found.fields.get("Phone")), (None, None));
         assert_eq!(found.created, Timestamp::parse("2026-11-21T05:31:07Z"));
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use http::HeaderName;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::wire::{Ask, RECORDS, join};
 use super::{
-    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, check_names, moment, short, to_the_second,
+    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, arranged, check_names, moment, short, to_the_second,
 };
 
 /// The API of autumn 2026; a version is kept for a year.
@@ -33,6 +33,9 @@ const USUAL: [&str; 12] = [
     "defaultAddress.city",
     "defaultAddress.countryCodeV2",
 ];
+
+/// Those that come first in a record.
+const FIRST: [&str; 5] = ["id", "firstName", "lastName", "displayName", "createdAt"];
 
 /// Longest note of a customer, characters.
 const LONGEST_NOTE: usize = 5_000;
@@ -151,24 +154,18 @@ fn ignored(answer: &Value) -> bool {
 
 fn found(node: &Value) -> Option<Found> {
     let id = node["id"].as_str()?.to_owned();
-    let fields: Map<String, Value> = node
-        .as_object()?
-        .iter()
-        .filter(|(_, value)| !value.is_null())
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    let text = |value: &Value| {
-        value.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
-    };
-    let phone = [&node["defaultPhoneNumber"]["phoneNumber"], &node["phone"], &node["defaultAddress"]["phone"]];
-    let names: Vec<String> = [&node["firstName"], &node["lastName"]].into_iter().filter_map(text).collect();
-    Some(Found {
-        id,
-        created: node["createdAt"].as_str().and_then(moment),
-        phone: phone.into_iter().find_map(text),
-        name: if names.is_empty() { text(&node["displayName"]) } else { Some(names.join(" ")) },
-        fields,
-    })
+    let mut fields = arranged(&FIRST, node.as_object()?);
+    let text = |value: &Value| value.as_str().is_some_and(|text| !text.trim().is_empty());
+    // A customer's number is elsewhere than the field that is called like one.
+    let phone = [&node["phone"], &node["defaultPhoneNumber"]["phoneNumber"], &node["defaultAddress"]["phone"]];
+    if let Some(phone) = phone.into_iter().find(|value| text(value)) {
+        fields.insert("phone".into(), phone.clone());
+    }
+    let named = text(&node["firstName"]) || text(&node["lastName"]);
+    if !named && text(&node["displayName"]) {
+        fields.insert("name".into(), node["displayName"].clone());
+    }
+    Some(Found { id, created: node["createdAt"].as_str().and_then(moment), fields })
 }
 
 const READ_NOTE: &str = "query($id: ID!) { customer(id: $id) { id note } }";
@@ -219,6 +216,17 @@ mod tests {
         assert!(text.contains(" locale "), "{text}");
         assert!(query_text(&[], true).unwrap().contains("reverse: true"));
         assert_eq!(query_text(&["a { b }".into()], false).unwrap_err().code(), "refused");
+    }
+
+    #[test]
+    fn a_customer_has_a_number_wherever_the_shop_keeps_it() {
+        let phone = |node: Value| found(&node).unwrap().fields.get("phone").cloned();
+        let address = json!({"phone": "2"});
+        assert_eq!(phone(json!({"id": "1", "defaultPhoneNumber": {"phoneNumber": "1"}, "defaultAddress": address})), Some(json!("1")));
+        assert_eq!(phone(json!({"id": "1", "defaultPhoneNumber": null, "defaultAddress": address})), Some(json!("2")));
+        assert_eq!(phone(json!({"id": "1", "phone": null})), None);
+        let named = found(&json!({"id": "1", "firstName": null, "displayName": "Asha Rao"})).unwrap();
+        assert_eq!(named.fields["name"], "Asha Rao");
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Zoho CRM's leads and contacts.
 
 use http::header::AUTHORIZATION;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::wire::{Ask, RECORDS, join, pairs};
 use super::{
-    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, asked_fields, check_names, first, full_name,
-    moment, short, to_the_second,
+    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, arranged, asked_fields, check_names, moment,
+    short, to_the_second,
 };
 use crate::http::encoded;
 
@@ -109,19 +109,8 @@ pub(super) async fn page(
 
 fn found(record: &Value) -> Option<Found> {
     let id = record["id"].as_str()?.to_owned();
-    let fields: Map<String, Value> = record
-        .as_object()?
-        .iter()
-        .filter(|(_, value)| !value.is_null())
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    Some(Found {
-        id,
-        created: record["Created_Time"].as_str().and_then(moment),
-        phone: first(&fields, &["Phone", "Mobile"]),
-        name: full_name(&fields, "First_Name", "Last_Name", "Full_Name"),
-        fields,
-    })
+    let fields = arranged(&LEADS, record.as_object()?);
+    Some(Found { id, created: record["Created_Time"].as_str().and_then(moment), fields })
 }
 
 pub(super) async fn write(
