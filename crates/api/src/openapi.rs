@@ -143,6 +143,10 @@ fn describe(operation: &Operation, shared: &mut Shared) -> Value {
     });
     match operation.access {
         Access::Public => out["security"] = json!([]),
+        Access::StreamToken => {
+            out["security"] = json!([{"bearer": []}]);
+            out["description"] = json!("Bearer: the stream's token, `dsk_…`, or the parameter `token`.");
+        }
         Access::AnyKey | Access::Operator | Access::Figures => out["security"] = json!([{"bearer": []}]),
         Access::Scope(scope) => {
             out["security"] = json!([{"bearer": []}]);

@@ -44,6 +44,8 @@ pub enum Access {
     Scope(Scope),
     /// A key with both scopes.
     Scopes(Scope, Scope),
+    /// The token of the stream in the path.
+    StreamToken,
     /// The operator's token.
     Operator,
     /// Anybody may ask. The figures are shown only with the operator's token, with `metrics_token`, or to an
@@ -67,6 +69,8 @@ pub enum RateClass {
     Calls,
     /// `POST /v1/nudges`.
     Nudges,
+    /// Replacing the calling list of a campaign, and starting a run.
+    CampaignWrites,
 }
 
 /// What `Idempotency-Key` does for an operation.
@@ -107,6 +111,8 @@ pub struct Operation {
     pub body: Option<fn() -> Schema>,
     /// Whether the body may be missing altogether.
     pub body_optional: bool,
+    /// Whether the handler reads the body itself: its schema only describes it.
+    pub body_raw: bool,
     /// Whether the body is a multipart upload with the file in the field `file`.
     pub upload: bool,
     /// Statuses of success, each with the schema of its body.
@@ -138,6 +144,7 @@ pub const fn operation(
         query: None,
         body: None,
         body_optional: false,
+        body_raw: false,
         upload: false,
         answers: &[],
         content_type: None,
@@ -192,6 +199,12 @@ impl Operation {
         self.body_optional = true;
         self
     }
+    /// Takes this JSON body, which its handler reads.
+    pub const fn raw_body(mut self, body: fn() -> Schema) -> Self {
+        self.body = Some(body);
+        self.body_raw = true;
+        self
+    }
     /// Takes a multipart upload.
     pub const fn upload(mut self) -> Self {
         self.upload = true;
@@ -225,7 +238,8 @@ impl Operation {
             errors.push(error_codes::MALFORMED_JSON);
         }
         match self.access {
-            Access::Public => {}
+            // Its own errors are in its row.
+            Access::Public | Access::StreamToken => {}
             Access::Operator | Access::Figures => {
                 errors.extend_from_slice(&[error_codes::UNAUTHORIZED, error_codes::RATE_LIMITED])
             }

@@ -370,7 +370,8 @@ pub const OPERATIONS: &[Operation] = &[
     row(GET, "/operator/v1/workspaces/{ws}/numbers", "listWorkspaceNumbers", "Its phone numbers")
         .answers(&[(200, Some(list::<Number>))]),
     row(DELETE, "/operator/v1/workspaces/{ws}/numbers/{id}", "releaseNumber", "Release a number")
-        .answers(&[(200, Some(data::<Number>))]),
+        .answers(&[(200, Some(data::<Number>))])
+        .errors(&[CONFLICT]),
     row(POST, "/operator/v1/workspaces/{ws}/members", "createMember", "Add a person who may use the console")
         .body(request::<NewMember>)
         .answers(&[(201, Some(data::<Member>))])

@@ -28,6 +28,8 @@ pub struct Schema {
     /// body costs while it is read. Where the contract bounds the length as JSON, which may be less, the use
     /// case checks that. `usize::MAX` for no bound of its own.
     bytes: usize,
+    /// Most values in a body of this shape; [`MAX_VALUES`] unless it says so.
+    values: usize,
     /// What a value above its ceiling is refused with, by the name under which it was passed, instead of
     /// `invalid_request`.
     refusal: Option<&'static ErrorCode>,
@@ -107,6 +109,7 @@ fn schema(kind: Shape) -> Schema {
         nullable: false,
         doc: Cow::Borrowed(""),
         bytes: usize::MAX,
+        values: MAX_VALUES,
         refusal: None,
         component: None,
     }
@@ -178,6 +181,11 @@ pub fn offset() -> Field {
 }
 
 impl Schema {
+    /// Most values in a body of this shape.
+    pub fn most_values(&self) -> usize {
+        self.values
+    }
+
     /// The same with a sentence for the API reference.
     pub fn doc(mut self, doc: &'static str) -> Self {
         self.doc = Cow::Borrowed(doc);

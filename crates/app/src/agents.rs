@@ -369,12 +369,22 @@ pub async fn set_status(
         .await
 }
 
-/// What still uses an agent, so that it cannot be deleted: today the numbers that it answers. The agent's row
+/// Campaigns that a refusal names.
+const NAMED: i64 = 20;
+
+/// What still uses an agent, so that it cannot be deleted: the campaigns that are not over, and the numbers that
+/// it answers. The agent's row
 /// is locked by the caller, and everything that attaches an agent to something locks it, too.
 ///
 /// # Errors
 /// 409 `agent_in_use`.
 pub fn agent_in_use(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<(), Failure> {
+    let campaigns = store::campaigns::of_agent(tx, tenant, id, NAMED)?;
+    if let Some(first) = campaigns.first() {
+        let ids: Vec<_> = campaigns.iter().map(|campaign| campaign.id).collect();
+        let message = format!("the agent talks in the campaign {}; complete or delete that first", first.id);
+        return Err(Failure::new(AGENT_IN_USE, message).with_meta(json!({"campaignIds": ids})));
+    }
     let answered = numbers::answered_by(tx, tenant, id)?;
     let Some(first) = answered.first() else { return Ok(()) };
     let ids: Vec<String> = answered.iter().map(|number| number.id.to_string()).collect();

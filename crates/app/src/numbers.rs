@@ -5,6 +5,7 @@ use api::numbers::Number as NumberView;
 use domain::ids::{Agent, Id, Number};
 use domain::phone::Phone;
 use domain::tenant::Tenant;
+use serde_json::json;
 use store::numbers::{self, NumberRow};
 
 use super::operator_log::{self, Trace};
@@ -115,11 +116,21 @@ pub fn check_inbound(row: &store::agents::AgentRow) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes a number away.
+/// Campaigns that a refusal names.
+const NAMED: i64 = 20;
+
+/// Takes a number away from which no campaign calls.
 pub async fn release(app: &App, trace: Trace, tenant: Tenant, id: Id<Number>) -> Result<NumberView, Failure> {
     let context = app.context();
     app.store
         .tx(move |tx| {
+            let known = numbers::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("number"))?;
+            let campaigns = store::campaigns::calling_from(tx, tenant, &known.number, NAMED)?;
+            if let Some(first) = campaigns.first() {
+                let ids: Vec<_> = campaigns.iter().map(|campaign| campaign.id).collect();
+                let message = format!("the campaign {} calls from this number; choose another there first", first.id);
+                return Err(Failure::conflict(message).with_meta(json!({"campaignIds": ids})));
+            }
             let row =
                 numbers::release(tx, tenant, id, context.now)?.ok_or_else(|| Failure::not_found("number"))?;
             operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;

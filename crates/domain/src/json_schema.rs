@@ -73,6 +73,12 @@ wire! {
     crate::call::Direction = "Direction", "Who calls: the agent, or the person.";
     crate::call::Stage = "CallState", "Where a call is.";
     crate::call::Status = "CallStatus", "The raw status of a call.";
+    crate::campaign::Status = "CampaignStatus", "Where a campaign is.";
+    crate::campaign::RunStatus = "CampaignRunStatus", "Where a run is.";
+    crate::campaign::RunSource = "CampaignRunSource", "What started a run: a person, a request, or the schedule.";
+    crate::campaign::RowState = "CallingListState", "Where a row of a calling list is.";
+    crate::campaign::InvalidReason = "InvalidReason", "Why a row is never dialled.";
+    crate::campaign::HeldReason = "HeldReason", "Why a row waits.";
     crate::compliance::Vertical = "Vertical", "What an agent's calls are about; all but `general` are regulated.";
     crate::compliance::WorkflowTemplate = "WorkflowTemplate", "How an agent's conversation is laid out.";
     crate::decision_log::Chain = "LogChain", "A chain of the decision log.";
@@ -83,5 +89,10 @@ wire! {
     crate::nudge::ResultCode = "NudgeResult", "How a nudge ended.";
     crate::nudge::Status = "NudgeStatus", "Where a nudge is.";
     crate::scheduled_call::Status = "ScheduledCallStatus", "Where a scheduled call is.";
+    crate::stream::Kind = "DataStreamKind", "How the records of a stream arrive.";
+    crate::stream::Outcome = "RecordOutcome", "What became of a record that was sent.";
+    crate::stream::Reason = "RecordReason", "Why a record cannot be called.";
+    crate::stream::RecordStatus = "RecordStatus", "Whether a record can be called.";
+    crate::stream::Status = "DataStreamStatus", "Where a stream is.";
     crate::tenant::Mode = "KeyMode", "`live` or `test`: each mode sees what its own keys made.";
 }

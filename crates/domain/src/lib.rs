@@ -18,6 +18,7 @@ pub mod ports;
 pub mod scheduled_call;
 pub mod secret;
 pub mod speech;
+pub mod stream;
 pub mod tenant;
 pub mod time;
 pub mod wallet;

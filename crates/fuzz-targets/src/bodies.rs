@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use api::operations::{self, Operation};
-use api::schema::{MAX_VALUES, Misfit, Schema, Unread, parse};
+use api::schema::{Misfit, Schema, Unread, parse};
 use domain::compliance::Pack;
 use domain::conversation::Flow;
 use serde::de::DeserializeOwned;
@@ -171,7 +171,7 @@ fn read(row: &Row, bytes: &[u8]) {
         }
         Err(Unread::Misfit(misfit)) => return refused(&misfit),
     };
-    assert!(values(&body) <= MAX_VALUES, "{}: {} values", row.operation.id, values(&body));
+    assert!(values(&body) <= row.schema.most_values(), "{}: {} values", row.operation.id, values(&body));
     let outcome = row.schema.check(&mut body);
     if let Err(misfit) = &outcome {
         refused(misfit);

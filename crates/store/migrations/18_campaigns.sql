@@ -23,14 +23,15 @@ create table campaigns (
     caller_ids text not null,
     -- Its own ceiling of calls at once.
     max_concurrent_calls bigint,
-    -- The list in force: rows of other generations are about to be removed. 0 before the first list.
+    -- The list in force; rows of other generations are being staged or about to be removed. 0 before the first
+    -- list. The newest generation that was given out.
     list bigint not null,
+    newest_list bigint not null,
     -- Streams that feed it; with one it does not complete when its list is exhausted.
     streams bigint not null,
     created_at bigint not null,
     updated_at bigint not null,
     started_at bigint,
-    last_call_at bigint,
     completed_at bigint,
     deleted_at bigint,
     version bigint not null
@@ -38,11 +39,13 @@ create table campaigns (
 create index campaigns_of_workspace on campaigns (workspace, id) where deleted_at is null;
 create index campaigns_of_agent on campaigns (agent) where deleted_at is null and agent is not null;
 
--- What changes with every dial, apart from the settings: one row for each campaign. The counters are of the list in force and always add up:
--- reached + in_progress + unreached + held + queued + invalid = total.
+-- What changes with every dial, apart from the settings: one row for each campaign. The counters up to `blocked`
+-- are of the list in force and always add up: reached + in_progress + unreached + held + queued + invalid = total.
+-- `list` is here, too, so that a row of an older list, whose call ends late, changes nothing.
 create table campaign_progress (
     campaign text primary key,
     workspace text not null,
+    list bigint not null,
     total bigint not null,
     reached bigint not null,
     in_progress bigint not null,
@@ -58,6 +61,7 @@ create table campaign_progress (
     answered bigint not null,
     talk_ms bigint not null,
     spent_minor bigint not null,
+    last_call_at bigint,
     -- No row is to be looked at before this; null while the campaign is not active or nothing is left to do.
     next_look bigint,
     -- Grows each time the dialler serves it: the smallest of a workspace is next.
@@ -72,10 +76,31 @@ create index campaign_progress_of_workspace on campaign_progress (workspace, ser
 -- How many rows of the list in force are held for each reason.
 create table campaign_holds (
     campaign text not null,
+    list bigint not null,
     reason text not null,
+    workspace text not null,
     held bigint not null,
-    primary key (campaign, reason)
+    primary key (campaign, list, reason)
 );
+
+-- Generations of calling lists that are not in force: staged ones grow piece by piece until they take effect in
+-- one moment, old ones are removed in batches.
+create table campaign_lists (
+    campaign text not null,
+    list bigint not null,
+    workspace text not null,
+    staged bigint not null,
+    length bigint not null,
+    valid bigint not null,
+    -- Bytes of variables.
+    bytes bigint not null,
+    -- The published flow that its variables were held against.
+    flow text,
+    touched_at bigint not null,
+    primary key (campaign, list)
+);
+create unique index campaign_list_staged on campaign_lists (campaign) where staged = 1;
+create index campaign_lists_old on campaign_lists (staged, touched_at);
 
 create table campaign_rows (
     id text primary key,
@@ -89,6 +114,8 @@ create table campaign_rows (
     -- Keyed hash of a valid number.
     phone_hash text,
     name text,
+    -- Name in lower case and number: what is searched.
+    search text,
     -- JSON object of texts.
     variables text not null,
     valid bigint not null,
@@ -143,6 +170,7 @@ create table campaign_senders (
     campaign text not null,
     number text not null,
     day bigint not null,
+    workspace text not null,
     dials bigint not null,
     primary key (campaign, number, day)
 );

@@ -14,6 +14,7 @@ pub mod analytics;
 pub mod call_legs;
 pub mod call_wishes;
 pub mod calls;
+pub mod campaigns;
 pub mod compliance_packs;
 pub mod contacts;
 pub mod decision_log;
@@ -35,6 +36,7 @@ pub mod pushes;
 pub mod rate_windows;
 pub mod recordings;
 pub mod scheduled_calls;
+pub mod streams;
 #[cfg(test)]
 mod tenants;
 pub mod tools;

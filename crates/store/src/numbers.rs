@@ -6,7 +6,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 
 use crate::db::row::row;
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, Tx, Value, any_of};
 use crate::params;
 
 row! {
@@ -60,6 +60,31 @@ pub fn owner(tx: &mut Tx<'_>, number: &str) -> Result<Option<(Tenant, NumberRow)
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>) -> Result<Option<NumberRow>, DbError> {
     tx.one(
         formatcp!("select {COLUMNS} from numbers where workspace = ?1 and id = ?2 and status = 'active'"),
+        params![tenant, id],
+    )
+}
+
+/// Holds active numbers against their release until the transaction ends; those that are there.
+pub fn hold(tx: &mut Tx<'_>, tenant: Tenant, numbers: &[String]) -> Result<Vec<String>, DbError> {
+    if numbers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut values = vec![tenant.into()];
+    let list = any_of(&mut values, numbers.iter().map(Value::from));
+    tx.all(
+        &format!(
+            "select number from numbers where workspace = ?1 and status = 'active' and number in {list} order by number /*pg for update*/"
+        ),
+        &values,
+    )
+}
+
+/// One active number, held against other writers until the transaction ends.
+pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Number>) -> Result<Option<NumberRow>, DbError> {
+    tx.one(
+        formatcp!(
+            "select {COLUMNS} from numbers where workspace = ?1 and id = ?2 and status = 'active' /*pg for update*/"
+        ),
         params![tenant, id],
     )
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 
 use super::{Field, Misfit, Schema, Shape, Unknown};
 
-/// Most values in one body, skipped fields not counted.
+/// Most values in one body, skipped fields not counted, unless its schema has a bound of its own.
 pub const MAX_VALUES: usize = 65_536;
 /// Deepest nesting of JSON that no schema describes.
 pub const MAX_DEPTH: usize = 32;
@@ -38,7 +38,7 @@ pub enum Unread {
 /// # Errors
 /// The body is not JSON, or passes a ceiling; the first one is named.
 pub fn parse(schema: &Schema, body: &[u8]) -> Result<Value, Unread> {
-    let state = State::default();
+    let state = State { most: schema.values, ..State::default() };
     let mut reader = serde_json::Deserializer::from_slice(body);
     let seed = Seed { schema: Some(schema), state: &state, path: &Path::Root, bound: None, depth: 0 };
     let read = seed.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
@@ -50,6 +50,7 @@ pub fn parse(schema: &Schema, body: &[u8]) -> Result<Value, Unread> {
 
 #[derive(Default)]
 struct State {
+    most: usize,
     values: Cell<usize>,
     misfit: RefCell<Option<Misfit>>,
 }
@@ -115,8 +116,9 @@ impl<'a> Seed<'a> {
     fn count<E: Error>(&self, bytes: usize) -> Result<(), E> {
         let values = self.state.values.get() + 1;
         self.state.values.set(values);
-        if values > MAX_VALUES {
-            return Err(self.refuse(None, String::new(), format!("has more than {MAX_VALUES} values")));
+        let most = self.state.most;
+        if values > most {
+            return Err(self.refuse(None, String::new(), format!("has more than {most} values")));
         }
         self.charge(bytes)
     }

@@ -3,7 +3,7 @@
 //!
 //! A field that is an `Option` may be absent. It may be null only where a type is written, since serde writes
 //! null for `None`, and in a request where the field says `x-nullable`. The other extensions are `x-maxBytes`,
-//! a bound on the bytes of names and texts in a value, and `x-refusedAs`, the error code for a value above its
+//! a bound on the bytes of names and texts in a value, `x-maxValues`, the bound on the values in a body, and `x-refusedAs`, the error code for a value above its
 //! ceiling.
 
 use std::borrow::Cow;
@@ -125,6 +125,7 @@ impl Reader<'_> {
         let mut keywords = Keywords { left: keywords, place };
         let doc = keywords.text("description");
         let bytes = keywords.size("x-maxBytes");
+        let values = keywords.size("x-maxValues");
         let refusal = keywords.text("x-refusedAs");
         let nullable = keywords.take("x-nullable").is_some();
         let mut out = self.shape(&mut keywords);
@@ -134,6 +135,9 @@ impl Reader<'_> {
         }
         if let Some(bytes) = bytes {
             out.bytes = bytes;
+        }
+        if let Some(values) = values {
+            out.values = values;
         }
         if let Some(code) = refusal {
             let error = error_codes::ALL.iter().find(|error| error.code == code);

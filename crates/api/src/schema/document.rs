@@ -102,6 +102,9 @@ impl Schema {
         {
             out["type"] = json!([kind, "null"]);
         }
+        if self.values != super::MAX_VALUES {
+            out["x-maxValues"] = json!(self.values);
+        }
         if self.bytes < usize::MAX {
             out["x-maxBytes"] = json!(self.bytes);
         }

@@ -271,7 +271,10 @@ fn check(
 }
 
 /// The own number of a call: the one asked for, or the first active one.
-pub(crate) fn own_number(tx: &mut Tx<'_>, tenant: Tenant, asked: Option<&str>) -> Result<OwnNumber, Failure> {
+///
+/// # Errors
+/// Those of the store.
+pub fn own_number(tx: &mut Tx<'_>, tenant: Tenant, asked: Option<&str>) -> Result<OwnNumber, Failure> {
     Ok(own_number_of(Known::default().numbers(tx, tenant)?, asked))
 }
 

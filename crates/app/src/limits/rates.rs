@@ -54,6 +54,7 @@ fn names(class: RateClass) -> (&'static str, &'static str) {
     match class {
         RateClass::Calls => ("calls", "callsPerMinute"),
         RateClass::Nudges => ("nudges", "nudgesPerMinute"),
+        RateClass::CampaignWrites => ("campaign_writes", "campaignWritesPerMinute"),
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use api::error_codes;
 use api::operations::{Access, Operation};
+use api::schema::{MAX_VALUES, Schema};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use tokio::time::{Instant, timeout_at};
@@ -24,6 +25,8 @@ const PIECE_TIME: Duration = Duration::from_secs(10);
 /// take.
 const REST: u64 = 16 * 1024;
 const REST_TIME: Duration = Duration::from_secs(1);
+/// How many times its bytes a body counts whose schema allows very many values.
+const MANY_VALUES: usize = 3;
 /// What is taken at a time for a body that does not say how long it is.
 const STEP: usize = 64 * 1024;
 
@@ -62,6 +65,16 @@ impl Held {
         self.figure.inc_by(as_figure(bytes));
         self.bytes += bytes;
         Ok(())
+    }
+}
+
+impl Held {
+    /// Takes the bounds for more: a body of very many values takes several times its bytes once it is read.
+    pub fn weigh(&mut self, app: &App, schema: &Schema) -> Result<(), Failure> {
+        if schema.most_values() <= MAX_VALUES {
+            return Ok(());
+        }
+        self.grow(app, self.bytes.saturating_mul(MANY_VALUES - 1))
     }
 }
 

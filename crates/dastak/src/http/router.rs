@@ -163,11 +163,14 @@ impl Router {
             (Access::Operator, None) => Client::Operator,
             (_, None) => Client::Stranger,
         };
-        let (raw, held) = if operation.access == Access::Public && operation.body.is_none() {
+        let (raw, mut held) = if operation.access == Access::Public && operation.body.is_none() {
             (Bytes::new(), None)
         } else {
             body.read(app, operation, sender).await?
         };
+        if let (Some(held), Some(schema)) = (&mut held, &route.body) {
+            held.weigh(app, schema)?;
+        }
         let once = read_once(operation, caller.as_ref(), &head.headers, head.uri.path(), &raw, id)?;
         let body = parse_body(route, &raw)?;
         let is_head = head.method == http::Method::HEAD;

@@ -2,5 +2,9 @@
 //! (docs/contract/campaigns.md).
 
 mod codes;
+pub mod list;
+pub mod settings;
 
 pub use codes::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status};
+pub use list::{Standing, Tally};
+pub use settings::{CallerId, DayTime, Settings};

@@ -44,6 +44,7 @@ migrations! {
     17 "flows",
     18 "campaigns",
     19 "integrations",
+    21 "streams",
 }
 
 /// Number of the newest step this program knows.

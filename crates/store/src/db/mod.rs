@@ -288,6 +288,17 @@ impl Tx<'_> {
         })
     }
 
+    /// Like [`Tx::insert_all`], with the clause that says what becomes of a row which a unique index refuses. No two
+    /// of the rows may be refused for each other.
+    pub fn insert_or<'v, const WIDTH: usize>(
+        &mut self,
+        into: &str,
+        rows: impl IntoIterator<Item = [Value<'v>; WIDTH]>,
+        on_conflict: &str,
+    ) -> Result<(), DbError> {
+        self.in_chunks(into, rows, on_conflict, |tx, sql, values, _| tx.later(sql, values))
+    }
+
     fn in_chunks<'v, const WIDTH: usize>(
         &mut self,
         into: &str,

@@ -6,12 +6,18 @@ use std::error::Error;
 use bytes::BytesMut;
 use domain::call::after::AfterCallStep;
 use domain::call::{Network, Status as CallStatus, Wish};
+use domain::campaign::{
+    HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus,
+};
 use domain::compliance::Gate;
 use domain::decision_log::Strand;
 use domain::ids::{Id, Kind};
 use domain::integration::{Provider, PushedCalls, Status as IntegrationStatus};
 use domain::nudge::{Flight, OutsideWindow, ResultCode, RetryOn, Status as NudgeStatus, StatusReason};
 use domain::scheduled_call::{Reason as ScheduledCallReason, Status as ScheduledCallStatus};
+use domain::stream::{
+    Kind as StreamKind, Reason as RecordReason, RecordStatus, Status as StreamStatus,
+};
 use domain::tenant::Mode;
 use domain::time::Timestamp;
 use postgres_types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
@@ -312,7 +318,8 @@ macro_rules! words {
 
 words! {
     Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
-    OutsideWindow, ScheduledCallStatus, ScheduledCallReason, Provider, IntegrationStatus, PushedCalls,
+    OutsideWindow, ScheduledCallStatus, ScheduledCallReason, CampaignStatus, RowState, InvalidReason, HeldReason,
+    RunStatus, RunSource, Provider, IntegrationStatus, PushedCalls, StreamKind, StreamStatus, RecordStatus, RecordReason,
 }
 
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is

@@ -1,0 +1,782 @@
+//! Campaigns: settings, calling list, runs, summary (docs/contract/campaigns.md).
+
+use std::collections::BTreeMap;
+
+use domain::call::variables;
+use domain::campaign::list::{MAX_NAME as MAX_ROW_NAME, MAX_PHONE, MAX_ROWS};
+use domain::campaign::settings::{
+    MAX_CALLER_IDS, MAX_CONCURRENT, MAX_COOLDOWN, MAX_DAILY_CAP, MAX_EMAIL, MAX_EMAILS, MAX_NAME, MAX_RETRIES,
+};
+use domain::campaign::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status};
+use domain::ids::{self, Id};
+use domain::time::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::envelope::{Deleted, Removed};
+use crate::error_codes as codes;
+use crate::operation::Method::{DELETE, GET, POST, PUT};
+use crate::operation::{Access, Operation, RateClass, operation};
+use crate::schema::{Field, answer, choice, data, given, limit, list, offset, or, may, request, text_of};
+use crate::scopes::{CAMPAIGNS_READ, CAMPAIGNS_WRITE, NUDGES_READ};
+
+/// Longest reference of a registered template, characters.
+const MAX_TEMPLATE_REF: usize = 200;
+/// Bytes of the settings of another channel, which are read only to be refused.
+const MAX_CHATAPP: usize = 64 * 1024;
+/// Values in the body of a calling list: 50,000 rows with a number, a name and a few variables each.
+const LIST_VALUES: usize = 500_000;
+/// Most numbers in the preflight of a batch of nudges.
+pub const MAX_PREFLIGHT: usize = 1_000;
+
+/// What the conversations of a campaign are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "CampaignWorkflowType")]
+pub enum WorkflowType {
+    /// Money that is due.
+    Collections,
+    /// People who begin as customers.
+    Onboarding,
+}
+
+impl WorkflowType {
+    /// The word of the API.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            WorkflowType::Collections => "collections",
+            WorkflowType::Onboarding => "onboarding",
+        }
+    }
+}
+
+/// An own number that is called from, with its cap.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CampaignCallerId")]
+pub struct CallerId {
+    /// An active number of the workspace.
+    #[schemars(length(min = 1, max = 40))]
+    pub number: String,
+    /// Most dials from it on one day of the campaign's time zone.
+    #[schemars(range(min = 1, max = MAX_DAILY_CAP))]
+    pub daily_cap: i64,
+}
+
+/// When and how a campaign calls; what is absent stays, or has its default in a new campaign.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CampaignSettingsChange")]
+pub struct SettingsChange {
+    /// An active number of the workspace; null: the first one.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, length(min = 1, max = 40), extend("x-nullable" = true))]
+    pub from_number: Option<Option<String>>,
+    /// IANA name of the zone of the daily times; null: India's.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, length(min = 1, max = 64), extend("x-nullable" = true))]
+    pub timezone: Option<Option<String>>,
+    /// No dial before this moment.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, extend("x-nullable" = true))]
+    pub start_at: Option<Option<Timestamp>>,
+    /// The campaign completes at this moment; after `startAt`.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, extend("x-nullable" = true))]
+    pub end_at: Option<Option<Timestamp>>,
+    /// `HH:MM`: no dial earlier in the day.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, length(max = 10), extend("x-nullable" = true))]
+    pub daily_from: Option<Option<String>>,
+    /// `HH:MM`, up to `24:00`: no dial at this time of day or later; after `dailyFrom`.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, length(max = 10), extend("x-nullable" = true))]
+    pub daily_to: Option<Option<String>>,
+    /// Attempts after the first one; 0 in a new campaign.
+    #[schemars(range(min = 0, max = MAX_RETRIES))]
+    pub retry_count: Option<u8>,
+    /// Minutes between two attempts; 0 in a new campaign.
+    #[schemars(range(min = 0, max = MAX_COOLDOWN))]
+    pub cooldown_minutes: Option<i64>,
+    /// E-mail addresses that are told of the end.
+    #[schemars(length(max = MAX_EMAILS), inner(length(max = MAX_EMAIL)))]
+    pub email_notifications: Option<Vec<String>>,
+    /// Own numbers to rotate; none in a new campaign, which calls from `fromNumber` alone.
+    #[schemars(length(max = MAX_CALLER_IDS))]
+    pub caller_ids: Option<Vec<CallerId>>,
+    /// Its own ceiling of calls at once; null: that of the workspace.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, range(min = 1, max = MAX_CONCURRENT), extend("x-nullable" = true))]
+    pub max_concurrent_calls: Option<Option<i64>>,
+}
+
+/// When and how a campaign calls.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CampaignSettings")]
+pub struct Settings {
+    /// The own number; null: the first active one.
+    pub from_number: Option<String>,
+    /// IANA name of the zone of the daily times; null: India's.
+    pub timezone: Option<String>,
+    /// No dial before this moment.
+    pub start_at: Option<Timestamp>,
+    /// The campaign completes at this moment.
+    pub end_at: Option<Timestamp>,
+    /// No dial earlier in the day, `HH:MM`.
+    pub daily_from: Option<String>,
+    /// No dial at this time of day or later, `HH:MM`.
+    pub daily_to: Option<String>,
+    /// Attempts after the first one.
+    #[schemars(range(min = 0, max = MAX_RETRIES))]
+    pub retry_count: u8,
+    /// Minutes between two attempts.
+    pub cooldown_minutes: i64,
+    /// E-mail addresses that are told of the end.
+    pub email_notifications: Vec<String>,
+    /// Own numbers to rotate.
+    pub caller_ids: Vec<CallerId>,
+    /// Its own ceiling of calls at once.
+    pub max_concurrent_calls: Option<i64>,
+}
+
+/// What a campaign is made with.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NewCampaign {
+    /// Its name.
+    #[schemars(length(max = MAX_NAME), extend("default" = ""))]
+    pub name: String,
+    /// `voice`; `chatapp` where the workspace has campaigns on the chat-app channel.
+    #[schemars(length(max = 40), extend("default" = "voice"))]
+    pub channel: String,
+    /// Settings of a campaign on the chat-app channel.
+    #[schemars(extend("maxProperties" = 50, "x-maxBytes" = MAX_CHATAPP))]
+    pub chatapp: Option<Map<String, Value>>,
+    /// What its conversations are about.
+    #[schemars(extend("default" = "collections"))]
+    pub workflow_type: WorkflowType,
+    /// A published, outbound call agent; fixed once the campaign is created.
+    #[schemars(length(min = 1, max = 200), extend("x-nullable" = true))]
+    pub agent_id: Option<String>,
+    /// Your reference of the registered template that it follows.
+    #[schemars(length(max = MAX_TEMPLATE_REF), extend("x-nullable" = true))]
+    pub dlt_template_ref: Option<String>,
+    /// When and how it calls.
+    pub settings: Option<SettingsChange>,
+}
+
+/// What is to be changed of a campaign; what is absent stays.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CampaignChange {
+    /// Its name.
+    #[schemars(length(max = MAX_NAME))]
+    pub name: Option<String>,
+    /// The agent that it has: another one is refused.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, length(max = 200), extend("x-nullable" = true))]
+    pub agent_id: Option<Option<String>>,
+    /// Settings of a campaign on the chat-app channel.
+    #[schemars(extend("maxProperties" = 50, "x-maxBytes" = MAX_CHATAPP))]
+    pub chatapp: Option<Map<String, Value>>,
+    /// Your reference of the registered template that it follows.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(!default, length(max = MAX_TEMPLATE_REF), extend("x-nullable" = true))]
+    pub dlt_template_ref: Option<Option<String>>,
+    /// When and how it calls; fields that are absent stay.
+    pub settings: Option<SettingsChange>,
+}
+
+/// What a campaign is to become.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct CampaignStatusChange {
+    /// `active` publishes it, `paused` stops it, `draft` takes a paused one back, `completed` ends it, `archived`
+    /// puts it away.
+    pub status: Status,
+}
+
+/// A published agent, a calling list, and the hours in which it is called.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Campaign {
+    /// Its id.
+    pub id: Id<ids::Campaign>,
+    /// Its name.
+    pub name: String,
+    /// `voice`.
+    pub channel: String,
+    /// What its conversations are about.
+    #[schemars(with = "WorkflowType")]
+    pub workflow_type: String,
+    /// Your reference of the registered template that it follows.
+    pub dlt_template_ref: Option<String>,
+    /// The agent that talks.
+    pub agent_id: Option<Id<ids::Agent>>,
+    /// Where it is.
+    pub status: Status,
+    /// When and how it calls.
+    pub settings: Settings,
+    /// Its calling list; null before the first one.
+    pub calling_list: Option<CallingList>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed.
+    pub updated_at: Timestamp,
+}
+
+/// The calling list in a few figures.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct CallingList {
+    /// All rows.
+    pub total: i64,
+    /// Those that can be dialled.
+    pub valid: i64,
+    /// Those that are never dialled: no number, a number outside India, a duplicate, an erased person.
+    pub invalid: i64,
+}
+
+/// A person to be called.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct NewCallingListRow {
+    /// An Indian number of 8 to 20 characters in any usual writing; anything else is kept and flagged.
+    #[schemars(length(max = MAX_PHONE))]
+    pub phone: String,
+    /// Name.
+    #[schemars(length(max = MAX_ROW_NAME), extend("x-nullable" = true))]
+    pub name: Option<String>,
+    /// Values of the conversation, texts.
+    #[schemars(with = "Option<BTreeMap<String, RowValue>>")]
+    #[schemars(extend("maxProperties" = variables::CEILING_COUNT, "x-maxBytes" = variables::CEILING_BYTES))]
+    #[schemars(extend("x-refusedAs" = "invalid_variables", "x-nullable" = true))]
+    pub variables: Option<Map<String, Value>>,
+}
+
+/// A value of a row.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[allow(dead_code, reason = "only its schema is used")]
+struct RowValue(#[schemars(length(max = variables::CEILING_BYTES))] String);
+
+/// A calling list.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(extend("x-maxValues" = LIST_VALUES))]
+pub struct NewCallingList {
+    /// Its rows; of rows with the same number the first one counts.
+    #[schemars(length(min = 1, max = MAX_ROWS))]
+    pub contacts: Vec<NewCallingListRow>,
+}
+
+/// A row of a calling list.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CallingListRow {
+    /// Its id.
+    pub id: Id<ids::ListRow>,
+    /// The person; null until the first call.
+    pub contact_id: Option<Id<ids::Contact>>,
+    /// E.164 of a number that can be dialled, else as it was sent; null once the person is erased.
+    pub phone: Option<String>,
+    /// Name.
+    pub name: Option<String>,
+    /// Values of the conversation.
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub variables: Map<String, Value>,
+    /// Where it is.
+    pub state: RowState,
+    /// Status of the last call; `blocked` when compliance refused it.
+    pub dial_status: Option<String>,
+    /// Dials so far.
+    pub attempts: i64,
+    /// The last dial.
+    pub last_attempt_at: Option<Timestamp>,
+    /// Why it waits.
+    pub held_reason: Option<HeldReason>,
+    /// Whether it can be dialled at all.
+    pub valid: bool,
+    /// Why it cannot.
+    pub invalid_reason: Option<InvalidReason>,
+    /// The number is on the workspace's do-not-call list, or its contact opted out.
+    pub do_not_call: bool,
+    /// The key of the column of the campaign's board in which the person is.
+    pub board_column: Option<String>,
+}
+
+/// How many rows are where. The six states never overlap and add up to `all`.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct CallingListCounts {
+    /// All rows.
+    pub all: i64,
+    /// Answered by the person.
+    pub reached: i64,
+    /// Being called.
+    pub in_progress: i64,
+    /// Not reached.
+    pub unreached: i64,
+    /// Waiting for something.
+    pub held: i64,
+    /// Not dialled yet.
+    pub queued: i64,
+    /// Never dialled.
+    pub invalid: i64,
+    /// Rows of any state but `invalid` whose number is on the do-not-call list.
+    pub dnc: i64,
+}
+
+/// A page of a calling list.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CallingListPage {
+    /// Rows, in the order of the list.
+    pub data: Vec<CallingListRow>,
+    /// How many rows are where; with `q`, of those that match it.
+    pub counts: CallingListCounts,
+    /// How many there are of the chosen state.
+    pub total: i64,
+    /// The `offset` of the next page; null on the last one.
+    pub next_offset: Option<i64>,
+}
+
+/// A session of dialling.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CampaignRun")]
+pub struct Run {
+    /// Its id.
+    pub id: Id<ids::CampaignRun>,
+    /// The campaign.
+    pub campaign_id: Id<ids::Campaign>,
+    /// Where it is.
+    pub status: RunStatus,
+    /// What started it.
+    pub source: RunSource,
+    /// Rows that it took up.
+    pub attempted: i64,
+    /// Dials.
+    pub placed: i64,
+    /// Dials that were refused.
+    pub rejected: i64,
+    /// Why it dialled nothing: `outside_schedule`, `kyb_unverified`, `insufficient_balance`, `concurrency_limit`,
+    /// `run_error`, …
+    pub skipped_reason: Option<String>,
+    /// What went wrong.
+    pub error: Option<String>,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When it was over.
+    pub finished_at: Option<Timestamp>,
+}
+
+/// How far a campaign has come.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CampaignSummary {
+    /// How many rows are where.
+    pub progress: CampaignProgress,
+    /// How many rows wait for what.
+    pub held_by_reason: BTreeMap<String, i64>,
+    /// How far people came in their conversations, from the campaign's board.
+    pub funnel: CampaignFunnel,
+    /// What counts as won.
+    pub win_metric: WinMetric,
+    /// Answered calls of all dials, 0 to 1; null before the first dial.
+    pub connect_rate: Option<f64>,
+    /// Mean talk time of answered calls; null without one.
+    pub avg_call_seconds: Option<f64>,
+    /// What its calls cost, minor units.
+    pub spent_minor: i64,
+    /// Cost of one won outcome, minor units; null without one.
+    pub cost_per_outcome_minor: Option<i64>,
+    /// Its moments.
+    pub lifecycle: CampaignLifecycle,
+}
+
+/// How many rows are where. `reached`, `inProgress`, `unreached`, `held`, `queued` and `invalid` never overlap
+/// and add up to `total`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CampaignProgress {
+    /// All rows.
+    pub total: i64,
+    /// Answered by the person.
+    pub reached: i64,
+    /// Being called.
+    pub in_progress: i64,
+    /// Not reached.
+    pub unreached: i64,
+    /// Waiting for something.
+    pub held: i64,
+    /// Not dialled yet.
+    pub queued: i64,
+    /// Never dialled.
+    pub invalid: i64,
+    /// Of the unreached: those that another attempt could reach.
+    pub retryable: i64,
+    /// Of the unreached: never dialled, because compliance refused every attempt.
+    pub blocked: i64,
+}
+
+/// How far people came.
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+pub struct CampaignFunnel {
+    /// People who were reached.
+    pub contacted: i64,
+    /// Those on their way to a win.
+    pub advancing: i64,
+    /// Those who were won.
+    pub won: i64,
+    /// Those who were lost.
+    pub lost: i64,
+}
+
+/// What counts as won.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "CampaignWinMetric")]
+pub struct WinMetric {
+    /// Its name, for people.
+    pub label: String,
+    /// How often.
+    pub count: i64,
+}
+
+/// Moments of a campaign.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CampaignLifecycle {
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was published first.
+    pub started_at: Option<Timestamp>,
+    /// Its last dial.
+    pub last_call_at: Option<Timestamp>,
+    /// When it was completed.
+    pub completed_at: Option<Timestamp>,
+}
+
+/// What keeps calls from being placed.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "PreflightProblem")]
+pub struct Problem {
+    /// What, for programs.
+    #[schemars(with = "ProblemCode")]
+    pub code: &'static str,
+    /// What, for people.
+    pub message: String,
+}
+
+/// What can be missing before a launch.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "PreflightProblemCode")]
+#[allow(missing_docs)]
+pub enum ProblemCode {
+    AgentMissing,
+    AgentNotPublished,
+    AgentNotCall,
+    AgentNotOutbound,
+    FlowNotReady,
+    NoPhoneNumber,
+    FromNumberNotOwned,
+    KybRequired,
+    WorkspaceSuspended,
+    InsufficientBalance,
+    BalanceTooSmall,
+    ListEmpty,
+    NobodyToCall,
+    MissingRequiredVariables,
+    Completed,
+    PastEndDate,
+    NotDoneByEndDate,
+    NeverOpen,
+    VoiceUnavailable,
+}
+
+/// People that would not be called, for one reason.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[schemars(rename = "PreflightReason")]
+pub struct Reason {
+    /// How many.
+    pub count: i64,
+    /// A few of them: ids of rows; in a batch of nudges their places in the request, from 0.
+    pub examples: Vec<String>,
+}
+
+/// What would become of a campaign or of a batch of nudges if it were started now. Nothing is stored or dialled.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Preflight {
+    /// Whether calls would be placed: nothing in `problems` stands in the way.
+    pub ready: bool,
+    /// What stands in the way of every call.
+    pub problems: Vec<Problem>,
+    /// What is to be known, and does not stand in the way.
+    pub warnings: Vec<Problem>,
+    /// All rows.
+    pub total: i64,
+    /// Rows that were looked at: those that are still to be called, up to 100,000.
+    pub examined: i64,
+    /// Of these, how many would be called.
+    pub will_call: i64,
+    /// Of `willCall`, how many wait first: their number has been dialled too often of late.
+    pub will_wait: i64,
+    /// How many would not be called.
+    pub will_not_call: i64,
+    /// Those who would not be called and those who wait, by compliance gate or other reason: `dnd`, `opt_out`,
+    /// `consent`, `frequency_cap`, `invalid_phone`, `not_indian`, `duplicate`, `erased`,
+    /// `missing_required_variables`.
+    pub by_reason: BTreeMap<String, Reason>,
+    /// When it would be done.
+    pub schedule: PreflightSchedule,
+    /// What it would cost.
+    pub cost: PreflightCost,
+}
+
+/// When calls could be placed, and when all would be done.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PreflightSchedule {
+    /// Whether a dial could start now.
+    pub inside_window: bool,
+    /// When a dial could start; null when never.
+    pub starts_at: Option<Timestamp>,
+    /// When the last call would be over, as far as can be told; null when never.
+    pub finishes_at: Option<Timestamp>,
+    /// Calls at once that this was reckoned with.
+    pub lines: i64,
+    /// Hours of dialling, at this many calls at once.
+    pub dialling_hours: f64,
+}
+
+/// What the calls would cost, in minor units.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PreflightCost {
+    /// ISO 4217 code.
+    pub currency: String,
+    /// Price of a started minute.
+    pub cost_per_minute_minor: i64,
+    /// What is in the wallet and not held by calls.
+    pub available_minor: i64,
+    /// What is to be expected.
+    pub expected_minor: i64,
+    /// What it costs if everybody answers and talks as long as a call may last.
+    pub at_most_minor: i64,
+    /// What the expectation rests on.
+    pub based_on: PreflightBasis,
+}
+
+/// What an expectation rests on.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PreflightBasis {
+    /// `agent_calls`: calls of the agent in the last 30 days; `assumption` when there are fewer than 20.
+    #[schemars(extend("enum" = ["agent_calls", "assumption"]))]
+    pub source: &'static str,
+    /// Calls of the agent in the last 30 days.
+    pub calls: i64,
+    /// Answered calls of all.
+    pub connect_rate: f64,
+    /// Mean talk time of an answered call.
+    pub avg_talk_seconds: f64,
+}
+
+/// A batch of nudges that could be made.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NudgeBatchPreflight {
+    /// The agent that would talk.
+    #[schemars(length(min = 1, max = 200))]
+    pub agent_id: String,
+    /// The numbers that it would call, in any usual writing.
+    #[schemars(length(min = 1, max = MAX_PREFLIGHT), inner(length(max = MAX_PHONE)))]
+    pub to_numbers: Vec<String>,
+}
+
+/// A staged calling list: it grows piece by piece and takes effect in one moment.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ListImport {
+    /// Its number.
+    pub import_id: i64,
+    /// The campaign.
+    pub campaign_id: Id<ids::Campaign>,
+    /// Rows that it has.
+    pub total: i64,
+    /// Those that can be dialled.
+    pub valid: i64,
+    /// Those that are never dialled.
+    pub invalid: i64,
+}
+
+/// The next rows of a staged calling list.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(extend("x-maxValues" = LIST_VALUES))]
+pub struct ListImportPiece {
+    /// How many rows were sent before: a piece that was taken is not taken again.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub after: i64,
+    /// The rows.
+    #[schemars(length(min = 1, max = MAX_ROWS))]
+    pub contacts: Vec<NewCallingListRow>,
+}
+
+fn contacts_query() -> Vec<Field> {
+    vec![
+        or(
+            "state",
+            choice(&["all", "reached", "in_progress", "unreached", "held", "queued", "invalid", "dnc"]),
+            "all".into(),
+        ),
+        may("q", text_of(1, 200).doc("What the name or the number contains.")),
+        limit(200),
+        offset(),
+    ]
+}
+
+fn runs_query() -> Vec<Field> {
+    vec![limit(200), offset()]
+}
+
+const fn row(
+    method: crate::operation::Method,
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+) -> Operation {
+    operation(method, path, id, "Campaigns", summary)
+}
+
+const fn import(
+    method: crate::operation::Method,
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+) -> Operation {
+    operation(method, path, id, "Operator", summary).access(Access::Operator)
+}
+
+/// The rows of this noun.
+pub const OPERATIONS: &[Operation] = &[
+    row(GET, "/v1/campaigns", "listCampaigns", "All campaigns, newest first")
+        .scope(CAMPAIGNS_READ)
+        .answers(&[(200, Some(list::<Campaign>))]),
+    row(GET, "/v1/campaigns/{id}", "getCampaign", "One campaign")
+        .scope(CAMPAIGNS_READ)
+        .answers(&[(200, Some(data::<Campaign>))]),
+    row(POST, "/v1/campaigns", "createCampaign", "Create a campaign as a draft")
+        .scope(CAMPAIGNS_WRITE)
+        .live_only()
+        .body(request::<NewCampaign>)
+        .answers(&[(201, Some(data::<Campaign>))])
+        .errors(&[
+            codes::CHANNEL_NOT_SUPPORTED,
+            codes::FROM_NUMBER_NOT_OWNED,
+            codes::FEATURE_DISABLED,
+            codes::CAMPAIGN_LIMIT,
+            codes::CHATAPP_CONFIG_UNEXPECTED,
+            codes::AGENT_NOT_PUBLISHED,
+            codes::AGENT_NOT_CALL,
+            codes::AGENT_NOT_OUTBOUND,
+        ]),
+    row(PUT, "/v1/campaigns/{id}", "updateCampaign", "Change a campaign; settings that are absent stay")
+        .scope(CAMPAIGNS_WRITE)
+        .live_only()
+        .body(request::<CampaignChange>)
+        .answers(&[(200, Some(data::<Campaign>))])
+        .errors(&[codes::FROM_NUMBER_NOT_OWNED, codes::CONFLICT, codes::CHATAPP_CONFIG_UNEXPECTED]),
+    row(POST, "/v1/campaigns/{id}/status", "setCampaignStatus", "Publish, pause, complete or archive a campaign")
+        .scope(CAMPAIGNS_WRITE)
+        .live_only()
+        .body(request::<CampaignStatusChange>)
+        .answers(&[(200, Some(data::<Campaign>))])
+        .errors(&[
+            codes::CONFLICT,
+            codes::AGENT_NOT_PUBLISHED,
+            codes::AGENT_NOT_CALL,
+            codes::AGENT_NOT_OUTBOUND,
+            codes::FLOW_NOT_READY,
+        ]),
+    row(DELETE, "/v1/campaigns/{id}", "deleteCampaign", "Delete a campaign that is not active")
+        .scope(CAMPAIGNS_WRITE)
+        .live_only()
+        .answers(&[(200, Some(data::<Deleted>))])
+        .errors(&[codes::CONFLICT]),
+    row(POST, "/v1/campaigns/{id}/contacts", "setCampaignContacts", "Replace the calling list in one moment")
+        .scope(CAMPAIGNS_WRITE)
+        .live_only()
+        .rate(RateClass::CampaignWrites)
+        .body(request::<NewCallingList>)
+        .answers(&[(200, Some(data::<CallingList>))])
+        .errors(&[
+            codes::INVALID_VARIABLES,
+            codes::LIST_MISSES_VARIABLES,
+            codes::CONFLICT,
+            codes::STREAM_ATTACHED,
+        ]),
+    row(GET, "/v1/campaigns/{id}/contacts", "listCampaignContacts", "Rows of the calling list, with counts by state")
+        .scope(CAMPAIGNS_READ)
+        .query(contacts_query)
+        .answers(&[(200, Some(answer::<CallingListPage>))]),
+    row(GET, "/v1/campaigns/{id}/runs", "listCampaignRuns", "Runs of a campaign, newest first")
+        .scope(CAMPAIGNS_READ)
+        .query(runs_query)
+        .answers(&[(200, Some(list::<Run>))]),
+    row(GET, "/v1/campaign-runs/{id}", "getCampaignRun", "One run")
+        .scope(CAMPAIGNS_READ)
+        .answers(&[(200, Some(data::<Run>))]),
+    row(GET, "/v1/campaigns/{id}/summary", "getCampaignSummary", "How far a campaign has come")
+        .scope(CAMPAIGNS_READ)
+        .answers(&[(200, Some(data::<CampaignSummary>))]),
+    row(
+        POST,
+        "/v1/campaigns/{id}/preflight",
+        "preflightCampaign",
+        "Who would be called, when it would be done and what it would cost; nothing is stored",
+    )
+    .scope(CAMPAIGNS_READ)
+    .answers(&[(200, Some(data::<Preflight>))]),
+    operation(
+        POST,
+        "/v1/nudges/preflight-batch",
+        "preflightNudges",
+        "Nudges",
+        "Which of many nudges could be dialled, when they would be done and what they would cost; nothing is stored",
+    )
+    .scope(NUDGES_READ)
+    .body(request::<NudgeBatchPreflight>)
+    .answers(&[(200, Some(data::<Preflight>))])
+    .errors(&[codes::NOT_FOUND]),
+    import(
+        POST,
+        "/operator/v1/workspaces/{ws}/campaigns/{id}/list-imports",
+        "startListImport",
+        "Start a calling list that will replace the one in force",
+    )
+    .answers(&[(201, Some(data::<ListImport>))])
+    .errors(&[codes::CONFLICT, codes::STREAM_ATTACHED]),
+    import(
+        POST,
+        "/operator/v1/workspaces/{ws}/campaigns/{id}/list-imports/{import}/rows",
+        "addListImportRows",
+        "Add the next rows to a staged calling list",
+    )
+    .body(request::<ListImportPiece>)
+    .answers(&[(200, Some(data::<ListImport>))])
+    .errors(&[codes::CONFLICT, codes::INVALID_VARIABLES, codes::LIST_MISSES_VARIABLES]),
+    import(
+        POST,
+        "/operator/v1/workspaces/{ws}/campaigns/{id}/list-imports/{import}/finish",
+        "finishListImport",
+        "Put a staged calling list in force, in one moment",
+    )
+    .answers(&[(200, Some(data::<ListImport>))])
+    .errors(&[codes::CONFLICT, codes::STREAM_ATTACHED]),
+    import(
+        DELETE,
+        "/operator/v1/workspaces/{ws}/campaigns/{id}/list-imports/{import}",
+        "cancelListImport",
+        "Give a staged calling list up; the one in force stays",
+    )
+    .answers(&[(200, Some(data::<Removed>))]),
+];

@@ -1,0 +1,416 @@
+//! Campaigns: their settings and status (docs/contract/campaigns.md#settings, #status).
+
+use std::collections::HashMap;
+
+use api::campaigns::{
+    CallerId as CallerIdView, CallingList, Campaign as CampaignView, CampaignChange, NewCampaign,
+    Settings as SettingsView, SettingsChange,
+};
+use api::error_codes as codes;
+use app::access::{Caller, feature_on};
+use app::agents::{check_outbound, find_for_update as find_agent, flow_readiness};
+use app::calls::{OwnNumber, own_number};
+use app::events::{self, NewEvent};
+use app::{App, Context, Failure, topics};
+use domain::campaign::settings::{Move, change_status, is_email};
+use domain::campaign::{CallerId, DayTime, Settings, Status, Tally};
+use domain::ids::{Agent, Campaign, Id};
+use domain::tenant::{Mode, Tenant};
+use domain::time::{Timestamp, time_zone};
+use serde_json::json;
+use store::campaigns::list::{self as lists, ListState};
+use store::campaigns::progress::{self, ProgressRow};
+use store::campaigns::{self, CampaignRow};
+use store::{Tx, numbers};
+
+use super::{find, find_for_update};
+
+/// Most campaigns of a workspace (docs/contract/campaigns.md#limits).
+pub const MAX_CAMPAIGNS: i64 = 5_000;
+
+/// What of the counters of a list its campaign shows.
+pub(crate) fn totals(rows: &Tally) -> CallingList {
+    CallingList { total: rows.total, valid: rows.total - rows.invalid, invalid: rows.invalid }
+}
+
+fn view(row: CampaignRow, progress: Option<&ProgressRow>) -> CampaignView {
+    let settings = row.settings;
+    let caller_ids = settings
+        .caller_ids
+        .into_iter()
+        .map(|own| CallerIdView { number: own.number, daily_cap: own.daily_cap })
+        .collect();
+    CampaignView {
+        id: row.id,
+        name: row.name,
+        channel: row.channel,
+        workflow_type: row.workflow_type,
+        dlt_template_ref: row.dlt_template_ref,
+        agent_id: row.agent,
+        status: row.status,
+        settings: SettingsView {
+            from_number: settings.from_number,
+            timezone: settings.timezone,
+            start_at: settings.start_at,
+            end_at: settings.end_at,
+            daily_from: settings.daily_from.map(|at| at.to_string()),
+            daily_to: settings.daily_to.map(|at| at.to_string()),
+            retry_count: settings.retry_count,
+            cooldown_minutes: settings.cooldown_minutes,
+            email_notifications: settings.email_notifications,
+            caller_ids,
+            max_concurrent_calls: settings.max_concurrent_calls,
+        },
+        calling_list: progress.filter(|known| known.list > 0).map(|known| totals(&known.rows)),
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+    }
+}
+
+fn told(tx: &mut Tx<'_>, row: CampaignRow) -> Result<CampaignView, Failure> {
+    let known = progress::get(tx, row.workspace, row.id)?;
+    Ok(view(row, known.as_ref()))
+}
+
+/// `GET /v1/campaigns`: all of them, newest first.
+pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<CampaignView>, Failure> {
+    app.store
+        .read(move |tx| {
+            let known: HashMap<Id<Campaign>, ProgressRow> =
+                progress::list_all(tx, tenant)?.into_iter().map(|row| (row.campaign, row)).collect();
+            let rows = campaigns::list_all(tx, tenant)?;
+            Ok(rows.into_iter().map(|row| (known.get(&row.id), row)).map(|(known, row)| view(row, known)).collect())
+        })
+        .await
+}
+
+/// `GET /v1/campaigns/{id}`.
+pub async fn get(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<CampaignView, Failure> {
+    app.store
+        .read(move |tx| {
+            let row = find(tx, tenant, id)?;
+            told(tx, row)
+        })
+        .await
+}
+
+/// `POST /v1/campaigns`: a draft.
+pub async fn create(app: &App, caller: &Caller, body: NewCampaign) -> Result<CampaignView, Failure> {
+    let context = app.context();
+    let tenant = caller.tenant();
+    check_channel(caller, &body)?;
+    app.store
+        .tx(move |tx| {
+            if campaigns::at_least(tx, tenant, MAX_CAMPAIGNS)? {
+                return Err(Failure::plain(codes::CAMPAIGN_LIMIT));
+            }
+            let agent = match &body.agent_id {
+                Some(agent) => Some(callable(tx, tenant, agent)?),
+                None => None,
+            };
+            let mut settings = Settings::default();
+            if let Some(change) = &body.settings {
+                apply(tx, tenant, &mut settings, change)?;
+            }
+            let row = CampaignRow {
+                id: context.ids.make(),
+                workspace: tenant,
+                name: body.name.clone(),
+                channel: body.channel.clone(),
+                workflow_type: body.workflow_type.as_str().into(),
+                dlt_template_ref: body.dlt_template_ref.clone(),
+                agent,
+                status: Status::Draft,
+                settings,
+                list: 0,
+                newest_list: 0,
+                streams: 0,
+                created_at: context.now,
+                updated_at: context.now,
+                started_at: None,
+                completed_at: None,
+                version: 0,
+            };
+            campaigns::insert(tx, &row)?;
+            Ok(view(row, None))
+        })
+        .await
+}
+
+/// The channel of a new campaign, and the settings that only another channel has.
+fn check_channel(caller: &Caller, body: &NewCampaign) -> Result<(), Failure> {
+    match body.channel.as_str() {
+        "voice" if body.chatapp.is_none() => Ok(()),
+        "voice" => Err(Failure::plain(codes::CHATAPP_CONFIG_UNEXPECTED).with_meta(json!({"field": "chatapp"}))),
+        "chatapp" => {
+            // The channel cannot be connected yet, so no workspace has it, whether or not its plan does.
+            let why = if feature_on(&caller.0.workspace, "chatappCampaigns") {
+                "the chat-app channel is not connected"
+            } else {
+                "campaigns on the chat-app channel are off for this workspace"
+            };
+            Err(Failure::new(codes::FEATURE_DISABLED, why))
+        }
+        _ => Err(Failure::plain(codes::CHANNEL_NOT_SUPPORTED).with_meta(json!({"field": "channel"}))),
+    }
+}
+
+/// An agent that can talk in a campaign, held until the transaction ends.
+fn callable(tx: &mut Tx<'_>, tenant: Tenant, text: &str) -> Result<Id<Agent>, Failure> {
+    let none = || Failure::new(codes::AGENT_NOT_PUBLISHED, "the agent must exist and be published before it can run a campaign");
+    let id = text.parse::<Id<Agent>>().map_err(|_| none())?;
+    let row = match find_agent(tx, tenant, id) {
+        Err(failure) if failure.error == codes::NOT_FOUND => return Err(none()),
+        found => found?,
+    };
+    check_outbound(&row)?;
+    Ok(id)
+}
+
+/// `PUT /v1/campaigns/{id}`: changes what the body names.
+pub async fn update(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Campaign>,
+    body: CampaignChange,
+) -> Result<CampaignView, Failure> {
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            let mut row = find_for_update(tx, tenant, id)?;
+            if body.chatapp.is_some() {
+                return Err(Failure::plain(codes::CHATAPP_CONFIG_UNEXPECTED).with_meta(json!({"field": "chatapp"})));
+            }
+            if let Some(asked) = &body.agent_id
+                && *asked != row.agent.map(|agent| agent.to_string())
+            {
+                let message = "the agent of a campaign is fixed once the campaign is created; create another campaign";
+                return Err(Failure::conflict(message).with_meta(json!({"field": "agentId"})));
+            }
+            if let Some(change) = &body.settings {
+                apply(tx, tenant, &mut row.settings, change)?;
+            }
+            if let Some(name) = &body.name {
+                row.name.clone_from(name);
+            }
+            if let Some(reference) = &body.dlt_template_ref {
+                row.dlt_template_ref.clone_from(reference);
+            }
+            row.updated_at = context.now;
+            save(tx, &row)?;
+            if row.status == Status::Active {
+                // Its hours, its ceiling or its numbers may be others now.
+                look_again(tx, &context, &row)?;
+            }
+            told(tx, row)
+        })
+        .await
+}
+
+/// Writes a row that is held.
+pub(crate) fn save(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), Failure> {
+    if campaigns::save(tx, row)? {
+        Ok(())
+    } else {
+        Err(Failure::internal(format!("{} was changed by somebody who did not hold it", row.id)))
+    }
+}
+
+fn look_again(tx: &mut Tx<'_>, context: &Context, row: &CampaignRow) -> Result<(), Failure> {
+    progress::look_at(tx, row.workspace, row.id, context.now)?;
+    tx.wake(topics::DIALLER);
+    Ok(())
+}
+
+/// Writes the given settings, after checking each; those that are absent stay.
+fn apply(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    settings: &mut Settings,
+    change: &SettingsChange,
+) -> Result<(), Failure> {
+    if let Some(asked) = &change.from_number {
+        settings.from_number = match asked {
+            Some(number) => Some(owned(tx, tenant, number, "settings.fromNumber")?),
+            None => None,
+        };
+    }
+    if let Some(asked) = &change.timezone {
+        let known = |name: &String| {
+            time_zone(name).ok_or_else(|| {
+                Failure::field("settings.timezone", "must be an IANA time zone such as Asia/Kolkata")
+            })
+        };
+        settings.timezone = asked.as_ref().map(known).transpose()?;
+    }
+    settings.start_at = change.start_at.unwrap_or(settings.start_at);
+    settings.end_at = change.end_at.unwrap_or(settings.end_at);
+    if let Some(asked) = &change.daily_from {
+        settings.daily_from = day_time(asked.as_deref(), "settings.dailyFrom", "00:00 to 23:59")?;
+        if settings.daily_from == Some(DayTime::END) {
+            return Err(Failure::field("settings.dailyFrom", "must be a time of day HH:MM, 00:00 to 23:59"));
+        }
+    }
+    if let Some(asked) = &change.daily_to {
+        settings.daily_to = day_time(asked.as_deref(), "settings.dailyTo", "00:01 to 24:00")?;
+    }
+    settings.retry_count = change.retry_count.unwrap_or(settings.retry_count);
+    settings.cooldown_minutes = change.cooldown_minutes.unwrap_or(settings.cooldown_minutes);
+    if let Some(addresses) = &change.email_notifications {
+        settings.email_notifications = emails(addresses)?;
+    }
+    if let Some(asked) = &change.caller_ids {
+        settings.caller_ids = caller_ids(tx, tenant, asked)?;
+    }
+    settings.max_concurrent_calls = change.max_concurrent_calls.unwrap_or(settings.max_concurrent_calls);
+    settings.check().map_err(|(field, must)| Failure::field(&format!("settings.{field}"), must))
+}
+
+fn day_time(text: Option<&str>, field: &str, span: &str) -> Result<Option<DayTime>, Failure> {
+    text.map(|text| {
+        DayTime::parse(text).ok_or_else(|| Failure::field(field, format!("must be a time of day HH:MM, {span}")))
+    })
+    .transpose()
+}
+
+/// Addresses without the spaces around them, each once.
+fn emails(given: &[String]) -> Result<Vec<String>, Failure> {
+    let mut addresses: Vec<String> = Vec::with_capacity(given.len());
+    for (place, text) in given.iter().enumerate() {
+        let text = text.trim();
+        if !is_email(text) {
+            let field = format!("settings.emailNotifications[{place}]");
+            return Err(Failure::field(&field, "must be an e-mail address"));
+        }
+        if !addresses.iter().any(|known| known.eq_ignore_ascii_case(text)) {
+            addresses.push(text.to_owned());
+        }
+    }
+    Ok(addresses)
+}
+
+fn caller_ids(tx: &mut Tx<'_>, tenant: Tenant, given: &[CallerIdView]) -> Result<Vec<CallerId>, Failure> {
+    let mut own: Vec<CallerId> = Vec::with_capacity(given.len());
+    for (place, asked) in given.iter().enumerate() {
+        let field = format!("settings.callerIds[{place}].number");
+        let number = owned(tx, tenant, &asked.number, &field)?;
+        if own.iter().any(|known| known.number == number) {
+            return Err(Failure::field(&field, "stands in the list twice"));
+        }
+        own.push(CallerId { number, daily_cap: asked.daily_cap });
+    }
+    Ok(own)
+}
+
+/// An active number of the workspace as it is stored, held against its release until the transaction ends.
+fn owned(tx: &mut Tx<'_>, tenant: Tenant, text: &str, field: &str) -> Result<String, Failure> {
+    let not_owned = || {
+        Failure::new(codes::FROM_NUMBER_NOT_OWNED, format!("{field} must be an active number of the workspace"))
+            .with_meta(json!({"field": field}))
+    };
+    let OwnNumber::Owned(number) = own_number(tx, tenant, Some(text))? else { return Err(not_owned()) };
+    if numbers::hold(tx, tenant, std::slice::from_ref(&number))?.is_empty() {
+        return Err(not_owned());
+    }
+    Ok(number)
+}
+
+/// `POST /v1/campaigns/{id}/status`.
+pub async fn set_status(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Campaign>,
+    to: Status,
+) -> Result<CampaignView, Failure> {
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            let mut row = find_for_update(tx, tenant, id)?;
+            let moved = change_status(row.status, to).map_err(Failure::conflict)?;
+            if moved == Move::Stays {
+                return told(tx, row);
+            }
+            if moved == Move::Publish {
+                can_talk(tx, tenant, &row)?;
+                row.started_at.get_or_insert(context.now);
+            }
+            row.status = to;
+            row.updated_at = context.now;
+            match moved {
+                Move::Publish => look_again(tx, &context, &row)?,
+                Move::Complete => complete(tx, &context, &mut row)?,
+                Move::Pause | Move::Unpublish | Move::Archive | Move::Stays => {
+                    progress::rest(tx, tenant, id)?;
+                }
+            }
+            save(tx, &row)?;
+            told(tx, row)
+        })
+        .await
+}
+
+/// Whether the agent of a campaign is published, an outbound call agent, and its flow can run.
+fn can_talk(tx: &mut Tx<'_>, tenant: Tenant, row: &CampaignRow) -> Result<(), Failure> {
+    let none = || Failure::new(codes::AGENT_NOT_PUBLISHED, "the campaign has no agent: create another one with a published agent");
+    let agent = find_agent(tx, tenant, row.agent.ok_or_else(none)?)?;
+    check_outbound(&agent)?;
+    flow_readiness(tx, tenant, &agent)
+}
+
+/// Ends a campaign at the request of its owner.
+fn complete(tx: &mut Tx<'_>, context: &Context, row: &mut CampaignRow) -> Result<(), Failure> {
+    row.completed_at = Some(context.now);
+    progress::rest(tx, row.workspace, row.id)?;
+    finished(tx, context, row, "requested")
+}
+
+/// Tells of the end of a campaign (docs/contract/campaigns.md#the-end).
+pub fn finished(tx: &mut Tx<'_>, context: &Context, row: &CampaignRow, reason: &str) -> Result<(), Failure> {
+    let data = json!({
+        "campaignId": row.id,
+        "name": row.name,
+        "agentId": row.agent,
+        "reason": reason,
+        "finishedAt": context.now,
+    });
+    let agent = row.agent.map(|agent| agent.to_string());
+    let event =
+        NewEvent { kind: "campaign.finished", mode: Mode::Live, agent: agent.as_deref(), contact: None, data };
+    events::emit(tx, context, row.workspace, event)?;
+    Ok(())
+}
+
+/// `DELETE /v1/campaigns/{id}`: one that is not active. What it called stays.
+pub async fn delete(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<(), Failure> {
+    let now = app.clock.now();
+    app.store
+        .tx(move |tx| {
+            let row = find_for_update(tx, tenant, id)?;
+            if row.status == Status::Active {
+                return Err(Failure::conflict("the campaign is active: pause it before deleting it"));
+            }
+            lists::give_up(tx, tenant, id)?;
+            retire(tx, &row, now)?;
+            Ok(campaigns::delete(tx, tenant, id, now)?)
+        })
+        .await
+}
+
+/// Has the list in force removed, in batches.
+pub(crate) fn retire(tx: &mut Tx<'_>, row: &CampaignRow, now: Timestamp) -> Result<(), Failure> {
+    if row.list == 0 {
+        return Ok(());
+    }
+    let old = ListState {
+        campaign: row.id,
+        list: row.list,
+        workspace: row.workspace,
+        staged: false,
+        length: 0,
+        valid: 0,
+        bytes: 0,
+        flow: None,
+        touched_at: now,
+    };
+    Ok(lists::add_list(tx, &old)?)
+}

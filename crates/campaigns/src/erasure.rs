@@ -1,0 +1,66 @@
+//! What an erasure takes out of calling lists (docs/operating/erasure.md).
+
+use std::collections::BTreeMap;
+
+use api::contacts::Erased;
+use app::erasure::ErasedPerson;
+use app::{Context, Failure};
+use domain::campaign::{HeldReason, RowState, Standing, Tally};
+use domain::ids::{Campaign, Id};
+use domain::tenant::Tenant;
+use store::Tx;
+use store::campaigns::list::{self as lists, EntryRow};
+use store::campaigns::progress::{self, Delta};
+
+/// What changes in one list.
+#[derive(Default)]
+struct Change {
+    rows: Tally,
+    /// Rows that could be dialled.
+    valid: i64,
+    held: BTreeMap<&'static str, (HeldReason, i64)>,
+}
+
+/// Where a row of an erased person is: it is never dialled again. What was is still counted; a call that goes on
+/// ends the row.
+fn standing(row: &EntryRow) -> Standing {
+    match row.standing.state {
+        RowState::Queued | RowState::Held | RowState::Invalid => Standing::fresh(false),
+        RowState::InProgress | RowState::Reached | RowState::Unreached => {
+            Standing { retryable: false, ..row.standing }
+        }
+    }
+}
+
+/// Erases the rows of a person in every list: in force, staged or old.
+///
+/// # Errors
+/// Those of the store.
+pub fn erase(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &ErasedPerson,
+    _: &mut Erased,
+) -> Result<(), Failure> {
+    let hashes: Vec<String> = person.phones.iter().map(|phone| context.keyring.hash_phone(phone)).collect();
+    let mut changes: BTreeMap<(Id<Campaign>, i64), Change> = BTreeMap::new();
+    for row in lists::of_person(tx, tenant, &hashes)? {
+        let next = standing(&row);
+        let change = changes.entry((row.campaign, row.list)).or_default();
+        change.rows.add(&Tally::moved(row.standing, next));
+        change.valid += i64::from(row.valid);
+        if let Some(reason) = row.held_reason.filter(|_| row.standing.state == RowState::Held) {
+            change.held.entry(reason.as_str()).or_insert((reason, 0)).1 += 1;
+        }
+        lists::erase(tx, tenant, &row, next)?;
+    }
+    for ((campaign, list), change) in changes {
+        progress::add(tx, tenant, campaign, &Delta { list, rows: change.rows, ..Delta::default() })?;
+        lists::lose_valid(tx, tenant, campaign, list, change.valid)?;
+        for (reason, count) in change.held.into_values() {
+            progress::count_held(tx, tenant, campaign, list, reason, -count)?;
+        }
+    }
+    Ok(())
+}

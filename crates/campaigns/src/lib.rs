@@ -1,0 +1,33 @@
+//! The use cases of campaigns (docs/contract/campaigns.md), above those of calls: a published agent calls the
+//! people of a list, within the hours of its settings.
+
+pub mod board;
+pub mod campaign;
+pub mod erasure;
+pub mod import;
+pub mod list;
+pub mod runs;
+pub mod summary;
+
+use app::Failure;
+use domain::ids::{Campaign, Id};
+use domain::tenant::Tenant;
+use store::Tx;
+use store::campaigns::CampaignRow;
+use store::campaigns::progress::ProgressRow;
+
+/// A campaign.
+fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<CampaignRow, Failure> {
+    store::campaigns::get(tx, tenant, id)?.ok_or_else(|| Failure::not_found("campaign"))
+}
+
+/// A campaign, held against other writers until the transaction ends.
+fn find_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<CampaignRow, Failure> {
+    store::campaigns::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("campaign"))
+}
+
+/// Its progress.
+fn progress(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<ProgressRow, Failure> {
+    store::campaigns::progress::get(tx, tenant, id)?
+        .ok_or_else(|| Failure::internal(format!("{id} has no progress")))
+}

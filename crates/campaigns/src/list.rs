@@ -1,0 +1,461 @@
+//! Calling lists: replacing one in one moment, adding to it, reading it (docs/contract/campaigns.md#calling-list).
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use api::campaigns::{
+    CallingList, CallingListCounts, CallingListPage, CallingListRow, NewCallingListRow,
+};
+use api::error_codes as codes;
+use app::agents::required_variables;
+use app::{App, Context, Failure, topics};
+use domain::campaign::list::{self as rules, check_variables, read_phone, search_for, search_text};
+use domain::campaign::{InvalidReason, RowState, Standing, Status, Tally};
+use domain::ids::{Campaign, Contact, DataStream, Id, ListRow};
+use domain::tenant::{Mode, Tenant};
+use domain::time::{HOUR, Timestamp};
+use serde_json::{Map, Value, json};
+use store::campaigns::list::{self as lists, EntryRow, FreshRow};
+use store::campaigns::progress::{self as counters, Delta};
+use store::campaigns::{self, CampaignRow, Page, Wanted};
+use store::{DbError, Tx, contacts, do_not_call};
+
+use super::campaign::{retire, totals};
+use super::{board, find, find_for_update, progress};
+
+/// A person to be put on a list.
+#[derive(Debug, Clone)]
+pub struct NewRow {
+    /// The number, in any notation.
+    pub phone: String,
+    /// Name.
+    pub name: Option<String>,
+    /// Values of the conversation.
+    pub variables: Map<String, Value>,
+    /// The stream that it comes from.
+    pub stream: Option<Id<DataStream>>,
+}
+
+impl From<NewCallingListRow> for NewRow {
+    fn from(row: NewCallingListRow) -> Self {
+        Self { phone: row.phone, name: row.name, variables: row.variables.unwrap_or_default(), stream: None }
+    }
+}
+
+/// What became of the people that were to be put on a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Added {
+    /// The row of each, in the order in which they came. `None`: the number is on the list already or is none
+    /// that can be dialled, or the campaign takes nothing more.
+    pub rows: Vec<Option<Id<ListRow>>>,
+}
+
+/// Whether people can be put on its list: it is not over.
+fn takes_more(row: &CampaignRow, now: Timestamp) -> bool {
+    match row.status {
+        Status::Draft | Status::Active | Status::Paused => !row.settings.is_past(now),
+        Status::Completed | Status::Archived => false,
+    }
+}
+
+/// A row as it enters a list; `seen` are the numbers (keyed hashes) before it.
+pub(crate) fn fresh(context: &Context, row: NewRow, seen: &mut HashSet<String>) -> Result<FreshRow, Failure> {
+    let read = read_phone(&row.phone);
+    let hash = read.ok().map(|phone| context.keyring.hash_phone(&phone));
+    let invalid_reason = match (&read, &hash) {
+        (Err(why), _) => Some(*why),
+        (Ok(_), Some(hash)) if !seen.insert(hash.clone()) => Some(InvalidReason::Duplicate),
+        (Ok(_), _) => None,
+    };
+    let valid = invalid_reason.is_none();
+    let phone = read.map_or_else(|_| row.phone.trim().to_owned(), |phone| phone.to_string());
+    let name = row.name.as_deref().map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned);
+    Ok(FreshRow {
+        id: context.ids.make(),
+        search: search_text(name.as_deref(), Some(&phone)),
+        phone: Some(phone),
+        phone_hash: hash,
+        name,
+        variables: serde_json::to_string(&row.variables).map_err(|why| Failure::internal(why.to_string()))?,
+        valid,
+        invalid_reason,
+        state: if valid { RowState::Queued } else { RowState::Invalid },
+        // 0: as soon as the campaign dials.
+        look_at: valid.then_some(Timestamp(0)),
+        stream: row.stream,
+    })
+}
+
+/// What these rows add to the counters of their list.
+pub(crate) fn tally(rows: &[FreshRow]) -> Tally {
+    let mut tally = Tally::default();
+    for row in rows {
+        tally.enter(Standing::fresh(row.valid));
+    }
+    tally
+}
+
+/// Puts people on the list of a campaign, behind those who are there, in the transaction of the caller: for
+/// streams and boards. A number is on a list once. A name that is too long is cut, and values beyond the
+/// ceilings are left out. There is a campaign for the caller to name, or it was deleted: then it takes nothing.
+///
+/// # Errors
+/// Those of the store.
+pub fn add(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    rows: Vec<NewRow>,
+) -> Result<Added, Failure> {
+    let mut added = Added { rows: vec![None; rows.len()] };
+    let Some(row) = campaigns::get_for_update(tx, tenant, campaign)? else { return Ok(added) };
+    if rows.is_empty() || !takes_more(&row, context.now) {
+        return Ok(added);
+    }
+    // Held: the place of the last row, and with it whose turn is next.
+    let known = counters::get_for_update(tx, tenant, campaign)?
+        .ok_or_else(|| Failure::internal(format!("{campaign} has no progress")))?;
+    let list = match row.list {
+        0 => first_list(tx, &row, context.now)?,
+        list => list,
+    };
+    let room = rules::MAX_LIST - known.rows.total;
+    let (fresh, places) = new_people(tx, context, tenant, (campaign, list), rows, room)?;
+    if fresh.is_empty() {
+        return Ok(added);
+    }
+    lists::insert_all(tx, tenant, campaign, list, known.rows.total + 1, &fresh)?;
+    counters::add(tx, tenant, campaign, &Delta { list, rows: tally(&fresh), ..Delta::default() })?;
+    if row.status == Status::Active {
+        counters::look_at(tx, tenant, campaign, context.now)?;
+        tx.wake(topics::DIALLER);
+    }
+    for (place, row) in places.into_iter().zip(&fresh) {
+        added.rows[place] = Some(row.id);
+    }
+    Ok(added)
+}
+
+/// An empty list for a campaign that has none.
+fn first_list(tx: &mut Tx<'_>, row: &CampaignRow, now: Timestamp) -> Result<i64, Failure> {
+    let list = row.newest_list + 1;
+    put_in_force(tx, row, list, list, &Tally::default(), now)?;
+    Ok(list)
+}
+
+/// Those of `rows` whose numbers can be dialled and are not on the list, and their places in `rows`.
+fn new_people(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    (campaign, list): (Id<Campaign>, i64),
+    rows: Vec<NewRow>,
+    room: i64,
+) -> Result<(Vec<FreshRow>, Vec<usize>), Failure> {
+    let (mut seen, mut made) = (HashSet::new(), Vec::new());
+    for (place, mut row) in rows.into_iter().enumerate() {
+        row.name = row.name.map(|name| name.chars().take(rules::MAX_NAME).collect());
+        within_ceilings(&mut row.variables);
+        let row = fresh(context, row, &mut seen)?;
+        if row.valid {
+            made.push((row, place));
+        }
+    }
+    let hashes: Vec<&str> = made.iter().filter_map(|(row, _)| row.phone_hash.as_deref()).collect();
+    let listed: HashSet<String> =
+        lists::listed(tx, tenant, campaign, list, &hashes)?.into_iter().collect();
+    made.retain(|(row, _)| row.phone_hash.as_ref().is_none_or(|hash| !listed.contains(hash)));
+    made.truncate(usize::try_from(room).unwrap_or(0));
+    Ok(made.into_iter().unzip())
+}
+
+/// Leaves out the last values of a row until it is within its ceilings.
+fn within_ceilings(variables: &mut Map<String, Value>) {
+    while check_variables(variables).is_err() {
+        let Some(last) = variables.keys().next_back().cloned() else { return };
+        variables.shift_remove(&last);
+    }
+}
+
+/// What the agent of a campaign needs of every row, and the flow that says so.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Needed {
+    /// The published flow.
+    pub flow: Option<String>,
+    /// Names that every row must have a value for.
+    pub names: Vec<String>,
+}
+
+/// What every row of the list of a campaign needs.
+pub(crate) fn needed(tx: &mut Tx<'_>, tenant: Tenant, row: &CampaignRow) -> Result<Needed, Failure> {
+    let agent = match row.agent {
+        Some(agent) => store::agents::get(tx, tenant, agent)?,
+        None => None,
+    };
+    let Some(agent) = agent else { return Ok(Needed::default()) };
+    Ok(Needed { names: required_variables(tx, tenant, &agent)?, flow: Some(agent.published_flow) })
+}
+
+/// Rows of a request as they enter a list: each is held against its ceilings, and each that can be dialled must
+/// have what the agent needs. `first` is the place of the first one, for errors. Returns their bytes of
+/// variables, too.
+pub(crate) fn read_rows(
+    context: &Context,
+    needed: &Needed,
+    rows: Vec<NewCallingListRow>,
+    first: i64,
+) -> Result<(Vec<FreshRow>, i64), Failure> {
+    let (mut seen, mut bytes) = (HashSet::with_capacity(rows.len()), 0);
+    let (mut missing, mut first_missing) = (Vec::<&str>::new(), None);
+    let mut made = Vec::with_capacity(rows.len());
+    for (place, row) in (first..).zip(rows) {
+        let row = NewRow::from(row);
+        let size = check_variables(&row.variables).map_err(|why| {
+            let field = format!("contacts[{}].variables", place - first);
+            Failure::new(codes::INVALID_VARIABLES, format!("{field} {why}")).with_meta(json!({"field": field}))
+        })?;
+        bytes += size as i64;
+        let lacking: Vec<&str> =
+            needed.names.iter().map(String::as_str).filter(|name| !row.variables.contains_key(*name)).collect();
+        let row = fresh(context, row, &mut seen)?;
+        if row.valid && !lacking.is_empty() {
+            first_missing.get_or_insert(place);
+            let new: Vec<&str> = lacking.into_iter().filter(|name| !missing.contains(name)).collect();
+            missing.extend(new);
+        }
+        made.push(row);
+    }
+    match first_missing {
+        Some(place) => Err(misses(&missing, place)),
+        None => Ok((made, bytes)),
+    }
+}
+
+fn misses(names: &[&str], row: i64) -> Failure {
+    let message = format!("the agent's flow needs variables that row {row} lacks: {}", names.join(", "));
+    Failure::new(codes::LIST_MISSES_VARIABLES, message).with_meta(json!({"missing": names, "row": row}))
+}
+
+/// Whether the list of a campaign can be replaced now.
+///
+/// # Errors
+/// 409 while it dials, when it is over, and `stream_attached`.
+pub(crate) fn check_replaceable(row: &CampaignRow) -> Result<(), Failure> {
+    match row.status {
+        Status::Draft | Status::Paused => {}
+        Status::Active => {
+            return Err(Failure::conflict("the campaign is dialling: pause it before replacing its list"));
+        }
+        Status::Completed | Status::Archived => {
+            return Err(Failure::conflict("the campaign is over: create another one"));
+        }
+    }
+    if row.streams > 0 {
+        return Err(Failure::plain(codes::STREAM_ATTACHED));
+    }
+    Ok(())
+}
+
+/// The flow of the agent changed between the check of a list and its transaction.
+pub(crate) fn check_needed(tx: &mut Tx<'_>, row: &CampaignRow, checked: &Needed) -> Result<(), Failure> {
+    if needed(tx, row.workspace, row)? == *checked {
+        return Ok(());
+    }
+    Err(Failure::conflict("the agent's flow was published anew a moment ago; send the list again"))
+}
+
+/// Work that takes a processor for some time: not on a thread that serves others.
+pub(crate) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Failure::internal("reading a list panicked")))
+}
+
+/// `POST /v1/campaigns/{id}/contacts`: replaces the whole list in one moment. The old one is removed later, in
+/// batches; nothing of it is dialled any more.
+pub async fn replace(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Campaign>,
+    rows: Vec<NewCallingListRow>,
+) -> Result<CallingList, Failure> {
+    let context = app.context();
+    // What can be refused is refused before the work.
+    let needed = app
+        .store
+        .read(move |tx| {
+            let row = find(tx, tenant, id)?;
+            check_replaceable(&row)?;
+            needed(tx, tenant, &row)
+        })
+        .await?;
+    let (reader, wanted) = (context.clone(), needed.clone());
+    let rows = aside(move || read_rows(&reader, &wanted, rows, 0)).await?.0;
+    let rows: Arc<[FreshRow]> = rows.into();
+    app.store
+        .tx_alone(move |tx| {
+            let row = find_for_update(tx, tenant, id)?;
+            check_replaceable(&row)?;
+            check_needed(tx, &row, &needed)?;
+            let (list, counts) = (row.newest_list + 1, tally(&rows));
+            lists::insert_all(tx, tenant, id, list, 1, &rows)?;
+            put_in_force(tx, &row, list, list, &counts, context.now)?;
+            Ok(totals(&counts))
+        })
+        .await
+}
+
+/// Makes a list the one in force, in the place of the one before.
+pub(crate) fn put_in_force(
+    tx: &mut Tx<'_>,
+    row: &CampaignRow,
+    list: i64,
+    newest: i64,
+    counts: &Tally,
+    now: Timestamp,
+) -> Result<(), Failure> {
+    retire(tx, row, now)?;
+    campaigns::set_list(tx, row.workspace, row.id, list, newest, now)?;
+    counters::start_list(tx, row.workspace, row.id, list, counts)?;
+    Ok(())
+}
+
+/// Staged lists that have not grown for so long are given up.
+pub(crate) const STALE: i64 = HOUR;
+/// Rows that one transaction removes.
+const SWEEP: i64 = 2_000;
+
+/// Removes rows of lists that are not in force any more, in batches.
+///
+/// # Errors
+/// Those of the store.
+pub async fn sweep(app: &App) -> Result<(), DbError> {
+    let stale = app.clock.now().plus(-STALE);
+    while app.store.tx_alone(move |tx| lists::sweep(tx, stale, SWEEP)).await? {}
+    Ok(())
+}
+
+/// Which rows of a list a client wants to see.
+#[derive(Debug, Clone)]
+pub struct Query {
+    /// `all`, a state, or `dnc`.
+    pub state: String,
+    /// What the name or the number contains.
+    pub q: Option<String>,
+    /// How many.
+    pub limit: i64,
+    /// How many come before them.
+    pub offset: i64,
+}
+
+/// `GET /v1/campaigns/{id}/contacts`.
+pub async fn read(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Campaign>,
+    query: Query,
+) -> Result<CallingListPage, Failure> {
+    let wanted = match query.state.as_str() {
+        "all" => Wanted::All,
+        "dnc" => Wanted::DoNotCall,
+        word => RowState::parse(word).map(Wanted::In).ok_or_else(|| {
+            Failure::internal(format!("{word} passed the check of the query and is no state"))
+        })?,
+    };
+    let search = query.q.as_deref().map(search_for).filter(|text| !text.is_empty());
+    app.store
+        .read_long(move |tx| {
+            find(tx, tenant, id)?;
+            let known = progress(tx, tenant, id)?;
+            let list = known.list;
+            let found = match &search {
+                None => known.rows,
+                Some(text) => campaigns::count_found(tx, tenant, id, list, text)?,
+            };
+            let dnc = campaigns::count_listed(tx, tenant, id, list, search.as_deref())?;
+            let total = match wanted {
+                Wanted::All => found.total,
+                Wanted::In(state) => found.of(state),
+                Wanted::DoNotCall => dnc,
+            };
+            let page = Page {
+                list,
+                wanted,
+                search: search.clone(),
+                limit: query.limit,
+                offset: query.offset,
+            };
+            let rows = if query.offset < total { campaigns::page(tx, tenant, id, &page)? } else { Vec::new() };
+            let next = query.offset + query.limit;
+            Ok(CallingListPage {
+                data: views(tx, tenant, id, rows)?,
+                counts: CallingListCounts {
+                    all: found.total,
+                    reached: found.reached,
+                    in_progress: found.in_progress,
+                    unreached: found.unreached,
+                    held: found.held,
+                    queued: found.queued,
+                    invalid: found.invalid,
+                    dnc,
+                },
+                total,
+                next_offset: (next < total).then_some(next),
+            })
+        })
+        .await
+}
+
+/// Rows as clients see them: who must not be called, and where people are on the board, is looked up now.
+fn views(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    rows: Vec<EntryRow>,
+) -> Result<Vec<CallingListRow>, Failure> {
+    let blocked = must_not_call(tx, tenant, &rows)?;
+    let people: Vec<Id<Contact>> = rows.iter().filter_map(|row| row.contact).collect();
+    let columns = board::columns(tx, tenant, campaign, &people)?;
+    Ok(rows.into_iter().map(|row| view(row, &blocked, &columns)).collect())
+}
+
+/// Keyed hashes of those numbers that are on the do-not-call list or belong to a contact that opted out.
+fn must_not_call(tx: &mut Tx<'_>, tenant: Tenant, rows: &[EntryRow]) -> Result<HashSet<String>, Failure> {
+    let people: HashMap<&str, &str> = rows
+        .iter()
+        .filter_map(|row| Some((row.phone.as_deref()?, row.phone_hash.as_deref()?)))
+        .collect();
+    if people.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let hashes: Vec<&str> = people.values().copied().collect();
+    let mut blocked: HashSet<String> = do_not_call::among(tx, tenant, &hashes)?.into_iter().collect();
+    let phones: Vec<String> = people.keys().map(|phone| (*phone).to_owned()).collect();
+    for contact in contacts::find_by_phones(tx, tenant, Mode::Live, &phones)? {
+        let hash = contact.phone.as_deref().and_then(|phone| people.get(phone));
+        if contact.opt_out {
+            blocked.extend(hash.map(|hash| (*hash).to_owned()));
+        }
+    }
+    Ok(blocked)
+}
+
+fn view(row: EntryRow, blocked: &HashSet<String>, columns: &HashMap<Id<Contact>, String>) -> CallingListRow {
+    CallingListRow {
+        id: row.id,
+        contact_id: row.contact,
+        do_not_call: row.phone_hash.is_some_and(|hash| blocked.contains(&hash)),
+        board_column: row.contact.and_then(|contact| columns.get(&contact)).cloned(),
+        phone: row.phone,
+        name: row.name,
+        variables: row.variables,
+        state: row.standing.state,
+        dial_status: row.dial_status,
+        attempts: row.attempts,
+        last_attempt_at: row.last_attempt_at,
+        held_reason: row.held_reason,
+        valid: row.valid,
+        invalid_reason: row.invalid_reason,
+    }
+}

@@ -1,0 +1,47 @@
+//! Runs: the sessions in which a campaign dials (docs/contract/campaigns.md#runs).
+
+use api::campaigns::Run as RunView;
+use app::{App, Failure};
+use domain::ids::{Campaign, CampaignRun, Id};
+use domain::tenant::Tenant;
+use store::campaigns::runs::{self, RunRow};
+
+use super::find;
+
+/// A run as clients see it.
+pub fn view(row: RunRow) -> RunView {
+    RunView {
+        id: row.id,
+        campaign_id: row.campaign,
+        status: row.status,
+        source: row.source,
+        attempted: row.attempted,
+        placed: row.placed,
+        rejected: row.rejected,
+        skipped_reason: row.skipped_reason,
+        error: row.error,
+        created_at: row.created_at,
+        finished_at: row.finished_at,
+    }
+}
+
+/// `GET /v1/campaigns/{id}/runs`, newest first.
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    id: Id<Campaign>,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<RunView>, Failure> {
+    app.store
+        .read(move |tx| {
+            find(tx, tenant, id)?;
+            Ok(runs::list(tx, tenant, id, limit, offset)?.into_iter().map(view).collect())
+        })
+        .await
+}
+
+/// `GET /v1/campaign-runs/{id}`.
+pub async fn get(app: &App, tenant: Tenant, id: Id<CampaignRun>) -> Result<RunView, Failure> {
+    app.store.read(move |tx| runs::get(tx, tenant, id)).await?.map(view).ok_or_else(|| Failure::not_found("run"))
+}

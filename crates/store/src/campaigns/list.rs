@@ -1,0 +1,318 @@
+//! Calling lists. Each list of a campaign is a generation of rows: one is in force, a staged one grows beside it
+//! until it takes effect in one moment, and old ones are removed in batches.
+
+use const_format::formatcp;
+use domain::campaign::{HeldReason, InvalidReason, RowState, Standing};
+use domain::ids::{Call, Campaign, Contact, DataStream, Id, ListRow};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use serde_json::{Map, Value as Json};
+
+use crate::db::row::row;
+use crate::db::{DbError, Tx, Value, any_of};
+use crate::params;
+
+row! {
+    /// A row of a calling list as stored.
+    #[derive(Debug, Clone)]
+    pub struct EntryRow in "campaign_rows" {
+        /// Its id.
+        id: Id<ListRow>,
+        /// The workspace.
+        workspace: Tenant,
+        /// The campaign.
+        campaign: Id<Campaign>,
+        /// The list.
+        list: i64,
+        /// Its place in the list, from 1.
+        position: i64,
+        /// E.164 of a valid number, else as given; `None` once the person is erased.
+        phone: Option<String>,
+        /// Keyed hash of a number that can be dialled.
+        phone_hash: Option<String>,
+        /// Name.
+        name: Option<String>,
+        /// Values of the conversation, texts.
+        variables: Map<String, Json>,
+        /// Whether it is ever dialled.
+        valid: bool,
+        /// Why it is not.
+        invalid_reason: Option<InvalidReason>,
+        /// What its list counts.
+        standing: Standing = |standing| {
+            state: RowState = standing.state,
+            retryable: bool = standing.retryable,
+            blocked: bool = standing.blocked,
+        } => Standing { state, retryable, blocked },
+        /// Status of the last call, in its words.
+        dial_status: Option<String>,
+        /// Why it waits.
+        held_reason: Option<HeldReason>,
+        /// Dials so far.
+        attempts: i64,
+        /// The last dial.
+        last_attempt_at: Option<Timestamp>,
+        /// When the dialler looks at it.
+        look_at: Option<Timestamp>,
+        /// The person.
+        contact: Option<Id<Contact>>,
+        /// The current or last call.
+        call: Option<Id<Call>>,
+        /// The own number that this person is called from.
+        from_number: Option<String>,
+        /// The stream that it came from.
+        stream: Option<Id<DataStream>>,
+        /// Grows with every save.
+        version: i64,
+    }
+}
+
+const COLUMNS: &str = EntryRow::COLUMNS;
+
+row! {
+    /// A row as it enters a list. What it holds for good is here; its list and place are given when it is
+    /// inserted.
+    #[derive(Debug, Clone)]
+    pub struct FreshRow in "campaign_rows" {
+        /// Its id.
+        id: Id<ListRow>,
+        /// E.164 of a valid number, else as given.
+        phone: Option<String>,
+        /// Keyed hash of a number that can be dialled.
+        phone_hash: Option<String>,
+        /// Name.
+        name: Option<String>,
+        /// What is searched.
+        search: Option<String>,
+        /// Values of the conversation, a JSON object.
+        variables: String,
+        /// Whether it is ever dialled.
+        valid: bool,
+        /// Why it is not.
+        invalid_reason: Option<InvalidReason>,
+        /// Where it begins.
+        state: RowState,
+        /// When the dialler looks at it.
+        look_at: Option<Timestamp>,
+        /// The stream that it came from.
+        stream: Option<Id<DataStream>>,
+    }
+    insert with {
+        workspace: Tenant, campaign: Id<Campaign>, list: i64, position: i64, attempts: i64, retryable: i64, blocked: i64, version: i64,
+    }
+}
+
+impl FreshRow {
+    /// An earlier row has its number.
+    pub fn repeats(&mut self) {
+        self.valid = false;
+        self.invalid_reason = Some(InvalidReason::Duplicate);
+        self.state = RowState::Invalid;
+        self.look_at = None;
+    }
+}
+
+/// Adds rows to a list, the first one at `position`. The caller holds the campaign.
+pub fn insert_all(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+    position: i64,
+    rows: &[FreshRow],
+) -> Result<(), DbError> {
+    let rows = (position..).zip(rows).map(|(position, row)| {
+        row.values(tenant, campaign, list, position, 0, 0, 0, 0)
+    });
+    tx.insert_all(FreshRow::INTO, rows)
+}
+
+/// One row of the list in force.
+pub fn get(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    id: Id<ListRow>,
+) -> Result<Option<EntryRow>, DbError> {
+    tx.one(
+        formatcp!("select {COLUMNS} from campaign_rows where workspace = ?1 and campaign = ?2 and id = ?3"),
+        params![tenant, campaign, id],
+    )
+}
+
+/// Which of these numbers (keyed hashes) a list has already.
+pub fn listed(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+    hashes: &[impl AsRef<str>],
+) -> Result<Vec<String>, DbError> {
+    let mut found = Vec::new();
+    for hashes in hashes.chunks(LOOKED_UP) {
+        let mut values = vec![tenant.into(), campaign.into(), list.into()];
+        let any = any_of(&mut values, hashes.iter().map(|hash| hash.as_ref().into()));
+        found.extend(tx.all::<String>(
+            &format!(
+                "select phone_hash from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and valid = 1 \
+                 and phone_hash is not null and phone_hash in {any}"
+            ),
+            &values,
+        )?);
+    }
+    Ok(found)
+}
+
+/// Numbers that one statement looks up.
+const LOOKED_UP: usize = 512;
+
+/// Rows of a list after a place in it, in order.
+pub fn after(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+    position: i64,
+    limit: i64,
+) -> Result<Vec<EntryRow>, DbError> {
+    tx.all(
+        formatcp!(
+            "select {COLUMNS} from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and position > ?4 \
+             order by position limit ?5"
+        ),
+        params![tenant, campaign, list, position, limit],
+    )
+}
+
+row! {
+    /// A list that is not in force: staged, or about to be removed.
+    #[derive(Debug, Clone)]
+    pub struct ListState in "campaign_lists" {
+        /// The campaign.
+        campaign: Id<Campaign>,
+        /// The list.
+        list: i64,
+        /// The workspace.
+        workspace: Tenant,
+        /// Whether it is staged; an old one otherwise.
+        staged: bool,
+        /// Its rows.
+        length: i64,
+        /// Those that can be dialled.
+        valid: i64,
+        /// Bytes of its variables.
+        bytes: i64,
+        /// The published flow that its variables were held against.
+        flow: Option<String>,
+        /// When it grew last.
+        touched_at: Timestamp,
+    }
+}
+
+/// Adds a list that is not in force.
+pub fn add_list(tx: &mut Tx<'_>, row: &ListState) -> Result<(), DbError> {
+    tx.later(ListState::INSERT, &row.values())
+}
+
+/// The staged list of a campaign. The caller holds the campaign.
+pub fn staged(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+) -> Result<Option<ListState>, DbError> {
+    tx.one(
+        formatcp!(
+            "select {} from campaign_lists where workspace = ?1 and campaign = ?2 and staged = 1",
+            ListState::COLUMNS
+        ),
+        params![tenant, campaign],
+    )
+}
+
+/// Saves what grew of a staged list.
+pub fn grow(tx: &mut Tx<'_>, row: &ListState) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_lists set length = ?4, valid = ?5, bytes = ?6, touched_at = ?7 where workspace = ?1 and campaign = ?2 and list = ?3",
+        params![row.workspace, row.campaign, row.list, row.length, row.valid, row.bytes, row.touched_at],
+    )
+}
+
+/// So many rows of a staged list cannot be dialled any more.
+pub fn lose_valid(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+    by: i64,
+) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_lists set valid = valid - cast(?4 as bigint) where workspace = ?1 and campaign = ?2 and list = ?3 and staged = 1",
+        params![tenant, campaign, list, by],
+    )
+}
+
+/// A staged list is given up: its rows are about to be removed.
+pub fn give_up(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<bool, DbError> {
+    Ok(tx.exec(
+        "update campaign_lists set staged = 0 where workspace = ?1 and campaign = ?2 and staged = 1",
+        params![tenant, campaign],
+    )? > 0)
+}
+
+/// A staged list takes effect: it is not kept beside the one in force any more.
+pub fn unstage(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, list: i64) -> Result<(), DbError> {
+    tx.later(
+        "delete from campaign_lists where workspace = ?1 and campaign = ?2 and list = ?3",
+        params![tenant, campaign, list],
+    )
+}
+
+/// Across workspaces: gives up staged lists that have not grown since `stale`, and removes up to `limit` rows of
+/// old lists. Returns whether more may be left.
+pub fn sweep(tx: &mut Tx<'_>, stale: Timestamp, limit: i64) -> Result<bool, DbError> {
+    tx.later("update campaign_lists set staged = 0 where staged = 1 and touched_at < ?1", params![stale])?;
+    let old: Option<(Id<Campaign>, i64)> = tx.one(
+        "select campaign, list from campaign_lists where staged = 0 order by touched_at limit 1 /*pg for update skip locked*/",
+        &[],
+    )?;
+    let Some((campaign, list)) = old else { return Ok(false) };
+    let removed = tx.exec(
+        "delete from campaign_rows where id in (select id from campaign_rows where campaign = ?1 and list = ?2 order by position limit ?3)",
+        params![campaign, list, limit],
+    )?;
+    if (removed as i64) < limit {
+        tx.later("delete from campaign_lists where campaign = ?1 and list = ?2", params![campaign, list])?;
+        tx.later("delete from campaign_holds where campaign = ?1 and list = ?2", params![campaign, list])?;
+    }
+    Ok(true)
+}
+
+/// Rows of a person in any list of the workspace, locked until the transaction ends.
+pub fn of_person(tx: &mut Tx<'_>, tenant: Tenant, hashes: &[String]) -> Result<Vec<EntryRow>, DbError> {
+    let mut found = Vec::new();
+    for hash in hashes {
+        found.extend(tx.all::<EntryRow>(
+            formatcp!(
+                "select {COLUMNS} from campaign_rows where workspace = ?1 and phone_hash = ?2 and phone_hash is not null \
+                 order by campaign, list, position /*pg for update*/"
+            ),
+            params![tenant, hash],
+        )?);
+    }
+    Ok(found)
+}
+
+/// Takes everything personal out of a row. It is never dialled any more.
+pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, row: &EntryRow, standing: Standing) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_rows set phone = null, phone_hash = null, name = null, search = null, variables = '{}', contact = null, \
+         valid = 0, invalid_reason = 'erased', state = ?3, retryable = ?4, blocked = ?5, held_reason = null, look_at = null, \
+         version = version + 1 where workspace = ?1 and id = ?2",
+        params![tenant, row.id, standing.state, standing.retryable, standing.blocked],
+    )
+}
+
+/// Values of a query about one list.
+pub(super) fn of_list(tenant: Tenant, campaign: Id<Campaign>, list: i64) -> Vec<Value<'static>> {
+    vec![tenant.into(), campaign.into(), list.into()]
+}

@@ -1,0 +1,242 @@
+//! Campaigns: their settings and status. What changes with every dial stands in [`progress`], the people to be
+//! called in [`list`], the sessions of dialling in [`runs`].
+
+pub mod list;
+pub mod progress;
+mod read;
+pub mod runs;
+
+pub use read::{Page, Wanted, count_found, count_listed, page};
+
+use const_format::formatcp;
+use domain::campaign::{CallerId, DayTime, Settings, Status};
+use domain::ids::{Agent, Campaign, Id};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use serde_json::{Value as Json, json};
+
+use crate::db::row::{row, update};
+use crate::db::{DbError, Tx};
+use crate::params;
+
+row! {
+    /// A campaign as stored.
+    #[derive(Debug, Clone)]
+    pub struct CampaignRow in "campaigns" {
+        /// Its id.
+        id: Id<Campaign>,
+        /// The workspace.
+        workspace: Tenant,
+        /// Its name.
+        name: String,
+        /// `voice` or `chatapp`.
+        channel: String,
+        /// `collections` or `onboarding`.
+        workflow_type: String,
+        /// The client's reference of a registered template.
+        dlt_template_ref: Option<String>,
+        /// Who talks.
+        agent: Option<Id<Agent>>,
+        /// Where it is.
+        status: Status,
+        /// When and how it calls.
+        settings: Settings = |settings| {
+            from_number: Option<String> = settings.from_number.as_deref(),
+            timezone: Option<String> = settings.timezone.as_deref(),
+            start_at: Option<Timestamp> = settings.start_at,
+            end_at: Option<Timestamp> = settings.end_at,
+            daily_from: Option<String> = settings.daily_from.map(|at| at.to_string()),
+            daily_to: Option<String> = settings.daily_to.map(|at| at.to_string()),
+            retry_count: u8 = i64::from(settings.retry_count),
+            cooldown_minutes: i64 = settings.cooldown_minutes,
+            email_notifications: Json = json!(settings.email_notifications),
+            caller_ids: Json = json!(settings.caller_ids),
+            max_concurrent_calls: Option<i64> = settings.max_concurrent_calls,
+        } => Settings {
+            from_number,
+            timezone,
+            start_at,
+            end_at,
+            daily_from: daily_from.as_deref().and_then(DayTime::parse),
+            daily_to: daily_to.as_deref().and_then(DayTime::parse),
+            retry_count,
+            cooldown_minutes,
+            email_notifications: parsed(email_notifications)?,
+            caller_ids: parsed::<Vec<CallerId>>(caller_ids)?,
+            max_concurrent_calls,
+        },
+        /// The list in force; 0 before the first one.
+        list: i64,
+        /// The newest list that was given out: in force, staged or removed.
+        newest_list: i64,
+        /// Streams that feed it.
+        streams: i64,
+        /// When it was made.
+        created_at: Timestamp,
+        /// When it was changed.
+        updated_at: Timestamp,
+        /// When it was published first.
+        started_at: Option<Timestamp>,
+        /// When it was completed.
+        completed_at: Option<Timestamp>,
+        /// Grows with every save.
+        version: i64,
+    }
+}
+
+const COLUMNS: &str = CampaignRow::COLUMNS;
+
+fn parsed<T: serde::de::DeserializeOwned>(json: Json) -> Result<T, DbError> {
+    serde_json::from_value(json).map_err(|why| DbError::Internal(format!("settings of a campaign: {why}")))
+}
+
+/// Adds a campaign with its empty progress.
+pub fn insert(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<(), DbError> {
+    tx.later(CampaignRow::INSERT, &row.values())?;
+    progress::insert(tx, row.workspace, row.id)
+}
+
+/// One campaign.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>) -> Result<Option<CampaignRow>, DbError> {
+    tx.one(
+        formatcp!("select {COLUMNS} from campaigns where workspace = ?1 and id = ?2 and deleted_at is null"),
+        params![tenant, id],
+    )
+}
+
+/// One campaign, locked against other writers until the transaction ends. Its progress is locked after it,
+/// never before.
+pub fn get_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Campaign>,
+) -> Result<Option<CampaignRow>, DbError> {
+    tx.one(
+        formatcp!(
+            "select {COLUMNS} from campaigns where workspace = ?1 and id = ?2 and deleted_at is null /*pg for update*/"
+        ),
+        params![tenant, id],
+    )
+}
+
+/// All campaigns of a workspace, newest first.
+pub fn list_all(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<CampaignRow>, DbError> {
+    tx.all(
+        formatcp!("select {COLUMNS} from campaigns where workspace = ?1 and deleted_at is null order by id desc"),
+        params![tenant],
+    )
+}
+
+/// Whether a workspace has at least so many campaigns.
+pub fn at_least(tx: &mut Tx<'_>, tenant: Tenant, count: i64) -> Result<bool, DbError> {
+    tx.exists(
+        "select 1 from campaigns where workspace = ?1 and deleted_at is null order by id limit 1 offset ?2",
+        params![tenant, count - 1],
+    )
+}
+
+/// Saves everything but the id and the list, unless it was changed since the row was read. Returns whether it
+/// was saved.
+pub fn save(tx: &mut Tx<'_>, row: &CampaignRow) -> Result<bool, DbError> {
+    let settings = &row.settings;
+    let (sql, values) = update!(
+        "campaigns" set {
+            name: &row.name,
+            dlt_template_ref: row.dlt_template_ref.as_deref(),
+            status: row.status,
+            from_number: settings.from_number.as_deref(),
+            timezone: settings.timezone.as_deref(),
+            start_at: settings.start_at,
+            end_at: settings.end_at,
+            daily_from: settings.daily_from.map(|at| at.to_string()),
+            daily_to: settings.daily_to.map(|at| at.to_string()),
+            retry_count: i64::from(settings.retry_count),
+            cooldown_minutes: settings.cooldown_minutes,
+            email_notifications: json!(settings.email_notifications),
+            caller_ids: json!(settings.caller_ids),
+            max_concurrent_calls: settings.max_concurrent_calls,
+            updated_at: row.updated_at,
+            started_at: row.started_at,
+            completed_at: row.completed_at,
+        } and "version = version + 1"
+        where "workspace = ?1 and id = ?2 and version = ?3 and deleted_at is null", row.workspace, row.id, row.version
+    );
+    Ok(tx.exec(sql, &values)? > 0)
+}
+
+/// Puts a list in force. `newest` is the newest one that was given out.
+pub fn set_list(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Campaign>,
+    list: i64,
+    newest: i64,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    tx.later(
+        "update campaigns set list = ?3, newest_list = ?4, updated_at = ?5 where workspace = ?1 and id = ?2",
+        params![tenant, id, list, newest, now],
+    )
+}
+
+/// Counts the streams that feed it: 1 more, or 1 fewer with `-1`.
+pub fn count_stream(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>, by: i64) -> Result<(), DbError> {
+    tx.later(
+        "update campaigns set streams = streams + cast(?3 as bigint) where workspace = ?1 and id = ?2",
+        params![tenant, id, by],
+    )
+}
+
+/// Deletes a campaign; its lists are to be retired, too.
+pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Campaign>, now: Timestamp) -> Result<(), DbError> {
+    tx.later(
+        "update campaigns set deleted_at = ?3 where workspace = ?1 and id = ?2 and deleted_at is null",
+        params![tenant, id, now],
+    )?;
+    tx.later(
+        "update campaign_progress set next_look = null where workspace = ?1 and campaign = ?2",
+        params![tenant, id],
+    )
+}
+
+row! {
+    /// What of a campaign is told of something that it uses.
+    #[derive(Debug, Clone)]
+    pub struct CampaignLine {
+        /// Its id.
+        id: Id<Campaign>,
+        /// Its name.
+        name: String,
+    }
+}
+
+/// Campaigns that use an agent and are not over, oldest first; up to `limit`.
+pub fn of_agent(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    agent: Id<Agent>,
+    limit: i64,
+) -> Result<Vec<CampaignLine>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from campaigns where workspace = ?1 and agent = ?2 and agent is not null and deleted_at is null \
+         and status in ('draft', 'active', 'paused') order by id limit ?3",
+        CampaignLine::COLUMNS
+    );
+    tx.all(SQL, params![tenant, agent, limit])
+}
+
+/// Campaigns that call from a number and are not over, oldest first; up to `limit`. Numbers that rotate stand
+/// in a JSON list, in which an E.164 text between quotes is found as it is.
+pub fn calling_from(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    number: &str,
+    limit: i64,
+) -> Result<Vec<CampaignLine>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from campaigns where workspace = ?1 and deleted_at is null and status in ('draft', 'active', 'paused') \
+         and (from_number = ?2 or caller_ids like ?3) order by id limit ?4",
+        CampaignLine::COLUMNS
+    );
+    tx.all(SQL, params![tenant, number, format!("%\"{number}\"%"), limit])
+}

@@ -1,0 +1,286 @@
+//! What changes with every dial of a campaign: its counters, and when it is looked at. One row for each campaign,
+//! locked after the campaign itself.
+
+use const_format::formatcp;
+use domain::campaign::{HeldReason, Tally};
+use domain::ids::{Campaign, CampaignRun, Id};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+
+use crate::db::row::row;
+use crate::db::{DbError, Tx, any_of};
+use crate::params;
+
+row! {
+    /// The progress of a campaign.
+    #[derive(Debug, Clone)]
+    pub struct ProgressRow in "campaign_progress" {
+        /// The campaign.
+        campaign: Id<Campaign>,
+        /// The workspace.
+        workspace: Tenant,
+        /// The list that is counted: the one in force.
+        list: i64,
+        /// How many rows are where.
+        rows: Tally = |rows| {
+            total: i64 = rows.total,
+            reached: i64 = rows.reached,
+            in_progress: i64 = rows.in_progress,
+            unreached: i64 = rows.unreached,
+            held: i64 = rows.held,
+            queued: i64 = rows.queued,
+            invalid: i64 = rows.invalid,
+            retryable: i64 = rows.retryable,
+            blocked: i64 = rows.blocked,
+        } => Tally { total, reached, in_progress, unreached, held, queued, invalid, retryable, blocked },
+        /// What its calls came to, those of earlier lists included.
+        calls: Calls = |calls| {
+            dialled: i64 = calls.dialled,
+            answered: i64 = calls.answered,
+            talk_ms: i64 = calls.talk_ms,
+            spent_minor: i64 = calls.spent_minor,
+        } => Calls { dialled, answered, talk_ms, spent_minor },
+        /// Its last dial.
+        last_call_at: Option<Timestamp>,
+        /// When the dialler looks at it; `None` while there is nothing to do.
+        next_look: Option<Timestamp>,
+        /// Grows each time the dialler serves it.
+        served: i64,
+        /// The run under way.
+        run: Option<Id<CampaignRun>>,
+        /// Grows with every save.
+        version: i64,
+    }
+}
+
+const COLUMNS: &str = ProgressRow::COLUMNS;
+
+/// What calls came to, or by how much that grows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// Dials.
+    pub dialled: i64,
+    /// Answered by a person.
+    pub answered: i64,
+    /// Talk time of these, milliseconds.
+    pub talk_ms: i64,
+    /// What they cost, minor units.
+    pub spent_minor: i64,
+}
+
+/// A change of the counters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Delta {
+    /// The list that the rows are of: rows of a list that is not in force any more change nothing.
+    pub list: i64,
+    /// Where rows went.
+    pub rows: Tally,
+    /// What calls came to.
+    pub calls: Calls,
+    /// A dial of this moment.
+    pub last_call_at: Option<Timestamp>,
+}
+
+/// Adds the progress of a new campaign.
+pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<(), DbError> {
+    let row = ProgressRow {
+        campaign,
+        workspace: tenant,
+        list: 0,
+        rows: Tally::default(),
+        calls: Calls::default(),
+        last_call_at: None,
+        next_look: None,
+        served: 0,
+        run: None,
+        version: 0,
+    };
+    tx.later(ProgressRow::INSERT, &row.values())
+}
+
+/// The progress of a campaign.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Option<ProgressRow>, DbError> {
+    tx.one(
+        formatcp!("select {COLUMNS} from campaign_progress where workspace = ?1 and campaign = ?2"),
+        params![tenant, campaign],
+    )
+}
+
+/// The progress of a campaign, locked against other writers until the transaction ends.
+pub fn get_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+) -> Result<Option<ProgressRow>, DbError> {
+    tx.one(
+        formatcp!(
+            "select {COLUMNS} from campaign_progress where workspace = ?1 and campaign = ?2 /*pg for update*/"
+        ),
+        params![tenant, campaign],
+    )
+}
+
+/// The progress of all campaigns of a workspace that are not deleted, newest first.
+pub fn list_all(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<ProgressRow>, DbError> {
+    tx.all(
+        formatcp!(
+            "select {COLUMNS} from campaign_progress where workspace = ?1 \
+             and campaign in (select id from campaigns where workspace = ?1 and deleted_at is null) order by campaign desc"
+        ),
+        params![tenant],
+    )
+}
+
+/// A term that grows a counter of the list, if the list is the one in force.
+macro_rules! counted {
+    ($name:literal, $place:literal) => {
+        concat!($name, " = ", $name, " + case when list = ?3 then cast(", $place, " as bigint) else 0 end, ")
+    };
+}
+
+/// Changes the counters of a campaign with one statement.
+pub fn add(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>, delta: &Delta) -> Result<(), DbError> {
+    const SQL: &str = concat!(
+        "update campaign_progress set ",
+        counted!("total", "?4"),
+        counted!("reached", "?5"),
+        counted!("in_progress", "?6"),
+        counted!("unreached", "?7"),
+        counted!("held", "?8"),
+        counted!("queued", "?9"),
+        counted!("invalid", "?10"),
+        counted!("retryable", "?11"),
+        counted!("blocked", "?12"),
+        "dialled = dialled + cast(?13 as bigint), answered = answered + cast(?14 as bigint), \
+         talk_ms = talk_ms + cast(?15 as bigint), spent_minor = spent_minor + cast(?16 as bigint), \
+         last_call_at = case when cast(?17 as bigint) is null or last_call_at > cast(?17 as bigint) then last_call_at else cast(?17 as bigint) end \
+         where workspace = ?1 and campaign = ?2"
+    );
+    let Delta { list, rows, calls, last_call_at } = delta;
+    tx.later(
+        SQL,
+        params![
+            tenant,
+            campaign,
+            *list,
+            rows.total,
+            rows.reached,
+            rows.in_progress,
+            rows.unreached,
+            rows.held,
+            rows.queued,
+            rows.invalid,
+            rows.retryable,
+            rows.blocked,
+            calls.dialled,
+            calls.answered,
+            calls.talk_ms,
+            calls.spent_minor,
+            *last_call_at
+        ],
+    )
+}
+
+/// Counts rows of a list in: the first time, or in place of those of an older list.
+pub fn start_list(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+    rows: &Tally,
+) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_progress set list = ?3, total = ?4, reached = ?5, in_progress = ?6, unreached = ?7, held = ?8, queued = ?9, \
+         invalid = ?10, retryable = ?11, blocked = ?12 where workspace = ?1 and campaign = ?2",
+        params![
+            tenant,
+            campaign,
+            list,
+            rows.total,
+            rows.reached,
+            rows.in_progress,
+            rows.unreached,
+            rows.held,
+            rows.queued,
+            rows.invalid,
+            rows.retryable,
+            rows.blocked
+        ],
+    )
+}
+
+/// Has the dialler look at a campaign at this moment, or earlier if it was to anyway.
+pub fn look_at(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    at: Timestamp,
+) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_progress set next_look = ?3 where workspace = ?1 and campaign = ?2 and (next_look is null or next_look > ?3)",
+        params![tenant, campaign, at],
+    )
+}
+
+/// The dialler has nothing to do for a campaign.
+pub fn rest(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<(), DbError> {
+    tx.later(
+        "update campaign_progress set next_look = null where workspace = ?1 and campaign = ?2",
+        params![tenant, campaign],
+    )
+}
+
+/// So many rows of a list are held for this reason more (or fewer).
+pub fn count_held(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+    reason: HeldReason,
+    by: i64,
+) -> Result<(), DbError> {
+    tx.later(
+        "insert into campaign_holds (workspace, campaign, list, reason, held) values (?1, ?2, ?3, ?4, ?5) \
+         on conflict (campaign, list, reason) do update set held = campaign_holds.held + excluded.held",
+        params![tenant, campaign, list, reason, by],
+    )
+}
+
+/// How many rows of a list are held for each reason.
+pub fn held(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+) -> Result<Vec<(HeldReason, i64)>, DbError> {
+    tx.all(
+        "select reason, held from campaign_holds where workspace = ?1 and campaign = ?2 and list = ?3 and held > 0 order by reason",
+        params![tenant, campaign, list],
+    )
+}
+
+/// Forgets how many rows of older lists were held.
+pub fn forget_held(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+) -> Result<(), DbError> {
+    tx.later(
+        "delete from campaign_holds where workspace = ?1 and campaign = ?2 and list < ?3",
+        params![tenant, campaign, list],
+    )
+}
+
+/// The progress of these campaigns.
+pub fn of(tx: &mut Tx<'_>, tenant: Tenant, campaigns: &[Id<Campaign>]) -> Result<Vec<ProgressRow>, DbError> {
+    if campaigns.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut values = vec![tenant.into()];
+    let list = any_of(&mut values, campaigns.iter().map(|id| (*id).into()));
+    tx.all(
+        &format!("select {COLUMNS} from campaign_progress where workspace = ?1 and campaign in {list}"),
+        &values,
+    )
+}

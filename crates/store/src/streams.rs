@@ -1,0 +1,496 @@
+//! Data streams, their records, and the campaigns that they feed (docs/contract/streams.md).
+
+use const_format::formatcp;
+use domain::campaign::{RowState, Status as CampaignStatus};
+use domain::ids::{Campaign, DataStream, Id, Integration, StreamRecord};
+use domain::stream::{
+    Config, FieldMap, Kind as StreamKind, Reason as RecordReason, RecordStatus, Status as StreamStatus,
+};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use serde_json::{Map, Value as Json, json};
+
+use crate::db::row::{row, update};
+use crate::db::{DbError, Tx, any_of};
+use crate::params;
+
+row! {
+    /// A data stream as stored, without its token.
+    #[derive(Debug, Clone)]
+    pub struct StreamRow in "data_streams" as "d" {
+        /// Its id.
+        id: Id<DataStream>,
+        /// The workspace.
+        workspace: Tenant,
+        /// Its name.
+        name: String,
+        /// How its records arrive.
+        kind: StreamKind,
+        /// Which fields say who a record is.
+        field_map: FieldMap = |map| { field_map: Json = json!(map) } => serde_json::from_value(field_map)
+            .map_err(|why| DbError::Internal(format!("fieldMap of a stream: {why}")))?,
+        /// What its kind is told.
+        config: Config = |config| { config: Map<String, Json> = config.fields() } => Config::stored(config),
+        /// The account that it is read with.
+        integration: Option<Id<Integration>>,
+        /// Where it is.
+        status: StreamStatus,
+        /// Why it stopped.
+        last_error: Option<String>,
+        /// When it was made.
+        created_at: Timestamp,
+        /// When it was changed.
+        updated_at: Timestamp,
+        /// Grows with every change.
+        version: i64,
+    }
+    insert with { token_hash: Option<&'v str> }
+}
+
+const COLUMNS: &str = StreamRow::COLUMNS;
+
+/// Adds a stream.
+pub fn insert(tx: &mut Tx<'_>, row: &StreamRow, token_hash: Option<&str>) -> Result<(), DbError> {
+    tx.later(StreamRow::INSERT, &row.values(token_hash))
+}
+
+/// One stream.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<DataStream>) -> Result<Option<StreamRow>, DbError> {
+    tx.one(
+        formatcp!("select {COLUMNS} from data_streams where workspace = ?1 and id = ?2 and deleted_at is null"),
+        params![tenant, id],
+    )
+}
+
+/// One stream, locked against other writers until the transaction ends. Campaigns are locked after it.
+pub fn get_for_update(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<DataStream>,
+) -> Result<Option<StreamRow>, DbError> {
+    tx.one(
+        formatcp!(
+            "select {COLUMNS} from data_streams where workspace = ?1 and id = ?2 and deleted_at is null /*pg for update*/"
+        ),
+        params![tenant, id],
+    )
+}
+
+/// One stream, kept from changing and from being attached until the transaction ends. Several transactions may
+/// take records at once.
+pub fn get_for_records(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<DataStream>,
+) -> Result<Option<StreamRow>, DbError> {
+    tx.one(
+        formatcp!(
+            "select {COLUMNS} from data_streams where workspace = ?1 and id = ?2 and deleted_at is null /*pg for share*/"
+        ),
+        params![tenant, id],
+    )
+}
+
+row! {
+    /// What is known of a stream before anything of a request with its token is read.
+    #[derive(Debug, Clone)]
+    pub struct EntranceRow {
+        /// The workspace.
+        workspace: Tenant as "d.workspace",
+        /// Keyed hash of the token.
+        token_hash: Option<String> as "d.token_hash",
+        /// Where the stream is.
+        status: StreamStatus as "d.status",
+        /// Whether the workspace is suspended.
+        suspended: bool as "w.suspended",
+    }
+}
+
+/// Across workspaces: what a stream's address leads to; the caller compares the token.
+pub fn entrance(tx: &mut Tx<'_>, id: Id<DataStream>) -> Result<Option<EntranceRow>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from data_streams d join workspaces w on w.id = d.workspace where d.id = ?1 and d.deleted_at is null",
+        EntranceRow::COLUMNS
+    );
+    tx.one(SQL, params![id])
+}
+
+/// The streams of a workspace, newest first.
+pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<StreamRow>, DbError> {
+    tx.all(
+        formatcp!("select {COLUMNS} from data_streams where workspace = ?1 and deleted_at is null order by id desc"),
+        params![tenant],
+    )
+}
+
+/// How many streams a workspace has.
+pub fn count(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
+    let sql = "select count(*) from data_streams where workspace = ?1 and deleted_at is null";
+    Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
+}
+
+/// Writes what changes of a stream that is held by the caller.
+pub fn save(tx: &mut Tx<'_>, row: &StreamRow) -> Result<(), DbError> {
+    let (sql, values) = update!(
+        "data_streams" set {
+            name: &row.name,
+            field_map: json!(row.field_map),
+            config: row.config.fields(),
+            integration: row.integration,
+            status: row.status,
+            last_error: row.last_error.as_deref(),
+            updated_at: row.updated_at,
+        } and "version = version + 1"
+        where "workspace = ?1 and id = ?2 and deleted_at is null", row.workspace, row.id
+    );
+    tx.later(sql, &values)
+}
+
+/// Replaces the token; `false` when the stream has none or is gone.
+pub fn set_token(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<DataStream>,
+    token_hash: &str,
+    now: Timestamp,
+) -> Result<bool, DbError> {
+    let changed = tx.exec(
+        "update data_streams set token_hash = ?3, updated_at = ?4 \
+         where workspace = ?1 and id = ?2 and token_hash is not null and deleted_at is null",
+        params![tenant, id, token_hash, now],
+    )?;
+    Ok(changed > 0)
+}
+
+/// Deletes a stream; its records are removed later.
+pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<DataStream>, now: Timestamp) -> Result<(), DbError> {
+    tx.later(
+        "update data_streams set deleted_at = ?3, token_hash = null where workspace = ?1 and id = ?2 and deleted_at is null",
+        params![tenant, id, now],
+    )
+}
+
+row! {
+    /// A campaign that a stream feeds.
+    #[derive(Debug, Clone)]
+    pub struct AttachmentRow in "stream_campaigns" as "s" {
+        /// The stream.
+        stream: Id<DataStream>,
+        /// The campaign.
+        campaign: Id<Campaign>,
+        /// The workspace.
+        workspace: Tenant,
+        /// Variable of the agent to field of the stream.
+        variable_mapping: Map<String, Json>,
+        /// How far back it was asked to look when it was attached.
+        backfill_days: i64,
+        /// Whether names are written in the script of the agent's language.
+        transliterate: bool,
+        /// When it was attached.
+        attached_at: Timestamp,
+    }
+}
+
+/// Attaches a stream to a campaign, or changes how. Returns whether it is new.
+pub fn attach(tx: &mut Tx<'_>, row: &AttachmentRow) -> Result<bool, DbError> {
+    const SQL: &str = formatcp!("{} on conflict do nothing", AttachmentRow::INSERT);
+    if tx.exec(SQL, &row.values())? > 0 {
+        return Ok(true);
+    }
+    tx.later(
+        "update stream_campaigns set variable_mapping = ?4, backfill_days = ?5, transliterate = ?6 \
+         where workspace = ?1 and stream = ?2 and campaign = ?3",
+        params![
+            row.workspace,
+            row.stream,
+            row.campaign,
+            &row.variable_mapping,
+            row.backfill_days,
+            row.transliterate
+        ],
+    )?;
+    Ok(false)
+}
+
+/// Detaches a stream; `false` when it was not attached.
+pub fn detach(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    campaign: Id<Campaign>,
+) -> Result<bool, DbError> {
+    let sql = "delete from stream_campaigns where workspace = ?1 and stream = ?2 and campaign = ?3";
+    Ok(tx.exec(sql, params![tenant, stream, campaign])? > 0)
+}
+
+row! {
+    /// A campaign that a stream feeds, with what its people need.
+    #[derive(Debug, Clone)]
+    pub struct Feed {
+        /// How it is attached.
+        attachment: AttachmentRow = |_| {
+            stream: Id<DataStream> as "s.stream",
+            campaign: Id<Campaign> as "s.campaign",
+            workspace: Tenant as "s.workspace",
+            variable_mapping: Map<String, Json> as "s.variable_mapping",
+            backfill_days: i64 as "s.backfill_days",
+            transliterate: bool as "s.transliterate",
+            attached_at: Timestamp as "s.attached_at",
+        } => AttachmentRow { stream, campaign, workspace, variable_mapping, backfill_days, transliterate, attached_at },
+        /// Its name.
+        name: String as "c.name",
+        /// Where it is.
+        status: CampaignStatus as "c.status",
+        /// Language of its agent.
+        language: Option<String> as "a.language",
+    }
+}
+
+/// The campaigns that a stream feeds, in the order in which they are to be locked.
+pub fn feeds(tx: &mut Tx<'_>, tenant: Tenant, stream: Id<DataStream>) -> Result<Vec<Feed>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from stream_campaigns s \
+         join campaigns c on c.workspace = s.workspace and c.id = s.campaign and c.deleted_at is null \
+         left join agents a on a.workspace = c.workspace and a.id = c.agent \
+         where s.workspace = ?1 and s.stream = ?2 order by s.campaign",
+        Feed::COLUMNS
+    );
+    tx.all(SQL, params![tenant, stream])
+}
+
+row! {
+    /// A stream that feeds a campaign.
+    #[derive(Debug, Clone)]
+    pub struct Source {
+        /// How it is attached.
+        attachment: AttachmentRow = |_| {
+            stream: Id<DataStream> as "s.stream",
+            campaign: Id<Campaign> as "s.campaign",
+            workspace: Tenant as "s.workspace",
+            variable_mapping: Map<String, Json> as "s.variable_mapping",
+            backfill_days: i64 as "s.backfill_days",
+            transliterate: bool as "s.transliterate",
+            attached_at: Timestamp as "s.attached_at",
+        } => AttachmentRow { stream, campaign, workspace, variable_mapping, backfill_days, transliterate, attached_at },
+        /// Its name.
+        name: String as "d.name",
+        /// How its records arrive.
+        kind: StreamKind as "d.kind",
+        /// Where it is.
+        status: StreamStatus as "d.status",
+    }
+}
+
+/// The streams that feed a campaign, newest first.
+pub fn sources(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Vec<Source>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from stream_campaigns s \
+         join data_streams d on d.workspace = s.workspace and d.id = s.stream and d.deleted_at is null \
+         where s.workspace = ?1 and s.campaign = ?2 order by s.stream desc",
+        Source::COLUMNS
+    );
+    tx.all(SQL, params![tenant, campaign])
+}
+
+/// How many streams feed a campaign.
+pub fn count_sources(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<i64, DbError> {
+    let sql = "select count(*) from stream_campaigns where workspace = ?1 and campaign = ?2";
+    Ok(tx.one(sql, params![tenant, campaign])?.unwrap_or(0))
+}
+
+row! {
+    /// A record as stored.
+    #[derive(Debug, Clone)]
+    pub struct RecordRow in "stream_records" {
+        /// Its id.
+        id: Id<StreamRecord>,
+        /// The workspace.
+        workspace: Tenant,
+        /// The stream.
+        stream: Id<DataStream>,
+        /// Keyed hash of what tells it from others.
+        identity: String,
+        /// Whether it can be called.
+        status: RecordStatus,
+        /// Why not.
+        reason: Option<RecordReason>,
+        /// Its own id.
+        external_id: Option<String>,
+        /// E.164 of a number that can be called, else as written.
+        phone: Option<String>,
+        /// Keyed hash of a number that can be called.
+        phone_hash: Option<String>,
+        /// Name.
+        name: Option<String>,
+        /// Its fields; `None` once it is emptied.
+        payload: Option<Map<String, Json>>,
+        /// When it arrived.
+        received_at: Timestamp,
+    }
+}
+
+const RECORD: &str = RecordRow::COLUMNS;
+/// Identities that one statement looks up.
+const LOOKED_UP: usize = 512;
+
+/// Adds records; no two have one identity. A record that the stream has already stays as it is, unless it could
+/// not be called and now can: then the new one takes its place.
+pub fn put(tx: &mut Tx<'_>, tenant: Tenant, rows: &[RecordRow]) -> Result<(), DbError> {
+    debug_assert!(rows.iter().all(|row| row.workspace == tenant), "records of another workspace");
+    tx.insert_or(
+        RecordRow::INTO,
+        rows.iter().map(RecordRow::values),
+        " on conflict (stream, identity) do update set id = excluded.id, status = excluded.status, reason = excluded.reason, \
+         external_id = excluded.external_id, phone = excluded.phone, phone_hash = excluded.phone_hash, name = excluded.name, \
+         payload = excluded.payload, received_at = excluded.received_at \
+         where stream_records.status = 'invalid' and excluded.status = 'accepted' and stream_records.workspace = excluded.workspace",
+    )
+}
+
+/// The records of a stream that have these identities, each with its identity.
+pub fn of_identities(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    identities: &[&str],
+) -> Result<Vec<(String, Id<StreamRecord>)>, DbError> {
+    let mut found = Vec::with_capacity(identities.len());
+    for some in identities.chunks(LOOKED_UP) {
+        let mut values = params![tenant, stream].to_vec();
+        let any = any_of(&mut values, some.iter().map(|identity| (*identity).into()));
+        found.extend(tx.all::<(String, Id<StreamRecord>)>(
+            &format!(
+                "select identity, id from stream_records where workspace = ?1 and stream = ?2 and identity in {any}"
+            ),
+            &values,
+        )?);
+    }
+    Ok(found)
+}
+
+/// Records of a stream that are older than `before`, newest first.
+pub fn records(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    before: Option<Id<StreamRecord>>,
+    limit: i64,
+) -> Result<Vec<RecordRow>, DbError> {
+    let before = before.map_or_else(|| "dsr_~".to_owned(), |id| id.to_string());
+    tx.all(
+        formatcp!(
+            "select {RECORD} from stream_records where workspace = ?1 and stream = ?2 and id < ?3 order by id desc limit ?4"
+        ),
+        params![tenant, stream, before, limit],
+    )
+}
+
+/// The record from which on there are at most `most` that can be called, none of them made before `since`.
+pub fn first_of_newest(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    since: Timestamp,
+    most: i64,
+) -> Result<Option<Id<StreamRecord>>, DbError> {
+    tx.one(
+        "select min(id) from (select id from stream_records where workspace = ?1 and stream = ?2 and id > ?3 \
+         and status = 'accepted' and payload is not null order by id desc limit ?4) as newest having count(*) > 0",
+        params![tenant, stream, Id::<StreamRecord>::new(since.0, 0), most],
+    )
+}
+
+/// Records of a stream that can be called, from `from` on (after it, unless `inclusive`), oldest first.
+pub fn callable(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    (from, inclusive): (Id<StreamRecord>, bool),
+    limit: i64,
+) -> Result<Vec<RecordRow>, DbError> {
+    let from = if inclusive { from.to_string() } else { format!("{from}~") };
+    tx.all(
+        formatcp!(
+            "select {RECORD} from stream_records where workspace = ?1 and stream = ?2 and id >= ?3 and status = 'accepted' \
+             and payload is not null order by id limit ?4"
+        ),
+        params![tenant, stream, from, limit],
+    )
+}
+
+row! {
+    /// Where a person stands on the list of a campaign.
+    #[derive(Debug, Clone)]
+    pub struct ListedRow {
+        /// Keyed hash of the number.
+        phone_hash: String as "r.phone_hash",
+        /// The campaign.
+        campaign: Id<Campaign> as "r.campaign",
+        /// The state of the row.
+        state: RowState as "r.state",
+    }
+}
+
+/// Where people stand on the lists of the campaigns that a stream feeds or put them on.
+pub fn listed(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    hashes: &[&str],
+) -> Result<Vec<ListedRow>, DbError> {
+    if hashes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut values = params![tenant, stream].to_vec();
+    let any = any_of(&mut values, hashes.iter().map(|hash| (*hash).into()));
+    tx.all(
+        &format!(
+            "select {} from campaign_rows r join campaigns c on c.workspace = r.workspace and c.id = r.campaign and c.list = r.list \
+             where r.workspace = ?1 and r.phone_hash is not null and r.phone_hash in {any} and r.valid = 1 and c.deleted_at is null \
+             and (r.stream = ?2 or exists (select 1 from stream_campaigns s where s.stream = ?2 and s.campaign = r.campaign)) \
+             order by r.campaign",
+            ListedRow::COLUMNS
+        ),
+        &values,
+    )
+}
+
+/// What an emptied record loses.
+const EMPTY: &str = "external_id = null, phone = null, phone_hash = null, name = null, payload = null";
+
+/// Empties the records of a person; how many.
+pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, phone_hash: &str) -> Result<u64, DbError> {
+    tx.exec(
+        formatcp!("update stream_records set {EMPTY} where workspace = ?1 and phone_hash = ?2 and phone_hash is not null"),
+        params![tenant, phone_hash],
+    )
+}
+
+/// Across workspaces: empties up to `limit` records that arrived before `before`; how many.
+pub fn empty_old(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<u64, DbError> {
+    tx.exec(
+        formatcp!(
+            "update stream_records set {EMPTY} where id in (select id from stream_records where payload is not null and received_at < ?1 \
+             order by received_at limit ?2 /*pg for update skip locked*/)"
+        ),
+        params![before, limit],
+    )
+}
+
+/// Across workspaces: removes up to `limit` records of a deleted stream, and the stream after the last of them.
+/// Returns whether there was such a stream.
+pub fn remove_deleted(tx: &mut Tx<'_>, limit: i64) -> Result<bool, DbError> {
+    let found: Option<Id<DataStream>> = tx.one(
+        "select id from data_streams where deleted_at is not null order by deleted_at limit 1 /*pg for update skip locked*/",
+        &[],
+    )?;
+    let Some(stream) = found else { return Ok(false) };
+    let removed = tx.exec(
+        "delete from stream_records where id in (select id from stream_records where stream = ?1 order by id limit ?2)",
+        params![stream, limit],
+    )?;
+    if (removed as i64) < limit {
+        tx.later("delete from data_streams where id = ?1 and deleted_at is not null", params![stream])?;
+    }
+    Ok(true)
+}
