@@ -258,8 +258,12 @@ pub struct Parts {
 
 /// What the rooms above the use cases take part in.
 const HOOKS: Hooks = Hooks {
-    call_facts: &[crate::app::scheduled_calls::after_call_fact, crate::app::nudges::after_call_fact],
-    erasures: &[],
+    call_facts: &[
+        crate::app::scheduled_calls::after_call_fact,
+        crate::app::nudges::after_call_fact,
+        integrations::pushes::after_call_fact,
+    ],
+    erasures: &[integrations::erasure::erase],
 };
 
 /// Puts the use cases together.
@@ -323,6 +327,14 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
     app.webhooks.start();
     jobs::after_calls::start(app, wakes);
     jobs::dialler::start(app, wakes);
+    match integrations::Desk::open(app) {
+        Ok(desk) => {
+            jobs::polls::start(app, wakes, desk.clone());
+            jobs::pushes::start(app, wakes, desk);
+        }
+        // The same TLS settings as those of webhooks, which are up by now.
+        Err(why) => tracing::error!(%why, "connected systems are not reached"),
+    }
 }
 
 #[cfg(test)]

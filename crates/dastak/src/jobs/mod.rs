@@ -9,6 +9,8 @@ pub mod holds;
 pub mod lines;
 pub mod live_calls;
 pub mod log_marks;
+pub mod polls;
+pub mod pushes;
 pub mod scheduled_calls;
 pub mod wishes;
 

@@ -135,6 +135,13 @@ pub struct Cursor {
     backwards: bool,
 }
 
+impl Cursor {
+    /// Whether the newest records come first: those that are left cannot be told by their moment.
+    pub fn is_backwards(&self) -> bool {
+        self.backwards
+    }
+}
+
 /// A record as it was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {

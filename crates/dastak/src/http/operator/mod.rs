@@ -4,6 +4,7 @@ mod agents;
 mod audit;
 mod dnd;
 mod do_not_call;
+mod integrations;
 mod transfer_numbers;
 
 use std::sync::Arc;
@@ -48,6 +49,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listOperatorLog", open!(list_log)),
     ];
     handlers.extend(agents::handlers());
+    handlers.extend(integrations::handlers());
     handlers
 }
 
