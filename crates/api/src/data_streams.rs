@@ -191,23 +191,10 @@ pub struct FedCampaign {
     /// Its name.
     pub name: String,
     /// Where it is.
-    #[schemars(with = "CampaignState")]
     pub status: CampaignStatus,
     /// How it is attached.
     #[serde(flatten)]
     pub how: AttachedHow,
-}
-
-/// Where a campaign is.
-#[derive(JsonSchema)]
-#[schemars(rename = "FedCampaignStatus", rename_all = "snake_case")]
-#[allow(dead_code, missing_docs, reason = "only its schema is used")]
-enum CampaignState {
-    Draft,
-    Active,
-    Paused,
-    Completed,
-    Archived,
 }
 
 /// How a stream is attached to a campaign.
@@ -370,21 +357,7 @@ pub struct RecordCampaign {
     /// The campaign.
     pub campaign_id: Id<ids::Campaign>,
     /// The state of the row of its calling list.
-    #[schemars(with = "ListedState")]
     pub status: domain::campaign::RowState,
-}
-
-/// Where a row of a calling list is.
-#[derive(JsonSchema)]
-#[schemars(rename = "RecordCampaignStatus", rename_all = "snake_case")]
-#[allow(dead_code, missing_docs, reason = "only its schema is used")]
-enum ListedState {
-    Queued,
-    Held,
-    InProgress,
-    Reached,
-    Unreached,
-    Invalid,
 }
 
 /// Records, newest first.

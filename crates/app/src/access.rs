@@ -173,18 +173,33 @@ impl App {
     /// # Errors
     /// 401, 429 with the seconds to wait, and those of the store.
     pub async fn admit_key(&self, bearer: &str, address: IpAddr) -> Result<Caller, Failure> {
-        let now = self.clock.now();
         let hash = self.keyring.hash(bearer);
-        if let Some(wait) = self.throttle.refuses(address, &hash, now) {
+        let look_up = self.authenticate_hash(hash.clone());
+        self.admit_secret(&hash, address, look_up, "the API key is not valid").await
+    }
+
+    /// What is behind a secret that came from an address, under the same throttle as API keys. `hash` is the keyed
+    /// hash of the secret; `look_up` finds what is behind it, or nothing.
+    ///
+    /// # Errors
+    /// 401 with `message`, 429 with the seconds to wait, and those of the look-up.
+    pub async fn admit_secret<T>(
+        &self,
+        hash: &str,
+        address: IpAddr,
+        look_up: impl Future<Output = Result<Option<T>, Failure>>,
+        message: &str,
+    ) -> Result<T, Failure> {
+        if let Some(wait) = self.throttle.refuses(address, hash, self.clock.now()) {
             self.metrics.invalid_keys.inc();
             return Err(too_many(wait));
         }
-        match self.authenticate_hash(hash.clone()).await? {
-            Some(caller) => {
-                self.throttle.worked(hash);
-                Ok(caller)
+        match look_up.await? {
+            Some(found) => {
+                self.throttle.worked(hash.to_owned());
+                Ok(found)
             }
-            None => Err(self.invalid_key(address, "the API key is not valid")),
+            None => Err(self.invalid_key(address, message)),
         }
     }
 

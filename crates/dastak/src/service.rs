@@ -263,7 +263,7 @@ const HOOKS: Hooks = Hooks {
         crate::app::nudges::after_call_fact,
         integrations::pushes::after_call_fact,
     ],
-    erasures: &[integrations::erasure::erase],
+    erasures: &[streams::erase, integrations::erasure::erase],
 };
 
 /// Puts the use cases together.

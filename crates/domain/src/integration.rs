@@ -1,8 +1,6 @@
 //! Accounts of outside systems: when streams that are read from them are checked, and when calls are written
 //! back (docs/contract/integrations.md).
 
-use serde_json::{Map, Value};
-
 use crate::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
 use crate::words::words;
 
@@ -62,14 +60,6 @@ impl Provider {
     pub fn takes_calls(self) -> bool {
         self != Provider::GoogleSheets
     }
-}
-
-/// What of a stream's configuration says where its records are, as one text: with another one, reading begins
-/// anew (docs/contract/integrations.md#sources).
-pub fn source(config: &Map<String, Value>) -> String {
-    let named = ["spreadsheetId", "sheetName", "object", "module", "lifecycleStage"];
-    let known = named.iter().filter_map(|name| Some(((*name).to_owned(), config.get(*name)?.clone())));
-    Value::Object(known.collect()).to_string()
 }
 
 /// Failed checks in a row after which a stream stops with an error.
@@ -153,15 +143,6 @@ mod tests {
     use super::*;
 
     const EVERY: i64 = 120 * SECOND;
-
-    #[test]
-    fn a_source_is_what_is_read_and_not_how() {
-        let of = |config: Value| source(config.as_object().unwrap());
-        let leads = of(serde_json::json!({"spreadsheetId": "s", "sheetName": "Leads", "includeExisting": true}));
-        assert_eq!(leads, of(serde_json::json!({"countryCode": "IN", "sheetName": "Leads", "spreadsheetId": "s"})));
-        assert_ne!(leads, of(serde_json::json!({"spreadsheetId": "s"})));
-        assert_ne!(of(serde_json::json!({"object": "Lead"})), of(serde_json::json!({"object": "Contact"})));
-    }
 
     #[test]
     fn a_check_reaches_back_but_never_before_the_start() {

@@ -323,7 +323,8 @@ impl Desk {
             // In one order everywhere: two pages may name the same people.
             persons.sort_by(|one, other| one.phone_hash.cmp(&other.phone_hash));
             if !arrivals.is_empty() {
-                ::streams::ingest::take(tx, &context, tenant, &stream, arrivals.clone())?;
+                let ready = ::streams::ingest::prepare(&context.keyring, &stream, arrivals.clone());
+                ::streams::ingest::take(tx, &context, &stream, &ready)?;
             }
             pushes::know(tx, &persons)?;
             polls::add_rows(tx, tenant, id, &rows)?;

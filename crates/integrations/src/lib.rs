@@ -10,7 +10,7 @@
 //! | `erasure` | what is forgotten with a person |
 
 pub mod accounts;
-//pub mod checks;
+pub mod checks;
 pub mod erasure;
 mod passes;
 pub mod pushes;

@@ -17,7 +17,7 @@ use crate::params;
 row! {
     /// A data stream as stored, without its token.
     #[derive(Debug, Clone)]
-    pub struct StreamRow in "data_streams" as "d" {
+    pub struct StreamRow in "data_streams" {
         /// Its id.
         id: Id<DataStream>,
         /// The workspace.
@@ -223,79 +223,59 @@ pub fn detach(
     Ok(tx.exec(sql, params![tenant, stream, campaign])? > 0)
 }
 
-row! {
-    /// A campaign that a stream feeds, with what its people need.
-    #[derive(Debug, Clone)]
-    pub struct Feed {
-        /// How it is attached.
-        attachment: AttachmentRow = |_| {
-            stream: Id<DataStream> as "s.stream",
-            campaign: Id<Campaign> as "s.campaign",
-            workspace: Tenant as "s.workspace",
-            variable_mapping: Map<String, Json> as "s.variable_mapping",
-            backfill_days: i64 as "s.backfill_days",
-            transliterate: bool as "s.transliterate",
-            attached_at: Timestamp as "s.attached_at",
-        } => AttachmentRow { stream, campaign, workspace, variable_mapping, backfill_days, transliterate, attached_at },
-        /// Its name.
-        name: String as "c.name",
-        /// Where it is.
-        status: CampaignStatus as "c.status",
-        /// Language of its agent.
-        language: Option<String> as "a.language",
-    }
+/// A campaign that a stream feeds, with what its people need.
+#[derive(Debug, Clone)]
+pub struct Feed {
+    /// How it is attached.
+    pub attachment: AttachmentRow,
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub status: CampaignStatus,
+    /// Language of its agent.
+    pub language: Option<String>,
 }
 
 /// The campaigns that a stream feeds, in the order in which they are to be locked.
 pub fn feeds(tx: &mut Tx<'_>, tenant: Tenant, stream: Id<DataStream>) -> Result<Vec<Feed>, DbError> {
     const SQL: &str = formatcp!(
-        "select {} from stream_campaigns s \
+        "select {}, c.name, c.status, a.language from stream_campaigns s \
          join campaigns c on c.workspace = s.workspace and c.id = s.campaign and c.deleted_at is null \
          left join agents a on a.workspace = c.workspace and a.id = c.agent \
          where s.workspace = ?1 and s.stream = ?2 order by s.campaign",
-        Feed::COLUMNS
+        AttachmentRow::SELECT
     );
-    tx.all(SQL, params![tenant, stream])
+    let rows: Vec<(AttachmentRow, String, CampaignStatus, Option<String>)> =
+        tx.all(SQL, params![tenant, stream])?;
+    let feed = |(attachment, name, status, language)| Feed { attachment, name, status, language };
+    Ok(rows.into_iter().map(feed).collect())
 }
 
-row! {
-    /// A stream that feeds a campaign.
-    #[derive(Debug, Clone)]
-    pub struct Source {
-        /// How it is attached.
-        attachment: AttachmentRow = |_| {
-            stream: Id<DataStream> as "s.stream",
-            campaign: Id<Campaign> as "s.campaign",
-            workspace: Tenant as "s.workspace",
-            variable_mapping: Map<String, Json> as "s.variable_mapping",
-            backfill_days: i64 as "s.backfill_days",
-            transliterate: bool as "s.transliterate",
-            attached_at: Timestamp as "s.attached_at",
-        } => AttachmentRow { stream, campaign, workspace, variable_mapping, backfill_days, transliterate, attached_at },
-        /// Its name.
-        name: String as "d.name",
-        /// How its records arrive.
-        kind: StreamKind as "d.kind",
-        /// Where it is.
-        status: StreamStatus as "d.status",
-    }
+/// A stream that feeds a campaign.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// How it is attached.
+    pub attachment: AttachmentRow,
+    /// Its name.
+    pub name: String,
+    /// How its records arrive.
+    pub kind: StreamKind,
+    /// Where it is.
+    pub status: StreamStatus,
 }
 
 /// The streams that feed a campaign, newest first.
 pub fn sources(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<Vec<Source>, DbError> {
     const SQL: &str = formatcp!(
-        "select {} from stream_campaigns s \
+        "select {}, d.name, d.kind, d.status from stream_campaigns s \
          join data_streams d on d.workspace = s.workspace and d.id = s.stream and d.deleted_at is null \
          where s.workspace = ?1 and s.campaign = ?2 order by s.stream desc",
-        Source::COLUMNS
+        AttachmentRow::SELECT
     );
-    tx.all(SQL, params![tenant, campaign])
-}
-
-/// How many streams feed a campaign.
-pub fn count_sources(tx: &mut Tx<'_>, tenant: Tenant, campaign: Id<Campaign>) -> Result<i64, DbError> {
-    let sql = "select count(*) from stream_campaigns where workspace = ?1 and campaign = ?2";
-    Ok(tx.one(sql, params![tenant, campaign])?.unwrap_or(0))
+    let rows: Vec<(AttachmentRow, String, StreamKind, StreamStatus)> =
+        tx.all(SQL, params![tenant, campaign])?;
+    let source = |(attachment, name, kind, status)| Source { attachment, name, kind, status };
+    Ok(rows.into_iter().map(source).collect())
 }
 
 row! {

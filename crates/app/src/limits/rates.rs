@@ -1,6 +1,7 @@
 //! Requests per workspace in fixed 60-second windows (docs/contract/README.md#limits). On an embedded store
 //! the process counts in memory; on a shared one all nodes count in the store.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -14,7 +15,7 @@ use crate::{App, Failure};
 
 /// Windows of this process.
 #[derive(Default)]
-pub struct Windows(Mutex<HashMap<(Tenant, &'static str), (i64, i64)>>);
+pub struct Windows(Mutex<HashMap<(Tenant, Cow<'static, str>), (i64, i64)>>);
 
 /// State of the narrowest window that a request counted toward.
 #[derive(Debug, Clone, Copy)]
@@ -28,12 +29,12 @@ pub struct Budget {
 }
 
 impl Windows {
-    fn count(&self, tenant: Tenant, class: &'static str, window: i64) -> i64 {
+    fn count(&self, tenant: Tenant, class: impl Into<Cow<'static, str>>, window: i64) -> i64 {
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if windows.len() > 100_000 {
             windows.retain(|_, (start, _)| *start == window);
         }
-        let (start, used) = windows.entry((tenant, class)).or_insert((window, 0));
+        let (start, used) = windows.entry((tenant, class.into())).or_insert((window, 0));
         if *start != window {
             (*start, *used) = (window, 0);
         }
@@ -43,7 +44,7 @@ impl Windows {
 
     fn give_back(&self, tenant: Tenant, class: &'static str, window: i64) {
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, used)) = windows.get_mut(&(tenant, class)).filter(|(start, _)| *start == window) {
+        if let Some((_, used)) = windows.get_mut(&(tenant, class.into())).filter(|(start, _)| *start == window) {
             *used -= 1;
         }
     }
@@ -82,15 +83,51 @@ pub async fn admit(
         };
         budget.remaining = (budget.limit - used).max(0);
         if used > budget.limit {
-            let wait = ((window + MINUTE - now.0 + SECOND - 1) / SECOND).max(1);
-            let message = format!("more than {} requests a minute; wait {wait} s", budget.limit);
-            return (
-                budget,
-                Err(Failure { retry_after: Some(wait), ..Failure::new(error_codes::RATE_LIMITED, message) }),
-            );
+            return (budget, Err(too_many(budget.limit, window, now)));
         }
     }
     (budget, Ok(()))
+}
+
+/// Counts a request of somebody without a key toward windows of a workspace, each with what it allows.
+pub async fn take(
+    app: &App,
+    tenant: Tenant,
+    classes: Vec<(String, i64)>,
+    now: Timestamp,
+) -> (Budget, Result<(), Failure>) {
+    let window = now.0.div_euclid(MINUTE) * MINUTE;
+    let mut budget = Budget { limit: 0, remaining: 0, reset: (window + MINUTE) / SECOND };
+    let used = if app.store.shared() {
+        let names: Vec<String> = classes.iter().map(|(name, _)| name.clone()).collect();
+        let counted = app.store.tx(move |tx| {
+            let count = |name: &String| store::rate_windows::count(tx, tenant, name, window);
+            names.iter().map(count).collect::<Result<Vec<i64>, _>>()
+        });
+        match counted.await {
+            Ok(used) => used,
+            Err(why) => return (budget, Err(why.into())),
+        }
+    } else {
+        classes.iter().map(|(name, _)| app.rates.count(tenant, name.clone(), window)).collect()
+    };
+    let mut admitted = Ok(());
+    for ((_, limit), used) in classes.into_iter().zip(used) {
+        let remaining = (limit - used).max(0);
+        if budget.limit == 0 || remaining < budget.remaining {
+            (budget.limit, budget.remaining) = (limit, remaining);
+        }
+        if used > limit && admitted.is_ok() {
+            admitted = Err(too_many(limit, window, now));
+        }
+    }
+    (budget, admitted)
+}
+
+fn too_many(limit: i64, window: i64, now: Timestamp) -> Failure {
+    let wait = ((window + MINUTE - now.0 + SECOND - 1) / SECOND).max(1);
+    let message = format!("more than {limit} requests a minute; wait {wait} s");
+    Failure { retry_after: Some(wait), ..Failure::new(error_codes::RATE_LIMITED, message) }
 }
 
 /// A place among the calls that a workspace may place in this minute, taken for a call that no request asks

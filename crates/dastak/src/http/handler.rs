@@ -17,6 +17,7 @@ use http_body_util::{BodyExt, Full};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use streams::ingest::Entrance;
 
 use super::body::Held;
 use crate::app::access::Caller;
@@ -81,6 +82,8 @@ pub struct Request {
     pub client: IpAddr,
     /// Idempotency of this request.
     pub once: Once,
+    /// The stream whose token the sender presented, where that is who may call.
+    pub entrance: Option<Entrance>,
     /// Whether only the head of the answer is wanted.
     pub is_head: bool,
     /// What its body takes of the bounds.
@@ -127,10 +130,15 @@ impl Request {
 
     /// The key after which a list goes on, from the cursor that this list gave.
     pub fn cursor(&self, app: &App) -> Result<Option<String>, Failure> {
-        let Some(cursor) = self.query_text("cursor") else { return Ok(None) };
-        read_cursor(&app.keyring, self.operation, cursor)
-            .map(Some)
-            .ok_or_else(|| Failure::new(error_codes::INVALID_CURSOR, "cursor is not one that this list gave"))
+        self.point(app, "cursor")
+    }
+
+    /// The same from a parameter of another name.
+    pub fn point(&self, app: &App, name: &str) -> Result<Option<String>, Failure> {
+        let Some(cursor) = self.query_text(name) else { return Ok(None) };
+        read_cursor(&app.keyring, self.operation, cursor).map(Some).ok_or_else(|| {
+            Failure::new(error_codes::INVALID_CURSOR, format!("{name} is not one that this list gave"))
+        })
     }
 
     /// The cursor for the rows after `key`.

@@ -16,6 +16,7 @@ use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Response};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
+use streams::ingest::Entrance;
 
 use super::body::Incoming;
 use super::handler::{Body, Handler, Outcome, Reply, Request};
@@ -158,8 +159,15 @@ impl Router {
         }
         let caller = authorize(app, operation, &head.headers, client, seen).await?;
         let query = read_query(&route.query, head.uri.query().unwrap_or_default())?;
+        let entrance = match operation.access {
+            Access::StreamToken => Some(admit_sender(app, &path, &head.headers, &query, client, seen).await?),
+            _ => None,
+        };
         let sender = match (operation.access, &caller) {
             (_, Some(caller)) => Client::Workspace(caller.tenant()),
+            (Access::StreamToken, None) => {
+                entrance.map_or(Client::Stranger, |entrance| Client::Workspace(entrance.tenant))
+            }
             (Access::Operator, None) => Client::Operator,
             (_, None) => Client::Stranger,
         };
@@ -169,7 +177,9 @@ impl Router {
             body.read(app, operation, sender).await?
         };
         if let (Some(held), Some(schema)) = (&mut held, &route.body) {
-            held.weigh(app, schema)?;
+            if !operation.body_raw {
+                held.weigh(app, schema)?;
+            }
         }
         let once = read_once(operation, caller.as_ref(), &head.headers, head.uri.path(), &raw, id)?;
         let body = parse_body(route, &raw)?;
@@ -184,11 +194,28 @@ impl Router {
             headers: head.headers,
             client,
             once,
+            entrance,
             is_head,
             held,
         };
         run(app, route, caller, request).await
     }
+}
+
+/// Lets in who sends records with the token of the stream in the path: from the header, else from the query.
+async fn admit_sender(
+    app: &Arc<App>,
+    path: &[(&'static str, String)],
+    headers: &HeaderMap,
+    query: &Value,
+    client: IpAddr,
+    seen: &mut Seen,
+) -> Result<Entrance, Failure> {
+    let id = path.first().map_or("", |(_, id)| id.as_str());
+    let token = bearer(headers).or_else(|| query.get("token").and_then(Value::as_str));
+    let (budget, admitted) = streams::ingest::admit(app, id, token, client).await;
+    seen.budget = budget;
+    admitted
 }
 
 /// Runs the handler. What changes something runs to its end even if the client hangs up meanwhile.
@@ -246,7 +273,8 @@ async fn authorize(
     let missing = |message: &str| Failure::new(error_codes::UNAUTHORIZED, message);
     let token = bearer(headers);
     match operation.access {
-        Access::Public => return Ok(None),
+        // The token of a stream is looked at once the query is read.
+        Access::Public | Access::StreamToken => return Ok(None),
         Access::Operator => {
             return match token {
                 Some(token) if app.is_operator(token) => Ok(None),
@@ -280,7 +308,11 @@ async fn authorize(
             caller.need(one)?;
             caller.need(other)?;
         }
-        Access::Public | Access::Operator | Access::Figures | Access::AnyKey => {}
+        Access::Public
+        | Access::StreamToken
+        | Access::Operator
+        | Access::Figures
+        | Access::AnyKey => {}
     }
     if operation.test_keys == TestKeys::Refused && caller.mode() == Mode::Test {
         return Err(Failure::new(error_codes::TEST_MODE_READ_ONLY, "a test key cannot change this"));
@@ -311,7 +343,9 @@ pub(crate) fn read_query(schema: &Schema, text: &str) -> Result<Value, Failure> 
 }
 
 fn parse_body(route: &Route, raw: &Bytes) -> Result<Value, Failure> {
-    let Some(schema) = &route.body else { return Ok(Value::Null) };
+    let Some(schema) = route.body.as_ref().filter(|_| !route.operation.body_raw) else {
+        return Ok(Value::Null);
+    };
     let mut body = if raw.is_empty() && route.operation.body_optional {
         json!({})
     } else {

@@ -1,5 +1,5 @@
 //! Drops what is no longer needed: idempotency keys after their 24 hours, events and delivery logs after 30
-//! days, old recordings and files that a crash left.
+//! days, old recordings and files that a crash left, what old records of streams say.
 
 use std::sync::Arc;
 
@@ -23,6 +23,7 @@ pub async fn look(app: Arc<App>) -> Option<Timestamp> {
 async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     app.webhooks.sweep().await?;
     let files_left = super::after_calls::sweep(app).await;
+    super::streams::sweep(app).await;
     let due = idempotency::sweep(app).await?;
     let now = app.clock.now();
     // A round an hour is often enough for keys of all hours.

@@ -12,6 +12,7 @@ pub mod log_marks;
 pub mod polls;
 pub mod pushes;
 pub mod scheduled_calls;
+pub mod streams;
 pub mod wishes;
 
 use std::future::Future;

@@ -6,6 +6,7 @@ mod analytics;
 mod audit;
 mod calls;
 mod contacts;
+mod data_streams;
 mod do_not_call;
 mod nudges;
 mod numbers;
@@ -62,6 +63,18 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("updateContact", keyed!(contacts::update)),
         ("deleteContact", keyed!(contacts::delete)),
         ("eraseContact", keyed!(contacts::erase)),
+        ("ingestRecords", open!(data_streams::ingest)),
+        ("listDataStreams", keyed!(data_streams::list)),
+        ("createDataStream", keyed!(data_streams::create)),
+        ("getDataStream", keyed!(data_streams::get)),
+        ("updateDataStream", keyed!(data_streams::update)),
+        ("deleteDataStream", keyed!(data_streams::delete)),
+        ("rotateDataStreamToken", keyed!(data_streams::rotate_token)),
+        ("pushRecords", keyed!(data_streams::push)),
+        ("listStreamRecords", keyed!(data_streams::records)),
+        ("listCampaignStreams", keyed!(data_streams::of_campaign)),
+        ("attachStream", keyed!(data_streams::attach)),
+        ("detachStream", keyed!(data_streams::detach)),
         ("listDoNotCall", keyed!(do_not_call::list)),
         ("addDoNotCall", keyed!(do_not_call::add)),
         ("verifyLog", keyed!(audit::verify)),

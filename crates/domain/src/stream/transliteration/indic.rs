@@ -352,7 +352,7 @@ impl Writer {
                 }
                 other => self.put(other),
             },
-            Script::Tamil => self.tamil(letter, dot, first, next),
+            Script::Tamil => self.tamil(letter, dot, before, next),
             Script::Telugu | Script::Kannada => self.put(match letter {
                 N_ALVEOLAR => N,
                 RR => R,
@@ -390,7 +390,8 @@ impl Writer {
         }
     }
 
-    fn tamil(&mut self, letter: u8, dot: bool, first: bool, next: Option<Sound>) {
+    fn tamil(&mut self, letter: u8, dot: bool, before: Option<Sound>, next: Option<Sound>) {
+        let first = before.is_none();
         let dental_next = next.and_then(Sound::letter).is_some_and(|next| matches!(next, T..=0x27));
         if letter == PH && dot {
             // The aytham, which makes an f of the p.
@@ -399,6 +400,8 @@ impl Writer {
         self.put(match letter {
             K..=0x18 => K,
             C | 0x1B => C,
+            // Behind a nasal the letter of the other stops is heard so by itself.
+            J | 0x1D if matches!(before, Some(Sound::Sign(_))) => C,
             J | 0x1D => J,
             TT..=0x22 => TT,
             T..=0x27 => T,

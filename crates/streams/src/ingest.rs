@@ -1,0 +1,343 @@
+//! Taking records in (docs/contract/streams.md#sending-records). What a record says is worked out outside of the
+//! transaction; the transaction stores all records of a request with a few statements, and puts people on lists.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use api::data_streams::{Ingested, IngestedRecord};
+use api::error_codes::{MALFORMED_JSON, STREAM_PAUSED, UNAUTHORIZED, WORKSPACE_SUSPENDED};
+use app::events::{self, NewEvent};
+use app::limits::rates::{self, Budget};
+use app::{App, Context, Failure};
+use domain::ids::{DataStream, Id, StreamRecord};
+use domain::stream::body::{BodyError, parse};
+use domain::stream::{Arrival, Outcome, Reading, Reason, RecordStatus, Status, read};
+use domain::tenant::{Mode, Tenant};
+use runtime::crypto::{Keyring, same};
+use serde_json::json;
+use store::Tx;
+use store::streams::{self, RecordRow, StreamRow};
+
+use crate::people::{self, Person};
+use crate::{find, missing};
+
+/// Requests a minute that one stream takes, and that all streams of a workspace take.
+const STREAM_REQUESTS: i64 = 600;
+const WORKSPACE_REQUESTS: i64 = 3_000;
+/// Hexadecimal digits of a stored identity: 128 bits.
+const IDENTITY: usize = 32;
+
+/// The stream behind a token.
+#[derive(Debug, Clone, Copy)]
+pub struct Entrance {
+    /// Its workspace.
+    pub tenant: Tenant,
+    /// The stream.
+    pub stream: Id<DataStream>,
+}
+
+/// Lets in who presents the token of a stream, before anything else of the request is read: token, workspace,
+/// limits and status, in this order.
+///
+/// # Errors
+/// 401, 403 `workspace_suspended`, 429, 409 `stream_paused`.
+pub async fn admit(
+    app: &App,
+    id: &str,
+    token: Option<&str>,
+    address: IpAddr,
+) -> (Option<Budget>, Result<Entrance, Failure>) {
+    let found = match behind(app, id, token, address).await {
+        Ok(found) => found,
+        Err(failure) => return (None, Err(failure)),
+    };
+    let (entrance, status) = found;
+    let (budget, admitted) = count(app, entrance.tenant, entrance.stream).await;
+    let admitted = admitted.and_then(|()| open(status)).map(|()| entrance);
+    (Some(budget), admitted)
+}
+
+async fn behind(
+    app: &App,
+    id: &str,
+    token: Option<&str>,
+    address: IpAddr,
+) -> Result<(Entrance, Status), Failure> {
+    let Some(token) = token else {
+        return Err(Failure::new(UNAUTHORIZED, "send the stream's token as Authorization: Bearer"));
+    };
+    let hash = app.keyring.hash(token);
+    let stream: Option<Id<DataStream>> = id.parse().ok();
+    let look_up = async {
+        let Some(stream) = stream else { return Ok(None) };
+        let row = app.store.read(move |tx| streams::entrance(tx, stream)).await?;
+        let known = |row: &streams::EntranceRow| {
+            row.token_hash.as_ref().is_some_and(|known| same(known.as_bytes(), hash.as_bytes()))
+        };
+        Ok(row.filter(known).map(|row| (stream, row)))
+    };
+    let (stream, row) =
+        app.admit_secret(&hash, address, look_up, "the token is not that of this stream").await?;
+    if row.suspended {
+        return Err(Failure::new(WORKSPACE_SUSPENDED, "the workspace is suspended"));
+    }
+    Ok((Entrance { tenant: row.workspace, stream }, row.status))
+}
+
+/// Counts a request toward the limits of streams.
+async fn count(app: &App, tenant: Tenant, stream: Id<DataStream>) -> (Budget, Result<(), Failure>) {
+    let classes = vec![
+        ("streams".to_owned(), WORKSPACE_REQUESTS),
+        (format!("stream:{stream}"), STREAM_REQUESTS),
+    ];
+    rates::take(app, tenant, classes, app.clock.now()).await
+}
+
+fn open(status: Status) -> Result<(), Failure> {
+    match status {
+        Status::Active => Ok(()),
+        Status::Paused | Status::Error => Err(Failure::plain(STREAM_PAUSED)),
+    }
+}
+
+/// `POST /ingest/streams/{id}`, once its sender is let in.
+///
+/// # Errors
+/// 400 for a body that is not records, 404 when the stream was deleted meanwhile, 409 `stream_paused`.
+pub async fn send(app: &App, entrance: Entrance, body: &[u8]) -> Result<Ingested, Failure> {
+    let arrivals = parse(body).map_err(|why| match why {
+        BodyError::Malformed(why) => Failure::new(MALFORMED_JSON, format!("the body is not JSON: {why}")),
+        BodyError::Misfit(field, must) => Failure::field(&field, must),
+    })?;
+    let Entrance { tenant, stream } = entrance;
+    let row = app.store.read(move |tx| find(tx, tenant, stream)).await?;
+    let received = arrivals.len();
+    let ready = prepare(&app.keyring, &row, arrivals);
+    let context = app.context();
+    let taken = app
+        .store
+        .tx(move |tx| {
+            let held = streams::get_for_records(tx, tenant, stream)?.ok_or_else(missing)?;
+            open(held.status)?;
+            if held.version == row.version {
+                return take(tx, &context, &held, &ready);
+            }
+            // Its settings were changed meanwhile.
+            let again = ready.iter().map(|ready| ready.arrival.clone()).collect();
+            take(tx, &context, &held, &prepare(&context.keyring, &held, again))
+        })
+        .await?;
+    let count = |wanted| taken.results.iter().filter(|result| result.status == wanted).count();
+    Ok(Ingested {
+        received,
+        accepted: count(Outcome::Accepted),
+        invalid: count(Outcome::Invalid),
+        duplicate: count(Outcome::Duplicate),
+        queued: taken.queued,
+        results: taken.results,
+    })
+}
+
+/// `POST /v1/data-streams/{id}/records`.
+///
+/// # Errors
+/// 404, 400 for a stream that is not pushed to, 429, and those of [`send`].
+pub async fn push(
+    app: &App,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    body: &[u8],
+) -> Result<Ingested, Failure> {
+    let row = app.store.read(move |tx| find(tx, tenant, stream)).await?;
+    if !row.kind.takes_pushes() {
+        return Err(Failure::field("kind", format!("is {}: such a stream is read, not sent to", row.kind)));
+    }
+    count(app, tenant, stream).await.1?;
+    open(row.status)?;
+    send(app, Entrance { tenant, stream }, body).await
+}
+
+/// A record that has been read.
+#[derive(Debug, Clone)]
+pub struct Ready {
+    arrival: Arrival,
+    reading: Reading,
+    /// Keyed hashes of its identity and of a number that can be called.
+    identity: Option<String>,
+    phone_hash: Option<String>,
+}
+
+/// Reads records as the settings of a stream say. It takes its time, so it belongs before the transaction.
+pub fn prepare(keyring: &Keyring, stream: &StreamRow, arrivals: Vec<Arrival>) -> Vec<Ready> {
+    let ready = |arrival: Arrival| {
+        let reading = read(&arrival, &stream.field_map, stream.config.country());
+        let identity = reading.identity.as_ref().map(|identity| {
+            let mut hash = keyring.hash(&format!("record:{}:{identity}", stream.id));
+            hash.truncate(IDENTITY);
+            hash
+        });
+        let phone_hash = reading.phone.as_ref().ok().map(|phone| keyring.hash_phone(phone));
+        Ready { arrival, reading, identity, phone_hash }
+    };
+    arrivals.into_iter().map(ready).collect()
+}
+
+/// What became of records.
+#[derive(Debug, Clone)]
+pub struct Taken {
+    /// Each of them, in their order.
+    pub results: Vec<IngestedRecord>,
+    /// Records that were put on at least one list.
+    pub queued: usize,
+}
+
+/// Stores records of a stream, tells of those that cannot be called, and puts the others on the lists of the
+/// campaigns that the stream feeds. The caller holds the stream ([`streams::get_for_records`] or stronger).
+///
+/// # Errors
+/// Those of the store.
+pub fn take(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    stream: &StreamRow,
+    records: &[Ready],
+) -> Result<Taken, Failure> {
+    let tenant = stream.workspace;
+    let chosen = choose(records);
+    let rows: Vec<Option<RecordRow>> = records
+        .iter()
+        .zip(&chosen)
+        .enumerate()
+        .map(|(at, (ready, stored_at))| (*stored_at == at).then(|| fresh(context, stream, ready)))
+        .collect();
+    let new: Vec<RecordRow> = rows.iter().flatten().cloned().collect();
+    streams::put(tx, tenant, &new)?;
+    let identities: Vec<&str> = new.iter().map(|row| row.identity.as_str()).collect();
+    let stored: HashMap<String, Id<StreamRecord>> =
+        streams::of_identities(tx, tenant, stream.id, &identities)?.into_iter().collect();
+    let mut results = Vec::with_capacity(records.len());
+    let mut people = Vec::new();
+    for (at, ready) in records.iter().enumerate() {
+        let Some(own) = rows[chosen[at]].as_ref() else {
+            return Err(Failure::internal("a record stands for another one that is not stored"));
+        };
+        let id = *stored.get(&own.identity).ok_or_else(|| Failure::internal("a record was not stored"))?;
+        let reason = ready.reading.phone.err();
+        let first = chosen[at] == at || reason.is_some() && own.status == RecordStatus::Accepted;
+        let status = match reason {
+            _ if id != own.id || !first => Outcome::Duplicate,
+            Some(_) => Outcome::Invalid,
+            None => Outcome::Accepted,
+        };
+        match (status, reason) {
+            (Outcome::Invalid, Some(reason)) => reject(tx, context, stream, ready, id, reason)?,
+            (Outcome::Accepted, _) => people.push(at),
+            _ => {}
+        }
+        let reason = reason.filter(|_| status == Outcome::Invalid);
+        results.push(IngestedRecord { index: at, status, record_id: id, reason });
+    }
+    let queued = queue(tx, context, stream, records, &people)?;
+    Ok(Taken { results, queued })
+}
+
+/// For each record the one that is stored for it: itself, or the first of the same identity. One that can be
+/// called comes before those that cannot.
+fn choose(records: &[Ready]) -> Vec<usize> {
+    let mut first: HashMap<&str, usize> = HashMap::with_capacity(records.len());
+    for (at, ready) in records.iter().enumerate() {
+        let Some(identity) = ready.identity.as_deref() else { continue };
+        first
+            .entry(identity)
+            .and_modify(|known| {
+                if records[*known].reading.phone.is_err() && ready.reading.phone.is_ok() {
+                    *known = at;
+                }
+            })
+            .or_insert(at);
+    }
+    let of = |(at, ready): (usize, &Ready)| {
+        ready.identity.as_deref().and_then(|identity| first.get(identity)).copied().unwrap_or(at)
+    };
+    records.iter().enumerate().map(of).collect()
+}
+
+fn fresh(context: &Context, stream: &StreamRow, ready: &Ready) -> RecordRow {
+    let id: Id<StreamRecord> = context.ids.make();
+    let reading = &ready.reading;
+    let (status, reason) = match reading.phone {
+        Ok(_) => (RecordStatus::Accepted, None),
+        Err(reason) => (RecordStatus::Invalid, Some(reason)),
+    };
+    RecordRow {
+        id,
+        workspace: stream.workspace,
+        stream: stream.id,
+        // A record that nothing tells from others is one by itself.
+        identity: ready.identity.clone().unwrap_or_else(|| id.to_string()),
+        status,
+        reason,
+        external_id: reading.external_id.clone(),
+        phone: reading.phone.ok().map(|phone| phone.to_string()).or_else(|| reading.written.clone()),
+        phone_hash: ready.phone_hash.clone(),
+        name: reading.name.clone(),
+        payload: Some(ready.arrival.fields.clone()),
+        received_at: context.now,
+    }
+}
+
+fn reject(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    stream: &StreamRow,
+    ready: &Ready,
+    id: Id<StreamRecord>,
+    reason: Reason,
+) -> Result<(), Failure> {
+    let data = json!({
+        "streamId": stream.id,
+        "streamName": stream.name,
+        "recordId": id,
+        "reason": reason,
+        "payload": ready.arrival.fields,
+        "receivedAt": context.now,
+    });
+    let event =
+        NewEvent { kind: "stream.record_rejected", mode: Mode::Live, agent: None, contact: None, data };
+    events::emit(tx, context, stream.workspace, event)?;
+    Ok(())
+}
+
+/// Puts people on the list of every campaign that the stream feeds; how many got on one.
+fn queue(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    stream: &StreamRow,
+    records: &[Ready],
+    people: &[usize],
+) -> Result<usize, Failure> {
+    if people.is_empty() {
+        return Ok(0);
+    }
+    let mut queued = vec![false; people.len()];
+    for feed in streams::feeds(tx, stream.workspace, stream.id)? {
+        let row = |at: &usize| {
+            let ready = &records[*at];
+            Some(people::row(
+                &Person {
+                    phone: ready.reading.phone.ok()?,
+                    name: ready.reading.name.as_deref(),
+                    name_fields: &ready.reading.name_fields,
+                    fields: &ready.arrival.fields,
+                },
+                &feed,
+            ))
+        };
+        let rows: Vec<_> = people.iter().filter_map(row).collect();
+        let added = crate::attachments::put_on_list(tx, context, &feed.attachment, rows)?;
+        for (queued, row) in queued.iter_mut().zip(added) {
+            *queued |= row.is_some();
+        }
+    }
+    Ok(queued.into_iter().filter(|queued| *queued).count())
+}

@@ -1,0 +1,31 @@
+//! Data streams (docs/contract/streams.md), above campaigns: what arrives from elsewhere becomes records, and
+//! people on the calling lists of the campaigns that a stream feeds.
+
+pub mod attachments;
+pub mod ingest;
+mod people;
+pub mod records;
+pub mod retention;
+pub mod stream;
+
+pub use retention::erase;
+
+use app::Failure;
+use domain::ids::{DataStream, Id};
+use domain::tenant::Tenant;
+use store::Tx;
+use store::streams::StreamRow;
+
+fn missing() -> Failure {
+    Failure::not_found("data stream")
+}
+
+/// A stream.
+fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<DataStream>) -> Result<StreamRow, Failure> {
+    store::streams::get(tx, tenant, id)?.ok_or_else(missing)
+}
+
+/// A stream, held against other writers until the transaction ends.
+fn find_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<DataStream>) -> Result<StreamRow, Failure> {
+    store::streams::get_for_update(tx, tenant, id)?.ok_or_else(missing)
+}

@@ -1,0 +1,41 @@
+//! What is taken out of records: of a person who is erased, with age, and of a stream that was deleted
+//! (docs/contract/streams.md#retention).
+
+use api::contacts::Erased;
+use app::erasure::ErasedPerson;
+use app::{App, Context, Failure};
+use domain::stream::KEPT;
+use domain::tenant::Tenant;
+use store::{Tx, streams};
+
+/// Records that one transaction empties or removes.
+const BATCH: i64 = 1_000;
+
+/// Empties the records of a person. They are still known: the person does not come in again with them.
+///
+/// # Errors
+/// Those of the store.
+pub fn erase(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &ErasedPerson,
+    _: &mut Erased,
+) -> Result<(), Failure> {
+    for phone in &person.phones {
+        streams::erase(tx, tenant, &context.keyring.hash_phone(phone))?;
+    }
+    Ok(())
+}
+
+/// Empties a batch of old records and removes a batch of those of deleted streams. Returns whether more may be
+/// left.
+///
+/// # Errors
+/// Those of the store.
+pub async fn sweep(app: &App) -> Result<bool, Failure> {
+    let before = app.clock.now().plus(-KEPT);
+    let emptied = app.store.tx(move |tx| streams::empty_old(tx, before, BATCH)).await?;
+    let removed = app.store.tx(|tx| streams::remove_deleted(tx, BATCH)).await?;
+    Ok(removed || emptied as i64 >= BATCH)
+}
