@@ -6,6 +6,7 @@ pub mod campaign;
 pub mod erasure;
 pub mod import;
 pub mod list;
+pub mod preflight;
 pub mod runs;
 pub mod summary;
 

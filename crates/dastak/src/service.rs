@@ -263,7 +263,7 @@ const HOOKS: Hooks = Hooks {
         crate::app::nudges::after_call_fact,
         integrations::pushes::after_call_fact,
     ],
-    erasures: &[streams::erase, integrations::erasure::erase],
+    erasures: &[campaigns::erasure::erase, streams::erase, integrations::erasure::erase],
 };
 
 /// Puts the use cases together.

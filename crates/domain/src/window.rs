@@ -118,6 +118,12 @@ impl CallingHours {
         self.first_open(from, Some).map(|(opening, _)| opening)
     }
 
+    /// The first moment at or after `from` at which a call may start, and when calls may no longer start after
+    /// it; `None` when there is none in the next 400 days.
+    pub fn next_window(&self, from: Timestamp) -> Option<(Timestamp, Timestamp)> {
+        self.first_open(from, Some)
+    }
+
     fn span_at(&self, now: Timestamp) -> Option<Span> {
         let (day, ms) = india(now);
         let minute = (ms / MINUTE) as u16;

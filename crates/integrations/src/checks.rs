@@ -5,7 +5,7 @@
 //! page in one transaction that proves the claim; how far the stream has come is written at the end. A check
 //! that is cut short is repeated from where the last one ended, and what it took is known by its identity.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use app::{Failure, access};
 use domain::ids::{DataStream, Id, Integration};
@@ -19,6 +19,8 @@ use serde_json::{Map, Value, json};
 use store::polls::{self, PollRow};
 use store::pushes::{self, PersonRow};
 use store::streams::{self, StreamRow};
+use ::streams::ingest::{prepare, take};
+use ::streams::stream::stop;
 
 use crate::passes::{Opened, Trouble, with_words};
 use crate::Desk;
@@ -111,7 +113,8 @@ impl Desk {
 
     /// Claims a stream; `None` when there is nothing to check.
     async fn begin(&self, tenant: Tenant, id: Id<DataStream>) -> Result<Option<Task>, Failure> {
-        let (now, every) = (self.app.clock.now(), self.every());
+        let (context, every) = (self.app.context(), self.every());
+        let now = context.now;
         self.app
             .store
             .tx(move |tx| {
@@ -119,7 +122,7 @@ impl Desk {
                 let Some(mut row) = polls::claim(tx, tenant, id, now, now.plus(LEASE))? else {
                     return Ok(None);
                 };
-                let Some(mut stream) = found else {
+                let Some(stream) = found else {
                     polls::forget(tx, tenant, id)?;
                     return Ok(None);
                 };
@@ -138,10 +141,7 @@ impl Desk {
                 if provider.is_crm() && !access::feature_on(&workspace, "crmIntegrations") {
                     (row.next_at, row.failures) = (None, MOST_FAILURES);
                     polls::finish(tx, &row)?;
-                    stream.status = Status::Error;
-                    stream.last_error = Some("the workspace's plan has no CRM integrations".into());
-                    stream.updated_at = now;
-                    streams::save(tx, &stream)?;
+                    stop(tx, &context, &stream, "the workspace's plan has no CRM integrations")?;
                     return Ok(None);
                 }
                 let mut fields = wanted(&stream);
@@ -172,8 +172,8 @@ impl Desk {
         if check == Check::Failed {
             tracing::warn!(stream = %stream.id, provider = provider.as_str(), failures = row.failures + 1, "a check of a stream failed");
         }
-        let now = self.app.clock.now();
-        let after = after_check(check, row.failures, began, now, self.every());
+        let context = self.app.context();
+        let after = after_check(check, row.failures, began, context.now, self.every());
         (row.failures, row.next_at) = (after.failures, after.next_at);
         let (tenant, id) = (row.workspace, row.stream);
         self.app
@@ -186,12 +186,10 @@ impl Desk {
                 if !polls::finish(tx, &row)? {
                     return Ok::<_, Failure>(());
                 }
-                if let Some(mut stream) = stopped.filter(|stream| stream.status == Status::Active) {
-                    (stream.status, stream.last_error) = (Status::Error, Some(said.clone()));
-                    stream.updated_at = now;
-                    streams::save(tx, &stream)?;
+                match stopped.filter(|stream| stream.status == Status::Active) {
+                    Some(stream) => stop(tx, &context, &stream, &said),
+                    None => Ok(()),
                 }
-                Ok(())
             })
             .await
     }
@@ -294,8 +292,11 @@ impl Desk {
         people: Vec<(String, String)>,
         rows: Vec<String>,
     ) -> Result<(), Halt> {
-        let (context, row) = (self.app.context(), task.row.clone());
+        let (context, row, version) = (self.app.context(), task.row.clone(), task.stream.version);
         let (tenant, id) = (row.workspace, row.stream);
+        // Reading takes its time, so it is done before the transaction.
+        let ready = prepare(&context.keyring, &task.stream, arrivals.clone());
+        let known = persons(&context.keyring, &row, &task.stream, &arrivals, &people);
         let taken = self.app.store.tx(move |tx| {
             let stream = streams::get_for_records(tx, tenant, id)?;
             let Some(stream) = stream.filter(|stream| stream.status == Status::Active) else {
@@ -304,34 +305,43 @@ impl Desk {
             if !polls::keep(tx, &row, context.now.plus(LEASE))? {
                 return Ok(false);
             }
-            let mut persons: Vec<PersonRow> = Vec::new();
-            for (arrival, (object, record)) in arrivals.iter().zip(&people) {
-                let Ok(phone) = read(arrival, &stream.field_map, stream.config.country()).phone else {
-                    continue;
-                };
-                let phone_hash = context.keyring.hash_phone(&phone);
-                persons.retain(|known| known.phone_hash != phone_hash);
-                persons.push(PersonRow {
-                    workspace: tenant,
-                    phone_hash,
-                    integration: row.integration,
-                    stream: id,
-                    object: object.clone(),
-                    record: record.clone(),
-                });
+            if stream.version == version {
+                take(tx, &context, &stream, &ready)?;
+                pushes::know(tx, &known)?;
+            } else {
+                // Its settings were changed meanwhile.
+                take(tx, &context, &stream, &prepare(&context.keyring, &stream, arrivals.clone()))?;
+                pushes::know(tx, &persons(&context.keyring, &row, &stream, &arrivals, &people))?;
             }
-            // In one order everywhere: two pages may name the same people.
-            persons.sort_by(|one, other| one.phone_hash.cmp(&other.phone_hash));
-            if !arrivals.is_empty() {
-                let ready = ::streams::ingest::prepare(&context.keyring, &stream, arrivals.clone());
-                ::streams::ingest::take(tx, &context, &stream, &ready)?;
-            }
-            pushes::know(tx, &persons)?;
             polls::add_rows(tx, tenant, id, &rows)?;
             Ok(true)
         });
         if taken.await? { Ok(()) } else { Err(Halt::Lost) }
     }
+}
+
+/// Which record each person is, every number once and in one order: two pages may name the same people.
+fn persons(
+    keyring: &Keyring,
+    row: &PollRow,
+    stream: &StreamRow,
+    arrivals: &[Arrival],
+    people: &[(String, String)],
+) -> Vec<PersonRow> {
+    let mut known = BTreeMap::new();
+    for (arrival, (object, record)) in arrivals.iter().zip(people) {
+        let Ok(phone) = read(arrival, &stream.field_map, stream.config.country()).phone else { continue };
+        let person = PersonRow {
+            workspace: row.workspace,
+            phone_hash: keyring.hash_phone(&phone),
+            integration: row.integration,
+            stream: row.stream,
+            object: object.clone(),
+            record: record.clone(),
+        };
+        known.insert(person.phone_hash.clone(), person);
+    }
+    known.into_values().collect()
 }
 
 /// Fields that the stream itself names.

@@ -73,7 +73,10 @@ pub(super) fn flow(tx: &mut Tx<'_>, tenant: Tenant, agent: Option<&AgentRow>) ->
 }
 
 /// The compliance pack that the agent names.
-pub(crate) fn pack(tx: &mut Tx<'_>, tenant: Tenant, agent: &AgentRow) -> Result<Pack, Failure> {
+///
+/// # Errors
+/// Internal only.
+pub fn pack(tx: &mut Tx<'_>, tenant: Tenant, agent: &AgentRow) -> Result<Pack, Failure> {
     compliance_packs::resolve(tx, tenant, &agent.policy_ref)?
         .ok_or_else(|| Failure::internal(format!("no compliance pack {}", agent.policy_ref)))
 }

@@ -119,6 +119,46 @@ pub fn judge_gates(tx: &mut Tx<'_>, env: &Env, pack: &Pack, dial: Dial<'_>) -> R
     Ok(judge(pack, &facts(tx, env, dial, None)?, env.context.now))
 }
 
+/// What the gates say to a dial to a person, and what is saved of the person.
+#[derive(Debug)]
+pub struct Met {
+    /// Their verdicts.
+    pub said: Judgement,
+    /// Saved values of flow variables, an object.
+    pub saved: Option<serde_json::Value>,
+}
+
+/// Asks the gates of this pack about many numbers, in their order, without a dial: they are looked up together.
+///
+/// # Errors
+/// Those of the store.
+pub fn meet_all(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    pack: &Pack,
+    (tenant, mode): (Tenant, Mode),
+    purpose: Purpose,
+    numbers: &[Phone],
+) -> Result<Vec<Met>, Failure> {
+    let hashed = numbers.iter().map(|phone| (*phone, env.context.keyring.hash_phone(phone))).collect();
+    let people = match mode {
+        Mode::Live => read_people(tx, tenant, hashed, env.context.now)?.into_iter().map(|(_, person)| Some(person)).collect(),
+        // The contacts and dials of the test world are others.
+        Mode::Test => Vec::from_iter(numbers.iter().map(|_| None)),
+    };
+    let mut met = Vec::with_capacity(numbers.len());
+    for (to, person) in numbers.iter().zip(people) {
+        let contact = match &person {
+            Some(person) => person.contact.as_deref().cloned(),
+            None => contacts::find_by_phone(tx, tenant, mode, &to.to_string())?,
+        };
+        let dial = Dial { tenant, mode, purpose, to: *to, contact: contact.as_ref() };
+        let said = judge(pack, &facts(tx, env, dial, person.as_ref())?, env.context.now);
+        met.push(Met { said, saved: contact.map(|contact| contact.variables) });
+    }
+    Ok(met)
+}
+
 /// What the gates said, and the texts that record it: the same for every dial of which they were told the
 /// same. Only nudges and scheduled calls ask when hours open and have a timeline, so that is made when it is
 /// asked for.

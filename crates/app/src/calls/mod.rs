@@ -36,12 +36,13 @@ mod report;
 mod talk;
 
 pub use crate::call_env::{Carriers, Env};
-pub(crate) use agent::{flow_refusal, pack, refusal as agent_refusal};
+pub use agent::pack;
+pub(crate) use agent::{flow_refusal, refusal as agent_refusal};
 pub use apply::{apply, apply_with};
 pub use burst::{Begun, Burst};
 pub(crate) use contact::find_known as find_contact;
 pub use due::{next_due, work_due};
-pub use gates::{Dial, Judged, judge_gates};
+pub use gates::{Dial, Judged, Met, judge_gates, meet_all};
 pub use holds::{grow_due, next_growth};
 pub use hung_up::HungUp;
 pub use inbound::{Caller, Welcome, answerable};

@@ -1,5 +1,6 @@
 //! Drops what is no longer needed: idempotency keys after their 24 hours, events and delivery logs after 30
-//! days, old recordings and files that a crash left, what old records of streams say.
+//! days, calling lists that were replaced, old recordings and files that a crash left, what old records of streams
+//! say.
 
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ pub async fn look(app: Arc<App>) -> Option<Timestamp> {
 
 async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     app.webhooks.sweep().await?;
+    campaigns::list::sweep(app).await?;
     let files_left = super::after_calls::sweep(app).await;
     super::streams::sweep(app).await;
     let due = idempotency::sweep(app).await?;

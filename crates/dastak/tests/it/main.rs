@@ -12,6 +12,8 @@ mod app;
 mod call_faults;
 mod call_simulation;
 mod calls;
+mod campaign_lists;
+mod campaigns;
 mod closed;
 mod contacts;
 mod conventions;

@@ -16,6 +16,7 @@ pub struct Ids {
     pub key: String,
     pub tool: String,
     pub endpoint: String,
+    pub campaign: String,
 }
 
 async fn first(desk: &Desk, path: &str) -> String {
@@ -41,6 +42,7 @@ impl Ids {
             key: keys["data"][0]["id"].as_str().expect("a key").to_owned(),
             tool: tool["data"]["id"].as_str().expect("a tool").to_owned(),
             endpoint: desk.endpoint.clone(),
+            campaign: desk.campaign.clone(),
         }
     }
 }
@@ -51,6 +53,8 @@ pub fn body(operation: &Operation, things: &Things) -> Value {
         "setAgentStatus" => json!({"status": "draft"}),
         "saveFlow" => json!({"graph": {"nodes": []}, "baseVersion": 1}),
         "setInboundAgent" => json!({"agentId": null}),
+        "setCampaignStatus" => json!({"status": "archived"}),
+        "setCampaignContacts" => json!({"contacts": [{"phone": "9812345678"}]}),
         "cancelNudges" => json!({"ids": [things.nudge]}),
         _ if operation.body.is_some() => json!({}),
         _ => Value::Null,
@@ -66,6 +70,8 @@ pub fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
         "contacts" => &things.contact,
         "numbers" => &ids.number,
         "webhooks" => &ids.endpoint,
+        "campaigns" => &ids.campaign,
+        "campaign-runs" => "run_01k9v5x2m8e6fs4v0q3n7w1y34",
         noun => panic!("{noun} is new: make one in `Desk` and name its id here"),
     };
     operation.path.replace("{deliveryId}", &things.delivery).replace("{id}", one)
@@ -95,7 +101,15 @@ async fn nothing_of_a_neighbour_is_there() {
                     operation.path
                 };
                 let answer = ask(&desk, operation, path, key, &Value::Null).await;
-                let own = [&ids.agent, &ids.number, &ids.key, &ids.tool, &ids.endpoint, &desk.workspace.id];
+                let own = [
+                    &ids.agent,
+                    &ids.number,
+                    &ids.key,
+                    &ids.tool,
+                    &ids.endpoint,
+                    &ids.campaign,
+                    &desk.workspace.id,
+                ];
                 let told = things.marks.iter().chain(own).find(|mark| answer.text.contains(*mark));
                 assert_eq!(
                     (answer.status, told),
@@ -144,18 +158,19 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
         "revokeKey" => Some(&ids.key),
         "releaseNumber" => Some(&ids.number),
         "liftOptOut" => Some(&desk.live.contact),
+        "startListImport" | "finishListImport" | "cancelListImport" => Some(&ids.campaign),
         _ => None,
     };
     let mut asked = 0;
     for operation in operations::all().filter(|operation| operation.access == Access::Operator) {
         let Some(id) = one(operation) else { continue };
-        let path = operation.path.replace("{ws}", &neighbour.id).replace("{id}", id).replace("{key}", id);
+        let path = operation.path.replace("{ws}", &neighbour.id).replace("{id}", id).replace("{key}", id).replace("{import}", "2");
         ask(&desk, operation, &path, &desk.app.operator_token.to_string(), &Value::Null)
             .await
             .refused(404, "not_found");
         asked += 1;
     }
-    assert_eq!(asked, 6);
+    assert_eq!(asked, 9);
     untouched(&desk, &ids).await;
 }
 
@@ -173,4 +188,6 @@ async fn untouched(desk: &Desk, ids: &Ids) {
     assert_eq!(get(format!("/v1/webhooks/{}", ids.endpoint)).await["status"], "active");
     assert_eq!(get(format!("/v1/contacts/{}", desk.live.contact)).await["id"], desk.live.contact.as_str());
     assert_eq!(get("/v1/numbers".into()).await[0]["status"], "active");
+    let campaign = get(format!("/v1/campaigns/{}", ids.campaign)).await;
+    assert_eq!((&campaign["status"], &campaign["callingList"]["total"]), (&json!("draft"), &json!(1)));
 }

@@ -35,13 +35,17 @@ fn stand(operation: &Operation) -> Stand {
         "getCallAnalytics" | "getBlockedStats" => Stand::Own,
         "listEvents" | "listWebhookDeliveries" | "getWebhookDelivery" | "replayWebhookDelivery" => Stand::Own,
         // Stores nothing and shows the gates of a number that the caller names.
-        "preflightNudge" => Stand::Shared,
+        "preflightNudge" | "preflightNudges" => Stand::Shared,
         "getAccount" | "getWallet" | "listWalletTransactions" => Stand::Shared,
         "listAgents" | "createAgent" | "getAgent" | "updateAgent" | "deleteAgent" | "setAgentStatus" => {
             Stand::Shared
         }
         "getFlow" | "saveFlow" | "publishFlow" | "listVoices" | "listTools" => Stand::Shared,
         "listNumbers" | "setInboundAgent" => Stand::Shared,
+        // A test key reads campaigns and starts none.
+        "listCampaigns" | "getCampaign" | "createCampaign" | "updateCampaign" | "setCampaignStatus"
+        | "deleteCampaign" | "setCampaignContacts" | "listCampaignContacts" | "listCampaignRuns"
+        | "getCampaignRun" | "getCampaignSummary" | "preflightCampaign" => Stand::Shared,
         "listWebhooks"
         | "createWebhook"
         | "getWebhook"
@@ -75,6 +79,7 @@ pub struct Desk {
     pub app: TestApp,
     pub workspace: Workspace,
     pub endpoint: String,
+    pub campaign: String,
     pub live: Things,
     pub test: Things,
 }
@@ -132,9 +137,15 @@ impl Desk {
             .post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"}))
             .await
             .expect(201));
+        let campaign = id(&app
+            .post(&workspace.live, "/v1/campaigns", &json!({"name": "OfTheFirst", "agentId": agent}))
+            .await
+            .expect(201));
+        let rows = json!({"contacts": [{"phone": "9812399999", "name": "OfTheFirst"}]});
+        app.post(&workspace.live, &format!("/v1/campaigns/{campaign}/contacts"), &rows).await.expect(200);
         let live = make(&app, &workspace.live, &agent, &endpoint, "OfTheLiveWorld", "+91981230123").await;
         let test = make(&app, &workspace.test, &agent, &endpoint, "OfTheTestWorld", "+91981230456").await;
-        Self { app, workspace, endpoint, live, test }
+        Self { app, workspace, endpoint, campaign, live, test }
     }
 
     /// The path of an operation with the ids of one world in it.
@@ -146,6 +157,7 @@ impl Desk {
             "nudges" => &of.nudge,
             "webhooks" => &self.endpoint,
             "contacts" => &of.contact,
+            "campaigns" => &self.campaign,
             _ => "none_00000000000000000000000000",
         };
         let path = operation.path.replace("{deliveryId}", &of.delivery).replace("{id}", one);

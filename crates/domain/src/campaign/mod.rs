@@ -2,9 +2,12 @@
 //! (docs/contract/campaigns.md).
 
 mod codes;
+pub mod forecast;
 pub mod list;
+mod schedule;
 pub mod settings;
 
 pub use codes::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status};
 pub use list::{Standing, Tally};
+pub use schedule::{Schedule, Window};
 pub use settings::{CallerId, DayTime, Settings};

@@ -184,6 +184,55 @@ pub fn after(
     )
 }
 
+/// Rows of a list in one state that are still to be called, after a place in it, in order.
+pub fn to_call(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+    state: RowState,
+    position: i64,
+    limit: i64,
+) -> Result<Vec<EntryRow>, DbError> {
+    tx.all(
+        formatcp!(
+            "select {COLUMNS} from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and state = ?4 and position > ?5 \
+             and (state <> 'unreached' or retryable = 1) order by position limit ?6"
+        ),
+        params![tenant, campaign, list, state, position, limit],
+    )
+}
+
+/// How many rows of a list are never dialled, by reason.
+pub fn count_invalid(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+) -> Result<Vec<(InvalidReason, i64)>, DbError> {
+    tx.all(
+        "select invalid_reason, count(*) from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and state = 'invalid' \
+         group by invalid_reason order by invalid_reason",
+        params![tenant, campaign, list],
+    )
+}
+
+/// The first rows of a list that are never dialled for this reason.
+pub fn first_invalid(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    campaign: Id<Campaign>,
+    list: i64,
+    reason: InvalidReason,
+    limit: i64,
+) -> Result<Vec<Id<ListRow>>, DbError> {
+    tx.all(
+        "select id from campaign_rows where workspace = ?1 and campaign = ?2 and list = ?3 and state = 'invalid' and invalid_reason = ?4 \
+         order by position limit ?5",
+        params![tenant, campaign, list, reason, limit],
+    )
+}
+
 row! {
     /// A list that is not in force: staged, or about to be removed.
     #[derive(Debug, Clone)]

@@ -2,6 +2,7 @@
 
 mod agents;
 mod audit;
+mod campaigns;
 mod dnd;
 mod do_not_call;
 mod integrations;
@@ -50,6 +51,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
     ];
     handlers.extend(agents::handlers());
     handlers.extend(integrations::handlers());
+    handlers.extend(campaigns::handlers());
     handlers
 }
 

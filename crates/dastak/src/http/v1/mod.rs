@@ -5,6 +5,7 @@ mod agents;
 mod analytics;
 mod audit;
 mod calls;
+mod campaigns;
 mod contacts;
 mod data_streams;
 mod do_not_call;
@@ -41,6 +42,19 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("getNudge", keyed!(nudges::get)),
         ("cancelNudge", keyed!(nudges::cancel)),
         ("getNudgeTimeline", keyed!(nudges::timeline)),
+        ("preflightNudges", keyed!(campaigns::preflight_nudges)),
+        ("listCampaigns", keyed!(campaigns::list)),
+        ("getCampaign", keyed!(campaigns::get)),
+        ("createCampaign", keyed!(campaigns::create)),
+        ("updateCampaign", keyed!(campaigns::update)),
+        ("setCampaignStatus", keyed!(campaigns::set_status)),
+        ("deleteCampaign", keyed!(campaigns::delete)),
+        ("setCampaignContacts", keyed!(campaigns::set_contacts)),
+        ("listCampaignContacts", keyed!(campaigns::contacts)),
+        ("listCampaignRuns", keyed!(campaigns::runs)),
+        ("getCampaignRun", keyed!(campaigns::run)),
+        ("getCampaignSummary", keyed!(campaigns::summary)),
+        ("preflightCampaign", keyed!(campaigns::preflight)),
         ("getCallAnalytics", keyed!(analytics::calls)),
         ("listAgents", keyed!(agents::list)),
         ("createAgent", keyed!(agents::create)),

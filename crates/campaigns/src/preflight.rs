@@ -1,0 +1,444 @@
+//! Who would be called, who would not and by which gate, when it would be done, and what it would cost
+//! (docs/contract/campaigns.md#preflight). Nothing is stored.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use api::analytics::CallAnalytics;
+use api::campaigns::{
+    NudgeBatchPreflight, Preflight, PreflightBasis, PreflightCost, PreflightSchedule, Problem, Reason,
+};
+use app::access::{self, Caller};
+use app::agents::{check_outbound, flow_readiness, required_variables};
+use app::calls::{Env, OwnNumber, meet_all, own_number, pack};
+use app::{App, Failure, analytics};
+use domain::analytics::Query;
+use domain::campaign::forecast::{ASSUMED, ENOUGH_CALLS, Habit, Work, forecast, hours};
+use domain::campaign::list::read_phone;
+use domain::campaign::{RowState, Schedule, Status, Window};
+use domain::compliance::{Gate, Judgement, Pack, Purpose, Verdict};
+use domain::ids::{Agent, Campaign, Id};
+use domain::phone::Phone;
+use domain::tenant::{Mode, Tenant};
+use domain::time::{DAY, Timestamp};
+use domain::window::NudgeWindow;
+use serde_json::Value;
+use store::agents::AgentRow;
+use store::campaigns::CampaignRow;
+use store::campaigns::list as lists;
+use store::workspaces::WorkspaceRow;
+use store::Tx;
+
+use super::{find, progress};
+
+/// Rows that are looked at, at most.
+const MOST: i64 = 100_000;
+/// People who are looked up together.
+const TOGETHER: usize = 500;
+/// Examples of each reason.
+const EXAMPLES: usize = 5;
+/// Days whose calls say what calls are like.
+const HABIT_DAYS: i64 = 30;
+
+/// What is found out, piece by piece.
+#[derive(Default)]
+struct Report {
+    problems: Vec<Problem>,
+    warnings: Vec<Problem>,
+    examined: i64,
+    will_call: i64,
+    will_wait: i64,
+    will_not_call: i64,
+    by_reason: BTreeMap<String, Reason>,
+}
+
+impl Report {
+    fn problem(&mut self, code: &'static str, message: impl Into<String>) {
+        self.problems.push(Problem { code, message: message.into() });
+    }
+
+    fn warning(&mut self, code: &'static str, message: impl Into<String>) {
+        self.warnings.push(Problem { code, message: message.into() });
+    }
+
+    fn note(&mut self, reason: &str, who: impl FnOnce() -> String) {
+        let noted = self.by_reason.entry(reason.to_owned()).or_default();
+        noted.count += 1;
+        if noted.examples.len() < EXAMPLES {
+            noted.examples.push(who());
+        }
+    }
+
+    /// A person who would be called, unless a gate or something that is missing stands in the way.
+    fn person(&mut self, said: &Judgement, waits_for_cap: bool, misses: bool, who: impl FnOnce() -> String) {
+        self.examined += 1;
+        let refused = |gate: &Gate| said.verdict(*gate) == Verdict::Refuse;
+        let for_good = [Gate::Dnd, Gate::OptOut, Gate::Consent].into_iter().find(refused);
+        let capped = refused(&Gate::FrequencyCap);
+        match (for_good, misses, capped) {
+            (Some(gate), ..) => self.refuse(gate.as_str(), who),
+            (None, true, _) => self.refuse("missing_required_variables", who),
+            (None, false, true) if waits_for_cap => {
+                self.will_call += 1;
+                self.will_wait += 1;
+                self.note(Gate::FrequencyCap.as_str(), who);
+            }
+            (None, false, true) => self.refuse(Gate::FrequencyCap.as_str(), who),
+            (None, false, false) => self.will_call += 1,
+        }
+    }
+
+    fn refuse(&mut self, reason: &str, who: impl FnOnce() -> String) {
+        self.will_not_call += 1;
+        self.note(reason, who);
+    }
+}
+
+/// What was found out about the people, and what the rest of the report is reckoned from.
+struct Seen {
+    report: Report,
+    total: i64,
+    workspace: WorkspaceRow,
+    pack: Option<Pack>,
+    /// Attempts at each person, at most.
+    attempts: i64,
+    /// The campaign's own ceiling of calls at once.
+    lines: Option<i64>,
+    schedule: Option<Schedule>,
+    end_at: Option<Timestamp>,
+    purpose: Purpose,
+    agent: Option<Id<Agent>>,
+}
+
+/// `POST /v1/campaigns/{id}/preflight`.
+pub async fn of_campaign(app: &App, tenant: Tenant, id: Id<Campaign>) -> Result<Preflight, Failure> {
+    let env = app.call_env();
+    let seen = app.store.read_long(move |tx| look_at_campaign(tx, &env, tenant, id)).await?;
+    finish(app, tenant, seen).await
+}
+
+/// `POST /v1/nudges/preflight-batch`.
+pub async fn of_nudges(app: &App, caller: &Caller, body: NudgeBatchPreflight) -> Result<Preflight, Failure> {
+    let env = app.call_env();
+    let (tenant, mode) = (caller.tenant(), caller.mode());
+    let body = Arc::new(body);
+    let seen = app.store.read_long(move |tx| look_at_nudges(tx, &env, tenant, mode, &body)).await?;
+    finish(app, tenant, seen).await
+}
+
+fn look_at_campaign(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    id: Id<Campaign>,
+) -> Result<Seen, Failure> {
+    let row = find(tx, tenant, id)?;
+    let known = progress(tx, tenant, id)?;
+    let workspace = access::workspace(tx, tenant)?;
+    let mut report = Report::default();
+    of_status(&mut report, &row, env.context.now);
+    of_workspace(tx, env, &mut report, &workspace, Mode::Live, row.settings.from_number.as_deref())?;
+    let agent = match row.agent {
+        Some(agent) => store::agents::get(tx, tenant, agent)?,
+        None => None,
+    };
+    let (pack, required) = of_agent(tx, &mut report, tenant, agent.as_ref())?;
+    if let Some(pack) = &pack {
+        let list = List { campaign: &row, list: known.list, required: &required };
+        people_of_list(tx, env, &mut report, tenant, &list, pack)?;
+    }
+    for (reason, count) in lists::count_invalid(tx, tenant, id, known.list)? {
+        let first = lists::first_invalid(tx, tenant, id, known.list, reason, EXAMPLES as i64)?;
+        let examples = first.into_iter().map(|id| id.to_string()).collect();
+        report.will_not_call += count;
+        report.by_reason.insert(reason.to_string(), Reason { count, examples });
+    }
+    if known.rows.total == 0 {
+        report.problem("list_empty", "the calling list is empty");
+    }
+    let settings = &row.settings;
+    Ok(Seen {
+        report,
+        total: known.rows.total,
+        workspace,
+        pack,
+        attempts: i64::from(settings.retry_count) + 1,
+        lines: settings.max_concurrent_calls,
+        schedule: Schedule::of(settings),
+        end_at: settings.end_at,
+        purpose: Purpose::Call,
+        agent: row.agent,
+    })
+}
+
+fn of_status(report: &mut Report, row: &CampaignRow, now: Timestamp) {
+    match row.status {
+        Status::Draft | Status::Active | Status::Paused if row.settings.is_past(now) => {
+            report.problem("past_end_date", "the end date of the campaign has come");
+        }
+        Status::Draft | Status::Active | Status::Paused => {}
+        Status::Completed | Status::Archived => report.problem("completed", "the campaign is over"),
+    }
+}
+
+/// What a workspace needs for any call.
+fn of_workspace(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    report: &mut Report,
+    workspace: &WorkspaceRow,
+    mode: Mode,
+    from: Option<&str>,
+) -> Result<(), Failure> {
+    if mode == Mode::Live {
+        match own_number(tx, workspace.id, from)? {
+            OwnNumber::Owned(_) => {}
+            OwnNumber::NotOwned => {
+                report.problem("from_number_not_owned", "fromNumber is not an active number of the workspace");
+            }
+            OwnNumber::Nothing => report.problem("no_phone_number", "the workspace owns no number"),
+        }
+        if !workspace.kyb_verified {
+            report.problem("kyb_required", "the workspace must be verified (KYB) before placing calls");
+        }
+        if workspace.balance - workspace.reserved < workspace.cost_per_minute {
+            report.problem("insufficient_balance", "the wallet does not cover one minute");
+        }
+    }
+    if env.carriers.in_mode(mode).is_none() {
+        report.problem("voice_unavailable", "there is no carrier for calls");
+    }
+    Ok(())
+}
+
+/// What is wrong with the agent, the pack that it names, and the variables that its flow requires.
+fn of_agent(
+    tx: &mut Tx<'_>,
+    report: &mut Report,
+    tenant: Tenant,
+    agent: Option<&AgentRow>,
+) -> Result<(Option<Pack>, Vec<String>), Failure> {
+    let Some(agent) = agent else {
+        report.problem("agent_missing", "there is no agent that could call");
+        return Ok((None, Vec::new()));
+    };
+    match check_outbound(agent).and_then(|()| flow_readiness(tx, tenant, agent)) {
+        Err(failure) if failure.error.status < 500 => report.problem(failure.error.code, failure.message),
+        checked => checked?,
+    }
+    Ok((Some(pack(tx, tenant, agent)?), required_variables(tx, tenant, agent)?))
+}
+
+/// A calling list, as far as its people are looked at.
+struct List<'a> {
+    campaign: &'a CampaignRow,
+    list: i64,
+    required: &'a [String],
+}
+
+fn people_of_list(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    report: &mut Report,
+    tenant: Tenant,
+    list: &List<'_>,
+    pack: &Pack,
+) -> Result<(), Failure> {
+    for state in [RowState::Queued, RowState::Held, RowState::Unreached] {
+        let mut position = 0;
+        while report.examined < MOST {
+            let limit = (MOST - report.examined).min(TOGETHER as i64);
+            let rows = lists::to_call(tx, tenant, list.campaign.id, list.list, state, position, limit)?;
+            let Some(last) = rows.last() else { break };
+            position = last.position;
+            // A number that is not one any more is not to be called either: it was read when the row came.
+            let people: Vec<_> = rows
+                .iter()
+                .filter_map(|row| Some((row, row.phone.as_deref().and_then(|phone| Phone::normalize(phone).ok())?)))
+                .collect();
+            let phones: Vec<Phone> = people.iter().map(|(_, phone)| *phone).collect();
+            let met = meet_all(tx, env, pack, (tenant, Mode::Live), Purpose::Call, &phones)?;
+            for ((row, _), met) in people.iter().zip(met) {
+                let saved = |name: &String| met.saved.as_ref().and_then(|saved| saved.get(name));
+                let there = |value: Option<&Value>| value.is_some_and(|value| !value.is_null());
+                let misses = list.required.iter().any(|name| !there(row.variables.get(name)) && !there(saved(name)));
+                report.person(&met.said, true, misses, || row.id.to_string());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn look_at_nudges(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    mode: Mode,
+    body: &NudgeBatchPreflight,
+) -> Result<Seen, Failure> {
+    let workspace = access::workspace(tx, tenant)?;
+    let found = match body.agent_id.parse::<Id<Agent>>() {
+        Ok(id) => store::agents::get(tx, tenant, id)?,
+        Err(_) => None,
+    };
+    let agent = found.ok_or_else(|| Failure::not_found("agent"))?;
+    let mut report = Report::default();
+    of_workspace(tx, env, &mut report, &workspace, mode, None)?;
+    let (pack, required) = of_agent(tx, &mut report, tenant, Some(&agent))?;
+    let mut seen = std::collections::HashSet::new();
+    let mut people = Vec::new();
+    for (place, text) in body.to_numbers.iter().enumerate() {
+        match read_phone(text) {
+            Err(why) => report.refuse(why.as_str(), || place.to_string()),
+            Ok(phone) if !seen.insert(phone) => report.refuse("duplicate", || place.to_string()),
+            Ok(phone) => people.push((place, phone)),
+        }
+    }
+    for people in people.chunks(TOGETHER) {
+        let Some(pack) = &pack else { break };
+        let phones: Vec<Phone> = people.iter().map(|(_, phone)| *phone).collect();
+        let met = meet_all(tx, env, pack, (tenant, mode), Purpose::Nudge, &phones)?;
+        for ((place, _), met) in people.iter().zip(met) {
+            let there = |name: &String| {
+                met.saved.as_ref().and_then(|saved| saved.get(name)).is_some_and(|value| !value.is_null())
+            };
+            // Values come with each nudge; those that no nudge brings have to be saved.
+            let misses = required.iter().any(|name| !there(name));
+            if misses {
+                report.note("needs_variables", || place.to_string());
+            }
+            report.person(&met.said, false, false, || place.to_string());
+        }
+    }
+    if report.by_reason.contains_key("needs_variables") {
+        let names = required.join(", ");
+        report.warning("missing_required_variables", format!("every nudge must bring the variables {names}, or they must be saved on the contact"));
+    }
+    Ok(Seen {
+        report,
+        total: body.to_numbers.len() as i64,
+        workspace,
+        pack,
+        attempts: 1,
+        lines: None,
+        schedule: None,
+        end_at: None,
+        purpose: Purpose::Nudge,
+        agent: Some(agent.id),
+    })
+}
+
+/// What calls of an agent were like in the last days.
+async fn habit(app: &App, tenant: Tenant, agent: Option<Id<Agent>>) -> Result<(Habit, PreflightBasis), Failure> {
+    let from = app.clock.now().plus(-HABIT_DAYS * DAY);
+    let figures: Option<CallAnalytics> = match agent {
+        Some(agent) => {
+            let query = Query { from: Some(from), agent: Some(agent.to_string()), ..Query::default() };
+            Some(analytics::calls(app, tenant, Mode::Live, query).await?)
+        }
+        None => None,
+    };
+    let totals = figures.as_ref().map(|figures| &figures.totals);
+    let calls = totals.map_or(0, |totals| totals.calls);
+    let (habit, source) = match totals.filter(|totals| totals.calls >= ENOUGH_CALLS) {
+        Some(totals) => {
+            let habit = Habit { connect_rate: totals.connect_rate, talk_seconds: totals.avg_talk_seconds };
+            (habit, "agent_calls")
+        }
+        None => (ASSUMED, "assumption"),
+    };
+    let basis = PreflightBasis {
+        source,
+        calls: i64::try_from(calls).unwrap_or(i64::MAX),
+        connect_rate: habit.connect_rate,
+        avg_talk_seconds: habit.talk_seconds,
+    };
+    Ok((habit, basis))
+}
+
+/// Reckons with the people that were seen: windows, lines and money.
+async fn finish(app: &App, tenant: Tenant, seen: Seen) -> Result<Preflight, Failure> {
+    let now = app.clock.now();
+    let (habit, based_on) = habit(app, tenant, seen.agent).await?;
+    let mut report = seen.report;
+    let own = access::limit(&seen.workspace, "concurrentCalls").min(app.config.telephony.concurrent_calls);
+    let lines = seen.lines.map_or(own, |most| own.min(most)).max(1);
+    let longest = i64::try_from(app.config.telephony.max_duration.as_millis()).unwrap_or(i64::MAX);
+    let price = seen.workspace.cost_per_minute;
+    let work = Work { people: report.will_call, attempts: seen.attempts, lines, price, longest };
+    let duration = work.duration(habit);
+    let next = |from: Timestamp| {
+        seen.pack.as_ref().and_then(|pack| next_window(pack, seen.purpose, seen.schedule.as_ref(), from))
+    };
+    let done = forecast(now, duration, next);
+    if report.examined > 0 && report.will_call == 0 {
+        report.problem("nobody_to_call", "nobody on the list can be called");
+    }
+    let available = seen.workspace.balance - seen.workspace.reserved;
+    let expected = work.expected(habit);
+    if available >= price && available < expected {
+        report.warning("balance_too_small", "the wallet covers less than what is to be expected");
+    }
+    match done {
+        None if seen.pack.is_some() => report.problem("never_open", "no window is left in which a dial could start"),
+        Some(done) if done.finishes_at.is_none() && seen.end_at.is_some() => {
+            report.warning("not_done_by_end_date", "not everybody can be called before the end date");
+        }
+        Some(_) | None => {}
+    }
+    Ok(Preflight {
+        ready: report.problems.is_empty(),
+        problems: report.problems,
+        warnings: report.warnings,
+        total: seen.total,
+        examined: report.examined,
+        will_call: report.will_call,
+        will_wait: report.will_wait,
+        will_not_call: report.will_not_call,
+        by_reason: report.by_reason,
+        schedule: PreflightSchedule {
+            inside_window: done.is_some_and(|done| done.starts_at == now),
+            starts_at: done.map(|done| done.starts_at),
+            finishes_at: done.and_then(|done| done.finishes_at),
+            lines,
+            dialling_hours: hours(duration),
+        },
+        cost: PreflightCost {
+            currency: seen.workspace.currency,
+            cost_per_minute_minor: price,
+            available_minor: available,
+            expected_minor: expected,
+            at_most_minor: work.at_most(),
+            based_on,
+        },
+    })
+}
+
+/// The first moment at or after `from` at which both the pack and the campaign let a dial start, and when one of
+/// them closes again.
+fn next_window(
+    pack: &Pack,
+    purpose: Purpose,
+    schedule: Option<&Schedule>,
+    from: Timestamp,
+) -> Option<(Timestamp, Timestamp)> {
+    let of_pack = |from: Timestamp| match purpose {
+        Purpose::Nudge => {
+            NudgeWindow::new(&pack.hours).release(from).map(|release| (release.opening, release.closing))
+        }
+        Purpose::Call | Purpose::Transfer { .. } => pack.hours.next_window(from),
+    };
+    let Some(schedule) = schedule else { return of_pack(from) };
+    let mut at = from;
+    // Each round moves on to the later opening of the two; both open at least every few days, or never.
+    for _ in 0..1_000 {
+        let (open, close) = of_pack(at)?;
+        match schedule.window(open) {
+            Window::Open { until } => return Some((open, until.map_or(close, |until| until.min(close)))),
+            Window::Closed { opens } => at = opens?,
+            Window::Over => return None,
+        }
+    }
+    None
+}
+

@@ -1,0 +1,456 @@
+//! Calling lists: replaced, read, imported, erased (docs/contract/campaigns.md#calling-list).
+
+use serde_json::{Value, json};
+
+use crate::app::TestApp;
+use crate::campaigns::Desk;
+
+/// A number that can be dialled, and none of whose last digits mean anything.
+fn number(n: usize) -> String {
+    format!("98{:08}", 10_000_000 + n)
+}
+
+async fn counts(desk: &Desk, path: &str) -> Value {
+    desk.get(&format!("{path}/contacts?limit=1")).await["counts"].clone()
+}
+
+fn phones(page: &Value) -> Vec<String> {
+    page["data"].as_array().unwrap().iter().map(|row| row["phone"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn rows_are_normalized_flagged_and_kept_in_order() {
+    let desk = Desk::open().await;
+    let path = desk.campaign(json!({})).await;
+    let rows = json!([
+        {"phone": "98123 45678", "name": " आशा राव ", "variables": {"due": "₹ 1,200", "empty": ""}},
+        {"phone": "+91-9812345678", "name": "The same number"},
+        {"phone": "०९८१२३४५६७८"},
+        {"phone": "+1 415 555 0100", "name": null, "variables": null},
+        {"phone": "12345"},
+        {"phone": "not a number at all, but kept as it came"},
+        {"phone": ""},
+        {"phone": "022-23456789", "name": ""},
+    ]);
+    let made = desk.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
+    assert_eq!(made, json!({"data": {"total": 8, "valid": 2, "invalid": 6}}));
+    assert_eq!(desk.get(&path).await["data"]["callingList"], json!({"total": 8, "valid": 2, "invalid": 6}));
+    let page = desk.get(&format!("{path}/contacts")).await;
+    let first = &page["data"][0];
+    assert!(first["id"].as_str().unwrap().starts_with("row_"));
+    assert_eq!(
+        *first,
+        json!({
+            "id": first["id"], "contactId": null, "phone": "+919812345678", "name": "आशा राव", "variables": {"due": "₹ 1,200", "empty": ""},
+            "state": "queued", "dialStatus": null, "attempts": 0, "lastAttemptAt": null, "heldReason": null, "valid": true,
+            "invalidReason": null, "doNotCall": false, "boardColumn": null,
+        })
+    );
+    let flags: Vec<_> = page["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["phone"].as_str().unwrap(), row["valid"].as_bool().unwrap(), row["invalidReason"].as_str(), row["state"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        flags,
+        [
+            ("+919812345678", true, None, "queued"),
+            ("+919812345678", false, Some("duplicate"), "invalid"),
+            ("+919812345678", false, Some("duplicate"), "invalid"),
+            ("+1 415 555 0100", false, Some("not_indian"), "invalid"),
+            ("12345", false, Some("invalid_phone"), "invalid"),
+            ("not a number at all, but kept as it came", false, Some("invalid_phone"), "invalid"),
+            ("", false, Some("invalid_phone"), "invalid"),
+            ("+912223456789", true, None, "queued"),
+        ]
+    );
+    assert_eq!(page["data"][7]["name"], Value::Null);
+    assert_eq!((&page["total"], &page["nextOffset"]), (&json!(8), &Value::Null));
+}
+
+#[tokio::test]
+async fn a_list_replaces_the_one_before_whole() {
+    let desk = Desk::open().await;
+    let path = desk.with_list(json!([{"phone": number(1)}, {"phone": number(2)}, {"phone": "x"}])).await;
+    let first = desk.get(&format!("{path}/contacts")).await["data"][0]["id"].clone();
+    let rows = json!({"contacts": [{"phone": number(2)}, {"phone": number(3)}]});
+    let made = desk.post(&format!("{path}/contacts"), &rows).await.expect(200);
+    assert_eq!(made["data"], json!({"total": 2, "valid": 2, "invalid": 0}));
+    let page = desk.get(&format!("{path}/contacts")).await;
+    assert_eq!(phones(&page), [format!("+91{}", number(2)), format!("+91{}", number(3))]);
+    assert_ne!(page["data"][0]["id"], first);
+    let progress = desk.get(&format!("{path}/summary")).await["data"]["progress"].clone();
+    assert_eq!((&progress["total"], &progress["queued"]), (&json!(2), &json!(2)));
+    // The rows of the old list go with the next cleanup.
+    let stored = async || {
+        desk.app
+            .app()
+            .store
+            .read(|tx| tx.one::<i64>("select count(*) from campaign_rows", &[]))
+            .await
+            .unwrap()
+            .unwrap()
+    };
+    assert_eq!(stored().await, 5);
+    desk.app.advance(2 * 3600).await;
+    assert_eq!(stored().await, 2);
+    desk.app.delete(&desk.workspace.live, &path).await.expect(200);
+    desk.app.advance(2 * 3600).await;
+    assert_eq!(stored().await, 0);
+}
+
+#[tokio::test]
+async fn a_wrong_row_is_named_and_nothing_is_stored() {
+    let desk = Desk::open().await;
+    let path = desk.with_list(json!([{"phone": number(1)}])).await;
+    let good = json!({"phone": number(2)});
+    let many: serde_json::Map<String, Value> = (0..501).map(|n| (format!("v{n}"), json!("x"))).collect();
+    for (row, field, code) in [
+        (json!({}), "contacts[1].phone", "invalid_request"),
+        (json!({"phone": null}), "contacts[1].phone", "invalid_request"),
+        (json!({"phone": 9_812_345_678_i64}), "contacts[1].phone", "invalid_request"),
+        (json!({"phone": "9".repeat(101)}), "contacts[1].phone", "invalid_request"),
+        (json!({"phone": number(3), "name": 5}), "contacts[1].name", "invalid_request"),
+        (json!({"phone": number(3), "name": "a".repeat(201)}), "contacts[1].name", "invalid_request"),
+        (json!({"phone": number(3), "variables": []}), "contacts[1].variables", "invalid_request"),
+        (json!({"phone": number(3), "variables": {"due": 5}}), "contacts[1].variables.due", "invalid_request"),
+        (json!({"phone": number(3), "variables": {"due": "a\u{0}b"}}), "contacts[1].variables.due", "invalid_request"),
+        (json!({"phone": number(3), "variables": many}), "contacts[1].variables", "invalid_variables"),
+        (json!("9812345678"), "contacts[1]", "invalid_request"),
+    ] {
+        let refused = desk.post(&format!("{path}/contacts"), &json!({"contacts": [good, row]})).await.refused(400, code);
+        assert!(refused["error"].as_str().unwrap().starts_with(field), "{field}: {refused}");
+    }
+    let large = json!({"contacts": [{"phone": number(3), "variables": {"due": "x".repeat(65_536)}}]});
+    desk.post(&format!("{path}/contacts"), &large).await.refused(400, "invalid_variables");
+    for wrong in [json!({}), json!({"contacts": []}), json!({"contacts": {}}), json!({"contacts": vec![json!({"phone": ""}); 50_001]})] {
+        desk.post(&format!("{path}/contacts"), &wrong).await.refused(400, "invalid_request");
+    }
+    assert_eq!(phones(&desk.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))]);
+    let unknown = "/v1/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/contacts";
+    desk.post(unknown, &json!({"contacts": [good]})).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn rows_have_what_the_flow_requires() {
+    let desk = Desk::with_prompt("Remind {{name}} of {{amount}}.").await;
+    let path = desk.campaign(json!({})).await;
+    let list = async |rows: Value| desk.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await;
+    let whole = json!({"name": "Asha", "amount": "1200"});
+    let refused = list(json!([{"phone": number(1), "variables": whole}, {"phone": number(2), "variables": {"name": "Ravi"}}, {"phone": number(3)}]))
+        .await
+        .refused(400, "missing_required_variables");
+    assert_eq!((&refused["meta"]["missing"], &refused["meta"]["row"]), (&json!(["amount", "name"]), &json!(1)));
+    assert_eq!(desk.get(&path).await["data"]["callingList"], Value::Null);
+    // Rows that are never dialled need nothing.
+    let made = list(json!([{"phone": number(1), "variables": whole}, {"phone": "x"}, {"phone": number(1)}])).await;
+    assert_eq!(made.expect(200)["data"], json!({"total": 3, "valid": 1, "invalid": 2}));
+    let anybody = desk.campaign(json!({"agentId": null})).await;
+    desk.post(&format!("{anybody}/contacts"), &json!({"contacts": [{"phone": number(1)}]})).await.expect(200);
+}
+
+#[tokio::test]
+async fn the_list_stands_while_the_campaign_dials_and_when_it_is_over() {
+    let desk = Desk::open().await;
+    let path = desk.campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
+    let list = async |n: usize| desk.post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": number(n)}]})).await;
+    list(1).await.expect(200);
+    desk.status(&path, "active").await.expect(200);
+    list(2).await.refused(409, "conflict");
+    desk.status(&path, "paused").await.expect(200);
+    list(3).await.expect(200);
+    desk.status(&path, "completed").await.expect(200);
+    list(4).await.refused(409, "conflict");
+    desk.status(&path, "archived").await.expect(200);
+    list(5).await.refused(409, "conflict");
+    assert_eq!(phones(&desk.get(&format!("{path}/contacts")).await), [format!("+91{}", number(3))]);
+}
+
+#[tokio::test]
+async fn a_list_is_read_by_state_text_and_page() {
+    let desk = Desk::open().await;
+    let mut rows: Vec<Value> = (0..120).map(|n| json!({"phone": number(n), "name": format!("Person {n}")})).collect();
+    rows[7]["name"] = json!("Asha RAO");
+    rows[8]["name"] = json!("आशा राव");
+    rows[9]["name"] = json!("100% _sure_ \\ Rao");
+    rows.push(json!({"phone": number(0)}));
+    rows.push(json!({"phone": "nonsense"}));
+    let path = desk.with_list(json!(rows)).await;
+    desk.post("/v1/dnc", &json!({"phones": [number(3), number(5)], "reason": "asked"})).await.expect(200);
+    let read = async |query: &str| desk.get(&format!("{path}/contacts{query}")).await;
+
+    let all = read("").await;
+    let expected = json!({"all": 122, "reached": 0, "in_progress": 0, "unreached": 0, "held": 0, "queued": 120, "invalid": 2, "dnc": 2});
+    assert_eq!((&all["counts"], &all["total"], &all["nextOffset"]), (&expected, &json!(122), &json!(50)));
+    // Pages meet without gaps, in the order of the list.
+    let (mut seen, mut offset) = (Vec::new(), json!(0));
+    while let Some(at) = offset.as_i64() {
+        let page = read(&format!("?limit=47&offset={at}")).await;
+        seen.extend(phones(&page));
+        offset = page["nextOffset"].clone();
+    }
+    assert_eq!((seen.len(), seen[119].as_str(), seen[121].as_str()), (122, format!("+91{}", number(119)).as_str(), "nonsense"));
+    let far = read("?offset=5000").await;
+    assert_eq!((&far["data"], &far["total"], &far["nextOffset"]), (&json!([]), &json!(122), &Value::Null));
+
+    for (state, total) in [("all", 122), ("queued", 120), ("invalid", 2), ("dnc", 2), ("reached", 0), ("in_progress", 0), ("unreached", 0), ("held", 0)] {
+        let page = read(&format!("?state={state}&limit=200")).await;
+        assert_eq!((&page["total"], page["data"].as_array().unwrap().len(), &page["counts"]), (&json!(total), total, &expected), "{state}");
+    }
+    let page = read("?state=queued&limit=20&offset=110").await;
+    assert_eq!((phones(&page)[9].clone(), &page["nextOffset"]), (format!("+91{}", number(119)), &Value::Null));
+    let listed = read("?state=dnc").await;
+    assert_eq!(phones(&listed), [format!("+91{}", number(3)), format!("+91{}", number(5))]);
+    assert!(listed["data"].as_array().unwrap().iter().all(|row| row["doNotCall"] == true));
+
+    for (q, total) in [("rao", 2), ("ASHA", 1), ("आशा", 1), ("100%25", 1), ("_sure_", 1), ("%5C", 1), ("%25", 1), ("98100 00007", 1), ("0981000001", 10), ("nonsense", 1), ("nobody", 0)] {
+        let page = read(&format!("?q={}", q.replace(' ', "%20"))).await;
+        assert_eq!((&page["total"], &page["counts"]["all"]), (&json!(total), &json!(total)), "{q}: {page}");
+    }
+    let both = read("?q=person&state=dnc").await;
+    assert_eq!((&both["total"], &both["counts"]["dnc"], &both["counts"]["queued"]), (&json!(2), &json!(2), &json!(117)));
+    let paged = read("?q=person&limit=100&state=queued").await;
+    assert_eq!((&paged["total"], &paged["nextOffset"]), (&json!(117), &json!(100)));
+
+    for (query, field) in [("?state=done", "state"), ("?limit=0", "limit"), ("?limit=201", "limit"), ("?offset=-1", "offset")] {
+        let refused = desk.app.get(&desk.workspace.live, &format!("{path}/contacts{query}")).await.refused(400, "invalid_request");
+        assert_eq!(refused["meta"]["field"], field);
+    }
+}
+
+#[tokio::test]
+async fn who_must_not_be_called_is_looked_up_when_it_is_read() {
+    let desk = Desk::open().await;
+    let path = desk.with_list(json!([{"phone": number(1)}, {"phone": number(2)}])).await;
+    let flags = async || {
+        let page = desk.get(&format!("{path}/contacts")).await;
+        page["data"].as_array().unwrap().iter().map(|row| row["doNotCall"].as_bool().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(flags().await, [false, false]);
+    let contact = json!({"externalRef": "c1", "phone": number(2), "optOut": true});
+    desk.post("/v1/contacts", &contact).await.expect(201);
+    assert_eq!(flags().await, [false, true]);
+    desk.post("/v1/dnc", &json!({"phones": [number(1)], "reason": "asked"})).await.expect(200);
+    assert_eq!(flags().await, [true, true]);
+    let dnc = format!("/workspaces/{}/dnc/{}", desk.workspace.id, number(1));
+    desk.app.operator("DELETE", &dnc, &Value::Null).await.expect(200);
+    assert_eq!(flags().await, [false, true]);
+    assert_eq!(counts(&desk, &path).await["dnc"], 1);
+}
+
+#[tokio::test]
+async fn erasure_reaches_every_list_and_the_counts_stay_right() {
+    let desk = Desk::open().await;
+    let person = number(42);
+    let rows = json!([{"phone": number(1)}, {"phone": person, "name": "Asha Rao", "variables": {"due": "Secret 1"}}, {"phone": person, "name": "Asha again"}]);
+    let (one, two) = (desk.with_list(rows.clone()).await, desk.with_list(rows.clone()).await);
+    // An old list that is not removed yet, and a staged one.
+    desk.post(&format!("{two}/contacts"), &json!({"contacts": rows})).await.expect(200);
+    let import = Import::start(&desk, &two).await;
+    import.add(0, rows).await.expect(200);
+    let made = desk.post("/v1/contacts", &json!({"externalRef": "c1", "phone": person})).await.expect(201);
+    let contact = made["data"]["id"].as_str().unwrap();
+    desk.post(&format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
+    for path in [&one, &two] {
+        let page = desk.get(&format!("{path}/contacts")).await;
+        let row = &page["data"][1];
+        assert_eq!(
+            (&row["phone"], &row["name"], &row["variables"], &row["valid"], &row["invalidReason"], &row["state"]),
+            (&Value::Null, &Value::Null, &json!({}), &json!(false), &json!("erased"), &json!("invalid"))
+        );
+        let all = json!({"all": 3, "reached": 0, "in_progress": 0, "unreached": 0, "held": 0, "queued": 1, "invalid": 2, "dnc": 0});
+        assert_eq!(page["counts"], all);
+        assert_eq!(desk.get(path).await["data"]["callingList"], json!({"total": 3, "valid": 1, "invalid": 2}));
+        assert_eq!(desk.get(&format!("{path}/contacts?q={person}")).await["total"], 0);
+        assert_eq!(desk.get(&format!("{path}/contacts?q=asha")).await["total"], 0);
+    }
+    let finished = import.finish().await.expect(200);
+    assert_eq!((&finished["data"]["total"], &finished["data"]["valid"]), (&json!(3), &json!(1)));
+    let left = desk
+        .app
+        .app()
+        .store
+        .read(|tx| {
+            tx.one::<i64>(
+                "select count(*) from campaign_rows where variables like '%Secret%' or name like 'Asha%' or search like '%asha%' or phone like '%10000042'",
+                &[],
+            )
+        })
+        .await
+        .unwrap();
+    assert_eq!(left, Some(0), "in no list, old or staged, is anything left");
+}
+
+/// An import over the operator API.
+struct Import<'a> {
+    desk: &'a Desk,
+    path: String,
+}
+
+impl<'a> Import<'a> {
+    fn imports(desk: &Desk, campaign: &str) -> String {
+        format!("/workspaces/{}{}/list-imports", desk.workspace.id, campaign.strip_prefix("/v1").unwrap())
+    }
+
+    async fn start(desk: &'a Desk, campaign: &str) -> Self {
+        let imports = Self::imports(desk, campaign);
+        let made = desk.app.operator("POST", &imports, &Value::Null).await.expect(201);
+        assert_eq!((&made["data"]["total"], &made["data"]["valid"]), (&json!(0), &json!(0)));
+        Self { desk, path: format!("{imports}/{}", made["data"]["importId"]) }
+    }
+
+    async fn add(&self, after: i64, rows: Value) -> crate::app::Answer {
+        self.desk.app.operator("POST", &format!("{}/rows", self.path), &json!({"after": after, "contacts": rows})).await
+    }
+
+    async fn finish(&self) -> crate::app::Answer {
+        self.desk.app.operator("POST", &format!("{}/finish", self.path), &Value::Null).await
+    }
+}
+
+#[tokio::test]
+async fn an_import_grows_beside_the_list_and_takes_effect_in_one_moment() {
+    let desk = Desk::open().await;
+    let path = desk.with_list(json!([{"phone": number(1)}])).await;
+    let import = Import::start(&desk, &path).await;
+    desk.app.operator("POST", &Import::imports(&desk, &path), &Value::Null).await.refused(409, "conflict");
+    import.finish().await.refused(409, "conflict");
+    let added = import.add(0, json!([{"phone": number(2)}, {"phone": number(3)}])).await.expect(200);
+    assert_eq!((&added["data"]["total"], &added["data"]["valid"], &added["data"]["invalid"]), (&json!(2), &json!(2), &json!(0)));
+    // The same piece again, after a lost answer.
+    let refused = import.add(0, json!([{"phone": number(2)}, {"phone": number(3)}])).await.refused(409, "conflict");
+    assert_eq!(refused["meta"]["rows"], 2);
+    let added = import.add(2, json!([{"phone": number(3)}, {"phone": number(4)}, {"phone": "x"}])).await.expect(200);
+    assert_eq!((&added["data"]["total"], &added["data"]["valid"], &added["data"]["invalid"]), (&json!(5), &json!(3), &json!(2)));
+    assert_eq!(phones(&desk.get(&format!("{path}/contacts")).await), [format!("+91{}", number(1))], "not in force yet");
+    assert_eq!(counts(&desk, &path).await["all"], 1);
+    import.finish().await.expect(200);
+    let page = desk.get(&format!("{path}/contacts")).await;
+    assert_eq!(phones(&page).len(), 5);
+    assert_eq!((&page["data"][2]["invalidReason"], &page["counts"]["queued"]), (&json!("duplicate"), &json!(3)));
+    import.finish().await.refused(404, "not_found");
+    import.add(5, json!([{"phone": number(5)}])).await.refused(404, "not_found");
+    let log = desk.app.operator("GET", "/log?limit=10", &Value::Null).await;
+    if log.status == 200 {
+        assert!(log.text.contains("finishListImport"), "{}", log.text);
+    }
+}
+
+#[tokio::test]
+async fn an_import_can_be_given_up_and_is_given_up_when_it_rests() {
+    let desk = Desk::open().await;
+    let path = desk.with_list(json!([{"phone": number(1)}])).await;
+    let import = Import::start(&desk, &path).await;
+    import.add(0, json!([{"phone": number(2)}])).await.expect(200);
+    desk.app.operator("DELETE", &import.path, &Value::Null).await.expect(200);
+    import.finish().await.refused(404, "not_found");
+    let second = Import::start(&desk, &path).await;
+    second.add(0, json!([{"phone": number(3)}])).await.expect(200);
+    desk.app.advance(3 * 3600).await;
+    second.finish().await.refused(404, "not_found");
+    let stored = desk.app.app().store.read(|tx| tx.one::<i64>("select count(*) from campaign_rows", &[])).await.unwrap();
+    assert_eq!((stored, &counts(&desk, &path).await["all"]), (Some(1), &json!(1)));
+}
+
+#[tokio::test]
+async fn an_import_keeps_the_rules_of_a_list() {
+    let desk = Desk::with_prompt("Remind {{name}}.").await;
+    let path = desk.campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
+    let import = Import::start(&desk, &path).await;
+    let refused = import.add(0, json!([{"phone": number(1)}])).await.refused(400, "missing_required_variables");
+    assert_eq!(refused["meta"]["missing"], json!(["name"]));
+    import.add(0, json!([{"phone": number(1), "variables": {"name": "Asha"}}])).await.expect(200);
+    // A flow that is published meanwhile may require more.
+    desk.put(&format!("/v1/agents/{}", desk.agent), &json!({"systemPrompt": "Remind {{name}} of {{amount}}."})).await.expect(200);
+    import.add(1, json!([{"phone": number(2), "variables": {"name": "Ravi"}}])).await.refused(409, "conflict");
+    import.finish().await.refused(409, "conflict");
+    desk.app.operator("DELETE", &import.path, &Value::Null).await.expect(200);
+    let second = Import::start(&desk, &path).await;
+    second.add(0, json!([{"phone": number(1), "variables": {"name": "Asha", "amount": "5"}}])).await.expect(200);
+    desk.status(&path, "active").await.expect(200);
+    second.finish().await.refused(409, "conflict");
+    desk.status(&path, "paused").await.expect(200);
+    second.finish().await.expect(200);
+    let unknown = format!("/workspaces/{}/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/list-imports", desk.workspace.id);
+    desk.app.operator("POST", &unknown, &Value::Null).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_list_of_fifty_thousand_is_taken_in_one_request() {
+    let desk = Desk::open().await;
+    let path = desk.campaign(json!({})).await;
+    let rows: Vec<Value> = (0..50_000)
+        .map(|n| json!({"phone": number(n), "name": format!("Person {n}"), "variables": {"due": format!("{n}")}}))
+        .collect();
+    let made = desk.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
+    assert_eq!(made["data"], json!({"total": 50_000, "valid": 50_000, "invalid": 0}));
+    let page = desk.get(&format!("{path}/contacts?limit=1&offset=49999")).await;
+    assert_eq!((&page["data"][0]["name"], &page["nextOffset"]), (&json!("Person 49999"), &Value::Null));
+}
+
+#[tokio::test]
+async fn two_lists_at_the_same_moment_leave_one_of_them_whole() {
+    let desk = Desk::open().await;
+    let path = desk.campaign(json!({})).await;
+    let list = async |from: usize| {
+        let rows: Vec<Value> = (from..from + 500).map(|n| json!({"phone": number(n)})).collect();
+        desk.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
+    };
+    tokio::join!(list(0), list(1_000), list(2_000));
+    let page = desk.get(&format!("{path}/contacts?limit=200")).await;
+    assert_eq!((&page["counts"]["all"], &page["total"]), (&json!(500), &json!(500)));
+    let start = phones(&page)[0].clone();
+    let expected: Vec<String> = (0..200).map(|n| format!("+91{}", start[3..].parse::<u64>().unwrap() + n)).collect();
+    assert_eq!(phones(&page), expected, "rows of one list alone");
+}
+
+/// The door through which streams and boards put people on a list.
+mod door {
+    use campaigns::list::{NewRow, add};
+    use domain::ids::Id;
+
+    use super::*;
+
+    async fn put(app: &TestApp, workspace: &str, campaign: &str, phones: &[&str]) -> Vec<bool> {
+        let context = app.app().context();
+        let (tenant, campaign): (_, Id<_>) = (workspace.parse().unwrap(), campaign.rsplit('/').next().unwrap().parse().unwrap());
+        let rows: Vec<NewRow> = phones
+            .iter()
+            .map(|phone| NewRow { phone: (*phone).to_owned(), name: Some("Asha".into()), variables: Default::default(), stream: None })
+            .collect();
+        let added = app.app().store.tx(move |tx| add(tx, &context, tenant, campaign, rows.clone())).await.unwrap();
+        added.rows.iter().map(Option::is_some).collect()
+    }
+
+    #[tokio::test]
+    async fn people_are_added_once_behind_those_who_are_there() {
+        let desk = Desk::open().await;
+        let path = desk.campaign(json!({})).await;
+        let (one, two, three) = (number(1), number(2), number(3));
+        let put = async |phones: &[&str]| put(&desk.app, &desk.workspace.id, &path, phones).await;
+        assert_eq!(put(&[&one, "x", &one]).await, [true, false, false], "the first list of a campaign");
+        assert_eq!(desk.get(&path).await["data"]["callingList"], json!({"total": 1, "valid": 1, "invalid": 0}));
+        desk.post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": one}, {"phone": "x"}]})).await.expect(200);
+        assert_eq!(put(&[&two, &one, &three]).await, [true, false, true]);
+        let page = desk.get(&format!("{path}/contacts")).await;
+        assert_eq!(phones(&page), [format!("+91{one}"), "x".into(), format!("+91{two}"), format!("+91{three}")]);
+        assert_eq!((&page["counts"]["queued"], &page["counts"]["invalid"]), (&json!(3), &json!(1)));
+        assert_eq!(phones(&desk.get(&format!("{path}/contacts?limit=1&offset=3")).await), [format!("+91{three}")]);
+        desk.status(&path, "archived").await.expect(200);
+        assert_eq!(put(&[&number(4)]).await, [false]);
+        desk.app.delete(&desk.workspace.live, &path).await.expect(200);
+        assert_eq!(put(&[&number(4)]).await, [false]);
+        let ended = desk.campaign(json!({"settings": {"endAt": "2020-01-01T00:00:00Z"}})).await;
+        assert_eq!(super::door::put(&desk.app, &desk.workspace.id, &ended, &[&number(4)]).await, [false]);
+    }
+
+    #[tokio::test]
+    async fn a_neighbour_adds_nothing() {
+        let desk = Desk::open().await;
+        let path = desk.campaign(json!({})).await;
+        let other = desk.app.workspace().await;
+        assert_eq!(put(&desk.app, &other.id, &path, &[&number(1)]).await, [false]);
+        assert_eq!(desk.get(&path).await["data"]["callingList"], Value::Null);
+    }
+}

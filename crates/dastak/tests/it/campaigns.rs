@@ -1,0 +1,547 @@
+//! Campaigns: settings, status, summary, preflight (docs/contract/campaigns.md).
+
+use serde_json::{Value, json};
+
+use crate::agents::{create, create_active};
+use crate::app::{Answer, TestApp, Workspace};
+use crate::call_simulation::noon_after;
+
+/// A service at noon with a workspace that has an agent.
+pub struct Desk {
+    pub app: TestApp,
+    pub workspace: Workspace,
+    pub agent: String,
+}
+
+impl Desk {
+    pub async fn open() -> Self {
+        Self::with_prompt("Say hello.").await
+    }
+
+    pub async fn with_prompt(prompt: &str) -> Self {
+        let app = TestApp::start().await;
+        app.set_clock(&noon_after(&app.now().await).to_string()).await;
+        let workspace = app.workspace().await;
+        let agent = create_active(&app, &workspace, &json!({"systemPrompt": prompt})).await;
+        Self { app, workspace, agent }
+    }
+
+    /// A draft of the agent; its path.
+    pub async fn campaign(&self, more: Value) -> String {
+        let mut body = json!({"name": "January", "agentId": self.agent});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let made = self.post("/v1/campaigns", &body).await.expect(201);
+        format!("/v1/campaigns/{}", made["data"]["id"].as_str().unwrap())
+    }
+
+    /// A draft with these rows; its path.
+    pub async fn with_list(&self, rows: Value) -> String {
+        let path = self.campaign(json!({})).await;
+        self.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
+        path
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.app.post(&self.workspace.live, path, body).await
+    }
+
+    pub async fn put(&self, path: &str, body: &Value) -> Answer {
+        self.app.put(&self.workspace.live, path, body).await
+    }
+
+    pub async fn get(&self, path: &str) -> Value {
+        self.app.get(&self.workspace.live, path).await.expect(200)
+    }
+
+    pub async fn status(&self, path: &str, status: &str) -> Answer {
+        self.post(&format!("{path}/status"), &json!({"status": status})).await
+    }
+
+    /// The number that the workspace owns.
+    pub async fn own_number(&self) -> String {
+        self.get("/v1/numbers").await["data"][0]["number"].as_str().unwrap().to_owned()
+    }
+}
+
+#[track_caller]
+fn names_field(answer: &Value, field: &str) {
+    assert_eq!(answer["meta"]["field"], field, "{answer}");
+    assert!(answer["error"].as_str().unwrap().starts_with(field), "{answer}");
+}
+
+fn without(mut object: Value, names: &[&str]) -> Value {
+    for name in names {
+        object.as_object_mut().unwrap().remove(*name);
+    }
+    object
+}
+
+#[tokio::test]
+async fn a_new_campaign_has_its_defaults() {
+    let desk = Desk::open().await;
+    let made = desk.post("/v1/campaigns", &json!({})).await.expect(201)["data"].clone();
+    let id = made["id"].as_str().unwrap().to_owned();
+    assert!(id.starts_with("cmp_"));
+    let expected = json!({
+        "id": id, "name": "", "channel": "voice", "workflowType": "collections", "dltTemplateRef": null, "agentId": null,
+        "status": "draft", "callingList": null, "createdAt": made["createdAt"], "updatedAt": made["createdAt"],
+        "settings": {
+            "fromNumber": null, "timezone": null, "startAt": null, "endAt": null, "dailyFrom": null, "dailyTo": null,
+            "retryCount": 0, "cooldownMinutes": 0, "emailNotifications": [], "callerIds": [], "maxConcurrentCalls": null,
+        },
+    });
+    assert_eq!(made, expected);
+    assert_eq!(desk.get(&format!("/v1/campaigns/{id}")).await["data"], expected);
+    assert_eq!(desk.get("/v1/campaigns").await["data"], json!([expected]));
+    let seen = desk.app.get(&desk.workspace.test, &format!("/v1/campaigns/{id}")).await.expect(200);
+    assert_eq!(seen["data"], expected, "test keys read campaigns");
+}
+
+#[tokio::test]
+async fn settings_come_back_and_change_one_by_one() {
+    let desk = Desk::open().await;
+    let own = desk.own_number().await;
+    let settings = json!({
+        "fromNumber": own.replace("+91", "0"), "timezone": "asia/kolkata", "startAt": "2026-12-01T00:00:00+05:30", "endAt": "2026-12-31T18:30:00Z",
+        "dailyFrom": "10:00", "dailyTo": "18:30", "retryCount": 2, "cooldownMinutes": 90,
+        "emailNotifications": [" asha@example.in ", "Asha@Example.in"], "callerIds": [{"number": own, "dailyCap": 200}], "maxConcurrentCalls": 5,
+    });
+    let body = json!({"name": "जनवरी", "workflowType": "onboarding", "dltTemplateRef": "1107", "settings": settings});
+    let path = desk.campaign(body).await;
+    let made = desk.get(&path).await["data"].clone();
+    let expected = json!({
+        "fromNumber": own, "timezone": "Asia/Kolkata", "startAt": "2026-11-30T18:30:00.000Z", "endAt": "2026-12-31T18:30:00.000Z",
+        "dailyFrom": "10:00", "dailyTo": "18:30", "retryCount": 2, "cooldownMinutes": 90,
+        "emailNotifications": ["asha@example.in"], "callerIds": [{"number": own, "dailyCap": 200}], "maxConcurrentCalls": 5,
+    });
+    assert_eq!(made["settings"], expected);
+    assert_eq!(
+        (&made["name"], &made["workflowType"], &made["dltTemplateRef"], &made["agentId"]),
+        (&json!("जनवरी"), &json!("onboarding"), &json!("1107"), &json!(desk.agent))
+    );
+
+    // What is absent stays; null clears.
+    let one = desk.put(&path, &json!({"settings": {"retryCount": 0}})).await.expect(200)["data"].clone();
+    let mut changed = expected.clone();
+    changed["retryCount"] = json!(0);
+    assert_eq!(one["settings"], changed);
+    let cleared = json!({
+        "name": "", "dltTemplateRef": null,
+        "settings": {"fromNumber": null, "timezone": null, "startAt": null, "endAt": null, "dailyFrom": null, "dailyTo": null, "emailNotifications": [], "callerIds": [], "maxConcurrentCalls": null},
+    });
+    let cleared = desk.put(&path, &cleared).await.expect(200)["data"].clone();
+    assert_eq!(
+        cleared["settings"],
+        json!({
+            "fromNumber": null, "timezone": null, "startAt": null, "endAt": null, "dailyFrom": null, "dailyTo": null,
+            "retryCount": 0, "cooldownMinutes": 90, "emailNotifications": [], "callerIds": [], "maxConcurrentCalls": null,
+        })
+    );
+    assert_eq!((&cleared["name"], &cleared["dltTemplateRef"]), (&json!(""), &Value::Null));
+    let nothing = desk.put(&path, &json!({})).await.expect(200)["data"].clone();
+    assert_eq!(without(nothing, &["updatedAt"]), without(cleared, &["updatedAt"]));
+}
+
+#[tokio::test]
+async fn a_wrong_setting_is_named_and_changes_nothing() {
+    let desk = Desk::open().await;
+    let own = desk.own_number().await;
+    let path = desk.campaign(json!({"settings": {"dailyFrom": "10:00", "startAt": "2026-12-01T00:00:00Z"}})).await;
+    let before = desk.get(&path).await;
+    let many = |count: usize| (0..count).map(|n| json!(format!("a{n}@example.in"))).collect::<Vec<_>>();
+    for (settings, field, code) in [
+        (json!({"fromNumber": "9812345678"}), "settings.fromNumber", "from_number_not_owned"),
+        (json!({"fromNumber": 5}), "settings.fromNumber", "invalid_request"),
+        (json!({"timezone": "India"}), "settings.timezone", "invalid_request"),
+        (json!({"startAt": "2026-12-01T00:00:00"}), "settings.startAt", "invalid_request"),
+        (json!({"endAt": "2026-12-01T00:00:00Z"}), "settings.endAt", "invalid_request"),
+        (json!({"dailyFrom": "9:00"}), "settings.dailyFrom", "invalid_request"),
+        (json!({"dailyFrom": "24:00"}), "settings.dailyFrom", "invalid_request"),
+        (json!({"dailyTo": "25:00"}), "settings.dailyTo", "invalid_request"),
+        (json!({"dailyTo": "10:00"}), "settings.dailyTo", "invalid_request"),
+        (json!({"retryCount": 11}), "settings.retryCount", "invalid_request"),
+        (json!({"retryCount": -1}), "settings.retryCount", "invalid_request"),
+        (json!({"retryCount": null}), "settings.retryCount", "invalid_request"),
+        (json!({"cooldownMinutes": -1}), "settings.cooldownMinutes", "invalid_request"),
+        (json!({"cooldownMinutes": 1.5}), "settings.cooldownMinutes", "invalid_request"),
+        (json!({"emailNotifications": ["asha@example.in", "asha"]}), "settings.emailNotifications[1]", "invalid_request"),
+        (json!({"emailNotifications": many(21)}), "settings.emailNotifications", "invalid_request"),
+        (json!({"callerIds": [{"number": "9812345678", "dailyCap": 1}]}), "settings.callerIds[0].number", "from_number_not_owned"),
+        (json!({"callerIds": [{"number": own, "dailyCap": 0}]}), "settings.callerIds[0].dailyCap", "invalid_request"),
+        (json!({"callerIds": [{"number": own, "dailyCap": 1}, {"number": own, "dailyCap": 2}]}), "settings.callerIds[1].number", "invalid_request"),
+        (json!({"callerIds": vec![json!({"number": own, "dailyCap": 1}); 21]}), "settings.callerIds", "invalid_request"),
+        (json!({"maxConcurrentCalls": 0}), "settings.maxConcurrentCalls", "invalid_request"),
+    ] {
+        let body = json!({"name": "Changed", "settings": settings});
+        names_field(&desk.put(&path, &body).await.refused(400, code), field);
+    }
+    for (body, field) in [
+        (json!({"name": "a".repeat(121)}), "name"),
+        (json!({"name": null}), "name"),
+        (json!({"dltTemplateRef": "a".repeat(201)}), "dltTemplateRef"),
+    ] {
+        names_field(&desk.put(&path, &body).await.refused(400, "invalid_request"), field);
+    }
+    assert_eq!(desk.get(&path).await, before, "refusals change nothing");
+    let new = json!({"workflowType": "sales"});
+    names_field(&desk.post("/v1/campaigns", &new).await.refused(400, "invalid_request"), "workflowType");
+    assert_eq!(desk.get("/v1/campaigns").await["data"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn the_channel_is_voice_until_another_is_connected() {
+    let desk = Desk::open().await;
+    let new = async |body: Value| desk.post("/v1/campaigns", &body).await;
+    new(json!({"channel": "sms"})).await.refused(400, "channel_not_supported");
+    new(json!({"channel": "chatapp", "chatapp": {"templateId": "tpl_1"}})).await.refused(403, "feature_disabled");
+    new(json!({"chatapp": {"templateId": "tpl_1"}})).await.refused(422, "chatapp_config_unexpected");
+    new(json!({"channel": "voice", "chatapp": {}})).await.refused(422, "chatapp_config_unexpected");
+    let path = desk.campaign(json!({})).await;
+    desk.put(&path, &json!({"chatapp": {}})).await.refused(422, "chatapp_config_unexpected");
+    desk.app
+        .operator("PATCH", &format!("/workspaces/{}", desk.workspace.id), &json!({"features": {"chatappCampaigns": false}}))
+        .await
+        .expect(200);
+    new(json!({"channel": "chatapp", "chatapp": {}})).await.refused(403, "feature_disabled");
+    assert_eq!(desk.get("/v1/campaigns").await["data"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_campaign_takes_a_published_outbound_call_agent_and_keeps_it() {
+    let desk = Desk::open().await;
+    let (app, workspace) = (&desk.app, &desk.workspace);
+    let other = app.workspace().await;
+    let id = |agent: Value| agent["id"].as_str().unwrap().to_owned();
+    let draft = id(create(app, workspace, &json!({})).await);
+    let inbound = create_active(app, workspace, &json!({"direction": "inbound"})).await;
+    let chat = create_active(app, workspace, &json!({"channel": "chat"})).await;
+    let foreign = create_active(app, &other, &json!({})).await;
+    for (agent, code) in [
+        (draft.as_str(), "agent_not_published"),
+        ("agt_01jzzzzzzzzzzzzzzzzzzzzzzz", "agent_not_published"),
+        ("someone", "agent_not_published"),
+        (foreign.as_str(), "agent_not_published"),
+        (chat.as_str(), "agent_not_call"),
+        (inbound.as_str(), "agent_not_outbound"),
+    ] {
+        desk.post("/v1/campaigns", &json!({"agentId": agent})).await.refused(422, code);
+    }
+    let path = desk.campaign(json!({})).await;
+    desk.put(&path, &json!({"agentId": desk.agent, "name": "Same agent"})).await.expect(200);
+    for agent in [json!(draft), json!(null), json!("someone")] {
+        let refused = desk.put(&path, &json!({"agentId": agent, "name": "Other agent"})).await;
+        assert_eq!(refused.refused(409, "conflict")["meta"]["field"], "agentId");
+    }
+    assert_eq!(desk.get(&path).await["data"]["name"], "Same agent");
+    let without = desk.campaign(json!({"agentId": null})).await;
+    desk.put(&without, &json!({"agentId": null})).await.expect(200);
+    desk.put(&without, &json!({"agentId": desk.agent})).await.refused(409, "conflict");
+}
+
+#[tokio::test]
+async fn every_move_of_the_status_is_allowed_or_refused() {
+    let desk = Desk::open().await;
+    const ALL: [&str; 5] = ["draft", "active", "paused", "completed", "archived"];
+    for (way, allowed) in [
+        (&[][..], &["draft", "active", "archived"][..]),
+        (&["active"], &["active", "paused", "completed"]),
+        (&["active", "paused"], &["draft", "active", "paused", "completed", "archived"]),
+        (&["active", "completed"], &["completed", "archived"]),
+        (&["archived"], &["archived"]),
+    ] {
+        for to in ALL {
+            // Rows that wait for a far start, so that no dial changes the status meanwhile.
+            let later = json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}});
+            let path = desk.campaign(later).await;
+            let rows = json!({"contacts": [{"phone": "9812345678"}]});
+            desk.post(&format!("{path}/contacts"), &rows).await.expect(200);
+            for step in way {
+                desk.status(&path, step).await.expect(200);
+            }
+            let before = desk.get(&path).await["data"]["status"].clone();
+            let answer = desk.status(&path, to).await;
+            if allowed.contains(&to) {
+                assert_eq!(answer.expect(200)["data"]["status"], to, "{way:?} to {to}");
+            } else {
+                answer.refused(409, "conflict");
+                assert_eq!(desk.get(&path).await["data"]["status"], before, "{way:?} to {to}");
+            }
+            if desk.get(&path).await["data"]["status"] == "active" {
+                desk.status(&path, "paused").await.expect(200);
+            }
+        }
+    }
+    let path = desk.campaign(json!({})).await;
+    names_field(&desk.status(&path, "running").await.refused(400, "invalid_request"), "status");
+}
+
+#[tokio::test]
+async fn the_moments_of_a_campaign_stand_in_its_summary() {
+    let desk = Desk::open().await;
+    let path = desk.campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
+    let summary = async || desk.get(&format!("{path}/summary")).await["data"].clone();
+    let created = desk.get(&path).await["data"]["createdAt"].clone();
+    assert_eq!(
+        summary().await,
+        json!({
+            "progress": {"total": 0, "reached": 0, "inProgress": 0, "unreached": 0, "held": 0, "queued": 0, "invalid": 0, "retryable": 0, "blocked": 0},
+            "heldByReason": {}, "funnel": {"contacted": 0, "advancing": 0, "won": 0, "lost": 0}, "winMetric": {"label": "Won", "count": 0},
+            "connectRate": null, "avgCallSeconds": null, "spentMinor": 0, "costPerOutcomeMinor": null,
+            "lifecycle": {"createdAt": created, "startedAt": null, "lastCallAt": null, "completedAt": null},
+        })
+    );
+    let rows = json!({"contacts": [{"phone": "9812345678"}, {"phone": "98123 45678"}, {"phone": "x"}, {"phone": "9812345679"}]});
+    desk.post(&format!("{path}/contacts"), &rows).await.expect(200);
+    desk.app.advance(60).await;
+    let started = desk.app.now().await;
+    desk.status(&path, "active").await.expect(200);
+    desk.app.advance(60).await;
+    desk.status(&path, "paused").await.expect(200);
+    desk.status(&path, "active").await.expect(200);
+    let completed = desk.app.now().await;
+    desk.status(&path, "completed").await.expect(200);
+    let done = summary().await;
+    assert_eq!(
+        (&done["progress"]["total"], &done["progress"]["queued"], &done["progress"]["invalid"]),
+        (&json!(4), &json!(2), &json!(2))
+    );
+    assert_eq!(
+        done["lifecycle"],
+        json!({"createdAt": created, "startedAt": started, "lastCallAt": null, "completedAt": completed})
+    );
+    let events = desk.get("/v1/events?after=start").await["data"].clone();
+    let finished: Vec<&Value> =
+        events.as_array().unwrap().iter().filter(|event| event["type"] == "campaign.finished").collect();
+    assert_eq!(finished.len(), 1);
+    let id = path.rsplit('/').next().unwrap();
+    assert_eq!(
+        finished[0]["data"],
+        json!({"campaignId": id, "name": "January", "agentId": desk.agent, "reason": "requested", "finishedAt": completed})
+    );
+}
+
+#[tokio::test]
+async fn publishing_needs_an_agent_that_can_call() {
+    let desk = Desk::open().await;
+    let nobody = desk.campaign(json!({"agentId": null})).await;
+    desk.status(&nobody, "active").await.refused(422, "agent_not_published");
+    let path = desk.campaign(json!({})).await;
+    let agent = format!("/v1/agents/{}/status", desk.agent);
+    desk.post(&agent, &json!({"status": "draft"})).await.expect(200);
+    desk.status(&path, "active").await.refused(422, "agent_not_published");
+    assert_eq!(desk.get(&path).await["data"]["status"], "draft");
+    desk.post(&agent, &json!({"status": "active"})).await.expect(200);
+    desk.put(&path, &json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await.expect(200);
+    desk.status(&path, "active").await.expect(200);
+}
+
+#[tokio::test]
+async fn an_active_campaign_is_paused_before_it_is_deleted() {
+    let desk = Desk::open().await;
+    let path = desk.campaign(json!({"settings": {"startAt": "2027-06-01T00:00:00Z"}})).await;
+    desk.post(&format!("{path}/contacts"), &json!({"contacts": [{"phone": "9812345678"}]})).await.expect(200);
+    desk.status(&path, "active").await.expect(200);
+    desk.app.delete(&desk.workspace.live, &path).await.refused(409, "conflict");
+    desk.status(&path, "paused").await.expect(200);
+    let id = path.rsplit('/').next().unwrap();
+    let gone = desk.app.delete(&desk.workspace.live, &path).await.expect(200);
+    assert_eq!(gone["data"], json!({"id": id, "deleted": true}));
+    for path in ["", "/summary", "/contacts", "/runs"].map(|more| format!("{path}{more}")) {
+        desk.app.get(&desk.workspace.live, &path).await.refused(404, "not_found");
+    }
+    desk.app.delete(&desk.workspace.live, &path).await.refused(404, "not_found");
+    assert_eq!(desk.get("/v1/campaigns").await["data"], json!([]));
+}
+
+#[tokio::test]
+async fn what_a_campaign_uses_cannot_be_taken_away() {
+    let desk = Desk::open().await;
+    let (app, workspace) = (&desk.app, &desk.workspace);
+    let numbers = format!("/workspaces/{}/numbers", workspace.id);
+    let second = app.operator("POST", &numbers, &json!({"number": "+918012345678"})).await.expect(201)["data"].clone();
+    let own = desk.get("/v1/numbers").await["data"][0].clone();
+    let number = |row: &Value| row["number"].as_str().unwrap().to_owned();
+    let settings = json!({"fromNumber": number(&own), "callerIds": [{"number": number(&second), "dailyCap": 5}]});
+    let path = desk.campaign(json!({"settings": settings})).await;
+    let id = path.rsplit('/').next().unwrap();
+    let release = async |row: &Value| {
+        app.operator("DELETE", &format!("{numbers}/{}", row["id"].as_str().unwrap()), &Value::Null).await
+    };
+    let drop_agent = async || app.delete(&workspace.live, &format!("/v1/agents/{}", desk.agent)).await;
+    for row in [&own, &second] {
+        assert_eq!(release(row).await.refused(409, "conflict")["meta"]["campaignIds"], json!([id]));
+    }
+    assert_eq!(drop_agent().await.refused(409, "agent_in_use")["meta"]["campaignIds"], json!([id]));
+    assert_eq!(desk.get("/v1/numbers").await["data"].as_array().unwrap().len(), 2);
+    // Another workspace's campaign with the same text in it does not count.
+    desk.put(&path, &json!({"settings": {"callerIds": []}})).await.expect(200);
+    release(&second).await.expect(200);
+    desk.status(&path, "archived").await.expect(200);
+    release(&own).await.expect(200);
+    drop_agent().await.expect(200);
+    assert_eq!(desk.get(&path).await["data"]["agentId"], json!(desk.agent), "what was is still told");
+}
+
+#[tokio::test]
+async fn test_keys_read_campaigns_and_change_none() {
+    let desk = Desk::open().await;
+    let path = desk.with_list(json!([{"phone": "9812345678"}])).await;
+    let test = &desk.workspace.test;
+    for more in ["", "/contacts", "/runs", "/summary"] {
+        desk.app.get(test, &format!("{path}{more}")).await.expect(200);
+    }
+    desk.app.post(test, &format!("{path}/preflight"), &Value::Null).await.expect(200);
+    desk.app.post(test, "/v1/campaigns", &json!({})).await.refused(403, "test_mode_read_only");
+    desk.app.put(test, &path, &json!({})).await.refused(403, "test_mode_read_only");
+    desk.app.delete(test, &path).await.refused(403, "test_mode_read_only");
+    desk.app.post(test, &format!("{path}/status"), &json!({"status": "active"})).await.refused(403, "test_mode_read_only");
+    let rows = json!({"contacts": [{"phone": "9812345679"}]});
+    desk.app.post(test, &format!("{path}/contacts"), &rows).await.refused(403, "test_mode_read_only");
+    assert_eq!(desk.get(&format!("{path}/contacts")).await["data"][0]["phone"], "+919812345678");
+}
+
+#[tokio::test]
+async fn campaign_writes_have_a_limit_of_their_own() {
+    let desk = Desk::open().await;
+    let limits = json!({"limits": {"campaignWritesPerMinute": 2}});
+    desk.app.operator("PATCH", &format!("/workspaces/{}", desk.workspace.id), &limits).await.expect(200);
+    let path = desk.campaign(json!({})).await;
+    let rows = json!({"contacts": [{"phone": "9812345678"}]});
+    for left in ["1", "0"] {
+        let answer = desk.post(&format!("{path}/contacts"), &rows).await;
+        assert_eq!((answer.header("x-ratelimit-limit"), answer.header("x-ratelimit-remaining")), (Some("2"), Some(left)));
+        answer.expect(200);
+    }
+    let refused = desk.post(&format!("{path}/contacts"), &rows).await;
+    assert!(refused.header("retry-after").is_some());
+    refused.refused(429, "rate_limited");
+    desk.put(&path, &json!({"name": "Others do not count"})).await.expect(200);
+    desk.app.advance(60).await;
+    desk.post(&format!("{path}/contacts"), &rows).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_campaign_without_runs_has_none() {
+    let desk = Desk::open().await;
+    let path = desk.campaign(json!({})).await;
+    assert_eq!(desk.get(&format!("{path}/runs")).await["data"], json!([]));
+    desk.app.get(&desk.workspace.live, "/v1/campaign-runs/run_01k9v5x2m8e6fs4v0q3n7w1y34").await.refused(404, "not_found");
+    desk.app.get(&desk.workspace.live, "/v1/campaigns/cmp_01k9v5x2m8e6fs4v0q3n7w1y34/runs").await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_preflight_says_who_would_be_called_when_and_at_what_price() {
+    let desk = Desk::with_prompt("Remind {{name}}.").await;
+    let (app, workspace) = (&desk.app, &desk.workspace);
+    app.operator("POST", "/dnd", &json!({"phones": ["9812345670"]})).await.expect(200);
+    desk.post("/v1/dnc", &json!({"phones": ["9812345671"], "reason": "asked"})).await.expect(200);
+    let person = |phone: &str| json!({"phone": phone, "variables": {"name": "Asha"}});
+    let rows: Vec<Value> = ["9812345670", "9812345671", "9812345672", "9812345673", "098123 45673", "+14155550100", "x"]
+        .into_iter()
+        .map(person)
+        .collect();
+    let path = desk.campaign(json!({"settings": {"dailyFrom": "14:00", "dailyTo": "18:00", "retryCount": 1}})).await;
+    desk.post(&format!("{path}/contacts"), &json!({"contacts": rows})).await.expect(200);
+    let listed = desk.get(&format!("{path}/contacts")).await["data"].clone();
+    let row = |place: usize| listed[place]["id"].clone();
+    let before = (desk.get(&path).await, desk.get("/v1/calls").await);
+    let report = desk.post(&format!("{path}/preflight"), &Value::Null).await.expect(200)["data"].clone();
+    assert_eq!(
+        report["byReason"],
+        json!({
+            "dnd": {"count": 1, "examples": [row(0)]}, "opt_out": {"count": 1, "examples": [row(1)]},
+            "duplicate": {"count": 1, "examples": [row(4)]}, "not_indian": {"count": 1, "examples": [row(5)]},
+            "invalid_phone": {"count": 1, "examples": [row(6)]},
+        })
+    );
+    let figures = ["total", "examined", "willCall", "willWait", "willNotCall"].map(|name| report[name].as_i64().unwrap());
+    assert_eq!(figures, [7, 4, 2, 0, 5]);
+    assert_eq!((&report["ready"], &report["problems"], &report["warnings"]), (&json!(true), &json!([]), &json!([])));
+    // Noon: the daily window opens at 14:00.
+    let now = domain::time::Timestamp::parse(&app.now().await).unwrap();
+    let opening = now.plus(2 * domain::time::HOUR).to_string();
+    assert_eq!((&report["schedule"]["insideWindow"], &report["schedule"]["startsAt"]), (&json!(false), &json!(opening)));
+    // Two people on a hundred lines: 35 % answer and talk a minute; another attempt reaches some of the others.
+    assert_eq!(
+        report["cost"],
+        json!({
+            "currency": "INR", "costPerMinuteMinor": 600, "availableMinor": 1_000_000, "expectedMinor": 693, "atMostMinor": report["cost"]["atMostMinor"],
+            "basedOn": {"source": "assumption", "calls": 0, "connectRate": 0.35, "avgTalkSeconds": 60.0},
+        })
+    );
+    assert!(report["schedule"]["finishesAt"].as_str().unwrap() > opening.as_str());
+    assert_eq!((desk.get(&path).await, desk.get("/v1/calls").await), before, "nothing is stored");
+    app.delete(&workspace.live, &path).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_preflight_names_what_is_missing() {
+    let desk = Desk::open().await;
+    let (app, workspace) = (&desk.app, &desk.workspace);
+    let problems = async |path: &str| {
+        let report = desk.post(&format!("{path}/preflight"), &Value::Null).await.expect(200)["data"].clone();
+        let codes: Vec<String> = report["problems"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|problem| problem["code"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(report["ready"], codes.is_empty());
+        codes
+    };
+    let empty = desk.campaign(json!({"agentId": null})).await;
+    assert_eq!(problems(&empty).await, ["agent_missing", "list_empty"]);
+    let rows = json!([{"phone": "9812345678"}]);
+    let path = desk.with_list(rows).await;
+    assert_eq!(problems(&path).await, Vec::<String>::new());
+    desk.post("/v1/dnc", &json!({"phones": ["9812345678"], "reason": "asked"})).await.expect(200);
+    assert_eq!(problems(&path).await, ["nobody_to_call"]);
+    desk.put(&path, &json!({"settings": {"endAt": "2020-01-01T00:00:00Z"}})).await.expect(200);
+    assert_eq!(problems(&path).await, ["past_end_date", "nobody_to_call", "never_open"]);
+    desk.status(&path, "archived").await.expect(200);
+    assert_eq!(problems(&path).await, ["completed", "nobody_to_call", "never_open"]);
+
+    let other = desk.with_list(json!([{"phone": "9812345679"}])).await;
+    desk.post(&format!("/v1/agents/{}/status", desk.agent), &json!({"status": "draft"})).await.expect(200);
+    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &json!({"kybVerified": false})).await.expect(200);
+    let drain = json!({"kind": "adjustment", "amountMinor": -999_900, "reference": "drain"});
+    app.operator("POST", &format!("/workspaces/{}/wallet/entries", workspace.id), &drain).await.expect(201);
+    let number = desk.get("/v1/numbers").await["data"][0]["id"].as_str().unwrap().to_owned();
+    app.operator("DELETE", &format!("/workspaces/{}/numbers/{number}", workspace.id), &Value::Null).await.expect(200);
+    assert_eq!(
+        problems(&other).await,
+        ["no_phone_number", "kyb_required", "insufficient_balance", "agent_not_published"]
+    );
+}
+
+#[tokio::test]
+async fn a_batch_of_nudges_has_the_same_report() {
+    let desk = Desk::open().await;
+    desk.post("/v1/dnc", &json!({"phones": ["9812345671"], "reason": "asked"})).await.expect(200);
+    let numbers = json!(["9812345670", "9812345671", "+91 98123 45670", "x", "9812342222"]);
+    let body = json!({"agentId": desk.agent, "toNumbers": numbers});
+    let report = desk.post("/v1/nudges/preflight-batch", &body).await.expect(200)["data"].clone();
+    assert_eq!(
+        report["byReason"],
+        json!({
+            "opt_out": {"count": 1, "examples": ["1"]}, "duplicate": {"count": 1, "examples": ["2"]},
+            "invalid_phone": {"count": 1, "examples": ["3"]}, "dnd": {"count": 1, "examples": ["4"]},
+        })
+    );
+    let figures = ["total", "examined", "willCall", "willNotCall"].map(|name| report[name].as_i64().unwrap());
+    assert_eq!(figures, [5, 3, 1, 4]);
+    assert_eq!((&report["ready"], &report["schedule"]["insideWindow"]), (&json!(true), &json!(true)));
+    let test = desk.app.post(&desk.workspace.test, "/v1/nudges/preflight-batch", &body).await.expect(200);
+    assert_eq!(test["data"]["byReason"]["opt_out"]["count"], 1, "the do-not-call list is for nudges of both modes");
+    for (body, field) in [
+        (json!({"agentId": desk.agent, "toNumbers": []}), "toNumbers"),
+        (json!({"agentId": desk.agent, "toNumbers": vec!["9812345670"; 1001]}), "toNumbers"),
+        (json!({"toNumbers": ["9812345670"]}), "agentId"),
+    ] {
+        names_field(&desk.post("/v1/nudges/preflight-batch", &body).await.refused(400, "invalid_request"), field);
+    }
+    desk.post("/v1/nudges/preflight-batch", &json!({"agentId": "agt_1", "toNumbers": ["9812345670"]}))
+        .await
+        .refused(404, "not_found");
+    assert_eq!(desk.get("/v1/nudges").await["data"], json!([]), "nothing is stored");
+}
