@@ -68,7 +68,7 @@ pub struct IntegrationChange {
     pub credentials: Option<Map<String, Value>>,
     /// What is written back from now on; null for nothing.
     #[serde(default, deserialize_with = "crate::schema::given")]
-    #[schemars(with = "Option<IntegrationPush>", extend("x-nullable" = true))]
+    #[schemars(!default, extend("x-nullable" = true))]
     pub push: Option<Option<IntegrationPush>>,
 }
 

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use app::{Failure, access};
 use domain::ids::{DataStream, Id, Integration};
 use domain::integration::{Check, LEASE, MOST_FAILURES, Provider, after_check, asks_from};
-use domain::stream::{Arrival, OwnId, Status, flatten, read};
+use domain::stream::{Arrival, Outcome, OwnId, Status, flatten, read};
 use domain::tenant::Tenant;
 use domain::time::{SECOND, Timestamp};
 use providers::connectors::{Cursor, Fault, Found, Page, Query, Row, Sheet};
@@ -296,7 +296,6 @@ impl Desk {
         let (tenant, id) = (row.workspace, row.stream);
         // Reading takes its time, so it is done before the transaction.
         let ready = prepare(&context.keyring, &task.stream, arrivals.clone());
-        let known = persons(&context.keyring, &row, &task.stream, &arrivals, &people);
         let taken = self.app.store.tx(move |tx| {
             let stream = streams::get_for_records(tx, tenant, id)?;
             let Some(stream) = stream.filter(|stream| stream.status == Status::Active) else {
@@ -305,14 +304,16 @@ impl Desk {
             if !polls::keep(tx, &row, context.now.plus(LEASE))? {
                 return Ok(false);
             }
-            if stream.version == version {
-                take(tx, &context, &stream, &ready)?;
-                pushes::know(tx, &known)?;
+            let taken = if stream.version == version {
+                take(tx, &context, &stream, &ready)?
             } else {
                 // Its settings were changed meanwhile.
-                take(tx, &context, &stream, &prepare(&context.keyring, &stream, arrivals.clone()))?;
-                pushes::know(tx, &persons(&context.keyring, &row, &stream, &arrivals, &people))?;
-            }
+                take(tx, &context, &stream, &prepare(&context.keyring, &stream, arrivals.clone()))?
+            };
+            let new = |at: usize| taken.results.get(at).is_some_and(|one| one.status == Outcome::Accepted);
+            let all = arrivals.iter().zip(&people).enumerate();
+            let accepted = all.filter(|(at, _)| new(*at)).map(|(_, person)| person);
+            pushes::know(tx, &persons(&context.keyring, &row, &stream, accepted))?;
             polls::add_rows(tx, tenant, id, &rows)?;
             Ok(true)
         });
@@ -320,16 +321,16 @@ impl Desk {
     }
 }
 
-/// Which record each person is, every number once and in one order: two pages may name the same people.
-fn persons(
+/// Which record each person is, every number once and in one order: two pages may name the same people. Only
+/// of records that are new: those that come again would bring back who was erased.
+fn persons<'a>(
     keyring: &Keyring,
     row: &PollRow,
     stream: &StreamRow,
-    arrivals: &[Arrival],
-    people: &[(String, String)],
+    accepted: impl Iterator<Item = (&'a Arrival, &'a (String, String))>,
 ) -> Vec<PersonRow> {
     let mut known = BTreeMap::new();
-    for (arrival, (object, record)) in arrivals.iter().zip(people) {
+    for (arrival, (object, record)) in accepted {
         let Ok(phone) = read(arrival, &stream.field_map, stream.config.country()).phone else { continue };
         let person = PersonRow {
             workspace: row.workspace,
@@ -398,7 +399,8 @@ struct Line<'a> {
     tenant: Tenant,
     integration: Id<Integration>,
     opened: Opened,
-    renewed: bool,
+    /// The account with the token that was refused.
+    before: Option<Opened>,
 }
 
 impl<'a> Line<'a> {
@@ -412,7 +414,7 @@ impl<'a> Line<'a> {
         if opened.provider != provider {
             return Err(Halt::Wrong("the integration is of another system".into()));
         }
-        Ok(Self { desk, tenant, integration, opened, renewed: false })
+        Ok(Self { desk, tenant, integration, opened, before: None })
     }
 
     async fn page(&mut self, query: &Query, cursor: Option<Cursor>) -> Result<Page, Halt> {
@@ -438,13 +440,15 @@ impl<'a> Line<'a> {
 
     /// Gets another token if the first one was refused; any other fault ends the check.
     async fn refused(&mut self, fault: Fault) -> Result<(), Halt> {
-        if !matches!(fault, Fault::Unauthorized(_)) || self.renewed {
-            let said = self.opened.without_secrets(fault.said());
+        if !matches!(fault, Fault::Unauthorized(_)) || self.before.is_some() {
+            let mut said = self.opened.without_secrets(fault.said());
+            if let Some(before) = &self.before {
+                said = before.without_secrets(&said);
+            }
             return Err(Halt::Fault(with_words(&fault, &said)));
         }
-        self.renewed = true;
         let opened = self.desk.open_account(self.tenant, self.integration, Some(&self.opened.pass)).await;
-        self.opened = opened.map_err(Halt::Trouble)?;
+        self.before = Some(std::mem::replace(&mut self.opened, opened.map_err(Halt::Trouble)?));
         Ok(())
     }
 }

@@ -17,6 +17,7 @@ pub struct Ids {
     pub tool: String,
     pub endpoint: String,
     pub campaign: String,
+    pub integration: String,
 }
 
 async fn first(desk: &Desk, path: &str) -> String {
@@ -36,7 +37,10 @@ impl Ids {
             .operator("GET", &format!("/workspaces/{workspace}/keys"), &Value::Null)
             .await
             .expect(200);
+        let account = json!({"provider": "hubspot", "credentials": {"accessToken": "x"}});
+        let integration = crate::integrations::connect(&desk.app, workspace, &account).await.expect(201);
         Self {
+            integration: integration["data"]["id"].as_str().expect("an integration").to_owned(),
             agent: first(desk, "/v1/agents").await,
             number: first(desk, "/v1/numbers").await,
             key: keys["data"][0]["id"].as_str().expect("a key").to_owned(),
@@ -158,6 +162,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
         "revokeKey" => Some(&ids.key),
         "releaseNumber" => Some(&ids.number),
         "liftOptOut" => Some(&desk.live.contact),
+        "updateIntegration" | "deleteIntegration" => Some(&ids.integration),
         "startListImport" | "finishListImport" | "cancelListImport" => Some(&ids.campaign),
         _ => None,
     };
@@ -165,12 +170,13 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
     for operation in operations::all().filter(|operation| operation.access == Access::Operator) {
         let Some(id) = one(operation) else { continue };
         let path = operation.path.replace("{ws}", &neighbour.id).replace("{id}", id).replace("{key}", id).replace("{import}", "2");
-        ask(&desk, operation, &path, &desk.app.operator_token.to_string(), &Value::Null)
+        let body = if operation.id == "updateIntegration" { json!({"push": null}) } else { Value::Null };
+        ask(&desk, operation, &path, &desk.app.operator_token.to_string(), &body)
             .await
             .refused(404, "not_found");
         asked += 1;
     }
-    assert_eq!(asked, 9);
+    assert_eq!(asked, 11);
     untouched(&desk, &ids).await;
 }
 

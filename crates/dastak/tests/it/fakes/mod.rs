@@ -85,6 +85,8 @@ pub trait System: Send + Sync + 'static {
 /// A fault: the path that it is about, and how often it comes; `None` for always.
 struct Planned {
     path: &'static str,
+    /// Requests that are answered as they should before it.
+    before: usize,
     times: Option<usize>,
     reply: Reply,
 }
@@ -124,12 +126,17 @@ impl<S: System> Fake<S> {
 
     /// Answers the next `times` requests whose path contains `path` with this.
     pub fn fail(&self, path: &'static str, times: usize, reply: Reply) {
-        self.plan.lock().unwrap().push_back(Planned { path, times: Some(times), reply });
+        self.plan.lock().unwrap().push_back(Planned { path, before: 0, times: Some(times), reply });
     }
 
     /// Answers all requests whose path contains `path` with this.
     pub fn fail_always(&self, path: &'static str, reply: Reply) {
-        self.plan.lock().unwrap().push_back(Planned { path, times: None, reply });
+        self.plan.lock().unwrap().push_back(Planned { path, before: 0, times: None, reply });
+    }
+
+    /// Answers one request whose path contains `path` with this, after so many that are answered as they should.
+    pub fn fail_after(&self, path: &'static str, before: usize, reply: Reply) {
+        self.plan.lock().unwrap().push_back(Planned { path, before, times: Some(1), reply });
     }
 
     /// Answers as it should again.
@@ -201,7 +208,11 @@ async fn serve(
         let planned = {
             let mut plan = plan.lock().unwrap();
             let at = plan.iter().position(|planned| request.path.contains(planned.path));
-            at.map(|at| {
+            at.and_then(|at| {
+                if plan[at].before > 0 {
+                    plan[at].before -= 1;
+                    return None;
+                }
                 let reply = plan[at].reply.clone();
                 if let Some(times) = &mut plan[at].times {
                     *times -= 1;
@@ -209,7 +220,7 @@ async fn serve(
                         plan.remove(at);
                     }
                 }
-                reply
+                Some(reply)
             })
         };
         let reply = match planned {
