@@ -18,6 +18,7 @@ mod sipp;
 mod skeleton;
 mod soak;
 mod sound;
+mod streams;
 mod webhooks;
 
 use std::process::ExitCode;
@@ -47,9 +48,10 @@ fn main() -> ExitCode {
         }
         Some("lines") => lines::run(&arguments[1..]),
         Some("soak") => runtime.block_on(soak::run(&arguments[1..])),
+        Some("streams") => runtime.block_on(streams::run(&arguments[1..])),
         Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
         Some(other) => Err(format!(
-            "{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines, phone, soak"
+            "{other}: no such run; there are: skeleton, calls, webhooks, nudges, lines, streams, phone, soak"
         )),
     };
     match outcome {

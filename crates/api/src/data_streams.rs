@@ -249,7 +249,7 @@ pub struct NewAttachment {
     /// Variable of the agent to field of the stream; a field inside another one is named with a dot. `name` and
     /// `phone` are there even where a record has other names for them.
     #[serde(default)]
-    #[schemars(!default, extend("maxProperties" = MAX_MAPPED, "x-maxBytes" = 32 * 1024))]
+    #[schemars(extend("maxProperties" = MAX_MAPPED, "x-maxBytes" = 32 * 1024))]
     pub variable_mapping: Map<String, Value>,
     /// Records of so many days before now are put on the list, too.
     #[schemars(range(min = 0, max = MAX_BACKFILL_DAYS), extend("default" = 0))]

@@ -12,6 +12,7 @@ pub mod files;
 pub mod flow;
 pub mod providers_answers;
 pub mod queries;
+pub mod records;
 pub mod sip;
 pub mod sound;
 pub mod speech;
@@ -28,6 +29,7 @@ pub const TARGETS: &[Target] = &[
     ("speech", speech::words),
     ("body", bodies::text),
     ("body_by_schema", bodies::by_schema),
+    ("records", records::body),
     ("query", queries::query),
     ("cursor", queries::cursor),
     ("headers", queries::headers),

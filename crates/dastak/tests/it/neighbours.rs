@@ -18,6 +18,7 @@ pub struct Ids {
     pub endpoint: String,
     pub campaign: String,
     pub integration: String,
+    pub stream: String,
 }
 
 async fn first(desk: &Desk, path: &str) -> String {
@@ -47,6 +48,7 @@ impl Ids {
             tool: tool["data"]["id"].as_str().expect("a tool").to_owned(),
             endpoint: desk.endpoint.clone(),
             campaign: desk.campaign.clone(),
+            stream: desk.stream.clone(),
         }
     }
 }
@@ -75,10 +77,15 @@ pub fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
         "numbers" => &ids.number,
         "webhooks" => &ids.endpoint,
         "campaigns" => &ids.campaign,
+        "data-streams" => &ids.stream,
         "campaign-runs" => "run_01k9v5x2m8e6fs4v0q3n7w1y34",
         noun => panic!("{noun} is new: make one in `Desk` and name its id here"),
     };
-    operation.path.replace("{deliveryId}", &things.delivery).replace("{id}", one)
+    operation
+        .path
+        .replace("{deliveryId}", &things.delivery)
+        .replace("{streamId}", &ids.stream)
+        .replace("{id}", one)
 }
 
 async fn ask(desk: &Desk, operation: &Operation, path: &str, key: &str, body: &Value) -> crate::app::Answer {
@@ -112,6 +119,7 @@ async fn nothing_of_a_neighbour_is_there() {
                     &ids.tool,
                     &ids.endpoint,
                     &ids.campaign,
+                    &ids.stream,
                     &desk.workspace.id,
                 ];
                 let told = things.marks.iter().chain(own).find(|mark| answer.text.contains(*mark));
@@ -194,6 +202,8 @@ async fn untouched(desk: &Desk, ids: &Ids) {
     assert_eq!(get(format!("/v1/webhooks/{}", ids.endpoint)).await["status"], "active");
     assert_eq!(get(format!("/v1/contacts/{}", desk.live.contact)).await["id"], desk.live.contact.as_str());
     assert_eq!(get("/v1/numbers".into()).await[0]["status"], "active");
+    let stream = get(format!("/v1/data-streams/{}", ids.stream)).await;
+    assert_eq!((&stream["name"], &stream["campaigns"]), (&json!("OfTheFirst"), &json!([])));
     let campaign = get(format!("/v1/campaigns/{}", ids.campaign)).await;
     assert_eq!((&campaign["status"], &campaign["callingList"]["total"]), (&json!("draft"), &json!(1)));
 }

@@ -46,6 +46,9 @@ fn stand(operation: &Operation) -> Stand {
         "listCampaigns" | "getCampaign" | "createCampaign" | "updateCampaign" | "setCampaignStatus"
         | "deleteCampaign" | "setCampaignContacts" | "listCampaignContacts" | "listCampaignRuns"
         | "getCampaignRun" | "getCampaignSummary" | "preflightCampaign" => Stand::Shared,
+        "listDataStreams" | "createDataStream" | "getDataStream" | "updateDataStream" | "deleteDataStream"
+        | "rotateDataStreamToken" | "pushRecords" | "listStreamRecords" | "listCampaignStreams"
+        | "attachStream" | "detachStream" => Stand::Shared,
         "listWebhooks"
         | "createWebhook"
         | "getWebhook"
@@ -80,6 +83,7 @@ pub struct Desk {
     pub workspace: Workspace,
     pub endpoint: String,
     pub campaign: String,
+    pub stream: String,
     pub live: Things,
     pub test: Things,
 }
@@ -143,9 +147,15 @@ impl Desk {
             .expect(201));
         let rows = json!({"contacts": [{"phone": "9812399999", "name": "OfTheFirst"}]});
         app.post(&workspace.live, &format!("/v1/campaigns/{campaign}/contacts"), &rows).await.expect(200);
+        let stream = id(&app
+            .post(&workspace.live, "/v1/data-streams", &json!({"name": "OfTheFirst", "kind": "api"}))
+            .await
+            .expect(201));
+        let record = json!({"phone": "9812399998", "name": "OfTheFirst"});
+        app.post(&workspace.live, &format!("/v1/data-streams/{stream}/records"), &record).await.expect(202);
         let live = make(&app, &workspace.live, &agent, &endpoint, "OfTheLiveWorld", "+91981230123").await;
         let test = make(&app, &workspace.test, &agent, &endpoint, "OfTheTestWorld", "+91981230456").await;
-        Self { app, workspace, endpoint, campaign, live, test }
+        Self { app, workspace, endpoint, campaign, stream, live, test }
     }
 
     /// The path of an operation with the ids of one world in it.
@@ -158,9 +168,14 @@ impl Desk {
             "webhooks" => &self.endpoint,
             "contacts" => &of.contact,
             "campaigns" => &self.campaign,
+            "data-streams" => &self.stream,
             _ => "none_00000000000000000000000000",
         };
-        let path = operation.path.replace("{deliveryId}", &of.delivery).replace("{id}", one);
+        let path = operation
+            .path
+            .replace("{deliveryId}", &of.delivery)
+            .replace("{streamId}", &self.stream)
+            .replace("{id}", one);
         match operation.id {
             "listEvents" => format!("{path}?after=start&limit=100"),
             "listWebhookDeliveries" => format!("{path}?limit=100"),

@@ -1,0 +1,333 @@
+//! `/v1/data-streams`: streams, their configuration, status and tokens (docs/contract/streams.md).
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::app::{Answer, TestApp, Workspace};
+
+const NONE: &str = "dst_00000000000000000000000000";
+
+/// A stream that was made.
+pub async fn stream(app: &TestApp, workspace: &Workspace, body: &Value) -> Value {
+    app.post(&workspace.live, "/v1/data-streams", body).await.expect(201)["data"].clone()
+}
+
+/// A stream of the kind `webhook`.
+pub async fn webhook(app: &TestApp, workspace: &Workspace) -> Value {
+    stream(app, workspace, &json!({"name": "Website leads", "kind": "webhook"})).await
+}
+
+/// Sends records with the token of a stream.
+pub async fn send(app: &TestApp, stream: &Value, body: &Value) -> Answer {
+    let path = format!("/ingest/streams/{}", stream["id"].as_str().unwrap());
+    app.send("POST", &path, stream["token"].as_str(), &[], body.to_string().into()).await
+}
+
+pub fn path(stream: &Value) -> String {
+    format!("/v1/data-streams/{}", stream["id"].as_str().unwrap())
+}
+
+/// A connected account, in the store: the operator's own way to connect one is tested by itself.
+pub async fn integration(app: &TestApp, workspace: &Workspace, provider: &str) -> String {
+    let (tenant, context) = (workspace.id.parse().unwrap(), app.app().context());
+    let row = store::integrations::IntegrationRow {
+        id: context.ids.make(),
+        provider: domain::integration::Provider::parse(provider).unwrap(),
+        credentials: String::new(),
+        token: String::new(),
+        token_until: None,
+        status: domain::integration::Status::Broken,
+        last_error: None,
+        push: None,
+        renewing_until: None,
+        created_at: context.now,
+        updated_at: context.now,
+        version: 0,
+    };
+    let id = row.id.to_string();
+    app.app().store.tx(move |tx| store::integrations::insert(tx, tenant, &row)).await.unwrap();
+    id
+}
+
+#[tokio::test]
+async fn a_stream_is_made_listed_read_and_deleted() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let body = json!({"name": "Website leads", "kind": "webhook", "fieldMap": {"phone": "contact.mobile", "externalId": null, "x": 1}, "config": {"bogus": 1}});
+    let made = stream(&app, &workspace, &body).await;
+    let (id, token) = (made["id"].as_str().unwrap(), made["token"].as_str().unwrap());
+    let expected = json!({
+        "id": id, "name": "Website leads", "kind": "webhook", "fieldMap": {"phone": "contact.mobile"}, "config": {"countryCode": "IN"},
+        "integrationId": null, "status": "active", "lastError": null, "ingestUrl": format!("{}/ingest/streams/{id}", app.url),
+        "createdAt": made["createdAt"], "updatedAt": made["createdAt"],
+    });
+    let mut shown = expected.clone();
+    shown["token"] = json!(token);
+    assert_eq!(made, shown);
+    assert!(id.starts_with("dst_") && token.starts_with("dsk_") && token.len() == 36, "{token}");
+    let second = stream(&app, &workspace, &json!({"name": "Ours", "kind": "api", "fieldMap": {}, "config": {"countryCode": "us"}})).await;
+    assert_eq!((&second["token"], &second["ingestUrl"], &second["config"]["countryCode"]), (&Value::Null, &Value::Null, &json!("US")));
+    for key in [&workspace.live, &workspace.test] {
+        let listed = app.get(key, "/v1/data-streams").await;
+        assert!(!listed.text.contains(token), "the token is shown once");
+        assert_eq!(listed.expect(200)["data"], json!([second, expected]), "newest first");
+        let mut detail = expected.clone();
+        detail["campaigns"] = json!([]);
+        assert_eq!(app.get(key, &path(&made)).await.expect(200)["data"], detail);
+    }
+    let gone = app.delete(&workspace.live, &path(&made)).await.expect(200);
+    assert_eq!(gone["data"], json!({"id": id, "deleted": true}));
+    app.get(&workspace.live, &path(&made)).await.refused(404, "not_found");
+    app.delete(&workspace.live, &path(&made)).await.refused(404, "not_found");
+    send(&app, &made, &json!({"phone": "9812345678"})).await.refused(401, "unauthorized");
+    assert_eq!(app.get(&workspace.live, "/v1/data-streams").await.expect(200)["data"], json!([second]));
+    app.get(&workspace.live, &format!("/v1/data-streams/{NONE}")).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn wrong_fields_are_named_and_change_nothing() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let sheets = integration(&app, &workspace, "google_sheets").await;
+    let hubspot = integration(&app, &workspace, "hubspot").await;
+    let other = app.workspace().await;
+    let foreign = integration(&app, &other, "hubspot").await;
+    for (change, field) in [
+        (json!({"name": ""}), "name"),
+        (json!({"name": "x".repeat(121)}), "name"),
+        (json!({"name": null}), "name"),
+        (json!({"kind": "fax"}), "kind"),
+        (json!({"kind": null}), "kind"),
+        (json!({"fieldMap": []}), "fieldMap"),
+        (json!({"fieldMap": {"phone": ""}}), "fieldMap.phone"),
+        (json!({"fieldMap": {"name": 5}}), "fieldMap.name"),
+        (json!({"fieldMap": {"externalId": "x".repeat(201)}}), "fieldMap.externalId"),
+        (json!({"config": []}), "config"),
+        (json!({"config": {"countryCode": "IND"}}), "config.countryCode"),
+        (json!({"integrationId": hubspot}), "integrationId"),
+        (json!({"kind": "spreadsheet", "config": {"spreadsheetId": "s"}}), "integrationId"),
+        (json!({"kind": "spreadsheet", "integrationId": sheets}), "config.spreadsheetId"),
+        (json!({"kind": "spreadsheet", "integrationId": sheets, "config": {"spreadsheetId": "s", "includeExisting": 1}}), "config.includeExisting"),
+        (json!({"kind": "spreadsheet", "integrationId": hubspot, "config": {"spreadsheetId": "s"}}), "integrationId"),
+        (json!({"kind": "crm_1"}), "integrationId"),
+        (json!({"kind": "crm_1", "integrationId": sheets}), "integrationId"),
+        (json!({"kind": "crm_1", "integrationId": foreign}), "integrationId"),
+        (json!({"kind": "crm_1", "integrationId": "int_00000000000000000000000000"}), "integrationId"),
+        (json!({"kind": "crm_1", "integrationId": "nothing"}), "integrationId"),
+        (json!({"kind": "crm_1", "integrationId": hubspot, "config": {"lifecycleStage": 1}}), "config.lifecycleStage"),
+        (json!({"kind": "crm_2", "integrationId": hubspot, "config": {"object": "Lead"}}), "integrationId"),
+        (json!({"kind": "crm_3", "integrationId": hubspot}), "integrationId"),
+        (json!({"kind": "storefront", "integrationId": hubspot}), "integrationId"),
+    ] {
+        let mut body = json!({"name": "Leads", "kind": "webhook"});
+        body.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        let refused = app.post(&workspace.live, "/v1/data-streams", &body).await.refused(400, "invalid_request");
+        assert_eq!(refused["meta"]["field"], field, "{body}");
+    }
+    for missing in ["name", "kind"] {
+        let mut body = json!({"name": "Leads", "kind": "webhook"});
+        body.as_object_mut().unwrap().remove(missing);
+        let refused = app.post(&workspace.live, "/v1/data-streams", &body).await.refused(400, "invalid_request");
+        assert_eq!(refused["meta"]["field"], missing);
+    }
+    assert_eq!(app.get(&workspace.live, "/v1/data-streams").await.expect(200)["data"], json!([]));
+}
+
+#[tokio::test]
+async fn every_kind_has_its_account_and_configuration() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    for (kind, provider, config, kept) in [
+        (
+            "spreadsheet",
+            "google_sheets",
+            json!({"spreadsheetId": "s", "sheetName": "Leads", "object": "Lead"}),
+            json!({"spreadsheetId": "s", "sheetName": "Leads", "includeExisting": false, "countryCode": "IN"}),
+        ),
+        ("crm_1", "hubspot", json!({"lifecycleStage": "lead"}), json!({"lifecycleStage": "lead", "countryCode": "IN"})),
+        ("crm_2", "salesforce", json!({}), json!({"object": "Lead", "countryCode": "IN"})),
+        ("crm_2", "salesforce", json!({"object": "Contact"}), json!({"object": "Contact", "countryCode": "IN"})),
+        ("crm_3", "zoho", json!({"module": "Contacts"}), json!({"module": "Contacts", "countryCode": "IN"})),
+        ("storefront", "shopify", json!({"countryCode": "in"}), json!({"countryCode": "IN"})),
+    ] {
+        let account = integration(&app, &workspace, provider).await;
+        let body = json!({"name": kind, "kind": kind, "config": config, "integrationId": account});
+        let made = stream(&app, &workspace, &body).await;
+        assert_eq!((&made["config"], &made["integrationId"], &made["token"], &made["ingestUrl"]), (&kept, &json!(account), &Value::Null, &Value::Null));
+        app.post(&workspace.live, &format!("{}/records", path(&made)), &json!({"phone": "9812345678"}))
+            .await
+            .refused(400, "invalid_request");
+        app.post(&workspace.live, &format!("{}/rotate-token", path(&made)), &Value::Null).await.refused(409, "conflict");
+        for (wrong, field) in [
+            (json!({"object": "Account"}), "config.object"),
+            (json!({"module": "Deals"}), "config.module"),
+            (json!({"spreadsheetId": null}), "config.spreadsheetId"),
+        ] {
+            if kept.get(field.trim_start_matches("config.")).is_none() {
+                continue;
+            }
+            let refused = app.patch(&workspace.live, &path(&made), &json!({"config": wrong})).await.refused(400, "invalid_request");
+            assert_eq!(refused["meta"]["field"], field);
+        }
+    }
+}
+
+/// What the checks of other systems know of a stream.
+async fn poll(app: &TestApp, workspace: &Workspace, stream: &Value) -> Option<store::polls::PollRow> {
+    let (tenant, id) = (workspace.id.parse().unwrap(), stream["id"].as_str().unwrap().parse().unwrap());
+    app.app().store.read(move |tx| store::polls::get(tx, tenant, id)).await.unwrap()
+}
+
+#[tokio::test]
+async fn another_source_is_begun_at_its_end() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let (one, two) = (integration(&app, &workspace, "google_sheets").await, integration(&app, &workspace, "google_sheets").await);
+    let body = json!({"name": "Sheet", "kind": "spreadsheet", "integrationId": one, "config": {"spreadsheetId": "s", "includeExisting": true}});
+    let made = stream(&app, &workspace, &body).await;
+    let first = poll(&app, &workspace, &made).await.expect("a first check");
+    assert!(!first.baseline && first.next_at.is_some());
+    let change = async |change: Value| app.patch(&workspace.live, &path(&made), &change).await.expect(200)["data"].clone();
+    for same in [json!({"name": "Other"}), json!({"config": {"countryCode": "US"}}), json!({"fieldMap": {"phone": "Tel"}}), json!({"config": {"spreadsheetId": "s"}})] {
+        change(same).await;
+        let now = poll(&app, &workspace, &made).await.unwrap();
+        assert_eq!((now.claim, now.baseline), (first.claim, false), "the same source goes on");
+    }
+    for other in [json!({"config": {"spreadsheetId": "t"}}), json!({"config": {"sheetName": "Two"}}), json!({"integrationId": two}), json!({"config": {"sheetName": null}})] {
+        let before = poll(&app, &workspace, &made).await.unwrap();
+        change(other.clone()).await;
+        let now = poll(&app, &workspace, &made).await.unwrap();
+        assert!(now.baseline && now.claim > before.claim, "{other} begins anew at the end of the source");
+    }
+    let shown = app.get(&workspace.live, &path(&made)).await.expect(200)["data"].clone();
+    assert_eq!(
+        (&shown["config"], &shown["integrationId"], &shown["fieldMap"], &shown["name"]),
+        (&json!({"spreadsheetId": "t", "includeExisting": true, "countryCode": "US"}), &json!(two), &json!({"phone": "Tel"}), &json!("Other"))
+    );
+    app.delete(&workspace.live, &path(&made)).await.expect(200);
+    assert_eq!(poll(&app, &workspace, &made).await, None);
+}
+
+#[tokio::test]
+async fn a_plan_without_crm_makes_no_crm_streams() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let hubspot = integration(&app, &workspace, "hubspot").await;
+    let made = stream(&app, &workspace, &json!({"name": "CRM", "kind": "crm_1", "integrationId": hubspot})).await;
+    app.patch(&workspace.live, &path(&made), &json!({"status": "paused"})).await.expect(200);
+    let features = |on: bool| json!({"features": {"crmIntegrations": on}});
+    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &features(false)).await.expect(200);
+    for (kind, provider) in [("crm_1", "hubspot"), ("crm_2", "salesforce"), ("crm_3", "zoho"), ("storefront", "shopify")] {
+        let account = integration(&app, &workspace, provider).await;
+        let body = json!({"name": "x", "kind": kind, "integrationId": account});
+        app.post(&workspace.live, "/v1/data-streams", &body).await.refused(403, "plan_feature_locked");
+    }
+    app.patch(&workspace.live, &path(&made), &json!({"status": "active"})).await.refused(403, "plan_feature_locked");
+    assert_eq!(app.get(&workspace.live, &path(&made)).await.expect(200)["data"]["status"], "paused");
+    // Spreadsheets and what is pushed need no such plan.
+    let sheets = integration(&app, &workspace, "google_sheets").await;
+    stream(&app, &workspace, &json!({"name": "x", "kind": "spreadsheet", "integrationId": sheets, "config": {"spreadsheetId": "s"}})).await;
+    webhook(&app, &workspace).await;
+    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &features(true)).await.expect(200);
+    app.patch(&workspace.live, &path(&made), &json!({"status": "active"})).await.expect(200);
+}
+
+#[tokio::test]
+async fn status_moves_as_the_table_says() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let sheets = integration(&app, &workspace, "google_sheets").await;
+    let made = stream(&app, &workspace, &json!({"name": "x", "kind": "spreadsheet", "integrationId": sheets, "config": {"spreadsheetId": "s"}})).await;
+    let set = async |status: &str| app.patch(&workspace.live, &path(&made), &json!({"status": status})).await.expect(200)["data"].clone();
+    assert_eq!(set("paused").await["status"], "paused");
+    assert_eq!(set("paused").await["status"], "paused");
+    assert_eq!(set("active").await["status"], "active");
+    // Stopped by the other side.
+    let (tenant, id) = (workspace.id.parse().unwrap(), made["id"].as_str().unwrap().parse().unwrap());
+    let context = app.app().context();
+    app.app()
+        .store
+        .tx(move |tx| {
+            let row = store::streams::get_for_update(tx, tenant, id)?.expect("the stream");
+            streams::stream::stop(tx, &context, &row, "the spreadsheet does not exist")
+        })
+        .await
+        .unwrap();
+    let stopped = app.get(&workspace.live, &path(&made)).await.expect(200)["data"].clone();
+    assert_eq!((&stopped["status"], &stopped["lastError"]), (&json!("error"), &json!("the spreadsheet does not exist")));
+    let active = set("active").await;
+    assert_eq!((&active["status"], &active["lastError"]), (&json!("active"), &Value::Null));
+    let now = app.now().await;
+    assert_eq!(poll(&app, &workspace, &made).await.unwrap().next_at.map(|at| at.to_string()), Some(now), "it is checked at once");
+    for wrong in ["error", "draft"] {
+        app.patch(&workspace.live, &path(&made), &json!({"status": wrong})).await.refused(400, "invalid_request");
+    }
+    app.patch(&workspace.live, &format!("/v1/data-streams/{NONE}"), &json!({"status": "active"})).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_rotated_token_replaces_the_old_one_at_once() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let mut made = webhook(&app, &workspace).await;
+    let old = made["token"].clone();
+    let rotated = app.post(&workspace.live, &format!("{}/rotate-token", path(&made)), &Value::Null).await.expect(200)["data"].clone();
+    assert_eq!((&rotated["id"], &rotated["ingestUrl"]), (&made["id"], &made["ingestUrl"]));
+    assert_ne!(rotated["token"], old);
+    send(&app, &made, &json!({"phone": "9812345678"})).await.refused(401, "unauthorized");
+    made["token"] = rotated["token"].clone();
+    send(&app, &made, &json!({"phone": "9812345678"})).await.expect(202);
+    app.post(&workspace.live, &format!("/v1/data-streams/{NONE}/rotate-token"), &Value::Null).await.refused(404, "not_found");
+    app.post(&workspace.test, &format!("{}/rotate-token", path(&made)), &Value::Null).await.refused(403, "test_mode_read_only");
+}
+
+#[tokio::test]
+async fn a_workspace_has_a_hundred_streams_and_no_more() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    for _ in 0..100 {
+        stream(&app, &workspace, &json!({"name": "x", "kind": "api"})).await;
+    }
+    let body = json!({"name": "x", "kind": "api"});
+    app.post(&workspace.live, "/v1/data-streams", &body).await.refused(409, "stream_limit");
+    let first = app.get(&workspace.live, "/v1/data-streams").await.expect(200)["data"][0].clone();
+    app.delete(&workspace.live, &path(&first)).await.expect(200);
+    stream(&app, &workspace, &body).await;
+}
+
+#[tokio::test]
+async fn test_keys_read_and_change_nothing() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let made = webhook(&app, &workspace).await;
+    let key = &workspace.test;
+    app.post(key, "/v1/data-streams", &json!({"name": "x", "kind": "api"})).await.refused(403, "test_mode_read_only");
+    app.patch(key, &path(&made), &json!({"name": "y"})).await.refused(403, "test_mode_read_only");
+    app.delete(key, &path(&made)).await.refused(403, "test_mode_read_only");
+    app.post(key, &format!("{}/records", path(&made)), &json!({"phone": "9812345678"})).await.refused(403, "test_mode_read_only");
+    send(&app, &made, &json!({"phone": "9812345678"})).await.expect(202);
+    let records = app.get(key, &format!("{}/records", path(&made))).await.expect(200);
+    assert_eq!(records["data"].as_array().unwrap().len(), 1);
+}
+
+/// A key or a stream of another workspace is nothing here.
+#[tokio::test]
+async fn another_workspace_sees_nothing() {
+    let app = TestApp::start().await;
+    let (workspace, other) = (app.workspace().await, app.workspace().await);
+    let (mine, theirs) = (webhook(&app, &workspace).await, webhook(&app, &other).await);
+    let foreign = json!({"id": mine["id"], "token": theirs["token"]});
+    send(&app, &foreign, &json!({"phone": "9812345678"})).await.refused(401, "unauthorized");
+    for (method, path, body) in [
+        ("GET", path(&mine), Value::Null),
+        ("PATCH", path(&mine), json!({"name": "y"})),
+        ("DELETE", path(&mine), Value::Null),
+        ("POST", format!("{}/rotate-token", path(&mine)), Value::Null),
+        ("POST", format!("{}/records", path(&mine)), json!({"phone": "9812345678"})),
+        ("GET", format!("{}/records", path(&mine)), Value::Null),
+    ] {
+        let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
+        app.send(method, &path, Some(&other.live), &[], body).await.refused(404, "not_found");
+    }
+    assert_eq!(app.get(&workspace.live, &path(&mine)).await.expect(200)["data"]["name"], "Website leads");
+}

@@ -1,0 +1,387 @@
+//! Sending records to a stream, and reading them back (docs/contract/streams.md#sending-records).
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::app::{TestApp, Workspace};
+use crate::receiver::Receiver;
+use crate::streams::{path, send, stream, webhook};
+
+async fn records(app: &TestApp, workspace: &Workspace, stream: &Value) -> Vec<Value> {
+    let listed = app.get(&workspace.live, &format!("{}/records?limit=200", path(stream))).await.expect(200);
+    listed["data"].as_array().unwrap().clone()
+}
+
+fn statuses(answer: &Value) -> Vec<&str> {
+    answer["data"]["results"].as_array().unwrap().iter().map(|result| result["status"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn the_answer_says_what_became_of_each_record() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let made = webhook(&app, &workspace).await;
+    let body = json!([
+        {"name": "Asha", "phone": "98123 45678", "city": "Pune"},
+        {"name": "No number"},
+        {"phone": "12345"},
+        {"phone": "+1 202 555 0100"},
+        {"full_name": "The same", "mobile": "+91-9812345678"},
+        {"phone": "9812345679"},
+    ]);
+    let answer = send(&app, &made, &body).await.expect(202);
+    let results = answer["data"]["results"].as_array().unwrap();
+    let ids: Vec<&str> = results.iter().map(|result| result["recordId"].as_str().unwrap()).collect();
+    assert!(ids.iter().all(|id| id.starts_with("dsr_")));
+    assert_eq!(
+        answer["data"],
+        json!({"received": 6, "accepted": 2, "invalid": 3, "duplicate": 1, "queued": 0, "results": [
+            {"index": 0, "status": "accepted", "recordId": ids[0]},
+            {"index": 1, "status": "invalid", "recordId": ids[1], "reason": "no_phone"},
+            {"index": 2, "status": "invalid", "recordId": ids[2], "reason": "invalid_phone"},
+            {"index": 3, "status": "invalid", "recordId": ids[3], "reason": "not_indian"},
+            {"index": 4, "status": "duplicate", "recordId": ids[0]},
+            {"index": 5, "status": "accepted", "recordId": ids[5]},
+        ]})
+    );
+    let kept = records(&app, &workspace, &made).await;
+    assert_eq!(kept.iter().map(|record| record["id"].as_str().unwrap()).collect::<Vec<_>>(), [ids[5], ids[3], ids[2], ids[1], ids[0]]);
+    assert_eq!(
+        kept[4],
+        json!({"id": ids[0], "status": "accepted", "reason": null, "externalId": null, "phone": "+919812345678", "name": "Asha",
+            "payload": {"name": "Asha", "phone": "98123 45678", "city": "Pune"}, "campaigns": [], "receivedAt": kept[4]["receivedAt"]})
+    );
+    assert_eq!((&kept[2]["phone"], &kept[2]["reason"], &kept[3]["phone"]), (&json!("12345"), &json!("invalid_phone"), &Value::Null));
+}
+
+#[tokio::test]
+async fn one_object_a_list_or_records_with_a_key_or_a_token() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let (made, own) = (webhook(&app, &workspace).await, stream(&app, &workspace, &json!({"name": "x", "kind": "api"})).await);
+    for (at, body) in [json!({"phone": "9812345671"}), json!([{"phone": "9812345672"}]), json!({"records": [{"phone": "9812345673"}], "x": 1}), json!([]), json!({"records": []})].iter().enumerate() {
+        let expected = usize::from(at < 3);
+        for (name, answer) in [
+            ("with its token", send(&app, &made, body).await),
+            ("with a key", app.post(&workspace.live, &format!("{}/records", path(&own)), body).await),
+        ] {
+            let answer = answer.expect(202);
+            assert_eq!((&answer["data"]["received"], &answer["data"]["accepted"]), (&json!(expected), &json!(expected)), "{body} {name}");
+        }
+    }
+    // A webhook stream takes pushes with a key, too, and its token in the query.
+    app.post(&workspace.live, &format!("{}/records", path(&made)), &json!({"phone": "9812345674"})).await.expect(202);
+    let (id, token) = (made["id"].as_str().unwrap(), made["token"].as_str().unwrap());
+    let body = Bytes::from(json!({"phone": "9812345675"}).to_string());
+    let answer = app.send("POST", &format!("/ingest/streams/{id}?token={token}"), None, &[], body.clone()).await.expect(202);
+    assert_eq!(statuses(&answer), ["accepted"]);
+    // A stream without a token cannot be sent to with one, and a key is none.
+    for token in [Some(token), Some(workspace.live.as_str()), None] {
+        let path = format!("/ingest/streams/{}", own["id"].as_str().unwrap());
+        app.send("POST", &path, token, &[], body.clone()).await.refused(401, "unauthorized");
+    }
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_records_change_nothing() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let made = webhook(&app, &workspace).await;
+    let to = format!("/ingest/streams/{}", made["id"].as_str().unwrap());
+    let many = Value::Array((0..501).map(|number| json!({"phone": format!("98{number:08}")})).collect());
+    for (body, code) in [
+        ("5".to_owned(), "invalid_request"),
+        ("null".to_owned(), "invalid_request"),
+        ("[{\"phone\": \"9812345678\"}, 5]".to_owned(), "invalid_request"),
+        ("{\"records\": [[]]}".to_owned(), "invalid_request"),
+        (many.to_string(), "invalid_request"),
+        ("{\"phone\": ".to_owned(), "malformed_json"),
+        ("phone=9812345678".to_owned(), "malformed_json"),
+        (String::new(), "malformed_json"),
+    ] {
+        app.send("POST", &to, made["token"].as_str(), &[], body.clone().into()).await.refused(400, code);
+        app.send("POST", &format!("{}/records", path(&made)), Some(&workspace.live), &[], body.into()).await.refused(400, code);
+    }
+    let large = Bytes::from(vec![b' '; 5 * 1024 * 1024 + 1]);
+    app.send("POST", &to, made["token"].as_str(), &[], large).await.refused(413, "payload_too_large");
+    assert_eq!(records(&app, &workspace, &made).await, Vec::<Value>::new());
+    let full = Value::Array((0..500).map(|number| json!({"phone": format!("98{number:08}")})).collect());
+    assert_eq!(send(&app, &made, &full).await.expect(202)["data"]["accepted"], 500);
+}
+
+#[tokio::test]
+async fn paused_suspended_and_unknown() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let made = webhook(&app, &workspace).await;
+    let body = json!({"phone": "9812345678"});
+    app.patch(&workspace.live, &path(&made), &json!({"status": "paused"})).await.expect(200);
+    send(&app, &made, &body).await.refused(409, "stream_paused");
+    app.post(&workspace.live, &format!("{}/records", path(&made)), &body).await.refused(409, "stream_paused");
+    app.patch(&workspace.live, &path(&made), &json!({"status": "active"})).await.expect(200);
+    let suspended = |on: bool| json!({"suspended": on});
+    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &suspended(true)).await.expect(200);
+    send(&app, &made, &body).await.refused(403, "workspace_suspended");
+    app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &suspended(false)).await.expect(200);
+    let unknown = json!({"id": "dst_00000000000000000000000000", "token": made["token"]});
+    send(&app, &unknown, &body).await.refused(401, "unauthorized");
+    let nothing = json!({"id": "nothing", "token": made["token"]});
+    send(&app, &nothing, &body).await.refused(401, "unauthorized");
+    send(&app, &made, &body).await.expect(202);
+}
+
+/// Somebody who tries tokens waits, and who has the right one goes on.
+#[tokio::test]
+async fn tokens_cannot_be_tried_out() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let made = webhook(&app, &workspace).await;
+    send(&app, &made, &json!({"phone": "9812345678"})).await.expect(202);
+    let wrong = json!({"id": made["id"], "token": "dsk_wrong"});
+    let mut refused = 0;
+    for _ in 0..40 {
+        let answer = send(&app, &wrong, &json!({})).await;
+        if answer.status == 429 {
+            assert!((1..=60).contains(&answer.header("retry-after").unwrap().parse::<i64>().unwrap()));
+            refused += 1;
+        } else {
+            answer.refused(401, "unauthorized");
+        }
+    }
+    assert_eq!(refused, 20);
+    send(&app, &made, &json!({"phone": "9812345679"})).await.expect(202);
+}
+
+#[tokio::test]
+async fn a_stream_takes_six_hundred_requests_a_minute() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    // Early in a minute, so that all of it fits.
+    app.set_clock("2030-01-07T06:30:00Z").await;
+    let (made, other) = (webhook(&app, &workspace).await, webhook(&app, &workspace).await);
+    for number in 0..600 {
+        let answer = send(&app, &made, &json!([])).await;
+        assert_eq!(answer.header("x-ratelimit-remaining"), Some(&*(599 - number).to_string()));
+        answer.expect(202);
+    }
+    let answer = send(&app, &made, &json!([])).await;
+    assert_eq!((answer.header("x-ratelimit-limit"), answer.header("retry-after")), (Some("600"), Some("60")));
+    answer.refused(429, "rate_limited");
+    app.post(&workspace.live, &format!("{}/records", path(&made)), &json!([])).await.refused(429, "rate_limited");
+    send(&app, &other, &json!([])).await.expect(202);
+    app.advance(60).await;
+    send(&app, &made, &json!([])).await.expect(202);
+}
+
+#[tokio::test]
+async fn the_streams_of_a_workspace_take_three_thousand_requests_a_minute() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    app.set_clock("2030-01-07T06:30:00Z").await;
+    let tenant = workspace.id.parse().unwrap();
+    let streams = [webhook(&app, &workspace).await, webhook(&app, &workspace).await];
+    // As if others had sent what is missing of it.
+    let now = app.app().clock.now();
+    for _ in 0..2_999 {
+        let classes = vec![("streams".to_owned(), 3_000)];
+        dastak::app::limits::rates::take(app.app(), tenant, classes, now).await.1.unwrap();
+    }
+    send(&app, &streams[0], &json!([])).await.expect(202);
+    let refused = send(&app, &streams[1], &json!([])).await;
+    assert_eq!(refused.header("x-ratelimit-limit"), Some("3000"));
+    refused.refused(429, "rate_limited");
+    app.advance(60).await;
+    send(&app, &streams[1], &json!([])).await.expect(202);
+}
+
+#[tokio::test]
+async fn a_record_that_comes_again_changes_nothing() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let made = stream(&app, &workspace, &json!({"name": "Orders", "kind": "webhook", "fieldMap": {"externalId": "order.id"}})).await;
+    let first = send(&app, &made, &json!({"order": {"id": 1}, "phone": "9812345678", "name": "Asha"})).await.expect(202);
+    let record = first["data"]["results"][0]["recordId"].clone();
+    for again in [
+        json!({"order": {"id": 1}, "phone": "9812345678", "name": "Asha"}),
+        // The id tells, not the number.
+        json!({"order": {"id": "1"}, "phone": "9812345679", "name": "Other"}),
+        json!({"order": {"id": 1}}),
+    ] {
+        let answer = send(&app, &made, &again).await.expect(202);
+        assert_eq!((statuses(&answer), &answer["data"]["results"][0]["recordId"]), (vec!["duplicate"], &record), "{again}");
+    }
+    // Another order of the same person is another record; without an order it is the number that tells.
+    for (body, status) in [
+        (json!({"order": {"id": 2}, "phone": "9812345678"}), "accepted"),
+        (json!({"phone": "9812345678"}), "accepted"),
+        (json!({"phone": "098123 45678"}), "duplicate"),
+        (json!([{"order": {"id": 3}}, {"order": {"id": 3}}]), "invalid"),
+    ] {
+        assert_eq!(statuses(&send(&app, &made, &body).await.expect(202))[0], status, "{body}");
+    }
+    let kept = records(&app, &workspace, &made).await;
+    assert_eq!(kept.iter().map(|record| record["externalId"].as_str().unwrap_or("-")).collect::<Vec<_>>(), ["3", "-", "2", "1"]);
+    assert_eq!(kept[3]["name"], "Asha");
+    // Another stream has records of its own.
+    let other = webhook(&app, &workspace).await;
+    assert_eq!(statuses(&send(&app, &other, &json!({"phone": "9812345678"})).await.expect(202)), ["accepted"]);
+}
+
+/// A record that could not be called is the same record when it comes again, and is taken once it can.
+#[tokio::test]
+async fn an_invalid_record_can_be_mended() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let made = stream(&app, &workspace, &json!({"name": "Orders", "kind": "webhook", "fieldMap": {"externalId": "id"}})).await;
+    let bad = json!({"id": "a", "phone": "12"});
+    assert_eq!(statuses(&send(&app, &made, &bad).await.expect(202)), ["invalid"]);
+    assert_eq!(statuses(&send(&app, &made, &bad).await.expect(202)), ["duplicate"]);
+    let good = json!({"id": "a", "phone": "9812345678"});
+    let mended = send(&app, &made, &good).await.expect(202);
+    assert_eq!(statuses(&mended), ["accepted"]);
+    assert_eq!(statuses(&send(&app, &made, &bad).await.expect(202)), ["duplicate"]);
+    let kept = records(&app, &workspace, &made).await;
+    assert_eq!((kept.len(), &kept[0]["id"], &kept[0]["phone"]), (1, &mended["data"]["results"][0]["recordId"], &json!("+919812345678")));
+    // In one request, too.
+    let both = send(&app, &made, &json!([{"id": "b"}, {"id": "b", "phone": "9812345679"}, {"id": "b"}])).await.expect(202);
+    assert_eq!(statuses(&both), ["invalid", "accepted", "invalid"]);
+    assert_eq!(records(&app, &workspace, &made).await.len(), 2);
+}
+
+#[tokio::test]
+async fn fields_are_flat_and_bounded() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let made = stream(&app, &workspace, &json!({"name": "x", "kind": "webhook", "fieldMap": {"phone": "lead.tel", "name": "lead.called"}})).await;
+    let mut wide = json!({"lead": {"tel": "9812345671", "called": "Asha"}});
+    for number in 0..150 {
+        wide[format!("f{number:03}")] = json!(number);
+    }
+    let mut late = json!({});
+    for number in 0..150 {
+        late[format!("f{number:03}")] = json!(number);
+    }
+    late["lead"] = json!({"tel": "9812345672"});
+    let deep = json!({"lead": {"tel": "9812345673"}, "a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": {"i": [1, {"j": null}]}, "k": 1}}}}}}}, "tags": ["x", "y"]});
+    let answer = send(&app, &made, &json!([wide, late, deep, {"lead.tel": "9812345674", "note": "x".repeat(70_000)}])).await.expect(202);
+    assert_eq!(statuses(&answer), ["accepted", "invalid", "accepted", "accepted"]);
+    assert_eq!(answer["data"]["results"][1]["reason"], "too_many_fields");
+    let kept = records(&app, &workspace, &made).await;
+    let payload = |at: usize| kept[3 - at]["payload"].as_object().unwrap().clone();
+    assert_eq!((payload(0).len(), &payload(0)["lead.called"], payload(0).contains_key("f097"), payload(0).contains_key("f098")), (100, &json!("Asha"), true, false));
+    assert_eq!((payload(1).len(), kept[2]["status"].as_str()), (100, Some("invalid")));
+    assert_eq!(
+        Value::Object(payload(2)),
+        json!({"lead.tel": "9812345673", "a.b.c.d.e.f.g.h": "{\"i\":[1,{\"j\":null}]}", "a.b.c.d.e.f.g.k": 1, "tags": "[\"x\",\"y\"]"})
+    );
+    assert_eq!(Value::Object(payload(3)), json!({"lead.tel": "9812345674"}), "what is too long is left out");
+}
+
+#[tokio::test]
+async fn records_page_to_their_end() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let (made, other) = (webhook(&app, &workspace).await, webhook(&app, &workspace).await);
+    let body = Value::Array((0..60).map(|number| json!({"phone": format!("98{number:08}")})).collect());
+    send(&app, &made, &body).await.expect(202);
+    send(&app, &other, &body).await.expect(202);
+    let (mut seen, mut before, mut pages) = (Vec::new(), String::new(), 0);
+    loop {
+        let page = app.get(&workspace.live, &format!("{}/records?limit=25{before}", path(&made))).await.expect(200);
+        seen.extend(page["data"].as_array().unwrap().iter().map(|record| record["id"].as_str().unwrap().to_owned()));
+        pages += 1;
+        // What arrives meanwhile shows on the first page only.
+        send(&app, &made, &json!({"phone": format!("97{pages:08}")})).await.expect(202);
+        match page["nextBefore"].as_str() {
+            Some(next) => before = format!("&before={next}"),
+            None => break,
+        }
+    }
+    let mut sorted = seen.clone();
+    sorted.sort_by(|one, another| another.cmp(one));
+    sorted.dedup();
+    assert_eq!((seen.len(), pages, &seen), (60, 3, &sorted));
+    let default = app.get(&workspace.live, &format!("{}/records", path(&made))).await.expect(200);
+    assert_eq!(default["data"].as_array().unwrap().len(), 50);
+    let foreign = app.get(&workspace.live, &format!("{}/records?limit=1", path(&other))).await.expect(200)["nextBefore"].as_str().unwrap().to_owned();
+    for wrong in ["x", &foreign, seen[0].as_str()] {
+        app.get(&workspace.live, &format!("{}/records?before={wrong}", path(&made))).await.refused(400, "invalid_cursor");
+    }
+    for wrong in ["limit=0", "limit=201", "limit=x"] {
+        app.get(&workspace.live, &format!("{}/records?{wrong}", path(&made))).await.refused(400, "invalid_request");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_called_is_told_once() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let receiver = Receiver::ok().await;
+    app.post(&workspace.live, "/v1/webhooks", &json!({"url": receiver.url})).await.expect(201);
+    let made = webhook(&app, &workspace).await;
+    let body = json!([{"name": "Asha", "lead": {"city": "Pune"}}, {"phone": "+12025550100"}, {"phone": "9812345678"}]);
+    let answer = send(&app, &made, &body).await.expect(202);
+    send(&app, &made, &json!({"phone": "+12025550100"})).await.expect(202);
+    let events = app.get(&workspace.live, "/v1/events?after=start").await.expect(200)["data"].as_array().unwrap().clone();
+    let kept = records(&app, &workspace, &made).await;
+    let told: Vec<Value> = events.iter().filter(|event| event["type"] == "stream.record_rejected").map(|event| event["data"].clone()).collect();
+    assert_eq!(
+        told,
+        [
+            json!({"streamId": made["id"], "streamName": "Website leads", "recordId": answer["data"]["results"][0]["recordId"], "reason": "no_phone",
+                "payload": {"name": "Asha", "lead.city": "Pune"}, "receivedAt": kept[2]["receivedAt"]}),
+            json!({"streamId": made["id"], "streamName": "Website leads", "recordId": answer["data"]["results"][1]["recordId"], "reason": "not_indian",
+                "payload": {"phone": "+12025550100"}, "receivedAt": kept[1]["receivedAt"]}),
+        ]
+    );
+    assert!(events.iter().all(|event| event["livemode"] == true));
+    app.advance(0).await;
+    assert_eq!(receiver.got().len(), 2);
+}
+
+#[tokio::test]
+async fn local_numbers_of_another_country_are_not_called() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let made = stream(&app, &workspace, &json!({"name": "US", "kind": "webhook", "config": {"countryCode": "US"}})).await;
+    let answer = send(&app, &made, &json!([{"phone": "2025550100"}, {"phone": "9812345678"}, {"phone": "+919812345678"}, {"phone": "x"}])).await.expect(202);
+    let told: Vec<&Value> = answer["data"]["results"].as_array().unwrap().iter().map(|result| &result["reason"]).collect();
+    assert_eq!(told, [&json!("not_indian"), &json!("not_indian"), &Value::Null, &json!("invalid_phone")]);
+}
+
+/// A change of the stream's settings holds for what comes after it.
+#[tokio::test]
+async fn settings_hold_for_what_comes_after() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let made = webhook(&app, &workspace).await;
+    let body = |number: i64| json!({"tel": format!("98123456{number}"), "phone": format!("97123456{number}")});
+    send(&app, &made, &body(10)).await.expect(202);
+    app.patch(&workspace.live, &path(&made), &json!({"fieldMap": {"phone": "tel"}})).await.expect(200);
+    send(&app, &made, &body(11)).await.expect(202);
+    app.patch(&workspace.live, &path(&made), &json!({"fieldMap": {"phone": null}})).await.expect(200);
+    send(&app, &made, &body(12)).await.expect(202);
+    let phones: Vec<String> = records(&app, &workspace, &made).await.iter().map(|record| record["phone"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(phones, ["+919712345612", "+919812345611", "+919712345610"]);
+}
+
+/// Many senders of the same records at once: each is stored once.
+#[tokio::test]
+async fn the_same_records_at_the_same_moment_are_stored_once() {
+    let app = std::sync::Arc::new(TestApp::start().await);
+    let workspace = app.workspace().await;
+    let made = webhook(&app, &workspace).await;
+    let body = Value::Array((0..100).map(|number| json!({"phone": format!("98{number:08}")})).collect());
+    let mut senders = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let (app, made, body) = (app.clone(), made.clone(), body.clone());
+        senders.spawn(async move { send(&app, &made, &body).await.expect(202)["data"].clone() });
+    }
+    let (mut accepted, mut duplicate) = (0, 0);
+    while let Some(answer) = senders.join_next().await {
+        let answer = answer.unwrap();
+        accepted += answer["accepted"].as_i64().unwrap();
+        duplicate += answer["duplicate"].as_i64().unwrap();
+    }
+    assert_eq!((accepted, duplicate, records(&app, &workspace, &made).await.len()), (100, 700, 100));
+}
