@@ -1,4 +1,4 @@
-//! Settings of outside systems (`[integrations]`; docs/operating/integrations.md).
+//! Settings of outside systems (`[integrations]`; docs/operating/README.md «Connected systems»).
 
 use std::time::Duration;
 

@@ -108,8 +108,8 @@ pub async fn update(
         return Err(Failure::field("credentials", "is required, unless push is given"));
     }
     let context = app.context();
-    let provider = app.store.read(move |tx| integrations::provider_of(tx, tenant, id)).await?;
-    let provider = provider.ok_or_else(|| Failure::not_found("integration"))?;
+    let known = app.store.read(move |tx| integrations::get(tx, tenant, id)).await?;
+    let provider = known.ok_or_else(|| Failure::not_found("integration"))?.provider;
     let credentials = match &body.credentials {
         Some(fields) => Some(sealed(&app.keyring, id, provider, fields)?),
         None => None,

@@ -251,6 +251,7 @@ impl Desk {
         let text = |name: &str| config.get(name).and_then(Value::as_str).map(str::to_owned);
         let (spreadsheet, tab) = (text("spreadsheetId").unwrap_or_default(), text("sheetName"));
         let mut line = Line::open(self, tenant, task.row.integration, task.provider).await?;
+        let _room = self.app.clock.outside(self.sheets.acquire()).await;
         let sheet = line.sheet(&spreadsheet, tab.as_deref()).await?;
         let rows: Vec<(String, Row)> =
             sheet.rows.into_iter().map(|row| (row_hash(&self.app.keyring, &row), row)).collect();
@@ -353,7 +354,7 @@ fn wanted(stream: &StreamRow) -> BTreeSet<String> {
 
 /// A keyed hash of what stands in a row, in any order of the columns.
 fn row_hash(keyring: &Keyring, row: &Row) -> String {
-    let mut pairs: Vec<_> = row.iter().collect();
+    let mut pairs: Vec<(&str, &str)> = row.iter().map(|(heading, cell)| (&**heading, cell.as_str())).collect();
     pairs.sort_unstable();
     keyring.hash(&format!("row:{}", json!(pairs)))
 }
@@ -362,7 +363,7 @@ fn arrival(hash: &str, row: &Row) -> Arrival {
     let mut fields = Map::new();
     for (heading, cell) in row {
         // Of two columns with one heading the first holds.
-        fields.entry(heading.clone()).or_insert_with(|| json!(cell));
+        fields.entry(&**heading).or_insert_with(|| json!(cell));
     }
     Arrival { own_id: Some(OwnId::Content(hash.to_owned())), ..flatten(&fields) }
 }
@@ -440,7 +441,8 @@ impl<'a> Line<'a> {
 
     /// Gets another token if the first one was refused; any other fault ends the check.
     async fn refused(&mut self, fault: Fault) -> Result<(), Halt> {
-        if !matches!(fault, Fault::Unauthorized(_)) || self.before.is_some() {
+        let may_renew = self.before.is_none() && self.opened.renewable();
+        if !matches!(fault, Fault::Unauthorized(_)) || !may_renew {
             let mut said = self.opened.without_secrets(fault.said());
             if let Some(before) = &self.before {
                 said = before.without_secrets(&said);
@@ -461,7 +463,7 @@ mod tests {
     fn a_row_is_what_stands_under_its_headings_in_any_order() {
         let keyring = Keyring::new(&[7; 32]);
         let row = |pairs: &[(&str, &str)]| -> Row {
-            pairs.iter().map(|(heading, cell)| ((*heading).to_owned(), (*cell).to_owned())).collect()
+            pairs.iter().map(|(heading, cell)| ((*heading).into(), (*cell).to_owned())).collect()
         };
         let hash = |pairs: &[(&str, &str)]| row_hash(&keyring, &row(pairs));
         assert_eq!(hash(&[("a", "1"), ("b", "2")]), hash(&[("b", "2"), ("a", "1")]));

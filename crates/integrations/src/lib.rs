@@ -20,6 +20,8 @@ use std::sync::Arc;
 use app::App;
 use providers::connectors::Systems;
 
+use tokio::sync::Semaphore;
+
 use passes::Renewals;
 
 /// What the jobs of this crate work with.
@@ -27,7 +29,12 @@ pub struct Desk {
     app: Arc<App>,
     systems: Systems,
     renewals: Renewals,
+    /// A spreadsheet is in memory as a whole while it is checked.
+    sheets: Semaphore,
 }
+
+/// Spreadsheets that a node has in memory.
+const SHEETS: usize = 2;
 
 impl Desk {
     /// The desk of a service.
@@ -36,6 +43,6 @@ impl Desk {
     /// What the settings have wrong.
     pub fn open(app: &Arc<App>) -> Result<Arc<Self>, String> {
         let systems = Systems::new(&app.config.integrations)?;
-        Ok(Arc::new(Self { app: app.clone(), systems, renewals: Renewals::default() }))
+        Ok(Arc::new(Self { app: app.clone(), systems, renewals: Renewals::default(), sheets: Semaphore::new(SHEETS) }))
     }
 }

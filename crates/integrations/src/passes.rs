@@ -47,6 +47,11 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
+    /// Whether another token can be got when this one is refused.
+    pub(crate) fn renewable(&self) -> bool {
+        self.credentials.renewable()
+    }
+
     /// Words of the system without the secrets of the account, in any spelling.
     pub(crate) fn without_secrets(&self, said: &str) -> String {
         let mut secrets = self.credentials.secrets();

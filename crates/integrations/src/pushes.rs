@@ -156,7 +156,9 @@ impl Desk {
             let writing = self.systems.write_call(opened.provider, &opened.pass, &note, row.unsure);
             match self.app.clock.outside(writing).await {
                 Ok(written) => return Ok(Attempt::Written(written)),
-                Err(Fault::Unauthorized(_)) if refused.is_none() => refused = Some(opened.pass),
+                Err(Fault::Unauthorized(_)) if refused.is_none() && opened.renewable() => {
+                    refused = Some(opened.pass);
+                }
                 Err(fault) => return Ok(failed(&opened, &fault, row.unsure)),
             }
         }

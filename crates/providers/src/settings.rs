@@ -70,7 +70,7 @@ pub enum Storage {
     },
 }
 
-/// Section `[integrations]`: where outside systems are (docs/operating/integrations.md).
+/// Section `[integrations]`: where outside systems are (docs/operating/README.md «Connected systems»).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Integrations {
     /// Time between two checks of a stream.

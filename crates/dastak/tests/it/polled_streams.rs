@@ -309,6 +309,68 @@ async fn a_token_that_is_refused_is_renewed_once_and_one_that_ends_before_it_end
 }
 
 #[tokio::test]
+async fn what_a_campaign_maps_is_asked_for_and_reaches_its_list() {
+    let desk = Desk::salesforce().await;
+    let prompt = json!({"systemPrompt": "You call {{owner}} about {{city}}."});
+    let agent = crate::agents::create_active(&desk.app, &desk.workspace, &prompt).await;
+    let stream = desk.stream(json!({})).await;
+    let live = &desk.workspace.live;
+    let made = desk.app.post(live, "/v1/campaigns", &json!({"name": "Leads", "agentId": agent})).await.expect(201);
+    let campaign = made["data"]["id"].as_str().unwrap().to_owned();
+    let mapping = json!({"variableMapping": {"owner": "Owner.Name", "city": "City__c"}});
+    desk.app.put(live, &format!("/v1/campaigns/{campaign}/streams/{stream}"), &mapping).await.expect(200);
+    let fields = json!({"FirstName": "Asha", "LastName": "Rao", "Phone": "9812300001", "Owner": {"Name": "Ravi"}, "City__c": "Pune"});
+    desk.fake.system.add("Lead", "00Q1", desk.at(1).await, fields);
+    desk.next(&stream).await;
+    let list = desk.app.get(live, &format!("/v1/campaigns/{campaign}/contacts")).await.expect(200);
+    let row = &list["data"][0];
+    assert_eq!((&row["phone"], &row["name"]), (&json!("+919812300001"), &json!("Asha Rao")));
+    assert_eq!(row["variables"], json!({"owner": "Ravi", "city": "Pune"}));
+    // The same lead again, in the overlap, is no second row.
+    desk.next(&stream).await;
+    let list = desk.app.get(live, &format!("/v1/campaigns/{campaign}/contacts")).await.expect(200);
+    assert_eq!(list["total"], 1);
+}
+
+#[tokio::test]
+async fn another_account_begins_at_its_present_end() {
+    let desk = Desk::hubspot().await;
+    let stream = desk.stream(json!({})).await;
+    let body = json!({"provider": "hubspot", "credentials": {"accessToken": "access-hush-1"}});
+    let other = connect(&desk.app, &desk.workspace.id, &body).await.expect(201)["data"]["id"].clone();
+    desk.contact("1", desk.at(1).await, "9812300001");
+    desk.app.advance(30).await;
+    desk.change(&stream, json!({"integrationId": other})).await;
+    desk.checked(&stream, 3).await;
+    desk.contact("2", desk.at(1).await, "9812300002");
+    desk.next(&stream).await;
+    assert_eq!(desk.all(&stream, "externalId").await, json!(["2"]));
+    // The first account is free now.
+    let path = format!("/workspaces/{}/integrations/{}", desk.workspace.id, desk.integration);
+    desk.app.operator("DELETE", &path, &Value::Null).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_token_of_a_private_application_is_never_renewed() {
+    let desk = Desk::hubspot().await;
+    let path = format!("/workspaces/{}/integrations/{}", desk.workspace.id, desk.integration);
+    let private = json!({"credentials": {"accessToken": "access-hush-0"}});
+    desk.app.operator("PUT", &path, &private).await.expect(200);
+    desk.fake.system.tokens.accept_private();
+    let stream = desk.stream(json!({})).await;
+    assert_eq!(desk.poll(&stream).await.unwrap().failures, 0);
+    desk.fake.system.tokens.expire();
+    for _ in 0..5 {
+        desk.next(&stream).await;
+    }
+    assert_eq!(
+        desk.error(&stream).await,
+        "answered 401: EXPIRED_AUTHENTICATION: The OAuth token *** expired."
+    );
+    assert_eq!((desk.fake.count(TOKEN), &desk.account().await["status"]), (0, &json!("active")));
+}
+
+#[tokio::test]
 async fn many_streams_of_one_account_share_one_renewal() {
     let desk = Desk::hubspot().await;
     let mut streams = Vec::new();

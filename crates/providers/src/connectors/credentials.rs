@@ -122,6 +122,11 @@ impl Credentials {
         fields
     }
 
+    /// Whether a new access token can be got.
+    pub fn renewable(&self) -> bool {
+        matches!(self.access, Access::Renewed { .. })
+    }
+
     /// Everything in them that must not be shown.
     pub fn secrets(&self) -> Vec<&str> {
         match &self.access {

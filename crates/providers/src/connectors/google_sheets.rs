@@ -1,5 +1,7 @@
 //! Spreadsheets of Google.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::wire::{Ask, pairs};
@@ -7,12 +9,12 @@ use super::{Fault, Pass, Systems};
 use crate::http::encoded;
 
 /// What is read of a spreadsheet.
-const WHOLE: usize = 32 << 20;
+const WHOLE: usize = 16 << 20;
 /// Most rows of a spreadsheet, without the headings.
-pub const MOST_ROWS: usize = 100_000;
+pub const MOST_ROWS: usize = 50_000;
 
 /// A row: what stands under each heading, trimmed, in the order of the columns; empty cells are left out.
-pub type Row = Vec<(String, String)>;
+pub type Row = Vec<(Arc<str>, String)>;
 
 /// A spreadsheet as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,8 +111,8 @@ fn is_shortened(cell: &str) -> bool {
 /// The rows below the headings of the first row.
 fn rows(cells: Vec<Vec<String>>) -> Result<Sheet, Fault> {
     let mut cells = cells.into_iter();
-    let headings = cells.next().unwrap_or_default();
-    if headings.iter().all(String::is_empty) {
+    let headings: Vec<Arc<str>> = cells.next().unwrap_or_default().into_iter().map(Into::into).collect();
+    if headings.iter().all(|heading| heading.is_empty()) {
         return Err(Fault::Refused("row 1 of the spreadsheet has no headings".into()));
     }
     let row = |cells: Vec<String>| -> Row {
@@ -140,7 +142,7 @@ mod tests {
             ["", " ", "x"],
             ["Ravi", "98123 45679", "", "Pune", "beyond the headings"],
         ]));
-        let pair = |heading: &str, cell: &str| (heading.to_owned(), cell.to_owned());
+        let pair = |heading: &str, cell: &str| (heading.into(), cell.to_owned());
         assert_eq!(
             rows.unwrap(),
             [

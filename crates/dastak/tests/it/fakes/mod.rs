@@ -289,6 +289,11 @@ impl Tokens {
         self.state.lock().unwrap().good = false;
     }
 
+    /// `access-hush-0` is accepted, as the token of a private application.
+    pub fn accept_private(&self) {
+        self.state.lock().unwrap().good = true;
+    }
+
     pub fn revoke(&self, revoked: bool) {
         self.state.lock().unwrap().revoked = revoked;
     }
