@@ -113,8 +113,14 @@ pub const OPERATIONS: &[Operation] = &[
     .access(Access::Operator)
     .body(request::<IntegrationChange>)
     .answers(&[(200, Some(data::<Integration>))]),
-    operation(DELETE, ONE, "deleteIntegration", "Operator", "Disconnect an account that no stream reads with")
-        .access(Access::Operator)
-        .answers(&[(200, Some(data::<Deleted>))])
-        .errors(&[CONFLICT]),
+    operation(
+        DELETE,
+        ONE,
+        "deleteIntegration",
+        "Operator",
+        "Disconnect an account that no stream reads with",
+    )
+    .access(Access::Operator)
+    .answers(&[(200, Some(data::<Deleted>))])
+    .errors(&[CONFLICT]),
 ];

@@ -379,7 +379,12 @@ pub const SETTINGS: &[Setting] = &[
         "https://accounts.zoho.in",
         "Zoho's sign-in; each region has one of its own",
     ),
-    setting("integrations.zoho.base_url", Kind::Text, "", "Zoho CRM; by the answer of the sign-in when empty"),
+    setting(
+        "integrations.zoho.base_url",
+        Kind::Text,
+        "",
+        "Zoho CRM; by the answer of the sign-in when empty",
+    ),
     setting(
         "integrations.shopify.base_url",
         Kind::Text,

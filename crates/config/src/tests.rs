@@ -260,7 +260,10 @@ fn outside_systems_are_reached_over_tls_and_in_public_unless_more_is_allowed() {
     );
     let near = ("DASTAK_INTEGRATIONS__HUBSPOT__BASE_URL", "http://127.0.0.1:9000/hub/");
     let refused = environment(&[near]).config(false).unwrap_err();
-    assert!(refused.starts_with("integrations.hubspot.base_url: found «http://127.0.0.1:9000/hub/»; "), "{refused}");
+    assert!(
+        refused.starts_with("integrations.hubspot.base_url: found «http://127.0.0.1:9000/hub/»; "),
+        "{refused}"
+    );
     for allowed in [("DASTAK_INTEGRATIONS__ALLOW_INSECURE", "true"), ("DASTAK_CLOCK", "manual")] {
         let config = environment(&[near, allowed]).config(false).unwrap().integrations;
         assert_eq!((config.hubspot.as_str(), config.allow_insecure), ("http://127.0.0.1:9000/hub", true));

@@ -167,7 +167,10 @@ mod tests {
         assert_eq!(after(Check::Failed, 3), (4, Some(120)));
         assert_eq!(after(Check::Failed, 4), (5, None));
         // A slow check is followed by the next one at once.
-        assert_eq!(after_check(Check::Whole, 0, began, Timestamp(500 * SECOND), EVERY).next_at, Some(Timestamp(500 * SECOND)));
+        assert_eq!(
+            after_check(Check::Whole, 0, began, Timestamp(500 * SECOND), EVERY).next_at,
+            Some(Timestamp(500 * SECOND))
+        );
     }
 
     #[test]

@@ -74,7 +74,13 @@ pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewIntegratio
                 return Err(Failure::conflict(format!("a workspace may have at most {MOST} integrations")));
             }
             integrations::insert(tx, tenant, &row)?;
-            operator_log::append(tx, &context, &trace, Some(tenant), &format!("{} {}", row.id, row.provider))?;
+            operator_log::append(
+                tx,
+                &context,
+                &trace,
+                Some(tenant),
+                &format!("{} {}", row.id, row.provider),
+            )?;
             Ok(view(row.clone()))
         })
         .await
@@ -153,8 +159,7 @@ pub async fn delete(app: &App, trace: Trace, tenant: Tenant, id: Id<Integration>
     let context = app.context();
     app.store
         .tx(move |tx| {
-            integrations::get_for_update(tx, tenant, id)?
-                .ok_or_else(|| Failure::not_found("integration"))?;
+            integrations::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("integration"))?;
             if polls::uses(tx, tenant, id)? {
                 return Err(Failure::conflict("a data stream reads with this integration: delete it first"));
             }

@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use ::streams::ingest::{prepare, take};
+use ::streams::stream::stop;
 use app::{Failure, access};
 use domain::ids::{DataStream, Id, Integration};
 use domain::integration::{Check, LEASE, MOST_FAILURES, Provider, after_check, asks_from};
@@ -19,11 +21,9 @@ use serde_json::{Map, Value, json};
 use store::polls::{self, PollRow};
 use store::pushes::{self, PersonRow};
 use store::streams::{self, StreamRow};
-use ::streams::ingest::{prepare, take};
-use ::streams::stream::stop;
 
-use crate::passes::{Opened, Trouble, with_words};
 use crate::Desk;
+use crate::passes::{Opened, Trouble, with_words};
 
 /// Pages that one check reads; the next one follows at once.
 const PAGES: usize = 200;
@@ -102,8 +102,13 @@ impl Desk {
         };
         let checked: Result<(), Failure> = checked.await;
         if let Err(failure) = checked {
-            // Its claim ends, and it is checked again.
             failure.warn_about(stream, "a check of a stream was not completed");
+            // Its claim ends, and it is checked again; without one it would be due at once.
+            let until = self.app.clock.now().plus(AGAIN);
+            let put_off = self.app.store.tx(move |tx| polls::put_off(tx, tenant, stream, until));
+            if let Err(why) = put_off.await {
+                tracing::warn!(%stream, %why, "a check of a stream was not put off");
+            }
         }
     }
 
@@ -207,7 +212,8 @@ impl Desk {
             Provider::Shopify => "customers".to_owned(),
             Provider::GoogleSheets => return Err(Halt::Wrong("a spreadsheet has no records".into())),
         };
-        let query = Query { object, lifecycle_stage: text("lifecycleStage"), fields: task.fields.clone(), from };
+        let query =
+            Query { object, lifecycle_stage: text("lifecycleStage"), fields: task.fields.clone(), from };
         let mut line = Line::open(self, row.workspace, row.integration, *provider).await?;
         let (mut newest, mut cursor) = (from, None);
         for _ in 0..PAGES {
@@ -259,7 +265,8 @@ impl Desk {
         if task.row.digest.as_deref() == Some(&digest) && !task.row.baseline {
             return Ok(Check::Whole);
         }
-        let known = self.app.store.read(move |tx| polls::rows(tx, tenant, id)).await.map_err(Failure::from)?;
+        let known =
+            self.app.store.read(move |tx| polls::rows(tx, tenant, id)).await.map_err(Failure::from)?;
         let mut known: HashSet<String> = known.into_iter().collect();
         let gone = (known.len() + rows.len() > MOST_KNOWN_ROWS).then(|| {
             let here: HashSet<&str> = rows.iter().map(|(hash, _)| hash.as_str()).collect();
@@ -354,7 +361,8 @@ fn wanted(stream: &StreamRow) -> BTreeSet<String> {
 
 /// A keyed hash of what stands in a row, in any order of the columns.
 fn row_hash(keyring: &Keyring, row: &Row) -> String {
-    let mut pairs: Vec<(&str, &str)> = row.iter().map(|(heading, cell)| (&**heading, cell.as_str())).collect();
+    let mut pairs: Vec<(&str, &str)> =
+        row.iter().map(|(heading, cell)| (&**heading, cell.as_str())).collect();
     pairs.sort_unstable();
     keyring.hash(&format!("row:{}", json!(pairs)))
 }
@@ -467,7 +475,9 @@ mod tests {
         };
         let hash = |pairs: &[(&str, &str)]| row_hash(&keyring, &row(pairs));
         assert_eq!(hash(&[("a", "1"), ("b", "2")]), hash(&[("b", "2"), ("a", "1")]));
-        for other in [&[("a", "2"), ("b", "1")][..], &[("a", "1")], &[("a\",\"1", "")], &[("a", "1"), ("c", "2")]] {
+        for other in
+            [&[("a", "2"), ("b", "1")][..], &[("a", "1")], &[("a\",\"1", "")], &[("a", "1"), ("c", "2")]]
+        {
             assert_ne!(hash(&[("a", "1"), ("b", "2")]), hash(other));
         }
         let read = arrival("h", &row(&[("a", "1"), ("a", "2"), ("b", "3")]));

@@ -43,6 +43,11 @@ impl Desk {
     /// What the settings have wrong.
     pub fn open(app: &Arc<App>) -> Result<Arc<Self>, String> {
         let systems = Systems::new(&app.config.integrations)?;
-        Ok(Arc::new(Self { app: app.clone(), systems, renewals: Renewals::default(), sheets: Semaphore::new(SHEETS) }))
+        Ok(Arc::new(Self {
+            app: app.clone(),
+            systems,
+            renewals: Renewals::default(),
+            sheets: Semaphore::new(SHEETS),
+        }))
     }
 }

@@ -16,8 +16,8 @@ use providers::connectors::{Credentials, Fault, Pass, Renewed};
 use serde_json::{Value, json};
 use store::integrations::{self, IntegrationRow};
 
-use crate::accounts::purpose;
 use crate::Desk;
+use crate::accounts::purpose;
 
 /// A token is renewed so long before its end.
 const EARLY: i64 = MINUTE;
@@ -112,11 +112,12 @@ impl Account {
         let fields: Value = serde_json::from_str(&open).map_err(|_| broken())?;
         let fields = fields.as_object().ok_or_else(broken)?;
         let credentials = Credentials::read(row.provider, fields).map_err(|_| broken())?;
-        let mut refresh_token = fields["refreshToken"].as_str().unwrap_or_default().into();
-        let mut pass = fields
-            .get("accessToken")
-            .and_then(Value::as_str)
-            .map(|token| Pass { token: token.into(), base: None, shop: credentials.shop.clone() });
+        let mut refresh_token = fields.get("refreshToken").and_then(Value::as_str).unwrap_or_default().into();
+        let mut pass = fields.get("accessToken").and_then(Value::as_str).map(|token| Pass {
+            token: token.into(),
+            base: None,
+            shop: credentials.shop.clone(),
+        });
         if !row.token.is_empty() {
             let open = app.keyring.open_sealed(&token_purpose(row.id), &row.token).ok_or_else(broken)?;
             let stored: Value = serde_json::from_str(&open).map_err(|_| broken())?;

@@ -21,8 +21,8 @@ use store::calls::{self, CallRow, Content};
 use store::pushes::{self, PushRow};
 use store::{Tx, integrations};
 
-use crate::passes::{Opened, Trouble, with_words};
 use crate::Desk;
+use crate::passes::{Opened, Trouble, with_words};
 
 /// Between two looks for the analysis of a call.
 const ANALYSIS_LOOK: i64 = 30 * SECOND;
@@ -99,8 +99,11 @@ impl Desk {
     /// Those of the store.
     pub async fn next_push(&self) -> Result<Option<Timestamp>, Failure> {
         let now = self.app.clock.now();
-        let (due, oldest) =
-            self.app.store.read(|tx| Ok::<_, Failure>((pushes::next_due(tx)?, pushes::oldest_done(tx)?))).await?;
+        let (due, oldest) = self
+            .app
+            .store
+            .read(|tx| Ok::<_, Failure>((pushes::next_due(tx)?, pushes::oldest_done(tx)?)))
+            .await?;
         let forget = oldest.map(|oldest| oldest.plus(PUSHES_KEPT).max(now.plus(HOUR)));
         Ok(due.into_iter().chain(forget).min())
     }

@@ -62,11 +62,7 @@ pub fn count(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
 }
 
 /// One integration.
-pub fn get(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    id: Id<Integration>,
-) -> Result<Option<IntegrationRow>, DbError> {
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Integration>) -> Result<Option<IntegrationRow>, DbError> {
     let sql = formatcp!("select {COLUMNS} from integrations where workspace = ?1 and id = ?2");
     tx.one(sql, params![tenant, id])
 }

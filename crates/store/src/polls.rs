@@ -195,6 +195,17 @@ pub fn claim(
     Ok(Some(row))
 }
 
+/// Puts a check off that could not begin.
+pub fn put_off(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    until: Timestamp,
+) -> Result<(), DbError> {
+    let sql = "update stream_polls set next_at = ?3 where workspace = ?1 and stream = ?2 and next_at < ?3";
+    tx.later(sql, params![tenant, stream, until])
+}
+
 /// Keeps a claim until the end of another lease; `false` when it is lost.
 pub fn keep(tx: &mut Tx<'_>, row: &PollRow, lease: Timestamp) -> Result<bool, DbError> {
     let kept = tx.exec(

@@ -113,12 +113,7 @@ pub fn owe(tx: &mut Tx<'_>, row: &PushRow) -> Result<(), DbError> {
 
 /// Across workspaces: takes up to `limit` calls that are due, until the end of the lease. Each counts an
 /// attempt, and from now on may have arrived. The rows say how it was before.
-pub fn take(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    lease: Timestamp,
-    limit: i64,
-) -> Result<Vec<PushRow>, DbError> {
+pub fn take(tx: &mut Tx<'_>, now: Timestamp, lease: Timestamp, limit: i64) -> Result<Vec<PushRow>, DbError> {
     let sql = formatcp!(
         "select {COLUMNS} from integration_pushes where next_at is not null and next_at <= ?1 order by next_at, call limit ?2 /*pg for update skip locked*/"
     );

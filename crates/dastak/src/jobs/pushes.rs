@@ -20,12 +20,8 @@ const AGAIN: i64 = 5 * SECOND;
 pub fn start(app: &Arc<App>, wakes: &Wakes, desk: Arc<Desk>) {
     let signal = app.clock.signal();
     wakes.connect(topics::PUSHES, signal.clone());
-    let pushes = Arc::new(Pushes {
-        app: app.clone(),
-        desk,
-        signal: signal.clone(),
-        running: AtomicUsize::new(0),
-    });
+    let pushes =
+        Arc::new(Pushes { app: app.clone(), desk, signal: signal.clone(), running: AtomicUsize::new(0) });
     app.clock.start_job(signal, move |job| repeat(job, move || pushes.clone().look()));
 }
 

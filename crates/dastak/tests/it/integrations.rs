@@ -30,7 +30,8 @@ async fn accounts_of_every_system_are_connected_and_never_shown() {
         ("shopify", shop),
         ("google_sheets", credentials()),
     ] {
-        let answer = connect(&app, &workspace, &json!({"provider": provider, "credentials": credentials})).await;
+        let answer =
+            connect(&app, &workspace, &json!({"provider": provider, "credentials": credentials})).await;
         assert!(!answer.text.contains("hush"), "{}", answer.text);
         let data = answer.expect(201)["data"].clone();
         assert_eq!(
@@ -61,13 +62,25 @@ async fn what_is_wrong_with_an_account_is_named_and_nothing_is_stored() {
         (json!({"provider": "hubspot"}), "credentials"),
         (json!({"provider": "hubspot", "credentials": "x"}), "credentials"),
         (json!({"provider": "hubspot", "credentials": {}}), "credentials.clientId"),
-        (json!({"provider": "hubspot", "credentials": {"clientId": "a", "clientSecret": "b"}}), "credentials.refreshToken"),
+        (
+            json!({"provider": "hubspot", "credentials": {"clientId": "a", "clientSecret": "b"}}),
+            "credentials.refreshToken",
+        ),
         (json!({"provider": "hubspot", "credentials": {"accessToken": 7}}), "credentials.accessToken"),
-        (json!({"provider": "hubspot", "credentials": {"accessToken": "x".repeat(4097)}}), "credentials.accessToken"),
+        (
+            json!({"provider": "hubspot", "credentials": {"accessToken": "x".repeat(4097)}}),
+            "credentials.accessToken",
+        ),
         (json!({"provider": "salesforce", "credentials": {"accessToken": "x"}}), "credentials.clientId"),
-        (json!({"provider": "zoho", "credentials": {"clientId": "", "clientSecret": "b", "refreshToken": "c"}}), "credentials.clientId"),
+        (
+            json!({"provider": "zoho", "credentials": {"clientId": "", "clientSecret": "b", "refreshToken": "c"}}),
+            "credentials.clientId",
+        ),
         (json!({"provider": "shopify", "credentials": {"accessToken": "x"}}), "credentials.shop"),
-        (json!({"provider": "shopify", "credentials": {"shop": "evil.example/", "accessToken": "x"}}), "credentials.shop"),
+        (
+            json!({"provider": "shopify", "credentials": {"shop": "evil.example/", "accessToken": "x"}}),
+            "credentials.shop",
+        ),
         (json!({"provider": "google_sheets", "credentials": whole, "push": {}}), "push"),
         (json!({"provider": "hubspot", "credentials": whole, "push": {"calls": "some"}}), "push.calls"),
     ] {
@@ -86,7 +99,9 @@ async fn what_is_wrong_with_an_account_is_named_and_nothing_is_stored() {
 async fn an_account_is_changed_and_disconnected_in_its_own_workspace_only() {
     let app = TestApp::start().await;
     let (workspace, neighbour) = (app.workspace().await.id, app.workspace().await.id);
-    let made = connect(&app, &workspace, &json!({"provider": "hubspot", "credentials": credentials(), "push": {}})).await;
+    let made =
+        connect(&app, &workspace, &json!({"provider": "hubspot", "credentials": credentials(), "push": {}}))
+            .await;
     let made = made.expect(201)["data"].clone();
     assert_eq!(made["push"], json!({"calls": "answered"}));
     let id = made["id"].as_str().unwrap();
@@ -99,10 +114,9 @@ async fn an_account_is_changed_and_disconnected_in_its_own_workspace_only() {
     assert_eq!(changed["push"], json!({"calls": "all"}));
     let none = app.operator("PUT", &path(&workspace), &json!({"push": null})).await.expect(200);
     assert_eq!(none["data"]["push"], Value::Null);
-    for (body, field) in [
-        (json!({}), "credentials"),
-        (json!({"credentials": {"clientId": "a"}}), "credentials.clientSecret"),
-    ] {
+    for (body, field) in
+        [(json!({}), "credentials"), (json!({"credentials": {"clientId": "a"}}), "credentials.clientSecret")]
+    {
         let answer = app.operator("PUT", &path(&workspace), &body).await;
         assert_eq!(answer.json["meta"]["field"], field);
         answer.refused(400, "invalid_request");

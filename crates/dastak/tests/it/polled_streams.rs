@@ -109,7 +109,8 @@ impl<S: System> Desk<S> {
 
     pub async fn records(&self, stream: &str) -> Vec<Value> {
         let path = format!("/v1/data-streams/{stream}/records?limit=200");
-        let mut rows = self.app.get(&self.workspace.live, &path).await.expect(200)["data"].as_array().unwrap().clone();
+        let mut rows =
+            self.app.get(&self.workspace.live, &path).await.expect(200)["data"].as_array().unwrap().clone();
         rows.reverse();
         rows
     }
@@ -120,7 +121,8 @@ impl<S: System> Desk<S> {
     }
 
     async fn show(&self, stream: &str) -> Value {
-        self.app.get(&self.workspace.live, &format!("/v1/data-streams/{stream}")).await.expect(200)["data"].clone()
+        self.app.get(&self.workspace.live, &format!("/v1/data-streams/{stream}")).await.expect(200)["data"]
+            .clone()
     }
 
     async fn change(&self, stream: &str, body: Value) -> Value {
@@ -160,7 +162,8 @@ impl Desk<HubSpot> {
 impl Desk<Salesforce> {
     pub async fn salesforce() -> Self {
         let fake = Fake::start(Salesforce::new).await;
-        Self::open_with(fake, ("salesforce", "crm_2"), |settings, url| settings.salesforce_login = url.into()).await
+        Self::open_with(fake, ("salesforce", "crm_2"), |settings, url| settings.salesforce_login = url.into())
+            .await
     }
 }
 
@@ -174,7 +177,8 @@ impl Desk<Zoho> {
 impl Desk<Shopify> {
     pub async fn shopify() -> Self {
         let fake = Fake::start(|_| Shopify::new()).await;
-        Self::open_with(fake, ("shopify", "storefront"), |settings, url| settings.shopify = Some(url.into())).await
+        Self::open_with(fake, ("shopify", "storefront"), |settings, url| settings.shopify = Some(url.into()))
+            .await
     }
 }
 
@@ -198,7 +202,11 @@ async fn new_contacts_arrive_with_their_fields_and_older_ones_do_not() {
     let made = desk.at(1).await;
     desk.fake.system.add("2", made, json!({"firstname": "Asha", "lastname": "Rao", "phone": "98123 00002", "lead_no": "L-2", "other": "x"}));
     // No number, but a mobile one; and one that cannot be called.
-    desk.fake.system.add("3", desk.at(2).await, json!({"lastname": "Ravi", "phone": null, "mobilephone": "+919812300003", "lead_no": "L-3"}));
+    desk.fake.system.add(
+        "3",
+        desk.at(2).await,
+        json!({"lastname": "Ravi", "phone": null, "mobilephone": "+919812300003", "lead_no": "L-3"}),
+    );
     desk.fake.system.add("4", desk.at(3).await, json!({"phone": "12", "lead_no": "L-4"}));
     desk.next(&stream).await;
     assert_eq!(desk.all(&stream, "externalId").await, json!(["L-2", "L-3", "L-4"]));
@@ -208,7 +216,10 @@ async fn new_contacts_arrive_with_their_fields_and_older_ones_do_not() {
     assert_eq!((&records[1]["phone"], &records[1]["status"]), (&json!("+919812300003"), &json!("accepted")));
     assert_eq!((&records[2]["status"], &records[2]["reason"]), (&json!("invalid"), &json!("invalid_phone")));
     let payload = &records[0]["payload"];
-    assert_eq!((&payload["firstname"], &payload["lead_no"], &payload["id"]), (&json!("Asha"), &json!("L-2"), &json!("2")));
+    assert_eq!(
+        (&payload["firstname"], &payload["lead_no"], &payload["id"]),
+        (&json!("Asha"), &json!("L-2"), &json!("2"))
+    );
     assert_eq!(payload.get("other"), None, "nobody wants it");
     // What was asked: never before the start, with the fields that somebody wants.
     let created = Timestamp::parse(desk.show(&stream).await["createdAt"].as_str().unwrap()).unwrap();
@@ -232,7 +243,12 @@ async fn contacts_that_come_again_count_once_and_late_ones_are_found() {
     }
     *desk.fake.system.page.lock().unwrap() = 2;
     desk.next(&stream).await;
-    let mut ids: Vec<String> = desk.records(&stream).await.iter().map(|record| record["externalId"].as_str().unwrap().to_owned()).collect();
+    let mut ids: Vec<String> = desk
+        .records(&stream)
+        .await
+        .iter()
+        .map(|record| record["externalId"].as_str().unwrap().to_owned())
+        .collect();
     ids.sort_unstable();
     assert_eq!(ids, ["1", "2", "3", "4", "5"]);
     // One that the search did not know yet, made before the newest one.
@@ -262,7 +278,11 @@ async fn a_lifecycle_stage_filters_and_another_one_begins_at_its_present_end() {
     let desk = Desk::hubspot().await;
     let stream = desk.stream(json!({"config": {"lifecycleStage": "lead"}})).await;
     let add = async |id: &str, stage: &str| {
-        desk.fake.system.add(id, desk.at(1).await, json!({"phone": format!("98123000{id}"), "lifecyclestage": stage}));
+        desk.fake.system.add(
+            id,
+            desk.at(1).await,
+            json!({"phone": format!("98123000{id}"), "lifecyclestage": stage}),
+        );
         desk.next(&stream).await;
     };
     add("01", "lead").await;
@@ -276,7 +296,11 @@ async fn a_lifecycle_stage_filters_and_another_one_begins_at_its_present_end() {
     assert_eq!(desk.all(&stream, "externalId").await, json!(["01", "03"]));
     // The same source again is no other one.
     let before = desk.poll(&stream).await.unwrap();
-    desk.change(&stream, json!({"config": {"lifecycleStage": "customer", "countryCode": "IN"}, "name": "Other"})).await;
+    desk.change(
+        &stream,
+        json!({"config": {"lifecycleStage": "customer", "countryCode": "IN"}, "name": "Other"}),
+    )
+    .await;
     assert_eq!(desk.poll(&stream).await.unwrap().start_at, before.start_at);
 }
 
@@ -299,7 +323,10 @@ async fn a_token_that_is_refused_is_renewed_once_and_one_that_ends_before_it_end
     desk.next(&stream).await;
     assert_eq!(desk.fake.system.tokens.given(), 3);
     // One that is refused again and again is a failed check, with one renewal each.
-    desk.fake.fail_always(SEARCH, Reply::Json(401, json!({"message": "not this one", "category": "INVALID_AUTHENTICATION"})));
+    desk.fake.fail_always(
+        SEARCH,
+        Reply::Json(401, json!({"message": "not this one", "category": "INVALID_AUTHENTICATION"})),
+    );
     for failed in 1..=5 {
         desk.next(&stream).await;
         assert_eq!(desk.fake.system.tokens.given(), 3 + failed);
@@ -315,7 +342,8 @@ async fn what_a_campaign_maps_is_asked_for_and_reaches_its_list() {
     let agent = crate::agents::create_active(&desk.app, &desk.workspace, &prompt).await;
     let stream = desk.stream(json!({})).await;
     let live = &desk.workspace.live;
-    let made = desk.app.post(live, "/v1/campaigns", &json!({"name": "Leads", "agentId": agent})).await.expect(201);
+    let made =
+        desk.app.post(live, "/v1/campaigns", &json!({"name": "Leads", "agentId": agent})).await.expect(201);
     let campaign = made["data"]["id"].as_str().unwrap().to_owned();
     let mapping = json!({"variableMapping": {"owner": "Owner.Name", "city": "City__c"}});
     desk.app.put(live, &format!("/v1/campaigns/{campaign}/streams/{stream}"), &mapping).await.expect(200);
@@ -463,7 +491,10 @@ async fn the_fifth_failure_in_a_row_stops_a_stream_and_nothing_is_asked_then() {
     assert_eq!(desk.show(&stream).await["status"], "active");
     desk.next(&stream).await;
     assert_eq!(desk.poll(&stream).await.unwrap().failures, 0, "one that goes well begins anew");
-    desk.fake.fail_always(SEARCH, Reply::Json(403, json!({"category": "MISSING_SCOPES", "message": "access-hush-1 may not"})));
+    desk.fake.fail_always(
+        SEARCH,
+        Reply::Json(403, json!({"category": "MISSING_SCOPES", "message": "access-hush-1 may not"})),
+    );
     for _ in 0..5 {
         assert_eq!(desk.show(&stream).await["status"], "active");
         desk.next(&stream).await;
@@ -486,7 +517,11 @@ async fn a_wait_that_the_system_asks_for_outlasts_the_next_check_and_is_no_failu
     let desk = Desk::hubspot().await;
     let stream = desk.stream(json!({})).await;
     for status in [429, 503, 429, 503, 429, 503] {
-        desk.fake.fail(SEARCH, 1, Reply::With(status, "retry-after", "400".into(), json!({"message": "slow down"})));
+        desk.fake.fail(
+            SEARCH,
+            1,
+            Reply::With(status, "retry-after", "400".into(), json!({"message": "slow down"})),
+        );
     }
     desk.contact("1", desk.at(1).await, "9812300001");
     let asked = desk.fake.count(SEARCH);
@@ -507,7 +542,13 @@ async fn a_wait_that_the_system_asks_for_outlasts_the_next_check_and_is_no_failu
 async fn a_throttle_without_a_wait_is_a_failure() {
     let desk = Desk::hubspot().await;
     let stream = desk.stream(json!({})).await;
-    desk.fake.fail_always(SEARCH, Reply::Json(429, json!({"errorType": "RATE_LIMIT", "message": "You have reached your secondly limit."})));
+    desk.fake.fail_always(
+        SEARCH,
+        Reply::Json(
+            429,
+            json!({"errorType": "RATE_LIMIT", "message": "You have reached your secondly limit."}),
+        ),
+    );
     for _ in 0..5 {
         desk.next(&stream).await;
     }
@@ -575,7 +616,10 @@ async fn a_plan_without_crm_stops_its_streams_and_refuses_new_ones() {
     assert!(desk.error(&stream).await.contains("CRM integrations"));
     assert_eq!(desk.fake.count(SEARCH), asked);
     let wake = json!({"status": "active"});
-    desk.app.patch(&desk.workspace.live, &format!("/v1/data-streams/{stream}"), &wake).await.refused(403, "plan_feature_locked");
+    desk.app
+        .patch(&desk.workspace.live, &format!("/v1/data-streams/{stream}"), &wake)
+        .await
+        .refused(403, "plan_feature_locked");
     desk.app.operator("PATCH", &path, &features(true)).await.expect(200);
     desk.change(&stream, wake).await;
     desk.checked(&stream, 3).await;
@@ -613,7 +657,9 @@ async fn an_account_is_disconnected_after_its_streams() {
 async fn an_account_of_a_neighbour_or_of_another_system_is_refused() {
     let desk = Desk::hubspot().await;
     let neighbour = desk.app.workspace().await;
-    let made = connect(&desk.app, &desk.workspace.id, &json!({"provider": "zoho", "credentials": credentials()})).await;
+    let made =
+        connect(&desk.app, &desk.workspace.id, &json!({"provider": "zoho", "credentials": credentials()}))
+            .await;
     let zoho = made.expect(201)["data"]["id"].clone();
     for (key, integration) in [
         (&neighbour.live, json!(desk.integration)),
@@ -629,7 +675,10 @@ async fn an_account_of_a_neighbour_or_of_another_system_is_refused() {
     }
     let stream = desk.stream(json!({})).await;
     let path = format!("/v1/data-streams/{stream}");
-    desk.app.patch(&desk.workspace.live, &path, &json!({"integrationId": zoho})).await.refused(400, "invalid_request");
+    desk.app
+        .patch(&desk.workspace.live, &path, &json!({"integrationId": zoho}))
+        .await
+        .refused(400, "invalid_request");
 }
 
 /// Servers that answer without end, not at all, elsewhere, or with rubbish.
@@ -649,9 +698,13 @@ async fn hostile_answers_are_failed_checks() {
         ),
     ] {
         let fake = Fake::start(|_| HubSpot::new()).await;
-        let mut desk = Desk::open_with(fake, ("hubspot", "crm_1"), |settings, url| settings.hubspot = url.into()).await;
+        let mut desk =
+            Desk::open_with(fake, ("hubspot", "crm_1"), |settings, url| settings.hubspot = url.into()).await;
         if matches!(reply, Reply::Hang) {
-            desk.app = desk.app.restart_with(|config| config.integrations.timeout = Duration::from_millis(300)).await;
+            desk.app = desk
+                .app
+                .restart_with(|config| config.integrations.timeout = Duration::from_millis(300))
+                .await;
         }
         desk.fake.fail_always(SEARCH, reply);
         let stream = desk.stream(json!({})).await;
@@ -666,7 +719,12 @@ async fn hostile_answers_are_failed_checks() {
 #[tokio::test]
 async fn salesforce_leads_come_in_batches_with_their_relations() {
     let desk = Desk::salesforce().await;
-    desk.fake.system.add("Lead", "00Q0", desk.at(-60).await, json!({"LastName": "Old", "Phone": "9812300000"}));
+    desk.fake.system.add(
+        "Lead",
+        "00Q0",
+        desk.at(-60).await,
+        json!({"LastName": "Old", "Phone": "9812300000"}),
+    );
     let stream = desk.stream(json!({"fieldMap": {"name": "Owner.Name"}})).await;
     for number in 1..=5 {
         let mut fields = json!({"FirstName": "Asha", "LastName": number.to_string(), "Phone": format!("981230000{number}"), "Owner": {"Name": "Ravi"}});
@@ -676,16 +734,29 @@ async fn salesforce_leads_come_in_batches_with_their_relations() {
         }
         desk.fake.system.add("Lead", &format!("00Q{number}"), desk.at(number).await, fields);
     }
-    desk.fake.system.add("Contact", "0031", desk.at(1).await, json!({"LastName": "No lead", "Phone": "9812300009"}));
+    desk.fake.system.add(
+        "Contact",
+        "0031",
+        desk.at(1).await,
+        json!({"LastName": "No lead", "Phone": "9812300009"}),
+    );
     desk.next(&stream).await;
     assert_eq!(desk.all(&stream, "externalId").await, json!(["00Q1", "00Q2", "00Q3", "00Q4", "00Q5"]));
     let last = desk.records(&stream).await[4].clone();
     assert_eq!((&last["phone"], &last["name"]), (&json!("+919812300055"), &json!("Ravi")));
-    assert_eq!((&last["payload"]["Owner.Name"], last["payload"].get("attributes.type")), (&json!("Ravi"), None));
+    assert_eq!(
+        (&last["payload"]["Owner.Name"], last["payload"].get("attributes.type")),
+        (&json!("Ravi"), None)
+    );
     // The other object begins at its present end.
     desk.change(&stream, json!({"config": {"object": "Contact"}})).await;
     desk.checked(&stream, 4).await;
-    desk.fake.system.add("Contact", "0032", desk.at(2).await, json!({"LastName": "New", "Phone": "9812300010"}));
+    desk.fake.system.add(
+        "Contact",
+        "0032",
+        desk.at(2).await,
+        json!({"LastName": "New", "Phone": "9812300010"}),
+    );
     desk.next(&stream).await;
     assert_eq!(desk.all(&stream, "externalId").await[5], "0032");
     assert_eq!(desk.records(&stream).await.len(), 6);
@@ -702,7 +773,10 @@ async fn a_field_that_salesforce_does_not_have_is_named() {
     for _ in 0..4 {
         desk.next(&stream).await;
     }
-    assert_eq!(desk.error(&stream).await, "answered 400: INVALID_FIELD: No such column 'Nonsense__c' on entity 'Lead'.");
+    assert_eq!(
+        desk.error(&stream).await,
+        "answered 400: INVALID_FIELD: No such column 'Nonsense__c' on entity 'Lead'."
+    );
     // One that would change the query is not asked for at all.
     let asked = desk.fake.count("/query");
     desk.change(&stream, json!({"fieldMap": {"phone": "Id FROM User --"}, "status": "active"})).await;
@@ -714,7 +788,12 @@ async fn a_field_that_salesforce_does_not_have_is_named() {
 async fn zoho_leads_come_in_pages_and_its_failures_come_as_200() {
     let desk = Desk::zoho().await;
     *desk.fake.system.page.lock().unwrap() = 2;
-    desk.fake.system.add("Leads", "40", desk.at(-60).await, json!({"Last_Name": "Old", "Phone": "9812300000"}));
+    desk.fake.system.add(
+        "Leads",
+        "40",
+        desk.at(-60).await,
+        json!({"Last_Name": "Old", "Phone": "9812300000"}),
+    );
     let stream = desk.stream(json!({"fieldMap": {"externalId": "Lead_No"}})).await;
     for number in 1..=3 {
         desk.fake.system.add("Leads", &format!("4{number}"), desk.at(number).await, json!({"Full_Name": format!("Asha {number}"), "Phone": null, "Mobile": format!("981230000{number}"), "Lead_No": format!("Z{number}")}));
@@ -727,7 +806,10 @@ async fn zoho_leads_come_in_pages_and_its_failures_come_as_200() {
     desk.fake.fail("/oauth/v2/token", 1, Reply::ok(json!({"error": "Access Denied", "error_description": "You have made too many requests continuously.", "status": "failure"})));
     desk.fake.system.tokens.expire();
     desk.next(&stream).await;
-    assert_eq!((desk.account().await["status"].clone(), desk.poll(&stream).await.unwrap().failures), (json!("active"), 1));
+    assert_eq!(
+        (desk.account().await["status"].clone(), desk.poll(&stream).await.unwrap().failures),
+        (json!("active"), 1)
+    );
     desk.fake.system.tokens.revoke(true);
     desk.next(&stream).await;
     assert_eq!(desk.account().await["status"], "broken");
@@ -738,7 +820,8 @@ async fn zoho_leads_come_in_pages_and_its_failures_come_as_200() {
 async fn a_domain_in_the_settings_comes_before_that_of_the_token() {
     let desk = Desk::zoho().await;
     let url = desk.fake.url.clone();
-    let app = desk.app.restart_with(|config| config.integrations.zoho = Some(format!("{url}/elsewhere"))).await;
+    let app =
+        desk.app.restart_with(|config| config.integrations.zoho = Some(format!("{url}/elsewhere"))).await;
     let desk = Desk { app, ..desk };
     desk.stream(json!({})).await;
     assert!(desk.fake.count("/elsewhere/crm/v8/coql") > 0);
@@ -748,12 +831,18 @@ async fn a_domain_in_the_settings_comes_before_that_of_the_token() {
 async fn shop_customers_come_with_the_number_of_their_address() {
     let desk = Desk::shopify().await;
     *desk.fake.system.page.lock().unwrap() = 2;
-    desk.fake.system.add(1, desk.at(-60).await, json!({"firstName": "Old", "defaultPhoneNumber": {"phoneNumber": "+919812300000"}}));
+    desk.fake.system.add(
+        1,
+        desk.at(-60).await,
+        json!({"firstName": "Old", "defaultPhoneNumber": {"phoneNumber": "+919812300000"}}),
+    );
     let stream = desk.stream(json!({})).await;
     for number in 2..=6 {
         let fields = match number {
             6 => json!({"firstName": "Asha", "defaultAddress": {"phone": "98123 00006", "city": "Pune"}}),
-            _ => json!({"firstName": "Asha", "lastName": "Rao", "defaultPhoneNumber": {"phoneNumber": format!("+91981230000{number}")}}),
+            _ => {
+                json!({"firstName": "Asha", "lastName": "Rao", "defaultPhoneNumber": {"phoneNumber": format!("+91981230000{number}")}})
+            }
         };
         desk.fake.system.add(number, desk.at(i64::from(number)).await, fields);
     }
@@ -761,11 +850,19 @@ async fn shop_customers_come_with_the_number_of_their_address() {
     let numbers: Vec<String> = (2..=6).map(|number| format!("+91981230000{number}")).collect();
     assert_eq!(desk.all(&stream, "phone").await, json!(numbers));
     let last = desk.records(&stream).await[4].clone();
-    assert_eq!((&last["externalId"], &last["payload"]["defaultAddress.city"]), (&json!("gid://shopify/Customer/6"), &json!("Pune")));
+    assert_eq!(
+        (&last["externalId"], &last["payload"]["defaultAddress.city"]),
+        (&json!("gid://shopify/Customer/6"), &json!("Pune"))
+    );
     // Its refresh token works once: each renewal uses the one before.
     desk.app.advance(3_600).await;
     desk.next(&stream).await;
-    let used: Vec<String> = desk.fake.got("/admin/oauth/access_token").iter().map(|request| request.form()["refresh_token"].clone()).collect();
+    let used: Vec<String> = desk
+        .fake
+        .got("/admin/oauth/access_token")
+        .iter()
+        .map(|request| request.form()["refresh_token"].clone())
+        .collect();
     assert_eq!(used[..2], ["refresh-hush-0", "refresh-hush-1"]);
     assert_eq!(desk.poll(&stream).await.unwrap().failures, 0);
 }
@@ -776,7 +873,11 @@ async fn a_shop_that_does_not_know_the_term_is_read_from_its_newest_customer() {
     *desk.fake.system.knows_term.lock().unwrap() = false;
     *desk.fake.system.page.lock().unwrap() = 2;
     for number in 1..=20 {
-        desk.fake.system.add(number, desk.at(-3_600).await, json!({"firstName": "Old", "defaultPhoneNumber": {"phoneNumber": "+919812300000"}}));
+        desk.fake.system.add(
+            number,
+            desk.at(-3_600).await,
+            json!({"firstName": "Old", "defaultPhoneNumber": {"phoneNumber": "+919812300000"}}),
+        );
     }
     let stream = desk.stream(json!({})).await;
     for number in 21..=23 {
@@ -784,7 +885,12 @@ async fn a_shop_that_does_not_know_the_term_is_read_from_its_newest_customer() {
     }
     let asked = desk.fake.count("/graphql.json");
     desk.next(&stream).await;
-    let mut phones: Vec<String> = desk.records(&stream).await.iter().map(|record| record["phone"].as_str().unwrap().to_owned()).collect();
+    let mut phones: Vec<String> = desk
+        .records(&stream)
+        .await
+        .iter()
+        .map(|record| record["phone"].as_str().unwrap().to_owned())
+        .collect();
     phones.sort_unstable();
     assert_eq!(phones, ["+919812300021", "+919812300022", "+919812300023"]);
     // The page with the warning, two with new customers, and one that is too old.
@@ -795,7 +901,11 @@ async fn a_shop_that_does_not_know_the_term_is_read_from_its_newest_customer() {
 async fn a_throttled_shop_is_left_alone_as_long_as_it_needs() {
     let desk = Desk::shopify().await;
     let stream = desk.stream(json!({})).await;
-    desk.fake.system.add(1, desk.at(1).await, json!({"firstName": "Asha", "defaultPhoneNumber": {"phoneNumber": "+919812300001"}}));
+    desk.fake.system.add(
+        1,
+        desk.at(1).await,
+        json!({"firstName": "Asha", "defaultPhoneNumber": {"phoneNumber": "+919812300001"}}),
+    );
     desk.fake.fail("/graphql.json", 1, Reply::ok(json!({
         "errors": [{"message": "Throttled", "extensions": {"code": "THROTTLED"}}],
         "extensions": {"cost": {"requestedQueryCost": 2002, "throttleStatus": {"maximumAvailable": 2000.0, "currentlyAvailable": 2, "restoreRate": 50.0}}},
@@ -818,13 +928,30 @@ async fn a_spreadsheet_brings_its_new_rows_only() {
     assert_eq!(desk.records(&stream).await.len(), 0);
     // Two rows that are the same are one; a row that moves is no new one; blank rows are none.
     let new = json!(["Asha", 9_812_300_001_i64]);
-    desk.fake.system.set("First", json!([heading, new, [], old, new, ["", "", ""], [" Ravi ", "98123 00002", "Delhi"]]));
+    desk.fake
+        .system
+        .set("First", json!([heading, new, [], old, new, ["", "", ""], [" Ravi ", "98123 00002", "Delhi"]]));
     desk.next(&stream).await;
     assert_eq!(desk.all(&stream, "name").await, json!(["Asha", "Ravi"]));
-    assert_eq!(desk.all(&stream, "phone").await, json!(["+919812300001", "+919812300002"]), "a number keeps its digits");
-    assert_eq!(desk.records(&stream).await[1]["payload"], json!({"Name": "Ravi", "Phone": "98123 00002", "City": "Delhi"}));
+    assert_eq!(
+        desk.all(&stream, "phone").await,
+        json!(["+919812300001", "+919812300002"]),
+        "a number keeps its digits"
+    );
+    assert_eq!(
+        desk.records(&stream).await[1]["payload"],
+        json!({"Name": "Ravi", "Phone": "98123 00002", "City": "Delhi"})
+    );
     // Other columns in another order change nothing.
-    desk.fake.system.set("First", json!([["City", "Empty", "Phone", "Name"], ["Pune", "", "9812300000", "Old"], ["", "", 9_812_300_001_i64, "Asha"], ["Delhi", "", "98123 00002", "Ravi"]]));
+    desk.fake.system.set(
+        "First",
+        json!([
+            ["City", "Empty", "Phone", "Name"],
+            ["Pune", "", "9812300000", "Old"],
+            ["", "", 9_812_300_001_i64, "Asha"],
+            ["Delhi", "", "98123 00002", "Ravi"]
+        ]),
+    );
     desk.next(&stream).await;
     assert_eq!(desk.records(&stream).await.len(), 2);
     // Another tab begins at its present end.
@@ -832,7 +959,9 @@ async fn a_spreadsheet_brings_its_new_rows_only() {
     desk.change(&stream, json!({"config": {"sheetName": "It's"}})).await;
     desk.checked(&stream, 5).await;
     assert_eq!(desk.records(&stream).await.len(), 2);
-    desk.fake.system.set("It's", json!([heading, ["There", "9812300003", "Goa"], ["New", "9812300004", "Goa"]]));
+    desk.fake
+        .system
+        .set("It's", json!([heading, ["There", "9812300003", "Goa"], ["New", "9812300004", "Goa"]]));
     desk.next(&stream).await;
     assert_eq!(desk.all(&stream, "name").await, json!(["Asha", "Ravi", "New"]));
 }
@@ -856,10 +985,22 @@ async fn rows_that_are_there_already_come_when_they_are_wanted() {
 #[tokio::test]
 async fn a_spreadsheet_that_cannot_be_read_says_why() {
     for (config, cells, said) in [
-        (json!({"spreadsheetId": "sheet-1"}), json!([["", " "], ["Asha", "9812300001"]]), "row 1 of the spreadsheet has no headings"),
+        (
+            json!({"spreadsheetId": "sheet-1"}),
+            json!([["", " "], ["Asha", "9812300001"]]),
+            "row 1 of the spreadsheet has no headings",
+        ),
         (json!({"spreadsheetId": "sheet-1"}), json!([]), "row 1 of the spreadsheet has no headings"),
-        (json!({"spreadsheetId": "sheet-1", "sheetName": "Gone"}), json!([["x"]]), "answered 400: INVALID_ARGUMENT: Unable to parse range: 'Gone'!A1:ZZ"),
-        (json!({"spreadsheetId": "sheet-2"}), json!([["x"]]), "answered 404: NOT_FOUND: Requested entity was not found."),
+        (
+            json!({"spreadsheetId": "sheet-1", "sheetName": "Gone"}),
+            json!([["x"]]),
+            "answered 400: INVALID_ARGUMENT: Unable to parse range: 'Gone'!A1:ZZ",
+        ),
+        (
+            json!({"spreadsheetId": "sheet-2"}),
+            json!([["x"]]),
+            "answered 404: NOT_FOUND: Requested entity was not found.",
+        ),
     ] {
         let desk = Desk::sheets().await;
         desk.fake.system.set("First", cells);

@@ -42,13 +42,16 @@ impl<S: System> Office<S> {
 
     async fn pushes(&self, call: &str) -> Value {
         let path = format!("/v1/calls/{call}");
-        self.desk.app.get(&self.desk.workspace.live, &path).await.expect(200)["data"]["connectorPushes"].clone()
+        self.desk.app.get(&self.desk.workspace.live, &path).await.expect(200)["data"]["connectorPushes"]
+            .clone()
     }
 
     /// Waits until the call shows what came of it: provider, status and error.
     async fn told(&self, call: &str) -> Value {
         let path = format!("/v1/calls/{call}");
-        let told = |answer: &Value| answer["data"]["connectorPushes"].as_array().is_some_and(|list| !list.is_empty());
+        let told = |answer: &Value| {
+            answer["data"]["connectorPushes"].as_array().is_some_and(|list| !list.is_empty())
+        };
         let answer = self.desk.app.until(&self.desk.workspace.live, &path, told).await;
         let pushes = answer["data"]["connectorPushes"].as_array().unwrap().clone();
         assert_eq!(pushes.len(), 1, "{pushes:?}");
@@ -65,7 +68,11 @@ async fn hubspot(push: Value, number: &str) -> Office<crate::fakes::hubspot::Hub
     let office = Office::open(Desk::hubspot().await, push).await;
     let stream = office.desk.stream(json!({"fieldMap": {"externalId": "lead_no"}})).await;
     let created = office.desk.at(1).await;
-    office.desk.fake.system.add("512", created, json!({"phone": number, "lastname": "Rao", "lead_no": "L-1"}));
+    office.desk.fake.system.add(
+        "512",
+        created,
+        json!({"phone": number, "lastname": "Rao", "lead_no": "L-1"}),
+    );
     office.desk.next(&stream).await;
     assert_eq!(office.desk.all(&stream, "externalId").await, json!(["L-1"]));
     office
@@ -98,13 +105,23 @@ async fn a_call_becomes_a_call_of_the_contact_in_hubspot() {
 async fn a_call_becomes_a_task_in_salesforce() {
     let office = Office::open(Desk::salesforce().await, json!({})).await;
     let stream = office.desk.stream(json!({})).await;
-    office.desk.fake.system.add("Lead", "00Q1", office.desk.at(1).await, json!({"LastName": "Rao", "Phone": "9812300001"}));
+    office.desk.fake.system.add(
+        "Lead",
+        "00Q1",
+        office.desk.at(1).await,
+        json!({"LastName": "Rao", "Phone": "9812300001"}),
+    );
     office.desk.next(&stream).await;
     let call = office.call(office.live(), "+919812300001").await;
     assert_eq!(office.told(&call).await, json!(["salesforce", "success", null]));
     let tasks = office.desk.fake.system.tasks.lock().unwrap().clone();
     assert_eq!(
-        (&tasks[0]["WhoId"], &tasks[0]["CallObject"], &tasks[0]["CallDurationInSeconds"], &tasks[0]["TaskSubtype"]),
+        (
+            &tasks[0]["WhoId"],
+            &tasks[0]["CallObject"],
+            &tasks[0]["CallDurationInSeconds"],
+            &tasks[0]["TaskSubtype"]
+        ),
         (&json!("00Q1"), &json!(call), &json!(8), &json!("Call"))
     );
 }
@@ -113,7 +130,12 @@ async fn a_call_becomes_a_task_in_salesforce() {
 async fn a_call_becomes_a_note_in_zoho() {
     let office = Office::open(Desk::zoho().await, json!({})).await;
     let stream = office.desk.stream(json!({"config": {"module": "Contacts"}})).await;
-    office.desk.fake.system.add("Contacts", "41", office.desk.at(1).await, json!({"Last_Name": "Rao", "Mobile": "9812300001"}));
+    office.desk.fake.system.add(
+        "Contacts",
+        "41",
+        office.desk.at(1).await,
+        json!({"Last_Name": "Rao", "Mobile": "9812300001"}),
+    );
     office.desk.next(&stream).await;
     let call = office.call(office.live(), "+919812300001").await;
     assert_eq!(office.told(&call).await, json!(["zoho", "success", null]));
@@ -123,7 +145,10 @@ async fn a_call_becomes_a_note_in_zoho() {
     // An item that is refused inside of a success is a failure.
     office.desk.fake.fail("/Notes", 1, Reply::Json(202, json!({"data": [{"code": "INVALID_DATA", "message": "the related id given seems to be invalid", "status": "error"}]})));
     let call = office.call(office.live(), "+919812300001").await;
-    assert_eq!(office.told(&call).await, json!(["zoho", "failed", "INVALID_DATA: the related id given seems to be invalid"]));
+    assert_eq!(
+        office.told(&call).await,
+        json!(["zoho", "failed", "INVALID_DATA: the related id given seems to be invalid"])
+    );
 }
 
 #[tokio::test]
@@ -187,7 +212,10 @@ async fn an_attempt_of_a_node_that_died_is_looked_up_after_its_lease() {
     assert!(second.take_pushes(10).await.unwrap().is_empty(), "the lease holds");
     office.desk.app.advance(300).await;
     assert_eq!(office.told(&call).await, json!(["hubspot", "success", null]));
-    assert_eq!((office.desk.fake.system.calls.lock().unwrap().len(), office.desk.fake.count("/calls/search")), (1, 1));
+    assert_eq!(
+        (office.desk.fake.system.calls.lock().unwrap().len(), office.desk.fake.count("/calls/search")),
+        (1, 1)
+    );
 }
 
 #[tokio::test]
@@ -196,7 +224,10 @@ async fn what_is_refused_for_good_is_told_once_without_secrets() {
     let refusal = json!({"status": "error", "message": "contact 512 is gone, says access-hush-1", "category": "VALIDATION_ERROR"});
     office.desk.fake.fail(CALLS, 1, Reply::Json(400, refusal));
     let call = office.call(office.live(), "+919812300001").await;
-    assert_eq!(office.told(&call).await, json!(["hubspot", "failed", "answered 400: VALIDATION_ERROR: contact 512 is gone, says ***"]));
+    assert_eq!(
+        office.told(&call).await,
+        json!(["hubspot", "failed", "answered 400: VALIDATION_ERROR: contact 512 is gone, says ***"])
+    );
     office.desk.app.advance(86_400).await;
     assert_eq!(office.desk.fake.count(CALLS), 1);
 }
@@ -204,7 +235,11 @@ async fn what_is_refused_for_good_is_told_once_without_secrets() {
 #[tokio::test]
 async fn a_wait_is_kept_and_a_system_that_never_answers_is_given_up() {
     let office = hubspot(json!({}), "+919812300001").await;
-    office.desk.fake.fail(CALLS, 1, Reply::With(429, "retry-after", "1000".into(), json!({"message": "slow down"})));
+    office.desk.fake.fail(
+        CALLS,
+        1,
+        Reply::With(429, "retry-after", "1000".into(), json!({"message": "slow down"})),
+    );
     let call = office.call(office.live(), "+919812300001").await;
     office.desk.app.advance(900).await;
     assert_eq!(office.desk.fake.count(CALLS), 1);
@@ -236,7 +271,9 @@ async fn an_erased_person_is_not_written_about() {
     let (app, live) = (&office.desk.app, office.live());
     let contact = app.get(live, &format!("/v1/calls/{call}")).await.expect(200)["data"]["contactId"].clone();
     let asked = office.desk.fake.count(CALLS);
-    app.post(live, &format!("/v1/contacts/{}/erase", contact.as_str().unwrap()), &Value::Null).await.expect(200);
+    app.post(live, &format!("/v1/contacts/{}/erase", contact.as_str().unwrap()), &Value::Null)
+        .await
+        .expect(200);
     office.desk.fake.mend();
     app.advance(86_400).await;
     assert_eq!((office.pushes(&call).await, office.desk.fake.count(CALLS)), (json!([]), asked));

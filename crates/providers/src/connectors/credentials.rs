@@ -79,7 +79,10 @@ fn shop(text: &str) -> Result<String, WrongCredentials> {
     if fits {
         Ok(name.to_owned())
     } else {
-        Err(WrongCredentials { field: "shop", must: "must be the name of a shop, such as acme of acme.myshopify.com" })
+        Err(WrongCredentials {
+            field: "shop",
+            must: "must be the name of a shop, such as acme of acme.myshopify.com",
+        })
     }
 }
 
@@ -93,7 +96,8 @@ impl Credentials {
             Provider::Shopify => Some(shop(&required(fields, "shop")?)?),
             _ => None,
         };
-        let renewed = ["clientId", "clientSecret", "refreshToken"].iter().any(|name| fields.contains_key(*name));
+        let renewed =
+            ["clientId", "clientSecret", "refreshToken"].iter().any(|name| fields.contains_key(*name));
         if matches!(provider, Provider::HubSpot | Provider::Shopify)
             && !renewed
             && let Some(token) = optional(fields, "accessToken")?

@@ -129,7 +129,8 @@ mod tests {
     use super::*;
 
     fn sheet(values: Value) -> Result<Vec<Row>, Fault> {
-        let cells = values.as_array().unwrap().iter().map(|row| row.as_array().unwrap().iter().map(cell).collect());
+        let cells =
+            values.as_array().unwrap().iter().map(|row| row.as_array().unwrap().iter().map(cell).collect());
         rows(cells.collect()).map(|sheet| sheet.rows)
     }
 

@@ -100,7 +100,8 @@ pub(super) async fn write(
     let base = &systems.settings.hubspot;
     if look_first {
         let same = json!({"propertyName": "hs_call_title", "operator": "EQ", "value": note.title()});
-        let body = json!({"filterGroups": [{"filters": [same]}], "properties": ["hs_call_title"], "limit": 1});
+        let body =
+            json!({"filterGroups": [{"filters": [same]}], "properties": ["hs_call_title"], "limit": 1});
         let ask = Ask::json(base, format!("{CALLS}/search"), &body).bearer(&pass.token);
         if let Some(known) = id(&systems.read(ask).await?["results"][0]) {
             return Ok(known);
@@ -113,8 +114,7 @@ pub(super) async fn write(
         Some("cancelled") => "CANCELED",
         _ => "FAILED",
     };
-    let (from, to) =
-        if note.outbound { (&note.own, &note.person) } else { (&note.person, &note.own) };
+    let (from, to) = if note.outbound { (&note.own, &note.person) } else { (&note.person, &note.own) };
     let body = json!({
         "properties": {
             "hs_timestamp": note.started,

@@ -368,7 +368,9 @@ fn is_field_name(name: &str) -> bool {
 /// Checks the names of fields that stand in a query.
 fn check_names(fields: &[String]) -> Result<(), Fault> {
     match fields.iter().find(|name| !is_field_name(name)) {
-        Some(name) => Err(Fault::Refused(format!("«{}» is not a field name of this system", short(name, 100)))),
+        Some(name) => {
+            Err(Fault::Refused(format!("«{}» is not a field name of this system", short(name, 100))))
+        }
         None => Ok(()),
     }
 }
@@ -430,7 +432,8 @@ mod tests {
         for name in ["Phone", "Owner.Name", "a__c", "_x", "Account.Owner.Manager.Name"] {
             assert!(is_field_name(name), "{name}");
         }
-        for name in ["", "Phone Number", "Id FROM User --", "a..b", "a.", "1a", "a'b", "नाम", "a.b.c.d.e.f.g"] {
+        for name in ["", "Phone Number", "Id FROM User --", "a..b", "a.", "1a", "a'b", "नाम", "a.b.c.d.e.f.g"]
+        {
             assert!(!is_field_name(name), "{name}");
         }
     }

@@ -72,13 +72,14 @@ fn read(provider: Provider, credentials: &Credentials, answer: &Answer) -> Resul
     }
     let token = text("access_token")
         .ok_or_else(|| Fault::Unclear("the answer of the token endpoint has no access_token".into()))?;
-    let base = match provider {
-        Provider::Salesforce => Some(text("instance_url").ok_or_else(|| {
-            Fault::Unclear("the answer of the token endpoint has no instance_url".into())
-        })?),
-        Provider::Zoho => text("api_domain"),
-        Provider::HubSpot | Provider::Shopify | Provider::GoogleSheets => None,
-    };
+    let base =
+        match provider {
+            Provider::Salesforce => Some(text("instance_url").ok_or_else(|| {
+                Fault::Unclear("the answer of the token endpoint has no instance_url".into())
+            })?),
+            Provider::Zoho => text("api_domain"),
+            Provider::HubSpot | Provider::Shopify | Provider::GoogleSheets => None,
+        };
     Ok(Renewed {
         pass: Pass { token: token.into(), base, shop: credentials.shop.clone() },
         refresh_token: text("refresh_token").map(Into::into),
@@ -120,8 +121,12 @@ mod tests {
         assert_eq!(renewed.refresh_token.as_deref(), Some("r2"));
         let salesforce = json!({"access_token": "a", "instance_url": "https://acme.my.salesforce.com", "issued_at": "1795000000000"});
         let renewed = answer(Provider::Salesforce, 200, salesforce).unwrap();
-        assert_eq!((renewed.pass.base.as_deref(), renewed.lasts), (Some("https://acme.my.salesforce.com"), None));
-        let zoho = json!({"access_token": "1000.a", "api_domain": "https://www.zohoapis.in", "expires_in": 3600});
+        assert_eq!(
+            (renewed.pass.base.as_deref(), renewed.lasts),
+            (Some("https://acme.my.salesforce.com"), None)
+        );
+        let zoho =
+            json!({"access_token": "1000.a", "api_domain": "https://www.zohoapis.in", "expires_in": 3600});
         let renewed = answer(Provider::Zoho, 200, zoho).unwrap();
         assert_eq!(renewed.pass.base.as_deref(), Some("https://www.zohoapis.in"));
     }

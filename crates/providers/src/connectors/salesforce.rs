@@ -11,9 +11,8 @@ use super::{
 /// The API of spring 2026; a version is kept for years.
 const DATA: &str = "/services/data/v66.0";
 
-const LEAD: [&str; 9] = [
-    "Id", "FirstName", "LastName", "Name", "Phone", "MobilePhone", "Email", "Company", "CreatedDate",
-];
+const LEAD: [&str; 9] =
+    ["Id", "FirstName", "LastName", "Name", "Phone", "MobilePhone", "Email", "Company", "CreatedDate"];
 const CONTACT: [&str; 8] =
     ["Id", "FirstName", "LastName", "Name", "Phone", "MobilePhone", "Email", "CreatedDate"];
 
@@ -149,7 +148,9 @@ mod tests {
             "SELECT Id, FirstName, LastName, Name, Phone, MobilePhone, Email, Company, CreatedDate, Owner.Name, City__c \
              FROM Lead WHERE CreatedDate >= 2026-11-21T05:30:00Z ORDER BY CreatedDate ASC, Id ASC"
         );
-        assert!(query("Contact", &[]).unwrap().starts_with("SELECT Id, FirstName, LastName, Name, Phone, MobilePhone, Email, CreatedDate FROM Contact "));
+        assert!(query("Contact", &[]).unwrap().starts_with(
+            "SELECT Id, FirstName, LastName, Name, Phone, MobilePhone, Email, CreatedDate FROM Contact "
+        ));
         assert_eq!(query("Lead", &["Id FROM User --"]).unwrap_err().code(), "refused");
         assert_eq!(query("User", &[]).unwrap_err().code(), "refused");
     }

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::wire::{Ask, RECORDS, join};
 use super::{
-    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, arranged, check_names, moment, short, to_the_second,
+    CallNote, Cursor, Fault, Found, Page, Pass, Query, Systems, arranged, check_names, moment, short,
+    to_the_second,
 };
 
 /// The API of autumn 2026; a version is kept for a year.
@@ -49,7 +50,13 @@ pub(super) fn base(systems: &Systems, shop: Option<&str>) -> String {
 }
 
 /// Sends a query and gives the whole answer, without errors in it.
-async fn ask(systems: &Systems, pass: &Pass, query: &str, variables: Value, once: bool) -> Result<Value, Fault> {
+async fn ask(
+    systems: &Systems,
+    pass: &Pass,
+    query: &str,
+    variables: Value,
+    once: bool,
+) -> Result<Value, Fault> {
     let base = base(systems, pass.shop.as_deref());
     let body = json!({"query": query, "variables": variables});
     let ask = Ask::json(&base, GRAPHQL, &body).with(TOKEN, &*pass.token).up_to(RECORDS);
@@ -97,9 +104,11 @@ impl Selection {
         let fields: Vec<String> = self
             .0
             .iter()
-            .map(|(name, inner)| {
-                if inner.0.is_empty() { name.clone() } else { format!("{name} {{ {} }}", inner.text()) }
-            })
+            .map(
+                |(name, inner)| {
+                    if inner.0.is_empty() { name.clone() } else { format!("{name} {{ {} }}", inner.text()) }
+                },
+            )
             .collect();
         fields.join(" ")
     }
@@ -157,7 +166,8 @@ fn found(node: &Value) -> Option<Found> {
     let mut fields = arranged(&FIRST, node.as_object()?);
     let text = |value: &Value| value.as_str().is_some_and(|text| !text.trim().is_empty());
     // A customer's number is elsewhere than the field that is called like one.
-    let phone = [&node["phone"], &node["defaultPhoneNumber"]["phoneNumber"], &node["defaultAddress"]["phone"]];
+    let phone =
+        [&node["phone"], &node["defaultPhoneNumber"]["phoneNumber"], &node["defaultAddress"]["phone"]];
     if let Some(phone) = phone.into_iter().find(|value| text(value)) {
         fields.insert("phone".into(), phone.clone());
     }
@@ -169,8 +179,7 @@ fn found(node: &Value) -> Option<Found> {
 }
 
 const READ_NOTE: &str = "query($id: ID!) { customer(id: $id) { id note } }";
-const WRITE_NOTE: &str =
-    "mutation($i: CustomerInput!) { customerUpdate(input: $i) { customer { id } userErrors { field message } } }";
+const WRITE_NOTE: &str = "mutation($i: CustomerInput!) { customerUpdate(input: $i) { customer { id } userErrors { field message } } }";
 
 /// Adds a line to the customer's note, which can only be replaced as a whole: it is read first, so a call
 /// that is in it already is found.
@@ -222,8 +231,14 @@ mod tests {
     fn a_customer_has_a_number_wherever_the_shop_keeps_it() {
         let phone = |node: Value| found(&node).unwrap().fields.get("phone").cloned();
         let address = json!({"phone": "2"});
-        assert_eq!(phone(json!({"id": "1", "defaultPhoneNumber": {"phoneNumber": "1"}, "defaultAddress": address})), Some(json!("1")));
-        assert_eq!(phone(json!({"id": "1", "defaultPhoneNumber": null, "defaultAddress": address})), Some(json!("2")));
+        assert_eq!(
+            phone(json!({"id": "1", "defaultPhoneNumber": {"phoneNumber": "1"}, "defaultAddress": address})),
+            Some(json!("1"))
+        );
+        assert_eq!(
+            phone(json!({"id": "1", "defaultPhoneNumber": null, "defaultAddress": address})),
+            Some(json!("2"))
+        );
         assert_eq!(phone(json!({"id": "1", "phone": null})), None);
         let named = found(&json!({"id": "1", "firstName": null, "displayName": "Asha Rao"})).unwrap();
         assert_eq!(named.fields["name"], "Asha Rao");

@@ -184,7 +184,10 @@ fn words(status: StatusCode, body: &Value) -> String {
 pub(super) fn join(parts: &[Option<String>]) -> String {
     let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
     let whole = parts.join(": ");
-    short(&whole.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect::<String>(), LONGEST_WORDS)
+    short(
+        &whole.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect::<String>(),
+        LONGEST_WORDS,
+    )
 }
 
 /// The wait that an answer asks for, in milliseconds: seconds, or a date, which is counted from the date of
@@ -206,9 +209,9 @@ mod tests {
     use super::*;
 
     fn fault(status: u16, headers: &[(&'static str, &str)], body: Value) -> Fault {
-        let headers = headers.iter().map(|(name, value)| {
-            (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap())
-        });
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap()));
         refusal(&Answer { status: StatusCode::from_u16(status).unwrap(), headers: headers.collect(), body })
     }
 

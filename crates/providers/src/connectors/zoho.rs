@@ -25,17 +25,8 @@ const LEADS: [&str; 10] = [
     "Lead_Source",
     "Created_Time",
 ];
-const CONTACTS: [&str; 9] = [
-    "id",
-    "First_Name",
-    "Last_Name",
-    "Full_Name",
-    "Phone",
-    "Mobile",
-    "Email",
-    "Lead_Source",
-    "Created_Time",
-];
+const CONTACTS: [&str; 9] =
+    ["id", "First_Name", "Last_Name", "Full_Name", "Phone", "Mobile", "Email", "Lead_Source", "Created_Time"];
 
 /// Records of one page: so many cost one credit.
 const PAGE: u64 = 200;

@@ -28,10 +28,17 @@ impl GoogleSheets {
     }
 
     fn values(&self, range: &str, form: &str) -> Reply {
-        let refused = || Reply::Json(400, json!({"error": {"code": 400, "message": format!("Unable to parse range: {range}"), "status": "INVALID_ARGUMENT"}}));
+        let refused = || {
+            Reply::Json(
+                400,
+                json!({"error": {"code": 400, "message": format!("Unable to parse range: {range}"), "status": "INVALID_ARGUMENT"}}),
+            )
+        };
         let Some((tab, columns)) = range.rsplit_once('!') else { return refused() };
         assert_eq!(columns, "A1:ZZ");
-        let Some(tab) = tab.strip_prefix('\'').and_then(|tab| tab.strip_suffix('\'')) else { return refused() };
+        let Some(tab) = tab.strip_prefix('\'').and_then(|tab| tab.strip_suffix('\'')) else {
+            return refused();
+        };
         let tab = tab.replace("''", "'");
         let tabs = self.tabs.lock().unwrap();
         let Some((_, cells)) = tabs.iter().find(|known| known.0 == tab) else { return refused() };
@@ -67,16 +74,28 @@ impl System for GoogleSheets {
     fn answer(&self, request: &Request) -> Reply {
         if request.path == "/token" {
             return match self.tokens.renew(&request.form()) {
-                Ok((access, _)) => Reply::ok(json!({"access_token": access, "expires_in": 3599, "scope": "s", "token_type": "Bearer"})),
-                Err(word) => Reply::Json(400, json!({"error": word, "error_description": "Token has been expired or revoked."})),
+                Ok((access, _)) => Reply::ok(
+                    json!({"access_token": access, "expires_in": 3599, "scope": "s", "token_type": "Bearer"}),
+                ),
+                Err(word) => Reply::Json(
+                    400,
+                    json!({"error": word, "error_description": "Token has been expired or revoked."}),
+                ),
             };
         }
-        let presented = request.header("authorization").strip_prefix("Bearer ").unwrap_or_default().to_owned();
+        let presented =
+            request.header("authorization").strip_prefix("Bearer ").unwrap_or_default().to_owned();
         if !self.tokens.accepts(&presented) {
-            return Reply::Json(401, json!({"error": {"code": 401, "message": "Request had invalid authentication credentials.", "status": "UNAUTHENTICATED"}}));
+            return Reply::Json(
+                401,
+                json!({"error": {"code": 401, "message": "Request had invalid authentication credentials.", "status": "UNAUTHENTICATED"}}),
+            );
         }
         let Some(rest) = request.path.strip_prefix("/v4/spreadsheets/sheet-1") else {
-            return Reply::Json(404, json!({"error": {"code": 404, "message": "Requested entity was not found.", "status": "NOT_FOUND"}}));
+            return Reply::Json(
+                404,
+                json!({"error": {"code": 404, "message": "Requested entity was not found.", "status": "NOT_FOUND"}}),
+            );
         };
         match rest.strip_prefix("/values/") {
             Some(range) => self.values(range, &request.query["valueRenderOption"]),

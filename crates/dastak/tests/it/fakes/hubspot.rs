@@ -55,9 +55,13 @@ impl HubSpot {
         let limit = limit.min(*self.page.lock().unwrap());
         let from: usize = body["after"].as_str().map_or(0, |after| after.parse().unwrap());
         if from + limit > 10_000 {
-            return Reply::Json(400, json!({"status": "error", "category": "VALIDATION_ERROR", "message": "no more than 10000"}));
+            return Reply::Json(
+                400,
+                json!({"status": "error", "category": "VALIDATION_ERROR", "message": "no more than 10000"}),
+            );
         }
-        let asked: Vec<&str> = body["properties"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let asked: Vec<&str> =
+            body["properties"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         let results: Vec<Value> = found
             .iter()
             .skip(from)
@@ -88,17 +92,26 @@ impl System for HubSpot {
     fn answer(&self, request: &Request) -> Reply {
         if request.path == "/oauth/v3/token" {
             return match self.tokens.renew(&request.form()) {
-                Ok((access, refresh)) => Reply::ok(json!({"token_type": "bearer", "access_token": access, "refresh_token": refresh, "expires_in": 1800})),
-                Err(word) => Reply::Json(400, json!({
-                    "error": word, "error_description": "refresh token is invalid, expired or revoked",
-                    "status": "BAD_REFRESH_TOKEN", "message": format!("no {}", request.form()["refresh_token"]),
-                })),
+                Ok((access, refresh)) => Reply::ok(
+                    json!({"token_type": "bearer", "access_token": access, "refresh_token": refresh, "expires_in": 1800}),
+                ),
+                Err(word) => Reply::Json(
+                    400,
+                    json!({
+                        "error": word, "error_description": "refresh token is invalid, expired or revoked",
+                        "status": "BAD_REFRESH_TOKEN", "message": format!("no {}", request.form()["refresh_token"]),
+                    }),
+                ),
             };
         }
-        let presented = request.header("authorization").strip_prefix("Bearer ").unwrap_or_default().to_owned();
+        let presented =
+            request.header("authorization").strip_prefix("Bearer ").unwrap_or_default().to_owned();
         if !self.tokens.accepts(&presented) {
-            return Reply::Json(401, json!({"status": "error", "message": format!("The OAuth token {presented} expired."),
-                "correlationId": "c", "category": "EXPIRED_AUTHENTICATION"}));
+            return Reply::Json(
+                401,
+                json!({"status": "error", "message": format!("The OAuth token {presented} expired."),
+                "correlationId": "c", "category": "EXPIRED_AUTHENTICATION"}),
+            );
         }
         match (request.method.as_str(), request.path.as_str()) {
             ("POST", "/crm/v3/objects/contacts/search") => self.search(&request.json()),
@@ -111,10 +124,14 @@ impl System for HubSpot {
                 let wanted = request.json()["filterGroups"][0]["filters"][0]["value"].clone();
                 let calls = self.calls.lock().unwrap();
                 let at = calls.iter().position(|call| call["properties"]["hs_call_title"] == wanted);
-                let results: Vec<Value> = at.iter().map(|at| json!({"id": format!("call-{}", at + 1)})).collect();
+                let results: Vec<Value> =
+                    at.iter().map(|at| json!({"id": format!("call-{}", at + 1)})).collect();
                 Reply::ok(json!({"total": results.len(), "results": results}))
             }
-            _ => Reply::Json(404, json!({"status": "error", "message": "no such resource", "category": "OBJECT_NOT_FOUND"})),
+            _ => Reply::Json(
+                404,
+                json!({"status": "error", "message": "no such resource", "category": "OBJECT_NOT_FOUND"}),
+            ),
         }
     }
 }

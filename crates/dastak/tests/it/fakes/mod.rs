@@ -114,7 +114,8 @@ impl<S: System> Fake<S> {
         let system = Arc::new(make(&url));
         let (send, count) = watch::channel(0);
         let fake = Self { url, system, log: Arc::default(), plan: Arc::default(), count };
-        let (system, log, plan, send) = (fake.system.clone(), fake.log.clone(), fake.plan.clone(), Arc::new(send));
+        let (system, log, plan, send) =
+            (fake.system.clone(), fake.log.clone(), fake.plan.clone(), Arc::new(send));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (system, log, plan, send) = (system.clone(), log.clone(), plan.clone(), send.clone());
@@ -235,7 +236,9 @@ async fn serve(
         count.send_modify(|count| *count += 1);
         let (status, header, body) = match reply {
             Reply::Json(status, body) => (status, String::new(), body.to_string()),
-            Reply::With(status, name, value, body) => (status, format!("{name}: {value}\r\n"), body.to_string()),
+            Reply::With(status, name, value, body) => {
+                (status, format!("{name}: {value}\r\n"), body.to_string())
+            }
             Reply::Bare(status) => (status, String::new(), String::new()),
             Reply::Hang => return std::future::pending().await,
             Reply::Lost => return,
@@ -246,8 +249,10 @@ async fn serve(
                 return;
             }
         };
-        let length = if status == 204 { String::new() } else { format!("content-length: {}\r\n", body.len()) };
-        let whole = format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\n{header}{length}\r\n{body}");
+        let length =
+            if status == 204 { String::new() } else { format!("content-length: {}\r\n", body.len()) };
+        let whole =
+            format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\n{header}{length}\r\n{body}");
         if stream.write_all(whole.as_bytes()).await.is_err() {
             return;
         }

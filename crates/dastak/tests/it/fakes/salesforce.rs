@@ -46,15 +46,28 @@ impl Salesforce {
         let (object, rest) = rest.split_once(" WHERE CreatedDate >= ").unwrap();
         let from = Timestamp::parse(rest.strip_suffix(" ORDER BY CreatedDate ASC, Id ASC").unwrap()).unwrap();
         if fields.contains("Nonsense__c") {
-            return Reply::Json(400, json!([{"message": "No such column 'Nonsense__c' on entity 'Lead'.", "errorCode": "INVALID_FIELD"}]));
+            return Reply::Json(
+                400,
+                json!([{"message": "No such column 'Nonsense__c' on entity 'Lead'.", "errorCode": "INVALID_FIELD"}]),
+            );
         }
-        let mut found: Vec<_> = self.records.lock().unwrap().iter().filter(|row| row.0 == object && row.2 >= from).cloned().collect();
+        let mut found: Vec<_> = self
+            .records
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|row| row.0 == object && row.2 >= from)
+            .cloned()
+            .collect();
         found.sort_by(|one, other| (one.2, &one.1).cmp(&(other.2, &other.1)));
         let rows: Vec<Value> = found
             .iter()
             .map(|(object, id, created, known)| {
                 let mut row = Map::new();
-                row.insert("attributes".into(), json!({"type": object, "url": format!("/sobjects/{object}/{id}")}));
+                row.insert(
+                    "attributes".into(),
+                    json!({"type": object, "url": format!("/sobjects/{object}/{id}")}),
+                );
                 for field in fields.split(", ") {
                     match field {
                         "Id" => row.insert("Id".into(), json!(id)),
@@ -68,7 +81,9 @@ impl Salesforce {
                                 }
                                 row.insert(relation.into(), of)
                             }
-                            None => row.insert(field.into(), known.get(field).cloned().unwrap_or(Value::Null)),
+                            None => {
+                                row.insert(field.into(), known.get(field).cloned().unwrap_or(Value::Null))
+                            }
                         },
                     };
                 }
@@ -96,13 +111,22 @@ impl System for Salesforce {
     fn answer(&self, request: &Request) -> Reply {
         if request.path == "/services/oauth2/token" {
             return match self.tokens.renew(&request.form()) {
-                Ok((access, _)) => Reply::ok(json!({"access_token": access, "instance_url": self.url, "token_type": "Bearer", "issued_at": "1795000000000"})),
-                Err(word) => Reply::Json(400, json!({"error": word, "error_description": "expired access/refresh token"})),
+                Ok((access, _)) => Reply::ok(
+                    json!({"access_token": access, "instance_url": self.url, "token_type": "Bearer", "issued_at": "1795000000000"}),
+                ),
+                Err(word) => Reply::Json(
+                    400,
+                    json!({"error": word, "error_description": "expired access/refresh token"}),
+                ),
             };
         }
-        let presented = request.header("authorization").strip_prefix("Bearer ").unwrap_or_default().to_owned();
+        let presented =
+            request.header("authorization").strip_prefix("Bearer ").unwrap_or_default().to_owned();
         if !self.tokens.accepts(&presented) {
-            return Reply::Json(401, json!([{"message": "Session expired or invalid", "errorCode": "INVALID_SESSION_ID"}]));
+            return Reply::Json(
+                401,
+                json!([{"message": "Session expired or invalid", "errorCode": "INVALID_SESSION_ID"}]),
+            );
         }
         if let Some(place) = request.path.strip_prefix("/services/data/v66.0/query/01g") {
             let (query, from) = place.split_once('-').unwrap();
@@ -114,9 +138,15 @@ impl System for Salesforce {
             ("POST", "/services/data/v66.0/sobjects/Task") => {
                 let mut tasks = self.tasks.lock().unwrap();
                 tasks.push(request.json());
-                Reply::Json(201, json!({"id": format!("00T{}", tasks.len() - 1), "success": true, "errors": []}))
+                Reply::Json(
+                    201,
+                    json!({"id": format!("00T{}", tasks.len() - 1), "success": true, "errors": []}),
+                )
             }
-            _ => Reply::Json(404, json!([{"message": "The requested resource does not exist", "errorCode": "NOT_FOUND"}])),
+            _ => Reply::Json(
+                404,
+                json!([{"message": "The requested resource does not exist", "errorCode": "NOT_FOUND"}]),
+            ),
         }
     }
 }

@@ -38,7 +38,10 @@ impl Shopify {
     }
 
     fn customers(&self, query: &str, variables: &Value) -> Reply {
-        assert!(query.contains("sortKey: CREATED_AT") && query.contains("defaultPhoneNumber { phoneNumber }"), "{query}");
+        assert!(
+            query.contains("sortKey: CREATED_AT") && query.contains("defaultPhoneNumber { phoneNumber }"),
+            "{query}"
+        );
         let knows = *self.knows_term.lock().unwrap();
         let term = variables["q"].as_str().unwrap();
         let from = term.strip_prefix("customer_date:>='").and_then(|rest| rest.strip_suffix('\'')).unwrap();
@@ -77,14 +80,22 @@ impl System for Shopify {
     fn answer(&self, request: &Request) -> Reply {
         if request.path == "/admin/oauth/access_token" {
             return match self.tokens.renew(&request.form()) {
-                Ok((access, refresh)) => Reply::ok(json!({"access_token": access, "expires_in": 3600, "refresh_token": refresh, "refresh_token_expires_in": 7_776_000, "scope": "read_customers"})),
+                Ok((access, refresh)) => Reply::ok(
+                    json!({"access_token": access, "expires_in": 3600, "refresh_token": refresh, "refresh_token_expires_in": 7_776_000, "scope": "read_customers"}),
+                ),
                 Err(word) => Reply::Json(400, json!({"error": word, "error_description": "no"})),
             };
         }
         if !self.tokens.accepts(request.header("x-shopify-access-token")) {
-            return Reply::Json(401, json!({"errors": "[API] Invalid API key or access token (unrecognized login or wrong password)"}));
+            return Reply::Json(
+                401,
+                json!({"errors": "[API] Invalid API key or access token (unrecognized login or wrong password)"}),
+            );
         }
-        assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/admin/api/2026-10/graphql.json"));
+        assert_eq!(
+            (request.method.as_str(), request.path.as_str()),
+            ("POST", "/admin/api/2026-10/graphql.json")
+        );
         let body = request.json();
         let (query, variables) = (body["query"].as_str().unwrap(), &body["variables"]);
         if query.contains("customers(") {
@@ -94,10 +105,14 @@ impl System for Shopify {
         if query.starts_with("mutation") {
             let wanted = &variables["i"];
             let Some(row) = customers.iter_mut().find(|row| wanted["id"] == row.0) else {
-                return Reply::ok(json!({"data": {"customerUpdate": {"customer": null, "userErrors": [{"field": ["id"], "message": "Customer does not exist"}]}}}));
+                return Reply::ok(
+                    json!({"data": {"customerUpdate": {"customer": null, "userErrors": [{"field": ["id"], "message": "Customer does not exist"}]}}}),
+                );
             };
             row.2["note"] = wanted["note"].clone();
-            return Reply::ok(json!({"data": {"customerUpdate": {"customer": {"id": row.0}, "userErrors": []}}}));
+            return Reply::ok(
+                json!({"data": {"customerUpdate": {"customer": {"id": row.0}, "userErrors": []}}}),
+            );
         }
         let found = customers.iter().find(|row| variables["id"] == row.0);
         Reply::ok(json!({"data": {"customer": found.map(|row| json!({"id": row.0, "note": row.2["note"]}))}}))

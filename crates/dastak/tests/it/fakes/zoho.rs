@@ -38,7 +38,14 @@ impl Zoho {
         let (offset, limit) = rest.split_once(", ").unwrap();
         let (from, offset): (Timestamp, usize) = (Timestamp::parse(from).unwrap(), offset.parse().unwrap());
         let limit = limit.parse::<usize>().unwrap().min(*self.page.lock().unwrap());
-        let mut found: Vec<_> = self.records.lock().unwrap().iter().filter(|row| row.0 == module && row.2 >= from).cloned().collect();
+        let mut found: Vec<_> = self
+            .records
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|row| row.0 == module && row.2 >= from)
+            .cloned()
+            .collect();
         found.sort_by_key(|row| row.2);
         let data: Vec<Value> = found
             .iter()
@@ -50,7 +57,9 @@ impl Zoho {
                     "Created_Time" => json!(iso(Timestamp(created.0 + 19_800_000), "+05:30")),
                     field => known.get(field).cloned().unwrap_or(Value::Null),
                 };
-                Value::Object(fields.split(", ").map(|field| (field.to_owned(), value(field))).collect::<Map<_, _>>())
+                Value::Object(
+                    fields.split(", ").map(|field| (field.to_owned(), value(field))).collect::<Map<_, _>>(),
+                )
             })
             .collect();
         if data.is_empty() {
@@ -65,14 +74,20 @@ impl System for Zoho {
     fn answer(&self, request: &Request) -> Reply {
         if request.path == "/oauth/v2/token" {
             return match self.tokens.renew(&request.query) {
-                Ok((access, _)) => Reply::ok(json!({"access_token": access, "api_domain": self.url, "token_type": "Bearer", "expires_in": 3600})),
+                Ok((access, _)) => Reply::ok(
+                    json!({"access_token": access, "api_domain": self.url, "token_type": "Bearer", "expires_in": 3600}),
+                ),
                 Err("invalid_grant") => Reply::ok(json!({"error": "invalid_code"})),
                 Err(word) => Reply::ok(json!({"error": word})),
             };
         }
-        let presented = request.header("authorization").strip_prefix("Zoho-oauthtoken ").unwrap_or_default().to_owned();
+        let presented =
+            request.header("authorization").strip_prefix("Zoho-oauthtoken ").unwrap_or_default().to_owned();
         if !self.tokens.accepts(&presented) {
-            return Reply::Json(401, json!({"code": "INVALID_TOKEN", "details": {}, "message": "invalid oauth token", "status": "error"}));
+            return Reply::Json(
+                401,
+                json!({"code": "INVALID_TOKEN", "details": {}, "message": "invalid oauth token", "status": "error"}),
+            );
         }
         match (request.method.as_str(), request.path.as_str()) {
             ("POST", "/crm/v8/coql") => self.query(request.json()["select_query"].as_str().unwrap()),
@@ -80,14 +95,24 @@ impl System for Zoho {
                 let mut notes = self.notes.lock().unwrap();
                 notes.push(request.json()["data"][0].clone());
                 let id = format!("note-{}", notes.len());
-                Reply::Json(201, json!({"data": [{"code": "SUCCESS", "details": {"id": id}, "message": "record added", "status": "success"}]}))
+                Reply::Json(
+                    201,
+                    json!({"data": [{"code": "SUCCESS", "details": {"id": id}, "message": "record added", "status": "success"}]}),
+                )
             }
             ("GET", path) if path.ends_with("/Notes") => {
                 let notes = self.notes.lock().unwrap();
                 let data: Vec<Value> = notes.iter().enumerate().map(|(at, note)| json!({"id": format!("note-{}", at + 1), "Note_Title": note["Note_Title"]})).collect();
-                if data.is_empty() { Reply::Bare(204) } else { Reply::ok(json!({"data": data, "info": {"more_records": false}})) }
+                if data.is_empty() {
+                    Reply::Bare(204)
+                } else {
+                    Reply::ok(json!({"data": data, "info": {"more_records": false}}))
+                }
             }
-            _ => Reply::Json(400, json!({"code": "INVALID_MODULE", "details": {}, "message": "the module name given seems to be invalid", "status": "error"})),
+            _ => Reply::Json(
+                400,
+                json!({"code": "INVALID_MODULE", "details": {}, "message": "the module name given seems to be invalid", "status": "error"}),
+            ),
         }
     }
 }
