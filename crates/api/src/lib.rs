@@ -22,6 +22,7 @@ pub mod dev;
 pub mod dnd;
 pub mod do_not_call;
 pub mod events;
+pub mod integrations;
 pub mod nudges;
 pub mod numbers;
 pub mod operator;

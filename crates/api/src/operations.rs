@@ -27,6 +27,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::dnd::OPERATIONS,
         crate::transfer_numbers::OPERATIONS,
         crate::operator_agents::OPERATIONS,
+        crate::integrations::OPERATIONS,
         crate::dev::OPERATIONS,
     ]
     .into_iter()

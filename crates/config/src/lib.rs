@@ -2,6 +2,7 @@
 //! highest. One table says what exists; a wrong setting stops the start with its name, what was found and
 //! what is allowed.
 
+mod integrations;
 mod limits;
 mod providers;
 mod smtp;
@@ -354,6 +355,61 @@ pub const SETTINGS: &[Setting] = &[
         "false",
         "accept http:// and private endpoint addresses; for development only",
     ),
+    setting(
+        "integrations.poll_seconds",
+        Kind::Number(1, 86_400),
+        "120",
+        "seconds between two checks of a stream that is read from a spreadsheet, a CRM or a shop",
+    ),
+    setting(
+        "integrations.timeout_ms",
+        Kind::Number(100, 120_000),
+        "30000",
+        "longest wait for one answer of an outside system",
+    ),
+    setting(
+        "integrations.allow_insecure",
+        Kind::Flag,
+        "false",
+        "accept http:// and private addresses of outside systems; for tests and systems of your own",
+    ),
+    setting("integrations.hubspot.base_url", Kind::Text, "https://api.hubapi.com", "HubSpot"),
+    setting(
+        "integrations.salesforce.login_url",
+        Kind::Text,
+        "https://login.salesforce.com",
+        "Salesforce's sign-in; its answer says where the rest is",
+    ),
+    setting(
+        "integrations.zoho.accounts_url",
+        Kind::Text,
+        "https://accounts.zoho.in",
+        "Zoho's sign-in; each region has one of its own",
+    ),
+    setting(
+        "integrations.zoho.base_url",
+        Kind::Text,
+        "",
+        "Zoho CRM; by the answer of the sign-in when empty",
+    ),
+    setting(
+        "integrations.shopify.base_url",
+        Kind::Text,
+        "",
+        "the shop's address; https://<shop>.myshopify.com when empty",
+    ),
+    setting(
+        "integrations.google_sheets.base_url",
+        Kind::Text,
+        "https://sheets.googleapis.com",
+        "Google Sheets",
+    ),
+    setting(
+        "integrations.google_sheets.token_url",
+        Kind::Text,
+        "https://oauth2.googleapis.com/token",
+        "where Google gives access tokens",
+    ),
 ];
 
 /// Effective settings.
@@ -407,6 +463,8 @@ pub struct Config {
     pub smtp: Option<Smtp>,
     /// Accept http:// and private webhook addresses.
     pub allow_insecure_webhooks: bool,
+    /// Where outside systems are.
+    pub integrations: ::providers::settings::Integrations,
     /// Whether this is `dastak dev`.
     pub dev: bool,
 }
@@ -686,6 +744,7 @@ impl Values {
             recording_days: self.number("recordings.keep_days")?,
             smtp: smtp::read(self)?,
             allow_insecure_webhooks: self.flag("webhooks.allow_insecure")?,
+            integrations: integrations::read(self, dev, self.text("clock")? == "manual")?,
             dev,
         })
     }

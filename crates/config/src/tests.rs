@@ -250,3 +250,36 @@ fn no_settings_print_shows_a_secret() {
         assert!(!shown.contains("planted"), "{shown}");
     }
 }
+
+#[test]
+fn outside_systems_are_reached_over_tls_and_in_public_unless_more_is_allowed() {
+    let config = environment(&[]).config(false).unwrap().integrations;
+    assert_eq!(
+        (config.poll.as_secs(), config.hubspot.as_str(), config.zoho, config.allow_insecure),
+        (120, "https://api.hubapi.com", None, false)
+    );
+    let near = ("DASTAK_INTEGRATIONS__HUBSPOT__BASE_URL", "http://127.0.0.1:9000/hub/");
+    let refused = environment(&[near]).config(false).unwrap_err();
+    assert!(
+        refused.starts_with("integrations.hubspot.base_url: found «http://127.0.0.1:9000/hub/»; "),
+        "{refused}"
+    );
+    for allowed in [("DASTAK_INTEGRATIONS__ALLOW_INSECURE", "true"), ("DASTAK_CLOCK", "manual")] {
+        let config = environment(&[near, allowed]).config(false).unwrap().integrations;
+        assert_eq!((config.hubspot.as_str(), config.allow_insecure), ("http://127.0.0.1:9000/hub", true));
+    }
+    assert!(environment(&[near]).config(true).unwrap().integrations.allow_insecure);
+    let query = ("DASTAK_INTEGRATIONS__SHOPIFY__BASE_URL", "https://shop.example/?a=1");
+    let refused = environment(&[query]).config(false).unwrap_err();
+    assert_eq!(
+        refused,
+        "integrations.shopify.base_url: found «https://shop.example/?a=1»; it must not have a query"
+    );
+    for (name, text) in [
+        ("DASTAK_INTEGRATIONS__POLL_SECONDS", "0"),
+        ("DASTAK_INTEGRATIONS__SALESFORCE__LOGIN_URL", ""),
+        ("DASTAK_INTEGRATIONS__ZOHO__BASE_URL", "ftp://zoho"),
+    ] {
+        assert!(environment(&[(name, text)]).config(false).is_err(), "{name}");
+    }
+}

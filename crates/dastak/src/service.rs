@@ -265,9 +265,10 @@ const HOOKS: Hooks = Hooks {
         campaigns::call_fact,
         // After the campaign has settled its row: whether that is tried again decides where the card goes.
         boards::call_fact,
+        integrations::pushes::after_call_fact,
     ],
     charges: &[campaigns::charge],
-    erasures: &[campaigns::erasure::erase, boards::erase, streams::erase],
+    erasures: &[campaigns::erasure::erase, boards::erase, streams::erase, integrations::erasure::erase],
     choices: &[boards::choices],
     analysed: &[boards::analysed],
 };
@@ -342,6 +343,14 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
     jobs::dialler::start(app, wakes);
     if let Some(mailer) = app.mailer.clone() {
         jobs::start(app, wakes, topics::MAILS, move |app| jobs::mails::look(app, mailer.clone()));
+    }
+    match integrations::Desk::open(app) {
+        Ok(desk) => {
+            jobs::polls::start(app, wakes, desk.clone());
+            jobs::pushes::start(app, wakes, desk);
+        }
+        // The same TLS settings as those of webhooks, which are up by now.
+        Err(why) => tracing::error!(%why, "connected systems are not reached"),
     }
 }
 

@@ -101,6 +101,8 @@ const READS: &[(&str, Read)] = &[
     ("createWalletEntry", is::<api::operator::NewWalletEntry>),
     ("createNumber", |body| has_word(&body, "number")),
     ("createTransferNumber", is::<api::transfer_numbers::NewTransferNumber>),
+    ("createIntegration", is::<api::integrations::NewIntegration>),
+    ("updateIntegration", is::<api::integrations::IntegrationChange>),
     ("createMember", is::<api::operator::NewMember>),
     ("addDnd", is::<api::dnd::NewDndNumbers>),
     ("addDndImportNumbers", is::<api::dnd::DndImportPiece>),

@@ -13,9 +13,11 @@
 //! | `language_model` | OpenAI-compatible chat completions |
 //! | `mail` | e-mail to the operator's mail server |
 //! | `storage` | files and S3-compatible buckets |
+//! | `connectors` | customers' systems: CRMs, shops, spreadsheets, and the access tokens for them |
 //! | `chain` | several of a kind in order of preference: breakers, fallback during a call, health, figures |
 
 pub mod chain;
+pub mod connectors;
 pub mod guarded_client;
 pub mod http;
 pub mod language_model;

@@ -70,6 +70,31 @@ pub enum Storage {
     },
 }
 
+/// Section `[integrations]`: where outside systems are (docs/operating/README.md «Connected systems»).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Integrations {
+    /// Time between two checks of a stream.
+    pub poll: Duration,
+    /// Longest wait for one answer.
+    pub timeout: Duration,
+    /// Accept http:// and private addresses.
+    pub allow_insecure: bool,
+    /// HubSpot.
+    pub hubspot: String,
+    /// Salesforce's token endpoint; its answer says where the rest is.
+    pub salesforce_login: String,
+    /// Zoho's token endpoint.
+    pub zoho_accounts: String,
+    /// Zoho CRM; by the answer of the token endpoint when absent.
+    pub zoho: Option<String>,
+    /// The shop; `https://<shop>.myshopify.com` when absent.
+    pub shopify: Option<String>,
+    /// Google Sheets.
+    pub google_sheets: String,
+    /// Google's token endpoint, with its path.
+    pub google_token: String,
+}
+
 // Written by hand: none of them shows a key.
 
 impl fmt::Debug for Speech {

@@ -162,10 +162,10 @@ pub fn due(
     tx.all(&sql, &values)
 }
 
-/// Across workspaces: when the next check is due.
-pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    let sql = "select min(next_at) from stream_polls where next_at is not null";
-    Ok(tx.one::<Option<Timestamp>>(sql, &[])?.flatten())
+/// Across workspaces: when the next check is due after this moment.
+pub fn next_due(tx: &mut Tx<'_>, after: Timestamp) -> Result<Option<Timestamp>, DbError> {
+    let sql = "select min(next_at) from stream_polls where next_at is not null and next_at > ?1";
+    Ok(tx.one::<Option<Timestamp>>(sql, params![after])?.flatten())
 }
 
 /// One stream.
@@ -193,6 +193,17 @@ pub fn claim(
         params![tenant, stream, row.claim, lease],
     )?;
     Ok(Some(row))
+}
+
+/// Puts a check off that could not begin.
+pub fn put_off(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    stream: Id<DataStream>,
+    until: Timestamp,
+) -> Result<(), DbError> {
+    let sql = "update stream_polls set next_at = ?3 where workspace = ?1 and stream = ?2 and next_at < ?3";
+    tx.later(sql, params![tenant, stream, until])
 }
 
 /// Keeps a claim until the end of another lease; `false` when it is lost.

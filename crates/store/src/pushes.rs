@@ -11,23 +11,21 @@ use crate::db::row::{row, update};
 use crate::db::{DbError, ROWS, Tx, any_of};
 use crate::params;
 
-row! {
-    /// A person who came from a connected system.
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct PersonRow in "integration_people" {
-        /// The workspace.
-        workspace: Tenant,
-        /// Keyed hash of the number.
-        phone_hash: String,
-        /// The account.
-        integration: Id<Integration>,
-        /// The stream that brought it.
-        stream: Id<DataStream>,
-        /// Kind of the record there.
-        object: String,
-        /// Its id there.
-        record: String,
-    }
+/// A person who came from a connected system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PersonRow {
+    /// The workspace.
+    pub workspace: Tenant,
+    /// Keyed hash of the number.
+    pub phone_hash: String,
+    /// The account.
+    pub integration: Id<Integration>,
+    /// The stream that brought it.
+    pub stream: Id<DataStream>,
+    /// Kind of the record there.
+    pub object: String,
+    /// Its id there.
+    pub record: String,
 }
 
 row! {
@@ -61,13 +59,13 @@ row! {
 
 const COLUMNS: &str = PushRow::COLUMNS;
 
-/// Notes which record a person is; the newest one stands. The numbers must differ from each other.
+/// Notes which record each person is; the newest one stands. The numbers must differ from each other.
 pub fn know(tx: &mut Tx<'_>, people: &[PersonRow]) -> Result<(), DbError> {
-    const SQL: &str = formatcp!(
-        "{} on conflict (workspace, phone_hash, integration) do update set stream = excluded.stream, object = excluded.object, record = excluded.record",
-        PersonRow::INSERT
-    );
-    people.iter().try_for_each(|person| tx.later(SQL, &person.values()))
+    let sql = "insert into integration_people (workspace, phone_hash, integration, stream, object, record) values (?1, ?2, ?3, ?4, ?5, ?6) \
+         on conflict (workspace, phone_hash, integration) do update set stream = excluded.stream, object = excluded.object, record = excluded.record";
+    people.iter().try_for_each(|PersonRow { workspace, phone_hash, integration, stream, object, record }| {
+        tx.later(sql, params![*workspace, phone_hash, *integration, *stream, object, record])
+    })
 }
 
 /// The integrations of a workspace that calls are written back to and that know the person of this number.
@@ -134,6 +132,12 @@ pub fn take(tx: &mut Tx<'_>, now: Timestamp, lease: Timestamp, limit: i64) -> Re
 /// Across workspaces: when the next one is due.
 pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     let sql = "select min(next_at) from integration_pushes where next_at is not null";
+    Ok(tx.one::<Option<Timestamp>>(sql, &[])?.flatten())
+}
+
+/// Across workspaces: when the one was over that is known for longest.
+pub fn oldest_done(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    let sql = "select min(done_at) from integration_pushes where done_at is not null";
     Ok(tx.one::<Option<Timestamp>>(sql, &[])?.flatten())
 }
 

@@ -12,6 +12,8 @@ pub mod lines;
 pub mod live_calls;
 pub mod log_marks;
 pub mod mails;
+pub mod polls;
+pub mod pushes;
 pub mod scheduled_calls;
 pub mod streams;
 pub mod wishes;

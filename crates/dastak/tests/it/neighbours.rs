@@ -19,6 +19,7 @@ pub struct Ids {
     pub campaign: String,
     pub board: String,
     pub card: String,
+    pub integration: String,
     pub stream: String,
 }
 
@@ -39,7 +40,10 @@ impl Ids {
             .operator("GET", &format!("/workspaces/{workspace}/keys"), &Value::Null)
             .await
             .expect(200);
+        let account = json!({"provider": "hubspot", "credentials": {"accessToken": "x"}});
+        let integration = crate::integrations::connect(&desk.app, workspace, &account).await.expect(201);
         Self {
+            integration: integration["data"]["id"].as_str().expect("an integration").to_owned(),
             agent: first(desk, "/v1/agents").await,
             number: first(desk, "/v1/numbers").await,
             key: keys["data"][0]["id"].as_str().expect("a key").to_owned(),
@@ -175,6 +179,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
         "releaseNumber" => Some(&ids.number),
         "liftOptOut" => Some(&desk.live.contact),
         "getBoard" | "updateBoard" | "getBoardCard" => Some(&ids.board),
+        "updateIntegration" | "deleteIntegration" => Some(&ids.integration),
         "startListImport" | "finishListImport" | "cancelListImport" => Some(&ids.campaign),
         _ => None,
     };
@@ -190,6 +195,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
         let path = path.replace("{cardId}", &ids.card);
         let body = match operation.id {
             "updateBoard" => json!({"columns": [{"name": "New", "key": "new", "type": "new"}]}),
+            "updateIntegration" => json!({"push": null}),
             _ => Value::Null,
         };
         ask(&desk, operation, &path, &desk.app.operator_token.to_string(), &body)
@@ -197,7 +203,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
             .refused(404, "not_found");
         asked += 1;
     }
-    assert_eq!(asked, 12);
+    assert_eq!(asked, 14);
     untouched(&desk, &ids).await;
 }
 

@@ -114,6 +114,25 @@ impl Target {
         self.0.origin.https
     }
 
+    /// The same place with this path and query, which begin with a slash, below its own path. They come from
+    /// the program, so they may be longer than a URL that a user gives.
+    ///
+    /// # Errors
+    /// When they are no path and query.
+    pub fn below(&self, path_and_query: &str) -> Result<Target, UrlRefused> {
+        if !path_and_query.starts_with('/') {
+            return Err(UrlRefused::Malformed);
+        }
+        let path = format!("{}{path_and_query}", self.0.uri.path().trim_end_matches('/'));
+        let path: PathAndQuery = path.try_into().map_err(|_| UrlRefused::Malformed)?;
+        Ok(Target(Arc::new(Parts {
+            origin: self.0.origin.clone(),
+            uri: Uri::from(path),
+            host_header: self.0.host_header.clone(),
+            server_name: self.0.server_name.clone(),
+        })))
+    }
+
     pub(super) fn origin(&self) -> &Arc<Origin> {
         &self.0.origin
     }
@@ -302,6 +321,20 @@ mod tests {
         ];
         for (url, expected) in cases {
             assert_eq!(strict(url).as_deref(), Ok(expected), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_added_to_the_place_and_cannot_leave_it() {
+        let base = check("https://example.com:8443/crm/", Reach::Public).unwrap();
+        let below = base.below("/v3/contacts?after=1").unwrap();
+        assert_eq!(
+            (below.to_string(), below.uri().to_string()),
+            ("https://example.com:8443".to_owned(), "/crm/v3/contacts?after=1".to_owned())
+        );
+        assert_eq!(base.below("//evil.example/x").unwrap().to_string(), "https://example.com:8443");
+        for path in ["evil.example", "", "/a b", "/a\r\nX: y"] {
+            assert_eq!(base.below(path).err(), Some(UrlRefused::Malformed), "{path}");
         }
     }
 

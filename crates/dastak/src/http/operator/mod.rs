@@ -6,6 +6,7 @@ mod boards;
 mod campaigns;
 mod dnd;
 mod do_not_call;
+mod integrations;
 mod transfer_numbers;
 
 use std::sync::Arc;
@@ -50,6 +51,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listOperatorLog", open!(list_log)),
     ];
     handlers.extend(agents::handlers());
+    handlers.extend(integrations::handlers());
     handlers.extend(campaigns::handlers());
     handlers.extend(boards::handlers());
     handlers

@@ -1,0 +1,36 @@
+//! Settings of outside systems (`[integrations]`; docs/operating/README.md «Connected systems»).
+
+use std::time::Duration;
+
+use providers::guarded_client::Policy;
+use providers::settings::Integrations;
+
+use super::Values;
+
+/// Reads the section. In development and with a clock that stands still, http:// and private addresses are
+/// accepted without being asked for.
+pub(super) fn read(values: &Values, dev: bool, manual_clock: bool) -> Result<Integrations, String> {
+    let allow_insecure = values.flag("integrations.allow_insecure")? || dev || manual_clock;
+    let policy = Policy { allow_insecure, ..Policy::default() };
+    let some_address = |name: &str| match values.some_text(name)? {
+        None => Ok(None),
+        Some(text) => match policy.check_url(&text) {
+            Err(why) => Err(format!("{name}: found «{text}»; {why}")),
+            Ok(_) if text.contains('?') => Err(format!("{name}: found «{text}»; it must not have a query")),
+            Ok(_) => Ok(Some(text.trim_end_matches('/').to_owned())),
+        },
+    };
+    let address = |name: &str| some_address(name)?.ok_or_else(|| format!("{name}: missing"));
+    Ok(Integrations {
+        poll: Duration::from_secs(values.number("integrations.poll_seconds")?.unsigned_abs()),
+        timeout: Duration::from_millis(values.number("integrations.timeout_ms")?.unsigned_abs()),
+        allow_insecure,
+        hubspot: address("integrations.hubspot.base_url")?,
+        salesforce_login: address("integrations.salesforce.login_url")?,
+        zoho_accounts: address("integrations.zoho.accounts_url")?,
+        zoho: some_address("integrations.zoho.base_url")?,
+        shopify: some_address("integrations.shopify.base_url")?,
+        google_sheets: address("integrations.google_sheets.base_url")?,
+        google_token: address("integrations.google_sheets.token_url")?,
+    })
+}

@@ -1,0 +1,122 @@
+//! Checks streams that are read from connected systems (docs/contract/integrations.md#checks). Any node may:
+//! the one that holds the claim checks. Slow systems hold up their own streams only, and those of one
+//! workspace do not keep others waiting.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use domain::ids::{DataStream, Id};
+use domain::tenant::Tenant;
+use domain::time::{SECOND, Timestamp};
+use integrations::Desk;
+
+use super::{next_look, repeat};
+use crate::app::{App, Failure, Wakes, topics};
+use crate::runtime::clock::Signal;
+
+/// Checks at once, and how many of them one workspace may have.
+const AT_ONCE: usize = 16;
+const SHARE: usize = 4;
+/// Streams that are looked at for a place.
+const LOOKED_AT: i64 = 64;
+/// Time until the next look after the store failed, and between two looks when another node's wake-up may be
+/// lost.
+const AGAIN: i64 = 5 * SECOND;
+
+/// Starts the job.
+pub fn start(app: &Arc<App>, wakes: &Wakes, desk: Arc<Desk>) {
+    let signal = app.clock.signal();
+    wakes.connect(topics::STREAMS, signal.clone());
+    let checks =
+        Arc::new(Checks { app: app.clone(), desk, signal: signal.clone(), running: Mutex::default() });
+    app.clock.start_job(signal, move |job| repeat(job, move || checks.clone().look()));
+}
+
+/// The checks that run on this node.
+struct Checks {
+    app: Arc<App>,
+    desk: Arc<Desk>,
+    signal: Signal,
+    running: Mutex<HashMap<Id<DataStream>, Tenant>>,
+}
+
+impl Checks {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Id<DataStream>, Tenant>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts as many due checks as there is room for; when to look again. The end of a check raises the
+    /// signal.
+    async fn look(self: Arc<Self>) -> Option<Timestamp> {
+        let now = self.app.clock.now();
+        let again = now.plus(AGAIN);
+        match self.start_due(now).await {
+            Ok(true) => {}
+            // There is no room: the end of a check brings the job back.
+            Ok(false) => return None,
+            Err(failure) => {
+                failure.warn("a look at streams that are due failed");
+                return Some(again);
+            }
+        }
+        match self.desk.next_check(now).await {
+            Ok(due) => next_look(&self.app, due, again),
+            Err(_) => Some(again),
+        }
+    }
+
+    /// Starts what is due; `false` when something is left for which there is no room.
+    async fn start_due(self: &Arc<Self>, now: Timestamp) -> Result<bool, Failure> {
+        loop {
+            let full = self.full_shares();
+            let due = self.desk.due_checks(now, full, LOOKED_AT).await?;
+            let all = (due.len() as i64) < LOOKED_AT;
+            let mut started = 0;
+            for (tenant, stream) in due {
+                match self.place(tenant, stream) {
+                    Some(place) => {
+                        started += 1;
+                        self.app.clock.spawn(async move {
+                            place.0.desk.check(tenant, stream).await;
+                        });
+                    }
+                    None if self.lock().len() >= AT_ONCE => return Ok(false),
+                    None => {}
+                }
+            }
+            if all || started == 0 {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Workspaces that have their share.
+    fn full_shares(&self) -> Vec<Tenant> {
+        let mut shares: HashMap<Tenant, usize> = HashMap::new();
+        for tenant in self.lock().values() {
+            *shares.entry(*tenant).or_default() += 1;
+        }
+        shares.into_iter().filter(|(_, share)| *share >= SHARE).map(|(tenant, _)| tenant).collect()
+    }
+
+    /// A place for a check, unless it runs already, or there is none left for the workspace.
+    fn place(self: &Arc<Self>, tenant: Tenant, stream: Id<DataStream>) -> Option<Place> {
+        let mut running = self.lock();
+        let share = running.values().filter(|other| **other == tenant).count();
+        if running.len() >= AT_ONCE || share >= SHARE || running.contains_key(&stream) {
+            return None;
+        }
+        running.insert(stream, tenant);
+        Some(Place(self.clone(), stream))
+    }
+}
+
+/// The place of a running check, given back however the check ends.
+struct Place(Arc<Checks>, Id<DataStream>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.lock().remove(&self.1);
+        self.0.signal.raise();
+    }
+}

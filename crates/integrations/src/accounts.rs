@@ -1,0 +1,171 @@
+//! Accounts of outside systems (docs/contract/integrations.md#accounts).
+
+use api::integrations::{Integration as View, IntegrationChange, IntegrationPush, MOST, NewIntegration};
+use app::operator_log::{self, Trace};
+use app::{App, Failure, access, topics};
+use domain::ids::{Id, Integration};
+use domain::integration::{Provider, PushedCalls, Status};
+use domain::tenant::Tenant;
+use providers::connectors::Credentials;
+use runtime::crypto::Keyring;
+use serde_json::{Map, Value};
+use store::integrations::{self, IntegrationRow};
+use store::{polls, pushes};
+
+/// What the encryption of credentials is bound to.
+pub(crate) fn purpose(id: Id<Integration>) -> String {
+    format!("integration:{id}")
+}
+
+fn view(row: IntegrationRow) -> View {
+    View {
+        id: row.id,
+        provider: row.provider,
+        status: row.status,
+        last_error: row.last_error,
+        push: row.push.map(|calls| IntegrationPush { calls }),
+        created_at: row.created_at,
+    }
+}
+
+fn sealed(
+    keyring: &Keyring,
+    id: Id<Integration>,
+    provider: Provider,
+    fields: &Map<String, Value>,
+) -> Result<String, Failure> {
+    let credentials = Credentials::read(provider, fields)
+        .map_err(|why| Failure::field(&format!("credentials.{}", why.field), why.must))?;
+    keyring.seal(&purpose(id), &credentials.to_json().to_string()).map_err(Failure::internal)
+}
+
+fn pushed(provider: Provider, push: Option<IntegrationPush>) -> Result<Option<PushedCalls>, Failure> {
+    if push.is_some() && !provider.takes_calls() {
+        return Err(Failure::field("push", "is not possible with this system: it has no records of people"));
+    }
+    Ok(push.map(|push| push.calls))
+}
+
+/// Connects an account.
+///
+/// # Errors
+/// A credential that is missing or wrong; too many accounts.
+pub async fn create(app: &App, trace: Trace, tenant: Tenant, body: NewIntegration) -> Result<View, Failure> {
+    let context = app.context();
+    let id = context.ids.make();
+    let row = IntegrationRow {
+        id,
+        provider: body.provider,
+        credentials: sealed(&app.keyring, id, body.provider, &body.credentials)?,
+        token: String::new(),
+        token_until: None,
+        status: Status::Active,
+        last_error: None,
+        push: pushed(body.provider, body.push)?,
+        renewing_until: None,
+        created_at: context.now,
+        updated_at: context.now,
+        version: 0,
+    };
+    app.store
+        .tx(move |tx| {
+            access::workspace_for_update(tx, tenant)?;
+            if integrations::count(tx, tenant)? >= MOST {
+                return Err(Failure::conflict(format!("a workspace may have at most {MOST} integrations")));
+            }
+            integrations::insert(tx, tenant, &row)?;
+            operator_log::append(
+                tx,
+                &context,
+                &trace,
+                Some(tenant),
+                &format!("{} {}", row.id, row.provider),
+            )?;
+            Ok(view(row.clone()))
+        })
+        .await
+}
+
+/// The accounts of a workspace, newest first.
+///
+/// # Errors
+/// There is no such workspace.
+pub async fn list(app: &App, tenant: Tenant) -> Result<Vec<View>, Failure> {
+    app.store
+        .read(move |tx| {
+            access::workspace(tx, tenant)?;
+            Ok(integrations::list(tx, tenant)?.into_iter().map(view).collect())
+        })
+        .await
+}
+
+/// Replaces the credentials of an account, which mends a broken one, or changes what is written back.
+///
+/// # Errors
+/// There is no such account; a credential that is missing or wrong; nothing to change.
+pub async fn update(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    id: Id<Integration>,
+    body: IntegrationChange,
+) -> Result<View, Failure> {
+    if body.credentials.is_none() && body.push.is_none() {
+        return Err(Failure::field("credentials", "is required, unless push is given"));
+    }
+    let context = app.context();
+    let known = app.store.read(move |tx| integrations::get(tx, tenant, id)).await?;
+    let provider = known.ok_or_else(|| Failure::not_found("integration"))?.provider;
+    let credentials = match &body.credentials {
+        Some(fields) => Some(sealed(&app.keyring, id, provider, fields)?),
+        None => None,
+    };
+    let push = match body.push {
+        Some(push) => Some(pushed(provider, push)?),
+        None => None,
+    };
+    app.store
+        .tx(move |tx| {
+            let mut row = integrations::get_for_update(tx, tenant, id)?
+                .ok_or_else(|| Failure::not_found("integration"))?;
+            row.push = push.unwrap_or(row.push);
+            if let Some(credentials) = &credentials {
+                row = IntegrationRow {
+                    credentials: credentials.clone(),
+                    token: String::new(),
+                    token_until: None,
+                    status: Status::Active,
+                    last_error: None,
+                    renewing_until: None,
+                    version: row.version + 1,
+                    ..row
+                };
+                polls::look_again_with(tx, tenant, id, context.now)?;
+                tx.wake(topics::STREAMS);
+            }
+            row.updated_at = context.now;
+            integrations::save(tx, tenant, &row)?;
+            operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
+            Ok(view(row))
+        })
+        .await
+}
+
+/// Disconnects an account. What was still to be written back to it is not.
+///
+/// # Errors
+/// There is no such account; a stream reads with it.
+pub async fn delete(app: &App, trace: Trace, tenant: Tenant, id: Id<Integration>) -> Result<(), Failure> {
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            integrations::get_for_update(tx, tenant, id)?.ok_or_else(|| Failure::not_found("integration"))?;
+            if polls::uses(tx, tenant, id)? {
+                return Err(Failure::conflict("a data stream reads with this integration: delete it first"));
+            }
+            integrations::delete(tx, tenant, id)?;
+            pushes::forget_integration(tx, tenant, id)?;
+            Ok(operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?)
+        })
+        .await
+}
