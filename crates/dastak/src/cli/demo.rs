@@ -11,7 +11,7 @@ use crate::app::{App, Failure, agents, compliance_packs, flows, installation, ke
 /// Where the demo's ids and sealed keys are kept.
 const FACT: &str = "demo_workspace";
 
-/// File in the data folder that a shell reads: address, keys, agent.
+/// File in the data folder that a shell reads: address, keys, agent, stream.
 const FILE: &str = "demo.env";
 
 const PROMPT: &str = "You are Asha, who calls customers of a furniture shop in Bengaluru about their delivery. Greet the person by name, \
@@ -22,18 +22,30 @@ pub struct Demo {
     live_key: String,
     test_key: String,
     agent: String,
+    /// Of its data stream.
+    stream: String,
+    stream_token: String,
     file: std::path::PathBuf,
 }
 
 impl Demo {
     /// The welcome on standard error.
     pub fn welcome(&self, url: &str) -> String {
-        let Self { live_key, test_key, agent, file } = self;
+        let Self { live_key, test_key, agent, stream, stream_token, file } = self;
+        // A demo that was made before there were streams has none.
+        let lead = if stream.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "A lead from outside, which is put on the list of every campaign that the stream feeds:\n\n    \
+                 curl -s {url}/ingest/streams/{stream} -H \"Authorization: Bearer {stream_token}\" -d '{{\"name\":\"Ravi\",\"phone\":\"9812345679\"}}'\n\n  "
+            )
+        };
         format!(
             "\n  dastak is running\n\n  API        {url}/v1\n  reference  {url}/docs\n  live key   {live_key}\n  test key   {test_key}\n  agent      {agent}\n\n  \
              The agent calls you (the sandbox phone network answers; end the number in 1111 for busy, 0000 for no answer):\n\n    \
              curl -s {url}/v1/calls -H \"Authorization: Bearer {live_key}\" -H \"Content-Type: application/json\" -d '{{\"agentId\":\"{agent}\",\"toNumber\":\"+919812345678\"}}'\n\n  \
-             For the commands of the README:  . {}\n",
+             {lead}For the commands of the README:  . {}\n",
             file.display()
         )
     }
@@ -41,8 +53,8 @@ impl Demo {
     /// Writes the file that a shell reads, mode 0600.
     fn write(&self, url: &str) -> Result<(), Failure> {
         let text = format!(
-            "DASTAK_URL={url}\nLIVE_KEY={}\nTEST_KEY={}\nAGENT={}\n",
-            self.live_key, self.test_key, self.agent
+            "DASTAK_URL={url}\nLIVE_KEY={}\nTEST_KEY={}\nAGENT={}\nSTREAM={}\nSTREAM_TOKEN={}\n",
+            self.live_key, self.test_key, self.agent, self.stream, self.stream_token
         );
         let mut options = std::fs::OpenOptions::new();
         options.write(true).create(true).truncate(true);
@@ -63,6 +75,8 @@ pub async fn seed(app: &App) -> Result<Demo, String> {
             live_key: text("liveKey"),
             test_key: text("testKey"),
             agent: text("agent"),
+            stream: text("stream"),
+            stream_token: text("streamToken"),
             file: app.config.data.join(FILE),
         };
         demo.write(&app.config.public_url)?;
@@ -122,7 +136,12 @@ async fn facts(app: &App) -> Result<Value, Failure> {
     flows::save(app, workspace, agent, FlowEdit { graph, base_version: 1 }).await?;
     flows::publish(app, workspace, agent).await?;
     agents::set_status(app, workspace, agent, "active".into()).await?;
-    let facts = json!({"liveKey": live_key, "testKey": test_key, "agent": agent});
+    let body = json!({"name": "Website leads", "kind": "webhook"});
+    let body = serde_json::from_value(body).map_err(|why| Failure::internal(why.to_string()))?;
+    let stream = streams::stream::create(app, workspace, body).await?;
+    let facts = json!({
+        "liveKey": live_key, "testKey": test_key, "agent": agent, "stream": stream.stream.id, "streamToken": stream.token,
+    });
     installation::keep_fact(app, FACT, &facts).await?;
     Ok(facts)
 }
