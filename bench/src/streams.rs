@@ -38,7 +38,8 @@ async fn sources(address: &str, token: &str, fed: bool) -> Result<Vec<Source>, S
         }
         let body = json!({"name": "Bench", "kind": "webhook", "fieldMap": {"externalId": "id"}});
         let stream = call(address, "POST", "/v1/data-streams", &key, &body).await?;
-        let (stream_id, secret) = (id(&stream)?, stream["data"]["token"].as_str().ok_or("no token")?.to_owned());
+        let (stream_id, secret) =
+            (id(&stream)?, stream["data"]["token"].as_str().ok_or("no token")?.to_owned());
         if fed {
             let mapping = json!({"variableMapping": {"city": "lead.city", "amount": "due.amount"}});
             let path = format!("/v1/campaigns/{campaign}/streams/{stream_id}");
@@ -67,7 +68,13 @@ fn record(number: u64) -> Value {
 }
 
 /// Prints one line of the table.
-async fn line(name: &str, server: &Server, sources: Vec<Source>, requests: u64, batch: u64) -> Result<(), String> {
+async fn line(
+    name: &str,
+    server: &Server,
+    sources: Vec<Source>,
+    requests: u64,
+    batch: u64,
+) -> Result<(), String> {
     let make: load::Make = Arc::new(move |n| {
         let source = &sources[(n % sources.len() as u64) as usize];
         let records: Vec<Value> = (n * batch..(n + 1) * batch).map(record).collect();

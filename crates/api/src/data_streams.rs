@@ -283,7 +283,8 @@ impl JsonSchema for PushedRecords {
         // What is sent may be longer than what is kept of it; the body's own limit is the ceiling.
         const FIELDS: usize = 1_000_000;
         const BYTES: usize = 5 << 20;
-        let record = || serde_json::json!({"type": "object", "additionalProperties": {}, "maxProperties": FIELDS});
+        let record =
+            || serde_json::json!({"type": "object", "additionalProperties": {}, "maxProperties": FIELDS});
         json_schema!({
             "anyOf": [record(), {"type": "array", "items": record(), "maxItems": MAX_RECORDS}],
             "x-maxBytes": BYTES,
@@ -435,12 +436,17 @@ pub const OPERATIONS: &[Operation] = &[
     .live_only()
     .answers(&[(200, Some(data::<DataStreamToken>))])
     .errors(&[CONFLICT]),
-    row(POST, "/v1/data-streams/{id}/records", "pushRecords", "Send records to a stream of the kind `api` or `webhook`")
-        .scope(STREAMS_WRITE)
-        .live_only()
-        .raw_body(request::<PushedRecords>)
-        .answers(&[(202, Some(data::<Ingested>))])
-        .errors(&[STREAM_PAUSED, CONFLICT]),
+    row(
+        POST,
+        "/v1/data-streams/{id}/records",
+        "pushRecords",
+        "Send records to a stream of the kind `api` or `webhook`",
+    )
+    .scope(STREAMS_WRITE)
+    .live_only()
+    .raw_body(request::<PushedRecords>)
+    .answers(&[(202, Some(data::<Ingested>))])
+    .errors(&[STREAM_PAUSED, CONFLICT]),
     row(GET, "/v1/data-streams/{id}/records", "listStreamRecords", "Records of a data stream, newest first")
         .scope(STREAMS_READ)
         .query(records_query)

@@ -24,7 +24,9 @@ pub fn body(data: &[u8]) {
     }
     for record in &records {
         let size = |(name, value): (&String, &Value)| name.len() + value.as_str().map_or(8, str::len);
-        assert!(record.fields.len() <= MAX_FIELDS && record.fields.iter().map(size).sum::<usize>() <= MAX_BYTES);
+        assert!(
+            record.fields.len() <= MAX_FIELDS && record.fields.iter().map(size).sum::<usize>() <= MAX_BYTES
+        );
         let map = FieldMap { phone: record.fields.keys().next().cloned(), ..FieldMap::default() };
         for map in [FieldMap::default(), map] {
             let reading = read(record, &map, "IN");

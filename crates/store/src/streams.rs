@@ -57,7 +57,9 @@ pub fn insert(tx: &mut Tx<'_>, row: &StreamRow, token_hash: Option<&str>) -> Res
 /// One stream.
 pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<DataStream>) -> Result<Option<StreamRow>, DbError> {
     tx.one(
-        formatcp!("select {COLUMNS} from data_streams where workspace = ?1 and id = ?2 and deleted_at is null"),
+        formatcp!(
+            "select {COLUMNS} from data_streams where workspace = ?1 and id = ?2 and deleted_at is null"
+        ),
         params![tenant, id],
     )
 }
@@ -118,7 +120,9 @@ pub fn entrance(tx: &mut Tx<'_>, id: Id<DataStream>) -> Result<Option<EntranceRo
 /// The streams of a workspace, newest first.
 pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<StreamRow>, DbError> {
     tx.all(
-        formatcp!("select {COLUMNS} from data_streams where workspace = ?1 and deleted_at is null order by id desc"),
+        formatcp!(
+            "select {COLUMNS} from data_streams where workspace = ?1 and deleted_at is null order by id desc"
+        ),
         params![tenant],
     )
 }

@@ -12,9 +12,9 @@ use domain::stream::{Arrival, MAX_FIELD_NAME, read};
 use domain::tenant::Tenant;
 use domain::time::DAY;
 use serde_json::{Map, Value, json};
+use store::Tx;
 use store::campaigns::progress;
 use store::streams::{self, AttachmentRow, Feed, RecordRow, StreamRow};
-use store::Tx;
 
 use crate::find_for_update;
 use crate::people::{self, Person};

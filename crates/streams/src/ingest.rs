@@ -86,10 +86,8 @@ async fn behind(
 
 /// Counts a request toward the limits of streams.
 async fn count(app: &App, tenant: Tenant, stream: Id<DataStream>) -> (Budget, Result<(), Failure>) {
-    let classes = vec![
-        ("streams".to_owned(), WORKSPACE_REQUESTS),
-        (format!("stream:{stream}"), STREAM_REQUESTS),
-    ];
+    let classes =
+        vec![("streams".to_owned(), WORKSPACE_REQUESTS), (format!("stream:{stream}"), STREAM_REQUESTS)];
     rates::take(app, tenant, classes, app.clock.now()).await
 }
 

@@ -33,7 +33,9 @@ pub(crate) fn row(person: &Person<'_>, feed: &Feed) -> NewRow {
         let Some(field) = field.as_str() else { continue };
         let own = text_of(person.fields, field);
         let value = match own {
-            Some(text) if field == NAME || person.name_fields.iter().any(|part| part == field) => named(&text),
+            Some(text) if field == NAME || person.name_fields.iter().any(|part| part == field) => {
+                named(&text)
+            }
             Some(text) => text,
             None if field == NAME => match person.name {
                 Some(name) => named(name),

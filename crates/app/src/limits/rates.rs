@@ -44,7 +44,9 @@ impl Windows {
 
     fn give_back(&self, tenant: Tenant, class: &'static str, window: i64) {
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, used)) = windows.get_mut(&(tenant, class.into())).filter(|(start, _)| *start == window) {
+        if let Some((_, used)) =
+            windows.get_mut(&(tenant, class.into())).filter(|(start, _)| *start == window)
+        {
             *used -= 1;
         }
     }

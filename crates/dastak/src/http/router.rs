@@ -176,10 +176,10 @@ impl Router {
         } else {
             body.read(app, operation, sender).await?
         };
-        if let (Some(held), Some(schema)) = (&mut held, &route.body) {
-            if !operation.body_raw {
-                held.weigh(app, schema)?;
-            }
+        if let (Some(held), Some(schema)) = (&mut held, &route.body)
+            && !operation.body_raw
+        {
+            held.weigh(app, schema)?;
         }
         let once = read_once(operation, caller.as_ref(), &head.headers, head.uri.path(), &raw, id)?;
         let body = parse_body(route, &raw)?;
@@ -308,11 +308,7 @@ async fn authorize(
             caller.need(one)?;
             caller.need(other)?;
         }
-        Access::Public
-        | Access::StreamToken
-        | Access::Operator
-        | Access::Figures
-        | Access::AnyKey => {}
+        Access::Public | Access::StreamToken | Access::Operator | Access::Figures | Access::AnyKey => {}
     }
     if operation.test_keys == TestKeys::Refused && caller.mode() == Mode::Test {
         return Err(Failure::new(error_codes::TEST_MODE_READ_ONLY, "a test key cannot change this"));

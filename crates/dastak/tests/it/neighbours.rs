@@ -172,7 +172,12 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
     let mut asked = 0;
     for operation in operations::all().filter(|operation| operation.access == Access::Operator) {
         let Some(id) = one(operation) else { continue };
-        let path = operation.path.replace("{ws}", &neighbour.id).replace("{id}", id).replace("{key}", id).replace("{import}", "2");
+        let path = operation
+            .path
+            .replace("{ws}", &neighbour.id)
+            .replace("{id}", id)
+            .replace("{key}", id)
+            .replace("{import}", "2");
         ask(&desk, operation, &path, &desk.app.operator_token.to_string(), &Value::Null)
             .await
             .refused(404, "not_found");

@@ -65,8 +65,16 @@ async fn a_stream_is_made_listed_read_and_deleted() {
     shown["token"] = json!(token);
     assert_eq!(made, shown);
     assert!(id.starts_with("dst_") && token.starts_with("dsk_") && token.len() == 36, "{token}");
-    let second = stream(&app, &workspace, &json!({"name": "Ours", "kind": "api", "fieldMap": {}, "config": {"countryCode": "us"}})).await;
-    assert_eq!((&second["token"], &second["ingestUrl"], &second["config"]["countryCode"]), (&Value::Null, &Value::Null, &json!("US")));
+    let second = stream(
+        &app,
+        &workspace,
+        &json!({"name": "Ours", "kind": "api", "fieldMap": {}, "config": {"countryCode": "us"}}),
+    )
+    .await;
+    assert_eq!(
+        (&second["token"], &second["ingestUrl"], &second["config"]["countryCode"]),
+        (&Value::Null, &Value::Null, &json!("US"))
+    );
     for key in [&workspace.live, &workspace.test] {
         let listed = app.get(key, "/v1/data-streams").await;
         assert!(!listed.text.contains(token), "the token is shown once");
@@ -107,27 +115,38 @@ async fn wrong_fields_are_named_and_change_nothing() {
         (json!({"integrationId": hubspot}), "integrationId"),
         (json!({"kind": "spreadsheet", "config": {"spreadsheetId": "s"}}), "integrationId"),
         (json!({"kind": "spreadsheet", "integrationId": sheets}), "config.spreadsheetId"),
-        (json!({"kind": "spreadsheet", "integrationId": sheets, "config": {"spreadsheetId": "s", "includeExisting": 1}}), "config.includeExisting"),
-        (json!({"kind": "spreadsheet", "integrationId": hubspot, "config": {"spreadsheetId": "s"}}), "integrationId"),
+        (
+            json!({"kind": "spreadsheet", "integrationId": sheets, "config": {"spreadsheetId": "s", "includeExisting": 1}}),
+            "config.includeExisting",
+        ),
+        (
+            json!({"kind": "spreadsheet", "integrationId": hubspot, "config": {"spreadsheetId": "s"}}),
+            "integrationId",
+        ),
         (json!({"kind": "crm_1"}), "integrationId"),
         (json!({"kind": "crm_1", "integrationId": sheets}), "integrationId"),
         (json!({"kind": "crm_1", "integrationId": foreign}), "integrationId"),
         (json!({"kind": "crm_1", "integrationId": "int_00000000000000000000000000"}), "integrationId"),
         (json!({"kind": "crm_1", "integrationId": "nothing"}), "integrationId"),
-        (json!({"kind": "crm_1", "integrationId": hubspot, "config": {"lifecycleStage": 1}}), "config.lifecycleStage"),
+        (
+            json!({"kind": "crm_1", "integrationId": hubspot, "config": {"lifecycleStage": 1}}),
+            "config.lifecycleStage",
+        ),
         (json!({"kind": "crm_2", "integrationId": hubspot, "config": {"object": "Lead"}}), "integrationId"),
         (json!({"kind": "crm_3", "integrationId": hubspot}), "integrationId"),
         (json!({"kind": "storefront", "integrationId": hubspot}), "integrationId"),
     ] {
         let mut body = json!({"name": "Leads", "kind": "webhook"});
         body.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
-        let refused = app.post(&workspace.live, "/v1/data-streams", &body).await.refused(400, "invalid_request");
+        let refused =
+            app.post(&workspace.live, "/v1/data-streams", &body).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], field, "{body}");
     }
     for missing in ["name", "kind"] {
         let mut body = json!({"name": "Leads", "kind": "webhook"});
         body.as_object_mut().unwrap().remove(missing);
-        let refused = app.post(&workspace.live, "/v1/data-streams", &body).await.refused(400, "invalid_request");
+        let refused =
+            app.post(&workspace.live, "/v1/data-streams", &body).await.refused(400, "invalid_request");
         assert_eq!(refused["meta"]["field"], missing);
     }
     assert_eq!(app.get(&workspace.live, "/v1/data-streams").await.expect(200)["data"], json!([]));
@@ -144,20 +163,35 @@ async fn every_kind_has_its_account_and_configuration() {
             json!({"spreadsheetId": "s", "sheetName": "Leads", "object": "Lead"}),
             json!({"spreadsheetId": "s", "sheetName": "Leads", "includeExisting": false, "countryCode": "IN"}),
         ),
-        ("crm_1", "hubspot", json!({"lifecycleStage": "lead"}), json!({"lifecycleStage": "lead", "countryCode": "IN"})),
+        (
+            "crm_1",
+            "hubspot",
+            json!({"lifecycleStage": "lead"}),
+            json!({"lifecycleStage": "lead", "countryCode": "IN"}),
+        ),
         ("crm_2", "salesforce", json!({}), json!({"object": "Lead", "countryCode": "IN"})),
-        ("crm_2", "salesforce", json!({"object": "Contact"}), json!({"object": "Contact", "countryCode": "IN"})),
+        (
+            "crm_2",
+            "salesforce",
+            json!({"object": "Contact"}),
+            json!({"object": "Contact", "countryCode": "IN"}),
+        ),
         ("crm_3", "zoho", json!({"module": "Contacts"}), json!({"module": "Contacts", "countryCode": "IN"})),
         ("storefront", "shopify", json!({"countryCode": "in"}), json!({"countryCode": "IN"})),
     ] {
         let account = integration(&app, &workspace, provider).await;
         let body = json!({"name": kind, "kind": kind, "config": config, "integrationId": account});
         let made = stream(&app, &workspace, &body).await;
-        assert_eq!((&made["config"], &made["integrationId"], &made["token"], &made["ingestUrl"]), (&kept, &json!(account), &Value::Null, &Value::Null));
+        assert_eq!(
+            (&made["config"], &made["integrationId"], &made["token"], &made["ingestUrl"]),
+            (&kept, &json!(account), &Value::Null, &Value::Null)
+        );
         app.post(&workspace.live, &format!("{}/records", path(&made)), &json!({"phone": "9812345678"}))
             .await
             .refused(400, "invalid_request");
-        app.post(&workspace.live, &format!("{}/rotate-token", path(&made)), &Value::Null).await.refused(409, "conflict");
+        app.post(&workspace.live, &format!("{}/rotate-token", path(&made)), &Value::Null)
+            .await
+            .refused(409, "conflict");
         for (wrong, field) in [
             (json!({"object": "Account"}), "config.object"),
             (json!({"module": "Deals"}), "config.module"),
@@ -166,7 +200,10 @@ async fn every_kind_has_its_account_and_configuration() {
             if kept.get(field.trim_start_matches("config.")).is_none() {
                 continue;
             }
-            let refused = app.patch(&workspace.live, &path(&made), &json!({"config": wrong})).await.refused(400, "invalid_request");
+            let refused = app
+                .patch(&workspace.live, &path(&made), &json!({"config": wrong}))
+                .await
+                .refused(400, "invalid_request");
             assert_eq!(refused["meta"]["field"], field);
         }
     }
@@ -182,18 +219,33 @@ async fn poll(app: &TestApp, workspace: &Workspace, stream: &Value) -> Option<st
 async fn another_source_is_begun_at_its_end() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let (one, two) = (integration(&app, &workspace, "google_sheets").await, integration(&app, &workspace, "google_sheets").await);
+    let (one, two) = (
+        integration(&app, &workspace, "google_sheets").await,
+        integration(&app, &workspace, "google_sheets").await,
+    );
     let body = json!({"name": "Sheet", "kind": "spreadsheet", "integrationId": one, "config": {"spreadsheetId": "s", "includeExisting": true}});
     let made = stream(&app, &workspace, &body).await;
     let first = poll(&app, &workspace, &made).await.expect("a first check");
     assert!(!first.baseline && first.next_at.is_some());
-    let change = async |change: Value| app.patch(&workspace.live, &path(&made), &change).await.expect(200)["data"].clone();
-    for same in [json!({"name": "Other"}), json!({"config": {"countryCode": "US"}}), json!({"fieldMap": {"phone": "Tel"}}), json!({"config": {"spreadsheetId": "s"}})] {
+    let change = async |change: Value| {
+        app.patch(&workspace.live, &path(&made), &change).await.expect(200)["data"].clone()
+    };
+    for same in [
+        json!({"name": "Other"}),
+        json!({"config": {"countryCode": "US"}}),
+        json!({"fieldMap": {"phone": "Tel"}}),
+        json!({"config": {"spreadsheetId": "s"}}),
+    ] {
         change(same).await;
         let now = poll(&app, &workspace, &made).await.unwrap();
         assert_eq!((now.claim, now.baseline), (first.claim, false), "the same source goes on");
     }
-    for other in [json!({"config": {"spreadsheetId": "t"}}), json!({"config": {"sheetName": "Two"}}), json!({"integrationId": two}), json!({"config": {"sheetName": null}})] {
+    for other in [
+        json!({"config": {"spreadsheetId": "t"}}),
+        json!({"config": {"sheetName": "Two"}}),
+        json!({"integrationId": two}),
+        json!({"config": {"sheetName": null}}),
+    ] {
         let before = poll(&app, &workspace, &made).await.unwrap();
         change(other.clone()).await;
         let now = poll(&app, &workspace, &made).await.unwrap();
@@ -202,7 +254,12 @@ async fn another_source_is_begun_at_its_end() {
     let shown = app.get(&workspace.live, &path(&made)).await.expect(200)["data"].clone();
     assert_eq!(
         (&shown["config"], &shown["integrationId"], &shown["fieldMap"], &shown["name"]),
-        (&json!({"spreadsheetId": "t", "includeExisting": true, "countryCode": "US"}), &json!(two), &json!({"phone": "Tel"}), &json!("Other"))
+        (
+            &json!({"spreadsheetId": "t", "includeExisting": true, "countryCode": "US"}),
+            &json!(two),
+            &json!({"phone": "Tel"}),
+            &json!("Other")
+        )
     );
     app.delete(&workspace.live, &path(&made)).await.expect(200);
     assert_eq!(poll(&app, &workspace, &made).await, None);
@@ -213,16 +270,21 @@ async fn a_plan_without_crm_makes_no_crm_streams() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     let hubspot = integration(&app, &workspace, "hubspot").await;
-    let made = stream(&app, &workspace, &json!({"name": "CRM", "kind": "crm_1", "integrationId": hubspot})).await;
+    let made =
+        stream(&app, &workspace, &json!({"name": "CRM", "kind": "crm_1", "integrationId": hubspot})).await;
     app.patch(&workspace.live, &path(&made), &json!({"status": "paused"})).await.expect(200);
     let features = |on: bool| json!({"features": {"crmIntegrations": on}});
     app.operator("PATCH", &format!("/workspaces/{}", workspace.id), &features(false)).await.expect(200);
-    for (kind, provider) in [("crm_1", "hubspot"), ("crm_2", "salesforce"), ("crm_3", "zoho"), ("storefront", "shopify")] {
+    for (kind, provider) in
+        [("crm_1", "hubspot"), ("crm_2", "salesforce"), ("crm_3", "zoho"), ("storefront", "shopify")]
+    {
         let account = integration(&app, &workspace, provider).await;
         let body = json!({"name": "x", "kind": kind, "integrationId": account});
         app.post(&workspace.live, "/v1/data-streams", &body).await.refused(403, "plan_feature_locked");
     }
-    app.patch(&workspace.live, &path(&made), &json!({"status": "active"})).await.refused(403, "plan_feature_locked");
+    app.patch(&workspace.live, &path(&made), &json!({"status": "active"}))
+        .await
+        .refused(403, "plan_feature_locked");
     assert_eq!(app.get(&workspace.live, &path(&made)).await.expect(200)["data"]["status"], "paused");
     // Spreadsheets and what is pushed need no such plan.
     let sheets = integration(&app, &workspace, "google_sheets").await;
@@ -238,7 +300,9 @@ async fn status_moves_as_the_table_says() {
     let workspace = app.workspace().await;
     let sheets = integration(&app, &workspace, "google_sheets").await;
     let made = stream(&app, &workspace, &json!({"name": "x", "kind": "spreadsheet", "integrationId": sheets, "config": {"spreadsheetId": "s"}})).await;
-    let set = async |status: &str| app.patch(&workspace.live, &path(&made), &json!({"status": status})).await.expect(200)["data"].clone();
+    let set = async |status: &str| {
+        app.patch(&workspace.live, &path(&made), &json!({"status": status})).await.expect(200)["data"].clone()
+    };
     assert_eq!(set("paused").await["status"], "paused");
     assert_eq!(set("paused").await["status"], "paused");
     assert_eq!(set("active").await["status"], "active");
@@ -254,15 +318,26 @@ async fn status_moves_as_the_table_says() {
         .await
         .unwrap();
     let stopped = app.get(&workspace.live, &path(&made)).await.expect(200)["data"].clone();
-    assert_eq!((&stopped["status"], &stopped["lastError"]), (&json!("error"), &json!("the spreadsheet does not exist")));
+    assert_eq!(
+        (&stopped["status"], &stopped["lastError"]),
+        (&json!("error"), &json!("the spreadsheet does not exist"))
+    );
     let active = set("active").await;
     assert_eq!((&active["status"], &active["lastError"]), (&json!("active"), &Value::Null));
     let now = app.now().await;
-    assert_eq!(poll(&app, &workspace, &made).await.unwrap().next_at.map(|at| at.to_string()), Some(now), "it is checked at once");
+    assert_eq!(
+        poll(&app, &workspace, &made).await.unwrap().next_at.map(|at| at.to_string()),
+        Some(now),
+        "it is checked at once"
+    );
     for wrong in ["error", "draft"] {
-        app.patch(&workspace.live, &path(&made), &json!({"status": wrong})).await.refused(400, "invalid_request");
+        app.patch(&workspace.live, &path(&made), &json!({"status": wrong}))
+            .await
+            .refused(400, "invalid_request");
     }
-    app.patch(&workspace.live, &format!("/v1/data-streams/{NONE}"), &json!({"status": "active"})).await.refused(404, "not_found");
+    app.patch(&workspace.live, &format!("/v1/data-streams/{NONE}"), &json!({"status": "active"}))
+        .await
+        .refused(404, "not_found");
 }
 
 #[tokio::test]
@@ -271,14 +346,22 @@ async fn a_rotated_token_replaces_the_old_one_at_once() {
     let workspace = app.workspace().await;
     let mut made = webhook(&app, &workspace).await;
     let old = made["token"].clone();
-    let rotated = app.post(&workspace.live, &format!("{}/rotate-token", path(&made)), &Value::Null).await.expect(200)["data"].clone();
+    let rotated = app
+        .post(&workspace.live, &format!("{}/rotate-token", path(&made)), &Value::Null)
+        .await
+        .expect(200)["data"]
+        .clone();
     assert_eq!((&rotated["id"], &rotated["ingestUrl"]), (&made["id"], &made["ingestUrl"]));
     assert_ne!(rotated["token"], old);
     send(&app, &made, &json!({"phone": "9812345678"})).await.refused(401, "unauthorized");
     made["token"] = rotated["token"].clone();
     send(&app, &made, &json!({"phone": "9812345678"})).await.expect(202);
-    app.post(&workspace.live, &format!("/v1/data-streams/{NONE}/rotate-token"), &Value::Null).await.refused(404, "not_found");
-    app.post(&workspace.test, &format!("{}/rotate-token", path(&made)), &Value::Null).await.refused(403, "test_mode_read_only");
+    app.post(&workspace.live, &format!("/v1/data-streams/{NONE}/rotate-token"), &Value::Null)
+        .await
+        .refused(404, "not_found");
+    app.post(&workspace.test, &format!("{}/rotate-token", path(&made)), &Value::Null)
+        .await
+        .refused(403, "test_mode_read_only");
 }
 
 #[tokio::test]
@@ -301,10 +384,14 @@ async fn test_keys_read_and_change_nothing() {
     let workspace = app.workspace().await;
     let made = webhook(&app, &workspace).await;
     let key = &workspace.test;
-    app.post(key, "/v1/data-streams", &json!({"name": "x", "kind": "api"})).await.refused(403, "test_mode_read_only");
+    app.post(key, "/v1/data-streams", &json!({"name": "x", "kind": "api"}))
+        .await
+        .refused(403, "test_mode_read_only");
     app.patch(key, &path(&made), &json!({"name": "y"})).await.refused(403, "test_mode_read_only");
     app.delete(key, &path(&made)).await.refused(403, "test_mode_read_only");
-    app.post(key, &format!("{}/records", path(&made)), &json!({"phone": "9812345678"})).await.refused(403, "test_mode_read_only");
+    app.post(key, &format!("{}/records", path(&made)), &json!({"phone": "9812345678"}))
+        .await
+        .refused(403, "test_mode_read_only");
     send(&app, &made, &json!({"phone": "9812345678"})).await.expect(202);
     let records = app.get(key, &format!("{}/records", path(&made))).await.expect(200);
     assert_eq!(records["data"].as_array().unwrap().len(), 1);

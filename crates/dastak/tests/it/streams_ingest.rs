@@ -13,7 +13,12 @@ async fn records(app: &TestApp, workspace: &Workspace, stream: &Value) -> Vec<Va
 }
 
 fn statuses(answer: &Value) -> Vec<&str> {
-    answer["data"]["results"].as_array().unwrap().iter().map(|result| result["status"].as_str().unwrap()).collect()
+    answer["data"]["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|result| result["status"].as_str().unwrap())
+        .collect()
 }
 
 #[tokio::test]
@@ -45,35 +50,62 @@ async fn the_answer_says_what_became_of_each_record() {
         ]})
     );
     let kept = records(&app, &workspace, &made).await;
-    assert_eq!(kept.iter().map(|record| record["id"].as_str().unwrap()).collect::<Vec<_>>(), [ids[5], ids[3], ids[2], ids[1], ids[0]]);
+    assert_eq!(
+        kept.iter().map(|record| record["id"].as_str().unwrap()).collect::<Vec<_>>(),
+        [ids[5], ids[3], ids[2], ids[1], ids[0]]
+    );
     assert_eq!(
         kept[4],
         json!({"id": ids[0], "status": "accepted", "reason": null, "externalId": null, "phone": "+919812345678", "name": "Asha",
             "payload": {"name": "Asha", "phone": "98123 45678", "city": "Pune"}, "campaigns": [], "receivedAt": kept[4]["receivedAt"]})
     );
-    assert_eq!((&kept[2]["phone"], &kept[2]["reason"], &kept[3]["phone"]), (&json!("12345"), &json!("invalid_phone"), &Value::Null));
+    assert_eq!(
+        (&kept[2]["phone"], &kept[2]["reason"], &kept[3]["phone"]),
+        (&json!("12345"), &json!("invalid_phone"), &Value::Null)
+    );
 }
 
 #[tokio::test]
 async fn one_object_a_list_or_records_with_a_key_or_a_token() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let (made, own) = (webhook(&app, &workspace).await, stream(&app, &workspace, &json!({"name": "x", "kind": "api"})).await);
-    for (at, body) in [json!({"phone": "9812345671"}), json!([{"phone": "9812345672"}]), json!({"records": [{"phone": "9812345673"}], "x": 1}), json!([]), json!({"records": []})].iter().enumerate() {
+    let (made, own) = (
+        webhook(&app, &workspace).await,
+        stream(&app, &workspace, &json!({"name": "x", "kind": "api"})).await,
+    );
+    for (at, body) in [
+        json!({"phone": "9812345671"}),
+        json!([{"phone": "9812345672"}]),
+        json!({"records": [{"phone": "9812345673"}], "x": 1}),
+        json!([]),
+        json!({"records": []}),
+    ]
+    .iter()
+    .enumerate()
+    {
         let expected = usize::from(at < 3);
         for (name, answer) in [
             ("with its token", send(&app, &made, body).await),
             ("with a key", app.post(&workspace.live, &format!("{}/records", path(&own)), body).await),
         ] {
             let answer = answer.expect(202);
-            assert_eq!((&answer["data"]["received"], &answer["data"]["accepted"]), (&json!(expected), &json!(expected)), "{body} {name}");
+            assert_eq!(
+                (&answer["data"]["received"], &answer["data"]["accepted"]),
+                (&json!(expected), &json!(expected)),
+                "{body} {name}"
+            );
         }
     }
     // A webhook stream takes pushes with a key, too, and its token in the query.
-    app.post(&workspace.live, &format!("{}/records", path(&made)), &json!({"phone": "9812345674"})).await.expect(202);
+    app.post(&workspace.live, &format!("{}/records", path(&made)), &json!({"phone": "9812345674"}))
+        .await
+        .expect(202);
     let (id, token) = (made["id"].as_str().unwrap(), made["token"].as_str().unwrap());
     let body = Bytes::from(json!({"phone": "9812345675"}).to_string());
-    let answer = app.send("POST", &format!("/ingest/streams/{id}?token={token}"), None, &[], body.clone()).await.expect(202);
+    let answer = app
+        .send("POST", &format!("/ingest/streams/{id}?token={token}"), None, &[], body.clone())
+        .await
+        .expect(202);
     assert_eq!(statuses(&answer), ["accepted"]);
     // A stream without a token cannot be sent to with one, and a key is none.
     for token in [Some(token), Some(workspace.live.as_str()), None] {
@@ -100,7 +132,9 @@ async fn bodies_that_are_no_records_change_nothing() {
         (String::new(), "malformed_json"),
     ] {
         app.send("POST", &to, made["token"].as_str(), &[], body.clone().into()).await.refused(400, code);
-        app.send("POST", &format!("{}/records", path(&made)), Some(&workspace.live), &[], body.into()).await.refused(400, code);
+        app.send("POST", &format!("{}/records", path(&made)), Some(&workspace.live), &[], body.into())
+            .await
+            .refused(400, code);
     }
     let large = Bytes::from(vec![b' '; 5 * 1024 * 1024 + 1]);
     app.send("POST", &to, made["token"].as_str(), &[], large).await.refused(413, "payload_too_large");
@@ -167,7 +201,9 @@ async fn a_stream_takes_six_hundred_requests_a_minute() {
     let answer = send(&app, &made, &json!([])).await;
     assert_eq!((answer.header("x-ratelimit-limit"), answer.header("retry-after")), (Some("600"), Some("60")));
     answer.refused(429, "rate_limited");
-    app.post(&workspace.live, &format!("{}/records", path(&made)), &json!([])).await.refused(429, "rate_limited");
+    app.post(&workspace.live, &format!("{}/records", path(&made)), &json!([]))
+        .await
+        .refused(429, "rate_limited");
     send(&app, &other, &json!([])).await.expect(202);
     app.advance(60).await;
     send(&app, &made, &json!([])).await.expect(202);
@@ -198,8 +234,15 @@ async fn the_streams_of_a_workspace_take_three_thousand_requests_a_minute() {
 async fn a_record_that_comes_again_changes_nothing() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let made = stream(&app, &workspace, &json!({"name": "Orders", "kind": "webhook", "fieldMap": {"externalId": "order.id"}})).await;
-    let first = send(&app, &made, &json!({"order": {"id": 1}, "phone": "9812345678", "name": "Asha"})).await.expect(202);
+    let made = stream(
+        &app,
+        &workspace,
+        &json!({"name": "Orders", "kind": "webhook", "fieldMap": {"externalId": "order.id"}}),
+    )
+    .await;
+    let first = send(&app, &made, &json!({"order": {"id": 1}, "phone": "9812345678", "name": "Asha"}))
+        .await
+        .expect(202);
     let record = first["data"]["results"][0]["recordId"].clone();
     for again in [
         json!({"order": {"id": 1}, "phone": "9812345678", "name": "Asha"}),
@@ -208,7 +251,11 @@ async fn a_record_that_comes_again_changes_nothing() {
         json!({"order": {"id": 1}}),
     ] {
         let answer = send(&app, &made, &again).await.expect(202);
-        assert_eq!((statuses(&answer), &answer["data"]["results"][0]["recordId"]), (vec!["duplicate"], &record), "{again}");
+        assert_eq!(
+            (statuses(&answer), &answer["data"]["results"][0]["recordId"]),
+            (vec!["duplicate"], &record),
+            "{again}"
+        );
     }
     // Another order of the same person is another record; without an order it is the number that tells.
     for (body, status) in [
@@ -220,11 +267,17 @@ async fn a_record_that_comes_again_changes_nothing() {
         assert_eq!(statuses(&send(&app, &made, &body).await.expect(202))[0], status, "{body}");
     }
     let kept = records(&app, &workspace, &made).await;
-    assert_eq!(kept.iter().map(|record| record["externalId"].as_str().unwrap_or("-")).collect::<Vec<_>>(), ["3", "-", "2", "1"]);
+    assert_eq!(
+        kept.iter().map(|record| record["externalId"].as_str().unwrap_or("-")).collect::<Vec<_>>(),
+        ["3", "-", "2", "1"]
+    );
     assert_eq!(kept[3]["name"], "Asha");
     // Another stream has records of its own.
     let other = webhook(&app, &workspace).await;
-    assert_eq!(statuses(&send(&app, &other, &json!({"phone": "9812345678"})).await.expect(202)), ["accepted"]);
+    assert_eq!(
+        statuses(&send(&app, &other, &json!({"phone": "9812345678"})).await.expect(202)),
+        ["accepted"]
+    );
 }
 
 /// A record that could not be called is the same record when it comes again, and is taken once it can.
@@ -232,7 +285,12 @@ async fn a_record_that_comes_again_changes_nothing() {
 async fn an_invalid_record_can_be_mended() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let made = stream(&app, &workspace, &json!({"name": "Orders", "kind": "webhook", "fieldMap": {"externalId": "id"}})).await;
+    let made = stream(
+        &app,
+        &workspace,
+        &json!({"name": "Orders", "kind": "webhook", "fieldMap": {"externalId": "id"}}),
+    )
+    .await;
     let bad = json!({"id": "a", "phone": "12"});
     assert_eq!(statuses(&send(&app, &made, &bad).await.expect(202)), ["invalid"]);
     assert_eq!(statuses(&send(&app, &made, &bad).await.expect(202)), ["duplicate"]);
@@ -241,9 +299,14 @@ async fn an_invalid_record_can_be_mended() {
     assert_eq!(statuses(&mended), ["accepted"]);
     assert_eq!(statuses(&send(&app, &made, &bad).await.expect(202)), ["duplicate"]);
     let kept = records(&app, &workspace, &made).await;
-    assert_eq!((kept.len(), &kept[0]["id"], &kept[0]["phone"]), (1, &mended["data"]["results"][0]["recordId"], &json!("+919812345678")));
+    assert_eq!(
+        (kept.len(), &kept[0]["id"], &kept[0]["phone"]),
+        (1, &mended["data"]["results"][0]["recordId"], &json!("+919812345678"))
+    );
     // In one request, too.
-    let both = send(&app, &made, &json!([{"id": "b"}, {"id": "b", "phone": "9812345679"}, {"id": "b"}])).await.expect(202);
+    let both = send(&app, &made, &json!([{"id": "b"}, {"id": "b", "phone": "9812345679"}, {"id": "b"}]))
+        .await
+        .expect(202);
     assert_eq!(statuses(&both), ["invalid", "accepted", "invalid"]);
     assert_eq!(records(&app, &workspace, &made).await.len(), 2);
 }
@@ -252,7 +315,12 @@ async fn an_invalid_record_can_be_mended() {
 async fn fields_are_flat_and_bounded() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let made = stream(&app, &workspace, &json!({"name": "x", "kind": "webhook", "fieldMap": {"phone": "lead.tel", "name": "lead.called"}})).await;
+    let made = stream(
+        &app,
+        &workspace,
+        &json!({"name": "x", "kind": "webhook", "fieldMap": {"phone": "lead.tel", "name": "lead.called"}}),
+    )
+    .await;
     let mut wide = json!({"lead": {"tel": "9812345671", "called": "Asha"}});
     for number in 0..150 {
         wide[format!("f{number:03}")] = json!(number);
@@ -263,12 +331,23 @@ async fn fields_are_flat_and_bounded() {
     }
     late["lead"] = json!({"tel": "9812345672"});
     let deep = json!({"lead": {"tel": "9812345673"}, "a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": {"i": [1, {"j": null}]}, "k": 1}}}}}}}, "tags": ["x", "y"]});
-    let answer = send(&app, &made, &json!([wide, late, deep, {"lead.tel": "9812345674", "note": "x".repeat(70_000)}])).await.expect(202);
+    let answer =
+        send(&app, &made, &json!([wide, late, deep, {"lead.tel": "9812345674", "note": "x".repeat(70_000)}]))
+            .await
+            .expect(202);
     assert_eq!(statuses(&answer), ["accepted", "invalid", "accepted", "accepted"]);
     assert_eq!(answer["data"]["results"][1]["reason"], "too_many_fields");
     let kept = records(&app, &workspace, &made).await;
     let payload = |at: usize| kept[3 - at]["payload"].as_object().unwrap().clone();
-    assert_eq!((payload(0).len(), &payload(0)["lead.called"], payload(0).contains_key("f097"), payload(0).contains_key("f098")), (100, &json!("Asha"), true, false));
+    assert_eq!(
+        (
+            payload(0).len(),
+            &payload(0)["lead.called"],
+            payload(0).contains_key("f097"),
+            payload(0).contains_key("f098")
+        ),
+        (100, &json!("Asha"), true, false)
+    );
     assert_eq!((payload(1).len(), kept[2]["status"].as_str()), (100, Some("invalid")));
     assert_eq!(
         Value::Object(payload(2)),
@@ -287,8 +366,11 @@ async fn records_page_to_their_end() {
     send(&app, &other, &body).await.expect(202);
     let (mut seen, mut before, mut pages) = (Vec::new(), String::new(), 0);
     loop {
-        let page = app.get(&workspace.live, &format!("{}/records?limit=25{before}", path(&made))).await.expect(200);
-        seen.extend(page["data"].as_array().unwrap().iter().map(|record| record["id"].as_str().unwrap().to_owned()));
+        let page =
+            app.get(&workspace.live, &format!("{}/records?limit=25{before}", path(&made))).await.expect(200);
+        seen.extend(
+            page["data"].as_array().unwrap().iter().map(|record| record["id"].as_str().unwrap().to_owned()),
+        );
         pages += 1;
         // What arrives meanwhile shows on the first page only.
         send(&app, &made, &json!({"phone": format!("97{pages:08}")})).await.expect(202);
@@ -305,10 +387,14 @@ async fn records_page_to_their_end() {
     assert_eq!(default["data"].as_array().unwrap().len(), 50);
     let foreign = app.get(&workspace.live, &format!("{}/records?limit=1", path(&other))).await.expect(200)["nextBefore"].as_str().unwrap().to_owned();
     for wrong in ["x", &foreign, seen[0].as_str()] {
-        app.get(&workspace.live, &format!("{}/records?before={wrong}", path(&made))).await.refused(400, "invalid_cursor");
+        app.get(&workspace.live, &format!("{}/records?before={wrong}", path(&made)))
+            .await
+            .refused(400, "invalid_cursor");
     }
     for wrong in ["limit=0", "limit=201", "limit=x"] {
-        app.get(&workspace.live, &format!("{}/records?{wrong}", path(&made))).await.refused(400, "invalid_request");
+        app.get(&workspace.live, &format!("{}/records?{wrong}", path(&made)))
+            .await
+            .refused(400, "invalid_request");
     }
 }
 
@@ -322,9 +408,16 @@ async fn what_cannot_be_called_is_told_once() {
     let body = json!([{"name": "Asha", "lead": {"city": "Pune"}}, {"phone": "+12025550100"}, {"phone": "9812345678"}]);
     let answer = send(&app, &made, &body).await.expect(202);
     send(&app, &made, &json!({"phone": "+12025550100"})).await.expect(202);
-    let events = app.get(&workspace.live, "/v1/events?after=start").await.expect(200)["data"].as_array().unwrap().clone();
+    let events = app.get(&workspace.live, "/v1/events?after=start").await.expect(200)["data"]
+        .as_array()
+        .unwrap()
+        .clone();
     let kept = records(&app, &workspace, &made).await;
-    let told: Vec<Value> = events.iter().filter(|event| event["type"] == "stream.record_rejected").map(|event| event["data"].clone()).collect();
+    let told: Vec<Value> = events
+        .iter()
+        .filter(|event| event["type"] == "stream.record_rejected")
+        .map(|event| event["data"].clone())
+        .collect();
     assert_eq!(
         told,
         [
@@ -343,9 +436,12 @@ async fn what_cannot_be_called_is_told_once() {
 async fn local_numbers_of_another_country_are_not_called() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
-    let made = stream(&app, &workspace, &json!({"name": "US", "kind": "webhook", "config": {"countryCode": "US"}})).await;
+    let made =
+        stream(&app, &workspace, &json!({"name": "US", "kind": "webhook", "config": {"countryCode": "US"}}))
+            .await;
     let answer = send(&app, &made, &json!([{"phone": "2025550100"}, {"phone": "9812345678"}, {"phone": "+919812345678"}, {"phone": "x"}])).await.expect(202);
-    let told: Vec<&Value> = answer["data"]["results"].as_array().unwrap().iter().map(|result| &result["reason"]).collect();
+    let told: Vec<&Value> =
+        answer["data"]["results"].as_array().unwrap().iter().map(|result| &result["reason"]).collect();
     assert_eq!(told, [&json!("not_indian"), &json!("not_indian"), &Value::Null, &json!("invalid_phone")]);
 }
 
@@ -355,13 +451,18 @@ async fn settings_hold_for_what_comes_after() {
     let app = TestApp::start().await;
     let workspace = app.workspace().await;
     let made = webhook(&app, &workspace).await;
-    let body = |number: i64| json!({"tel": format!("98123456{number}"), "phone": format!("97123456{number}")});
+    let body =
+        |number: i64| json!({"tel": format!("98123456{number}"), "phone": format!("97123456{number}")});
     send(&app, &made, &body(10)).await.expect(202);
     app.patch(&workspace.live, &path(&made), &json!({"fieldMap": {"phone": "tel"}})).await.expect(200);
     send(&app, &made, &body(11)).await.expect(202);
     app.patch(&workspace.live, &path(&made), &json!({"fieldMap": {"phone": null}})).await.expect(200);
     send(&app, &made, &body(12)).await.expect(202);
-    let phones: Vec<String> = records(&app, &workspace, &made).await.iter().map(|record| record["phone"].as_str().unwrap().to_owned()).collect();
+    let phones: Vec<String> = records(&app, &workspace, &made)
+        .await
+        .iter()
+        .map(|record| record["phone"].as_str().unwrap().to_owned())
+        .collect();
     assert_eq!(phones, ["+919712345612", "+919812345611", "+919712345610"]);
 }
 

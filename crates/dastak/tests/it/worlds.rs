@@ -43,12 +43,29 @@ fn stand(operation: &Operation) -> Stand {
         "getFlow" | "saveFlow" | "publishFlow" | "listVoices" | "listTools" => Stand::Shared,
         "listNumbers" | "setInboundAgent" => Stand::Shared,
         // A test key reads campaigns and starts none.
-        "listCampaigns" | "getCampaign" | "createCampaign" | "updateCampaign" | "setCampaignStatus"
-        | "deleteCampaign" | "setCampaignContacts" | "listCampaignContacts" | "listCampaignRuns"
-        | "getCampaignRun" | "getCampaignSummary" | "preflightCampaign" => Stand::Shared,
-        "listDataStreams" | "createDataStream" | "getDataStream" | "updateDataStream" | "deleteDataStream"
-        | "rotateDataStreamToken" | "pushRecords" | "listStreamRecords" | "listCampaignStreams"
-        | "attachStream" | "detachStream" => Stand::Shared,
+        "listCampaigns"
+        | "getCampaign"
+        | "createCampaign"
+        | "updateCampaign"
+        | "setCampaignStatus"
+        | "deleteCampaign"
+        | "setCampaignContacts"
+        | "listCampaignContacts"
+        | "listCampaignRuns"
+        | "getCampaignRun"
+        | "getCampaignSummary"
+        | "preflightCampaign" => Stand::Shared,
+        "listDataStreams"
+        | "createDataStream"
+        | "getDataStream"
+        | "updateDataStream"
+        | "deleteDataStream"
+        | "rotateDataStreamToken"
+        | "pushRecords"
+        | "listStreamRecords"
+        | "listCampaignStreams"
+        | "attachStream"
+        | "detachStream" => Stand::Shared,
         "listWebhooks"
         | "createWebhook"
         | "getWebhook"

@@ -126,9 +126,11 @@ fn list<'de, A: SeqAccess<'de>>(
     loop {
         if records.len() == MAX_RECORDS {
             return match items.next_element::<IgnoredAny>()? {
-                Some(_) => {
-                    Err(refuse(misfit, place.into(), format!("must be a list of at most {MAX_RECORDS} records")))
-                }
+                Some(_) => Err(refuse(
+                    misfit,
+                    place.into(),
+                    format!("must be a list of at most {MAX_RECORDS} records"),
+                )),
                 None => Ok(records),
             };
         }
@@ -425,14 +427,17 @@ mod tests {
     fn one_record_a_list_or_records() {
         let (one, two) = (json!({"phone": "1"}), json!({"phone": "2", "lead": {"city": "Pune"}}));
         let flat = json!({"phone": "2", "lead.city": "Pune"});
-        assert_eq!(parsed(&one), [one.clone()]);
+        assert_eq!(parsed(&one), std::slice::from_ref(&one));
         assert_eq!(parsed(&json!([one, two])), [one.clone(), flat.clone()]);
         assert_eq!(parsed(&json!({"source": "x", "records": [one, two]})), [one, flat]);
         assert_eq!(parsed(&json!([])), Vec::<Value>::new());
         assert_eq!(parsed(&json!({"records": []})), Vec::<Value>::new());
         assert_eq!(parsed(&json!({})), [json!({})]);
         // Any other thing of this name is a field.
-        assert_eq!(parsed(&json!({"records": "many", "phone": "1"})), [json!({"records": "many", "phone": "1"})]);
+        assert_eq!(
+            parsed(&json!({"records": "many", "phone": "1"})),
+            [json!({"records": "many", "phone": "1"})]
+        );
         assert_eq!(parsed(&json!({"records": {"a": 1}})), [json!({"records.a": 1})]);
     }
 
@@ -450,7 +455,10 @@ mod tests {
             ("{\"records\": [{}, \"x\"]}", "records[1]"),
         ] {
             let refused = parse(body.as_bytes());
-            assert!(matches!(&refused, Err(BodyError::Misfit(named, _)) if named == field), "{body}: {refused:?}");
+            assert!(
+                matches!(&refused, Err(BodyError::Misfit(named, _)) if named == field),
+                "{body}: {refused:?}"
+            );
         }
         for body in ["", "{", "{\"a\": }", "[{}", "{} {}", "nul", "\u{0}"] {
             assert!(matches!(parse(body.as_bytes()), Err(BodyError::Malformed(_))), "{body}");
@@ -472,7 +480,8 @@ mod tests {
 
     #[test]
     fn what_is_not_kept_takes_no_memory() {
-        let wide: Map<String, Value> = (0..100_000).map(|number| (format!("f{number}"), json!([[], {}]))).collect();
+        let wide: Map<String, Value> =
+            (0..100_000).map(|number| (format!("f{number}"), json!([[], {}]))).collect();
         let record = parse(Value::Object(wide).to_string().as_bytes()).unwrap().remove(0);
         assert_eq!((record.fields.len(), record.cut), (100, true));
         let long = json!({"a": vec!["x".repeat(1000); 100], "phone": "1"});

@@ -79,11 +79,16 @@ impl Config {
         }
         let country = match given.get("countryCode").filter(|value| !value.is_null()) {
             None => COUNTRY.to_owned(),
-            Some(Value::String(code)) if code.len() == 2 && code.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+            Some(Value::String(code))
+                if code.len() == 2 && code.bytes().all(|byte| byte.is_ascii_alphabetic()) =>
+            {
                 code.to_ascii_uppercase()
             }
             Some(_) => {
-                return Err(ConfigError { field: "countryCode", must: "must be a country code of two letters".into() });
+                return Err(ConfigError {
+                    field: "countryCode",
+                    must: "must be a country code of two letters".into(),
+                });
             }
         };
         out.insert("countryCode".to_owned(), Value::String(country));
@@ -143,7 +148,11 @@ mod tests {
                 json!({"spreadsheetId": "s1", "sheetName": "Leads", "includeExisting": true, "countryCode": "IN"}),
             ),
             (Kind::Crm1, json!({}), json!({"countryCode": "IN"})),
-            (Kind::Crm1, json!({"lifecycleStage": "lead"}), json!({"lifecycleStage": "lead", "countryCode": "IN"})),
+            (
+                Kind::Crm1,
+                json!({"lifecycleStage": "lead"}),
+                json!({"lifecycleStage": "lead", "countryCode": "IN"}),
+            ),
             (Kind::Crm2, json!({}), json!({"object": "Lead", "countryCode": "IN"})),
             (Kind::Crm2, json!({"object": "Contact"}), json!({"object": "Contact", "countryCode": "IN"})),
             (Kind::Crm3, json!({}), json!({"module": "Leads", "countryCode": "IN"})),

@@ -43,8 +43,7 @@ impl Collector {
 
     /// Whether a field of this name would be kept, if its value fits.
     pub(super) fn takes(&self, name: &str) -> bool {
-        self.arrival.fields.contains_key(name)
-            || (self.arrival.fields.len() < MAX_FIELDS && self.fits(name))
+        self.arrival.fields.contains_key(name) || (self.arrival.fields.len() < MAX_FIELDS && self.fits(name))
     }
 
     fn fits(&self, name: &str) -> bool {
@@ -147,7 +146,8 @@ mod tests {
 
     #[test]
     fn the_record_is_level_one_and_level_nine_is_text() {
-        let flat = fields(json!({"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": 1, "i": {"j": {"k": 2}}}}}}}}}}));
+        let flat =
+            fields(json!({"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": 1, "i": {"j": {"k": 2}}}}}}}}}}));
         assert_eq!(
             Value::Object(flat.fields),
             json!({"a.b.c.d.e.f.g.h": 1, "a.b.c.d.e.f.g.i": "{\"j\":{\"k\":2}}"})
@@ -160,13 +160,16 @@ mod tests {
         let flat = flatten(&many);
         assert_eq!(flat.fields.len(), 100);
         assert!(flat.cut && flat.fields.contains_key("f99") && !flat.fields.contains_key("f100"));
-        let exact: Map<String, Value> = (0..100).map(|number| (format!("f{number}"), json!(number))).collect();
+        let exact: Map<String, Value> =
+            (0..100).map(|number| (format!("f{number}"), json!(number))).collect();
         assert!(!flatten(&exact).cut);
     }
 
     #[test]
     fn what_does_not_fit_is_left_out_and_the_rest_stays() {
-        let flat = fields(json!({"note": "x".repeat(MAX_BYTES), "phone": "9812345678", "n".repeat(201): 1, "q": "y".repeat(1000)}));
+        let flat = fields(
+            json!({"note": "x".repeat(MAX_BYTES), "phone": "9812345678", "n".repeat(201): 1, "q": "y".repeat(1000)}),
+        );
         assert_eq!(flat.fields.keys().collect::<Vec<_>>(), ["phone", "q"]);
         assert!(flat.cut);
         let full = fields(json!({"a": "x".repeat(MAX_BYTES - 2), "b": "y"}));

@@ -52,7 +52,8 @@ pub struct Reading {
 pub fn read(arrival: &Arrival, map: &FieldMap, country: &str) -> Reading {
     let fields = &arrival.fields;
     let written = mapped(fields, map.phone.as_deref()).or_else(|| {
-        let field = fields.keys().find(|name| PHONES.contains(&&*plain(name)) && filled(fields, name).is_some());
+        let field =
+            fields.keys().find(|name| PHONES.contains(&&*plain(name)) && filled(fields, name).is_some());
         field.and_then(|name| filled(fields, name))
     });
     let phone = match &written {
@@ -118,7 +119,8 @@ fn read_phone(text: &str, country: &str) -> Result<Phone, Reason> {
         PhoneError::Invalid => Reason::InvalidPhone,
     });
     let has_country_code = {
-        let visible: String = text.chars().filter(|letter| letter.is_alphanumeric() || *letter == '+').collect();
+        let visible: String =
+            text.chars().filter(|letter| letter.is_alphanumeric() || *letter == '+').collect();
         let visible = visible.strip_prefix("tel").unwrap_or(&visible);
         visible.starts_with('+') || visible.starts_with("00")
     };
@@ -226,7 +228,11 @@ mod tests {
             (json!({"last_name": "Rao"}), json!({}), Some("Rao")),
             (json!({"first_name": "A", "name": "Asha"}), json!({}), Some("Asha")),
             (json!({"name": "", "first_name": "Asha"}), json!({}), Some("Asha")),
-            (json!({"customer": {"called": "Asha"}, "name": "x"}), json!({"name": "customer.called"}), Some("Asha")),
+            (
+                json!({"customer": {"called": "Asha"}, "name": "x"}),
+                json!({"name": "customer.called"}),
+                Some("Asha"),
+            ),
             (json!({"name": "Asha"}), json!({"name": "customer"}), Some("Asha")),
             (json!({"name": "a\u{0}b"}), json!({}), Some("a b")),
             (json!({"city": "Pune"}), json!({}), None),
@@ -252,10 +258,15 @@ mod tests {
             let mut arrival = flatten(record.as_object().unwrap());
             arrival.own_id = own;
             let read = read(&arrival, &serde_json::from_value(map.clone()).unwrap(), "IN");
-            assert_eq!((read.identity.as_deref(), read.external_id.as_deref()), (expected, shown), "{record}");
+            assert_eq!(
+                (read.identity.as_deref(), read.external_id.as_deref()),
+                (expected, shown),
+                "{record}"
+            );
         }
         // What is too long to be shown still tells records apart.
-        let ids = ["a", "b"].map(|end| reading(json!({"x": "i".repeat(300) + end}), json!({"externalId": "x"}), "IN"));
+        let ids = ["a", "b"]
+            .map(|end| reading(json!({"x": "i".repeat(300) + end}), json!({"externalId": "x"}), "IN"));
         assert_eq!(ids[0].external_id, ids[1].external_id);
         assert_ne!(ids[0].identity, ids[1].identity);
     }

@@ -18,7 +18,8 @@ pub(super) fn read(word: &str, script: Script) -> Vec<Sound> {
     // Whether the vowel of the last consonant is still to come.
     let (mut open, mut doubled) = (false, false);
     for letter in word.chars().filter(|letter| !is_joiner(*letter)) {
-        let Some(place) = u32::from(letter).checked_sub(block).and_then(|place| u8::try_from(place).ok()) else {
+        let Some(place) = u32::from(letter).checked_sub(block).and_then(|place| u8::try_from(place).ok())
+        else {
             continue;
         };
         match place {
@@ -190,7 +191,9 @@ impl Writer {
         let vowel = match (vowel, self.script) {
             (SHORT_E, _) if northern => E,
             (SHORT_O, _) if northern => O,
-            (0x0D, Script::Devanagari | Script::Gujarati) | (0x11, Script::Devanagari | Script::Gujarati) => vowel,
+            (0x0D, Script::Devanagari | Script::Gujarati) | (0x11, Script::Devanagari | Script::Gujarati) => {
+                vowel
+            }
             (0x0D, _) => E,
             (0x11, _) => O,
             // These have no sign for it.
@@ -261,7 +264,9 @@ impl Writer {
                 }
             }
             (Some(_), _) => self.put(VIRAMA),
-            (None, _) if next.is_none_or(|next| matches!(next, Sound::Sign(_))) && self.script.is_southern() => {
+            (None, _)
+                if next.is_none_or(|next| matches!(next, Sound::Sign(_))) && self.script.is_southern() =>
+            {
                 self.put(VIRAMA);
             }
             (None, _) => {}
@@ -300,7 +305,14 @@ impl Writer {
     }
 
     /// The letter itself, or the nearest that the script has.
-    fn letter(&mut self, letter: u8, dot: bool, before: Option<Sound>, before_letter: Option<u8>, next: Option<Sound>) {
+    fn letter(
+        &mut self,
+        letter: u8,
+        dot: bool,
+        before: Option<Sound>,
+        before_letter: Option<u8>,
+        next: Option<Sound>,
+    ) {
         let first = before.is_none();
         match self.script {
             Script::Latin => {}

@@ -4,8 +4,8 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::Script;
 use super::sounds::{
-    A, AA, AI, ANUSVARA, AU, B, C, CANDRABINDU, D, DD, E, G, H, I, II, J, K, L, LL, M, N, N_ALVEOLAR, NG, NN, NY,
-    O, P, PH, R, R_VOWEL, RR, S, SH, SHORT_E, SHORT_O, SS, Sound, T, TT, U, UU, V, VISARGA, Y, ZH,
+    A, AA, AI, ANUSVARA, AU, B, C, CANDRABINDU, D, DD, E, G, H, I, II, J, K, L, LL, M, N, N_ALVEOLAR, NG, NN,
+    NY, O, P, PH, R, R_VOWEL, RR, S, SH, SHORT_E, SHORT_O, SS, Sound, T, TT, U, UU, V, VISARGA, Y, ZH,
 };
 
 /// Small letters without marks; the marks of scholars become what people write instead.
@@ -97,8 +97,15 @@ pub(super) fn read(word: &str) -> Vec<Sound> {
         let rest = &word[at..];
         let vowel = VOWELS.iter().find(|(spelling, _)| rest.starts_with(spelling));
         // Before a vowel, w is a consonant: Rowan, not Rau-an.
-        let vowel = vowel.filter(|(spelling, _)| *spelling != "ow" || !rest.as_bytes().get(2).is_some_and(|next| is_vowel(*next)));
-        let vowel = vowel.or_else(|| VOWELS.iter().filter(|(spelling, _)| spelling.len() == 1).find(|(spelling, _)| rest.starts_with(spelling)));
+        let vowel = vowel.filter(|(spelling, _)| {
+            *spelling != "ow" || !rest.as_bytes().get(2).is_some_and(|next| is_vowel(*next))
+        });
+        let vowel = vowel.or_else(|| {
+            VOWELS
+                .iter()
+                .filter(|(spelling, _)| spelling.len() == 1)
+                .find(|(spelling, _)| rest.starts_with(spelling))
+        });
         if let Some((spelling, vowel)) = vowel {
             at += spelling.len();
             add_vowel(&mut sounds, *vowel, at == bytes.len());
@@ -131,10 +138,9 @@ pub(super) fn read(word: &str) -> Vec<Sound> {
 }
 
 fn add_vowel(sounds: &mut Vec<Sound>, vowel: u8, last: bool) {
-    match (sounds.last().copied(), vowel) {
-        // Sonia, Diana.
-        (Some(Sound::Vowel(I | II)), A | AA | O | U) => sounds.push(Sound::consonant(Y)),
-        _ => {}
+    // Sonia, Diana.
+    if matches!((sounds.last(), vowel), (Some(Sound::Vowel(I | II)), A | AA | O | U)) {
+        sounds.push(Sound::consonant(Y));
     }
     match (vowel, last) {
         (A, true) => sounds.push(Sound::Vowel(AA)),
@@ -186,7 +192,11 @@ pub(super) fn write(sounds: &[Sound], origin: Script) -> String {
             {
                 "y"
             }
-            Sound::Consonant { letter: T, .. } if southern && next_letter.is_none() && (at == 0 || sounds[at - 1].letter() != Some(T)) => "th",
+            Sound::Consonant { letter: T, .. }
+                if southern && next_letter.is_none() && (at == 0 || sounds[at - 1].letter() != Some(T)) =>
+            {
+                "th"
+            }
             Sound::Consonant { letter, dot } => consonant(letter, dot),
             Sound::Vowel(vowel) => spelled(vowel),
             Sound::Sign(CANDRABINDU) => "n",

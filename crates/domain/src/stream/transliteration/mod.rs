@@ -14,7 +14,6 @@ use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization;
 
-
 /// Common names, each in Latin letters and in Devanagari.
 const NAMES: &str = include_str!("names.txt");
 
@@ -96,8 +95,9 @@ impl Script {
         if matches!(letter, '।' | '॥') {
             return None;
         }
-        if let Some(script) =
-            Self::INDIAN.into_iter().find(|script| script.block().is_some_and(|block| (block..block + 0x80).contains(&code)))
+        if let Some(script) = Self::INDIAN
+            .into_iter()
+            .find(|script| script.block().is_some_and(|block| (block..block + 0x80).contains(&code)))
         {
             return Some(script);
         }
@@ -124,7 +124,9 @@ pub fn transliterate(name: &str, to: Script) -> String {
             continue;
         };
         let belongs = |letter: char| {
-            Script::of_letter(letter) == Some(script) || (script != Script::Latin && is_joiner(letter)) || is_mark(letter)
+            Script::of_letter(letter) == Some(script)
+                || (script != Script::Latin && is_joiner(letter))
+                || is_mark(letter)
         };
         let end = rest.find(|letter| !belongs(letter)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);

@@ -11,7 +11,10 @@ fn to(language: &str, name: &str) -> String {
 fn known_names_from_latin() {
     let mut wrong = Vec::new();
     for (language, names) in [
-        ("hi", "Asha Sharma=आशा शर्मा|Rahul=राहुल|Priya=प्रिया|Suresh Kumar=सुरेश कुमार|Lakshmi=लक्ष्मी|Krishna=कृष्ण|Deepak=दीपक|Dipak=दीपक|SANJAY GUPTA=संजय गुप्ता|K. Ramesh=के. रमेश"),
+        (
+            "hi",
+            "Asha Sharma=आशा शर्मा|Rahul=राहुल|Priya=प्रिया|Suresh Kumar=सुरेश कुमार|Lakshmi=लक्ष्मी|Krishna=कृष्ण|Deepak=दीपक|Dipak=दीपक|SANJAY GUPTA=संजय गुप्ता|K. Ramesh=के. रमेश",
+        ),
         ("mr", "Sachin Kulkarni=सचिन कुलकर्णी|Chavan=चव्हाण|Anjali=अंजलि"),
         ("bn", "Rahul=রাহুল|Kumar=কুমার|Priya=প্রিয়া|Amit=অমিত|Sanjay=সঞ্জয়|Sunita=সুনীতা|Vijay=বিজয়|Yadav=যাদব"),
         ("gu", "Rahul=રાહુલ|Patel=પટેલ|Priya=પ્રિયા|Sanjay=સંજય|Asha=આશા|Gita=ગીતા"),
@@ -19,8 +22,14 @@ fn known_names_from_latin() {
         ("pa", "Rahul=ਰਾਹੁਲ|Sharma=ਸ਼ਰਮਾ|Gupta=ਗੁਪਤਾ|Harpreet=ਹਰਪ੍ਰੀਤ|Anand=ਆਨੰਦ|Reddy=ਰੇੱਡੀ|Priya=ਪ੍ਰਿਯਾ"),
         ("te", "Rahul=రాహుల్|Kavita=కవితా|Ramesh=రమేష్|Ravi=రవి|Raju=రాజు|Lakshmi=లక్ష్మి|Kumar=కుమార్|Reddy=రేడ్డి"),
         ("kn", "Rahul=ರಾಹುಲ್|Ramesh=ರಮೇಶ್|Lakshmi=ಲಕ್ಷ್ಮಿ|Gita=ಗೀತಾ|Kumar=ಕುಮಾರ್|Joshi=ಜೋಶಿ"),
-        ("ml", "Rahul=രാഹുൽ|Lakshmi=ലക്ഷ്മി|Kumar=കുമാർ|Mohan=മോഹൻ|Anjali=അഞ്ജലി|Suresh=സുരേഷ്|Sharma=ശർമാ|Shankar=ശങ്കർ"),
-        ("ta", "Suresh=சுரேஷ்|Priya=பிரியா|Kumar=குமார்|Sanjay=சஞ்சய்|Anjali=அஞ்சலி|Sharma=ஷர்மா|Krishna=கிருஷ்ண|Mohan=மோஹன்|Ramesh=ரமேஷ்"),
+        (
+            "ml",
+            "Rahul=രാഹുൽ|Lakshmi=ലക്ഷ്മി|Kumar=കുമാർ|Mohan=മോഹൻ|Anjali=അഞ്ജലി|Suresh=സുരേഷ്|Sharma=ശർമാ|Shankar=ശങ്കർ",
+        ),
+        (
+            "ta",
+            "Suresh=சுரேஷ்|Priya=பிரியா|Kumar=குமார்|Sanjay=சஞ்சய்|Anjali=அஞ்சலி|Sharma=ஷர்மா|Krishna=கிருஷ்ண|Mohan=மோஹன்|Ramesh=ரமேஷ்",
+        ),
         ("en", "Asha Sharma=Asha Sharma|rahul=rahul"),
     ] {
         for (name, expected) in names.split('|').map(|pair| pair.split_once('=').unwrap()) {
