@@ -31,7 +31,7 @@ const SWEEP: i64 = 500;
 
 /// The number of the person of a call.
 fn person(call: &CallRow) -> &str {
-    if call.direction == Direction::Inbound.as_str() { &call.from_number } else { &call.to_number }
+    if call.direction == Direction::Inbound { &call.from_number } else { &call.to_number }
 }
 
 /// Writes down what connected systems are owed once a live call is over. Told of every fact of a call.
@@ -237,7 +237,7 @@ fn failed(opened: &Opened, fault: &Fault, unsure: bool) -> Attempt {
 
 /// What is written about a call.
 fn note(row: &PushRow, call: &CallRow, content: &Content) -> CallNote {
-    let outbound = call.direction != Direction::Inbound.as_str();
+    let outbound = call.direction != Direction::Inbound;
     let own = if outbound { &call.from_number } else { &call.to_number };
     CallNote {
         call: call.id.to_string(),

@@ -321,9 +321,12 @@ const LOOKED_UP: usize = 512;
 /// not be called and now can: then the new one takes its place.
 pub fn put(tx: &mut Tx<'_>, tenant: Tenant, rows: &[RecordRow]) -> Result<(), DbError> {
     debug_assert!(rows.iter().all(|row| row.workspace == tenant), "records of another workspace");
+    // In one order, so that senders of the same records wait for each other and not in a circle.
+    let mut rows: Vec<&RecordRow> = rows.iter().collect();
+    rows.sort_unstable_by(|one, other| one.identity.cmp(&other.identity));
     tx.insert_or(
         RecordRow::INTO,
-        rows.iter().map(RecordRow::values),
+        rows.into_iter().map(RecordRow::values),
         " on conflict (stream, identity) do update set id = excluded.id, status = excluded.status, reason = excluded.reason, \
          external_id = excluded.external_id, phone = excluded.phone, phone_hash = excluded.phone_hash, name = excluded.name, \
          payload = excluded.payload, received_at = excluded.received_at \

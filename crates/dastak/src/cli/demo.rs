@@ -2,9 +2,11 @@
 
 use api::agents::FlowEdit;
 use api::campaigns::{NewCallingListRow, NewCampaign};
+use api::data_streams::NewAttachment;
 use api::operator::{NewApiKey, NewWorkspace};
+use domain::ids::{Campaign, Id};
 use domain::tenant::Tenant;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::app::idempotency::Once;
 use crate::app::operator_log::Trace;
@@ -13,7 +15,7 @@ use crate::app::{App, Failure, agents, compliance_packs, flows, installation, ke
 /// Where the demo's ids and sealed keys are kept.
 const FACT: &str = "demo_workspace";
 
-/// File in the data folder that a shell reads: address, keys, agent.
+/// File in the data folder that a shell reads: address, keys, agent, stream.
 const FILE: &str = "demo.env";
 
 const PROMPT: &str = "You are Asha, who calls customers of a furniture shop in Bengaluru about their delivery. Greet the person by name, \
@@ -25,20 +27,33 @@ pub struct Demo {
     test_key: String,
     agent: String,
     campaign: String,
+    /// Of its data stream.
+    stream: String,
+    stream_token: String,
     file: std::path::PathBuf,
 }
 
 impl Demo {
     /// The welcome on standard error.
     pub fn welcome(&self, url: &str) -> String {
-        let Self { live_key, test_key, agent, campaign, file } = self;
+        let Self { live_key, test_key, agent, campaign, stream, stream_token, file } = self;
+        // A demo that was made before there were campaigns and streams has none.
+        let lead = if stream.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "The campaign {campaign} calls its list once it is published, and its board fills:\n\n    \
+                 curl -s {url}/v1/campaigns/{campaign}/status -H \"Authorization: Bearer {live_key}\" -H \"Content-Type: application/json\" -d '{{\"status\":\"active\"}}'\n    \
+                 curl -s {url}/v1/campaigns/{campaign}/board -H \"Authorization: Bearer {live_key}\"\n\n  \
+                 A lead from outside comes onto its list:\n\n    \
+                 curl -s {url}/ingest/streams/{stream} -H \"Authorization: Bearer {stream_token}\" -d '{{\"name\":\"Ravi\",\"phone\":\"9812345679\"}}'\n\n  "
+            )
+        };
         format!(
-            "\n  dastak is running\n\n  API        {url}/v1\n  reference  {url}/docs\n  live key   {live_key}\n  test key   {test_key}\n  agent      {agent}\n  campaign   {campaign}\n\n  \
+            "\n  dastak is running\n\n  API        {url}/v1\n  reference  {url}/docs\n  live key   {live_key}\n  test key   {test_key}\n  agent      {agent}\n\n  \
              The agent calls you (the sandbox phone network answers; end the number in 1111 for busy, 0000 for no answer):\n\n    \
              curl -s {url}/v1/calls -H \"Authorization: Bearer {live_key}\" -H \"Content-Type: application/json\" -d '{{\"agentId\":\"{agent}\",\"toNumber\":\"+919812345678\"}}'\n\n  \
-             The campaign calls its list once it is published:\n\n    \
-             curl -s {url}/v1/campaigns/{campaign}/status -H \"Authorization: Bearer {live_key}\" -H \"Content-Type: application/json\" -d '{{\"status\":\"active\"}}'\n\n  \
-             For the commands of the README:  . {}\n",
+             {lead}For the commands of the README:  . {}\n",
             file.display()
         )
     }
@@ -46,8 +61,8 @@ impl Demo {
     /// Writes the file that a shell reads, mode 0600.
     fn write(&self, url: &str) -> Result<(), Failure> {
         let text = format!(
-            "DASTAK_URL={url}\nLIVE_KEY={}\nTEST_KEY={}\nAGENT={}\nCAMPAIGN={}\n",
-            self.live_key, self.test_key, self.agent, self.campaign
+            "DASTAK_URL={url}\nLIVE_KEY={}\nTEST_KEY={}\nAGENT={}\nCAMPAIGN={}\nSTREAM={}\nSTREAM_TOKEN={}\n",
+            self.live_key, self.test_key, self.agent, self.campaign, self.stream, self.stream_token
         );
         let mut options = std::fs::OpenOptions::new();
         options.write(true).create(true).truncate(true);
@@ -69,6 +84,8 @@ pub async fn seed(app: &App) -> Result<Demo, String> {
             test_key: text("testKey"),
             agent: text("agent"),
             campaign: text("campaign"),
+            stream: text("stream"),
+            stream_token: text("streamToken"),
             file: app.config.data.join(FILE),
         };
         demo.write(&app.config.public_url)?;
@@ -129,7 +146,15 @@ async fn facts(app: &App) -> Result<Value, Failure> {
     flows::publish(app, workspace, agent).await?;
     agents::set_status(app, workspace, agent, domain::agent::Status::Active).await?;
     let campaign = campaign(app, workspace, &agent.to_string()).await?;
-    let facts = json!({"liveKey": live_key, "testKey": test_key, "agent": agent, "campaign": campaign});
+    let body = json!({"name": "Website leads", "kind": "webhook"});
+    let body = serde_json::from_value(body).map_err(|why| Failure::internal(why.to_string()))?;
+    let stream = streams::stream::create(app, workspace, body).await?;
+    let how = NewAttachment { variable_mapping: Map::new(), backfill_days: 0, transliterate: false };
+    streams::attachments::attach(app, workspace, (campaign, stream.stream.id), how).await?;
+    let facts = json!({
+        "liveKey": live_key, "testKey": test_key, "agent": agent, "campaign": campaign,
+        "stream": stream.stream.id, "streamToken": stream.token,
+    });
     installation::keep_fact(app, FACT, &facts).await?;
     Ok(facts)
 }
@@ -145,7 +170,7 @@ const PEOPLE: [(&str, &str); 6] = [
 ];
 
 /// A draft with a short list; its id.
-async fn campaign(app: &App, workspace: Tenant, agent: &str) -> Result<String, Failure> {
+async fn campaign(app: &App, workspace: Tenant, agent: &str) -> Result<Id<Campaign>, Failure> {
     let settings = json!({"retryCount": 1, "cooldownMinutes": 1});
     let mut body = json!({"name": "Delivery tomorrow", "workflowType": "onboarding", "agentId": agent, "settings": settings});
     api::schema::request::<NewCampaign>()
@@ -159,5 +184,5 @@ async fn campaign(app: &App, workspace: Tenant, agent: &str) -> Result<String, F
         variables: None,
     };
     campaigns::list::replace(app, workspace, id, PEOPLE.map(row).into()).await?;
-    Ok(id.to_string())
+    Ok(id)
 }

@@ -176,10 +176,10 @@ impl Router {
         } else {
             body.read(app, operation, sender).await?
         };
-        if let (Some(held), Some(schema)) = (&mut held, &route.body) {
-            if !operation.body_raw {
-                held.weigh(app, schema)?;
-            }
+        if let (Some(held), Some(schema)) = (&mut held, &route.body)
+            && !operation.body_raw
+        {
+            held.weigh(app, schema)?;
         }
         let once = read_once(operation, caller.as_ref(), &head.headers, head.uri.path(), &raw, id)?;
         let body = parse_body(route, &raw)?;

@@ -1,6 +1,11 @@
 //! Streams that feed campaigns, and what an erasure and age take out of records (docs/contract/streams.md#attaching).
 
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
 use serde_json::{Value, json};
+use store::db::{Fate, Faults, Pause, Place};
 
 use crate::agents::create_active;
 use crate::app::TestApp;
@@ -372,7 +377,7 @@ async fn names_are_written_in_the_script_of_the_agent() {
 /// Streams that feed the same campaigns at the same moment: every number is on each list once.
 #[tokio::test]
 async fn many_streams_at_once_put_a_number_on_a_list_once() {
-    let desk = std::sync::Arc::new(Desk::open().await);
+    let desk = Arc::new(Desk::open().await);
     let campaigns = [desk.campaign(json!({})).await, desk.campaign(json!({})).await];
     let mut senders = tokio::task::JoinSet::new();
     for _ in 0..6 {
@@ -487,7 +492,8 @@ async fn records_are_emptied_with_age_and_removed_with_their_stream() {
         )
     };
     let left: Vec<(i64, i64)> = desk.app.app().store.read(count).await.unwrap();
-    assert_eq!(left, [(1, 4)]);
+    // Two people, and what is no number once.
+    assert_eq!(left, [(1, 3)]);
 }
 
 /// A stream lives on over a restart, and a token of before still works.
@@ -501,4 +507,87 @@ async fn a_restart_loses_nothing() {
     let again = send(&app, &made, &json!({"phone": "9812345678"})).await.expect(202);
     assert_eq!(again["data"]["results"][0]["recordId"], first["data"]["results"][0]["recordId"]);
     assert_eq!(again["data"]["duplicate"], 1);
+}
+
+/// Lets one statement fail, or the answer to a commit get lost.
+#[derive(Default)]
+struct Trouble {
+    /// Statements that still work; none fails below 0.
+    left: AtomicI64,
+    unheard: AtomicBool,
+}
+
+impl Faults for Trouble {
+    fn before(&self, _: Place) -> Pause<'_, Fate> {
+        let unheard = self.unheard.swap(false, Ordering::SeqCst);
+        Box::pin(std::future::ready(if unheard { Fate::Unheard } else { Fate::Untouched }))
+    }
+
+    fn statement<'a>(&self, sql: &'a str) -> Cow<'a, str> {
+        match self.left.fetch_sub(1, Ordering::SeqCst) {
+            1 => "select 1 from a_table_that_is_not_there".into(),
+            _ => sql.into(),
+        }
+    }
+}
+
+/// Whatever statement fails: nothing is there of the request, and when it is sent again everything is there once.
+#[tokio::test]
+async fn a_request_is_stored_whole_or_not_at_all() {
+    let desk = Desk::open().await;
+    let trouble = Arc::new(Trouble::default());
+    desk.app.app().store.fail_as(trouble.clone());
+    let made = webhook(&desk.app, &desk.workspace).await;
+    let campaigns = [desk.campaign(json!({})).await, desk.campaign(json!({})).await];
+    for campaign in &campaigns {
+        attach(&desk, campaign, &made, &json!({})).await;
+    }
+    let state = async || {
+        let records =
+            desk.get(&format!("{}/records?limit=200", path(&made))).await["data"].as_array().unwrap().len();
+        let events = desk.get("/v1/events?after=start&limit=100").await["data"].as_array().unwrap().len();
+        let counts = (
+            desk.get(&format!("{}/contacts?limit=200", campaigns[0])).await,
+            desk.get(&format!("{}/contacts?limit=200", campaigns[1])).await,
+        );
+        let listed = [counts.0, counts.1].map(|list| {
+            (
+                list["data"].as_array().unwrap().len(),
+                list["counts"]["all"].as_i64().unwrap(),
+                list["counts"]["queued"].as_i64().unwrap(),
+            )
+        });
+        (records, events, listed)
+    };
+    let (mut sent, mut failed) = (0, 0);
+    for nth in 1..=60 {
+        let body = json!([{"phone": format!("98123{:05}", 2 * nth)}, {"phone": "x", "n": nth}, {"phone": format!("98123{:05}", 2 * nth + 1)}]);
+        let before = state().await;
+        trouble.left.store(nth, Ordering::SeqCst);
+        let answer = send(&desk.app, &made, &body).await;
+        trouble.left.store(0, Ordering::SeqCst);
+        if answer.status == 202 {
+            break;
+        }
+        failed += 1;
+        assert_eq!(answer.status, 500, "{}", answer.text);
+        assert_eq!(state().await, before, "the statement {nth} failed");
+        trouble.unheard.store(nth % 3 == 0, Ordering::SeqCst);
+        let again = send(&desk.app, &made, &body).await;
+        if again.status == 503 {
+            send(&desk.app, &made, &body).await.expect(202);
+        }
+        trouble.unheard.store(false, Ordering::SeqCst);
+        sent += 1;
+        let (records, events, listed) = state().await;
+        // What is no number is the same record each time.
+        let first = usize::from(nth == 1);
+        assert_eq!((records, events), (before.0 + 2 + first, before.1 + first));
+        let expected = 2 * sent;
+        assert_eq!(listed, [(expected, expected as i64, expected as i64); 2]);
+        if expected >= 100 {
+            break;
+        }
+    }
+    assert!(failed >= 10, "{failed} statements were let fail");
 }

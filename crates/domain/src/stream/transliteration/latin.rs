@@ -138,10 +138,9 @@ pub(super) fn read(word: &str) -> Vec<Sound> {
 }
 
 fn add_vowel(sounds: &mut Vec<Sound>, vowel: u8, last: bool) {
-    match (sounds.last().copied(), vowel) {
-        // Sonia, Diana.
-        (Some(Sound::Vowel(I | II)), A | AA | O | U) => sounds.push(Sound::consonant(Y)),
-        _ => {}
+    // Sonia, Diana.
+    if matches!((sounds.last(), vowel), (Some(Sound::Vowel(I | II)), A | AA | O | U)) {
+        sounds.push(Sound::consonant(Y));
     }
     match (vowel, last) {
         (A, true) => sounds.push(Sound::Vowel(AA)),
