@@ -52,6 +52,7 @@ fn stand(operation: &Operation) -> Stand {
         | "deleteCampaign"
         | "setCampaignContacts"
         | "listCampaignContacts"
+        | "runCampaign"
         | "listCampaignRuns"
         | "getCampaignRun"
         | "getCampaignSummary"
