@@ -123,7 +123,10 @@ pub async fn run() -> Result<(), String> {
     let store = std::env::var("BENCH_POSTGRES_URL").ok();
     let data = std::env::temp_dir().join(format!("dastak-bench-campaigns-{}", std::process::id()));
     let server = Server::dastak(&data, store.as_deref())?;
-    let token = std::fs::read_to_string(data.join("operator.token")).map_err(|why| why.to_string())?.trim().to_owned();
+    let token = std::fs::read_to_string(data.join("operator.token"))
+        .map_err(|why| why.to_string())?
+        .trim()
+        .to_owned();
     let (tenant, key) = workspace(&server.address, &token).await?;
     let limits = json!({"limits": {"campaignWritesPerMinute": 1_000_000}});
     call(&server.address, "PATCH", &format!("/operator/v1/workspaces/{tenant}"), &token, &limits).await?;

@@ -148,7 +148,9 @@ const PEOPLE: [(&str, &str); 6] = [
 async fn campaign(app: &App, workspace: Tenant, agent: &str) -> Result<String, Failure> {
     let settings = json!({"retryCount": 1, "cooldownMinutes": 1});
     let mut body = json!({"name": "Delivery tomorrow", "workflowType": "onboarding", "agentId": agent, "settings": settings});
-    api::schema::request::<NewCampaign>().check(&mut body).map_err(|misfit| Failure::internal(misfit.field))?;
+    api::schema::request::<NewCampaign>()
+        .check(&mut body)
+        .map_err(|misfit| Failure::internal(misfit.field))?;
     let body = serde_json::from_value(body).map_err(|why| Failure::internal(why.to_string()))?;
     let id = campaigns::campaign::create(app, workspace, body).await?.id;
     let row = |(phone, name): (&str, &str)| NewCallingListRow {

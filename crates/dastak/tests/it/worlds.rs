@@ -53,7 +53,8 @@ fn stand(operation: &Operation) -> Stand {
         | "setCampaignContacts"
         | "listCampaignContacts"
         | "listCampaignRuns"
-        | "runCampaign" | "getCampaignRun"
+        | "runCampaign"
+        | "getCampaignRun"
         | "getCampaignSummary"
         | "preflightCampaign" => Stand::Shared,
         // Boards are about people of the live world; test keys read them.
