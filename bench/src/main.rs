@@ -7,6 +7,7 @@
 
 mod callee;
 mod calls;
+mod campaigns;
 mod dialling;
 mod lines;
 mod live;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Some("yardstick") => runtime.block_on(server::yardstick()),
         Some("skeleton") | None => runtime.block_on(skeleton::run()),
         Some("webhooks") => runtime.block_on(webhooks::run()),
+        Some("campaigns") => runtime.block_on(campaigns::run()),
         Some("dialling") => runtime.block_on(dialling::run()),
         Some("calls") => runtime.block_on(calls::run()),
         Some("nudges") => {
@@ -51,7 +53,7 @@ fn main() -> ExitCode {
         Some("soak") => runtime.block_on(soak::run(&arguments[1..])),
         Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
         Some(other) => Err(format!(
-            "{other}: no such run; there are: skeleton, calls, dialling, webhooks, nudges, lines, phone, soak"
+            "{other}: no such run; there are: skeleton, calls, campaigns, dialling, webhooks, nudges, lines, phone, soak"
         )),
     };
     match outcome {

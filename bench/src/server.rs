@@ -82,8 +82,17 @@ impl Server {
 
     /// Resident memory in MB.
     pub fn memory_mb(&self) -> f64 {
+        self.status_mb("VmRSS:")
+    }
+
+    /// The most resident memory so far in MB.
+    pub fn peak_mb(&self) -> f64 {
+        self.status_mb("VmHWM:")
+    }
+
+    fn status_mb(&self, name: &str) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap_or_default();
         line.split_whitespace().nth(1).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
     }
 

@@ -7,7 +7,7 @@ use api::campaigns::{
     NewCampaign, Settings as SettingsView, SettingsChange,
 };
 use api::error_codes as codes;
-use app::access::{Caller, feature_on};
+use app::access::{self, feature_on};
 use app::agents::{check_outbound, find_for_update as find_agent, flow_readiness};
 use app::calls::{OwnNumber, own_number};
 use app::events::{self, NewEvent};
@@ -21,6 +21,7 @@ use serde_json::json;
 use store::campaigns::list::{self as lists, ListState};
 use store::campaigns::progress::{self, ProgressRow};
 use store::campaigns::{self, CampaignRow};
+use store::workspaces::WorkspaceRow;
 use store::{Tx, numbers};
 
 use super::{find, find_for_update, run};
@@ -106,12 +107,11 @@ pub async fn place(app: &App, id: Id<Campaign>) -> Result<CampaignPlace, Failure
 }
 
 /// `POST /v1/campaigns`: a draft.
-pub async fn create(app: &App, caller: &Caller, body: NewCampaign) -> Result<CampaignView, Failure> {
+pub async fn create(app: &App, tenant: Tenant, body: NewCampaign) -> Result<CampaignView, Failure> {
     let context = app.context();
-    let tenant = caller.tenant();
-    check_channel(caller, &body)?;
     app.store
         .tx(move |tx| {
+            check_channel(&access::workspace(tx, tenant)?, &body)?;
             if campaigns::at_least(tx, tenant, MAX_CAMPAIGNS)? {
                 return Err(Failure::plain(codes::CAMPAIGN_LIMIT));
             }
@@ -149,7 +149,7 @@ pub async fn create(app: &App, caller: &Caller, body: NewCampaign) -> Result<Cam
 }
 
 /// The channel of a new campaign, and the settings that only another channel has.
-fn check_channel(caller: &Caller, body: &NewCampaign) -> Result<(), Failure> {
+fn check_channel(workspace: &WorkspaceRow, body: &NewCampaign) -> Result<(), Failure> {
     match body.channel.as_str() {
         "voice" if body.chatapp.is_none() => Ok(()),
         "voice" => {
@@ -157,7 +157,7 @@ fn check_channel(caller: &Caller, body: &NewCampaign) -> Result<(), Failure> {
         }
         "chatapp" => {
             // The channel cannot be connected yet, so no workspace has it, whether or not its plan does.
-            let why = if feature_on(&caller.0.workspace, "chatappCampaigns") {
+            let why = if feature_on(workspace, "chatappCampaigns") {
                 "the chat-app channel is not connected"
             } else {
                 "campaigns on the chat-app channel are off for this workspace"

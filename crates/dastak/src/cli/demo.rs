@@ -1,7 +1,9 @@
 //! The demo workspace of `dastak dev`.
 
 use api::agents::FlowEdit;
+use api::campaigns::{NewCallingListRow, NewCampaign};
 use api::operator::{NewApiKey, NewWorkspace};
+use domain::tenant::Tenant;
 use serde_json::{Value, json};
 
 use crate::app::idempotency::Once;
@@ -22,17 +24,20 @@ pub struct Demo {
     live_key: String,
     test_key: String,
     agent: String,
+    campaign: String,
     file: std::path::PathBuf,
 }
 
 impl Demo {
     /// The welcome on standard error.
     pub fn welcome(&self, url: &str) -> String {
-        let Self { live_key, test_key, agent, file } = self;
+        let Self { live_key, test_key, agent, campaign, file } = self;
         format!(
-            "\n  dastak is running\n\n  API        {url}/v1\n  reference  {url}/docs\n  live key   {live_key}\n  test key   {test_key}\n  agent      {agent}\n\n  \
+            "\n  dastak is running\n\n  API        {url}/v1\n  reference  {url}/docs\n  live key   {live_key}\n  test key   {test_key}\n  agent      {agent}\n  campaign   {campaign}\n\n  \
              The agent calls you (the sandbox phone network answers; end the number in 1111 for busy, 0000 for no answer):\n\n    \
              curl -s {url}/v1/calls -H \"Authorization: Bearer {live_key}\" -H \"Content-Type: application/json\" -d '{{\"agentId\":\"{agent}\",\"toNumber\":\"+919812345678\"}}'\n\n  \
+             The campaign calls its list once it is published:\n\n    \
+             curl -s {url}/v1/campaigns/{campaign}/status -H \"Authorization: Bearer {live_key}\" -H \"Content-Type: application/json\" -d '{{\"status\":\"active\"}}'\n\n  \
              For the commands of the README:  . {}\n",
             file.display()
         )
@@ -41,8 +46,8 @@ impl Demo {
     /// Writes the file that a shell reads, mode 0600.
     fn write(&self, url: &str) -> Result<(), Failure> {
         let text = format!(
-            "DASTAK_URL={url}\nLIVE_KEY={}\nTEST_KEY={}\nAGENT={}\n",
-            self.live_key, self.test_key, self.agent
+            "DASTAK_URL={url}\nLIVE_KEY={}\nTEST_KEY={}\nAGENT={}\nCAMPAIGN={}\n",
+            self.live_key, self.test_key, self.agent, self.campaign
         );
         let mut options = std::fs::OpenOptions::new();
         options.write(true).create(true).truncate(true);
@@ -63,6 +68,7 @@ pub async fn seed(app: &App) -> Result<Demo, String> {
             live_key: text("liveKey"),
             test_key: text("testKey"),
             agent: text("agent"),
+            campaign: text("campaign"),
             file: app.config.data.join(FILE),
         };
         demo.write(&app.config.public_url)?;
@@ -122,7 +128,36 @@ async fn facts(app: &App) -> Result<Value, Failure> {
     flows::save(app, workspace, agent, FlowEdit { graph, base_version: 1 }).await?;
     flows::publish(app, workspace, agent).await?;
     agents::set_status(app, workspace, agent, "active".into()).await?;
-    let facts = json!({"liveKey": live_key, "testKey": test_key, "agent": agent});
+    let campaign = campaign(app, workspace, &agent.to_string()).await?;
+    let facts = json!({"liveKey": live_key, "testKey": test_key, "agent": agent, "campaign": campaign});
     installation::keep_fact(app, FACT, &facts).await?;
     Ok(facts)
+}
+
+/// People of the demo's campaign: two who answer, one who does not, one whose line is busy, a repeat and no number.
+const PEOPLE: [(&str, &str); 6] = [
+    ("98123 45678", "Asha Rao"),
+    ("98123 45679", "रवि कुमार"),
+    ("98123 40000", "Meera Iyer"),
+    ("98123 41111", "Arjun Das"),
+    ("+91-9812345678", "Asha Rao"),
+    ("not known", "Nikhil Shah"),
+];
+
+/// A draft with a short list; its id.
+async fn campaign(app: &App, workspace: Tenant, agent: &str) -> Result<String, Failure> {
+    let settings = json!({"retryCount": 1, "cooldownMinutes": 1});
+    let mut body = json!({"name": "Delivery tomorrow", "workflowType": "onboarding", "agentId": agent, "settings": settings});
+    api::schema::request::<NewCampaign>()
+        .check(&mut body)
+        .map_err(|misfit| Failure::internal(misfit.field))?;
+    let body = serde_json::from_value(body).map_err(|why| Failure::internal(why.to_string()))?;
+    let id = campaigns::campaign::create(app, workspace, body).await?.id;
+    let row = |(phone, name): (&str, &str)| NewCallingListRow {
+        phone: phone.into(),
+        name: Some(name.into()),
+        variables: None,
+    };
+    campaigns::list::replace(app, workspace, id, PEOPLE.map(row).into()).await?;
+    Ok(id.to_string())
 }

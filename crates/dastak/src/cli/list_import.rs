@@ -30,22 +30,52 @@ const LONGEST_ROW: usize = 1024 * 1024;
 const TRIES: usize = 3;
 /// Headings of the column with the number.
 const PHONES: &[&str] = &[
-    "phone", "phone_number", "phonenumber", "phone_no", "number", "mobile", "mobile_number", "mobilenumber", "mobile_no",
-    "mobilephone", "msisdn", "tn", "tel", "telephone", "contact_number", "contact_no", "contact", "cell",
+    "phone",
+    "phone_number",
+    "phonenumber",
+    "phone_no",
+    "number",
+    "mobile",
+    "mobile_number",
+    "mobilenumber",
+    "mobile_no",
+    "mobilephone",
+    "msisdn",
+    "tn",
+    "tel",
+    "telephone",
+    "contact_number",
+    "contact_no",
+    "contact",
+    "cell",
 ];
 /// Headings of the column with the name.
-const NAMES: &[&str] =
-    &["name", "full_name", "fullname", "customer_name", "customername", "contact_name", "person", "customer", "borrower_name"];
+const NAMES: &[&str] = &[
+    "name",
+    "full_name",
+    "fullname",
+    "customer_name",
+    "customername",
+    "contact_name",
+    "person",
+    "customer",
+    "borrower_name",
+];
 /// Headings of two columns that make the name together.
 const FIRST: &[&str] = &["first_name", "firstname", "given_name"];
 const LAST: &[&str] = &["last_name", "lastname", "surname", "family_name"];
 
 pub fn command() -> Command {
-    let option = |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("HEADING").help(help);
+    let option =
+        |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("HEADING").help(help);
     Command::new(NAME)
         .about("Replace the calling list of a campaign with a CSV file, in one moment")
         .arg(Arg::new("CAMPAIGN").required(true).help("The campaign's id"))
-        .arg(Arg::new("FILE").required(true).help("Headings in the first line; every column but number and name is a variable"))
+        .arg(
+            Arg::new("FILE")
+                .required(true)
+                .help("Headings in the first line; every column but number and name is a variable"),
+        )
         .arg(option("phone", "The column with the number, if it has an unusual heading"))
         .arg(option("name", "The column with the name, if it has an unusual heading"))
 }
@@ -107,13 +137,18 @@ fn columns(headings: &[String], phone: Option<&str>, name: Option<&str>) -> Resu
                 .position(|heading| heading.trim() == asked.trim())
                 .or_else(|| known.iter().position(|heading| *heading == plain(asked)))
                 .map(Some)
-                .ok_or_else(|| format!("no column has the heading {asked}; there are: {}", headings.join(", "))),
+                .ok_or_else(|| {
+                    format!("no column has the heading {asked}; there are: {}", headings.join(", "))
+                }),
             // The first of the usual headings, in their order.
             None => Ok(usual.iter().find_map(|usual| known.iter().position(|heading| heading == usual))),
         }
     };
     let phone = chosen(phone, PHONES)?.ok_or_else(|| {
-        format!("no column has a heading such as phone or mobile; name it with --phone. There are: {}", headings.join(", "))
+        format!(
+            "no column has a heading such as phone or mobile; name it with --phone. There are: {}",
+            headings.join(", ")
+        )
     })?;
     let name = chosen(name, NAMES)?.filter(|name| *name != phone);
     let (first, last) = match name {
@@ -141,12 +176,17 @@ fn columns(headings: &[String], phone: Option<&str>, name: Option<&str>) -> Resu
 /// The sign between cells: the one of `,`, `;` and tab that the headings have most of.
 fn separator(line: &str) -> u8 {
     let count = |sign: char| line.matches(sign).count();
-    [(',', b','), (';', b';'), ('\t', b'\t')].into_iter().rev().max_by_key(|(sign, _)| count(*sign)).map_or(b',', |(_, byte)| byte)
+    [(',', b','), (';', b';'), ('\t', b'\t')]
+        .into_iter()
+        .rev()
+        .max_by_key(|(sign, _)| count(*sign))
+        .map_or(b',', |(_, byte)| byte)
 }
 
 /// A row as the service takes it.
 fn row(columns: &[Column], cells: &csv::ByteRecord) -> Value {
-    let (mut phone, mut name, mut first, mut last) = (String::new(), String::new(), String::new(), String::new());
+    let (mut phone, mut name, mut first, mut last) =
+        (String::new(), String::new(), String::new(), String::new());
     let mut variables = Map::new();
     for (column, cell) in columns.iter().zip(cells) {
         let text = String::from_utf8_lossy(cell).trim().replace('\0', "");
@@ -266,15 +306,20 @@ impl<R: Read> Rows<R> {
         let beginning = input.fill_buf().map_err(|why| why.to_string())?;
         let first = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let separator = separator(&String::from_utf8_lossy(first));
-        let mut csv =
-            csv::ReaderBuilder::new().delimiter(separator).flexible(true).has_headers(false).from_reader(input);
+        let mut csv = csv::ReaderBuilder::new()
+            .delimiter(separator)
+            .flexible(true)
+            .has_headers(false)
+            .from_reader(input);
         let mut headings = csv::ByteRecord::new();
         if !csv.read_byte_record(&mut headings).map_err(|why| why.to_string())? {
             return Err("the file is empty".into());
         }
         let headings: Vec<String> = headings
             .iter()
-            .map(|cell| String::from_utf8_lossy(cell).trim_start_matches('\u{FEFF}').trim_matches('"').to_owned())
+            .map(|cell| {
+                String::from_utf8_lossy(cell).trim_start_matches('\u{FEFF}').trim_matches('"').to_owned()
+            })
             .collect();
         Ok(Self { csv, seen, columns: columns(&headings, phone, name)?, over: None, lines: 1 })
     }
@@ -290,7 +335,9 @@ impl<R: Read> Rows<R> {
             let line = self.seen.borrow_mut().line_at(cells.position().map_or(0, csv::Position::byte));
             self.lines = line;
             if cells.as_slice().len() > LONGEST_ROW {
-                return Err(format!("line {line} is longer than {LONGEST_ROW} bytes: is a quote not closed there?"));
+                return Err(format!(
+                    "line {line} is longer than {LONGEST_ROW} bytes: is a quote not closed there?"
+                ));
             }
             if cells.iter().all(|cell| cell.iter().all(u8::is_ascii_whitespace)) {
                 continue;
@@ -322,10 +369,19 @@ pub async fn run(client: &Client, matches: &ArgMatches) -> Result<(), String> {
     let import = started["data"]["importId"].as_i64().ok_or("the service gave no import")?;
     let path = format!("{imports}/{import}");
     let as_json = matches.get_flag("json");
-    let bar = Bar { size, seen: rows.seen.clone(), begun: Instant::now(), quiet: as_json && !std::io::stderr().is_terminal() };
+    let bar = Bar {
+        size,
+        seen: rows.seen.clone(),
+        begun: Instant::now(),
+        quiet: as_json && !std::io::stderr().is_terminal(),
+    };
     let sent = match fill(client, &path, &mut rows, &bar).await {
-        Ok(tally) if tally.valid > 0 => send(client, "POST", &format!("{path}/finish"), None).await.map(|_| tally),
-        Ok(tally) if tally.total > 0 => Err(format!("{file}: no number of its {} rows can be dialled", tally.total)),
+        Ok(tally) if tally.valid > 0 => {
+            send(client, "POST", &format!("{path}/finish"), None).await.map(|_| tally)
+        }
+        Ok(tally) if tally.total > 0 => {
+            Err(format!("{file}: no number of its {} rows can be dialled", tally.total))
+        }
         Ok(_) => Err(format!("{file}: no rows below the headings")),
         Err(why) => Err(format!("{file}: {why}")),
     };
@@ -350,12 +406,7 @@ async fn send(client: &Client, method: &str, path: &str, body: Option<&Value>) -
     Err(format!("{} ({status})", answer["error"].as_str().unwrap_or("the service refused")))
 }
 
-async fn fill<R: Read>(
-    client: &Client,
-    path: &str,
-    rows: &mut Rows<R>,
-    bar: &Bar,
-) -> Result<Tally, String> {
+async fn fill<R: Read>(client: &Client, path: &str, rows: &mut Rows<R>, bar: &Bar) -> Result<Tally, String> {
     let mut tally = Tally::default();
     loop {
         let piece = rows.piece()?;
@@ -399,7 +450,8 @@ async fn send_piece(client: &Client, path: &str, after: u64, piece: &Piece) -> R
 
 /// The line of the row that an error names.
 fn line_of(message: &str, piece: &Piece) -> String {
-    let named = message.split_once("contacts[").and_then(|(_, rest)| rest.split_once(']')?.0.parse::<usize>().ok());
+    let named =
+        message.split_once("contacts[").and_then(|(_, rest)| rest.split_once(']')?.0.parse::<usize>().ok());
     named.and_then(|place| piece.lines.get(place)).map_or_else(String::new, |line| format!(" (line {line})"))
 }
 
@@ -416,7 +468,11 @@ impl Bar {
         if self.quiet {
             return;
         }
-        let percent = if done { 100 } else { (self.seen.borrow().bytes * 100).checked_div(self.size).unwrap_or(100).min(100) };
+        let percent = if done {
+            100
+        } else {
+            (self.seen.borrow().bytes * 100).checked_div(self.size).unwrap_or(100).min(100)
+        };
         let rate = tally.total as f64 / self.begun.elapsed().as_secs_f64().max(0.001);
         let line = format!("{percent:3} %  {} rows  {rate:.0} a second", tally.total);
         if std::io::stderr().is_terminal() {
@@ -477,10 +533,21 @@ mod tests {
         assert_eq!(named("Name,Mobile No.,amount"), [Column::Name, Column::Phone, variable("amount")]);
         assert_eq!(
             named("First Name,SURNAME,Phone Number,Loan Amount (₹),2nd due,राशि,"),
-            [Column::First, Column::Last, Column::Phone, variable("loan_amount"), variable("_2nd_due"), variable("राशि"), Column::Nothing]
+            [
+                Column::First,
+                Column::Last,
+                Column::Phone,
+                variable("loan_amount"),
+                variable("_2nd_due"),
+                variable("राशि"),
+                Column::Nothing
+            ]
         );
         // With a name of its own the parts are variables.
-        assert_eq!(named("full_name,first_name,phone"), [Column::Name, variable("first_name"), Column::Phone]);
+        assert_eq!(
+            named("full_name,first_name,phone"),
+            [Column::Name, variable("first_name"), Column::Phone]
+        );
         // The plainest heading wins: a second number is a variable.
         assert_eq!(named("mobile,phone"), [variable("mobile"), Column::Phone]);
         let chosen = columns(&headings("Ref,Alt,Who"), Some("Alt"), Some("who")).unwrap();
@@ -497,7 +564,10 @@ mod tests {
         assert_eq!(
             found,
             [
-                (2, json!({"phone": "98123 45678", "name": "Rao; Asha", "variables": {"Note": "said \"no\"\r\ntwice"}})),
+                (
+                    2,
+                    json!({"phone": "98123 45678", "name": "Rao; Asha", "variables": {"Note": "said \"no\"\r\ntwice"}})
+                ),
                 (5, json!({"phone": "9812345679", "name": null, "variables": {}})),
                 (6, json!({"phone": "x", "name": "Ravi", "variables": {}})),
             ]

@@ -9,7 +9,8 @@ use crate::campaigns::Desk;
 /// Runs the command against the service; whether it succeeded, what it showed as JSON and what it told.
 async fn import(desk: &Desk, campaign: &str, csv: &str, more: &[&str]) -> (bool, Value, String) {
     let id = campaign.rsplit('/').next().unwrap().to_owned();
-    let file = std::env::temp_dir().join(format!("dastak-list-{}-{id}-{}.csv", std::process::id(), csv.len()));
+    let file =
+        std::env::temp_dir().join(format!("dastak-list-{}-{id}-{}.csv", std::process::id(), csv.len()));
     std::fs::write(&file, csv).unwrap();
     let (url, token, path) = (desk.app.url.clone(), desk.app.operator_token.clone(), file.clone());
     let more: Vec<String> = more.iter().map(|text| (*text).to_owned()).collect();
@@ -52,7 +53,12 @@ fn large() -> (String, usize, usize) {
             _ if n % 20 == 19 => {
                 repeated += 1;
                 let earlier = number - 1;
-                [format!("0{earlier}"), format!("+91 {} {}", earlier / 100_000, earlier % 100_000), format!("91-{earlier}")][n % 3].clone()
+                [
+                    format!("0{earlier}"),
+                    format!("+91 {:05} {:05}", earlier / 100_000, earlier % 100_000),
+                    format!("91-{earlier}"),
+                ][n % 3]
+                    .clone()
             }
             _ => number.to_string(),
         };
@@ -75,7 +81,10 @@ async fn a_large_file_replaces_the_list_in_one_moment() {
     let valid = ROWS - bad - repeated;
     assert_eq!(shown, json!({"lines": ROWS + 1, "total": ROWS, "valid": valid, "invalid": bad + repeated}));
     let page = desk.get(&format!("{path}/contacts?limit=200&offset=0")).await;
-    assert_eq!((&page["counts"]["queued"], &page["counts"]["invalid"]), (&json!(valid), &json!(bad + repeated)));
+    assert_eq!(
+        (&page["counts"]["queued"], &page["counts"]["invalid"]),
+        (&json!(valid), &json!(bad + repeated))
+    );
     let row = |n: usize| page["data"][n].clone();
     assert_eq!((&row(1)["name"], &row(1)["phone"]), (&json!("आशा राव, 1"), &json!("+919810000001")));
     assert_eq!(row(1)["variables"].as_object().unwrap().len(), VARIABLES);
@@ -111,10 +120,19 @@ async fn a_refused_file_changes_nothing() {
     }
     let page = desk.get(&format!("{path}/contacts")).await;
     assert_eq!((&page["total"], &page["data"][0]["phone"]), (&json!(1), &json!("+919812345678")));
-    let (done, _, told) = import(&desk, &path, "Nummer,amount,wer\n9812345679,7,Asha\n", &["--phone", "nummer", "--name", "wer"]).await;
+    let (done, _, told) = import(
+        &desk,
+        &path,
+        "Nummer,amount,wer\n9812345679,7,Asha\n",
+        &["--phone", "nummer", "--name", "wer"],
+    )
+    .await;
     assert!(done, "{told}");
     let page = desk.get(&format!("{path}/contacts")).await;
-    assert_eq!((&page["data"][0]["phone"], &page["data"][0]["name"]), (&json!("+919812345679"), &json!("Asha")));
+    assert_eq!(
+        (&page["data"][0]["phone"], &page["data"][0]["name"]),
+        (&json!("+919812345679"), &json!("Asha"))
+    );
     let (done, _, told) = import(&desk, "/cmp_01k9v5x2m8e6fs4v0q3n7w1y34", good, &[]).await;
     assert!(!done && told.contains("campaign not found"), "{told}");
 }

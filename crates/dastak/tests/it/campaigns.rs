@@ -312,7 +312,7 @@ async fn the_moments_of_a_campaign_stand_in_its_summary() {
         summary().await,
         json!({
             "progress": {"total": 0, "reached": 0, "inProgress": 0, "unreached": 0, "held": 0, "queued": 0, "invalid": 0, "retryable": 0, "blocked": 0},
-            "heldByReason": {}, "funnel": {"contacted": 0, "advancing": 0, "won": 0, "lost": 0}, "winMetric": {"label": "Won", "count": 0},
+            "heldByReason": {}, "funnel": {"contacted": 0, "advancing": 0, "won": 0, "lost": 0}, "winMetric": {"label": "Paid", "count": 0},
             "connectRate": null, "avgCallSeconds": null, "spentMinor": 0, "costPerOutcomeMinor": null,
             "lifecycle": {"createdAt": created, "startedAt": null, "lastCallAt": null, "completedAt": null},
         })

@@ -20,7 +20,7 @@ pub async fn get(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
 }
 
 pub async fn create(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
-    Reply::data(201, &campaign::create(&app, &caller, request.body()?).await?)
+    Reply::data(201, &campaign::create(&app, caller.tenant(), request.body()?).await?)
 }
 
 pub async fn update(app: Arc<App>, caller: Caller, mut request: Request) -> Outcome {
