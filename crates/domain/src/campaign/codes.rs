@@ -85,13 +85,9 @@ words! {
         CallingWindow = "calling_window",
         /// The cap of dials to one number.
         Frequency = "frequency",
-        /// The wallet does not cover a minute.
-        Balance = "insufficient_balance",
         /// Every own number of the pool has reached its daily cap.
         CallerIds = "caller_id_cap",
         /// The carrier refuses calls.
         Provider = "provider_error",
-        /// Between two attempts.
-        Cooldown = "cooldown",
     }
 }
