@@ -118,7 +118,8 @@ pub async fn attempt(
                     // A revoked key makes nothing.
                     let Some(caller) = app.authenticate(&whose.keys[2].0).await? else { return Ok(()) };
                     let body = json!({"name": name, "agentId": whose.agent, "settings": settings});
-                    let id = campaign::create(app, caller.tenant(), checked("createCampaign", body)).await?.id;
+                    let id =
+                        campaign::create(app, caller.tenant(), checked("createCampaign", body)).await?.id;
                     known(&mut |log| log.campaigns.push((customer, id, name.clone())));
                     id
                 }
