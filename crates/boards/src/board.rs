@@ -15,16 +15,19 @@ use store::{DbError, Tx};
 pub enum Owner {
     /// A campaign.
     Campaign(Id<Campaign>),
-    /// An agent that answers calls.
+    /// An agent that answers calls, or whose nudges reach people.
     Agent(Id<Agent>),
 }
 
 impl Owner {
-    /// Whose board a call belongs on: that of its campaign, or for an incoming call that of its agent.
+    /// Whose board a call belongs on: that of its campaign, or for an incoming call and for a nudge that of its
+    /// agent.
     pub(crate) fn of_call(call: &CallRow) -> Option<Self> {
         match (call.campaign, call.agent) {
             (Some(campaign), _) => Some(Owner::Campaign(campaign)),
-            (None, Some(agent)) if call.direction == Direction::Inbound => Some(Owner::Agent(agent)),
+            (None, Some(agent)) if call.direction == Direction::Inbound || call.nudge.is_some() => {
+                Some(Owner::Agent(agent))
+            }
             _ => None,
         }
     }
@@ -52,8 +55,7 @@ impl Owner {
         })
     }
 
-    /// What its people are called about; `None` when there is no such campaign, or no such agent that answers
-    /// calls.
+    /// What its people are called about; `None` when there is no such campaign, or no such call agent.
     fn workflow(self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<Option<String>, DbError> {
         match self {
             Owner::Campaign(id) => boards::workflow_of_campaign(tx, tenant, id),
@@ -63,7 +65,10 @@ impl Owner {
 
     /// Whether it has, or may have, a board.
     pub(crate) fn exists(self, tx: &mut Tx<'_>, tenant: Tenant) -> Result<bool, DbError> {
-        Ok(self.workflow(tx, tenant)?.is_some())
+        match self {
+            Owner::Campaign(_) => Ok(self.workflow(tx, tenant)?.is_some()),
+            Owner::Agent(id) => boards::agent_shows_board(tx, tenant, id),
+        }
     }
 }
 

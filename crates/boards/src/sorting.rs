@@ -27,10 +27,14 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
     let Some((owner, contact)) = on_board(call) else { return Ok(()) };
     let inbound = call.direction == Direction::Inbound;
     match call.progress.status.stage() {
-        Stage::Ringing if fact == Fact::Ringing && !inbound => enter(tx, env, call, owner, contact),
+        Stage::Ringing if fact == Fact::Ringing && call.campaign.is_some() => {
+            enter(tx, env, call, owner, contact)
+        }
         Stage::InProgress if fact == Fact::Answered && inbound => enter(tx, env, call, owner, contact),
         // Nobody was called, or nobody was there to be talked to.
         Stage::Ended if fact == Fact::NotPlaced || (inbound && call.progress.answered_at.is_none()) => Ok(()),
+        // A nudge brings onto the board whom it reached.
+        Stage::Ended if call.nudge.is_some() && !reached(call) => Ok(()),
         Stage::Ended => after_call(tx, env, call, owner, contact, Step::Ended),
         Stage::Ringing | Stage::InProgress | Stage::Blocked => Ok(()),
     }

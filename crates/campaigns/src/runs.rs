@@ -4,9 +4,26 @@ use api::campaigns::Run as RunView;
 use app::{App, Failure};
 use domain::ids::{Campaign, CampaignRun, Id};
 use domain::tenant::Tenant;
+use domain::time::DAY;
+use store::DbError;
 use store::campaigns::runs::{self, RunRow};
 
 use super::find;
+
+/// How long a run that is over is kept (docs/contract/campaigns.md#runs), milliseconds.
+const KEPT: i64 = 400 * DAY;
+/// Runs that one transaction removes.
+const SWEEP: i64 = 1_000;
+
+/// Removes runs that are older than they are kept.
+///
+/// # Errors
+/// Those of the store.
+pub async fn sweep(app: &App) -> Result<(), DbError> {
+    let before = app.clock.now().plus(-KEPT);
+    while app.store.tx(move |tx| runs::sweep(tx, before, SWEEP)).await? >= SWEEP as u64 {}
+    Ok(())
+}
 
 /// A run as clients see it.
 pub fn view(row: RunRow) -> RunView {

@@ -131,12 +131,22 @@ pub fn workflow_of_campaign(
     )
 }
 
-/// The `workflowTemplate` of a call agent that answers calls and is not deleted.
+/// The `workflowTemplate` of a call agent that is not deleted.
 pub fn workflow_of_agent(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<String>, DbError> {
     tx.one(
-        "select workflow_template from agents where workspace = ?1 and id = ?2 and direction = 'inbound' and deleted_at is null",
+        "select workflow_template from agents where workspace = ?1 and id = ?2 and channel = 'call' and deleted_at is null",
         params![tenant, id],
     )
+}
+
+/// Whether an agent shows a board: it answers calls, or one of its nudges has made a board.
+pub fn agent_shows_board(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<bool, DbError> {
+    let found: Option<i64> = tx.one(
+        "select 1 from agents a where a.workspace = ?1 and a.id = ?2 and a.channel = 'call' and a.deleted_at is null and (a.direction = 'inbound' \
+         or exists (select 1 from boards b where b.workspace = ?1 and b.owner = ?2))",
+        params![tenant, id],
+    )?;
+    Ok(found.is_some())
 }
 
 /// Writes what an edit changed of a column; its counters stay.

@@ -656,3 +656,27 @@ async fn the_summary_of_a_campaign_reads_its_board() {
     assert_eq!(after["winMetric"], json!({"label": "Paid", "count": 1}));
     kit.recount().await;
 }
+
+#[tokio::test]
+async fn a_nudge_that_reached_its_person_places_the_call_on_the_board_of_its_agent() {
+    let kit = crate::nudges::Kit::start().await;
+    let path = format!("/v1/agents/{}/board", kit.agent);
+    let key = &kit.workspace.live;
+    kit.make("+919812340000", &json!({})).await;
+    kit.app.advance(60).await;
+    kit.app.get(key, &path).await.refused(404, "not_found");
+    let nudge = kit.make("+919812345678", &json!({})).await;
+    kit.app.advance(60).await;
+    assert_eq!(kit.get(&nudge).await["result"], "connected");
+    let board = kit.app.get(key, &path).await.expect(200)["data"].clone();
+    let cards = kit.app.get(key, &format!("{path}/cards")).await.expect(200)["data"].clone();
+    let calls = kit.get(&nudge).await["attemptsList"].clone();
+    assert_eq!(cards.as_array().map(Vec::len), Some(1), "nobody else was reached: {cards}");
+    assert_eq!(
+        (&cards[0]["contactPhone"], &cards[0]["lastCallId"]),
+        (&json!("+919812345678"), &calls[0]["callId"])
+    );
+    let column =
+        board["columns"].as_array().unwrap().iter().find(|column| column["id"] == cards[0]["columnId"]);
+    assert_eq!(column.map(|column| &column["count"]), Some(&json!(1)));
+}

@@ -1,6 +1,9 @@
 //! Campaigns: settings, status, summary, preflight (docs/contract/campaigns.md).
 
+use domain::campaign::{RunSource, RunStatus};
+use domain::time::DAY;
 use serde_json::{Value, json};
+use store::campaigns::runs::{self, RunRow};
 
 use crate::agents::{create, create_active};
 use crate::app::{Answer, TestApp, Workspace};
@@ -604,4 +607,36 @@ async fn a_batch_of_nudges_has_the_same_report() {
         .await
         .refused(404, "not_found");
     assert_eq!(desk.get("/v1/nudges").await["data"], json!([]), "nothing is stored");
+}
+
+#[tokio::test]
+async fn runs_are_kept_for_400_days() {
+    let desk = Desk::open().await;
+    let path = desk.campaign(json!({})).await;
+    let (app, now) = (desk.app.app(), desk.app.app().clock.now());
+    let run = |days: i64, finished: bool| {
+        let created_at = now.plus(-days * DAY);
+        RunRow {
+            id: domain::ids::Id::new(created_at.0, u128::from(finished)),
+            workspace: desk.workspace.id.parse().unwrap(),
+            campaign: path.rsplit('/').next().unwrap().parse().unwrap(),
+            status: if finished { RunStatus::Completed } else { RunStatus::Running },
+            source: RunSource::Api,
+            attempted: 0,
+            placed: 0,
+            rejected: 0,
+            skipped_reason: None,
+            error: None,
+            created_at,
+            finished_at: finished.then_some(created_at),
+        }
+    };
+    let rows = [run(399, true), run(401, true), run(401, false)];
+    let kept = [rows[0].id.to_string(), rows[2].id.to_string()];
+    let insert = move |tx: &mut store::Tx<'_>| rows.iter().try_for_each(|row| runs::insert(tx, row));
+    app.store.tx(insert).await.unwrap();
+    campaigns::runs::sweep(app).await.unwrap();
+    let left = desk.get(&format!("{path}/runs")).await["data"].clone();
+    let ids: Vec<&str> = left.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, kept, "the one that goes on stays, however old");
 }

@@ -17,6 +17,7 @@ pub struct Ids {
     pub tool: String,
     pub endpoint: String,
     pub campaign: String,
+    pub run: String,
     pub board: String,
     pub card: String,
     pub integration: String,
@@ -26,6 +27,18 @@ pub struct Ids {
 async fn first(desk: &Desk, path: &str) -> String {
     let listed = desk.app.get(&desk.workspace.live, path).await.expect(200);
     listed["data"][0]["id"].as_str().unwrap_or_else(|| panic!("{path} is empty")).to_owned()
+}
+
+/// A run of another campaign, which is paused.
+async fn a_run(desk: &Desk) -> String {
+    let key = &desk.workspace.live;
+    let body = json!({"name": "OfTheFirst, too", "agentId": first(desk, "/v1/agents").await});
+    let made = desk.app.post(key, "/v1/campaigns", &body).await.expect(201);
+    let path = format!("/v1/campaigns/{}", made["data"]["id"].as_str().expect("a campaign"));
+    desk.app.post(key, &format!("{path}/status"), &json!({"status": "active"})).await.expect(200);
+    let run = desk.app.post(key, &format!("{path}/run"), &Value::Null).await.expect(202);
+    desk.app.post(key, &format!("{path}/status"), &json!({"status": "paused"})).await.expect(200);
+    run["data"]["runId"].as_str().expect("a run").to_owned()
 }
 
 impl Ids {
@@ -43,6 +56,7 @@ impl Ids {
         let account = json!({"provider": "hubspot", "credentials": {"accessToken": "x"}});
         let integration = crate::integrations::connect(&desk.app, workspace, &account).await.expect(201);
         Self {
+            run: a_run(desk).await,
             integration: integration["data"]["id"].as_str().expect("an integration").to_owned(),
             agent: first(desk, "/v1/agents").await,
             number: first(desk, "/v1/numbers").await,
@@ -83,7 +97,7 @@ pub fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
         "webhooks" => &ids.endpoint,
         "campaigns" => &ids.campaign,
         "data-streams" => &ids.stream,
-        "campaign-runs" => "run_01k9v5x2m8e6fs4v0q3n7w1y34",
+        "campaign-runs" => &ids.run,
         noun => panic!("{noun} is new: make one in `Desk` and name its id here"),
     };
     operation
@@ -180,7 +194,9 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
         "liftOptOut" => Some(&desk.live.contact),
         "getBoard" | "updateBoard" | "getBoardCard" => Some(&ids.board),
         "updateIntegration" | "deleteIntegration" => Some(&ids.integration),
-        "startListImport" | "finishListImport" | "cancelListImport" => Some(&ids.campaign),
+        "startListImport" | "addListImportRows" | "finishListImport" | "cancelListImport" => {
+            Some(&ids.campaign)
+        }
         _ => None,
     };
     let mut asked = 0;
@@ -196,6 +212,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
         let body = match operation.id {
             "updateBoard" => json!({"columns": [{"name": "New", "key": "new", "type": "new"}]}),
             "updateIntegration" => json!({"push": null}),
+            "addListImportRows" => json!({"contacts": [{"phone": "9812345678"}]}),
             _ => Value::Null,
         };
         ask(&desk, operation, &path, &desk.app.operator_token.to_string(), &body)
@@ -203,7 +220,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
             .refused(404, "not_found");
         asked += 1;
     }
-    assert_eq!(asked, 14);
+    assert_eq!(asked, 15);
     untouched(&desk, &ids).await;
 }
 

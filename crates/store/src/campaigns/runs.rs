@@ -70,6 +70,16 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<CampaignRun>) -> Result<Optio
     )
 }
 
+/// Across workspaces: removes up to `limit` runs that are over and were made before `before`, the oldest first.
+/// Returns how many.
+pub fn sweep(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<u64, DbError> {
+    // An id begins with its moment.
+    tx.exec(
+        "delete from campaign_runs where id in (select id from campaign_runs where id < ?1 and finished_at is not null order by id limit ?2)",
+        params![Id::<CampaignRun>::new(before.0, 0), limit],
+    )
+}
+
 /// Adds a run.
 pub fn insert(tx: &mut Tx<'_>, row: &RunRow) -> Result<(), DbError> {
     tx.later(RunRow::INSERT, &row.values())
