@@ -214,7 +214,11 @@ fn no_settings_print_shows_a_secret() {
             _ => &["mine"],
         };
         for name in chosen {
-            set(&setting.name.replace('*', name), PLANTED);
+            let text = match setting.name {
+                "smtp.url" => &format!("smtps://user:{PLANTED}@mail.example:465"),
+                _ => PLANTED,
+            };
+            set(&setting.name.replace('*', name), text);
             planted += 1;
         }
     }
@@ -230,6 +234,7 @@ fn no_settings_print_shows_a_secret() {
         ("language_model.providers", "mine"),
         ("language_model.mine.base_url", "http://127.0.0.1:1/v1"),
         ("language_model.mine.model", "m"),
+        ("smtp.from", "calls@example.com"),
         ("storage.kind", "s3"),
         ("storage.endpoint", "https://s3.example"),
         ("storage.bucket", "b"),
