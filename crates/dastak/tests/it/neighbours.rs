@@ -212,7 +212,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
         let body = match operation.id {
             "updateBoard" => json!({"columns": [{"name": "New", "key": "new", "type": "new"}]}),
             "updateIntegration" => json!({"push": null}),
-            "addListImportRows" => json!({"contacts": [{"phone": "9812345678"}]}),
+            "addListImportRows" => json!({"after": 0, "contacts": [{"phone": "9812345678"}]}),
             _ => Value::Null,
         };
         ask(&desk, operation, &path, &desk.app.operator_token.to_string(), &body)
