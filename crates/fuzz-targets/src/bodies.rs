@@ -112,6 +112,15 @@ const READS: &[(&str, Read)] = &[
     ("createDataStream", is::<api::data_streams::NewDataStream>),
     ("updateDataStream", is::<api::data_streams::DataStreamChange>),
     ("attachStream", is::<api::data_streams::NewAttachment>),
+    ("createCampaign", is::<api::campaigns::NewCampaign>),
+    ("updateCampaign", is::<api::campaigns::CampaignChange>),
+    ("setCampaignStatus", is::<api::campaigns::CampaignStatusChange>),
+    ("setCampaignContacts", is::<api::campaigns::NewCallingList>),
+    ("addListImportRows", is::<api::campaigns::ListImportPiece>),
+    ("preflightNudgeBatch", is::<api::campaigns::NudgeBatchPreflight>),
+    ("moveCampaignCard", is::<api::boards::CardMove>),
+    ("moveAgentCard", is::<api::boards::CardMove>),
+    ("updateBoard", is::<api::boards::BoardChange>),
     ("setClock", |_| Ok(())),
 ];
 
