@@ -117,7 +117,7 @@ const READS: &[(&str, Read)] = &[
     ("setCampaignStatus", is::<api::campaigns::CampaignStatusChange>),
     ("setCampaignContacts", is::<api::campaigns::NewCallingList>),
     ("addListImportRows", is::<api::campaigns::ListImportPiece>),
-    ("preflightNudgeBatch", is::<api::campaigns::NudgeBatchPreflight>),
+    ("preflightNudges", is::<api::campaigns::NudgeBatchPreflight>),
     ("moveCampaignCard", is::<api::boards::CardMove>),
     ("moveAgentCard", is::<api::boards::CardMove>),
     ("updateBoard", is::<api::boards::BoardChange>),
