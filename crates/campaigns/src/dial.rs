@@ -656,7 +656,7 @@ fn unfit(prepared: &Prepared) -> Option<String> {
     }
 }
 
-/// What stops the whole campaign, whoever is next on its list.
+/// What stops the whole campaign, whatever row comes next.
 fn stop_of(prepared: &Prepared) -> Option<Stop> {
     let error = |text: &str| Some(Stop::Error(text.to_owned()));
     match &prepared.check {

@@ -179,7 +179,7 @@ mod tests {
             (json!({"phone": "9812345679", "lead": {"tel": "9812345678"}}), json!({"phone": "lead.tel"}), ok),
             (json!({"phone": "9812345678"}), json!({"phone": "contact"}), ok),
             (json!({"phone": "९८१२३४५६७८"}), json!({}), ok),
-            // A number of somebody inside the record is nobody's who asked to be called.
+            // A number inside another object of the record belongs to a person who did not ask to be called.
             (json!({"owner": {"phone": "9812345678"}}), json!({}), Err(Reason::NoPhone)),
             (json!({"name": "Asha"}), json!({}), Err(Reason::NoPhone)),
             (json!({"phone": "  "}), json!({}), Err(Reason::NoPhone)),
