@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         Some("compare") => runtime.block_on(compare::run(&arguments[1..])),
         Some("lines") => lines::run(&arguments[1..]),
         Some("soak") => runtime.block_on(soak::run(&arguments[1..])),
-        Some("streams") => runtime.block_on(streams::run(&arguments[1..])),
+        Some("streams") => runtime.block_on(streams::run()),
         Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
         Some(other) => Err(format!(
             "{other}: no such run; there are: skeleton, calls, dialling, campaigns, webhooks, nudges, lines, streams, phone, soak, compare"

@@ -102,9 +102,21 @@ impl Server {
         self.status_mb("VmRSS:")
     }
 
-    /// The most resident memory so far in MB.
-    pub fn peak_mb(&self) -> f64 {
-        self.status_mb("VmHWM:")
+    /// Memory of its own in MB: without the pages of the database that the system lends it.
+    pub fn own_mb(&self) -> f64 {
+        self.status_mb("RssAnon:")
+    }
+
+    /// The most memory of its own while `work` runs, looked at every 2 ms, in MB.
+    pub async fn own_peak_mb<T>(&self, work: impl Future<Output = T>) -> (f64, T) {
+        let (mut most, mut looks) = (self.own_mb(), tokio::time::interval(Duration::from_millis(2)));
+        let mut work = std::pin::pin!(work);
+        loop {
+            tokio::select! {
+                outcome = &mut work => return (most, outcome),
+                _ = looks.tick() => most = most.max(self.own_mb()),
+            }
+        }
     }
 
     fn status_mb(&self, name: &str) -> f64 {

@@ -1,5 +1,5 @@
 //! Data streams: records a second that are taken in durably, in batches and one by one, alone and while a stream
-//! feeds a campaign. `bench streams postgres://…` measures on an empty database there.
+//! feeds a campaign. With `BENCH_POSTGRES_URL` it runs on that database instead of SQLite.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -98,10 +98,10 @@ async fn line(
 }
 
 /// Prints the table.
-pub async fn run(arguments: &[String]) -> Result<(), String> {
-    let database = arguments.first().map(String::as_str);
+pub async fn run() -> Result<(), String> {
+    let database = std::env::var("BENCH_POSTGRES_URL").ok();
     let data = std::env::temp_dir().join(format!("dastak-bench-streams-{}", std::process::id()));
-    let server = Server::dastak(&data, database)?;
+    let server = Server::dastak(&data, database.as_deref())?;
     let token = std::fs::read_to_string(data.join("operator.token")).map_err(|why| why.to_string())?;
     let outcome = measure(&server, token.trim()).await;
     drop(server);

@@ -15,7 +15,7 @@ use domain::time::{HOUR, Timestamp};
 use serde_json::{Map, Value, json};
 use store::campaigns::list::{self as lists, EntryRow, FreshRow};
 use store::campaigns::progress::{self as counters, Delta};
-use store::campaigns::{self, CampaignRow, Page, Wanted};
+use store::campaigns::{self, CampaignRow, Page, Search, Wanted};
 use store::{DbError, Tx, contacts, do_not_call};
 
 use super::campaign::{retire, totals};
@@ -355,6 +355,18 @@ pub struct Query {
     pub offset: i64,
 }
 
+/// What a client searches for; none if nothing is left of the text.
+fn wanted_search(app: &App, text: &str) -> Option<Search> {
+    let wanted = search_for(text);
+    if wanted.is_empty() {
+        return None;
+    }
+    Some(match read_phone(text) {
+        Ok(phone) => Search::Number(app.keyring.hash_phone(&phone)),
+        Err(_) => Search::Text(wanted),
+    })
+}
+
 /// `GET /v1/campaigns/{id}/contacts`.
 pub async fn read(
     app: &App,
@@ -369,7 +381,7 @@ pub async fn read(
             Failure::internal(format!("{word} passed the check of the query and is no state"))
         })?,
     };
-    let search = query.q.as_deref().map(search_for).filter(|text| !text.is_empty());
+    let search = query.q.as_deref().and_then(|text| wanted_search(app, text));
     app.store
         .read_long(move |tx| {
             find(tx, tenant, id)?;
@@ -379,7 +391,7 @@ pub async fn read(
                 None => known.rows,
                 Some(text) => campaigns::count_found(tx, tenant, id, list, text)?,
             };
-            let dnc = campaigns::count_listed(tx, tenant, id, list, search.as_deref())?;
+            let dnc = campaigns::count_listed(tx, tenant, id, list, search.as_ref())?;
             let total = match wanted {
                 Wanted::All => found.total,
                 Wanted::In(state) => found.of(state),

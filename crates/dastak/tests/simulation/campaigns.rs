@@ -10,6 +10,7 @@ use domain::phone::Phone;
 use domain::time::{DAY, HOUR, MINUTE, Timestamp};
 use serde_json::{Map, Value, json};
 
+use crate::boards;
 use crate::clients::{Act, Customer, Log, Promise, checked, people};
 use crate::random::Random;
 
@@ -130,6 +131,12 @@ pub async fn attempt(
             let rows: api::campaigns::NewCallingList =
                 checked("setCampaignContacts", json!({"contacts": rows}));
             if campaign::get(app, whose.tenant, id).await?.status == Status::Draft {
+                let mut earlier = None;
+                known(&mut |log| {
+                    let own = log.campaigns.iter().filter(|(of, known, _)| *of == customer && *known != id);
+                    earlier = own.map(|(_, id, _)| *id).next();
+                });
+                boards::automate(app, whose.tenant, id, earlier).await?;
                 list::replace(app, whose.tenant, id, rows.contacts).await?;
                 campaign::set_status(app, whose.tenant, id, Status::Active).await?;
             }

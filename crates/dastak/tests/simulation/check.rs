@@ -1,6 +1,7 @@
 //! What must hold after a run, whatever happened in it: the store's rows and events against what the carrier
 //! saw and what was promised.
 
+mod boards;
 mod campaigns;
 mod legs;
 
@@ -166,6 +167,7 @@ pub fn promises(
     court.decisions_are_legal();
     court.scheduled_calls_are_over();
     court.campaigns_add_up(sight);
+    court.boards_add_up();
     court.calls_are_over(end);
     if sight.most_lines > PLATFORM_LINES {
         court.say(format!("{} lines were held at once", sight.most_lines));

@@ -60,9 +60,9 @@ impl Mood {
     }
 }
 
-/// Where the tries of scheduled calls are: tasks that their job waits for, and that the clock counts as the
-/// job. They cannot let others go on meanwhile.
-const TRIES: &str = "app/scheduled_calls";
+/// Where tasks are that their job waits for, and that the clock counts as the job: the tries of scheduled calls,
+/// the automations of boards. They cannot let others go on meanwhile.
+const TASKS_OF_A_JOB: [&str; 2] = ["app/scheduled_calls.rs", "boards/actions.rs"];
 
 /// What a transaction is in for.
 enum Weather {
@@ -148,7 +148,8 @@ impl World {
 
     /// Keeps a transaction waiting: with its task, or with all that runs.
     async fn hold_up(&self, name: &str, ms: i64) {
-        if name.contains(TRIES) { self.stand_still(ms) } else { self.pause(ms).await }
+        let one_job = TASKS_OF_A_JOB.iter().any(|place| name.starts_with(place));
+        if one_job { self.stand_still(ms) } else { self.pause(ms).await }
     }
 
     fn read_fails(&self, name: &str) -> bool {
@@ -167,9 +168,10 @@ impl World {
 /// The store's misfortunes.
 pub struct Misfortune(pub Arc<World>);
 
+/// Its crate, the file and the line: `app/nudges/due.rs:120`.
 fn name(place: Place) -> String {
-    let file = place.file().rsplit_once("/src/").map_or(place.file(), |(_, file)| file);
-    format!("{file}:{}", place.line())
+    let file = place.file().rsplit_once("crates/").map_or(place.file(), |(_, file)| file);
+    format!("{}:{}", file.replacen("/src/", "/", 1), place.line())
 }
 
 impl Faults for Misfortune {

@@ -6,6 +6,7 @@
 //! It also prints every boundary at which something went wrong on purpose. `SIM_SEEDS=n` runs n seeds (150
 //! unless told), `SIM_SEED=k` runs one and tells its story.
 
+mod boards;
 mod campaigns;
 mod carrier;
 mod check;

@@ -8,7 +8,7 @@ pub mod progress;
 mod read;
 pub mod runs;
 
-pub use read::{Page, Wanted, count_found, count_listed, page};
+pub use read::{Page, Search, Wanted, count_found, count_listed, page};
 
 use const_format::formatcp;
 use domain::campaign::{CallerId, DayTime, Settings, Status};

@@ -1,5 +1,6 @@
 //! Pages and counts of a calling list. Without a search a page is a range of an index and the counts stand in the
-//! progress of the campaign, so both cost the same however long the list is. A search reads the list.
+//! progress of the campaign, so both cost the same however long the list is. A search for a whole number is a
+//! look-up; a search for a part of a name or number reads the list.
 
 use const_format::formatcp;
 use domain::campaign::{RowState, Tally};
@@ -7,7 +8,7 @@ use domain::ids::{Campaign, Id};
 use domain::tenant::Tenant;
 
 use super::list::{EntryRow, of_list};
-use crate::db::{DbError, Tx};
+use crate::db::{DbError, Tx, Value};
 
 /// Which rows of a list are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,59 @@ pub enum Wanted {
     DoNotCall,
 }
 
+/// What is searched for in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Search {
+    /// A whole number, as its keyed hash.
+    Number(String),
+    /// A part of a name or number, in the form of `campaign_rows.search`.
+    Text(String),
+}
+
+impl Search {
+    /// The condition on rows of a list, where the value has the given place. It names the list as of [`IN_LIST`].
+    fn rows(&self, place: usize) -> String {
+        match self {
+            // One look-up in each of two partial indexes. The list is named inside alone, so that SQLite does not
+            // prefer to walk through it.
+            Self::Number(_) => {
+                let with = |valid: u8| {
+                    format!(
+                        "select n.id from campaign_rows n where n.campaign = ?2 and n.list = ?3 and n.valid = {valid} \
+                         and n.phone_hash is not null and n.phone_hash = ?{place}"
+                    )
+                };
+                format!("workspace = ?1 and id in ({} union all {})", with(1), with(0))
+            }
+            Self::Text(_) => format!(
+                "{IN_LIST} and /*sqlite*/instr(search, ?{place}) > 0/*end*/ /*pg strpos(search, ?{place}) > 0*/"
+            ),
+        }
+    }
+
+    /// The ids of those that are on the do-not-call list, and could be dialled but for it.
+    fn listed(&self, place: usize, list_is_shorter: bool) -> String {
+        match self {
+            Self::Number(_) => format!(
+                "select r.id as id, r.position as position from campaign_rows r where {} and r.valid = 1 and exists \
+                 (select 1 from do_not_call d where d.workspace = ?1 and d.phone_hash = r.phone_hash)",
+                self.rows(place)
+            ),
+            Self::Text(_) => format!(
+                "select r.id as id, r.position as position from {} where {LISTED} \
+                 and /*sqlite*/instr(search, ?{place}) > 0/*end*/ /*pg strpos(search, ?{place}) > 0*/",
+                if list_is_shorter { LIST_FIRST } else { ENTRIES_FIRST }
+            ),
+        }
+    }
+
+    fn value(&self) -> Value<'_> {
+        match self {
+            Self::Number(value) | Self::Text(value) => value.as_str().into(),
+        }
+    }
+}
+
 /// A part of a list.
 #[derive(Debug, Clone)]
 pub struct Page {
@@ -28,7 +82,7 @@ pub struct Page {
     /// Which rows.
     pub wanted: Wanted,
     /// What their names or numbers contain.
-    pub search: Option<String>,
+    pub search: Option<Search>,
     /// How many.
     pub limit: i64,
     /// How many come before them.
@@ -37,12 +91,6 @@ pub struct Page {
 
 const COLUMNS: &str = EntryRow::COLUMNS;
 const IN_LIST: &str = "workspace = ?1 and campaign = ?2 and list = ?3";
-/// Holds for a row that contains the text in the given place.
-macro_rules! contains {
-    ($place:literal) => {
-        concat!("/*sqlite*/instr(search, ", $place, ") > 0/*end*/ /*pg strpos(search, ", $place, ") > 0*/")
-    };
-}
 /// Rows on the do-not-call list: as many look-ups as one of the two has entries. SQLite begins with the one that
 /// is named first.
 const LISTED: &str = "d.workspace = ?1 and r.workspace = ?1 and r.campaign = ?2 and r.list = ?3 and r.valid = 1 \
@@ -106,32 +154,30 @@ pub fn page(
         };
     };
     bounds(page.limit, page.offset);
-    values.push(search.as_str().into());
+    values.push(search.value());
+    let found = search.rows(6);
     match page.wanted {
         Wanted::All => tx.all(
-            formatcp!(
-                "select {COLUMNS} from campaign_rows where {IN_LIST} and {} order by position limit ?4 offset ?5",
-                contains!("?6")
+            &format!(
+                "select {COLUMNS} from campaign_rows where {found} order by position limit ?4 offset ?5"
             ),
             &values,
         ),
         Wanted::In(state) => {
             values.push(state.into());
             tx.all(
-                formatcp!(
-                    "select {COLUMNS} from campaign_rows where {IN_LIST} and state = ?7 and {} order by position limit ?4 offset ?5",
-                    contains!("?6")
+                &format!(
+                    "select {COLUMNS} from campaign_rows where {found} and state = ?7 order by position limit ?4 offset ?5"
                 ),
                 &values,
             )
         }
         Wanted::DoNotCall => {
-            let from = if is_shorter(tx, tenant, campaign)? { LIST_FIRST } else { ENTRIES_FIRST };
+            let listed = search.listed(6, is_shorter(tx, tenant, campaign)?);
             tx.all(
                 &format!(
-                    "select {COLUMNS} from campaign_rows where workspace = ?1 and id in (select id from (select r.id as id from {from} \
-                     where {LISTED} and {} order by r.position limit ?4 offset ?5) as page) order by position",
-                    contains!("?6")
+                    "select {COLUMNS} from campaign_rows where workspace = ?1 and id in (select id from \
+                     ({listed} order by position limit ?4 offset ?5) as page) order by position"
                 ),
                 &values,
             )
@@ -139,21 +185,18 @@ pub fn page(
     }
 }
 
-/// How many rows of a list that contain a text are in which state.
+/// How many of the rows that a search finds in a list are in which state.
 pub fn count_found(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     campaign: Id<Campaign>,
     list: i64,
-    search: &str,
+    search: &Search,
 ) -> Result<Tally, DbError> {
     let mut values = of_list(tenant, campaign, list);
-    values.push(search.into());
+    values.push(search.value());
     let found: Vec<(RowState, i64)> = tx.all(
-        formatcp!(
-            "select state, count(*) from campaign_rows where {IN_LIST} and {} group by state",
-            contains!("?4")
-        ),
+        &format!("select state, count(*) from campaign_rows where {} group by state", search.rows(4)),
         &values,
     )?;
     let mut tally = Tally::default();
@@ -172,22 +215,26 @@ pub fn count_found(
     Ok(tally)
 }
 
-/// How many rows of a list could be dialled but for the do-not-call list; with a search, of those that contain
-/// it.
+/// How many rows of a list could be dialled but for the do-not-call list; with a search, of those that it
+/// finds.
 pub fn count_listed(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     campaign: Id<Campaign>,
     list: i64,
-    search: Option<&str>,
+    search: Option<&Search>,
 ) -> Result<i64, DbError> {
     let mut values = of_list(tenant, campaign, list);
-    let from = if is_shorter(tx, tenant, campaign)? { LIST_FIRST } else { ENTRIES_FIRST };
-    let mut sql = format!("select count(*) from {from} where {LISTED}");
-    if let Some(search) = search {
-        values.push(search.into());
-        sql.push_str(" and ");
-        sql.push_str(contains!("?4"));
-    }
+    let shorter = is_shorter(tx, tenant, campaign)?;
+    let sql = match search {
+        None => {
+            let from = if shorter { LIST_FIRST } else { ENTRIES_FIRST };
+            format!("select count(*) from {from} where {LISTED}")
+        }
+        Some(search) => {
+            values.push(search.value());
+            format!("select count(*) from ({}) as found", search.listed(4, shorter))
+        }
+    };
     Ok(tx.one(&sql, &values)?.unwrap_or(0))
 }

@@ -46,6 +46,7 @@ migrations! {
     19 "integrations",
     20 "boards",
     21 "streams",
+    22 "campaign_rows",
 }
 
 /// Number of the newest step this program knows.
