@@ -273,6 +273,10 @@ async fn a_list_is_read_by_state_text_and_page() {
         let page = read(&format!("?q={}", encoded(q))).await;
         assert_eq!((&page["total"], &page["counts"]["all"]), (&json!(total), &json!(total)), "{q}: {page}");
     }
+    for (state, total) in [("all", 1), ("queued", 1), ("dnc", 1), ("invalid", 0)] {
+        let page = read(&format!("?q={}&state={state}", number(3))).await;
+        assert_eq!((&page["total"], &page["counts"]["dnc"]), (&json!(total), &json!(1)), "{state}: {page}");
+    }
     let both = read("?q=person&state=dnc").await;
     assert_eq!(
         (&both["total"], &both["counts"]["dnc"], &both["counts"]["queued"]),
