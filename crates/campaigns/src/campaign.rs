@@ -10,12 +10,11 @@ use api::error_codes as codes;
 use app::access::{self, feature_on};
 use app::agents::{check_outbound, find_for_update as find_agent, flow_readiness};
 use app::calls::{OwnNumber, own_number};
-use app::events::{self, NewEvent};
 use app::{App, Context, Failure, topics};
 use domain::campaign::settings::{Move, change_status, is_email};
 use domain::campaign::{CallerId, DayTime, Settings, Status, Tally};
 use domain::ids::{Agent, Campaign, Id};
-use domain::tenant::{Mode, Tenant};
+use domain::tenant::Tenant;
 use domain::time::{Timestamp, time_zone};
 use serde_json::json;
 use store::campaigns::list::{self as lists, ListState};
@@ -24,7 +23,7 @@ use store::campaigns::{self, CampaignRow};
 use store::workspaces::WorkspaceRow;
 use store::{Tx, numbers};
 
-use super::{find, find_for_update, run};
+use super::{find, find_for_update, finish, run};
 
 /// Most campaigns of a workspace (docs/contract/campaigns.md#limits).
 pub const MAX_CAMPAIGNS: i64 = 5_000;
@@ -363,7 +362,7 @@ pub async fn set_status(
             row.updated_at = context.now;
             match moved {
                 Move::Publish => look_again(tx, &context, &row)?,
-                Move::Complete => complete(tx, &context, &mut row)?,
+                Move::Complete => finish::on_request(tx, &context, &mut row)?,
                 Move::Pause | Move::Unpublish | Move::Archive | Move::Stays => {
                     progress::rest(tx, tenant, id)?;
                 }
@@ -388,34 +387,6 @@ fn can_talk(tx: &mut Tx<'_>, tenant: Tenant, row: &CampaignRow) -> Result<(), Fa
     let agent = find_agent(tx, tenant, row.agent.ok_or_else(none)?)?;
     check_outbound(&agent)?;
     flow_readiness(tx, tenant, &agent)
-}
-
-/// Ends a campaign at the request of its owner.
-fn complete(tx: &mut Tx<'_>, context: &Context, row: &mut CampaignRow) -> Result<(), Failure> {
-    row.completed_at = Some(context.now);
-    progress::rest(tx, row.workspace, row.id)?;
-    finished(tx, context, row, "requested")
-}
-
-/// Tells of the end of a campaign (docs/contract/campaigns.md#the-end).
-pub fn finished(tx: &mut Tx<'_>, context: &Context, row: &CampaignRow, reason: &str) -> Result<(), Failure> {
-    let data = json!({
-        "campaignId": row.id,
-        "name": row.name,
-        "agentId": row.agent,
-        "reason": reason,
-        "finishedAt": context.now,
-    });
-    let agent = row.agent.map(|agent| agent.to_string());
-    let event = NewEvent {
-        kind: "campaign.finished",
-        mode: Mode::Live,
-        agent: agent.as_deref(),
-        contact: None,
-        data,
-    };
-    events::emit(tx, context, row.workspace, event)?;
-    Ok(())
 }
 
 /// `DELETE /v1/campaigns/{id}`: one that is not active. What it called stays.
