@@ -95,8 +95,8 @@ def files_of(package):
     return [(path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8", errors="replace")) for path in kept]
 
 
-def texts_of(package, where):
-    """The texts that must go with a crate."""
+def texts_of(package, where, mozilla):
+    """The texts that must go with a crate; `mozilla` is that of MPL-2.0, which names no holder and some crates leave out."""
     names = chosen(package["license"] or "no licence", where)
     files = files_of(package)
     texts = []
@@ -109,6 +109,8 @@ def texts_of(package, where):
         if not matching and name == "MIT":
             holders = ", ".join(re.sub(r"\s*<.*?>", "", author) for author in package["authors"]) or f"the authors of {package['name']}"
             matching = [f"MIT License\n\nCopyright (c) {holders}\n\n{MIT}"]
+        if not matching and name == "MPL-2.0":
+            matching = mozilla
         if not matching:
             raise Refused(f"{where}: no text of {name} in the crate")
         texts += matching
@@ -144,10 +146,13 @@ def document(metadata):
             except Refused as why:
                 refused.append(str(why))
     texts, users, rows = {}, {}, []
-    for package in linked(metadata):
+    packages = linked(metadata)
+    words = ALLOWED["MPL-2.0"]
+    mozilla = [text for package in packages if package["license"] == "MPL-2.0" for _, text in files_of(package) if words in text][:1]
+    for package in packages:
         where = f"{package['name']} {package['version']}"
         try:
-            names, found = texts_of(package, where)
+            names, found = texts_of(package, where, mozilla)
         except Refused as why:
             refused.append(str(why))
             continue

@@ -8,8 +8,10 @@
 mod callee;
 mod calls;
 mod campaigns;
+mod chats;
 mod compare;
 mod dialling;
+mod knowledge;
 mod lines;
 mod live;
 mod load;
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Some("skeleton") | None => runtime.block_on(skeleton::run()),
         Some("webhooks") => runtime.block_on(webhooks::run()),
         Some("campaigns") => runtime.block_on(campaigns::run()),
+        Some("chats") => runtime.block_on(chats::run(&arguments[1..])),
         Some("dialling") => runtime.block_on(dialling::run()),
         Some("calls") => runtime.block_on(calls::run()),
         Some("nudges") => {
@@ -55,9 +58,10 @@ fn main() -> ExitCode {
         Some("lines") => lines::run(&arguments[1..]),
         Some("soak") => runtime.block_on(soak::run(&arguments[1..])),
         Some("streams") => runtime.block_on(streams::run()),
+        Some("knowledge") => runtime.block_on(knowledge::run(&arguments[1..])),
         Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
         Some(other) => Err(format!(
-            "{other}: no such run; there are: skeleton, calls, dialling, campaigns, webhooks, nudges, lines, streams, phone, soak, compare"
+            "{other}: no such run; there are: skeleton, calls, dialling, campaigns, chats, webhooks, nudges, lines, streams, knowledge, phone, soak, compare"
         )),
     };
     match outcome {

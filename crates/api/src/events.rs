@@ -332,7 +332,7 @@ fn chat_started() -> Value {
 }
 
 fn chat() -> Value {
-    let transcript = json!([{"role": "customer", "text": "Where is my order?"}, {"role": "agent", "text": "It is on its way."}]);
+    let transcript = json!([{"role": "user", "text": "Where is my order?"}, {"role": "agent", "text": "It is on its way."}]);
     with(chat_started(), json!({"messageCount": 2, "transcript": transcript}))
 }
 

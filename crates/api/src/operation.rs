@@ -71,6 +71,8 @@ pub enum RateClass {
     Nudges,
     /// Replacing the calling list of a campaign, and starting a run.
     CampaignWrites,
+    /// Messages of customers in chat sessions.
+    ChatMessages,
 }
 
 /// What `Idempotency-Key` does for an operation.

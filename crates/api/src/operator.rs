@@ -37,6 +37,7 @@ pub const LIMITS: &[(&str, i64)] = &[
     ("callsPerMinute", 60),
     ("campaignWritesPerMinute", 60),
     ("nudgesPerMinute", 60),
+    ("chatMessagesPerMinute", 120),
     ("pendingNudges", 10_000),
     ("concurrentCalls", 100),
 ];

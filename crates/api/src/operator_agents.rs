@@ -52,7 +52,7 @@ pub struct WebhookConfig {
     /// Sent with every request; may hold secrets.
     #[schemars(with = "HeaderValues", extend("default" = {}))]
     pub headers: Map<String, Value>,
-    /// JSON Schema of the arguments, for the model.
+    /// JSON Schema of the arguments, for the model; what does not fit it is not sent.
     #[schemars(with = "Map<String, Value>")]
     #[schemars(extend("maxProperties" = 100, "x-maxBytes" = 64 * 1024))]
     #[schemars(extend("default" = json!({"type": "object", "properties": {}})))]
@@ -60,6 +60,11 @@ pub struct WebhookConfig {
     /// Longest wait for the answer, seconds.
     #[schemars(range(min = 1, max = 20), extend("default" = 8))]
     pub timeout_seconds: i64,
+    /// Whether the tool may be sent the same request twice: it recognises the `Idempotency-Key`, or doing the same
+    /// again changes nothing. Then a request whose answer was lost is sent once more.
+    #[serde(default)]
+    #[schemars(extend("default" = false))]
+    pub idempotent: bool,
 }
 
 #[derive(JsonSchema)]

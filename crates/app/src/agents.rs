@@ -14,7 +14,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::json;
 use store::agents::{self, AgentLine, AgentRow};
-use store::{Tx, numbers};
+use store::{Tx, knowledge, numbers};
 
 use super::operator_log::{self, Trace};
 use super::{App, Failure, access, compliance_packs, tools, voices};
@@ -273,7 +273,9 @@ fn apply(
         row.tool_ids = json!(read_tool_ids(tx, tenant, given)?);
     }
     if let Some(given) = &body.knowledge_base_id {
-        if given.as_deref().is_some_and(|id| !knowledge_base_exists(tx, tenant, id)) {
+        if let Some(id) = given
+            && !knowledge_base_exists(tx, tenant, id)?
+        {
             return Err(
                 Failure::plain(KNOWLEDGE_BASE_NOT_FOUND).with_meta(json!({"field": "knowledgeBaseId"}))
             );
@@ -322,9 +324,12 @@ fn read_tool_ids(tx: &mut Tx<'_>, tenant: Tenant, given: &[String]) -> Result<Ve
     Ok(ids)
 }
 
-/// Whether the workspace has this knowledge base. Knowledge bases cannot be made yet, so no id names one.
-fn knowledge_base_exists(_: &mut Tx<'_>, _: Tenant, _: &str) -> bool {
-    false
+/// Whether the workspace has this knowledge base. It is kept from being deleted until the transaction ends.
+fn knowledge_base_exists(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<bool, Failure> {
+    match id.parse() {
+        Ok(id) => Ok(knowledge::keep(tx, tenant, id)?),
+        Err(_) => Ok(false),
+    }
 }
 
 /// The vertical guard and the compliance pack, when an agent is saved and again when it is published.

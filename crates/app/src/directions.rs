@@ -81,7 +81,18 @@ fn only_app_and_webhooks_open_transactions() {
     for entry in fs::read_dir(crates).unwrap() {
         let folder = entry.unwrap().path();
         let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if ["app", "webhooks", "store", "campaigns", "boards", "streams", "integrations"].contains(&name)
+        if [
+            "app",
+            "webhooks",
+            "store",
+            "campaigns",
+            "boards",
+            "streams",
+            "integrations",
+            "knowledge",
+            "chats",
+        ]
+        .contains(&name)
             || !folder.join("src").is_dir()
         {
             continue;

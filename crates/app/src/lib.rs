@@ -26,6 +26,7 @@ pub mod failure;
 pub mod flows;
 pub mod idempotency;
 pub mod installation;
+pub mod kept;
 pub mod keys;
 pub mod limits;
 pub mod lines;
@@ -90,6 +91,10 @@ pub mod topics {
     pub const MAILS: WakeSet = WakeSet(1 << 15);
     /// A calling list is not in force any more.
     pub const LISTS: WakeSet = WakeSet(1 << 16);
+    /// A base has text without vectors, or takes fewer documents than before.
+    pub const KNOWLEDGE: WakeSet = WakeSet(1 << 17);
+    /// A chat waits for its agent, or for its end.
+    pub const CHATS: WakeSet = WakeSet(1 << 18);
 }
 
 /// What rooms above this one take part in; the binary fills it in.
@@ -105,6 +110,8 @@ pub struct Hooks {
     pub choices: &'static [after_call::ChoicesHook],
     /// What goes on from an analysis, in this order.
     pub analysed: &'static [after_call::AnalysedHook],
+    /// What rooms above end when a workspace is suspended.
+    pub suspensions: &'static [workspaces::SuspensionHook],
 }
 
 /// Everything a use case needs; shared by all requests and jobs of a node.
@@ -127,6 +134,8 @@ pub struct App {
     pub throttle: access::Throttle,
     /// What rooms above this one take part in.
     pub hooks: Hooks,
+    /// What those rooms keep on this node.
+    pub kept: kept::Kept,
     /// Who places calls.
     pub carriers: calls::Carriers,
     /// Gives a burst of due dials precedence over facts of other calls.
@@ -135,8 +144,14 @@ pub struct App {
     pub lines: Option<Arc<dyn lines::Lines>>,
     /// Speech and language models.
     pub speech: providers::chain::Set,
+    /// What reaches webhook tools.
+    pub tools: Arc<providers::GuardedClient>,
     /// Who reads conversations, and where recordings are kept.
     pub ports: after_call::Ports,
+    /// Who reads files and pages of strangers.
+    pub reader: Arc<dyn domain::ports::DocumentReader>,
+    /// Fetches pages for knowledge bases.
+    pub pages: providers::GuardedClient,
     /// The mail server, if there is one.
     pub mailer: Option<Arc<providers::mail::Mailer>>,
     /// Deliveries on their way.

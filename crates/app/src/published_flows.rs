@@ -137,12 +137,20 @@ pub(crate) fn stored_graph(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<
 /// # Errors
 /// Internal only: what was published can be read.
 pub fn published_flow(tx: &mut Tx<'_>, tenant: Tenant, row: &AgentRow) -> Result<Arc<Flow>, Failure> {
-    if let Some(flow) = FlowCache::get(&FLOWS, &row.published_flow) {
+    flow_of_id(tx, tenant, &row.published_flow)
+}
+
+/// The flow of this id, which may not be the published one any more.
+///
+/// # Errors
+/// Internal only: what runs a flow keeps it.
+pub fn flow_of_id(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<Arc<Flow>, Failure> {
+    if let Some(flow) = FlowCache::get(&FLOWS, id) {
         return Ok(flow);
     }
-    let text = stored_graph(tx, tenant, &row.published_flow)?;
-    let (_, flow) = read_stored(&row.published_flow, &text)?;
-    Ok(FlowCache::put(&FLOWS, &row.published_flow, flow, text.len()))
+    let text = stored_graph(tx, tenant, id)?;
+    let (_, flow) = read_stored(id, &text)?;
+    Ok(FlowCache::put(&FLOWS, id, flow, text.len()))
 }
 
 /// What a call of this agent needs.

@@ -12,6 +12,7 @@ use store::Tx;
 use store::tools::{self, ToolRow};
 
 use super::operator_log::{self, Trace};
+use super::tool_calls::{self, arguments};
 use super::{App, Failure, access};
 
 /// Tools of every workspace: `(id and type, name, description)`. The ids stay for ever: flows name them.
@@ -76,12 +77,14 @@ fn check_config(app: &App, config: &WebhookConfig) -> Result<(), Failure> {
     for (name, value) in &config.headers {
         let field = format!("config.headers.{name}");
         let read: HeaderName = name.parse().map_err(|_| Failure::field(&field, "is not a header name"))?;
-        if OWN_HEADERS.contains(&read.as_str()) {
+        if OWN_HEADERS.contains(&read.as_str()) || tool_calls::OWN_HEADERS.contains(&read.as_str()) {
             return Err(Failure::field(&field, "is set by the service"));
         }
         HeaderValue::from_str(value.as_str().unwrap_or_default())
             .map_err(|_| Failure::field(&field, "is not a header value"))?;
     }
+    arguments::Schema::read(&config.parameters)
+        .map_err(|wrong| Failure::field(&format!("config.{}", wrong.field), wrong.must))?;
     Ok(())
 }
 

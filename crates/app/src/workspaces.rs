@@ -2,7 +2,9 @@
 
 use api::operator::{FEATURES, LIMITS, NewWorkspace, Workspace as WorkspaceView, WorkspaceChange};
 use domain::tenant::Tenant;
+use domain::time::Timestamp;
 use serde_json::{Map, Value, json};
+use store::Tx;
 use store::wallet::Floor;
 use store::workspaces::{self, WorkspaceRow};
 
@@ -106,6 +108,9 @@ fn merge(into: &mut Map<String, Value>, change: Option<Map<String, Value>>, know
     }
 }
 
+/// Ends what a room above this one has under way for a workspace, in the transaction that suspends it.
+pub type SuspensionHook = fn(&mut Tx<'_>, Tenant, Timestamp) -> Result<(), Failure>;
+
 /// Changes what the body names, at once on every node.
 pub async fn update(
     app: &App,
@@ -114,7 +119,7 @@ pub async fn update(
     change: WorkspaceChange,
 ) -> Result<WorkspaceView, Failure> {
     let context = app.context();
-    let access_changes = app.access_changes();
+    let (access_changes, hooks) = (app.access_changes(), app.hooks.suspensions);
     app.store
         .tx(move |tx| {
             let mut row =
@@ -122,6 +127,9 @@ pub async fn update(
             let change = change.clone();
             if change.suspended == Some(true) {
                 calls::end_all(tx, tenant, context.now)?;
+                for hook in hooks {
+                    hook(tx, tenant, context.now)?;
+                }
             }
             row.name = change.name.unwrap_or(row.name);
             row.kyb_verified = change.kyb_verified.unwrap_or(row.kyb_verified);

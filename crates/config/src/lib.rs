@@ -2,6 +2,7 @@
 //! highest. One table says what exists; a wrong setting stops the start with its name, what was found and
 //! what is allowed.
 
+mod chats;
 mod integrations;
 mod limits;
 mod providers;
@@ -20,6 +21,7 @@ use ipnet::IpNet;
 
 use runtime::logs::Format;
 
+pub use chats::Chats;
 pub use limits::{Figures, Limits};
 pub use providers::{Providers, SPEECH_PROVIDERS};
 pub use smtp::Smtp;
@@ -301,6 +303,12 @@ pub const SETTINGS: &[Setting] = &[
     ),
     secret("language_model.*.api_key", "its credentials"),
     setting("language_model.*.model", Kind::Text, "", "its model"),
+    setting(
+        "language_model.*.vision",
+        Kind::Flag,
+        "false",
+        "whether it sees pictures: documents that customers hand in are then read by it",
+    ),
     setting("language_model.*.temperature", Kind::Text, "0.3", "sampling temperature, 0 to 2"),
     setting("language_model.*.max_tokens", Kind::Number(16, 32_000), "300", "most tokens of one turn"),
     setting(
@@ -314,6 +322,44 @@ pub const SETTINGS: &[Setting] = &[
         Kind::Number(100, 120_000),
         "8000",
         "longest wait for the first token, and between two",
+    ),
+    setting(
+        "knowledge.embeddings.url",
+        Kind::Text,
+        "",
+        "OpenAI-compatible service that makes vectors of texts, with the version: http://127.0.0.1:8000/v1; empty: searches go by words alone",
+    ),
+    setting(
+        "knowledge.embeddings.model",
+        Kind::Text,
+        "",
+        "its model; with another one all vectors are made anew",
+    ),
+    secret("knowledge.embeddings.api_key", "its credentials"),
+    setting(
+        "knowledge.embeddings.dimensions",
+        Kind::Number(0, 4096),
+        "0",
+        "numbers of a vector that the service is asked for; 0: as many as the model makes",
+    ),
+    setting("knowledge.embeddings.batch", Kind::Number(1, 256), "32", "passages in one request"),
+    setting(
+        "knowledge.embeddings.resident",
+        Kind::Words(&["", "true", "false"]),
+        "",
+        "whether it keeps what it reads in India; by its address when empty",
+    ),
+    setting(
+        "knowledge.embeddings.timeout_ms",
+        Kind::Number(100, 120_000),
+        "30000",
+        "longest wait for the vectors of one request; a question waits 150 ms at most",
+    ),
+    setting(
+        "knowledge.embeddings.memory_mb",
+        Kind::Number(1, 1_000_000),
+        "256",
+        "megabytes of vectors in memory; the bases that were asked last are kept",
     ),
     setting(
         "storage.kind",
@@ -343,6 +389,37 @@ pub const SETTINGS: &[Setting] = &[
         Kind::Number(0, 36_500),
         "0",
         "days after which recordings are removed; 0 keeps them",
+    ),
+    setting(
+        "documents.keep_days",
+        Kind::Number(0, 36_500),
+        "0",
+        "days after which documents of customers are removed, with their files and details; 0 keeps them",
+    ),
+    setting(
+        "chats.idle_minutes",
+        Kind::Number(1, 10_080),
+        "30",
+        "minutes without a message after which a chat ends by itself",
+    ),
+    setting("chats.max_hours", Kind::Number(1, 720), "24", "hours after which a chat ends in any case"),
+    setting(
+        "chats.replies",
+        Kind::Number(1, 100_000),
+        "2000",
+        "replies in chats that a node writes at once; more messages are refused with 503",
+    ),
+    setting(
+        "chats.replies_per_workspace",
+        Kind::Number(1, 100_000),
+        "240",
+        "the same for one workspace; more are refused with 429",
+    ),
+    setting(
+        "chats.keep_days",
+        Kind::Number(0, 36_500),
+        "0",
+        "days after which chats that are over are deleted with their messages; 0 keeps them",
     ),
     secret(
         "smtp.url",
@@ -459,6 +536,10 @@ pub struct Config {
     pub head_interval: Duration,
     /// Days after which recordings are removed; 0 keeps them.
     pub recording_days: i64,
+    /// Days after which documents of customers are removed; 0 keeps them.
+    pub document_days: i64,
+    /// Chats.
+    pub chats: Chats,
     /// Where e-mail notifications are handed in.
     pub smtp: Option<Smtp>,
     /// Accept http:// and private webhook addresses.
@@ -467,6 +548,15 @@ pub struct Config {
     pub integrations: ::providers::settings::Integrations,
     /// Whether this is `dastak dev`.
     pub dev: bool,
+    /// The program that reads documents when it is called with `extract`: this one. Tests, which are another
+    /// program, change it.
+    pub extract_program: PathBuf,
+}
+
+/// The program of this process, also after its file was replaced by a newer one.
+fn this_program() -> PathBuf {
+    let running = PathBuf::from("/proc/self/exe");
+    if running.exists() { running } else { std::env::current_exe().unwrap_or_else(|_| "dastak".into()) }
 }
 
 /// Networks of trusted proxies.
@@ -742,10 +832,13 @@ impl Values {
             head_file: self.some_text("audit.head_file")?.map(PathBuf::from),
             head_interval: Duration::from_secs(self.number("audit.head_minutes")?.unsigned_abs() * 60),
             recording_days: self.number("recordings.keep_days")?,
+            document_days: self.number("documents.keep_days")?,
+            chats: chats::read(self)?,
             smtp: smtp::read(self)?,
             allow_insecure_webhooks: self.flag("webhooks.allow_insecure")?,
             integrations: integrations::read(self, dev, self.text("clock")? == "manual")?,
             dev,
+            extract_program: this_program(),
         })
     }
 }

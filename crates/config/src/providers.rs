@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use providers::settings::{LanguageModel, Speech, Storage};
+use providers::embeddings::MAX_DIMENSIONS;
+use providers::settings::{Embeddings, LanguageModel, Speech, Storage};
 
 use super::Values;
 
@@ -18,6 +19,10 @@ pub struct Providers {
     pub from_text: Vec<Speech>,
     /// Language models, the preferred first.
     pub models: Vec<LanguageModel>,
+    /// Who makes vectors of the passages of knowledge bases.
+    pub embeddings: Option<Embeddings>,
+    /// Memory for vectors, bytes.
+    pub vector_memory: usize,
     /// Only providers that keep what they are given in India.
     pub resident_only: bool,
     /// Where recordings are kept.
@@ -38,6 +43,8 @@ pub(super) fn read(values: &Values) -> Result<Providers, String> {
         to_text: speech(values, "speech.to_text")?,
         from_text: speech(values, "speech.from_text")?,
         models: models(values)?,
+        embeddings: embeddings(values)?,
+        vector_memory: usize::try_from(values.number("knowledge.embeddings.memory_mb")?).unwrap_or(0) << 20,
         resident_only: values.flag("speech.india_resident_only")?,
         storage: storage(values)?,
     })
@@ -97,6 +104,7 @@ fn models(values: &Values) -> Result<Vec<LanguageModel>, String> {
             api_key: values.text(&of("api_key"))?,
             model: values.some_text(&of("model"))?.ok_or_else(|| missing("model"))?,
             temperature,
+            vision: values.flag(&of("vision"))?,
             max_tokens: u32::try_from(values.number(&of("max_tokens"))?).unwrap_or(300),
             resident: resident(values, &of("resident"))?,
             timeout: Duration::from_millis(values.number(&of("timeout_ms"))?.unsigned_abs()),
@@ -104,6 +112,22 @@ fn models(values: &Values) -> Result<Vec<LanguageModel>, String> {
         });
     }
     Ok(found)
+}
+
+fn embeddings(values: &Values) -> Result<Option<Embeddings>, String> {
+    let of = |key: &str| format!("knowledge.embeddings.{key}");
+    let Some(url) = address(values, &of("url"))? else { return Ok(None) };
+    let model = values.some_text(&of("model"))?;
+    let dimensions = usize::try_from(values.number(&of("dimensions"))?).unwrap_or(MAX_DIMENSIONS);
+    Ok(Some(Embeddings {
+        url,
+        api_key: values.text(&of("api_key"))?,
+        model: model.ok_or_else(|| format!("{}: missing; {} is set", of("model"), of("url")))?,
+        dimensions: Some(dimensions).filter(|count| *count > 0),
+        batch: usize::try_from(values.number(&of("batch"))?).unwrap_or(1),
+        resident: resident(values, &of("resident"))?,
+        timeout: Duration::from_millis(values.number(&of("timeout_ms"))?.unsigned_abs()),
+    }))
 }
 
 fn storage(values: &Values) -> Result<Storage, String> {

@@ -30,6 +30,21 @@ use super::template;
 pub const MAX_SILENCES: u32 = 12;
 const MAX_DIGITS: usize = 64;
 
+/// A document that a conversation waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedDocument {
+    /// The `document` node.
+    pub node_id: String,
+    /// What is asked for, with the variables filled in.
+    pub label: String,
+    /// Keys of the details to read off it.
+    pub fields: Vec<String>,
+    /// The attempt that comes next, from 1.
+    pub attempt: u32,
+    /// How many there may be.
+    pub attempts: u32,
+}
+
 /// A conversation in progress.
 #[derive(Debug, Clone)]
 pub struct Conversation {
@@ -93,6 +108,22 @@ impl Conversation {
     /// The captured fields so far, in the order they were captured.
     pub fn extracted(&self) -> &Map<String, Value> {
         &self.state.extracted
+    }
+
+    /// The document that is waited for, if one is.
+    pub fn asked_document(&self) -> Option<AskedDocument> {
+        let Phase::Document { node, failures } = &self.state.phase else { return None };
+        let Some(NodeKind::Document(document)) = self.flow.node(node).map(|node| &node.kind) else {
+            return None;
+        };
+        let variable = |name: &str| self.state.variables.get(name).map(template::text_of);
+        Some(AskedDocument {
+            node_id: node.clone(),
+            label: template::fill(&document.label, variable),
+            fields: document.fields.clone(),
+            attempt: failures + 1,
+            attempts: document.attempts,
+        })
     }
 
     /// Whether the last words are being said; only the end comes after them.
@@ -165,6 +196,7 @@ impl<'f> Interpreter<'f, '_> {
                 }
             }
             Input::TransferFailed { request } => self.transfer_failed(request),
+            Input::HandedBack { request } => self.handed_back(request),
             Input::DocumentChecked { accepted, fields } => self.document_checked(accepted, fields),
             Input::Noted { role, text } => self.note(role, &text),
             Input::CutOff { turns, heard } => self.cut_off(turns, &heard),
@@ -469,6 +501,17 @@ impl<'f> Interpreter<'f, '_> {
                 self.say_plain(&node, nobody_free);
                 self.finish(Some("transfer_failed".into()), EndCause::AgentEnded);
             }
+            None => self.fail(),
+        }
+    }
+
+    /// The person did what the flow wanted of them, so a flow without a way on ends as it does when a person
+    /// stays.
+    fn handed_back(&mut self, request: u64) {
+        let Some(node) = self.transferring(request) else { return };
+        match self.flow.node(&node).map(|node| &node.kind) {
+            Some(NodeKind::Transfer(Transfer { on_fail: Some(on_fail), .. })) => self.go(Some(on_fail)),
+            Some(_) => self.close(&node, Some("transferred")),
             None => self.fail(),
         }
     }

@@ -444,6 +444,22 @@ fn transfer_hands_over_or_goes_on() {
 }
 
 #[test]
+fn a_person_hands_back() {
+    let nodes = |on_fail: Value| json!([{"id": "a", "type": "transfer", "text": "One moment", "onFail": on_fail}, z()]);
+    let begins: &[&str] = &["say One moment", "transfer#1  Warm"];
+    let back = || Input::HandedBack { request: 1 };
+    story(
+        &mut chat(nodes(json!("z"))),
+        vec![(Input::Started, begins), (Input::HandedBack { request: 2 }, &[]), (back(), &BYE)],
+    );
+    let mut alone = chat(nodes(Value::Null));
+    alone.step(Input::Started);
+    assert_eq!(alone.state().open_transfer(), Some(1));
+    alone.step(back());
+    assert_eq!((alone.outcome(), alone.state().open_transfer()), (Some("transferred"), None));
+}
+
+#[test]
 fn message_is_sent_beside_a_call_and_is_a_turn_of_a_chat() {
     let nodes = json!([
         {"id": "a", "type": "message", "text": "Hi {{name}}", "next": "b"},

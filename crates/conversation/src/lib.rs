@@ -60,7 +60,7 @@ pub use graph::{
     Branch, Case, Collect, Converse, DEFAULT_ATTEMPTS, DEFAULT_MAX_TURNS, Document, Edge, End, Exit, Field,
     FieldKind, Flow, Message, Node, NodeKind, Op, Say, Tool, Transfer, TransferMode, Variable,
 };
-pub use interpreter::{Conversation, MAX_SILENCES};
+pub use interpreter::{AskedDocument, Conversation, MAX_SILENCES};
 pub use one_step::{CONVERSE_ID, END_ID, one_step};
 pub use parse::{GraphError, MAX_LIST, MAX_NODES, MAX_TEXT, MAX_VARIABLES};
 pub use phrases::Phrases;

@@ -141,6 +141,7 @@ fn any_input() -> impl Strategy<Value = Input> {
         1 => request().prop_map(|request| Input::ToolFailed { request, reason: "down".into() }),
         1 => request().prop_map(|request| Input::TransferDone { request }),
         1 => request().prop_map(|request| Input::TransferFailed { request }),
+        1 => request().prop_map(|request| Input::HandedBack { request }),
         1 => any::<bool>().prop_map(|accepted| Input::DocumentChecked { accepted, fields: Map::new() }),
         1 => Just(Input::Noted { role: Role::Agent, text: "hm".into() }),
         1 => (0usize..4).prop_map(|turns| Input::CutOff { turns, heard: "ye".into() }),

@@ -138,6 +138,12 @@ pub enum Input {
         /// The request that failed.
         request: u64,
     },
+    /// The person to whom a `transfer` node had handed a chat gave it back. The flow goes on at the node's
+    /// `onFail`; without one it has nothing left to say, and ends.
+    HandedBack {
+        /// The request of the transfer.
+        request: u64,
+    },
     /// A document from the customer was checked.
     DocumentChecked {
         /// Whether it is accepted.
@@ -367,6 +373,41 @@ pub struct State {
     /// Outputs that wait for words, in order.
     pub(super) held: Vec<Held>,
     pub(super) ended: Option<Ended>,
+}
+
+impl State {
+    /// The request of the `transfer` node that waits for a person, if one does.
+    pub fn open_transfer(&self) -> Option<u64> {
+        match self.phase {
+            Phase::Transfer { request, .. } => Some(request),
+            Phase::New
+            | Phase::Collect { .. }
+            | Phase::Talk(_)
+            | Phase::Tool { .. }
+            | Phase::Document { .. }
+            | Phase::Closing
+            | Phase::Over => None,
+        }
+    }
+
+    /// The request of the `tool` node that waits for its answer, if one does.
+    pub fn open_tool(&self) -> Option<u64> {
+        match self.phase {
+            Phase::Tool { request, .. } => Some(request),
+            Phase::New
+            | Phase::Collect { .. }
+            | Phase::Talk(_)
+            | Phase::Transfer { .. }
+            | Phase::Document { .. }
+            | Phase::Closing
+            | Phase::Over => None,
+        }
+    }
+
+    /// The captured fields so far, in the order they were captured.
+    pub fn extracted(&self) -> &Map<String, Value> {
+        &self.extracted
+    }
 }
 
 /// An output that waits for words.

@@ -107,3 +107,13 @@ pub fn shown(file: &str) -> Result<String, String> {
 pub fn with_query(url: &str, arguments: &Map<String, Value>) -> String {
     crate::app::tool_calls::with_query(url, arguments)
 }
+
+/// The file in the form of an upload, whose boundary is `limit`: its name and its bytes.
+pub fn upload(form: &[u8]) -> Option<(String, Vec<u8>)> {
+    let kind = HeaderValue::from_static("multipart/form-data; boundary=limit");
+    let headers = HeaderMap::from_iter([(http::header::CONTENT_TYPE, kind)]);
+    let reading = crate::http::operator::knowledge_files::upload(&headers, Bytes::copy_from_slice(form));
+    // The form is all there, so nothing is waited for.
+    let file = futures_util::FutureExt::now_or_never(reading)?.ok()?;
+    Some((file.name, file.bytes))
+}

@@ -100,7 +100,9 @@ impl Service {
     pub async fn start_at(config: Config, clock: Clock) -> Result<Self, String> {
         let outside = Outside::open(&config).await?;
         let reader = outside.speech.model.clone();
-        Self::start_in(config, clock, outside, |ports| ports.language_model = Some(reader)).await
+        // None keeps what it reads in India: there is no model then.
+        let reader = (!reader.is_empty()).then_some(reader as _);
+        Self::start_in(config, clock, outside, |ports| ports.language_model = reader).await
     }
 
     /// Starts everything with these carriers, and without telephone lines.
@@ -162,6 +164,8 @@ impl Service {
         if let Some(lines) = &lines {
             lines.attach(&app);
         }
+        // Before anything is served: what this node was writing when it stopped is nobody's.
+        chats::adopt(&app).await.map_err(|why| why.to_string())?;
         let router = Arc::new(router()?);
         start_jobs(&app, &wakes, lines.clone());
         let serving = tokio::spawn(server::serve(app.clone(), router, listener, tls, grace));
@@ -268,9 +272,17 @@ const HOOKS: Hooks = Hooks {
         integrations::pushes::after_call_fact,
     ],
     charges: &[campaigns::charge],
-    erasures: &[campaigns::erasure::erase, boards::erase, streams::erase, integrations::erasure::erase],
+    erasures: &[
+        campaigns::erasure::erase,
+        boards::erase,
+        streams::erase,
+        integrations::erasure::erase,
+        chats::erase,
+        chats::erase_documents,
+    ],
     choices: &[boards::choices],
     analysed: &[boards::analysed],
+    suspensions: &[chats::suspend],
 };
 
 /// Puts the use cases together.
@@ -290,14 +302,20 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         Some(receivers) => webhooks.with_transport(receivers),
         None => webhooks,
     });
+    let tools = crate::lines::tool_client(&config)?;
     let marks = log_marks::Marks::open(&config.data.join(mark_file::NAME), &keyring)?;
     let mailer = match &config.smtp {
         Some(smtp) => Some(Arc::new(Mailer::new(&smtp.url, &smtp.from)?)),
         None => None,
     };
+    let reader = extraction::Worker::new(&config.extract_program, &["extract"]);
+    let pages = knowledge::links::client(&config).map_err(|why| format!("the client of pages: {why}"))?;
     Ok(Arc::new(App {
+        reader: Arc::new(reader),
+        pages,
         mailer,
         marks: Arc::new(marks),
+        tools: Arc::new(tools),
         audits: Arc::default(),
         burst: crate::app::calls::Burst::default(),
         store,
@@ -315,6 +333,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         readiness: readiness::Readiness::default(),
         documents: api_documents::Documents::default(),
         hooks: HOOKS,
+        kept: crate::app::kept::Kept::default(),
         carriers,
         lines: lines.map(|lines| lines as Arc<dyn crate::app::lines::Lines>),
         speech,
@@ -340,6 +359,12 @@ pub fn start_jobs(app: &Arc<App>, wakes: &Wakes, lines: Option<Arc<Lines>>) {
     app.webhooks.start();
     jobs::after_calls::start(app, wakes);
     jobs::start(app, wakes, topics::BOARDS, jobs::boards::look);
+    jobs::chats::start(app, wakes);
+    jobs::start(app, wakes, topics::CHATS, jobs::documents::look);
+    jobs::start(app, wakes, topics::KNOWLEDGE, jobs::knowledge::look);
+    if app.speech.embeddings.is_some() {
+        jobs::start(app, wakes, topics::KNOWLEDGE, jobs::embeddings::look);
+    }
     jobs::dialler::start(app, wakes);
     if let Some(mailer) = app.mailer.clone() {
         jobs::start(app, wakes, topics::MAILS, move |app| jobs::mails::look(app, mailer.clone()));

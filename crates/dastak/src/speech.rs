@@ -56,6 +56,7 @@ pub fn providers(config: &Config, offline: &Offline) -> Result<Set, String> {
         to_text: config.providers.to_text.clone(),
         from_text: config.providers.from_text.clone(),
         language_models: config.providers.models.clone(),
+        embeddings: config.providers.embeddings.clone(),
         residency: config.providers.resident_only,
         ..chain::Settings::default()
     };

@@ -80,6 +80,14 @@ kinds! {
     StreamRecord = "dsr",
     /// An account of an outside system.
     Integration = "int",
+    /// A knowledge base.
+    KnowledgeBase = "kb",
+    /// A document of a knowledge base.
+    KnowledgeDocument = "kdoc",
+    /// A conversation in writing.
+    Chat = "chatsess",
+    /// A document that a customer handed in.
+    Document = "doc",
 }
 
 /// An id of one kind. It is cheap to copy. Its text form is `prefix_` and 26 characters.

@@ -258,6 +258,7 @@ fn input(draw: &mut Draw<'_>, outputs: &[Output]) -> (Input, bool) {
         }
         14 => Input::ToolFailed { request, reason: draw.text() },
         15 if draw.of(&[true, false]) => Input::TransferDone { request },
+        15 if draw.of(&[true, false]) => Input::HandedBack { request },
         15 => Input::TransferFailed { request },
         16 => {
             let fields = bodies::any(draw, 6).as_object().cloned().unwrap_or_default();

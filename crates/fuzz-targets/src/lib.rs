@@ -8,6 +8,7 @@ mod draw;
 
 pub mod bodies;
 pub mod csv;
+pub mod documents;
 pub mod files;
 pub mod flow;
 pub mod providers_answers;
@@ -37,6 +38,8 @@ pub const TARGETS: &[Target] = &[
     ("registry_csv", files::registry_csv),
     ("list_csv", files::list_csv),
     ("settings_toml", files::settings_toml),
+    ("document", documents::document),
+    ("upload", documents::upload),
     ("flow_json", flow::json),
     ("flow_play", flow::play),
     ("decision_csv", csv::decision_log),

@@ -11,6 +11,7 @@
 //! | `http`, `websocket` | connections to services that the operator names |
 //! | `speech` | recognisers and synthesisers behind the ports of `domain` |
 //! | `language_model` | OpenAI-compatible chat completions |
+//! | `embeddings` | vectors of texts, from an OpenAI-compatible service |
 //! | `mail` | e-mail to the operator's mail server |
 //! | `storage` | files and S3-compatible buckets |
 //! | `connectors` | customers' systems: CRMs, shops, spreadsheets, and the access tokens for them |
@@ -18,6 +19,7 @@
 
 pub mod chain;
 pub mod connectors;
+pub mod embeddings;
 pub mod guarded_client;
 pub mod http;
 pub mod language_model;

@@ -40,6 +40,8 @@ pub struct LanguageModel {
     pub api_key: String,
     /// Model.
     pub model: String,
+    /// Whether it sees pictures: then documents of customers are read by it.
+    pub vision: bool,
     /// Sampling temperature, 0 to 2.
     pub temperature: f64,
     /// Most tokens of one turn.
@@ -47,6 +49,25 @@ pub struct LanguageModel {
     /// As in [`Speech::resident`].
     pub resident: Option<bool>,
     /// Longest wait for the first token, and between two.
+    pub timeout: Duration,
+}
+
+/// Section `[knowledge.embeddings]`: an OpenAI-compatible service that makes vectors of texts.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Embeddings {
+    /// Base with the version, such as `http://127.0.0.1:8000/v1`.
+    pub url: String,
+    /// Credentials; empty for none.
+    pub api_key: String,
+    /// Model.
+    pub model: String,
+    /// Numbers of a vector, if the service is to be asked for a certain count.
+    pub dimensions: Option<usize>,
+    /// Most passages in one request.
+    pub batch: usize,
+    /// As in [`Speech::resident`].
+    pub resident: Option<bool>,
+    /// Longest wait for the vectors of passages.
     pub timeout: Duration,
 }
 
@@ -111,6 +132,15 @@ impl fmt::Debug for LanguageModel {
         f.debug_struct("LanguageModel")
             .field("name", &self.name)
             .field("base_url", &self.base_url)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Embeddings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Embeddings")
+            .field("url", &self.url)
             .field("model", &self.model)
             .finish_non_exhaustive()
     }

@@ -15,6 +15,8 @@ const OURS: &[&str] = &[
     "demo.env",
     "node.name",
     "recordings",
+    "documents",
+    "knowledge-",
     "spool",
     "uploads",
     ".unfinished",

@@ -71,6 +71,57 @@ pub struct Metrics {
     /// Bytes of bodies that are in work.
     pub bodies: Gauge,
     turns: Family<StageLabel, Histogram, fn() -> Histogram>,
+    tools: Family<ToolOutcome, Histogram, fn() -> Histogram>,
+    without_vectors: Family<WithoutVectors, Counter>,
+    vectors_made: Counter,
+    bases_without_vectors: Gauge,
+}
+
+/// Why a search went by words alone, though a service makes vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WithoutVectors {
+    /// The passages have none yet, or they are not in memory yet.
+    NotThere,
+    /// That of the question came too late.
+    Late,
+    /// The service failed.
+    Failed,
+    /// The service keeps failing and is not asked for a while.
+    PassedOver,
+}
+
+impl EncodeLabelSet for WithoutVectors {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let why = match self {
+            Self::NotThere => "not_there",
+            Self::Late => "late",
+            Self::Failed => "failed",
+            Self::PassedOver => "passed_over",
+        };
+        label(encoder, "why", why)
+    }
+}
+
+/// How a call of a tool went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ToolOutcome {
+    /// It answered with success.
+    Answered,
+    /// It did not answer, refused, or cannot be called.
+    Failed,
+    /// It was not called: the arguments do not fit its schema.
+    WrongArguments,
+}
+
+impl EncodeLabelSet for ToolOutcome {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let outcome = match self {
+            Self::Answered => "answered",
+            Self::Failed => "failed",
+            Self::WrongArguments => "wrong_arguments",
+        };
+        label(encoder, "outcome", outcome)
+    }
 }
 
 /// Label of a stage of an answer on a call.
@@ -163,8 +214,40 @@ impl Metrics {
             "Time from the end of the customer's speech to a stage of the answer",
             turns.clone(),
         );
+        let tools = Family::<ToolOutcome, Histogram, fn() -> Histogram>::new_with_constructor(turn_seconds);
+        registry.register("tool_seconds", "Calls of webhook tools by outcome", tools.clone());
+        let without_vectors = Family::<WithoutVectors, Counter>::default();
+        let (vectors_made, bases_without_vectors) = (Counter::default(), Gauge::default());
+        registry.register(
+            "knowledge_searches_by_words_alone",
+            "Searches without vectors, though a service makes them, by reason",
+            without_vectors.clone(),
+        );
+        registry.register(
+            "knowledge_vectors_made",
+            "Vectors of passages that were made",
+            vectors_made.clone(),
+        );
+        registry.register(
+            "knowledge_bases_without_vectors",
+            "Bases that have passages without a vector, up to 20",
+            bases_without_vectors.clone(),
+        );
         registry.register_collector(Box::new(Running));
-        Self { registry, requests, seconds, invalid_keys, connections, connections_refused, bodies, turns }
+        Self {
+            registry,
+            requests,
+            seconds,
+            invalid_keys,
+            connections,
+            connections_refused,
+            bodies,
+            turns,
+            tools,
+            without_vectors,
+            vectors_made,
+            bases_without_vectors,
+        }
     }
 
     /// Adds figures of a part of the service; called while it is put together.
@@ -192,6 +275,26 @@ impl Metrics {
                 self.turns.get_or_create(&StageLabel(stage)).observe(ms as f64 / 1000.0);
             }
         }
+    }
+
+    /// Takes down a call of a tool.
+    pub fn tool_called(&self, outcome: ToolOutcome, took: Duration) {
+        self.tools.get_or_create(&outcome).observe(took.as_secs_f64());
+    }
+
+    /// Counts a search that went by words alone.
+    pub fn without_vectors(&self, why: WithoutVectors) {
+        self.without_vectors.get_or_create(&why).inc();
+    }
+
+    /// Counts vectors of passages.
+    pub fn vectors_made(&self, count: usize) {
+        self.vectors_made.inc_by(count as u64);
+    }
+
+    /// Takes down how many bases lack vectors.
+    pub fn bases_without_vectors(&self, count: usize) {
+        self.bases_without_vectors.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
     /// The text that Prometheus reads.

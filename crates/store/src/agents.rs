@@ -9,6 +9,7 @@ use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::Value as Json;
 
+use crate::chats::FLOW_IS_FREE;
 use crate::db::row::{row, update};
 use crate::db::{DbError, Tx};
 use crate::params;
@@ -73,6 +74,13 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<Agen
         formatcp!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null"),
         params![tenant, id],
     )
+}
+
+/// One agent, kept from changing until the transaction ends; others may read it so, too.
+pub fn get_shared(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<Option<AgentRow>, DbError> {
+    tx.one(
+        formatcp!("select {COLUMNS} from agents where workspace = ?1 and id = ?2 and deleted_at is null /*pg for share*/"),
+        params![tenant, id])
 }
 
 /// One agent, kept from changing until the transaction ends.
@@ -169,7 +177,10 @@ pub fn delete(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, now: Timestamp) ->
         "update agents set deleted_at = ?3 where workspace = ?1 and id = ?2 and deleted_at is null",
         params![tenant, id, now],
     )?;
-    tx.later("delete from flows where workspace = ?1 and agent = ?2", params![tenant, id])
+    tx.later(
+        formatcp!("delete from flows where workspace = ?1 and agent = ?2 and {FLOW_IS_FREE}"),
+        params![tenant, id],
+    )
 }
 
 /// Adds a flow under a new id; `needs` is what a call needs of it, if it is published at once.
@@ -202,9 +213,12 @@ pub fn set_needs(tx: &mut Tx<'_>, tenant: Tenant, flow: &str, needs: &str) -> Re
     tx.later("update flows set needs = ?3 where workspace = ?1 and id = ?2", params![tenant, flow, needs])
 }
 
-/// Drops a flow that is neither draft nor published any more.
+/// Drops a flow that is neither draft nor published any more; one that a chat still runs goes with its chat.
 pub fn drop_flow(tx: &mut Tx<'_>, tenant: Tenant, flow: &str) -> Result<(), DbError> {
-    tx.later("delete from flows where workspace = ?1 and id = ?2", params![tenant, flow])
+    tx.later(
+        formatcp!("delete from flows where workspace = ?1 and id = ?2 and {FLOW_IS_FREE}"),
+        params![tenant, flow],
+    )
 }
 
 /// A flow by workspace and id, and the bytes of its graph.
@@ -265,7 +279,10 @@ pub fn replace_flow(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>, flow: &str) 
          where workspace = ?1 and id = ?2 and deleted_at is null",
         params![tenant, id, flow],
     )?;
-    tx.later("delete from flows where workspace = ?1 and agent = ?2 and id <> ?3", params![tenant, id, flow])
+    tx.later(
+        formatcp!("delete from flows where workspace = ?1 and agent = ?2 and id <> ?3 and {FLOW_IS_FREE}"),
+        params![tenant, id, flow],
+    )
 }
 
 /// The name of an agent, deleted or not.

@@ -44,3 +44,10 @@ pub fn list(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<MemberRow>, DbError> 
         formatcp!("select {} from members where workspace = ?1 order by id", MemberRow::COLUMNS);
     tx.all(SQL, params![tenant])
 }
+
+/// One person of a workspace.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<User>) -> Result<Option<MemberRow>, DbError> {
+    const SQL: &str =
+        formatcp!("select {} from members where workspace = ?1 and id = ?2", MemberRow::COLUMNS);
+    tx.one(SQL, params![tenant, id])
+}

@@ -46,11 +46,23 @@ impl TransferFailure {
 /// What a conversation needs of the service besides speech. The futures may take their time; dropping one gives
 /// it up.
 pub trait CallServices: Send + Sync {
-    /// Calls a tool; the text of an error is passed on to the model.
-    fn call_tool(&self, tool_id: &str, arguments: Map<String, Value>) -> Answer<'_, Result<Value, String>>;
+    /// Calls a tool; the text of an error is passed on to the model. No two requests of a conversation have the
+    /// same number.
+    fn call_tool(
+        &self,
+        request: u64,
+        tool_id: &str,
+        arguments: Map<String, Value>,
+    ) -> Answer<'_, Result<Value, String>>;
 
     /// How these tools are offered to the model; those that are gone are left out.
     fn tool_offers(&self, ids: &[String]) -> Answer<'_, Vec<ToolOffer>>;
+
+    /// The customer has said this so far, and may go on: what it takes to answer can be looked up meanwhile. Must
+    /// not block.
+    fn said_so_far(&self, text: &str) {
+        let _ = text;
+    }
 
     /// Passages of the knowledge base that fit a question; none where there is no knowledge base.
     fn knowledge(&self, question: &str) -> Answer<'_, Vec<String>>;

@@ -156,7 +156,7 @@ pub(crate) fn call_tool(
 ) -> Guard {
     let (to, services) = (to.clone(), Arc::clone(services));
     start(async move {
-        let answer = services.call_tool(&tool_id, arguments).await;
+        let answer = services.call_tool(request, &tool_id, arguments).await;
         report(&to, Done::Tool { request, answer }).await;
     })
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use domain::call::Direction;
-use domain::conversation::Flow;
-use domain::ids::{Call, Id};
+use domain::conversation::{Flow, NodeKind};
+use domain::ids::{Agent, Call, Id};
 use domain::tenant::Tenant;
 use serde_json::{Map, Value};
 use store::{agents, calls, workspaces};
@@ -15,6 +15,8 @@ use crate::{App, Failure, access};
 /// What a conversation needs of the call and its agent.
 #[derive(Debug, Clone)]
 pub struct Talk {
+    /// The agent.
+    pub agent: Id<Agent>,
     /// The published flow.
     pub flow: Arc<Flow>,
     /// Values of the conversation.
@@ -31,6 +33,14 @@ pub struct Talk {
     pub own_number: String,
     /// `outbound` or `inbound`.
     pub direction: Direction,
+}
+
+impl Talk {
+    /// Whether any step of the flow may answer from the agent's knowledge base.
+    pub fn uses_knowledge(&self) -> bool {
+        let uses = |kind: &NodeKind| matches!(kind, NodeKind::Converse(converse) if converse.use_knowledge);
+        self.flow.nodes.iter().any(|node| uses(&node.kind))
+    }
 }
 
 /// Reads it; `None` when call or agent are gone.
@@ -52,6 +62,7 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                 .flatten()
                 .filter_map(|number| number.as_str().map(str::to_owned));
             Ok::<_, Failure>(Some(Talk {
+                agent: agent.id,
                 flow: agent::flow(tx, tenant, Some(&agent))?,
                 allowed_numbers: numbers.collect(),
                 record: access::feature_on(&workspace, "recording"),

@@ -58,6 +58,7 @@ fn names(class: RateClass) -> (&'static str, &'static str) {
         RateClass::Calls => ("calls", "callsPerMinute"),
         RateClass::Nudges => ("nudges", "nudgesPerMinute"),
         RateClass::CampaignWrites => ("campaign_writes", "campaignWritesPerMinute"),
+        RateClass::ChatMessages => ("chat_messages", "chatMessagesPerMinute"),
     }
 }
 

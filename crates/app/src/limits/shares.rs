@@ -31,10 +31,16 @@ pub struct InWork {
     pub bodies: Shares<()>,
     /// Bytes of bodies by client.
     pub clients: Shares<Client>,
+    /// Pages that are being fetched and read, by workspace.
+    pub pages: Shares<Tenant>,
     /// Recordings that are being sent, by link.
     pub links: Shares<Id<Recording>>,
     /// Recordings that are being sent, by workspace.
     pub recordings: Shares<Tenant>,
+    /// Replies in chats that are being written.
+    pub replies: Shares<()>,
+    /// The same by workspace.
+    pub replies_of: Shares<Tenant>,
 }
 
 /// How much of something is taken, by whom.

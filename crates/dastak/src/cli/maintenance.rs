@@ -179,7 +179,8 @@ async fn check_trunks(config: &Config) -> Vec<ComponentCheck> {
 
 /// Asks every provider of speech and language whether it can be used.
 async fn check_speech(config: &Config) -> Vec<ComponentCheck> {
-    if config.telephony.carrier == crate::config::Carrier::None {
+    let on_the_phone = config.telephony.carrier != crate::config::Carrier::None;
+    if !on_the_phone && config.providers.embeddings.is_none() {
         return Vec::new();
     }
     let set = match crate::speech::providers(config, &crate::speech::Offline::new()) {
@@ -187,6 +188,20 @@ async fn check_speech(config: &Config) -> Vec<ComponentCheck> {
         Err(why) => return vec![("speech".into(), Err(why))],
     };
     let mut verdicts: Vec<ComponentCheck> = Vec::new();
+    match (&set.embeddings, &config.providers.embeddings) {
+        (Some(embeddings), _) => {
+            let check = embeddings.check().await;
+            verdicts.push((format!("embeddings {}", check.name), check.outcome.map_err(|why| why.to_string())));
+        }
+        (None, Some(_)) => verdicts.push((
+            "embeddings".into(),
+            Err("the service does not keep what it reads in India, so searches go by words alone; see speech.india_resident_only".into()),
+        )),
+        (None, None) => {}
+    }
+    if !on_the_phone {
+        return verdicts;
+    }
     if let Err(role) = set.complete() {
         let why = format!(
             "{}: no provider keeps what it is given in India, so live calls answer 503; see speech.india_resident_only",

@@ -4,6 +4,7 @@ mod admin;
 mod client;
 mod demo;
 pub(crate) mod dnd_import;
+mod extract;
 pub(crate) mod list_import;
 mod listen;
 mod maintenance;
@@ -70,6 +71,7 @@ fn command() -> Command {
         ))
         .subcommand(Command::new("licenses").about("Write the licences of the software in this binary"))
         .subcommand(verify_log::command())
+        .subcommand(extract::command())
         .subcommand(settings(Command::new("migrate").about("Bring the schema up to date and exit")))
         .subcommand(settings(
             Command::new("backup")
@@ -120,6 +122,7 @@ pub fn main() -> ExitCode {
     let outcome = match matches.subcommand() {
         Some(("openapi", matches)) => openapi(matches.get_flag("operator")),
         Some(("licenses", _)) => print(THIRD_PARTY_LICENSES),
+        Some(("extract", matches)) => extract::run(matches),
         Some(("verify-log", matches)) => match verify_log::run(matches) {
             Ok(code) => return code,
             Err(why) => Err(why),

@@ -42,22 +42,23 @@ pub struct Held {
     own: Share<Client>,
     figure: prometheus_client::metrics::gauge::Gauge,
     bytes: usize,
+    /// Most bytes of all bodies of its sender.
+    most: usize,
 }
 
 impl Held {
-    fn take(app: &App, client: Client, bytes: usize) -> Result<Self, Failure> {
+    fn take(app: &App, client: Client, bytes: usize, most: usize) -> Result<Self, Failure> {
         let limits = &app.config.limits;
-        let own =
-            app.shares.clients.take(client, bytes, limits.bodies_per_client).ok_or_else(|| own_full(app))?;
+        let own = app.shares.clients.take(client, bytes, most).ok_or_else(|| own_full(most))?;
         let all = app.shares.bodies.take((), bytes, limits.bodies).ok_or_else(all_full)?;
         app.metrics.bodies.inc_by(as_figure(bytes));
-        Ok(Self { all, own, figure: app.metrics.bodies.clone(), bytes })
+        Ok(Self { all, own, figure: app.metrics.bodies.clone(), bytes, most })
     }
 
     fn grow(&mut self, app: &App, bytes: usize) -> Result<(), Failure> {
         let limits = &app.config.limits;
-        if !self.own.grow(bytes, limits.bodies_per_client) {
-            return Err(own_full(app));
+        if !self.own.grow(bytes, self.most) {
+            return Err(own_full(self.most));
         }
         if !self.all.grow(bytes, limits.bodies) {
             return Err(all_full());
@@ -88,11 +89,9 @@ fn as_figure(bytes: usize) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
-fn own_full(app: &App) -> Failure {
-    let message = format!(
-        "more than {} MB of request bodies at once; wait for some of them",
-        app.config.limits.bodies_per_client / 1024 / 1024
-    );
+fn own_full(most: usize) -> Failure {
+    let message =
+        format!("more than {} MB of request bodies at once; wait for some of them", most / 1024 / 1024);
     Failure { retry_after: Some(1), ..Failure::new(error_codes::RATE_LIMITED, message) }
 }
 
@@ -177,7 +176,9 @@ where
         if declared.is_some_and(|length| length > limit) {
             return Err(too_large());
         }
-        let mut held = Held::take(app, client, declared.unwrap_or(STEP))?;
+        // An upload has room beside other bodies of its sender.
+        let most = app.config.limits.bodies_per_client + if operation.upload { UPLOAD_LIMIT } else { 0 };
+        let mut held = Held::take(app, client, declared.unwrap_or(STEP), most)?;
         let until = Instant::now() + app.config.limits.body_time;
         let first = self.piece(until).await?;
         if declared == Some(first.len()) {

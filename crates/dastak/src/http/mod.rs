@@ -5,6 +5,7 @@ pub mod body;
 pub mod connection;
 pub mod dev;
 pub mod handler;
+pub mod multipart;
 pub mod operator;
 pub mod router;
 pub mod server;

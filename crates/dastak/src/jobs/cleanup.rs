@@ -1,6 +1,6 @@
 //! Drops what is no longer needed: idempotency keys after their 24 hours, events and delivery logs after 30
 //! days, old recordings and files that a crash left, what old records of streams say, runs of campaigns after
-//! 400 days, boards of campaigns and agents that are gone.
+//! 400 days, boards of campaigns and agents that are gone, old chats.
 
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ async fn sweep(app: &App) -> Result<Timestamp, DbError> {
     app.webhooks.sweep().await?;
     campaigns::runs::sweep(app).await?;
     boards::sweep(app).await?;
+    chats::sweep(app).await?;
+    while chats::sweep_documents(app).await? {}
     let files_left = super::after_calls::sweep(app).await;
     super::streams::sweep(app).await;
     let due = idempotency::sweep(app).await?;

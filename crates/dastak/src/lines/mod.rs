@@ -6,6 +6,7 @@
 //! | `session` | one call: its signalling, its conversation, its facts in order |
 //! | `facts` | getting facts into the store, however long the store takes |
 //! | `services` | what a conversation asks of the service: tools, people |
+//! | `passages` | what the agent knows about what the customer says |
 //! | `transfer` | bringing a person in, by referral or beside the call |
 //! | `inbound` | calls that come in |
 //! | `probe`, `figures` | health and figures |
@@ -24,6 +25,7 @@
 mod facts;
 mod figures;
 mod inbound;
+mod passages;
 mod probe;
 mod sandbox;
 mod services;
@@ -113,13 +115,7 @@ impl Lines {
             tracing::warn!(%why, "the sandbox plays calls by its table alone, without sound");
             return Ok(None);
         }
-        let policy = providers::guarded_client::Policy {
-            allow_insecure: config.allow_insecure_webhooks,
-            user_agent: format!("{}-tools/1", config.brand.to_lowercase()),
-            ..Default::default()
-        };
-        let resolver = Arc::new(providers::guarded_client::SystemResolver::new());
-        let tools = GuardedClient::new(policy, resolver).map_err(|why| why.to_string())?;
+        let tools = tool_client(config)?;
         let mut settings = config.telephony.sip.clone();
         let engine = engine(&settings)?;
         let network = if sandbox {
@@ -418,4 +414,15 @@ impl Carrier for LineCarrier {
     fn carry_out(&self, call: Id<Call>, wish: Wish) {
         self.0.carry_out(call, wish);
     }
+}
+
+/// What reaches webhook tools.
+pub(crate) fn tool_client(config: &Config) -> Result<GuardedClient, String> {
+    let policy = providers::guarded_client::Policy {
+        allow_insecure: config.allow_insecure_webhooks,
+        user_agent: format!("{}-tools/1", config.brand.to_lowercase()),
+        ..Default::default()
+    };
+    let resolver = Arc::new(providers::guarded_client::SystemResolver::new());
+    GuardedClient::new(policy, resolver).map_err(|why| why.to_string())
 }

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use super::Lines;
 use super::facts::Facts;
+use super::passages::Passages;
 use super::session::Session;
 use super::transfer::{Bridge, Fork, Referred, bring};
 use crate::app::{App, calls, tool_calls};
@@ -33,6 +34,7 @@ pub(super) struct LineServices {
     pub(super) fork: Fork,
     pub(super) referred: Mutex<Referred>,
     pub(super) talk: calls::Talk,
+    passages: Passages,
     bridge: std::sync::Mutex<Option<Bridge>>,
 }
 
@@ -55,6 +57,7 @@ impl LineServices {
             fork,
             referred: Mutex::new(referred),
             talk: talk.clone(),
+            passages: Passages::new(&session.app, session.tenant, talk.agent, talk.uses_knowledge()),
             bridge: std::sync::Mutex::new(None),
         }
     }
@@ -130,11 +133,19 @@ async fn hung_up(orders: &mut Receiver<Command>) {
 }
 
 impl voice::CallServices for LineServices {
-    fn call_tool(&self, tool_id: &str, arguments: Map<String, Value>) -> Answer<'_, Result<Value, String>> {
-        let tool_id = tool_id.to_owned();
-        Box::pin(async move {
-            tool_calls::call(&self.app, &self.lines.tools, self.tenant, &tool_id, self.id, arguments).await
-        })
+    fn call_tool(
+        &self,
+        request: u64,
+        tool_id: &str,
+        arguments: Map<String, Value>,
+    ) -> Answer<'_, Result<Value, String>> {
+        let call = tool_calls::Call {
+            tool: tool_id.to_owned(),
+            interaction: self.id.to_string(),
+            key: format!("{}-{request}", self.id),
+            arguments,
+        };
+        Box::pin(async move { tool_calls::call(&self.app, &self.lines.tools, self.tenant, call).await })
     }
 
     fn tool_offers(&self, ids: &[String]) -> Answer<'_, Vec<ToolOffer>> {
@@ -150,9 +161,12 @@ impl voice::CallServices for LineServices {
         })
     }
 
-    /// There are no knowledge bases yet.
-    fn knowledge(&self, _: &str) -> Answer<'_, Vec<String>> {
-        Box::pin(std::future::ready(Vec::new()))
+    fn said_so_far(&self, text: &str) {
+        self.passages.said_so_far(text);
+    }
+
+    fn knowledge(&self, question: &str) -> Answer<'_, Vec<String>> {
+        Box::pin(self.passages.find(question.to_owned()))
     }
 
     fn send_message(&self, template: Option<Value>, _: String) -> Answer<'_, ()> {

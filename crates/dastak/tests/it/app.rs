@@ -119,7 +119,9 @@ pub async fn settings(folder: &std::path::Path) -> Config {
         Ok("sqlite") | Err(_) => {}
         Ok(other) => panic!("TEST_ENGINE is sqlite or postgres, not {other}"),
     }
-    values.config(false).expect("settings")
+    let mut config = values.config(false).expect("settings");
+    config.extract_program = env!("CARGO_BIN_EXE_dastak").into();
+    config
 }
 
 impl TestApp {

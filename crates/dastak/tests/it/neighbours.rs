@@ -22,6 +22,8 @@ pub struct Ids {
     pub card: String,
     pub integration: String,
     pub stream: String,
+    pub chat: String,
+    pub base: String,
 }
 
 async fn first(desk: &Desk, path: &str) -> String {
@@ -67,6 +69,8 @@ impl Ids {
             board: desk.board.clone(),
             card: desk.card.clone(),
             stream: desk.stream.clone(),
+            chat: desk.chat.clone(),
+            base: desk.base.clone(),
         }
     }
 }
@@ -77,10 +81,13 @@ pub fn body(operation: &Operation, things: &Things) -> Value {
         "setAgentStatus" => json!({"status": "draft"}),
         "saveFlow" => json!({"graph": {"nodes": []}, "baseVersion": 1}),
         "setInboundAgent" => json!({"agentId": null}),
+        "addKnowledgeText" => json!({"text": "Open from nine."}),
+        "addKnowledgeLink" => json!({"url": "http://127.0.0.1:29098/"}),
         "setCampaignStatus" => json!({"status": "archived"}),
         "setCampaignContacts" => json!({"contacts": [{"phone": "9812345678"}]}),
         "moveCampaignCard" | "moveAgentCard" => json!({"columnId": "col_01k9v5x2m8e6fs4v0q3n7w1y34"}),
         "cancelNudges" => json!({"ids": [things.nudge]}),
+        "sendChatMessage" => json!({"text": "Hello"}),
         _ if operation.body.is_some() => json!({}),
         _ => Value::Null,
     }
@@ -97,18 +104,29 @@ pub fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
         "webhooks" => &ids.endpoint,
         "campaigns" => &ids.campaign,
         "data-streams" => &ids.stream,
+        "chat" => &ids.chat,
+        "knowledge-bases" => &ids.base,
         "campaign-runs" => &ids.run,
         noun => panic!("{noun} is new: make one in `Desk` and name its id here"),
     };
-    operation
+    let path = operation
         .path
         .replace("{deliveryId}", &things.delivery)
         .replace("{cardId}", &ids.card)
         .replace("{streamId}", &ids.stream)
-        .replace("{id}", one)
+        .replace("{id}", one);
+    match operation.id {
+        "searchKnowledgeBase" => format!("{path}?q=OfTheFirst"),
+        "removeKnowledgeDocument" => format!("{path}?source=OfTheFirst&type=text"),
+        _ => path,
+    }
 }
 
 async fn ask(desk: &Desk, operation: &Operation, path: &str, key: &str, body: &Value) -> crate::app::Answer {
+    if operation.upload {
+        let (kind, body) = crate::documents::an_upload();
+        return desk.app.send(operation.method.as_str(), path, Some(key), &[kind], body.into()).await;
+    }
     let bytes = if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) };
     desk.app.send(operation.method.as_str(), path, Some(key), &[("idempotency-key", "x")], bytes).await
 }
@@ -142,6 +160,7 @@ async fn nothing_of_a_neighbour_is_there() {
                     &ids.board,
                     &ids.card,
                     &ids.stream,
+                    &ids.base,
                     &desk.workspace.id,
                 ];
                 let told = things.marks.iter().chain(own).find(|mark| answer.text.contains(*mark));
@@ -186,8 +205,12 @@ async fn nothing_of_a_neighbour_is_there() {
 async fn the_operator_finds_things_in_their_own_workspace_only() {
     let desk = Desk::open().await;
     let (ids, neighbour) = (Ids::of(&desk).await, desk.app.workspace().await);
+    let document = crate::documents::handed_in(&desk).await;
     let one = |operation: &Operation| match operation.id {
         "lockAgent" | "unlockAgent" => Some(&ids.agent),
+        "getBusinessHours" | "setBusinessHours" | "removeBusinessHours" => Some(&ids.agent),
+        "getChat" | "takeChatOver" | "writeChatMessage" | "handChatBack" | "endChat" => Some(&ids.chat),
+        "getDocument" | "getDocumentFile" | "reviewDocument" => Some(&document),
         "deleteTool" => Some(&ids.tool),
         "revokeKey" => Some(&ids.key),
         "releaseNumber" => Some(&ids.number),
@@ -210,6 +233,10 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
             .replace("{import}", "2");
         let path = path.replace("{cardId}", &ids.card);
         let body = match operation.id {
+            "reviewDocument" => json!({"status": "rejected"}),
+            "takeChatOver" => json!({"userId": "usr_01k9v5x2m8e6fs4v0q3n7w1y39"}),
+            "writeChatMessage" => json!({"text": "Hello"}),
+            "setBusinessHours" => json!({"timezone": "Asia/Kolkata", "hours": []}),
             "updateBoard" => json!({"columns": [{"name": "New", "key": "new", "type": "new"}]}),
             "updateIntegration" => json!({"push": null}),
             "addListImportRows" => json!({"after": 0, "contacts": [{"phone": "9812345678"}]}),
@@ -220,7 +247,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
             .refused(404, "not_found");
         asked += 1;
     }
-    assert_eq!(asked, 15);
+    assert_eq!(asked, 26);
     untouched(&desk, &ids).await;
 }
 
@@ -238,8 +265,14 @@ async fn untouched(desk: &Desk, ids: &Ids) {
     assert_eq!(get(format!("/v1/webhooks/{}", ids.endpoint)).await["status"], "active");
     assert_eq!(get(format!("/v1/contacts/{}", desk.live.contact)).await["id"], desk.live.contact.as_str());
     assert_eq!(get("/v1/numbers".into()).await[0]["status"], "active");
+    assert_eq!(get(format!("/v1/chat/sessions/{}", ids.chat)).await["state"], "ai");
     let stream = get(format!("/v1/data-streams/{}", ids.stream)).await;
     assert_eq!((&stream["name"], &stream["campaigns"]), (&json!("OfTheFirst"), &json!([])));
+    let base = get(format!("/v1/knowledge-bases/{}", ids.base)).await;
+    assert_eq!(
+        (&base["name"], &base["documents"][0]["source"]),
+        (&json!("OfTheFirst"), &json!("OfTheFirst"))
+    );
     let campaign = get(format!("/v1/campaigns/{}", ids.campaign)).await;
     let board = get(format!("/v1/campaigns/{}/board", ids.campaign)).await;
     assert_eq!((&board["boardId"], &board["columns"][0]["count"]), (&json!(ids.board), &json!(1)));

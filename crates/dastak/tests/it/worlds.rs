@@ -9,6 +9,7 @@ use crate::agents;
 use crate::app::{Answer, TestApp, Workspace};
 use crate::boards;
 use crate::call_simulation::noon_after;
+use crate::chats;
 
 /// What a key may see and do of what keys of the other world made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +34,9 @@ fn stand(operation: &Operation) -> Stand {
             Stand::Own
         }
         "listNudges" | "getNudge" | "cancelNudge" | "cancelNudges" | "getNudgeTimeline" => Stand::Own,
+        // Test keys open none.
+        "openChatSession" => Stand::Makes,
+        "sendChatMessage" | "getChatSession" | "endChatSession" | "uploadDocument" => Stand::Own,
         "getCallAnalytics" | "getBlockedStats" => Stand::Own,
         "listEvents" | "listWebhookDeliveries" | "getWebhookDelivery" | "replayWebhookDelivery" => Stand::Own,
         // Stores nothing and shows the gates of a number that the caller names.
@@ -71,6 +75,15 @@ fn stand(operation: &Operation) -> Stand {
         | "listCampaignStreams"
         | "attachStream"
         | "detachStream" => Stand::Shared,
+        // What agents know is the company's text; a test key reads it.
+        "listKnowledgeBases"
+        | "createKnowledgeBase"
+        | "getKnowledgeBase"
+        | "deleteKnowledgeBase"
+        | "addKnowledgeText"
+        | "addKnowledgeLink"
+        | "removeKnowledgeDocument"
+        | "searchKnowledgeBase" => Stand::Shared,
         "listWebhooks"
         | "createWebhook"
         | "getWebhook"
@@ -108,6 +121,9 @@ pub struct Desk {
     pub board: String,
     pub card: String,
     pub stream: String,
+    /// Of the live world, the only one that has chats.
+    pub chat: String,
+    pub base: String,
     pub live: Things,
     pub test: Things,
 }
@@ -159,12 +175,14 @@ impl Desk {
         let app = TestApp::start().await;
         app.set_clock(&noon_after(&app.now().await).to_string()).await;
         let workspace = app.workspace().await;
-        let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
         // Nobody listens there: deliveries wait.
         let endpoint = id(&app
             .post(&workspace.live, "/v1/webhooks", &json!({"url": "http://127.0.0.1:29099/hook"}))
             .await
             .expect(201));
+        // Its agent is older than the one that calls.
+        let chat = chats::a_session(&app, &workspace).await;
+        let agent = agents::create_active(&app, &workspace, &json!({"systemPrompt": "Say hello."})).await;
         let campaign = id(&app
             .post(&workspace.live, "/v1/campaigns", &json!({"name": "OfTheFirst", "agentId": agent}))
             .await
@@ -177,10 +195,16 @@ impl Desk {
             .expect(201));
         let record = json!({"phone": "9812399998", "name": "OfTheFirst"});
         app.post(&workspace.live, &format!("/v1/data-streams/{stream}/records"), &record).await.expect(202);
+        let base = id(&app
+            .post(&workspace.live, "/v1/knowledge-bases", &json!({"name": "OfTheFirst"}))
+            .await
+            .expect(201));
+        let text = json!({"title": "OfTheFirst", "text": "OfTheFirst opens at nine."});
+        app.post(&workspace.live, &format!("/v1/knowledge-bases/{base}/documents"), &text).await.expect(200);
         let live = make(&app, &workspace.live, &agent, &endpoint, "OfTheLiveWorld", "+91981230123").await;
         let test = make(&app, &workspace.test, &agent, &endpoint, "OfTheTestWorld", "+91981230456").await;
         let (board, card) = boards::with_a_card(&app, &workspace, &agent, &campaign).await;
-        Self { app, workspace, endpoint, campaign, board, card, stream, live, test }
+        Self { app, workspace, endpoint, campaign, board, card, stream, chat, base, live, test }
     }
 
     /// The path of an operation with the ids of one world in it.
@@ -194,6 +218,8 @@ impl Desk {
             "contacts" => &of.contact,
             "campaigns" => &self.campaign,
             "data-streams" => &self.stream,
+            "chat" if of.key == self.workspace.live => &self.chat,
+            "knowledge-bases" => &self.base,
             _ => "none_00000000000000000000000000",
         };
         let path = operation
@@ -205,13 +231,23 @@ impl Desk {
         match operation.id {
             "listEvents" => format!("{path}?after=start&limit=100"),
             "listWebhookDeliveries" => format!("{path}?limit=100"),
+            "searchKnowledgeBase" => format!("{path}?q=OfTheFirst"),
             _ => path,
         }
     }
 
     async fn ask(&self, operation: &Operation, asker: &Things, of: &Things) -> Answer {
+        if operation.upload {
+            let (kind, body) = crate::documents::an_upload();
+            let path = self.path(operation, of);
+            return self
+                .app
+                .send(operation.method.as_str(), &path, Some(&asker.key), &[kind], body.into())
+                .await;
+        }
         let body = match operation.id {
             "cancelNudges" => json!({"ids": [of.nudge]}).to_string().into(),
+            "sendChatMessage" => json!({"text": "Hello"}).to_string().into(),
             _ => Bytes::new(),
         };
         self.app.send(operation.method.as_str(), &self.path(operation, of), Some(&asker.key), &[], body).await

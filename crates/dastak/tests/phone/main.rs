@@ -8,6 +8,7 @@ mod baresip;
 #[path = "../../../telephony/tests/sip/raw.rs"]
 mod carrier;
 mod kit;
+mod knows;
 mod live;
 mod orders;
 mod outside;

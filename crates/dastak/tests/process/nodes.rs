@@ -179,3 +179,35 @@ async fn postgresql_over_tls_is_verified_on_postgres() {
     assert!(!unknown, "a certificate that nobody vouches for is refused");
     assert!(known, "{}", String::from_utf8_lossy(&started.stderr));
 }
+
+/// A document that one node has confirmed is found on the other by the first search that begins afterwards.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_node_learns_the_other_knows_on_postgres() {
+    needs_postgres();
+    let url = fresh_database().await;
+    let environment = [("DASTAK_DATABASE_URL", url.as_str()), ("DASTAK_MASTER_KEY", MASTER_KEY)];
+    let folders = [Folder::new(), Folder::new()];
+    let nodes = folders.each_ref().map(|folder| Node::start(&folder.0, &environment));
+    let (_, key) = nodes[0].client.workspace().await;
+    let send = async |node: usize, method: &str, path: String, body: Value| {
+        let answer = nodes[node].client.send(method, &path, &key, &[], &body).await.expect("an answer");
+        assert!((200..300).contains(&answer.0), "{method} {path}: {} {}", answer.0, answer.2);
+        answer.2["data"].clone()
+    };
+    let made = send(0, "POST", "/v1/knowledge-bases".into(), json!({"name": "Shop"})).await;
+    let base = format!("/v1/knowledge-bases/{}", made["id"].as_str().expect("an id"));
+    for round in 0..20 {
+        let (here, there) = (round % 2, (round + 1) % 2);
+        let text = json!({"title": "Hours", "text": format!("The shop opens at nine, round{round}.")});
+        send(here, "POST", format!("{base}/documents"), text).await;
+        for node in [there, here] {
+            let hits = send(node, "GET", format!("{base}/search?q=opens%20round{round}"), Value::Null).await;
+            let words: Vec<&str> =
+                hits.as_array().expect("hits").iter().filter_map(|hit| hit["content"].as_str()).collect();
+            assert_eq!(words, [format!("The shop opens at nine, round{round}.")]);
+        }
+    }
+    send(1, "DELETE", format!("{base}/documents?source=Hours&type=text"), Value::Null).await;
+    let hits = send(0, "GET", format!("{base}/search?q=opens"), Value::Null).await;
+    assert_eq!(hits, json!([]), "a removal is seen, too");
+}

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Answer, ProviderError};
-use crate::conversation::{Exchange, ModelToolCall, Turn};
+use crate::conversation::{Exchange, Input, ModelToolCall, Turn};
 
 /// A tool that the model may call.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +29,8 @@ pub struct TalkOrder {
     pub exits: Vec<String>,
     /// Tools that it may call now.
     pub tools: Vec<ToolOffer>,
-    /// Matching passages of the knowledge base.
+    /// Matching passages of the knowledge base, best first; a first line in square brackets has the headings that a
+    /// passage stands under.
     pub knowledge: Vec<String>,
     /// The model speaks first.
     pub opening: bool,
@@ -50,6 +51,53 @@ pub enum Said {
     Tool(ModelToolCall),
     /// The conversation is over, with this disposition.
     End(Option<String>),
+}
+
+/// What the model has said and decided so far in its turn.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ModelReply {
+    text: String,
+    exit: Option<usize>,
+    tool_calls: Vec<ModelToolCall>,
+    end: bool,
+    outcome: Option<String>,
+}
+
+impl ModelReply {
+    /// Takes the next piece.
+    pub fn take(&mut self, said: Said) {
+        match said {
+            Said::Text(text) => self.text.push_str(&text),
+            Said::Exit(exit) => self.exit = Some(exit),
+            Said::Tool(call) => self.tool_calls.push(call),
+            Said::End(outcome) => {
+                self.end = true;
+                self.outcome = outcome;
+            }
+        }
+    }
+
+    /// What it said.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it neither said nor decided anything.
+    pub fn is_empty(&self) -> bool {
+        self.exit.is_none() && !self.end && self.tool_calls.is_empty() && self.text.trim().is_empty()
+    }
+
+    /// The turn as the interpreter takes it.
+    pub fn into_input(self, request: u64) -> Input {
+        Input::ModelSaid {
+            request,
+            text: self.text,
+            exit: self.exit,
+            tool_calls: self.tool_calls,
+            end: self.end,
+            outcome: self.outcome,
+        }
+    }
 }
 
 /// A place that a conversation can bring a person to, such as a column of a board.

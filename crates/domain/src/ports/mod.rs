@@ -6,9 +6,13 @@
 //! | `carrier` | placing calls |
 //! | `speech` | speech to text, text to speech |
 //! | `language_model` | talking in a `converse` node, analysing a conversation afterwards |
+//! | `detail_reader` | reading details off documents that customers hand in |
+//! | `documents` | reading files and web pages |
 //! | `object_store` | storing recordings and files |
 
 mod carrier;
+mod detail_reader;
+mod documents;
 mod language_model;
 mod object_store;
 mod speech;
@@ -19,8 +23,10 @@ use std::pin::Pin;
 
 pub use crate::call::DialError;
 pub use carrier::{Carrier, DialOrder, DialStatus, HangUpFailed, Scripted};
+pub use detail_reader::{DetailOrder, DetailReader};
+pub use documents::{DocumentReader, Read, ReadLimit, ReadOrder, Unreadable};
 pub use language_model::{
-    Analysis, AnalysisOrder, Choice, Chosen, LanguageModel, Said, TalkOrder, Talking, ToolOffer,
+    Analysis, AnalysisOrder, Choice, Chosen, LanguageModel, ModelReply, Said, TalkOrder, Talking, ToolOffer,
 };
 pub use object_store::{ObjectStore, Pieces};
 pub use speech::{

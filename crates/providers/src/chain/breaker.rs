@@ -25,7 +25,7 @@ impl Default for BreakerLimits {
 }
 
 /// The breaker of one provider in one role.
-pub(super) struct Breaker {
+pub(crate) struct Breaker {
     limits: BreakerLimits,
     clock: Monotonic,
     state: Mutex<State>,
@@ -40,7 +40,7 @@ struct State {
 }
 
 impl Breaker {
-    pub(super) fn new(limits: BreakerLimits, clock: Monotonic) -> Self {
+    pub(crate) fn new(limits: BreakerLimits, clock: Monotonic) -> Self {
         Self {
             limits: BreakerLimits { failures: limits.failures.max(1), ..limits },
             clock,
@@ -49,7 +49,7 @@ impl Breaker {
     }
 
     /// Whether the provider may be asked now. An open breaker whose pause is over admits one probe per pause.
-    pub(super) fn admits(&self) -> bool {
+    pub(crate) fn admits(&self) -> bool {
         let now = (self.clock)();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match state.open_since {
@@ -63,7 +63,7 @@ impl Breaker {
     }
 
     /// The provider did what it was asked.
-    pub(super) fn succeeded(&self) {
+    pub(crate) fn succeeded(&self) {
         let now = (self.clock)();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.open_since.take().is_some() {
@@ -73,7 +73,7 @@ impl Breaker {
     }
 
     /// It failed.
-    pub(super) fn failed(&self) {
+    pub(crate) fn failed(&self) {
         let now = (self.clock)();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         self.record(&mut state, now, true);
@@ -95,7 +95,7 @@ impl Breaker {
     }
 
     /// Whether it is open, also while it is being probed.
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).open_since.is_some()
     }
 }

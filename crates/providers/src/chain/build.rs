@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use domain::ports::{LanguageModel, Recogniser, Synthesiser};
+use domain::ports::{DetailReader, LanguageModel, Recogniser, Synthesiser};
 
 use super::Set;
 use super::breaker::BreakerLimits;
 use super::members::{Chain, Kind};
+use crate::embeddings::Embeddings;
 use crate::http::{Monotonic, Net, monotonic};
 use crate::language_model::OpenAi;
 use crate::{settings, speech};
@@ -20,6 +21,8 @@ pub struct Settings {
     pub from_text: Vec<settings::Speech>,
     /// Sections of `language_model.providers`.
     pub language_models: Vec<settings::LanguageModel>,
+    /// Section `knowledge.embeddings`, if there is one.
+    pub embeddings: Option<settings::Embeddings>,
     /// Only providers that keep data in India.
     pub residency: bool,
     /// When providers are passed over.
@@ -34,6 +37,7 @@ impl Default for Settings {
             to_text: Vec::new(),
             from_text: Vec::new(),
             language_models: Vec::new(),
+            embeddings: None,
             residency: false,
             breaker: BreakerLimits::default(),
             clock: monotonic(),
@@ -77,8 +81,32 @@ pub fn build(settings: &Settings, offline: Offline<'_>) -> Result<Set, String> {
         to_text: Arc::new(chain(settings, "speech.to_text", &settings.to_text, to_text)?),
         from_text: Arc::new(chain(settings, "speech.from_text", &settings.from_text, from_text)?),
         model: Arc::new(chain(settings, "language_model", &settings.language_models, model)?),
+        readers: readers(settings, &net)?,
+        embeddings: embeddings(settings, &net)?,
         net,
     })
+}
+
+/// The models that see pictures.
+fn readers(settings: &Settings, net: &Net) -> Result<Vec<Arc<dyn DetailReader>>, String> {
+    let mut readers: Vec<Arc<dyn DetailReader>> = Vec::new();
+    for section in
+        settings.language_models.iter().filter(|section| section.vision && section.name != "offline")
+    {
+        let reader = OpenAi::new(section, net).map_err(|reason| format!("language_model: {reason}"))?;
+        if LanguageModel::resident(&reader) || !settings.residency {
+            readers.push(Arc::new(reader));
+        }
+    }
+    Ok(readers)
+}
+
+/// Who makes vectors of texts; nobody without a section, or where that provider may not be used.
+fn embeddings(settings: &Settings, net: &Net) -> Result<Option<Embeddings>, String> {
+    let Some(section) = &settings.embeddings else { return Ok(None) };
+    let made = Embeddings::new(section, net, settings.breaker, &settings.clock)
+        .map_err(|reason| format!("knowledge.embeddings: {reason}"))?;
+    Ok(Some(made).filter(|made| made.resident() || !settings.residency))
 }
 
 /// The chain of these sections of a setting, without the providers that may not be used.

@@ -11,6 +11,10 @@ pub enum Role {
     FromText,
     /// Language model.
     Model,
+    /// Vectors of questions.
+    Questions,
+    /// Vectors of passages.
+    Passages,
 }
 
 impl Role {
@@ -20,6 +24,7 @@ impl Role {
             Role::ToText => "speech.to_text",
             Role::FromText => "speech.from_text",
             Role::Model => "language_model.providers",
+            Role::Questions | Role::Passages => "knowledge.embeddings",
         }
     }
 
@@ -29,6 +34,8 @@ impl Role {
             Role::ToText => "to_text",
             Role::FromText => "from_text",
             Role::Model => "language_model",
+            Role::Questions => "question_vectors",
+            Role::Passages => "passage_vectors",
         }
     }
 }

@@ -12,7 +12,7 @@ use super::figures::{Check, Figure, Role};
 use crate::http::Monotonic;
 
 /// All kinds of failure, in the order of the counters.
-const FAULTS: [ProviderFault; 7] = [
+pub(crate) const FAULTS: [ProviderFault; 7] = [
     ProviderFault::TimedOut,
     ProviderFault::Unreachable,
     ProviderFault::Forbidden,
@@ -29,7 +29,7 @@ pub(super) struct Member<T: ?Sized> {
     breaker: Breaker,
     asked: AtomicU64,
     answered: AtomicU64,
-    faults: [AtomicU64; 7],
+    faults: [AtomicU64; FAULTS.len()],
 }
 
 impl<T: ?Sized> Member<T> {
@@ -142,6 +142,11 @@ impl<T: ?Sized + Kind> Chain<T> {
 
     pub(super) fn len(&self) -> usize {
         self.list.len()
+    }
+
+    /// Whether there is no provider.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
     }
 
     pub(super) fn all_resident(&self) -> bool {

@@ -23,19 +23,22 @@ mod synthesisers;
 use std::fmt;
 use std::sync::Arc;
 
-use domain::ports::{LanguageModel, Recogniser, Synthesiser};
+use domain::ports::{DetailReader, LanguageModel, Recogniser, Synthesiser};
 
+pub(crate) use breaker::Breaker;
 pub use breaker::BreakerLimits;
 pub use build::{Offline, Settings, build};
 pub use figures::{Check, Figure, Role};
 pub use members::Chain;
+pub(crate) use members::FAULTS;
 pub use models::LanguageModels;
 pub use recognisers::Recognisers;
 pub use synthesisers::Synthesisers;
 
+use crate::embeddings::Embeddings;
 use crate::http::Net;
 
-/// All speech and language providers of the service.
+/// All speech and language providers of the service, and who makes vectors of texts.
 #[derive(Clone)]
 pub struct Set {
     /// Speech to text.
@@ -44,6 +47,10 @@ pub struct Set {
     pub from_text: Arc<Synthesisers>,
     /// Language models.
     pub model: Arc<LanguageModels>,
+    /// Models that see, the preferred first.
+    pub readers: Vec<Arc<dyn DetailReader>>,
+    /// Vectors of texts, where a service for them is set up.
+    pub embeddings: Option<Embeddings>,
     net: Net,
 }
 
@@ -53,6 +60,7 @@ impl fmt::Debug for Set {
             .field("to_text", &self.to_text.name())
             .field("from_text", &self.from_text.name())
             .field("model", &self.model.name())
+            .field("embeddings", &self.embeddings)
             .finish()
     }
 }
@@ -76,7 +84,7 @@ impl Set {
         Ok(())
     }
 
-    /// Asks every provider whether it can be used, all at once (`dastak doctor`).
+    /// Asks every provider of speech and language whether it can be used, all at once (`dastak doctor`).
     pub async fn checks(&self) -> Vec<Check> {
         let (to_text, from_text, model) =
             tokio::join!(self.to_text.checks(), self.from_text.checks(), self.model.checks());
@@ -85,7 +93,9 @@ impl Set {
 
     /// Counters of every provider in every role.
     pub fn figures(&self) -> Vec<Figure> {
-        self.to_text.figures().chain(self.from_text.figures()).chain(self.model.figures()).collect()
+        let vectors = self.embeddings.iter().flat_map(Embeddings::figures);
+        let spoken = self.to_text.figures().chain(self.from_text.figures());
+        spoken.chain(self.model.figures()).chain(vectors).collect()
     }
 
     /// Samples that recognisers did not get because their connections were too slow, since the start.

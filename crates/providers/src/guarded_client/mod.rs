@@ -15,7 +15,7 @@
 //! Connections are kept and used again for the same scheme, host and port. If a kept connection closes before
 //! a byte of the answer arrives, the request is sent once more, on a new connection. The peer may then have
 //! received it twice, so every request sent through here must be safe to repeat or carry an id that shows the
-//! repetition, as webhook deliveries do.
+//! repetition, as webhook deliveries do. [`GuardedClient::send_once`] is for other requests.
 //!
 //! Deadlines here are network deadlines and run in real time, not on the service's clock.
 
@@ -141,10 +141,23 @@ impl GuardedClient {
     /// # Errors
     /// See [`SendError`].
     pub async fn send(&self, request: Request, limits: Limits) -> Result<Response, SendError> {
+        self.exchange(request, limits, true).await
+    }
+
+    /// The same on a connection of its own, so that the peer cannot receive the request twice: for what is
+    /// neither safe to repeat nor recognised when it is.
+    ///
+    /// # Errors
+    /// See [`SendError`].
+    pub async fn send_once(&self, request: Request, limits: Limits) -> Result<Response, SendError> {
+        self.exchange(request, limits, false).await
+    }
+
+    async fn exchange(&self, request: Request, limits: Limits, kept: bool) -> Result<Response, SendError> {
         let started = Instant::now();
         let mut phase = Phase::Dns;
         let exchange = async {
-            let mut open = self.open(request, &mut phase).await?;
+            let mut open = self.open(request, kept, &mut phase).await?;
             phase = open.phase();
             let (body, truncated) = open.read(limits.max_response_bytes).await?;
             let headers = std::mem::take(&mut open.headers);
@@ -160,9 +173,9 @@ impl GuardedClient {
         }
     }
 
-    /// Sends the request and waits for the head of the answer: on a kept connection if there is one, and again
-    /// on a new one if the kept one was dead.
-    async fn open(&self, request: Request, phase: &mut Phase) -> Result<Open, SendError> {
+    /// Sends the request and waits for the head of the answer: on a kept connection if there is one and it may be
+    /// used, and again on a new one if the kept one was dead.
+    async fn open(&self, request: Request, kept: bool, phase: &mut Phase) -> Result<Open, SendError> {
         let Request { method, target, mut headers, body } = request;
         if method == Method::CONNECT {
             return Err(SendError::RequestRefused("CONNECT"));
@@ -171,7 +184,7 @@ impl GuardedClient {
             return Err(SendError::RequestRefused("not https"));
         }
         self.own_headers(&mut headers, &target);
-        if let Some(mut link) = self.kept(&target).await {
+        if kept && let Some(mut link) = self.kept(&target).await {
             *phase = Phase::Head;
             match link.request(build(method.clone(), &target, headers.clone(), body.clone())).await {
                 Ok(answer) => return Ok(Open::new(answer, link, self.0.pool.clone(), target)),

@@ -180,7 +180,7 @@ fn fitting(field: &Field<'_>, value: &Value) -> Option<Value> {
 }
 
 /// The first JSON object in a text, which may have code fences, thoughts or an introduction around it.
-fn object_in(text: &str) -> Option<Value> {
+pub(super) fn object_in(text: &str) -> Option<Value> {
     let text = text.rsplit_once("</think>").map_or(text, |(_, rest)| rest);
     for (at, _) in text.match_indices('{').take(64) {
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();

@@ -10,8 +10,10 @@
 //! | `turn` | the model's turn as it arrives |
 //! | `speakable` | the part of a model's text that is spoken |
 //! | `analysis` | analysis of a conversation that is over |
+//! | `document` | reading a document that a customer handed in |
 
 mod analysis;
+mod document;
 mod events;
 pub(crate) mod fuzzing;
 pub mod offline;

@@ -5,13 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
-use domain::ports::{Analysis, AnalysisOrder, Answer, LanguageModel, ProviderError, TalkOrder, Talking};
+use domain::document::Reading;
+use domain::ports::{
+    Analysis, AnalysisOrder, Answer, DetailOrder, DetailReader, LanguageModel, ProviderError, TalkOrder,
+    Talking,
+};
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::analysis;
 use super::request::{Names, functions, messages};
 use super::turn::Turn;
+use super::{analysis, document};
 use crate::http::{Body, Net, Peer, status_error};
 use crate::settings;
 use crate::speech::list_models;
@@ -20,6 +24,8 @@ use crate::speech::list_models;
 const MOST_ANSWER: usize = 1 << 20;
 /// Time for an analysis, which runs after the call, when no caller waits.
 const ANALYSIS_TIMEOUT: Duration = Duration::from_secs(60);
+/// Time for reading a document, for which a customer waits.
+const READING_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A service that speaks OpenAI-compatible chat completions: hosted, or vLLM, llama.cpp, SGLang, Ollama and
 /// the like.
@@ -118,6 +124,32 @@ impl LanguageModel for OpenAi {
 
     fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
         Box::pin(list_models(&self.0.peer))
+    }
+}
+
+impl DetailReader for OpenAi {
+    fn name(&self) -> &str {
+        &self.0.peer.name
+    }
+
+    fn resident(&self) -> bool {
+        self.0.resident
+    }
+
+    fn read(&self, order: DetailOrder) -> Answer<'_, Result<Option<Reading>, ProviderError>> {
+        Box::pin(async move {
+            let mut peer = self.0.peer.clone();
+            peer.timeout = peer.timeout.max(READING_TIMEOUT);
+            let Some(messages) = document::messages(&order) else { return Ok(None) };
+            let mut body = json!({"messages": messages, "stream": false});
+            body["response_format"] = json!({"type": "json_schema", "json_schema": {"name": "document", "schema": document::schema(&order)}});
+            let answer = self.0.complete(&peer, body).await?.whole(MOST_ANSWER).await?;
+            let answer: Value =
+                serde_json::from_slice(&answer).map_err(|_| peer.broken("an answer that is not JSON"))?;
+            let text = answer["choices"][0]["message"]["content"].as_str().unwrap_or_default();
+            let reading = document::read(text, &order);
+            reading.map(Some).ok_or_else(|| peer.broken("a report that is not the JSON that was asked for"))
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Adapters against servers on this machine that speak each provider's wire format over real sockets.
 
 mod chain;
+mod embeddings;
 mod errors;
 mod fakes;
 mod model;

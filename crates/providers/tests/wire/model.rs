@@ -13,6 +13,7 @@ use crate::server::{Log, Server, answer, soon};
 
 pub fn section(url: &str) -> Section {
     Section {
+        vision: false,
         name: "main".into(),
         base_url: format!("{url}/v1"),
         api_key: KEY.into(),

@@ -47,6 +47,10 @@ migrations! {
     20 "boards",
     21 "streams",
     22 "campaign_rows",
+    23 "knowledge",
+    24 "chats",
+    25 "documents",
+    26 "passage_vectors",
 }
 
 /// Number of the newest step this program knows.

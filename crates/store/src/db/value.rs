@@ -9,10 +9,15 @@ use domain::board::{ActionKind, ActionState, Attention, CardStatus, ColumnType};
 use domain::call::after::AfterCallStep;
 use domain::call::{Direction, Network, Status as CallStatus, Wish};
 use domain::campaign::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus};
+use domain::chat::{
+    Channel as ChatChannel, EndCause as ChatEndCause, Reading, Role as ChatRole, State as ChatState, TurnKind,
+};
 use domain::compliance::Gate;
 use domain::decision_log::Strand;
+use domain::document::{FileType, Status as DocumentStatus};
 use domain::ids::{Id, Kind};
 use domain::integration::{Provider, PushedCalls, Status as IntegrationStatus};
+use domain::knowledge::SourceKind;
 use domain::nudge::{Flight, OutsideWindow, ResultCode, RetryOn, Status as NudgeStatus, StatusReason};
 use domain::scheduled_call::{Reason as ScheduledCallReason, Status as ScheduledCallStatus};
 use domain::stream::{Kind as StreamKind, Reason as RecordReason, RecordStatus, Status as StreamStatus};
@@ -357,11 +362,13 @@ macro_rules! words {
 }
 
 words! {
-    Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
+    DocumentStatus, FileType, Mode, Strand, CallStatus, Network, Wish, AfterCallStep, NudgeStatus, ResultCode, StatusReason, Gate, Flight,
     OutsideWindow, ScheduledCallStatus, ScheduledCallReason, AgentStatus, Channel, Direction, CampaignStatus, RowState,
     InvalidReason, HeldReason, RunStatus, RunSource,
     ActionKind, ActionState, Attention, CardStatus, ColumnType,
     Provider, IntegrationStatus, PushedCalls, StreamKind, StreamStatus, RecordStatus, RecordReason,
+    ChatState, ChatChannel, ChatRole, ChatEndCause, TurnKind, Reading,
+    SourceKind,
 }
 
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is

@@ -137,6 +137,7 @@ impl Call {
         if self.barge_in.active() && !speech::backchannel(text, &self.order.language) {
             self.interrupt();
         }
+        self.services.said_so_far(format!("{} {text}", self.customer.words()).trim());
         self.look();
     }
 
@@ -153,6 +154,7 @@ impl Call {
             return self.machine(false);
         }
         if self.customer.has_words() {
+            self.services.said_so_far(&self.customer.words());
             self.barge_in.noise_over();
             self.floor.understood();
         } else if self.customer.speaking() && !self.customer.words_owed() {

@@ -1,7 +1,7 @@
 //! A turn of the language model, while it is being written.
 
-use domain::conversation::{Input, ModelToolCall};
-use domain::ports::Said;
+use domain::conversation::Input;
+use domain::ports::{ModelReply, Said};
 use domain::speech::SentenceSplitter;
 
 use crate::work::Guard;
@@ -11,11 +11,7 @@ pub(crate) struct ModelTurn {
     request: u64,
     utterance: Option<u64>,
     splitter: SentenceSplitter,
-    text: String,
-    exit: Option<usize>,
-    tool_calls: Vec<ModelToolCall>,
-    end: bool,
-    outcome: Option<String>,
+    reply: ModelReply,
     /// When it was asked, or last said something, time of the line.
     active_at: u64,
     _task: Guard,
@@ -28,11 +24,7 @@ impl ModelTurn {
             request,
             utterance: None,
             splitter: SentenceSplitter::new(),
-            text: String::new(),
-            exit: None,
-            tool_calls: Vec::new(),
-            end: false,
-            outcome: None,
+            reply: ModelReply::default(),
             active_at: now,
             _task: task,
         }
@@ -65,19 +57,12 @@ impl ModelTurn {
 
     /// Takes what the model said; returns the sentences that are whole now.
     pub fn take(&mut self, said: Said) -> Vec<String> {
-        match said {
-            Said::Text(text) => {
-                self.text.push_str(&text);
-                return self.splitter.push(&text);
-            }
-            Said::Exit(exit) => self.exit = Some(exit),
-            Said::Tool(call) => self.tool_calls.push(call),
-            Said::End(outcome) => {
-                self.end = true;
-                self.outcome = outcome;
-            }
-        }
-        Vec::new()
+        let sentences = match &said {
+            Said::Text(text) => self.splitter.push(text),
+            Said::Exit(_) | Said::Tool(_) | Said::End(_) => Vec::new(),
+        };
+        self.reply.take(said);
+        sentences
     }
 
     /// The model is alive.
@@ -92,23 +77,16 @@ impl ModelTurn {
 
     /// Whether it neither said nor decided anything.
     pub fn empty(&self) -> bool {
-        self.exit.is_none() && !self.end && self.tool_calls.is_empty() && self.text.trim().is_empty()
+        self.reply.is_empty()
     }
 
     /// The turn as the interpreter takes it.
     pub fn into_input(self) -> Input {
-        Input::ModelSaid {
-            request: self.request,
-            text: self.text,
-            exit: self.exit,
-            tool_calls: self.tool_calls,
-            end: self.end,
-            outcome: self.outcome,
-        }
+        self.reply.into_input(self.request)
     }
 
     /// What it said.
     pub fn text(&self) -> &str {
-        &self.text
+        self.reply.text()
     }
 }

@@ -278,10 +278,16 @@ pub struct Office {
     pub transfer: Mutex<(u64, Option<Result<(), TransferFailure>>)>,
     pub messages: Mutex<Vec<String>>,
     pub questions: Mutex<Vec<String>>,
+    pub said_so_far: Mutex<Vec<String>>,
 }
 
 impl CallServices for Office {
-    fn call_tool(&self, tool_id: &str, arguments: Map<String, Value>) -> Answer<'_, Result<Value, String>> {
+    fn call_tool(
+        &self,
+        _: u64,
+        tool_id: &str,
+        arguments: Map<String, Value>,
+    ) -> Answer<'_, Result<Value, String>> {
         lock(&self.tools).push((tool_id.to_owned(), arguments));
         let (wait, answer) = lock(&self.tool).clone();
         Box::pin(async move {
@@ -301,6 +307,9 @@ impl CallServices for Office {
         };
         let offers = ids.iter().map(offer).collect();
         Box::pin(async move { offers })
+    }
+    fn said_so_far(&self, text: &str) {
+        lock(&self.said_so_far).push(text.to_owned());
     }
     fn knowledge(&self, question: &str) -> Answer<'_, Vec<String>> {
         lock(&self.questions).push(question.to_owned());

@@ -240,3 +240,21 @@ async fn silence_is_asked_about_and_then_ends_the_call() {
         assert!((3900..4400).contains(&(next - end)), "{starts:?} {ends:?}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_is_understood_is_told_while_the_customer_still_speaks() {
+    let room = Room::default();
+    let text = |text: &str| (100, Ok(Said::Text(text.to_owned())));
+    room.thinks(vec![
+        vec![text("Hello, this is Asha.")],
+        vec![text("We open at nine."), (0, Ok(Said::Exit(0)))],
+    ]);
+    room.hears(&["when do you open?"]);
+    *lock(&room.ears.partial) = Some((4000, "when do you".into()));
+    let mut phone = room.call(order(converse(&[])));
+    phone.until_agent_is_silent(3000).await;
+    phone.say(&english("when do you open?")).await;
+    phone.until_over(20_000).await;
+    assert_eq!(*lock(&room.office.said_so_far), ["when do you", "when do you open?"]);
+    assert_eq!(*lock(&room.office.questions), ["when do you open?"]);
+}

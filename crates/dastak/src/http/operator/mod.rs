@@ -4,9 +4,12 @@ mod agents;
 mod audit;
 mod boards;
 mod campaigns;
+mod chats;
 mod dnd;
 mod do_not_call;
+mod documents;
 mod integrations;
+pub(crate) mod knowledge_files;
 mod transfer_numbers;
 
 use std::sync::Arc;
@@ -53,7 +56,10 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
     handlers.extend(agents::handlers());
     handlers.extend(integrations::handlers());
     handlers.extend(campaigns::handlers());
+    handlers.extend(knowledge_files::handlers());
     handlers.extend(boards::handlers());
+    handlers.extend(chats::handlers());
+    handlers.extend(documents::handlers());
     handlers
 }
 

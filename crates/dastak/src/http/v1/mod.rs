@@ -7,9 +7,13 @@ mod audit;
 mod boards;
 mod calls;
 mod campaigns;
+mod chats;
 mod contacts;
 mod data_streams;
 mod do_not_call;
+mod documents;
+pub(crate) mod knowledge_bases;
+mod knowledge_files;
 mod nudges;
 mod numbers;
 pub(crate) mod recordings;
@@ -57,12 +61,18 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("getCampaignRun", keyed!(campaigns::run)),
         ("getCampaignSummary", keyed!(campaigns::summary)),
         ("preflightCampaign", keyed!(campaigns::preflight)),
+        ("addKnowledgeLink", keyed!(knowledge_files::add_link)),
         ("getCampaignBoard", keyed!(boards::of_campaign)),
         ("getAgentBoard", keyed!(boards::of_agent)),
         ("listCampaignCards", keyed!(boards::campaign_cards)),
         ("listAgentCards", keyed!(boards::agent_cards)),
         ("moveCampaignCard", keyed!(boards::move_campaign_card)),
         ("moveAgentCard", keyed!(boards::move_agent_card)),
+        ("openChatSession", keyed!(chats::open)),
+        ("sendChatMessage", keyed!(chats::send)),
+        ("getChatSession", keyed!(chats::get)),
+        ("endChatSession", keyed!(chats::end)),
+        ("uploadDocument", keyed!(documents::upload)),
         ("getCallAnalytics", keyed!(analytics::calls)),
         ("listAgents", keyed!(agents::list)),
         ("createAgent", keyed!(agents::create)),
@@ -97,6 +107,13 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listCampaignStreams", keyed!(data_streams::of_campaign)),
         ("attachStream", keyed!(data_streams::attach)),
         ("detachStream", keyed!(data_streams::detach)),
+        ("listKnowledgeBases", keyed!(knowledge_bases::list)),
+        ("createKnowledgeBase", keyed!(knowledge_bases::create)),
+        ("getKnowledgeBase", keyed!(knowledge_bases::get)),
+        ("deleteKnowledgeBase", keyed!(knowledge_bases::delete)),
+        ("addKnowledgeText", keyed!(knowledge_bases::add_text)),
+        ("removeKnowledgeDocument", keyed!(knowledge_bases::remove_document)),
+        ("searchKnowledgeBase", keyed!(knowledge_bases::search)),
         ("listDoNotCall", keyed!(do_not_call::list)),
         ("addDoNotCall", keyed!(do_not_call::add)),
         ("verifyLog", keyed!(audit::verify)),

@@ -180,6 +180,8 @@ impl Talk<'_> {
             .knowledge
             .iter()
             .flat_map(|passage| sentences(passage))
+            // Says what the passage is about.
+            .filter(|sentence| !(sentence.starts_with('[') && sentence.ends_with(']')))
             .chain(self.prompt.facts.iter().cloned())
             .collect();
         let allowed: Vec<&str> = passages

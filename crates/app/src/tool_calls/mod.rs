@@ -1,0 +1,377 @@
+//! Tools during a conversation, on a call or in a chat: how webhook tools are offered to a language model, and how
+//! one is called (docs/contract/agents.md#tools).
+//!
+//! Nothing that is said here or logged holds arguments, answers, addresses or header values of a tool.
+
+pub mod arguments;
+
+use std::time::Duration;
+
+use api::operator_agents::WebhookConfig;
+use bytes::Bytes;
+use domain::ids::{self, Chat, Id, Tool};
+use domain::ports::ToolOffer;
+use domain::tenant::Tenant;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use providers::GuardedClient;
+use providers::guarded_client::{Limits, MAX_URL_LENGTH, Phase, Request, Response, SendError};
+use providers::http::encoded;
+use runtime::metrics::ToolOutcome;
+use serde_json::{Map, Value, json};
+use store::tools;
+use tokio::time::Instant;
+
+use super::tools::webhook;
+use super::{App, Failure};
+use arguments::Schema;
+
+/// What of an answer is read.
+const MAX_ANSWER: usize = 64 * 1024;
+/// A second request is sent if at least this much of the tool's time is left.
+const WORTH_ANOTHER: Duration = Duration::from_millis(500);
+
+/// Headers that the service sets on requests to tools, beside those of the connection.
+pub const OWN_HEADERS: [&str; 3] = ["idempotency-key", "x-call-id", "x-chat-id"];
+
+/// A tool that is to be called.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The tool's id.
+    pub tool: String,
+    /// The call or chat (`call_…`, `chatsess_…`), which the tool is told.
+    pub interaction: String,
+    /// The same when the same call of the tool is made again, and no other call's: it is sent as
+    /// `Idempotency-Key`.
+    pub key: String,
+    /// What the tool is given.
+    pub arguments: Map<String, Value>,
+}
+
+/// The built-in tools of a call, which the conversation carries out itself: id, description, JSON Schema of
+/// the arguments.
+const BUILT_IN: [(&str, &str, &str); 2] = [
+    (
+        "transfer_to_human",
+        "Hands the call to a person.",
+        r#"{"type": "object", "properties": {"reason": {"type": "string", "description": "What the person should know before joining."}}}"#,
+    ),
+    ("end_call", "Ends the call politely.", r#"{"type": "object", "properties": {}}"#),
+];
+
+/// How these tools are offered to a language model; those that are gone are left out, and so is the message
+/// on the chat-app channel, which is not connected.
+pub async fn offers(app: &App, tenant: Tenant, ids: &[String]) -> Result<Vec<ToolOffer>, Failure> {
+    let wanted: Vec<Id<Tool>> = ids.iter().filter_map(|id| id.parse().ok()).collect();
+    let rows = app.store.read(move |tx| tools::list(tx, tenant)).await?;
+    let built_in = BUILT_IN.iter().filter(|(id, ..)| ids.iter().any(|wanted| wanted == id));
+    let offer = |(id, description, parameters): &(&str, &str, &str)| ToolOffer {
+        id: (*id).to_owned(),
+        name: (*id).to_owned(),
+        description: (*description).to_owned(),
+        parameters: serde_json::from_str(parameters).unwrap_or_else(|_| json!({"type": "object"})),
+    };
+    let mut offers: Vec<ToolOffer> = built_in.map(offer).collect();
+    for row in rows.into_iter().filter(|row| wanted.contains(&row.id)) {
+        let Some(config) = webhook(app, tenant, row.id).await? else { continue };
+        offers.push(ToolOffer {
+            id: row.id.to_string(),
+            name: row.name,
+            description: row.description,
+            parameters: config.parameters,
+        });
+    }
+    Ok(offers)
+}
+
+/// Calls a webhook tool: the arguments travel as JSON (of a `GET` as query parameters), with the call's or the
+/// chat's id and the idempotency key in headers. The answer's JSON, or its text. A caller that the clock counts
+/// waits in [`runtime::clock::Clock::outside`].
+///
+/// # Errors
+/// Why it failed, in words for the model: nothing of the tool's address or secrets.
+pub async fn call(app: &App, client: &GuardedClient, tenant: Tenant, call: Call) -> Result<Value, String> {
+    let begun = Instant::now();
+    let (interaction, tool) = (call.interaction.clone(), call.tool.clone());
+    let (outcome, answer) = match prepare(app, client, tenant, call).await {
+        Ok(prepared) => match prepared.send(client).await {
+            Ok(answer) => (ToolOutcome::Answered, Ok(answer)),
+            Err(why) => (ToolOutcome::Failed, Err(why)),
+        },
+        Err((outcome, why)) => (outcome, Err(why)),
+    };
+    if let Err(why) = &answer
+        && outcome != ToolOutcome::WrongArguments
+    {
+        tracing::warn!(about = interaction, tool, why = why.logged(), "a tool failed");
+    }
+    app.metrics.tool_called(outcome, begun.elapsed());
+    answer.map_err(|why| why.to_string())
+}
+
+/// Why a tool failed.
+#[derive(Debug)]
+enum Failed {
+    /// There is none with this id.
+    Unknown,
+    /// Its configuration cannot be read now.
+    Unreadable(Failure),
+    /// Its configuration cannot be used.
+    SetUpWrongly(&'static str),
+    /// The arguments do not fit its schema.
+    Arguments(arguments::Wrong),
+    /// No answer.
+    Silent(SendError),
+    /// An answer that is no success.
+    Refused(StatusCode),
+    /// The answer is longer than [`MAX_ANSWER`].
+    TooLong,
+}
+
+impl Failed {
+    /// For the log: no argument, no address.
+    fn logged(&self) -> String {
+        match self {
+            Self::Unreadable(failure) => {
+                failure.cause.clone().unwrap_or_else(|| failure.error.code.to_owned())
+            }
+            Self::Silent(why) => why.code().to_owned(),
+            Self::SetUpWrongly(why) => (*why).to_owned(),
+            Self::Arguments(_) => "wrong arguments".to_owned(),
+            Self::Unknown | Self::Refused(_) | Self::TooLong => self.to_string(),
+        }
+    }
+}
+
+impl std::fmt::Display for Failed {
+    /// In words for the model.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unknown => f.write_str("there is no such tool"),
+            Self::Unreadable(_) => f.write_str("the tool cannot be used now"),
+            Self::SetUpWrongly(_) => f.write_str("the tool is set up wrongly"),
+            Self::Arguments(wrong) => {
+                write!(f, "the tool was not called, because its arguments are wrong: {wrong}")
+            }
+            Self::Silent(SendError::Timeout(_)) => f.write_str("the tool did not answer in time"),
+            Self::Silent(_) => f.write_str("the tool did not answer"),
+            Self::Refused(status) => write!(f, "the tool answered with status {}", status.as_u16()),
+            Self::TooLong => f.write_str("the tool's answer is too long"),
+        }
+    }
+}
+
+/// A request to a tool that is ready to be sent.
+struct Prepared {
+    request: Request,
+    /// The tool may be given the same request twice.
+    repeatable: bool,
+    /// Time for all of it.
+    time: Duration,
+}
+
+async fn prepare(
+    app: &App,
+    client: &GuardedClient,
+    tenant: Tenant,
+    call: Call,
+) -> Result<Prepared, (ToolOutcome, Failed)> {
+    let failed = |why: Failed| (ToolOutcome::Failed, why);
+    let id: Id<Tool> = call.tool.parse().map_err(|_| failed(Failed::Unknown))?;
+    let config = webhook(app, tenant, id)
+        .await
+        .map_err(|failure| failed(Failed::Unreadable(failure)))?
+        .ok_or_else(|| failed(Failed::Unknown))?;
+    let schema = Schema::read(&config.parameters)
+        .map_err(|_| failed(Failed::SetUpWrongly("a schema that is not supported")))?;
+    let arguments = schema
+        .fit(call.arguments)
+        .map_err(|wrong| (ToolOutcome::WrongArguments, Failed::Arguments(wrong)))?;
+    let headers = headers(&config, &call.interaction, &call.key);
+    request(client, config, headers, arguments).map_err(failed)
+}
+
+/// The headers of the tool, and those of this call.
+fn headers(config: &WebhookConfig, interaction: &str, key: &str) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &config.headers {
+        if let (Ok(name), Ok(value)) =
+            (name.parse::<HeaderName>(), HeaderValue::from_str(value.as_str().unwrap_or_default()))
+        {
+            headers.insert(name, value);
+        }
+    }
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    let of = if interaction.parse::<Id<ids::Call>>().is_ok() {
+        Some("x-call-id")
+    } else if interaction.parse::<Id<Chat>>().is_ok() {
+        Some("x-chat-id")
+    } else {
+        None
+    };
+    if let (Some(name), Ok(id)) = (of, HeaderValue::from_str(interaction)) {
+        headers.insert(HeaderName::from_static(name), id);
+    }
+    if let Ok(key) = HeaderValue::from_str(key) {
+        headers.insert(HeaderName::from_static("idempotency-key"), key);
+    }
+    headers
+}
+
+fn request(
+    client: &GuardedClient,
+    config: WebhookConfig,
+    mut headers: HeaderMap,
+    arguments: Map<String, Value>,
+) -> Result<Prepared, Failed> {
+    let method: Method =
+        config.method.parse().map_err(|_| Failed::SetUpWrongly("a method that is not HTTP's"))?;
+    let get = method == Method::GET;
+    let url = if get { with_query(&config.url, &arguments) } else { config.url };
+    if url.len() > MAX_URL_LENGTH {
+        return Err(Failed::Arguments(arguments::Wrong {
+            field: "the arguments".into(),
+            must: format!("must not make the address longer than {MAX_URL_LENGTH} bytes"),
+        }));
+    }
+    let target =
+        client.check_url(&url).map_err(|_| Failed::SetUpWrongly("an address that may not be called"))?;
+    let mut body = Bytes::new();
+    if !get {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        body = Bytes::from(Value::Object(arguments).to_string());
+    }
+    Ok(Prepared {
+        request: Request { method, target, headers, body },
+        repeatable: config.idempotent || get,
+        time: Duration::from_secs(config.timeout_seconds.unsigned_abs()),
+    })
+}
+
+impl Prepared {
+    /// Sends the request, a second time where that is safe and there is time left
+    /// (docs/contract/agents.md#retries-of-a-tool).
+    async fn send(self, client: &GuardedClient) -> Result<Value, Failed> {
+        let begun = Instant::now();
+        let first = self.once(client, self.time).await;
+        let left = self.time.saturating_sub(begun.elapsed());
+        if self.again(&first) && left >= WORTH_ANOTHER {
+            return read(self.once(client, left).await);
+        }
+        read(first)
+    }
+
+    async fn once(&self, client: &GuardedClient, deadline: Duration) -> Result<Response, SendError> {
+        let limits = Limits { deadline, max_response_bytes: MAX_ANSWER };
+        match self.repeatable {
+            true => client.send(self.request.clone(), limits).await,
+            // On a kept connection the request may be sent twice.
+            false => client.send_once(self.request.clone(), limits).await,
+        }
+    }
+
+    /// Whether a second request may help, and cannot do the same thing twice.
+    fn again(&self, first: &Result<Response, SendError>) -> bool {
+        match first {
+            Ok(answer) => self.repeatable && matches!(answer.status.as_u16(), 502..=504),
+            Err(why) => nothing_was_sent(why) || self.repeatable && broke_off(why),
+        }
+    }
+}
+
+/// Whether the tool cannot have received anything, and may receive a second request.
+fn nothing_was_sent(why: &SendError) -> bool {
+    match why {
+        SendError::DnsFailed
+        | SendError::ConnectFailed(_)
+        | SendError::TlsFailed(_)
+        | SendError::Overloaded => true,
+        SendError::Timeout(phase) | SendError::Closed(phase) | SendError::BadAnswer(phase) => {
+            matches!(phase, Phase::Dns | Phase::Connect | Phase::Tls)
+        }
+        // The same request is refused again.
+        SendError::AddressRefused(_) | SendError::RequestRefused(_) | SendError::HeadTooLarge => false,
+    }
+}
+
+/// Whether the connection ended after the request, and before the answer was complete.
+fn broke_off(why: &SendError) -> bool {
+    match why {
+        SendError::Closed(_) | SendError::Timeout(_) => true,
+        SendError::DnsFailed
+        | SendError::AddressRefused(_)
+        | SendError::ConnectFailed(_)
+        | SendError::TlsFailed(_)
+        | SendError::HeadTooLarge
+        | SendError::BadAnswer(_)
+        | SendError::Overloaded
+        | SendError::RequestRefused(_) => false,
+    }
+}
+
+/// What the tool answered.
+fn read(answer: Result<Response, SendError>) -> Result<Value, Failed> {
+    let answer = answer.map_err(Failed::Silent)?;
+    if !answer.status.is_success() {
+        return Err(Failed::Refused(answer.status));
+    }
+    if answer.truncated {
+        return Err(Failed::TooLong);
+    }
+    let text = String::from_utf8_lossy(&answer.body);
+    Ok(serde_json::from_str(&text).unwrap_or_else(|_| json!(text)))
+}
+
+/// The address with the arguments as query parameters.
+pub fn with_query(url: &str, arguments: &Map<String, Value>) -> String {
+    let mut out = url.to_owned();
+    for (key, value) in arguments {
+        out.push(if out.contains('?') { '&' } else { '?' });
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        out.push_str(&format!("{}={}", encoded(key), encoded(&text)));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn a_second_request_follows_only_where_the_tool_cannot_act_twice() {
+        use SendError::{AddressRefused, Closed, ConnectFailed, DnsFailed, Overloaded, Timeout};
+        let address = std::net::Ipv4Addr::LOCALHOST.into();
+        // Why there was no answer, whether the tool may be asked again, and whether one that is idempotent may.
+        for (why, any, idempotent) in [
+            (DnsFailed, true, true),
+            (ConnectFailed(ErrorKind::ConnectionRefused), true, true),
+            (SendError::TlsFailed("expired".into()), true, true),
+            (Overloaded, true, true),
+            (Closed(Phase::Tls), true, true),
+            (Timeout(Phase::Connect), true, true),
+            (Closed(Phase::Head), false, true),
+            (Timeout(Phase::Head), false, true),
+            (Closed(Phase::Body(StatusCode::OK)), false, true),
+            (SendError::BadAnswer(Phase::Head), false, false),
+            (SendError::HeadTooLarge, false, false),
+            (AddressRefused(address), false, false),
+            (SendError::RequestRefused("not https"), false, false),
+        ] {
+            assert_eq!(
+                (nothing_was_sent(&why), nothing_was_sent(&why) || broke_off(&why)),
+                (any, idempotent),
+                "{why:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn arguments_of_a_get_are_query_parameters() {
+        let arguments = json!({"order id": "A&1", "count": 2, "yes": true});
+        let url = with_query("https://tools.example/x?k=v", arguments.as_object().unwrap());
+        assert_eq!(url, "https://tools.example/x?k=v&order%20id=A%261&count=2&yes=true");
+        assert_eq!(with_query("https://tools.example/x", &Map::new()), "https://tools.example/x");
+    }
+}

@@ -1,0 +1,153 @@
+//! What the language model reads out of a chat that is over, as out of a call (docs/contract/chats.md#analysis).
+
+use app::{App, Failure};
+use domain::call::after::{self, AfterCallStep, Findings, LEASE};
+use domain::chat::{Reading, Role as ChatRole};
+use domain::conversation::{Role, Turn};
+use domain::ids::{Chat, Id};
+use domain::ports::{Analysis, AnalysisOrder};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use serde_json::{Map, Value, json};
+use store::{DbError, Tx, agents, chats};
+
+use crate::session::{Env, emit, save};
+
+/// Analyses that a node makes at once.
+pub const AT_ONCE: usize = 16;
+
+/// An analysis that is owed and was taken.
+#[derive(Debug, Clone, Copy)]
+pub struct Owed {
+    tenant: Tenant,
+    chat: Id<Chat>,
+    /// Which try this is, from 1.
+    attempt: i64,
+}
+
+/// Takes up to `limit` analyses that are due: they are this node's until their lease ends.
+///
+/// # Errors
+/// Those of the store.
+pub async fn take_analyses(app: &App, limit: usize) -> Result<Vec<Owed>, DbError> {
+    let (now, limit) = (app.clock.now(), i64::try_from(limit).unwrap_or(1));
+    let taken = app.store.tx(move |tx| chats::take_to_analyse(tx, now, now.plus(LEASE), limit)).await?;
+    Ok(taken.into_iter().map(|(tenant, chat, attempt)| Owed { tenant, chat, attempt }).collect())
+}
+
+/// When the next analysis is due.
+///
+/// # Errors
+/// Those of the store.
+pub async fn next_analysis(app: &App) -> Result<Option<Timestamp>, DbError> {
+    app.store.read(chats::next_analysis).await
+}
+
+/// Makes one analysis that was taken, and puts it off or gives it up when it fails.
+pub async fn analyse(app: &App, owed: Owed) {
+    if let Err(failure) = analyse_once(app, owed).await {
+        // Its lease ends, and it is taken again.
+        failure.warn_about(owed.chat, "the analysis of a chat waits for its lease");
+    }
+}
+
+async fn analyse_once(app: &App, owed: Owed) -> Result<(), Failure> {
+    let order = app.store.read(move |tx| order(tx, owed)).await?;
+    let Some(order) = order else { return Ok(()) };
+    let env = Env::of(app);
+    let schema = order.schema.clone();
+    let Some(model) = &app.ports.language_model else {
+        return app.store.tx(move |tx| settle(tx, &env, owed, Reading::Failed, None)).await;
+    };
+    match app.clock.outside(model.analyse(order)).await {
+        Ok(analysis) => {
+            let env = Env::of(app);
+            let found = Some((analysis, schema));
+            app.store.tx(move |tx| settle(tx, &env, owed, Reading::Done, found.clone())).await
+        }
+        Err(why) => {
+            tracing::warn!(chat = %owed.chat, provider = why.provider, fault = ?why.fault, "a chat could not be analysed");
+            let wait = after::retry_in(AfterCallStep::Analysis, owed.attempt, 0);
+            let env = Env::of(app);
+            match wait.filter(|_| after::may_go_better(why.fault)) {
+                Some(wait) => app.store.tx(move |tx| put_off(tx, &env, owed, wait)).await,
+                None => app.store.tx(move |tx| settle(tx, &env, owed, Reading::Failed, None)).await,
+            }
+        }
+    }
+}
+
+/// What the model is given; `None` when nothing is left to read.
+fn order(tx: &mut Tx<'_>, owed: Owed) -> Result<Option<AnalysisOrder>, Failure> {
+    let (tenant, id) = (owed.tenant, owed.chat);
+    let row = chats::get(tx, tenant, id)?;
+    let Some(row) = row.filter(|row| row.analysis == Some(Reading::Pending)) else { return Ok(None) };
+    let turn = |message: chats::MessageRow| Turn {
+        role: if message.role == ChatRole::User { Role::Customer } else { Role::Agent },
+        text: message.text,
+    };
+    let transcript: Vec<Turn> = chats::messages(tx, tenant, id, 0)?.into_iter().map(turn).collect();
+    // A deleted agent has no instructions any more; the conversation can be read all the same.
+    let (schema, prompt) = agents::get(tx, tenant, row.agent)?
+        .map(|agent| (agent.extraction_schema, agent.system_prompt))
+        .unwrap_or_default();
+    let schema =
+        if schema.as_array().is_some_and(|fields| !fields.is_empty()) { schema } else { Value::Null };
+    Ok(Some(AnalysisOrder {
+        transcript,
+        schema,
+        extracted: captured(row.extracted),
+        prompt,
+        language: row.language,
+        choices: Vec::new(),
+    }))
+}
+
+fn captured(json: Option<Value>) -> Map<String, Value> {
+    match json {
+        Some(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// The chat, if this try still holds.
+fn hold(tx: &mut Tx<'_>, owed: Owed) -> Result<Option<chats::ChatRow>, Failure> {
+    let row = chats::get_for_update(tx, owed.tenant, owed.chat)?;
+    Ok(row.filter(|row| row.analysis == Some(Reading::Pending) && row.analysis_attempts == owed.attempt))
+}
+
+fn put_off(tx: &mut Tx<'_>, env: &Env, owed: Owed, wait: i64) -> Result<(), Failure> {
+    let Some(mut row) = hold(tx, owed)? else { return Ok(()) };
+    row.analysis_at = Some(env.context.now.plus(wait));
+    save(tx, env, &mut row)?;
+    tx.wake(app::topics::CHATS);
+    Ok(())
+}
+
+/// Writes what was found and announces it: all or nothing, and once.
+fn settle(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    owed: Owed,
+    reading: Reading,
+    found: Option<(Analysis, Value)>,
+) -> Result<(), Failure> {
+    let Some(mut row) = hold(tx, owed)? else { return Ok(()) };
+    row.analysis = Some(reading);
+    row.analysis_at = None;
+    let Some((analysis, schema)) = found else { return save(tx, env, &mut row) };
+    let Findings { summary, extracted, outcome, sentiment } =
+        after::judge(analysis, &schema, captured(row.extracted.take()), row.outcome.take());
+    row.summary = summary;
+    row.extracted = Some(Value::Object(extracted));
+    row.outcome = outcome;
+    row.sentiment = sentiment;
+    save(tx, env, &mut row)?;
+    let analysis = json!({
+        "summary": row.summary,
+        "extracted": row.extracted,
+        "sentiment": row.sentiment,
+        "outcome": row.outcome,
+    });
+    emit(tx, env, &row, "chat.analyzed", json!({"analysis": analysis}))
+}

@@ -1,0 +1,189 @@
+//! The inbox: a teammate takes a chat over from its agent, writes, gives it back, or ends it
+//! (docs/contract/chats.md#people).
+
+use std::sync::Arc;
+
+use api::chats::InboxChat;
+use app::operator_log::{self, Trace};
+use app::{App, Failure, access};
+use domain::chat::{EndCause, MAX_CHARACTERS, MAX_MESSAGES, Move, Role, State, TurnKind, step};
+use domain::ids::{Chat, Id, User};
+use domain::tenant::Tenant;
+use serde_json::json;
+use store::chats::{self, ChatRow};
+use store::members::{self, MemberRow};
+use store::{DbError, Tx};
+
+use crate::feed::Feed;
+use crate::read::view;
+use crate::reply;
+use crate::session::{
+    Claim, Env, begin_turn, close_turn, emit, end as end_chat, find, read_state, refusal, save, unanswered,
+    write as add_message,
+};
+use crate::turn::handed_back;
+
+fn log(tx: &mut Tx<'_>, env: &Env, trace: &Trace, row: &ChatRow) -> Result<(), DbError> {
+    operator_log::append(tx, &env.context, trace, Some(row.workspace), &row.id.to_string())
+}
+
+/// A member who may write in the inbox.
+fn teammate(tx: &mut Tx<'_>, tenant: Tenant, user: &str) -> Result<MemberRow, Failure> {
+    let wrong = || Failure::field("userId", "must be an owner, an admin or an editor of the workspace");
+    let id: Id<User> = user.parse().map_err(|_| wrong())?;
+    members::get(tx, tenant, id)?.filter(|member| member.role != "viewer").ok_or_else(wrong)
+}
+
+/// A teammate takes a chat over: a reply that is being written is dropped. A repeat changes nothing.
+///
+/// # Errors
+/// 404; 400 for somebody who may not; 409 `session_ended`, and `conflict` while another teammate has it.
+pub async fn take_over(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    id: Id<Chat>,
+    user: String,
+) -> Result<InboxChat, Failure> {
+    let env = Env::of(app);
+    app.store
+        .tx(move |tx| {
+            access::workspace(tx, tenant)?;
+            let mut row = find(tx, tenant, id)?;
+            let member = teammate(tx, tenant, &user)?;
+            let state = step(row.state, Move::TakeOver).map_err(refusal)?;
+            if row.state == State::Human {
+                return if row.teammate == Some(member.id) {
+                    Ok(view(row))
+                } else {
+                    Err(Failure::conflict("another teammate has this chat"))
+                };
+            }
+            row.state = state;
+            row.teammate = Some(member.id);
+            row.taken_from = Some(row.messages);
+            close_turn(tx, &mut row, &unanswered(state))?;
+            save(tx, &env, &mut row)?;
+            let who = json!({"userId": member.id, "name": member.name});
+            let taken = json!({"by": "teammate", "agentName": member.name, "note": null});
+            emit(tx, &env, &row, "chat.taken_over", taken)?;
+            let assigned = json!({"assignedTo": who, "assignedBy": who, "reason": "manual"});
+            emit(tx, &env, &row, "chat.assigned", assigned)?;
+            log(tx, &env, &trace, &row)?;
+            Ok(view(row))
+        })
+        .await
+}
+
+/// The teammate who has a chat writes.
+///
+/// # Errors
+/// 404; 409 `session_ended`, and `conflict` while no teammate has it, or it is as long as it may get.
+pub async fn write(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    id: Id<Chat>,
+    text: String,
+) -> Result<InboxChat, Failure> {
+    if text.trim().is_empty() {
+        return Err(Failure::field("text", "must not be blank"));
+    }
+    let env = Env::of(app);
+    app.store
+        .tx(move |tx| {
+            access::workspace(tx, tenant)?;
+            let mut row = find(tx, tenant, id)?;
+            match row.state {
+                State::Human => {}
+                State::Ended => return Err(refusal(domain::chat::Stuck::Over)),
+                State::Ai | State::AwaitingHuman => {
+                    return Err(Failure::conflict("no teammate has this chat; take it over first"));
+                }
+            }
+            let characters = row.characters + text.chars().count() as i64;
+            if row.messages >= MAX_MESSAGES || characters > MAX_CHARACTERS {
+                return Err(Failure::conflict("the chat is as long as it may get; end it"));
+            }
+            let author = row.teammate;
+            add_message(tx, &env, &mut row, Role::Human, &text, author)?;
+            save(tx, &env, &mut row)?;
+            log(tx, &env, &trace, &row)?;
+            Ok(view(row))
+        })
+        .await
+}
+
+/// Gives a chat back to its agent. Where its flow waited for that, the agent goes on at once; else it answers the
+/// customer's next message.
+///
+/// # Errors
+/// 404; 409 `session_ended`, and `conflict` while the agent has it.
+pub async fn hand_back(
+    app: &Arc<App>,
+    trace: Trace,
+    tenant: Tenant,
+    id: Id<Chat>,
+) -> Result<InboxChat, Failure> {
+    let room = reply::take_room(app, tenant)?;
+    let env = Env::of(app);
+    let (shown, claim) = app.store.tx(move |tx| hand_back_in(tx, &env, &trace, tenant, id)).await?;
+    if let Some(claim) = claim {
+        // Nobody waits for these words: the customer sees them with the session.
+        drop(reply::start(app, claim, Feed::silent(), room));
+    }
+    Ok(shown)
+}
+
+fn hand_back_in(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    trace: &Trace,
+    tenant: Tenant,
+    id: Id<Chat>,
+) -> Result<(InboxChat, Option<Claim>), Failure> {
+    access::workspace(tx, tenant)?;
+    let mut row = find(tx, tenant, id)?;
+    row.state = step(row.state, Move::HandBack).map_err(refusal)?;
+    let taken_from = row.taken_from.take();
+    row.teammate = None;
+    row.failures = 0;
+    row.last_at = env.context.now;
+    let since = match taken_from {
+        Some(taken_from) => chats::messages(tx, tenant, id, taken_from)?,
+        None => Vec::new(),
+    };
+    let added = since.iter().filter(|message| message.role == Role::Human).count();
+    emit(tx, env, &row, "chat.handed_back", json!({"by": "teammate", "note": null, "messagesAdded": added}))?;
+    let kind = match chats::state(tx, tenant, id)?.conversation {
+        Some(text) => handed_back(&read_state(&text)?).map(|_| TurnKind::Handback),
+        // It was taken over before the agent had said anything.
+        None => Some(TurnKind::Opening),
+    };
+    let claim = kind.map(|kind| begin_turn(env, &mut row, kind));
+    row.handoff_reason = None;
+    row.handoff_at = None;
+    save(tx, env, &mut row)?;
+    log(tx, env, trace, &row)?;
+    tx.wake(app::topics::CHATS);
+    Ok((view(row), claim))
+}
+
+/// A teammate, or the operator for one, ends a chat. A repeat changes nothing.
+///
+/// # Errors
+/// 404.
+pub async fn end(app: &App, trace: Trace, tenant: Tenant, id: Id<Chat>) -> Result<InboxChat, Failure> {
+    let env = Env::of(app);
+    app.store
+        .tx(move |tx| {
+            access::workspace(tx, tenant)?;
+            let mut row = find(tx, tenant, id)?;
+            if row.state != State::Ended {
+                end_chat(tx, &env, &mut row, EndCause::HumanEnded)?;
+                log(tx, &env, &trace, &row)?;
+            }
+            Ok(view(row))
+        })
+        .await
+}

@@ -1,0 +1,163 @@
+//! Documents as the operator sees them: a list, the files, and a teammate's verdict
+//! (docs/contract/documents.md#review).
+
+use api::documents::{DocumentPart, DocumentReview, ReceivedDocument};
+use api::error_codes as codes;
+use app::operator_log::{self, Trace};
+use app::{App, Failure, access};
+use domain::document::{FileType, masked, reviewed};
+use domain::ids::{Chat, Document, Id};
+use domain::ports::Pieces;
+use domain::tenant::Tenant;
+use store::Tx;
+use store::documents::{self, DocumentRow};
+
+use crate::documents::{emit, view};
+
+fn not_found() -> Failure {
+    Failure::not_found("document")
+}
+
+fn parts(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Document>) -> Result<Vec<DocumentPart>, Failure> {
+    let parts = documents::parts(tx, tenant, id)?.into_iter();
+    Ok(parts.map(|part| DocumentPart { part: part.name, content_type: part.content_type }).collect())
+}
+
+fn shown(tx: &mut Tx<'_>, tenant: Tenant, row: &DocumentRow) -> Result<ReceivedDocument, Failure> {
+    let parts = parts(tx, tenant, row.id)?;
+    Ok(view(row, parts))
+}
+
+/// Documents of a workspace, or of one of its chats, newest first; and the key after which the list goes on.
+///
+/// # Errors
+/// 404 without the workspace.
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    chat: Option<Id<Chat>>,
+    before: Option<String>,
+    limit: i64,
+) -> Result<(Vec<ReceivedDocument>, Option<String>), Failure> {
+    app.store
+        .read(move |tx| {
+            access::workspace(tx, tenant)?;
+            let rows = documents::list(tx, tenant, chat, before.as_deref(), limit)?;
+            let next = rows.last().filter(|_| rows.len() as i64 == limit).map(|row| row.id.to_string());
+            let shown = rows.iter().map(|row| shown(tx, tenant, row)).collect::<Result<_, _>>()?;
+            Ok::<_, Failure>((shown, next))
+        })
+        .await
+}
+
+/// One document.
+///
+/// # Errors
+/// 404.
+pub async fn get(app: &App, tenant: Tenant, id: Id<Document>) -> Result<ReceivedDocument, Failure> {
+    app.store
+        .read(move |tx| {
+            let row = documents::get(tx, tenant, id)?.ok_or_else(not_found)?;
+            shown(tx, tenant, &row)
+        })
+        .await
+}
+
+/// A file on its way to a teammate.
+pub struct OpenedFile {
+    /// What it is.
+    pub content_type: FileType,
+    /// Its size.
+    pub bytes: i64,
+    /// What it is called.
+    pub name: String,
+    pieces: Box<dyn Pieces>,
+}
+
+impl OpenedFile {
+    /// The next bytes. None at the end, and when the object store fails half-way: the client then sees that bytes
+    /// are missing.
+    pub async fn next(mut self) -> Option<(Vec<u8>, Self)> {
+        match self.pieces.next().await {
+            Ok(piece) => Some((piece?, self)),
+            Err(why) => {
+                tracing::warn!(%why, "the file of a document broke off");
+                None
+            }
+        }
+    }
+}
+
+/// A file of a document: the part of this name, or the first. Who looked at it is in the operator log.
+///
+/// # Errors
+/// 404; 503 when the object store does not answer.
+pub async fn file(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    id: Id<Document>,
+    part: Option<String>,
+) -> Result<OpenedFile, Failure> {
+    let context = app.context();
+    let found = app
+        .store
+        .tx(move |tx| {
+            documents::get(tx, tenant, id)?.ok_or_else(not_found)?;
+            let parts = documents::parts(tx, tenant, id)?;
+            let wanted = parts.into_iter().find(|one| part.as_ref().is_none_or(|name| *name == one.name));
+            let wanted = wanted.ok_or_else(|| Failure::not_found("file"))?;
+            operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
+            Ok::<_, Failure>(wanted)
+        })
+        .await?;
+    let length = u64::try_from(found.bytes).unwrap_or(0);
+    let opened = app.ports.objects.open(&found.object, 0, length).await.map_err(|why| Failure {
+        cause: Some(why.to_string()),
+        retry_after: Some(2),
+        ..Failure::new(codes::UNAVAILABLE, "the file cannot be fetched right now; try again")
+    })?;
+    Ok(OpenedFile {
+        content_type: found.content_type,
+        bytes: found.bytes,
+        name: format!("{id}-{}.{}", found.seq, found.content_type.extension()),
+        pieces: opened.ok_or_else(|| Failure::not_found("file"))?,
+    })
+}
+
+/// Marks a document as verified, or rejects it. What says the same again changes nothing.
+///
+/// # Errors
+/// 404; 409 when nothing was accepted.
+pub async fn review(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    id: Id<Document>,
+    review: DocumentReview,
+) -> Result<ReceivedDocument, Failure> {
+    let context = app.context();
+    app.store
+        .tx(move |tx| {
+            let mut row = documents::get_for_update(tx, tenant, id)?.ok_or_else(not_found)?;
+            let status = reviewed(row.status, review.status).ok_or_else(|| {
+                Failure::conflict("no file of this document was accepted, so it cannot be reviewed")
+            })?;
+            let reasons = review.reasons.iter().map(|reason| masked(reason.trim())).collect();
+            if row.reviewed_at.is_some() && (row.status, &row.reasons) == (status, &reasons) {
+                return shown(tx, tenant, &row);
+            }
+            row.status = status;
+            row.reasons = reasons;
+            row.reviewed_at = Some(context.now);
+            row.updated_at = context.now;
+            if !documents::save(tx, tenant, &mut row)? {
+                return Err(Failure::internal("a document that is held was changed"));
+            }
+            operator_log::append(tx, &context, &trace, Some(tenant), &id.to_string())?;
+            let parts = parts(tx, tenant, id)?;
+            emit(tx, &context, tenant, "document.updated", &row, parts.clone())?;
+            Ok(view(&row, parts))
+        })
+        .await
+}

@@ -1,0 +1,107 @@
+//! What becomes of documents: erasure, retention, and objects that are to be dropped
+//! (docs/contract/documents.md#how-long-they-are-kept).
+
+use api::contacts::Erased;
+use app::erasure::ErasedPerson;
+use app::{App, Context, Failure, topics};
+use domain::ids::{Document, Id};
+use domain::tenant::Tenant;
+use domain::time::{DAY, HOUR, MINUTE, Timestamp};
+use store::documents::{self, DropRow};
+use store::{DbError, Tx};
+
+/// Documents removed, and objects dropped, in one go.
+const BATCH: i64 = 100;
+/// Time after which an object that could not be dropped is tried again, at first; it doubles up to [`LONGEST`].
+const AGAIN: i64 = MINUTE;
+const LONGEST: i64 = HOUR;
+
+/// Removes a document; its files are dropped by a job, which tries until it succeeds.
+fn forget(tx: &mut Tx<'_>, now: Timestamp, tenant: Tenant, id: Id<Document>) -> Result<(), DbError> {
+    for part in documents::parts(tx, tenant, id)? {
+        documents::owe_drop(tx, tenant, &part.object, now)?;
+    }
+    documents::remove(tx, tenant, id)?;
+    tx.wake(topics::CHATS);
+    Ok(())
+}
+
+/// Erases the documents of a person: files, details, and that there were any.
+///
+/// # Errors
+/// Those of the store.
+pub fn erase(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &ErasedPerson,
+    _: &mut Erased,
+) -> Result<(), Failure> {
+    for row in documents::of_contacts(tx, tenant, &person.contacts)? {
+        forget(tx, context.now, tenant, row.id)?;
+    }
+    Ok(())
+}
+
+/// Removes a batch of documents that are older than `documents.keep_days`. Returns whether there may be more.
+///
+/// # Errors
+/// Those of the store.
+pub async fn sweep(app: &App) -> Result<bool, DbError> {
+    let days = app.config.document_days;
+    if days == 0 {
+        return Ok(false);
+    }
+    let now = app.clock.now();
+    let before = now.plus(-days.saturating_mul(DAY));
+    app.store
+        .tx(move |tx| {
+            let old = documents::made_before(tx, before, BATCH)?;
+            for (id, tenant) in &old {
+                forget(tx, now, *tenant, *id)?;
+            }
+            Ok::<_, DbError>(old.len() as i64 >= BATCH)
+        })
+        .await
+}
+
+/// When an object that could not be dropped is tried again.
+fn again_after(attempts: i64) -> i64 {
+    let doublings = u32::try_from(attempts.clamp(0, 10)).unwrap_or(0);
+    AGAIN.saturating_mul(1 << doublings).min(LONGEST)
+}
+
+/// Drops objects that are due, and returns when the next one is.
+///
+/// # Errors
+/// Those of the store.
+pub async fn drop_due(app: &App) -> Result<Option<Timestamp>, DbError> {
+    loop {
+        let now = app.clock.now();
+        // Who dies meanwhile leaves them to the next who looks.
+        let rows =
+            app.store.tx(move |tx| documents::take_drops(tx, now, now.plus(again_after(0)), BATCH)).await?;
+        let whole = rows.len() as i64 >= BATCH;
+        for row in rows {
+            drop_one(app, row).await?;
+        }
+        if !whole {
+            return app.store.read(documents::next_drop).await;
+        }
+    }
+}
+
+async fn drop_one(app: &App, row: DropRow) -> Result<(), DbError> {
+    let dropped = app.clock.outside(app.ports.objects.delete(&row.object)).await;
+    match dropped {
+        Ok(()) => {
+            app.store.tx(move |tx| documents::settle_drop(tx, row.workspace, &row.object)).await?;
+        }
+        Err(why) => {
+            tracing::warn!(%why, attempts = row.attempts + 1, "the file of a document could not be dropped yet");
+            let later = app.clock.now().plus(again_after(row.attempts));
+            app.store.tx(move |tx| documents::delay_drop(tx, row.workspace, &row.object, later)).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! What the clock does to chats: one that is silent or lasts too long ends, one whose workspace was suspended ends,
+//! and a reply that nobody writes any more is taken up.
+
+use std::sync::Arc;
+
+use app::{App, Failure};
+use domain::chat::times_out;
+use domain::ids::{Chat, Id};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use store::{DbError, Tx, chats};
+
+use crate::feed::Feed;
+use crate::reply::{self, NO_ROOM, try_again};
+use crate::session::{Claim, Env, end, save, standing};
+
+/// Chats that are looked at in one round.
+pub const BATCH: i64 = 256;
+
+/// Takes over what this node was writing when it stopped: it is due at once. To be called before the node serves.
+///
+/// # Errors
+/// Those of the store.
+pub async fn adopt(app: &App) -> Result<u64, DbError> {
+    let (node, now) = (app.ports.node.clone(), app.clock.now());
+    app.store.tx(move |tx| chats::orphan(tx, &node, now)).await
+}
+
+/// Chats that have to be looked at, the longest waiting first.
+///
+/// # Errors
+/// Those of the store.
+pub async fn due(app: &App) -> Result<Vec<(Tenant, Id<Chat>)>, DbError> {
+    let now = app.clock.now();
+    app.store.read(move |tx| chats::due(tx, now, BATCH)).await
+}
+
+/// When the next chat has to be looked at.
+///
+/// # Errors
+/// Those of the store.
+pub async fn next_due(app: &App) -> Result<Option<Timestamp>, DbError> {
+    app.store.read(chats::next_due).await
+}
+
+/// Does to a chat what is due.
+///
+/// # Errors
+/// Those of the store: it is still due.
+pub async fn look_after(app: &Arc<App>, tenant: Tenant, id: Id<Chat>) -> Result<(), Failure> {
+    let env = Env::of(app);
+    let room = reply::take_room(app, tenant).ok();
+    let has_room = room.is_some();
+    let claim = app.store.tx(move |tx| look_after_in(tx, &env, tenant, id, has_room)).await?;
+    if let (Some(claim), Some(room)) = (claim, room) {
+        // The request that waited for it is gone; a repeat of it finds the reply.
+        drop(reply::start(app, claim, Feed::silent(), room));
+    }
+    Ok(())
+}
+
+fn look_after_in(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    id: Id<Chat>,
+    has_room: bool,
+) -> Result<Option<Claim>, Failure> {
+    let now = env.context.now;
+    let row = chats::get_for_update(tx, tenant, id)?;
+    let Some(mut row) = row.filter(|row| row.next_at.is_some_and(|due| due <= now)) else { return Ok(None) };
+    if let Some(cause) = row.wish.or_else(|| times_out(&standing(&row), env.limits, now)) {
+        end(tx, env, &mut row, cause)?;
+        return Ok(None);
+    }
+    match row.turn_kind {
+        Some(kind) if row.turn_until.is_none_or(|until| until <= now) => {
+            if has_room {
+                return try_again(tx, env, &mut row, kind, true);
+            }
+            row.turn_until = Some(now.plus(NO_ROOM));
+        }
+        Some(_) | None => {}
+    }
+    // The settings may have changed since its time was worked out.
+    save(tx, env, &mut row)?;
+    Ok(None)
+}

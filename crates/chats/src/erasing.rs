@@ -1,0 +1,73 @@
+//! What an erasure, a suspension and the clock take away.
+
+use api::contacts::Erased;
+use app::erasure::ErasedPerson;
+use app::{App, Context, Failure, topics};
+use domain::chat::{EndCause, Limits, Reading, State};
+use domain::tenant::Tenant;
+use domain::time::{DAY, Timestamp};
+use serde_json::Map;
+use store::{DbError, Tx, chats};
+
+use crate::session::{Env, end, save};
+
+/// Chats that one transaction deletes.
+const SWEEP: i64 = 200;
+
+/// Erases the words of every chat with a person; one that is not over ends.
+///
+/// # Errors
+/// Those of the store.
+pub fn erase(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &ErasedPerson,
+    erased: &mut Erased,
+) -> Result<(), Failure> {
+    let env = Env { context: context.clone(), limits: Limits::default(), node: "".into(), model: false };
+    for mut row in chats::of_contacts(tx, tenant, &person.contacts)? {
+        let messages = chats::erase_words(tx, tenant, row.id)?;
+        erased.messages += messages;
+        erased.transcripts += u64::from(messages > 0);
+        row.metadata = Map::new();
+        row.external_ref = None;
+        if row.state != State::Ended {
+            end(tx, &env, &mut row, EndCause::Erased)?;
+        }
+        row.extracted = None;
+        row.summary = None;
+        row.sentiment = None;
+        if row.analysis == Some(Reading::Pending) {
+            row.analysis = None;
+            row.analysis_at = None;
+        }
+        save(tx, &env, &mut row)?;
+    }
+    Ok(())
+}
+
+/// Has every chat of a workspace end, in the transaction that suspends it.
+///
+/// # Errors
+/// Those of the store.
+pub fn suspend(tx: &mut Tx<'_>, tenant: Tenant, now: Timestamp) -> Result<(), Failure> {
+    if chats::want_all_ended(tx, tenant, EndCause::Abandoned, now)? > 0 {
+        tx.wake(topics::CHATS);
+    }
+    Ok(())
+}
+
+/// Deletes chats that ended longer ago than `chats.keep_days`.
+///
+/// # Errors
+/// Those of the store.
+pub async fn sweep(app: &App) -> Result<(), DbError> {
+    let days = app.config.chats.keep_days;
+    if days == 0 {
+        return Ok(());
+    }
+    let before = app.clock.now().plus(-days * DAY);
+    while app.store.tx(move |tx| chats::sweep(tx, before, SWEEP)).await? >= SWEEP as u64 {}
+    Ok(())
+}

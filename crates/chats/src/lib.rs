@@ -1,0 +1,58 @@
+//! The use cases of chats (docs/contract/chats.md), above `app` and `knowledge`.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `open` | opening a session over the API |
+//! | `send` | a message of the customer |
+//! | `reply` | writing the agent's reply: claims, tries, and storing it once |
+//! | `turn` | playing the conversation for one reply: the model, its tools, hand-off, end |
+//! | `passages` | what the knowledge base says to the customer's words |
+//! | `feed` | the reply as it is written, for those who watch |
+//! | `session` | the row of a chat: messages, moves, money, events, its end |
+//! | `read` | chats as clients and the operator see them |
+//! | `desk` | a teammate takes a chat over, writes, gives it back |
+//! | `documents` | a document that a customer hands in |
+//! | `document_desk` | documents as the operator sees them, and a teammate's verdict |
+//! | `document_drops` | what becomes of documents and their files |
+//! | `hours` | when an agent takes new chats |
+//! | `due` | what the clock does to chats |
+//! | `analysis` | what the language model reads out of a chat that is over |
+//! | `erasing` | what an erasure, a suspension and the clock take away |
+//!
+//! A message is stored, with a lease on its reply, before the model is asked. The reply, the new state of the
+//! conversation and its events are one transaction, which only the holder of the last try may make. So a reply
+//! is given once, whatever dies in between (docs/chats.md).
+//!
+//! Transactions lock in this order: the agent or the chat, the workspace's wallet, the head of the decision log.
+
+mod analysis;
+mod desk;
+mod document_desk;
+mod document_drops;
+mod documents;
+mod due;
+mod erasing;
+mod feed;
+mod hours;
+mod open;
+mod passages;
+mod read;
+mod reply;
+mod send;
+mod session;
+mod turn;
+
+pub use analysis::{AT_ONCE as ANALYSES_AT_ONCE, Owed, analyse, next_analysis, take_analyses};
+pub use desk::{end as end_for, hand_back, take_over, write};
+pub use document_desk::{
+    OpenedFile, file as document_file, get as document, list as documents, review as review_document,
+};
+pub use document_drops::{drop_due, erase as erase_documents, sweep as sweep_documents};
+pub use documents::{SentFile, hand_in};
+pub use due::{BATCH, adopt, due, look_after, next_due};
+pub use erasing::{erase, suspend, sweep};
+pub use feed::{Feed, Piece, Watch};
+pub use hours::{get as hours, remove as remove_hours, set as set_hours};
+pub use open::open;
+pub use read::{detail, list, session};
+pub use send::{Accepted, end, send};

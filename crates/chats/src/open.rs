@@ -1,0 +1,175 @@
+//! Opening a session over the API (docs/contract/chats.md#opening).
+
+use std::sync::Arc;
+
+use api::chats::OpenedChatSession;
+use api::error_codes as codes;
+use app::decision_log;
+use app::{App, Failure, access, published_flows};
+use domain::agent::{Channel as AgentChannel, Status};
+use domain::chat::{Channel, State, TurnKind};
+use domain::conversation::NodeKind;
+use domain::decision_log::{Chain, Channel as LogChannel, Decision, Entry};
+use domain::ids::{Agent, Chat, Id};
+use domain::tenant::Tenant;
+use serde_json::{Map, Value, json};
+use store::agents::{self, AgentRow};
+use store::chats::{self, ChatRow};
+use store::{Tx, wallet};
+
+use crate::feed::Feed;
+use crate::session::{Claim, Env, begin_turn, emit, standing};
+use crate::{hours, reply};
+
+/// `POST /v1/chat/sessions`: the agent's first message is the answer.
+///
+/// # Errors
+/// docs/contract/chats.md#errors
+pub async fn open(app: &Arc<App>, tenant: Tenant, agent: &str) -> Result<OpenedChatSession, Failure> {
+    let agent: Id<Agent> = agent.parse().map_err(|_| Failure::plain(codes::AGENT_UNAVAILABLE))?;
+    let room = reply::take_room(app, tenant)?;
+    // A large graph is read before the transaction, which then finds it read.
+    app.store
+        .read(move |tx| match agents::get(tx, tenant, agent)? {
+            Some(row) => published_flows::published_flow(tx, tenant, &row).map(drop),
+            None => Ok(()),
+        })
+        .await?;
+    let env = Env::of(app);
+    let id = env.context.ids.make::<Chat>();
+    let claim = app.store.tx(move |tx| begin(tx, &env, tenant, agent, id)).await?;
+    let reply = reply::wait(reply::start(app, claim, Feed::silent(), room)).await?;
+    Ok(OpenedChatSession { session_id: id, agent_id: agent, reply: reply.reply })
+}
+
+fn begin(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    agent: Id<Agent>,
+    id: Id<Chat>,
+) -> Result<Claim, Failure> {
+    let now = env.context.now;
+    let workspace = access::workspace(tx, tenant)?;
+    if !access::feature_on(&workspace, "chat") {
+        return Err(Failure::new(codes::FEATURE_DISABLED, "chat is off for this workspace"));
+    }
+    // Kept from changing, so that the flow is still there when the chat is stored.
+    let agent = agents::get_shared(tx, tenant, agent)?
+        .filter(|row| row.status == Status::Active)
+        .ok_or_else(|| Failure::plain(codes::AGENT_UNAVAILABLE))?;
+    if agent.channel != AgentChannel::Chat {
+        return Err(Failure::plain(codes::CHAT_NOT_ENABLED));
+    }
+    check_flow(tx, env, tenant, &agent)?;
+    if !hours::are_open(tx, tenant, agent.id, now)? {
+        return Err(Failure::plain(codes::AGENT_OFFLINE));
+    }
+    let price = workspace.cost_per_chat;
+    if !wallet::hold(tx, tenant, price, 0)? {
+        return Err(Failure::new(
+            codes::INSUFFICIENT_BALANCE,
+            "the wallet cannot cover a chat, calls and chats in progress counted",
+        ));
+    }
+    let mut row = ChatRow {
+        id,
+        workspace: tenant,
+        agent: agent.id,
+        channel: Channel::Api,
+        contact: None,
+        external_ref: None,
+        metadata: Map::new(),
+        state: State::Ai,
+        end_cause: None,
+        outcome: None,
+        extracted: None,
+        flow: agent.published_flow,
+        language: agent.language,
+        messages: 0,
+        customer_messages: 0,
+        characters: 0,
+        heard: 0,
+        price,
+        turn: 0,
+        turn_kind: None,
+        turn_attempt: 0,
+        turn_node: None,
+        turn_until: None,
+        failures: 0,
+        once: None,
+        teammate: None,
+        taken_from: None,
+        handoff_reason: None,
+        handoff_at: None,
+        created_at: now,
+        last_at: now,
+        ended_at: None,
+        next_at: None,
+        wish: None,
+        analysis: None,
+        analysis_attempts: 0,
+        analysis_at: None,
+        summary: None,
+        sentiment: None,
+        version: 0,
+    };
+    let claim = begin_turn(env, &mut row, TurnKind::Opening);
+    row.next_at = domain::chat::look_at(&standing(&row), env.limits);
+    chats::insert(tx, &row)?;
+    tx.wake(app::topics::CHATS);
+    emit(tx, env, &row, "chat.started", Value::Null)?;
+    // The newest rows of the log are held from here on.
+    prove(tx, env, &row)?;
+    Ok(claim)
+}
+
+/// Whether the agent's flow can run in a chat that brings no variables.
+///
+/// # Errors
+/// 422 `brain_unavailable`; `meta` says what is missing.
+fn check_flow(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, agent: &AgentRow) -> Result<(), Failure> {
+    let cannot = |message: &str, meta: Value| Failure::new(codes::BRAIN_UNAVAILABLE, message).with_meta(meta);
+    let missing = published_flows::required_variables(tx, tenant, agent)?;
+    if !missing.is_empty() {
+        return Err(cannot(
+            "the agent's flow needs variables, which a chat session cannot be given",
+            json!({"missing": missing}),
+        ));
+    }
+    match published_flows::flow_readiness(tx, tenant, agent) {
+        Ok(()) => {}
+        Err(failure) if failure.error == codes::FLOW_NOT_READY => {
+            return Err(cannot(&failure.message, failure.meta.unwrap_or_default()));
+        }
+        Err(failure) => return Err(failure),
+    }
+    let flow = published_flows::published_flow(tx, tenant, agent)?;
+    let needs_model = flow.nodes.iter().find(|node| matches!(node.kind, NodeKind::Converse(_)));
+    match needs_model.filter(|_| !env.model) {
+        Some(node) => Err(cannot(
+            "the agent's flow needs a language model, and none is set up",
+            json!({"nodeId": node.id}),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// A chat that was let in stands in the decision log like a call.
+fn prove(tx: &mut Tx<'_>, env: &Env, row: &ChatRow) -> Result<(), Failure> {
+    let entry = Entry {
+        timestamp: env.context.now,
+        interaction_id: row.id.to_string(),
+        decision: Decision::Allowed,
+        blocked_by: None,
+        gate_results: json!({"request": "chat"}).to_string(),
+        outcome: None,
+        recording_ref: None,
+        consent_ref: None,
+        is_test: false,
+        channel: LogChannel::Chat,
+        agent_id: Some(row.agent.to_string()),
+    };
+    decision_log::record(tx, &env.context, row.workspace, Chain::Audit, entry)?;
+    Ok(())
+}

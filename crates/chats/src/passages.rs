@@ -1,0 +1,17 @@
+//! What the knowledge base of an agent says to the customer's words.
+
+use app::App;
+use domain::tenant::Tenant;
+
+/// The passages for the model. A base that cannot be searched now gives none: the model then says that it does
+/// not know.
+pub(crate) async fn passages(app: &App, tenant: Tenant, base: &str, question: &str) -> Vec<String> {
+    let Ok(base) = base.parse() else { return Vec::new() };
+    match knowledge::search(app, tenant, base, question, knowledge::PASSAGES).await {
+        Ok(hits) => knowledge::spoken(hits),
+        Err(failure) => {
+            failure.warn_about(base, "a knowledge base could not be searched for a chat");
+            Vec::new()
+        }
+    }
+}

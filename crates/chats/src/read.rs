@@ -1,0 +1,96 @@
+//! Chats as clients and the operator see them.
+
+use api::chats::{ChatMessage, ChatSession, InboxChat, InboxChatDetail};
+use app::{App, Failure, access};
+use domain::chat::{Channel, State};
+use domain::ids::{Chat, Id};
+use domain::tenant::{Mode, Tenant};
+use store::Tx;
+use store::chats::{self, ChatRow, MessageRow};
+
+fn told(messages: Vec<MessageRow>) -> Vec<ChatMessage> {
+    messages.into_iter().map(|message| ChatMessage { role: message.role, text: message.text }).collect()
+}
+
+/// A session over the API. Test keys open none, so there is none that they see.
+///
+/// # Errors
+/// 404, for chats of other channels, too.
+pub async fn session(app: &App, tenant: Tenant, mode: Mode, id: Id<Chat>) -> Result<ChatSession, Failure> {
+    app.store
+        .read(move |tx| {
+            let row = chats::get(tx, tenant, id)?
+                .filter(|row| row.channel == Channel::Api && mode == Mode::Live)
+                .ok_or_else(|| Failure::not_found("chat session"))?;
+            Ok(ChatSession {
+                id,
+                agent_id: row.agent,
+                state: row.state,
+                message_count: row.messages,
+                created_at: row.created_at,
+                ended_at: row.ended_at,
+                messages: told(chats::messages(tx, tenant, id, 0)?),
+            })
+        })
+        .await
+}
+
+/// A chat as a list shows it.
+pub(crate) fn view(row: ChatRow) -> InboxChat {
+    InboxChat {
+        id: row.id,
+        agent_id: row.agent,
+        channel: row.channel,
+        state: row.state,
+        handoff_reason: row.handoff_reason,
+        handoff_at: row.handoff_at,
+        user_id: row.teammate,
+        message_count: row.messages,
+        end_cause: row.end_cause,
+        created_at: row.created_at,
+        last_message_at: row.last_at,
+        ended_at: row.ended_at,
+    }
+}
+
+/// Chats of a workspace, newest first, of one state or of all; and the key after which the list goes on.
+///
+/// # Errors
+/// 404 without the workspace.
+pub async fn list(
+    app: &App,
+    tenant: Tenant,
+    state: Option<State>,
+    before: Option<String>,
+    limit: i64,
+) -> Result<(Vec<InboxChat>, Option<String>), Failure> {
+    let rows = app
+        .store
+        .read(move |tx| {
+            access::workspace(tx, tenant)?;
+            Ok::<_, Failure>(chats::list(tx, tenant, state, before.as_deref(), limit)?)
+        })
+        .await?;
+    let next = (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.to_string())).flatten();
+    Ok((rows.into_iter().map(view).collect(), next))
+}
+
+/// A chat with its messages and what its analysis found.
+///
+/// # Errors
+/// 404.
+pub async fn detail(app: &App, tenant: Tenant, id: Id<Chat>) -> Result<InboxChatDetail, Failure> {
+    app.store.read(move |tx| detail_in(tx, tenant, id)).await
+}
+
+fn detail_in(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<InboxChatDetail, Failure> {
+    let row = chats::get(tx, tenant, id)?.ok_or_else(|| Failure::not_found("chat"))?;
+    Ok(InboxChatDetail {
+        messages: told(chats::messages(tx, tenant, id, 0)?),
+        summary: row.summary.clone(),
+        outcome: row.outcome.clone(),
+        sentiment: row.sentiment.clone(),
+        extracted: row.extracted.clone(),
+        chat: view(row),
+    })
+}

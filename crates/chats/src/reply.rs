@@ -1,0 +1,234 @@
+//! Writing the agent's reply: tries, and storing it once (docs/contract/chats.md#replies).
+
+use std::sync::Arc;
+
+use api::chats::ChatReply;
+use api::error_codes as codes;
+use app::{App, Failure};
+use domain::chat::{EndCause, MAX_ATTEMPTS, MAX_FAILURES, Role, TurnKind};
+use domain::conversation::EndCause as TalkEnd;
+use domain::tenant::Tenant;
+use domain::time::SECOND;
+use serde_json::Value;
+use store::Tx;
+use store::chats::{self, ChatRow};
+use tokio::sync::oneshot;
+
+use crate::feed::Feed;
+use crate::session::{
+    Claim, Env, Legacy, close_turn, drop_turn, end_with, hand_off, next_attempt, save, unanswered, write,
+};
+use crate::turn::{Then, Trouble, Written, play};
+
+/// Room for one reply, on this node and in its workspace.
+pub(crate) struct Room {
+    _node: app::limits::shares::Share<()>,
+    _workspace: app::limits::shares::Share<Tenant>,
+}
+
+/// Takes room for a reply.
+///
+/// # Errors
+/// 429 when the workspace has as many in work as it may, 503 when the node has.
+pub(crate) fn take_room(app: &App, tenant: Tenant) -> Result<Room, Failure> {
+    let soon = |failure: Failure| Failure { retry_after: Some(1), ..failure };
+    let settings = &app.config.chats;
+    let workspace =
+        app.shares.replies_of.take(tenant, 1, settings.replies_per_workspace).ok_or_else(|| {
+            soon(Failure::new(codes::RATE_LIMITED, "too many replies are being written for this workspace"))
+        })?;
+    let node = app.shares.replies.take((), 1, settings.replies).ok_or_else(|| {
+        soon(Failure::new(
+            codes::UNAVAILABLE,
+            "too many replies are being written; nothing was changed, try again",
+        ))
+    })?;
+    Ok(Room { _node: node, _workspace: workspace })
+}
+
+/// Writes a reply in a task of its own: a client that goes away does not stop it, a shutdown waits for it, and the
+/// manual clock counts it. What it comes to arrives at the receiver, if somebody still holds that.
+pub(crate) fn start(
+    app: &Arc<App>,
+    claim: Claim,
+    feed: Feed,
+    room: Room,
+) -> oneshot::Receiver<Result<ChatReply, Failure>> {
+    let (done, written) = oneshot::channel();
+    let writer = app.clone();
+    app.clock.spawn(async move {
+        let outcome = Box::pin(write_reply(&writer, claim, &feed)).await;
+        drop((feed, room));
+        let _ = done.send(outcome);
+    });
+    written
+}
+
+/// What a reply came to.
+///
+/// # Errors
+/// Those of the reply.
+pub(crate) async fn wait(
+    written: oneshot::Receiver<Result<ChatReply, Failure>>,
+) -> Result<ChatReply, Failure> {
+    written.await.unwrap_or_else(|_| Err(Failure::internal("a reply ended without an outcome")))
+}
+
+/// What comes after a try that failed.
+enum Next {
+    Try(Claim),
+    Over(Result<ChatReply, Failure>),
+}
+
+async fn write_reply(app: &App, mut claim: Claim, feed: &Feed) -> Result<ChatReply, Failure> {
+    loop {
+        // An opening, a document and a return to the agent do not fail: in the end the interpreter speaks for itself.
+        let alone = claim.kind != TurnKind::Message && claim.attempt > MAX_ATTEMPTS;
+        let next = match play(app, &claim, feed, alone).await {
+            Ok(written) => {
+                let (env, written) = (Env::of(app), Arc::new(written));
+                return app.store.tx(move |tx| store_reply(tx, &env, &claim, &written)).await;
+            }
+            Err(trouble) => {
+                let env = Env::of(app);
+                let again = match trouble {
+                    Trouble::Model { again } => again,
+                    Trouble::Late => true,
+                    Trouble::Gone => return gone(app, claim).await,
+                    Trouble::Store(failure) => {
+                        // Its lease ends, and it is taken up again.
+                        failure.warn_about(claim.chat, "a reply in a chat waits for its lease");
+                        return Err(failure);
+                    }
+                };
+                app.store.tx(move |tx| after_trouble(tx, &env, &claim, again)).await?
+            }
+        };
+        match next {
+            Next::Try(next) => claim = next,
+            Next::Over(outcome) => return outcome,
+        }
+    }
+}
+
+/// Somebody else ended the reply: what the chat is now is the answer.
+async fn gone(app: &App, claim: Claim) -> Result<ChatReply, Failure> {
+    let row = app.store.read(move |tx| chats::get(tx, claim.tenant, claim.chat)).await?;
+    Ok(answer_now(row.as_ref()))
+}
+
+fn answer_now(row: Option<&ChatRow>) -> ChatReply {
+    row.map_or(ChatReply { reply: None, ended: true, handed_off: false }, |row| unanswered(row.state))
+}
+
+/// Stores the reply, the new state of the conversation and its events, if the try still holds.
+fn store_reply(tx: &mut Tx<'_>, env: &Env, claim: &Claim, written: &Written) -> Result<ChatReply, Failure> {
+    let row = chats::get_for_update(tx, claim.tenant, claim.chat)?;
+    let Some(mut row) = row.filter(|row| claim.holds(row)) else {
+        let row = chats::get(tx, claim.tenant, claim.chat)?;
+        return Ok(answer_now(row.as_ref()));
+    };
+    let texts: Vec<&str> =
+        written.words.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
+    let reply = Some(texts.join("\n\n")).filter(|reply| !reply.is_empty());
+    if let Some(text) = &reply {
+        write(tx, env, &mut row, Role::Agent, text, None)?;
+    }
+    row.heard = row.messages;
+    row.failures = 0;
+    chats::save_state(tx, claim.tenant, claim.chat, &written.state)?;
+    match &written.then {
+        Then::Wait => {
+            let answer = ChatReply { reply, ended: false, handed_off: false };
+            close_turn(tx, &mut row, &answer)?;
+            save(tx, env, &mut row)?;
+            Ok(answer)
+        }
+        Then::Person => {
+            hand_off(tx, env, &mut row, None)?;
+            // The words before it are in the transcript: who has the chat now speaks for the agent.
+            let answer = unanswered(row.state);
+            close_turn(tx, &mut row, &answer)?;
+            save(tx, env, &mut row)?;
+            Ok(answer)
+        }
+        Then::End { outcome, cause } => {
+            let answer = ChatReply { reply, ended: true, handed_off: false };
+            close_turn(tx, &mut row, &answer)?;
+            let extracted = Some(Value::Object(written.extracted.clone()));
+            let legacy = Legacy { outcome: outcome.clone(), extracted };
+            end_with(tx, env, &mut row, end_cause(*cause), legacy)?;
+            Ok(answer)
+        }
+    }
+}
+
+/// Why a chat ends whose conversation did.
+fn end_cause(cause: TalkEnd) -> EndCause {
+    match cause {
+        TalkEnd::AgentEnded | TalkEnd::CallerHangup | TalkEnd::SilenceTimeout | TalkEnd::TransferHandoff => {
+            EndCause::AgentEnded
+        }
+        TalkEnd::ModelUnavailable | TalkEnd::Error => EndCause::AiUnavailable,
+    }
+}
+
+fn after_trouble(tx: &mut Tx<'_>, env: &Env, claim: &Claim, again: bool) -> Result<Next, Failure> {
+    let row = chats::get_for_update(tx, claim.tenant, claim.chat)?;
+    let Some(mut row) = row.filter(|row| claim.holds(row)) else {
+        let row = chats::get(tx, claim.tenant, claim.chat)?;
+        return Ok(Next::Over(Ok(answer_now(row.as_ref()))));
+    };
+    match try_again(tx, env, &mut row, claim.kind, again)? {
+        Some(claim) => Ok(Next::Try(claim)),
+        None if row.state.with_person() => Ok(Next::Over(Ok(unanswered(row.state)))),
+        None => Ok(Next::Over(Err(Failure::plain(codes::REPLY_FAILED)))),
+    }
+}
+
+/// Begins the next try of a reply, or gives it up. The row is saved.
+pub(crate) fn try_again(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    row: &mut ChatRow,
+    kind: TurnKind,
+    again: bool,
+) -> Result<Option<Claim>, Failure> {
+    let over = !again || row.turn_attempt >= MAX_ATTEMPTS;
+    if over && kind == TurnKind::Message {
+        give_up(tx, env, row)?;
+        return Ok(None);
+    }
+    if over {
+        // The last try does without the model.
+        row.turn_attempt = row.turn_attempt.max(MAX_ATTEMPTS);
+    }
+    let claim = next_attempt(env, row, kind);
+    save(tx, env, row)?;
+    Ok(Some(claim))
+}
+
+/// The agent could not reply. The message is taken back, so that it can be sent again; after several that failed in
+/// a row it stays, and the chat is handed to a person.
+fn give_up(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure> {
+    row.failures += 1;
+    tracing::error!(chat = %row.id, failures = row.failures, "a reply in a chat was given up");
+    if row.failures >= MAX_FAILURES {
+        hand_off(tx, env, row, Some("ai_error"))?;
+        let answer = unanswered(row.state);
+        close_turn(tx, row, &answer)?;
+    } else {
+        let newest = chats::messages(tx, row.workspace, row.id, row.messages - 1)?;
+        for message in newest.into_iter().filter(|message| message.role == Role::User) {
+            chats::remove_message(tx, row.workspace, row.id, message.seq)?;
+            row.messages -= 1;
+            row.customer_messages -= 1;
+            row.characters -= message.text.chars().count() as i64;
+        }
+        drop_turn(tx, row)?;
+    }
+    save(tx, env, row)
+}
+
+/// How long a reply waits that finds no room on its node, milliseconds.
+pub(crate) const NO_ROOM: i64 = SECOND;

@@ -1,0 +1,130 @@
+//! A message of the customer over the API, and the end that a client asks for.
+
+use std::sync::Arc;
+
+use api::chats::{ChatReply, ChatSession};
+use api::error_codes as codes;
+use app::idempotency::{Answer, Claim as Key, Once};
+use app::{App, Failure, access};
+use domain::chat::{EndCause, MAX_CHARACTERS, MAX_MESSAGES, Role, State, TurnKind, times_out};
+use domain::ids::{Chat, Id};
+use domain::tenant::{Mode, Tenant};
+use serde_json::json;
+use store::Tx;
+use tokio::sync::oneshot;
+
+use crate::feed::Feed;
+use crate::session::{
+    Claim, Env, begin_turn, end as end_chat, find_session, save, standing, unanswered, write,
+};
+use crate::{read, reply};
+
+/// A message that was taken.
+pub enum Accepted {
+    /// It is answered: an earlier request sent it, or a person has the session.
+    Given(Answer),
+    /// The agent writes its reply.
+    Writing(Writing),
+}
+
+/// A reply that is being written.
+pub struct Writing(oneshot::Receiver<Result<ChatReply, Failure>>);
+
+impl Writing {
+    /// What it comes to.
+    ///
+    /// # Errors
+    /// 502 `reply_failed`, and those of the store.
+    pub async fn reply(self) -> Result<ChatReply, Failure> {
+        reply::wait(self.0).await
+    }
+}
+
+/// What the first transaction of a message came to.
+enum Intent {
+    Given(Answer),
+    /// The session ended just now, because it has lasted or grown for too long.
+    Over,
+    Write(Claim),
+}
+
+/// Takes a message of the customer and has the agent write its reply, whose words go to `feed`.
+///
+/// # Errors
+/// docs/contract/chats.md#errors
+pub async fn send(
+    app: &Arc<App>,
+    tenant: Tenant,
+    id: Id<Chat>,
+    once: Once,
+    text: String,
+    feed: Feed,
+) -> Result<Accepted, Failure> {
+    if text.trim().is_empty() {
+        return Err(Failure::field("text", "must not be blank"));
+    }
+    let room = reply::take_room(app, tenant)?;
+    let env = Env::of(app);
+    let intent = app.store.tx(move |tx| accept(tx, &env, tenant, id, &once, &text)).await?;
+    match intent {
+        Intent::Given(answer) => Ok(Accepted::Given(answer)),
+        Intent::Over => Err(Failure::plain(codes::SESSION_ENDED)),
+        Intent::Write(claim) => Ok(Accepted::Writing(Writing(reply::start(app, claim, feed, room)))),
+    }
+}
+
+fn accept(
+    tx: &mut Tx<'_>,
+    env: &Env,
+    tenant: Tenant,
+    id: Id<Chat>,
+    once: &Once,
+    text: &str,
+) -> Result<Intent, Failure> {
+    if let Key::Given(answer) = once.reserve(tx, env.context.now)? {
+        return Ok(Intent::Given(answer));
+    }
+    let mut row = find_session(tx, tenant, id)?;
+    if row.state == State::Ended || row.wish.is_some() {
+        return Err(Failure::plain(codes::SESSION_ENDED));
+    }
+    if row.turn_kind.is_some() {
+        return Err(Failure::plain(codes::REPLY_IN_PROGRESS));
+    }
+    let full = row.messages >= MAX_MESSAGES || row.characters + text.chars().count() as i64 > MAX_CHARACTERS;
+    let over = times_out(&standing(&row), env.limits, env.context.now);
+    if let Some(cause) = over.or(full.then_some(EndCause::MaxDuration)) {
+        end_chat(tx, env, &mut row, cause)?;
+        once.free(tx)?;
+        return Ok(Intent::Over);
+    }
+    write(tx, env, &mut row, Role::User, text, None)?;
+    if row.state.with_person() {
+        let answer = json!({"data": unanswered(row.state)});
+        save(tx, env, &mut row)?;
+        let contact = row.contact.map(|contact| contact.to_string());
+        return Ok(Intent::Given(once.finish(tx, 200, &answer, contact.as_deref())?));
+    }
+    let claim = begin_turn(env, &mut row, TurnKind::Message);
+    row.once = once.key_and_holder();
+    once.hold(tx)?;
+    save(tx, env, &mut row)?;
+    Ok(Intent::Write(claim))
+}
+
+/// `POST /v1/chat/sessions/{id}/end`. A repeat changes nothing.
+///
+/// # Errors
+/// 404.
+pub async fn end(app: &App, tenant: Tenant, id: Id<Chat>) -> Result<ChatSession, Failure> {
+    let env = Env::of(app);
+    app.store
+        .tx(move |tx| {
+            access::workspace(tx, tenant)?;
+            let mut row = find_session(tx, tenant, id)?;
+            end_chat(tx, &env, &mut row, EndCause::Completed)?;
+            Ok::<_, Failure>(())
+        })
+        .await?;
+    read::session(app, tenant, Mode::Live, id).await
+}

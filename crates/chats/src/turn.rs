@@ -1,0 +1,430 @@
+//! Playing the conversation for one reply: what the interpreter wants is done until it waits for the customer, asks
+//! for a person, or ends. The model is asked as on a call, in writing.
+//!
+//! Before every call of a tool, how far the reply has got is stored: a try after a crash goes on there, with the same
+//! call under the same key, and does not ask the model for it again.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use app::{App, Failure, published_flows, tool_calls};
+use domain::call::after::may_go_better;
+use domain::chat::{LEASE, MAX_REPLY, PATIENCE, Role as ChatRole, TurnKind};
+use domain::conversation::{
+    Channel, Conversation, ConversationSettings, EndCause, Exchange, Flow, Input, Output, Role,
+};
+use domain::ports::{LanguageModel, ModelReply, ProviderError, Said, TalkOrder};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use store::chats::{self, ChatRow, MessageRow};
+use store::{Tx, agents};
+
+use crate::documents::outcome;
+use crate::feed::Feed;
+use crate::passages::passages;
+use crate::session::{Claim, Env, read_state, save};
+
+/// Why a try ended without a reply.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The model did not answer; whether the same may go better.
+    Model { again: bool },
+    /// It took too long.
+    Late,
+    /// Somebody else writes the reply by now, or nobody may.
+    Gone,
+    /// The store failed.
+    Store(Failure),
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Self::Store(failure)
+    }
+}
+
+/// What comes after the words of a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The customer.
+    Wait,
+    /// A person, whom the flow or the model asked for.
+    Person,
+    /// Nothing.
+    End { outcome: Option<String>, cause: EndCause },
+}
+
+/// A reply that is ready to be stored.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// The state of the conversation, JSON.
+    pub state: String,
+    /// What was captured so far.
+    pub extracted: Map<String, Value>,
+    /// The agent's texts.
+    pub words: Vec<String>,
+    /// What comes after them.
+    pub then: Then,
+}
+
+/// How far a reply has got, as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Progress {
+    conversation: domain::conversation::State,
+    words: Vec<String>,
+    queue: VecDeque<Output>,
+}
+
+/// What is read before a try.
+struct Scene {
+    row: ChatRow,
+    flow: Arc<Flow>,
+    base: Option<String>,
+    conversation: Option<String>,
+    progress: Option<String>,
+    /// Messages that the conversation does not contain yet.
+    unheard: Vec<MessageRow>,
+    /// The document that was checked, when that is what the agent reacts to.
+    checked: Option<Input>,
+}
+
+fn scene(tx: &mut Tx<'_>, claim: &Claim) -> Result<Option<Scene>, Failure> {
+    let (tenant, id) = (claim.tenant, claim.chat);
+    let Some(row) = chats::get(tx, tenant, id)?.filter(|row| claim.holds(row)) else { return Ok(None) };
+    let kept = chats::state(tx, tenant, id)?;
+    Ok(Some(Scene {
+        flow: published_flows::flow_of_id(tx, tenant, &row.flow)?,
+        // An agent that is gone finishes the chats that it has.
+        base: agents::get(tx, tenant, row.agent)?.and_then(|agent| agent.knowledge_base),
+        unheard: chats::messages(tx, tenant, id, row.heard)?,
+        checked: if claim.kind == TurnKind::Document { outcome(tx, tenant, id)? } else { None },
+        conversation: kept.conversation,
+        progress: kept.progress,
+        row,
+    }))
+}
+
+/// Plays the conversation for one try of a reply. With `alone` there is no model: the interpreter uses its own
+/// sentences.
+pub(crate) async fn play(app: &App, claim: &Claim, feed: &Feed, alone: bool) -> Result<Written, Trouble> {
+    let wanted = *claim;
+    let scene = app.store.read(move |tx| scene(tx, &wanted)).await?.ok_or(Trouble::Gone)?;
+    let mut turn = Turn::begin(app, claim, feed, alone, scene)?;
+    turn.run().await
+}
+
+struct Turn<'a> {
+    app: &'a App,
+    claim: &'a Claim,
+    feed: &'a Feed,
+    alone: bool,
+    tenant: Tenant,
+    language: String,
+    base: Option<String>,
+    conversation: Conversation,
+    queue: VecDeque<Output>,
+    words: Vec<String>,
+    /// When this try gives up.
+    until: Timestamp,
+}
+
+fn noted(message: &MessageRow) -> Input {
+    let role = if message.role == ChatRole::User { Role::Customer } else { Role::Agent };
+    Input::Noted { role, text: message.text.clone() }
+}
+
+impl<'a> Turn<'a> {
+    fn begin(
+        app: &'a App,
+        claim: &'a Claim,
+        feed: &'a Feed,
+        alone: bool,
+        scene: Scene,
+    ) -> Result<Self, Failure> {
+        let Scene { row, flow, base, conversation, progress, unheard, checked } = scene;
+        let (conversation, words, queue) = match progress {
+            Some(text) => {
+                let progress: Progress = serde_json::from_str(&text)
+                    .map_err(|why| Failure::internal(format!("a stored reply: {why}")))?;
+                (Conversation::resume(flow, progress.conversation), progress.words, progress.queue)
+            }
+            None => {
+                let mut conversation = match &conversation {
+                    Some(text) => Conversation::resume(flow, read_state(text)?),
+                    None => Conversation::new(
+                        flow,
+                        Map::new(),
+                        ConversationSettings::of(Channel::Chat, &row.language),
+                    ),
+                };
+                let queue = first_step(&mut conversation, claim.kind, &unheard, checked);
+                (conversation, Vec::new(), queue.into())
+            }
+        };
+        Ok(Self {
+            app,
+            claim,
+            feed,
+            alone,
+            tenant: row.workspace,
+            language: row.language,
+            base,
+            conversation,
+            queue,
+            words,
+            until: app.clock.now().plus(PATIENCE),
+        })
+    }
+
+    async fn run(&mut self) -> Result<Written, Trouble> {
+        while let Some(output) = self.queue.pop_front() {
+            match output {
+                Output::Say { text, .. } => self.say(text),
+                // A document is waited for like words; a text that comes instead is asked for it again.
+                Output::StopSaying | Output::Listen { .. } | Output::AskDocument { .. } => {}
+                Output::AskModel { .. } => self.ask_model(output).await?,
+                Output::CallTool { .. } => {
+                    if let Some(then) = self.call_tool(output).await? {
+                        return self.finish(then);
+                    }
+                }
+                // The node waits for the person; what it does when they give the chat back comes then.
+                Output::Transfer { .. } => return self.finish(Then::Person),
+                Output::SendMessage { template: Some(_), .. } => {
+                    tracing::warn!(chat = %self.claim.chat, "a template was not sent: the chat-app channel is not connected");
+                }
+                Output::SendMessage { text, .. } => self.say(text),
+                Output::End { outcome, cause } => return self.finish(Then::End { outcome, cause }),
+            }
+        }
+        self.finish(Then::Wait)
+    }
+
+    fn say(&mut self, text: String) {
+        self.feed.part();
+        self.feed.push(&text);
+        self.words.push(text);
+    }
+
+    fn finish(&mut self, then: Then) -> Result<Written, Trouble> {
+        Ok(Written {
+            state: serde_json::to_string(self.conversation.state())
+                .map_err(|why| Failure::internal(why.to_string()))?,
+            extracted: self.conversation.extracted().clone(),
+            words: std::mem::take(&mut self.words),
+            then,
+        })
+    }
+
+    // --- the model
+
+    async fn ask_model(&mut self, asked: Output) -> Result<(), Trouble> {
+        let Output::AskModel { request, prompt, history, exits, tool_ids, use_knowledge, opening, .. } =
+            asked
+        else {
+            return Ok(());
+        };
+        if self.alone {
+            self.queue.extend(self.conversation.step(Input::ModelFailed { request }));
+            return Ok(());
+        }
+        let Some(model) = self.app.ports.language_model.clone() else {
+            return Err(Trouble::Model { again: false });
+        };
+        let tools = if tool_ids.is_empty() {
+            Vec::new()
+        } else {
+            tool_calls::offers(self.app, self.tenant, &tool_ids).await?
+        };
+        let question = history.iter().rev().find_map(|exchange| match exchange {
+            Exchange::Said { role: Role::Customer, text } => Some(text.as_str()),
+            _ => None,
+        });
+        let knowledge = match (question, &self.base) {
+            (Some(question), Some(base)) if use_knowledge => {
+                passages(self.app, self.tenant, base, question).await
+            }
+            _ => Vec::new(),
+        };
+        let language = self.language.clone();
+        let order = TalkOrder { prompt, history, exits, tools, knowledge, opening, language, spoken: false };
+        let reply = self.app.clock.outside(self.listen(&*model, order)).await?;
+        let text = reply.text().to_owned();
+        let mut outputs: VecDeque<Output> = self.conversation.step(reply.into_input(request)).into();
+        // The words went out while they were written.
+        if let Some(Output::Say { text: said, .. }) = outputs.front()
+            && *said == text
+        {
+            self.words.push(text);
+            outputs.pop_front();
+        }
+        self.queue.extend(outputs);
+        Ok(())
+    }
+
+    /// The model's turn to its end. One that breaks after its first word counts as far as it came.
+    async fn listen(&self, model: &dyn LanguageModel, order: TalkOrder) -> Result<ModelReply, Trouble> {
+        let mut talking = model.talk(order).await.map_err(|error| self.failed(&error))?;
+        let (mut reply, mut room) = (ModelReply::default(), MAX_REPLY);
+        loop {
+            if self.app.clock.now() >= self.until {
+                return Err(Trouble::Late);
+            }
+            match talking.next().await {
+                Some(Ok(Said::Text(words))) => {
+                    if reply.text().is_empty() {
+                        self.feed.part();
+                    }
+                    let words: String = words.chars().filter(|sign| *sign != '\0').take(room).collect();
+                    room -= words.chars().count();
+                    self.feed.push(&words);
+                    reply.take(Said::Text(words));
+                }
+                Some(Ok(said)) => reply.take(said),
+                Some(Err(error)) if reply.is_empty() => return Err(self.failed(&error)),
+                Some(Err(error)) => {
+                    tracing::warn!(chat = %self.claim.chat, %error, "the language model broke off");
+                    return Ok(reply);
+                }
+                None if reply.is_empty() => return Err(Trouble::Model { again: true }),
+                None => return Ok(reply),
+            }
+        }
+    }
+
+    fn failed(&self, error: &ProviderError) -> Trouble {
+        tracing::warn!(chat = %self.claim.chat, provider = error.provider, fault = ?error.fault, "the language model failed");
+        Trouble::Model { again: may_go_better(error.fault) }
+    }
+
+    // --- tools
+
+    /// Calls a tool; what comes now if the conversation does not go on by itself.
+    async fn call_tool(&mut self, call: Output) -> Result<Option<Then>, Trouble> {
+        let Output::CallTool { request, tool_id, arguments, .. } = &call else { return Ok(None) };
+        let request = *request;
+        let text = |key: &str| arguments.get(key).and_then(Value::as_str).map(str::to_owned);
+        match tool_id.as_str() {
+            "end_call" => {
+                return Ok(Some(Then::End { outcome: text("outcome"), cause: EndCause::AgentEnded }));
+            }
+            "transfer_to_human" => {
+                self.leave_to_a_person(request);
+                return Ok(Some(Then::Person));
+            }
+            "chatapp_message" => {
+                // What is written in a chat appears in the chat.
+                let words = text("text").filter(|words| !words.trim().is_empty());
+                let outcome = match words {
+                    Some(words) => {
+                        self.say(words);
+                        Input::ToolAnswered { request, value: Value::from("sent") }
+                    }
+                    None => {
+                        Input::ToolFailed { request, reason: "templates cannot be sent in this chat".into() }
+                    }
+                };
+                self.queue.extend(self.conversation.step(outcome));
+                return Ok(None);
+            }
+            _ => {}
+        }
+        let (tool, arguments) = (tool_id.clone(), arguments.clone());
+        self.queue.push_front(call);
+        self.store_progress().await?;
+        self.queue.pop_front();
+        let call = tool_calls::Call {
+            tool,
+            interaction: self.claim.chat.to_string(),
+            key: self.claim.tool_key(request),
+            arguments,
+        };
+        let answer =
+            self.app.clock.outside(tool_calls::call(self.app, &self.app.tools, self.tenant, call)).await;
+        self.queue.extend(self.conversation.step(match answer {
+            Ok(value) => Input::ToolAnswered { request, value },
+            Err(reason) => Input::ToolFailed { request, reason },
+        }));
+        Ok(None)
+    }
+
+    /// The model asked for a person. Its request is answered, so that it can go on when the chat comes back: with the
+    /// customer's next words, not now. A `tool` node waits until then.
+    fn leave_to_a_person(&mut self, request: u64) {
+        if self.conversation.state().open_tool() == Some(request) {
+            return;
+        }
+        let answer = Value::from("The chat is handed to a person.");
+        self.conversation.step(Input::ToolAnswered { request, value: answer });
+        for output in std::mem::take(&mut self.queue) {
+            if let Output::CallTool { request, .. } = output {
+                let reason = "not called: the chat was handed to a person".to_owned();
+                self.conversation.step(Input::ToolFailed { request, reason });
+            }
+        }
+    }
+
+    /// Stores how far the reply has got, and renews the lease on it.
+    async fn store_progress(&mut self) -> Result<(), Trouble> {
+        let progress = Progress {
+            conversation: self.conversation.state().clone(),
+            words: self.words.clone(),
+            queue: self.queue.clone(),
+        };
+        let progress = serde_json::to_string(&progress).map_err(|why| Failure::internal(why.to_string()))?;
+        let (env, claim) = (Env::of(self.app), *self.claim);
+        let holds = self
+            .app
+            .store
+            .tx(move |tx| {
+                let row = chats::get_for_update(tx, claim.tenant, claim.chat)?;
+                let Some(mut row) = row.filter(|row| claim.holds(row)) else { return Ok(false) };
+                chats::save_progress(tx, claim.tenant, claim.chat, Some(&progress))?;
+                row.turn_until = Some(env.context.now.plus(LEASE));
+                save(tx, &env, &mut row)?;
+                Ok::<_, Failure>(true)
+            })
+            .await?;
+        self.until = self.app.clock.now().plus(PATIENCE);
+        if holds { Ok(()) } else { Err(Trouble::Gone) }
+    }
+}
+
+/// What happened since the last reply, for the interpreter.
+fn first_step(
+    conversation: &mut Conversation,
+    kind: TurnKind,
+    unheard: &[MessageRow],
+    checked: Option<Input>,
+) -> Vec<Output> {
+    let (last, before) = match (kind, unheard.split_last()) {
+        (TurnKind::Message, Some((last, before))) => (Some(last), before),
+        _ => (None, unheard),
+    };
+    for message in before {
+        conversation.step(noted(message));
+    }
+    match kind {
+        TurnKind::Opening => conversation.step(Input::Started),
+        TurnKind::Message => {
+            last.map_or_else(Vec::new, |last| conversation.step(Input::Heard { text: last.text.clone() }))
+        }
+        TurnKind::Document => checked.map_or_else(Vec::new, |checked| conversation.step(checked)),
+        TurnKind::Handback => match handed_back(conversation.state()) {
+            Some(input) => conversation.step(input),
+            None => Vec::new(),
+        },
+    }
+}
+
+/// What a conversation is told when a person gives it back: the node that waits for that goes on. None waits if the
+/// model had asked for the person, or a teammate took the chat unasked.
+pub(crate) fn handed_back(state: &domain::conversation::State) -> Option<Input> {
+    if let Some(request) = state.open_transfer() {
+        return Some(Input::HandedBack { request });
+    }
+    let request = state.open_tool()?;
+    Some(Input::ToolAnswered { request, value: Value::from("The person has handed the chat back.") })
+}

@@ -1,0 +1,103 @@
+//! Looks after chats: those that are silent or last too long end, and replies that nobody writes any more are taken
+//! up. Beside it, chats that are over are analysed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use domain::chat::LEASE;
+use domain::time::{SECOND, Timestamp};
+use tokio::task::JoinSet;
+
+use super::{next_look, repeat};
+use crate::app::{App, Wakes, topics};
+use crate::runtime::clock::Signal;
+
+/// Transactions at once; on the embedded store they share commits.
+const AT_ONCE: usize = 16;
+/// Time until the next look after the store failed, and between two looks when another node's wake-up may be
+/// lost.
+const AGAIN: i64 = 5 * SECOND;
+
+/// Starts both jobs.
+pub fn start(app: &Arc<App>, wakes: &Wakes) {
+    super::start(app, wakes, topics::CHATS, look);
+    let signal = app.clock.signal();
+    wakes.connect(topics::CHATS, signal.clone());
+    let analyses =
+        Arc::new(Analyses { app: app.clone(), signal: signal.clone(), running: AtomicUsize::new(0) });
+    app.clock.start_job(signal, move |job| repeat(job, move || analyses.clone().look()));
+}
+
+/// Looks after one batch of chats that are due. Returns when to look again.
+async fn look(app: Arc<App>) -> Option<Timestamp> {
+    let again = app.clock.now().plus(AGAIN);
+    let Ok(batch) = ::chats::due(&app).await else { return Some(again) };
+    let mut running = JoinSet::new();
+    let mut failed = false;
+    for (tenant, chat) in batch {
+        if running.len() >= AT_ONCE {
+            failed |= !matches!(running.join_next().await, Some(Ok(true)));
+        }
+        let app = app.clone();
+        running.spawn(async move {
+            ::chats::look_after(&app, tenant, chat)
+                .await
+                .inspect_err(|failure| failure.warn_about(chat, "a chat could not be looked after"))
+                .is_ok()
+        });
+    }
+    while let Some(done) = running.join_next().await {
+        failed |= !matches!(done, Ok(true));
+    }
+    match ::chats::next_due(&app).await {
+        // What failed stays due: come back, but not at once.
+        Ok(due) if failed => Some(due.map_or(again, |due| due.max(again))),
+        // A message moves the time of its chat forward without waking anybody, by a lease at the least.
+        Ok(due) => next_look(&app, due.map(|due| due.min(app.clock.now().plus(LEASE))), again),
+        Err(_) => Some(again),
+    }
+}
+
+/// The analyses that run on this node.
+struct Analyses {
+    app: Arc<App>,
+    signal: Signal,
+    running: AtomicUsize,
+}
+
+impl Analyses {
+    /// Starts as many due analyses as there is room for; when to look again. The end of one raises the signal.
+    async fn look(self: Arc<Self>) -> Option<Timestamp> {
+        let app = &self.app;
+        let again = app.clock.now().plus(AGAIN);
+        loop {
+            let room = ::chats::ANALYSES_AT_ONCE.saturating_sub(self.running.load(Ordering::SeqCst));
+            if room == 0 {
+                return None;
+            }
+            let Ok(taken) = ::chats::take_analyses(app, room).await else { return Some(again) };
+            if taken.is_empty() {
+                break;
+            }
+            for owed in taken {
+                self.running.fetch_add(1, Ordering::SeqCst);
+                let place = Place(self.clone());
+                app.clock.spawn(async move { ::chats::analyse(&place.0.app, owed).await });
+            }
+        }
+        match ::chats::next_analysis(app).await {
+            Ok(due) => next_look(app, due, again),
+            Err(_) => Some(again),
+        }
+    }
+}
+
+/// The place of a running analysis, given back however it ends.
+struct Place(Arc<Analyses>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::SeqCst);
+        self.0.signal.raise();
+    }
+}

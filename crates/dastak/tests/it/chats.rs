@@ -1,0 +1,775 @@
+//! Chat sessions over the API (docs/contract/chats.md): opening, messages, end, money, errors. The inbox is in
+//! `chats_people`, what happens when something fails in `chats_faults`.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use dastak::config::Config;
+use domain::conversation::{Exchange, ModelToolCall, Role};
+use domain::ports::{
+    Analysis, AnalysisOrder, Answer, LanguageModel, ProviderError, ProviderFault, Said, TalkOrder, Talking,
+};
+use serde_json::{Value, json};
+use tokio::sync::{Semaphore, watch};
+
+use crate::after_call::Line;
+use crate::agents;
+use crate::app::{TestApp, Workspace};
+
+/// A turn of the model, as the test wants it.
+#[derive(Debug, Clone)]
+pub enum Turn {
+    /// These pieces.
+    Say(Vec<Said>),
+    /// It fails.
+    Fail(ProviderFault),
+    /// It waits until the test lets it go on, and says these words.
+    Wait(&'static str),
+}
+
+pub fn say(words: &str) -> Turn {
+    Turn::Say(vec![Said::Text(words.into())])
+}
+
+pub fn tool(words: &str, id: &str, arguments: Value) -> Turn {
+    let call =
+        ModelToolCall { tool_id: id.into(), arguments: arguments.as_object().cloned().unwrap_or_default() };
+    Turn::Say(vec![Said::Text(words.into()), Said::Tool(call)])
+}
+
+/// A turn by what the model is given.
+pub type Usual = Box<dyn Fn(&TalkOrder) -> Turn + Send + Sync>;
+
+/// A model that writes what the test wants, and otherwise repeats the customer's words.
+pub struct Writer {
+    pub turns: Mutex<VecDeque<Turn>>,
+    /// What it writes when no turn is left, instead of the customer's words.
+    pub usual: Mutex<Option<Usual>>,
+    pub orders: Mutex<Vec<TalkOrder>>,
+    pub analyses: Mutex<VecDeque<Result<Analysis, ProviderFault>>>,
+    pub read: Mutex<Vec<AnalysisOrder>>,
+    /// Lets one waiting turn go on for each permit.
+    pub gate: Semaphore,
+    asked: watch::Sender<usize>,
+}
+
+impl Writer {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self {
+            turns: Mutex::default(),
+            usual: Mutex::default(),
+            orders: Mutex::default(),
+            analyses: Mutex::default(),
+            read: Mutex::default(),
+            gate: Semaphore::new(0),
+            asked: watch::Sender::new(0),
+        })
+    }
+
+    pub fn will(&self, turns: impl IntoIterator<Item = Turn>) {
+        self.turns.lock().unwrap().extend(turns);
+    }
+
+    pub fn asked(&self) -> usize {
+        *self.asked.borrow()
+    }
+
+    /// How many conversations it was given to read.
+    pub fn read_times(&self) -> usize {
+        self.read.lock().unwrap().len()
+    }
+
+    /// Waits until it was asked so often.
+    pub async fn asked_times(&self, times: usize) {
+        self.asked.subscribe().wait_for(|asked| *asked >= times).await.unwrap();
+    }
+
+    /// What it was shown of the conversation when it was asked last.
+    pub fn shown(&self) -> Vec<String> {
+        let orders = self.orders.lock().unwrap();
+        let line = |exchange: &Exchange| match exchange {
+            Exchange::Said { role: Role::Agent, text } => format!("agent: {text}"),
+            Exchange::Said { role: Role::Customer, text } => format!("user: {text}"),
+            Exchange::ToolCalled { tool_id, .. } => format!("calls {tool_id}"),
+            Exchange::ToolAnswered { ok, value, .. } => format!("answered {ok} {value}"),
+        };
+        orders.last().map(|order| order.history.iter().map(line).collect()).unwrap_or_default()
+    }
+}
+
+/// What is left of a turn.
+struct Pieces {
+    writer: Arc<Writer>,
+    left: VecDeque<Said>,
+    waits: bool,
+}
+
+impl Talking for Pieces {
+    fn next(&mut self) -> Answer<'_, Option<Result<Said, ProviderError>>> {
+        Box::pin(async move {
+            if std::mem::take(&mut self.waits) {
+                self.writer.gate.acquire().await.unwrap().forget();
+            }
+            self.left.pop_front().map(Ok)
+        })
+    }
+}
+
+/// The model as a port.
+pub struct Model(pub Arc<Writer>);
+
+impl LanguageModel for Model {
+    fn name(&self) -> &str {
+        "writer"
+    }
+
+    fn resident(&self) -> bool {
+        true
+    }
+
+    fn talk(&self, order: TalkOrder) -> Answer<'_, Result<Box<dyn Talking>, ProviderError>> {
+        let said = order.history.iter().rev().find_map(|exchange| match exchange {
+            Exchange::Said { role: Role::Customer, text } => Some(format!("You said: {text}")),
+            _ => None,
+        });
+        let usual = if order.opening { "Hello, I am Asha.".into() } else { said.unwrap_or_default() };
+        assert!(!order.spoken, "a chat is written");
+        let usual = match &*self.0.usual.lock().unwrap() {
+            Some(of) if !order.opening => of(&order),
+            Some(_) | None => say(&usual),
+        };
+        self.0.orders.lock().unwrap().push(order);
+        self.0.asked.send_modify(|asked| *asked += 1);
+        let turn = self.0.turns.lock().unwrap().pop_front();
+        let turn = match turn.unwrap_or(usual) {
+            Turn::Say(pieces) => Ok((pieces, false)),
+            Turn::Wait(words) => Ok((vec![Said::Text(words.into())], true)),
+            Turn::Fail(fault) => Err(ProviderError::new("writer", fault, "as the test wants it")),
+        };
+        let writer = self.0.clone();
+        let talking = |(pieces, waits): (Vec<Said>, bool)| {
+            Box::new(Pieces { writer, left: pieces.into(), waits }) as Box<dyn Talking>
+        };
+        Box::pin(std::future::ready(turn.map(talking)))
+    }
+
+    fn analyse(&self, order: AnalysisOrder) -> Answer<'_, Result<Analysis, ProviderError>> {
+        self.0.read.lock().unwrap().push(order);
+        let answer = self.0.analyses.lock().unwrap().pop_front().unwrap_or(Ok(Analysis::default()));
+        Box::pin(std::future::ready(
+            answer.map_err(|fault| ProviderError::new("writer", fault, "as the test wants it")),
+        ))
+    }
+
+    fn check(&self) -> Answer<'_, Result<String, ProviderError>> {
+        Box::pin(std::future::ready(Ok("here".into())))
+    }
+}
+
+/// A workspace with a chat agent and a model that the test plays.
+pub struct Kit {
+    pub app: TestApp,
+    pub workspace: Workspace,
+    pub agent: String,
+    pub model: Arc<Writer>,
+}
+
+/// The settings of a chat agent.
+pub fn chat_agent() -> Value {
+    json!({"channel": "chat", "systemPrompt": "You are Asha from Acme."})
+}
+
+pub fn ends() -> Value {
+    json!({"id": "z", "type": "end", "text": "Goodbye.", "outcome": "done"})
+}
+
+impl Kit {
+    pub async fn open() -> Self {
+        Self::open_with(|_| ()).await
+    }
+
+    pub async fn open_with(change: impl FnOnce(&mut Config)) -> Self {
+        let model = Writer::new();
+        let port: Arc<dyn LanguageModel> = Arc::new(Model(model.clone()));
+        let app =
+            TestApp::start_ports(Arc::new(Line), change, |ports| ports.language_model = Some(port)).await;
+        let workspace = app.workspace().await;
+        let agent = agents::create_active(&app, &workspace, &chat_agent()).await;
+        Self { app, workspace, agent, model }
+    }
+
+    pub fn live(&self) -> &str {
+        &self.workspace.live
+    }
+
+    pub async fn opening(&self, agent: &str) -> crate::app::Answer {
+        self.app.post(self.live(), "/v1/chat/sessions", &json!({"agentId": agent})).await
+    }
+
+    /// Opens a session; its id.
+    pub async fn session(&self) -> String {
+        let opened = self.opening(&self.agent).await.expect(201);
+        opened["data"]["sessionId"].as_str().expect("an id").to_owned()
+    }
+
+    pub async fn send(&self, session: &str, text: &str) -> crate::app::Answer {
+        let path = format!("/v1/chat/sessions/{session}/messages");
+        self.app.post(self.live(), &path, &json!({"text": text})).await
+    }
+
+    /// Sends a message that is answered.
+    pub async fn says(&self, session: &str, text: &str) -> Value {
+        self.send(session, text).await.expect(200)["data"].clone()
+    }
+
+    pub async fn get(&self, session: &str) -> Value {
+        let path = format!("/v1/chat/sessions/{session}");
+        self.app.get(self.live(), &path).await.expect(200)["data"].clone()
+    }
+
+    pub async fn end(&self, session: &str) -> Value {
+        let path = format!("/v1/chat/sessions/{session}/end");
+        self.app.post(self.live(), &path, &Value::Null).await.expect(200)["data"].clone()
+    }
+
+    /// `role: text` of each message.
+    pub async fn transcript(&self, session: &str) -> Vec<String> {
+        lines(&self.get(session).await["messages"])
+    }
+
+    pub async fn operator(&self, method: &str, path: &str, body: Value) -> crate::app::Answer {
+        self.app.operator(method, &format!("/workspaces/{}{path}", self.workspace.id), &body).await
+    }
+
+    /// Events of a type, oldest first.
+    pub async fn events(&self, kind: &str) -> Vec<Value> {
+        let listed = self.app.get(self.live(), "/v1/events?after=start&limit=100").await.expect(200);
+        let events = listed["data"].as_array().unwrap().iter().filter(|event| event["type"] == kind);
+        events.cloned().collect()
+    }
+
+    /// Balance and what is held of it.
+    pub async fn money(&self) -> (i64, i64) {
+        let shown = self.operator("GET", "", Value::Null).await.expect(200);
+        (shown["data"]["balanceMinor"].as_i64().unwrap(), shown["data"]["reservedMinor"].as_i64().unwrap())
+    }
+
+    /// Publishes a flow of these nodes, of which the first one comes first.
+    pub async fn publish(&self, nodes: Value) {
+        let path = format!("/v1/agents/{}/flow", self.agent);
+        let version = self.app.get(self.live(), &path).await.expect(200)["data"]["draftVersion"].clone();
+        let graph = json!({"startNodeId": nodes[0]["id"], "nodes": nodes, "variables": []});
+        let body = json!({"graph": graph, "baseVersion": version});
+        self.app.put(self.live(), &path, &body).await.expect(200);
+        self.app.post(self.live(), &format!("{path}/publish"), &Value::Null).await.expect(200);
+    }
+
+    /// Rows of the ledger of a kind: amount and reference.
+    pub async fn charges(&self) -> Vec<(i64, String)> {
+        let listed = self.app.get(self.live(), "/v1/wallet/transactions?limit=200").await.expect(200);
+        let rows = listed["data"].as_array().unwrap().iter().filter(|row| row["kind"] == "chat_charge");
+        rows.map(|row| (row["amountMinor"].as_i64().unwrap(), row["reference"].as_str().unwrap().to_owned()))
+            .collect()
+    }
+}
+
+pub fn lines(messages: &Value) -> Vec<String> {
+    let line = |message: &Value| {
+        format!("{}: {}", message["role"].as_str().unwrap(), message["text"].as_str().unwrap())
+    };
+    messages.as_array().unwrap().iter().map(line).collect()
+}
+
+/// Opens a session that needs no model and waits for the customer; its id.
+pub async fn a_session(app: &TestApp, workspace: &Workspace) -> String {
+    let agent = agents::create_active(app, workspace, &chat_agent()).await;
+    let path = format!("/v1/agents/{agent}/flow");
+    let field = json!({"key": "x", "label": "X", "type": "text"});
+    let nodes = json!([
+        {"id": "a", "type": "collect", "text": "What is it about?", "field": field, "attempts": 2, "next": "z"},
+        ends(),
+    ]);
+    let body = json!({"graph": {"startNodeId": "a", "nodes": nodes, "variables": []}, "baseVersion": 1});
+    app.put(&workspace.live, &path, &body).await.expect(200);
+    app.post(&workspace.live, &format!("{path}/publish"), &Value::Null).await.expect(200);
+    let opened = app.post(&workspace.live, "/v1/chat/sessions", &json!({"agentId": agent})).await.expect(201);
+    opened["data"]["sessionId"].as_str().expect("an id").to_owned()
+}
+
+#[tokio::test]
+async fn a_session_from_its_opening_to_its_end() {
+    let kit = Kit::open().await;
+    let opened = kit.opening(&kit.agent).await.expect(201)["data"].clone();
+    let id = opened["sessionId"].as_str().unwrap().to_owned();
+    assert!(id.starts_with("chatsess_"));
+    assert_eq!(opened, json!({"sessionId": id, "agentId": kit.agent, "reply": "Hello, I am Asha."}));
+    assert_eq!(kit.money().await, (1_000_000, 500), "the price is held");
+    assert_eq!(
+        kit.says(&id, "Where is my parcel?").await,
+        json!({"reply": "You said: Where is my parcel?", "ended": false, "handedOff": false})
+    );
+    let shown = kit.get(&id).await;
+    let messages = json!([
+        {"role": "agent", "text": "Hello, I am Asha."},
+        {"role": "user", "text": "Where is my parcel?"},
+        {"role": "agent", "text": "You said: Where is my parcel?"},
+    ]);
+    let expected = json!({"id": id, "agentId": kit.agent, "state": "ai", "messageCount": 3, "createdAt": shown["createdAt"],
+        "endedAt": null, "messages": messages});
+    assert_eq!(shown, expected);
+    assert_eq!(
+        kit.model.shown(),
+        ["agent: Hello, I am Asha.", "user: Where is my parcel?"],
+        "the model sees each message once"
+    );
+    let ended = kit.end(&id).await;
+    assert_eq!((&ended["state"], ended["endedAt"].is_string()), (&json!("ended"), true));
+    assert_eq!((kit.money().await, kit.charges().await), ((999_500, 0), vec![(-500, id.clone())]));
+    assert_eq!(kit.end(&id).await, ended, "a repeat changes nothing");
+    assert_eq!(kit.charges().await.len(), 1);
+    kit.send(&id, "Hello?").await.refused(409, "session_ended");
+    let (started, completed) = (kit.events("chat.started").await, kit.events("chat.completed").await);
+    assert_eq!((started.len(), completed.len()), (1, 1));
+    let data = &completed[0]["data"];
+    assert_eq!(
+        (&data["chatId"], &data["endCause"], &data["status"]),
+        (&json!(id), &json!("completed"), &json!("ended"))
+    );
+    assert_eq!((lines(&data["transcript"]).len(), &data["messageCount"]), (3, &json!(3)));
+    assert!(started[0]["data"].get("transcript").is_none() && started[0]["livemode"] == json!(true));
+}
+
+#[tokio::test]
+async fn who_wrote_nothing_pays_nothing() {
+    let kit = Kit::open().await;
+    let id = kit.session().await;
+    kit.end(&id).await;
+    assert_eq!((kit.money().await, kit.charges().await), ((1_000_000, 0), vec![]));
+    assert_eq!(kit.events("chat.completed").await.len(), 1);
+}
+
+/// Every refusal of an opening, in the order in which they are looked for.
+#[tokio::test]
+async fn what_cannot_be_opened() {
+    let kit = Kit::open().await;
+    let agent = async |body: Value| agents::create_active(&kit.app, &kit.workspace, &body).await;
+    kit.opening("agt_01k9v5x2m8e6fs4v0q3n7w1y30").await.refused(404, "agent_unavailable");
+    kit.opening("nobody").await.refused(404, "agent_unavailable");
+    let draft =
+        agents::create(&kit.app, &kit.workspace, &chat_agent()).await["id"].as_str().unwrap().to_owned();
+    kit.opening(&draft).await.refused(404, "agent_unavailable");
+    kit.opening(&agent(json!({"systemPrompt": "Speak."})).await).await.refused(403, "chat_not_enabled");
+    let wants = agent(json!({"channel": "chat", "systemPrompt": "Greet {{name}}."})).await;
+    let refused = kit.opening(&wants).await.refused(422, "brain_unavailable");
+    assert_eq!(refused["meta"]["missing"], json!(["name"]));
+    let answer =
+        kit.app.post(kit.live(), "/v1/chat/sessions", &json!({})).await.refused(400, "invalid_request");
+    assert_eq!(answer["meta"]["field"], "agentId");
+    kit.operator("PATCH", "", json!({"costPerChatMinor": 1_000_001})).await.expect(200);
+    kit.opening(&kit.agent).await.refused(402, "insufficient_balance");
+    kit.operator("PATCH", "", json!({"features": {"chat": false}})).await.expect(200);
+    kit.opening(&kit.agent).await.refused(403, "feature_disabled");
+    assert_eq!(
+        (kit.money().await, kit.events("chat.started").await.len()),
+        ((1_000_000, 0), 0),
+        "nothing was opened"
+    );
+}
+
+#[tokio::test]
+async fn without_a_model_only_flows_that_need_none_can_run() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace().await;
+    let agent = agents::create_active(&app, &workspace, &chat_agent()).await;
+    let open = async || app.post(&workspace.live, "/v1/chat/sessions", &json!({"agentId": agent})).await;
+    open().await.refused(422, "brain_unavailable");
+    let kit = Kit { app, workspace: workspace.clone(), agent: agent.clone(), model: Writer::new() };
+    kit.publish(json!([{"id": "a", "type": "say", "text": "We are closed.", "next": "z"}, ends()])).await;
+    let id = kit.opening(&agent).await.expect(201)["data"]["sessionId"].as_str().unwrap().to_owned();
+    let shown = kit.get(&id).await;
+    assert_eq!(
+        (&shown["state"], lines(&shown["messages"])),
+        (&json!("ended"), vec!["agent: We are closed.\n\nGoodbye.".to_owned()])
+    );
+}
+
+#[tokio::test]
+async fn money_is_held_for_every_session() {
+    let kit = Kit::open().await;
+    kit.operator("PATCH", "", json!({"costPerChatMinor": 400_000})).await.expect(200);
+    let (first, second) = (kit.session().await, kit.session().await);
+    assert_eq!(kit.money().await, (1_000_000, 800_000));
+    kit.opening(&kit.agent).await.refused(402, "insufficient_balance");
+    kit.says(&first, "Hello").await;
+    kit.operator("PATCH", "", json!({"costPerChatMinor": 900_000})).await.expect(200);
+    kit.end(&first).await;
+    kit.end(&second).await;
+    assert_eq!(kit.money().await, (600_000, 0), "the price is that of the opening");
+}
+
+#[tokio::test]
+async fn messages_have_their_limits() {
+    let kit = Kit::open().await;
+    let id = kit.session().await;
+    for text in ["", "   \n", &"x".repeat(4_001)] {
+        let answer = kit.send(&id, text).await.refused(400, "invalid_request");
+        assert_eq!(answer["meta"]["field"], "text");
+    }
+    assert_eq!(kit.get(&id).await["messageCount"], 1);
+    kit.says(&id, &"ज".repeat(4_000)).await;
+    kit.send("chatsess_01k9v5x2m8e6fs4v0q3n7w1y30", "Hello").await.refused(404, "not_found");
+    kit.send("x", "Hello").await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_workspace_sends_120_messages_a_minute() {
+    let kit = Kit::open().await;
+    let id = kit.session().await;
+    kit.operator("POST", &format!("/chats/{id}/takeover"), json!({"userId": member(&kit, "editor").await}))
+        .await
+        .expect(200);
+    for number in 0..120 {
+        kit.send(&id, &format!("{number}")).await.expect(200);
+    }
+    let refused = kit.send(&id, "once more").await;
+    assert!(refused.header("retry-after").is_some());
+    refused.refused(429, "rate_limited");
+    assert_eq!(kit.get(&id).await["messageCount"], 121);
+    kit.app.advance(60).await;
+    kit.send(&id, "once more").await.expect(200);
+}
+
+/// Adds a member; its id.
+pub async fn member(kit: &Kit, role: &str) -> String {
+    let body = json!({"email": format!("{role}@example.com"), "name": "Ravi", "role": role});
+    let made = kit.operator("POST", "/members", body).await.expect(201);
+    made["data"]["id"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn test_keys_open_nothing_and_see_nothing() {
+    let kit = Kit::open().await;
+    let (id, test) = (kit.session().await, kit.workspace.test.clone());
+    let path = format!("/v1/chat/sessions/{id}");
+    kit.app
+        .post(&test, "/v1/chat/sessions", &json!({"agentId": kit.agent}))
+        .await
+        .refused(403, "test_mode_read_only");
+    kit.app
+        .post(&test, &format!("{path}/messages"), &json!({"text": "a"}))
+        .await
+        .refused(403, "test_mode_read_only");
+    kit.app.post(&test, &format!("{path}/end"), &Value::Null).await.refused(403, "test_mode_read_only");
+    kit.app.get(&test, &path).await.refused(404, "not_found");
+    let reader = kit.app.key(&kit.workspace.id, "live", json!(["chat:read"])).await;
+    kit.app.get(&reader, &path).await.expect(200);
+    kit.app.post(&reader, &format!("{path}/end"), &Value::Null).await.refused(403, "api_scope_missing");
+}
+
+/// Chats of other channels are not sessions.
+#[tokio::test]
+async fn only_sessions_of_the_api_are_read_here() {
+    let kit = Kit::open().await;
+    let id = kit.session().await;
+    let tenant: domain::tenant::Tenant = kit.workspace.id.parse().unwrap();
+    kit.app
+        .app()
+        .store
+        .tx(move |tx| {
+            tx.exec("update chats set channel = 'web' where workspace = ?1", store::params![tenant])
+        })
+        .await
+        .unwrap();
+    kit.app.get(kit.live(), &format!("/v1/chat/sessions/{id}")).await.refused(404, "not_found");
+    kit.send(&id, "Hello").await.refused(404, "not_found");
+    kit.app
+        .post(kit.live(), &format!("/v1/chat/sessions/{id}/end"), &Value::Null)
+        .await
+        .refused(404, "not_found");
+    kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_flow_asks_and_ends() {
+    let kit = Kit::open().await;
+    let field = json!({"key": "order", "label": "Order", "type": "number"});
+    kit.publish(json!([
+        {"id": "a", "type": "say", "text": "Welcome.", "next": "b"},
+        {"id": "b", "type": "collect", "text": "Your order number?", "field": field, "attempts": 2, "next": "z", "onFail": "z"},
+        ends(),
+    ]))
+    .await;
+    let opened = kit.opening(&kit.agent).await.expect(201)["data"].clone();
+    assert_eq!(opened["reply"], "Welcome.\n\nYour order number?", "texts of one reply are one message");
+    let id = opened["sessionId"].as_str().unwrap().to_owned();
+    let again = kit.says(&id, "I do not know").await;
+    assert_eq!(
+        (again["ended"].clone(), again["reply"].as_str().unwrap().contains("order number")),
+        (json!(false), true)
+    );
+    assert_eq!(kit.says(&id, "4711").await, json!({"reply": "Goodbye.", "ended": true, "handedOff": false}));
+    let detail = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.expect(200)["data"].clone();
+    assert_eq!(
+        (&detail["endCause"], &detail["outcome"], &detail["extracted"]),
+        (&json!("agent_ended"), &json!("done"), &json!({"order": "4711"}))
+    );
+    assert_eq!((kit.charges().await.len(), kit.model.asked()), (1, 0));
+}
+
+#[tokio::test]
+async fn the_model_ends_a_chat() {
+    let kit = Kit::open().await;
+    let id = kit.session().await;
+    kit.model.will([Turn::Say(vec![Said::Text("Bye.".into()), Said::End(Some("answered".into()))])]);
+    assert_eq!(
+        kit.says(&id, "That is all").await,
+        json!({"reply": "Bye.", "ended": true, "handedOff": false})
+    );
+    let detail = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.expect(200)["data"].clone();
+    assert_eq!((&detail["endCause"], &detail["outcome"]), (&json!("agent_ended"), &json!("answered")));
+}
+
+#[tokio::test]
+async fn a_document_is_asked_for_again_when_words_come() {
+    let kit = Kit::open().await;
+    kit.publish(json!([
+        {"id": "a", "type": "document", "label": "PAN card", "fields": ["pan"], "attempts": 3, "next": "z", "onFail": "z"},
+        ends(),
+    ]))
+    .await;
+    let opened = kit.opening(&kit.agent).await.expect(201)["data"].clone();
+    let (id, asked) = (opened["sessionId"].as_str().unwrap().to_owned(), opened["reply"].clone());
+    assert!(asked.as_str().unwrap().contains("PAN card"));
+    assert_eq!(kit.says(&id, "Why?").await, json!({"reply": asked, "ended": false, "handedOff": false}));
+}
+
+/// What runs is what was published when the session was opened.
+#[tokio::test]
+async fn a_session_keeps_its_flow() {
+    let kit = Kit::open().await;
+    let ask = |text: &str| {
+        let field = json!({"key": "x", "label": "X", "type": "text"});
+        json!([{"id": "a", "type": "collect", "text": text, "field": field, "attempts": 2, "next": "z"},
+            {"id": "z", "type": "end", "text": format!("End of {text}")}])
+    };
+    kit.publish(ask("one")).await;
+    let (first, other) = (kit.session().await, kit.session().await);
+    kit.publish(ask("two")).await;
+    let second = kit.session().await;
+    assert_eq!(kit.says(&first, "a").await["reply"], "End of one");
+    assert_eq!(kit.says(&second, "a").await["reply"], "End of two");
+    kit.app.delete(kit.live(), &format!("/v1/agents/{}", kit.agent)).await.expect(200);
+    assert_eq!(
+        kit.says(&other, "a").await["reply"],
+        "End of one",
+        "an agent that is gone finishes what it began"
+    );
+    let flows = async || {
+        let count = |tx: &mut store::Tx<'_>| tx.one::<i64>("select count(*) from flows", &[]);
+        kit.app.app().store.read(count).await.unwrap().unwrap()
+    };
+    assert_eq!(flows().await, 0, "nobody runs them any more");
+}
+
+#[tokio::test]
+async fn silence_ends_a_session() {
+    let kit = Kit::open().await;
+    let (silent, talks) = (kit.session().await, kit.session().await);
+    kit.app.advance(20 * 60).await;
+    kit.says(&talks, "Still here").await;
+    kit.app.advance(10 * 60 - 1).await;
+    assert_eq!(kit.get(&silent).await["state"], "ai");
+    kit.app.advance(1).await;
+    assert_eq!(
+        (&kit.get(&silent).await["state"], &kit.get(&talks).await["state"]),
+        (&json!("ended"), &json!("ai"))
+    );
+    kit.app.advance(20 * 60).await;
+    assert_eq!(kit.get(&talks).await["state"], "ended");
+    let causes: Vec<Value> =
+        kit.events("chat.completed").await.iter().map(|event| event["data"]["endCause"].clone()).collect();
+    assert_eq!(causes, ["idle_timeout", "idle_timeout"]);
+    assert_eq!((kit.money().await, kit.charges().await), ((999_500, 0), vec![(-500, talks)]));
+}
+
+#[tokio::test]
+async fn no_session_lasts_for_ever() {
+    let kit = Kit::open_with(|config| {
+        config.chats.limits.longest = 2 * domain::time::HOUR;
+    })
+    .await;
+    let id = kit.session().await;
+    for _ in 0..5 {
+        kit.app.advance(20 * 60).await;
+        kit.says(&id, "Still here").await;
+    }
+    kit.app.advance(20 * 60).await;
+    assert_eq!(kit.events("chat.completed").await[0]["data"]["endCause"], "max_duration");
+}
+
+#[tokio::test]
+async fn no_session_grows_for_ever() {
+    let kit = Kit::open().await;
+    let id = kit.session().await;
+    let set = async |column: &'static str, value: i64| {
+        let sql = format!("update chats set {column} = ?1");
+        kit.app.app().store.tx(move |tx| tx.exec(&sql, store::params![value])).await.unwrap();
+    };
+    set("characters", domain::chat::MAX_CHARACTERS - 3).await;
+    kit.send(&id, "four").await.refused(409, "session_ended");
+    assert_eq!(kit.events("chat.completed").await[0]["data"]["endCause"], "max_duration");
+    assert_eq!(kit.get(&id).await["state"], "ended");
+    assert_eq!(kit.money().await, (1_000_000, 0));
+}
+
+#[tokio::test]
+async fn a_suspension_ends_chats() {
+    let kit = Kit::open().await;
+    let id = kit.session().await;
+    kit.says(&id, "Hello").await;
+    kit.operator("PATCH", "", json!({"suspended": true})).await.expect(200);
+    kit.app.advance(0).await;
+    kit.send(&id, "Hello?").await.refused(403, "workspace_suspended");
+    let chat = kit.operator("GET", &format!("/chats/{id}"), Value::Null).await.expect(200)["data"].clone();
+    assert_eq!((&chat["state"], &chat["endCause"]), (&json!("ended"), &json!("abandoned")));
+    assert_eq!(kit.money().await, (999_500, 0));
+}
+
+#[tokio::test]
+async fn business_hours_close_the_door() {
+    let kit = Kit::open().await;
+    // A Monday, 10:00 in India.
+    kit.app.set_clock("2031-01-06T04:30:00.000Z").await;
+    let path = format!("/agents/{}/business-hours", kit.agent);
+    let body = json!({"timezone": "Asia/Kolkata", "hours": [{"days": [0, 1, 2, 3, 4], "from": "09:00", "to": "18:00"}]});
+    let set = kit.operator("PUT", &path, body.clone()).await.expect(200)["data"].clone();
+    assert_eq!(set, json!({"agentId": kit.agent, "businessHours": body}));
+    let id = kit.session().await;
+    kit.app.advance(8 * 3600 - 60).await;
+    kit.session().await;
+    kit.app.advance(60).await;
+    kit.opening(&kit.agent).await.refused(403, "agent_offline");
+    kit.app.put(kit.live(), &format!("/v1/agents/{}", kit.agent), &json!({"name": "Mira"})).await.expect(200);
+    assert_eq!(kit.operator("GET", &path, Value::Null).await.expect(200)["data"], set, "a change keeps them");
+    for (field, wrong) in [
+        ("timezone", json!({"timezone": "Mars", "hours": []})),
+        (
+            "hours[0].from",
+            json!({"timezone": "Asia/Kolkata", "hours": [{"days": [0], "from": "9", "to": "10:00"}]}),
+        ),
+        (
+            "hours[0].to",
+            json!({"timezone": "Asia/Kolkata", "hours": [{"days": [0], "from": "10:00", "to": "10:00"}]}),
+        ),
+        (
+            "hours[0].days[0]",
+            json!({"timezone": "Asia/Kolkata", "hours": [{"days": [7], "from": "09:00", "to": "10:00"}]}),
+        ),
+    ] {
+        let refused = kit.operator("PUT", &path, wrong).await.refused(400, "invalid_request");
+        assert_eq!(refused["meta"]["field"], field);
+    }
+    kit.operator("DELETE", &path, Value::Null).await.expect(200);
+    kit.opening(&kit.agent).await.expect(201);
+    assert_eq!(kit.get(&id).await["state"], "ended", "it was silent meanwhile");
+}
+
+#[tokio::test]
+async fn an_opening_stands_in_the_decision_log() {
+    let kit = Kit::open().await;
+    let id = kit.session().await;
+    let export = kit.app.get(kit.live(), "/v1/audit/export").await;
+    let row = export.text.lines().find(|line| line.contains(&id)).expect("a row").to_owned();
+    assert!(
+        row.contains("allowed") && row.trim_end().ends_with(&format!("false,chat,{}", kit.agent)),
+        "{row}"
+    );
+    let verified = kit.app.get(kit.live(), "/v1/audit/verify").await.expect(200);
+    assert_eq!(verified["data"]["verified"], true);
+}
+
+#[tokio::test]
+async fn a_chat_that_is_over_is_analysed() {
+    let kit = Kit::open().await;
+    let (talked, silent) = (kit.session().await, kit.session().await);
+    kit.says(&talked, "Call me tomorrow").await;
+    kit.model.analyses.lock().unwrap().push_back(Err(ProviderFault::TimedOut));
+    kit.model.analyses.lock().unwrap().push_back(Ok(crate::after_call::interested()));
+    kit.end(&talked).await;
+    kit.end(&silent).await;
+    kit.app.advance(29).await;
+    assert_eq!((kit.model.read_times(), kit.events("chat.analyzed").await.len()), (1, 0));
+    kit.app.advance(1).await;
+    let events = kit.events("chat.analyzed").await;
+    assert_eq!((kit.model.read_times(), events.len()), (2, 1));
+    let expected = json!({"summary": "Wants a call tomorrow.", "extracted": {}, "sentiment": "positive", "outcome": "callback_requested"});
+    assert_eq!((&events[0]["data"]["chatId"], &events[0]["data"]["analysis"]), (&json!(talked), &expected));
+    kit.app.advance(4 * 3600).await;
+    assert_eq!(kit.events("chat.analyzed").await.len(), 1);
+}
+
+#[tokio::test]
+async fn old_chats_are_deleted() {
+    let kit = Kit::open_with(|config| config.chats.keep_days = 1).await;
+    let old = kit.session().await;
+    kit.says(&old, "Hello").await;
+    kit.end(&old).await;
+    kit.app.advance(40 * 3600).await;
+    let young = kit.session().await;
+    kit.app.advance(10 * 3600).await;
+    kit.app.get(kit.live(), &format!("/v1/chat/sessions/{old}")).await.refused(404, "not_found");
+    assert_eq!(kit.get(&young).await["state"], "ended");
+    let left = |tx: &mut store::Tx<'_>| tx.one::<i64>("select count(*) from chat_messages", &[]);
+    assert_eq!(kit.app.app().store.read(left).await.unwrap(), Some(1), "the words of the other one");
+}
+
+#[tokio::test]
+async fn an_erasure_reaches_chats() {
+    let kit = Kit::open().await;
+    let body = json!({"externalRef": "customer-1", "phone": "+919812301239", "name": "Meera"});
+    let contact = kit.app.post(kit.live(), "/v1/contacts", &body).await.expect(201)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let (live, over) = (kit.session().await, kit.session().await);
+    for id in [&live, &over] {
+        kit.says(id, "My name is Meera").await;
+    }
+    let id: domain::ids::Id<domain::ids::Contact> = contact.parse().unwrap();
+    let sql = "update chats set contact = ?1, external_ref = 'customer-1', metadata = '{\"name\":\"Meera\"}'";
+    kit.app.app().store.tx(move |tx| tx.exec(sql, store::params![id])).await.unwrap();
+    kit.end(&over).await;
+    let erased =
+        kit.app.post(kit.live(), &format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
+    assert_eq!(erased["data"]["erased"]["messages"], 6);
+    for id in [&live, &over] {
+        let shown = kit.get(id).await;
+        assert_eq!((&shown["state"], &shown["messages"]), (&json!("ended"), &json!([])));
+    }
+    let words = |tx: &mut store::Tx<'_>| {
+        tx.all::<String>(
+            "select id from events where envelope like '%Meera%' and type like 'chat.completed'",
+            &[],
+        )
+    };
+    assert_eq!(kit.app.app().store.read(words).await.unwrap().len(), 0);
+    kit.app.advance(3600).await;
+    assert_eq!(kit.money().await, (999_000, 0), "the money is settled all the same");
+}
+
+#[tokio::test]
+async fn the_key_of_a_message_is_good_once() {
+    let kit = Kit::open().await;
+    let id = kit.session().await;
+    let path = format!("/v1/chat/sessions/{id}/messages");
+    let send = async |key: &'static str, text: &'static str| {
+        kit.app.post_with(kit.live(), &path, &[("idempotency-key", key)], &json!({"text": text})).await
+    };
+    let first = send("k", "Hello").await;
+    assert_eq!(first.header("idempotent-replayed"), None);
+    let again = send("k", "Hello").await;
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(again.expect(200), first.expect(200));
+    send("k", "Other words").await.refused(422, "idempotency_key_reused");
+    assert_eq!((kit.get(&id).await["messageCount"].clone(), kit.model.asked()), (json!(3), 2));
+}

@@ -1,0 +1,287 @@
+//! Chats: where one stands, who may speak, and when it is looked at again (docs/contract/chats.md).
+
+mod hours;
+
+pub use hours::{BusinessHours, MAX_SPANS, OpenSpan, WrongHours};
+
+use crate::time::{HOUR, MINUTE, SECOND, Timestamp};
+
+/// Longest message of a customer or a teammate, in characters.
+pub const MAX_TEXT: usize = 4_000;
+/// Longest reply of the agent, in characters; what goes beyond is cut off.
+pub const MAX_REPLY: usize = 16_000;
+/// Most messages of a chat.
+pub const MAX_MESSAGES: i64 = 500;
+/// Most characters of all messages of a chat.
+pub const MAX_CHARACTERS: i64 = 200_000;
+/// How often a reply is tried before it counts as failed.
+pub const MAX_ATTEMPTS: i64 = 3;
+/// Replies that fail in a row before the chat is handed to a person.
+pub const MAX_FAILURES: i64 = 3;
+/// How long whoever writes a reply may hold it without saying that it goes on.
+pub const LEASE: i64 = 90 * SECOND;
+/// Time after which whoever writes a reply gives up by itself, well before the end of the lease.
+pub const PATIENCE: i64 = 60 * SECOND;
+
+closed_sets::words! {
+    /// Where a chat stands (docs/contract/chats.md#states).
+    pub enum State {
+        /// The agent answers.
+        Ai = "ai",
+        /// It waits for a person.
+        AwaitingHuman = "awaiting_human",
+        /// A teammate has it.
+        Human = "human",
+        /// It is over.
+        Ended = "ended",
+    }
+}
+
+closed_sets::words! {
+    /// What carries a chat's words.
+    pub enum Channel {
+        /// Requests of a server.
+        Api = "api",
+        /// A window on a website.
+        Web = "web",
+        /// The chat-app channel.
+        Chatapp = "chatapp",
+    }
+}
+
+closed_sets::words! {
+    /// Who wrote a message.
+    pub enum Role {
+        /// The customer.
+        User = "user",
+        /// The agent.
+        Agent = "agent",
+        /// A teammate.
+        Human = "human",
+    }
+}
+
+closed_sets::words! {
+    /// Why a chat ended (docs/contract/chats.md#end-causes).
+    pub enum EndCause {
+        /// It was ended through the API.
+        Completed = "completed",
+        /// Nothing was written for too long.
+        IdleTimeout = "idle_timeout",
+        /// It lasted too long, or has as many messages as it may.
+        MaxDuration = "max_duration",
+        /// The agent finished it.
+        AgentEnded = "agent_ended",
+        /// A teammate finished it.
+        HumanEnded = "human_ended",
+        /// The customer asked not to be written to again.
+        OptedOut = "opted_out",
+        /// The customer never answered.
+        NoReply = "no_reply",
+        /// The person was erased.
+        Erased = "erased",
+        /// The workspace was suspended.
+        Abandoned = "abandoned",
+        /// Its first message could not be sent.
+        TemplateFailed = "template_failed",
+        /// The agent's flow broke.
+        AiUnavailable = "ai_unavailable",
+    }
+}
+
+closed_sets::words! {
+    /// What the agent replies to.
+    pub enum TurnKind {
+        /// The opening of the chat: the agent writes first.
+        Opening = "opening",
+        /// A message of the customer.
+        Message = "message",
+        /// A document of the customer was checked.
+        Document = "document",
+        /// A teammate has handed the chat back.
+        Handback = "handback",
+    }
+}
+
+closed_sets::words! {
+    /// How far the analysis of a chat that is over has got.
+    pub enum Reading {
+        /// It is owed.
+        Pending = "pending",
+        /// It is there.
+        Done = "done",
+        /// It failed for good.
+        Failed = "failed",
+    }
+}
+
+impl State {
+    /// Whether a person has it, or is to have it.
+    pub fn with_person(self) -> bool {
+        matches!(self, Self::AwaitingHuman | Self::Human)
+    }
+}
+
+/// Something that moves a chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Move {
+    /// The agent asks for a person, or cannot go on.
+    HandOff,
+    /// A teammate takes it.
+    TakeOver,
+    /// A teammate gives it back to the agent.
+    HandBack,
+    /// It ends.
+    End,
+}
+
+/// Why a chat does not move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stuck {
+    /// It is over.
+    Over,
+    /// The agent has it.
+    WithAgent,
+}
+
+/// Where a move brings a chat (docs/contract/chats.md#states).
+///
+/// # Errors
+/// Why it does not move.
+pub fn step(state: State, by: Move) -> Result<State, Stuck> {
+    match (state, by) {
+        (State::Ended, _) => Err(Stuck::Over),
+        (_, Move::End) => Ok(State::Ended),
+        (State::Ai, Move::HandOff) => Ok(State::AwaitingHuman),
+        (State::AwaitingHuman | State::Human, Move::HandOff) => Ok(state),
+        (State::Ai | State::AwaitingHuman | State::Human, Move::TakeOver) => Ok(State::Human),
+        (State::AwaitingHuman | State::Human, Move::HandBack) => Ok(State::Ai),
+        (State::Ai, Move::HandBack) => Err(Stuck::WithAgent),
+    }
+}
+
+/// How long chats last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Longest silence, milliseconds.
+    pub idle: i64,
+    /// Longest life, milliseconds.
+    pub longest: i64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { idle: 30 * MINUTE, longest: 24 * HOUR }
+    }
+}
+
+/// What of a chat decides when it is looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing {
+    /// Where it stands.
+    pub state: State,
+    /// When it was opened.
+    pub opened: Timestamp,
+    /// When the last message was written.
+    pub last: Timestamp,
+    /// The end of the lease of a reply that is being written.
+    pub reply_until: Option<Timestamp>,
+    /// Whether somebody wants it to end.
+    pub wished: bool,
+}
+
+/// When a chat is looked at next; `None` once it is over.
+pub fn look_at(standing: &Standing, limits: Limits) -> Option<Timestamp> {
+    if standing.state == State::Ended {
+        return None;
+    }
+    if standing.wished {
+        return Some(standing.opened);
+    }
+    let longest = standing.opened.plus(limits.longest);
+    let next = standing.reply_until.unwrap_or_else(|| idle_at(standing, limits).unwrap_or(longest));
+    Some(next.min(longest))
+}
+
+/// When a chat has been silent for too long. One that waits for a person does not end by that.
+fn idle_at(standing: &Standing, limits: Limits) -> Option<Timestamp> {
+    match standing.state {
+        State::Ai | State::Human => Some(standing.last.plus(limits.idle)),
+        State::AwaitingHuman | State::Ended => None,
+    }
+}
+
+/// Why a chat that has run out of time ends now, if it does. A reply that is being written is waited for.
+pub fn times_out(standing: &Standing, limits: Limits, now: Timestamp) -> Option<EndCause> {
+    if standing.state == State::Ended {
+        return None;
+    }
+    if standing.opened.plus(limits.longest) <= now {
+        return Some(EndCause::MaxDuration);
+    }
+    if standing.reply_until.is_some() {
+        return None;
+    }
+    idle_at(standing, limits).filter(|idle| *idle <= now).map(|_| EndCause::IdleTimeout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every row of the table of states.
+    #[test]
+    fn states() {
+        use Move::*;
+        use State::*;
+        for (from, by, to) in [
+            (Ai, HandOff, Ok(AwaitingHuman)),
+            (Ai, TakeOver, Ok(Human)),
+            (Ai, HandBack, Err(Stuck::WithAgent)),
+            (Ai, End, Ok(Ended)),
+            (AwaitingHuman, HandOff, Ok(AwaitingHuman)),
+            (AwaitingHuman, TakeOver, Ok(Human)),
+            (AwaitingHuman, HandBack, Ok(Ai)),
+            (AwaitingHuman, End, Ok(Ended)),
+            (Human, HandOff, Ok(Human)),
+            (Human, TakeOver, Ok(Human)),
+            (Human, HandBack, Ok(Ai)),
+            (Human, End, Ok(Ended)),
+            (Ended, HandOff, Err(Stuck::Over)),
+            (Ended, TakeOver, Err(Stuck::Over)),
+            (Ended, HandBack, Err(Stuck::Over)),
+            (Ended, End, Err(Stuck::Over)),
+        ] {
+            assert_eq!(step(from, by), to, "{from} {by:?}");
+        }
+    }
+
+    #[test]
+    fn what_ends_by_itself_and_when() {
+        let limits = Limits { idle: 30 * MINUTE, longest: 24 * HOUR };
+        let at = |state| Standing {
+            state,
+            opened: Timestamp(0),
+            last: Timestamp(HOUR),
+            reply_until: None,
+            wished: false,
+        };
+        let idle = Timestamp(HOUR + 30 * MINUTE);
+        for state in [State::Ai, State::Human] {
+            assert_eq!(look_at(&at(state), limits), Some(idle));
+            assert_eq!(times_out(&at(state), limits, idle.plus(-1)), None);
+            assert_eq!(times_out(&at(state), limits, idle), Some(EndCause::IdleTimeout));
+        }
+        let waiting = at(State::AwaitingHuman);
+        assert_eq!(look_at(&waiting, limits), Some(Timestamp(24 * HOUR)));
+        assert_eq!(times_out(&waiting, limits, Timestamp(23 * HOUR)), None);
+        assert_eq!(times_out(&waiting, limits, Timestamp(24 * HOUR)), Some(EndCause::MaxDuration));
+        let replying = Standing { reply_until: Some(Timestamp(HOUR + LEASE)), ..at(State::Ai) };
+        assert_eq!(look_at(&replying, limits), replying.reply_until);
+        assert_eq!(times_out(&replying, limits, idle), None);
+        assert_eq!(times_out(&replying, limits, Timestamp(24 * HOUR)), Some(EndCause::MaxDuration));
+        assert_eq!(look_at(&Standing { wished: true, ..at(State::Human) }, limits), Some(Timestamp(0)));
+        assert_eq!(look_at(&at(State::Ended), limits), None);
+        assert_eq!(times_out(&at(State::Ended), limits, Timestamp(i64::MAX)), None);
+    }
+}

@@ -1,0 +1,27 @@
+//! Reading details off a document that a customer handed in.
+
+use super::{Answer, ProviderError};
+use crate::document::{FileType, Reading};
+
+/// A document to be read.
+#[derive(Clone)]
+pub struct DetailOrder {
+    /// What was asked for, such as `PAN card`.
+    pub label: String,
+    /// Keys of the details that are wanted.
+    pub fields: Vec<String>,
+    /// Its files, in order.
+    pub files: Vec<(FileType, std::sync::Arc<[u8]>)>,
+}
+
+/// Somebody who can read pictures of documents.
+pub trait DetailReader: Send + Sync {
+    /// Its name in the settings.
+    fn name(&self) -> &str;
+
+    /// Whether what it is given stays in India.
+    fn resident(&self) -> bool;
+
+    /// Reads a document; none when it cannot read files of these types.
+    fn read(&self, order: DetailOrder) -> Answer<'_, Result<Option<Reading>, ProviderError>>;
+}

@@ -1,0 +1,143 @@
+//! Reading files and web pages, which is done apart from the service: their bytes are a stranger's.
+
+use std::fmt;
+
+use super::Answer;
+use crate::knowledge::ReadDocument;
+
+/// A file or a page to be read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReadOrder {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Its name; the ending says which text it is where the content does not.
+    pub name: String,
+    /// What a server said it is, for a page; it counts instead of the name.
+    pub content_type: Option<String>,
+    /// The encoding that a server said.
+    pub charset: Option<String>,
+}
+
+/// What was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Read {
+    /// The document.
+    pub document: ReadDocument,
+    /// Whether it is a page that scripts build: it says little and has scripts.
+    pub built_by_script: bool,
+}
+
+/// Limits of a document (docs/contract/knowledge-files.md#limits).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReadLimit {
+    /// Bytes of a file or a page.
+    Bytes,
+    /// Pages.
+    Pages,
+    /// Characters of the whole document.
+    Characters,
+    /// Paragraphs, headings and rows.
+    Blocks,
+    /// Characters of a cell of a table.
+    Cell,
+    /// Columns of a table.
+    Columns,
+    /// Entries of an archive.
+    Entries,
+    /// Bytes that a part of an archive unpacks to.
+    Unpacked,
+    /// Bytes of memory while it is read.
+    Memory,
+    /// Seconds while it is read.
+    Time,
+    /// How deep its parts lie within each other.
+    Nesting,
+}
+
+impl ReadLimit {
+    /// All of them, for who reads them by name.
+    pub const ALL: [Self; 11] = [
+        Self::Bytes,
+        Self::Pages,
+        Self::Characters,
+        Self::Blocks,
+        Self::Cell,
+        Self::Columns,
+        Self::Entries,
+        Self::Unpacked,
+        Self::Memory,
+        Self::Time,
+        Self::Nesting,
+    ];
+
+    /// Its name in answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Pages => "pages",
+            Self::Characters => "characters",
+            Self::Blocks => "blocks",
+            Self::Cell => "cell",
+            Self::Columns => "columns",
+            Self::Entries => "entries",
+            Self::Unpacked => "unpacked",
+            Self::Memory => "memory",
+            Self::Time => "time",
+            Self::Nesting => "nesting",
+        }
+    }
+
+    /// What goes beyond it, for people; a number follows.
+    fn what(self) -> &'static str {
+        match self {
+            Self::Bytes => "it has more bytes than",
+            Self::Pages => "it has more pages than",
+            Self::Characters => "it has more characters than",
+            Self::Blocks => "it has more paragraphs, headings and rows than",
+            Self::Cell => "a cell of a table has more characters than",
+            Self::Columns => "a table has more columns than",
+            Self::Entries => "its archive has more entries than",
+            Self::Unpacked => "a part of it unpacks to more bytes than",
+            Self::Memory => "reading it takes more bytes of memory than",
+            Self::Time => "reading it takes more seconds than",
+            Self::Nesting => "its parts lie deeper within each other than",
+        }
+    }
+}
+
+/// Why a document was not read. `Display` reads on after the name of the document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unreadable {
+    /// Of a kind that is not read: what it is.
+    Unsupported(String),
+    /// Broken, encrypted, or not what it claims to be: how.
+    Damaged(String),
+    /// It goes beyond a limit, which has this size.
+    Beyond(ReadLimit, u64),
+    /// Too many documents are being read at once.
+    Busy,
+    /// Reading could not begin here: why, for the log.
+    Failed(String),
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsupported(what) => write!(f, "it is {what}, which is not read"),
+            Self::Damaged(how) => f.write_str(how),
+            // How deep that is depends on what the parts are.
+            Self::Beyond(ReadLimit::Nesting, _) => f.write_str("its parts lie too deep within each other"),
+            Self::Beyond(limit, most) => write!(f, "{} {most}", limit.what()),
+            Self::Busy => f.write_str("too many documents are being read at once"),
+            Self::Failed(_) => f.write_str("it could not be read here"),
+        }
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+/// Who reads documents.
+pub trait DocumentReader: Send + Sync {
+    /// Reads one. Dropping the answer ends the work.
+    fn read(&self, order: ReadOrder) -> Answer<'_, Result<Read, Unreadable>>;
+}

@@ -1,0 +1,198 @@
+//! The process that reads: `dastak extract`. It confines itself, reads one document from standard input and
+//! writes what it found to standard output.
+//!
+//! On standard input: a line of JSON with the name, the content type and the encoding, then the bytes up to
+//! the end. On standard output: one JSON value, the document or why it was not read.
+
+use std::io::{self, Read as _, Write as _};
+use std::time::Duration;
+
+use domain::knowledge::{Block, BlockKind, ReadDocument};
+use domain::ports::{Read, ReadLimit, ReadOrder, Unreadable};
+use serde::{Deserialize, Serialize};
+
+use crate::MAX_BYTES;
+
+/// Most memory, in bytes of address space beside what the program has at its start.
+pub const MAX_MEMORY: u64 = 512 * 1024 * 1024;
+/// Most time of a processor.
+pub const MAX_TIME: Duration = Duration::from_secs(20);
+/// Longest line before the bytes.
+const MAX_HEADER: usize = 16 * 1024;
+
+/// What stands before the bytes.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    name: String,
+    content_type: Option<String>,
+    charset: Option<String>,
+}
+
+/// What comes back.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Outcome {
+    Document { title: Option<String>, built_by_script: bool, blocks: Vec<WireBlock> },
+    Unsupported(String),
+    Damaged(String),
+    Beyond { limit: String, most: u64 },
+}
+
+/// A block: its kind (`h1` to `h6`, `p`, `r`), its words, its page.
+#[derive(Serialize, Deserialize)]
+struct WireBlock(String, String, Option<u32>);
+
+impl WireBlock {
+    fn of(block: Block) -> Self {
+        let kind = match block.kind {
+            BlockKind::Heading(level) => format!("h{level}"),
+            BlockKind::Paragraph => "p".into(),
+            BlockKind::TableRow => "r".into(),
+        };
+        Self(kind, block.text, block.page)
+    }
+
+    fn block(self) -> Option<Block> {
+        let kind = match self.0.as_str() {
+            "p" => BlockKind::Paragraph,
+            "r" => BlockKind::TableRow,
+            heading => BlockKind::Heading(heading.strip_prefix('h')?.parse().ok()?),
+        };
+        Some(Block { kind, text: self.1, page: self.2 })
+    }
+}
+
+/// The line that stands before the bytes of an order.
+pub(crate) fn header(order: &ReadOrder) -> Vec<u8> {
+    let header = Header {
+        name: order.name.clone(),
+        content_type: order.content_type.clone(),
+        charset: order.charset.clone(),
+    };
+    let mut line = serde_json::to_vec(&header).unwrap_or_default();
+    line.push(b'\n');
+    line
+}
+
+/// What the process wrote; `None` when that is no outcome.
+pub(crate) fn outcome(bytes: &[u8]) -> Option<Result<Read, Unreadable>> {
+    Some(match serde_json::from_slice(bytes).ok()? {
+        Outcome::Document { title, built_by_script, blocks } => {
+            let blocks = blocks.into_iter().map(WireBlock::block).collect::<Option<Vec<Block>>>()?;
+            Ok(Read { document: ReadDocument { title, blocks }, built_by_script })
+        }
+        Outcome::Unsupported(what) => Err(Unreadable::Unsupported(what)),
+        Outcome::Damaged(how) => Err(Unreadable::Damaged(how)),
+        Outcome::Beyond { limit, most } => {
+            Err(Unreadable::Beyond(ReadLimit::ALL.into_iter().find(|known| known.name() == limit)?, most))
+        }
+    })
+}
+
+fn wire(outcome: Result<Read, Unreadable>) -> Result<Outcome, String> {
+    Ok(match outcome {
+        Ok(Read { document, built_by_script }) => Outcome::Document {
+            title: document.title,
+            built_by_script,
+            blocks: document.blocks.into_iter().map(WireBlock::of).collect(),
+        },
+        Err(Unreadable::Unsupported(what)) => Outcome::Unsupported(what),
+        Err(Unreadable::Damaged(how)) => Outcome::Damaged(how),
+        Err(Unreadable::Beyond(limit, most)) => Outcome::Beyond { limit: limit.name().to_owned(), most },
+        Err(Unreadable::Busy) => return Err("busy".into()),
+        Err(Unreadable::Failed(why)) => return Err(why),
+    })
+}
+
+/// Reads one document from standard input, with this much time of a processor.
+///
+/// # Errors
+/// The process cannot be confined, or its input and output are not those of a worker.
+pub fn run(time: Duration) -> Result<(), String> {
+    confine(time)?;
+    let mut input = Vec::new();
+    io::stdin()
+        .take((MAX_HEADER + MAX_BYTES + 1) as u64)
+        .read_to_end(&mut input)
+        .map_err(|why| why.to_string())?;
+    let end = input.iter().take(MAX_HEADER).position(|byte| *byte == b'\n').ok_or("no header")?;
+    let header: Header = serde_json::from_slice(&input[..end]).map_err(|why| why.to_string())?;
+    let bytes = input.split_off(end + 1);
+    drop(input);
+    let Header { name, content_type, charset } = header;
+    let outcome = wire(crate::read(&ReadOrder { bytes, name, content_type, charset }))?;
+    let answer = serde_json::to_vec(&outcome).map_err(|why| why.to_string())?;
+    io::stdout().write_all(&answer).map_err(|why| why.to_string())
+}
+
+/// Takes from this process what it does not need: memory, time, files, sockets, other processes. It keeps
+/// its three standard streams.
+#[cfg(unix)]
+fn confine(time: Duration) -> Result<(), String> {
+    use rustix::process::{Resource, Rlimit, nice, setrlimit};
+    let limit = |resource, most: u64| {
+        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })
+            .map_err(|why| format!("a limit cannot be set: {why}"))
+    };
+    // Telephone calls go first.
+    nice(10).map_err(|why| why.to_string())?;
+    limit(Resource::Cpu, time.as_secs())?;
+    limit(Resource::Core, 0)?;
+    limit(Resource::Fsize, 0)?;
+    // No file and no socket can be opened beside the three that are.
+    limit(Resource::Nofile, 3)?;
+    #[cfg(target_os = "linux")]
+    {
+        limit(Resource::As, address_space() + MAX_MEMORY)?;
+        // Counts for users other than root.
+        limit(Resource::Nproc, 0)?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn confine(_: Duration) -> Result<(), String> {
+    Err("documents are read in a confined process, which this system does not have".into())
+}
+
+/// Bytes of address space that this process has.
+#[cfg(target_os = "linux")]
+fn address_space() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm")
+        .ok()
+        .and_then(|line| line.split(' ').next()?.parse::<u64>().ok())
+        .unwrap_or(0);
+    pages * rustix::param::page_size() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_is_what_comes_back() {
+        let read = Read {
+            document: ReadDocument {
+                title: Some("Fees \"2026\"".into()),
+                blocks: vec![
+                    Block { kind: BlockKind::Heading(2), text: "शुल्क".into(), page: Some(3) },
+                    Block { kind: BlockKind::Paragraph, text: "a".into(), page: None },
+                    Block { kind: BlockKind::TableRow, text: "City: Pune".into(), page: None },
+                ],
+            },
+            built_by_script: true,
+        };
+        for result in [
+            Ok(read),
+            Err(Unreadable::Unsupported("an image".into())),
+            Err(Unreadable::Damaged("it is half".into())),
+        ]
+        .into_iter()
+        .chain(ReadLimit::ALL.map(|limit| Err(Unreadable::Beyond(limit, 7))))
+        {
+            let bytes = serde_json::to_vec(&wire(result.clone()).unwrap()).unwrap();
+            assert_eq!(outcome(&bytes), Some(result));
+        }
+        assert_eq!(outcome(b"{\"document\""), None);
+    }
+}

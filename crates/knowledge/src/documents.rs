@@ -1,0 +1,222 @@
+//! Adding, replacing and removing documents (docs/contract/knowledge-bases.md#documents).
+
+use api::error_codes::KNOWLEDGE_BASE_FULL;
+use api::knowledge_bases::{KEPT_REMOVALS, MAX_DOCUMENT_PASSAGES, MAX_DOCUMENTS, MAX_PASSAGES, NewText};
+use app::operator_log::{self, Trace};
+use app::{App, Failure, topics};
+use domain::ids::{Id, KnowledgeBase};
+use domain::knowledge::{ReadDocument, SourceKind};
+use domain::tenant::Tenant;
+use retrieval::Passage;
+use serde_json::json;
+use store::knowledge::{self, BaseRow, DocumentRow, PassageRow};
+
+use crate::bases::find_for_update;
+
+/// Characters of the first words that a text without a title is shown by.
+const SHOWN: usize = 40;
+
+/// What became of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Added {
+    /// How it is named: its title, file name or address.
+    pub source: String,
+    /// How many passages it has.
+    pub passages: i64,
+    /// Whether it replaced a document of the same kind and source.
+    pub replaced: bool,
+    /// How many characters were read.
+    pub chars: i64,
+}
+
+/// `POST /v1/knowledge-bases/{id}/documents`.
+///
+/// # Errors
+/// 404; 400 names the field; 409 `knowledge_base_full`.
+pub async fn add_text(
+    app: &App,
+    tenant: Tenant,
+    base: Id<KnowledgeBase>,
+    body: NewText,
+) -> Result<Added, Failure> {
+    let document = retrieval::read_text(&body.text);
+    let source = match body.title.as_deref().map(str::trim) {
+        Some("") => return Err(Failure::field("title", "must not be blank")),
+        Some(title) => title.to_owned(),
+        None => made_up(app, &body.text),
+    };
+    add_document(app, tenant, base, source, SourceKind::Text, document).await
+}
+
+/// How a text without a title is named: by its first words, and by something that no other text has.
+fn made_up(app: &App, text: &str) -> String {
+    let words = text.trim_start_matches(|letter: char| letter == '#' || letter.is_whitespace());
+    let first: String = words.lines().next().unwrap_or_default().chars().take(SHOWN).collect();
+    format!("{} ({})", first.trim(), app.ids.random_text(8))
+}
+
+/// Adds a document that was read, in one transaction; one of the same kind and source is replaced.
+///
+/// # Errors
+/// 404; 400 names `text`, `file` or `url` when nothing could be read, or too much; 409 `knowledge_base_full`.
+pub async fn add_document(
+    app: &App,
+    tenant: Tenant,
+    base: Id<KnowledgeBase>,
+    source: String,
+    kind: SourceKind,
+    document: ReadDocument,
+) -> Result<Added, Failure> {
+    add(app, None, tenant, base, source, kind, document).await
+}
+
+/// The same; what the operator adds is written into the operator's log in the same transaction.
+pub(crate) async fn add(
+    app: &App,
+    operator: Option<Trace>,
+    tenant: Tenant,
+    base: Id<KnowledgeBase>,
+    source: String,
+    kind: SourceKind,
+    document: ReadDocument,
+) -> Result<Added, Failure> {
+    let field = match kind {
+        SourceKind::Text => "text",
+        SourceKind::File => "file",
+        SourceKind::Link => "url",
+    };
+    let chars: usize = document.blocks.iter().map(|block| block.text.chars().count()).sum();
+    let chars = i64::try_from(chars).unwrap_or(i64::MAX);
+    // Half a megabyte takes some milliseconds.
+    let cut = tokio::task::spawn_blocking(move || retrieval::cut(&document)).await;
+    let passages = cut.map_err(|why| Failure::internal(format!("a document could not be cut: {why}")))?;
+    if passages.is_empty() {
+        return Err(Failure::field(field, "has no text"));
+    }
+    if passages.len() > MAX_DOCUMENT_PASSAGES {
+        return Err(Failure::field(
+            field,
+            format!("has {} passages; a document has {MAX_DOCUMENT_PASSAGES} at most", passages.len()),
+        ));
+    }
+    let context = app.context();
+    let id = context.ids.make();
+    app.store
+        .tx_alone(move |tx| {
+            let mut row = find_for_update(tx, tenant, base)?;
+            let before = knowledge::document(tx, tenant, base, kind, &source)?;
+            let count = i64::try_from(passages.len()).unwrap_or(i64::MAX);
+            row.version += 1;
+            row.updated_at = context.now;
+            row.documents += i64::from(before.is_none());
+            row.passages += count - before.as_ref().map_or(0, |before| before.passages);
+            check_room(&row)?;
+            let replaced = before.is_some();
+            let document = match before {
+                Some(before) => {
+                    knowledge::remove_passages(tx, &before)?;
+                    let row = DocumentRow {
+                        chars,
+                        passages: count,
+                        version: row.version,
+                        updated_at: context.now,
+                        ..before
+                    };
+                    knowledge::save_document(tx, &row)?;
+                    row
+                }
+                None => {
+                    row.last_number += 1;
+                    let row = DocumentRow {
+                        id,
+                        workspace: tenant,
+                        base,
+                        number: row.last_number,
+                        kind,
+                        source: source.clone(),
+                        chars,
+                        passages: count,
+                        version: row.version,
+                        created_at: context.now,
+                        updated_at: context.now,
+                    };
+                    knowledge::insert_document(tx, &row)?;
+                    row
+                }
+            };
+            let rows = numbered(&mut row, &document, &passages);
+            knowledge::insert_passages(tx, tenant, &rows)?;
+            knowledge::save(tx, &row)?;
+            tx.wake(topics::KNOWLEDGE);
+            if let Some(trace) = &operator {
+                operator_log::append(tx, &context, trace, Some(tenant), &format!("{base} {source}"))?;
+            }
+            Ok(Added { source: source.clone(), passages: count, replaced, chars })
+        })
+        .await
+}
+
+/// Refuses a change after which the base would have too much.
+fn check_room(row: &BaseRow) -> Result<(), Failure> {
+    for (what, has, most) in
+        [("documents", row.documents, MAX_DOCUMENTS), ("passages", row.passages, MAX_PASSAGES)]
+    {
+        if has > most {
+            let message = format!("the knowledge base would have {has} {what}; it has room for {most}");
+            return Err(Failure::new(KNOWLEDGE_BASE_FULL, message).with_meta(json!({"limit": most})));
+        }
+    }
+    Ok(())
+}
+
+/// The passages as rows, with the next numbers of the base.
+fn numbered(base: &mut BaseRow, document: &DocumentRow, passages: &[Passage]) -> Vec<PassageRow> {
+    let row = |passage: &Passage| {
+        base.last_number += 1;
+        PassageRow {
+            base: base.id,
+            number: base.last_number,
+            workspace: base.workspace,
+            document: document.number,
+            heading: passage.heading.clone(),
+            page: passage.page.map(i64::from),
+            content: passage.content.clone(),
+        }
+    };
+    passages.iter().map(row).collect()
+}
+
+/// `DELETE /v1/knowledge-bases/{id}/documents`.
+///
+/// # Errors
+/// 404.
+pub async fn remove_document(
+    app: &App,
+    tenant: Tenant,
+    base: Id<KnowledgeBase>,
+    source: String,
+    kind: SourceKind,
+) -> Result<(), Failure> {
+    let context = app.context();
+    app.store
+        .tx_alone(move |tx| {
+            let mut row = find_for_update(tx, tenant, base)?;
+            let document = knowledge::document(tx, tenant, base, kind, &source)?
+                .ok_or_else(|| Failure::not_found("document"))?;
+            row.version += 1;
+            row.updated_at = context.now;
+            row.documents -= 1;
+            row.passages -= document.passages;
+            knowledge::remove_document(tx, &document, row.version)?;
+            // An index that is further behind is made anew, so that the list does not grow for ever.
+            let forgotten = row.version - KEPT_REMOVALS;
+            if forgotten >= row.removals_from + KEPT_REMOVALS {
+                knowledge::forget_removals(tx, tenant, base, forgotten)?;
+                row.removals_from = forgotten;
+            }
+            knowledge::save(tx, &row)?;
+            tx.wake(topics::KNOWLEDGE);
+            Ok(())
+        })
+        .await
+}

@@ -1,0 +1,433 @@
+//! Chats: their messages, what their conversations keep between two messages, and the hours of their agents.
+//!
+//! A chat is changed by who holds its row. A reply that is being written belongs to one attempt of one turn:
+//! only that attempt may store it.
+
+use const_format::formatcp;
+use domain::chat::{Channel, EndCause, Reading, Role, State, TurnKind};
+use domain::ids::{Agent, Chat, Contact, Id, User};
+use domain::tenant::Tenant;
+use domain::time::Timestamp;
+use serde_json::{Map, Value as Json};
+
+use crate::db::row::{row, update};
+use crate::db::{DbError, ROWS, Tx, any_of};
+use crate::params;
+
+row! {
+    /// A chat as stored.
+    #[derive(Debug, Clone)]
+    pub struct ChatRow in "chats" {
+        /// Its id.
+        id: Id<Chat>,
+        /// The workspace.
+        workspace: Tenant,
+        /// Who answers.
+        agent: Id<Agent>,
+        /// What carries its words.
+        channel: Channel,
+        /// Who writes, where that is known.
+        contact: Option<Id<Contact>>,
+        /// The workspace's own name of the customer.
+        external_ref: Option<String>,
+        /// What was given when it was started.
+        metadata: Map<String, Json>,
+        /// Where it stands.
+        state: State,
+        /// Why it ended.
+        end_cause: Option<EndCause>,
+        /// The disposition.
+        outcome: Option<String>,
+        /// What the flow has captured, once it is over.
+        extracted: Option<Json>,
+        /// The flow that it runs.
+        flow: String,
+        /// Language code.
+        language: String,
+        /// Messages so far: the number of the newest one.
+        messages: i64,
+        /// Those of the customer.
+        customer_messages: i64,
+        /// Characters of all messages.
+        characters: i64,
+        /// The newest message that the state of the conversation contains.
+        heard: i64,
+        /// What is held of the wallet for it.
+        price: i64,
+        /// Counts replies.
+        turn: i64,
+        /// What the reply that is being written answers.
+        turn_kind: Option<TurnKind>,
+        /// How often that was tried.
+        turn_attempt: i64,
+        /// The node that writes it.
+        turn_node: Option<String>,
+        /// The end of that node's lease.
+        turn_until: Option<Timestamp>,
+        /// Replies that failed, in a row.
+        failures: i64,
+        /// Key and holder of the request that waits for the reply.
+        once: Option<(String, String)> = |once| {
+            once_key: Option<String> = once.as_ref().map(|(key, _)| key.as_str()),
+            once_holder: Option<String> = once.as_ref().map(|(_, holder)| holder.as_str()),
+        } => once_key.zip(once_holder),
+        /// The teammate who has it.
+        teammate: Option<Id<User>>,
+        /// The newest message when it was taken over.
+        taken_from: Option<i64>,
+        /// Why it was handed to a person.
+        handoff_reason: Option<String>,
+        /// When.
+        handoff_at: Option<Timestamp>,
+        /// When it was opened.
+        created_at: Timestamp,
+        /// When the last message was written.
+        last_at: Timestamp,
+        /// When it ended.
+        ended_at: Option<Timestamp>,
+        /// When it is looked at next.
+        next_at: Option<Timestamp>,
+        /// The cause with which it is to end.
+        wish: Option<EndCause>,
+        /// How far its analysis has got.
+        analysis: Option<Reading>,
+        /// How often that was tried.
+        analysis_attempts: i64,
+        /// When the next try is due.
+        analysis_at: Option<Timestamp>,
+        /// What it was about.
+        summary: Option<String>,
+        /// How the customer felt.
+        sentiment: Option<String>,
+        /// Grows with every save.
+        version: i64,
+    }
+}
+
+const COLUMNS: &str = ChatRow::COLUMNS;
+
+row! {
+    /// A message as stored.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct MessageRow in "chat_messages" {
+        /// Its number in the chat, from 1.
+        seq: i64,
+        /// Who wrote it.
+        role: Role,
+        /// Its words.
+        text: String as "words",
+        /// The teammate who wrote it.
+        author: Option<Id<User>>,
+        /// When.
+        at: Timestamp,
+    }
+    insert with { workspace: Tenant, chat: Id<Chat> }
+}
+
+row! {
+    /// What a conversation keeps between two messages.
+    #[derive(Debug, Clone, Default)]
+    pub struct StateRow {
+        /// Its state, JSON; none before the opening.
+        conversation: Option<String>,
+        /// How far the reply has got that is being written, JSON.
+        progress: Option<String>,
+    }
+}
+
+row! {
+    /// When an agent takes new chats.
+    #[derive(Debug, Clone)]
+    pub struct HoursRow in "agent_hours" {
+        /// The agent.
+        agent: Id<Agent>,
+        /// IANA name of the zone.
+        timezone: String,
+        /// A list of `{days, from, to}`.
+        hours: Json,
+    }
+    insert with { workspace: Tenant }
+}
+
+/// Adds a chat whose conversation has not begun.
+pub fn insert(tx: &mut Tx<'_>, row: &ChatRow) -> Result<(), DbError> {
+    tx.later(ChatRow::INSERT, &row.values())?;
+    tx.later("insert into chat_states (chat, workspace) values (?1, ?2)", params![row.id, row.workspace])
+}
+
+/// One chat.
+pub fn get(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<Option<ChatRow>, DbError> {
+    tx.one(formatcp!("select {COLUMNS} from chats where workspace = ?1 and id = ?2"), params![tenant, id])
+}
+
+/// One chat, held against other writers until the transaction ends.
+pub fn get_for_update(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<Option<ChatRow>, DbError> {
+    tx.one(
+        formatcp!("select {COLUMNS} from chats where workspace = ?1 and id = ?2 /*pg for update*/"),
+        params![tenant, id],
+    )
+}
+
+/// Saves everything of a chat that changes, and counts the change. Returns whether it was as it is in `row`.
+pub fn save(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, DbError> {
+    let (sql, values) = update!(
+        "chats" set {
+            contact: row.contact,
+            external_ref: row.external_ref.as_deref(),
+            metadata: &row.metadata,
+            state: row.state,
+            end_cause: row.end_cause,
+            outcome: row.outcome.as_deref(),
+            extracted: row.extracted.as_ref(),
+            messages: row.messages,
+            customer_messages: row.customer_messages,
+            characters: row.characters,
+            heard: row.heard,
+            turn: row.turn,
+            turn_kind: row.turn_kind,
+            turn_attempt: row.turn_attempt,
+            turn_node: row.turn_node.as_deref(),
+            turn_until: row.turn_until,
+            failures: row.failures,
+            once_key: row.once.as_ref().map(|(key, _)| key.as_str()),
+            once_holder: row.once.as_ref().map(|(_, holder)| holder.as_str()),
+            teammate: row.teammate,
+            taken_from: row.taken_from,
+            handoff_reason: row.handoff_reason.as_deref(),
+            handoff_at: row.handoff_at,
+            last_at: row.last_at,
+            ended_at: row.ended_at,
+            next_at: row.next_at,
+            wish: row.wish,
+            analysis: row.analysis,
+            analysis_attempts: row.analysis_attempts,
+            analysis_at: row.analysis_at,
+            summary: row.summary.as_deref(),
+            sentiment: row.sentiment.as_deref(),
+        }
+        and "version = version + 1"
+        where "workspace = ?1 and id = ?2 and version = ?3", row.workspace, row.id, row.version
+    );
+    Ok(tx.exec(sql, &values)? > 0)
+}
+
+/// What the conversation of a chat keeps.
+pub fn state(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<StateRow, DbError> {
+    const SQL: &str =
+        formatcp!("select {} from chat_states where workspace = ?1 and chat = ?2", StateRow::COLUMNS);
+    Ok(tx.one(SQL, params![tenant, id])?.unwrap_or_default())
+}
+
+/// Stores what the conversation keeps; how far a reply had got is forgotten.
+pub fn save_state(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>, conversation: &str) -> Result<(), DbError> {
+    tx.later(
+        "update chat_states set conversation = ?3, progress = null where workspace = ?1 and chat = ?2",
+        params![tenant, id, conversation],
+    )
+}
+
+/// Stores how far the reply has got that is being written; none forgets it.
+pub fn save_progress(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Chat>,
+    progress: Option<&str>,
+) -> Result<(), DbError> {
+    tx.later(
+        "update chat_states set progress = ?3 where workspace = ?1 and chat = ?2",
+        params![tenant, id, progress],
+    )
+}
+
+/// Forgets the conversation of a chat that is over.
+pub fn drop_state(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<(), DbError> {
+    tx.later("delete from chat_states where workspace = ?1 and chat = ?2", params![tenant, id])
+}
+
+/// Adds a message.
+pub fn add_message(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Chat>,
+    message: &MessageRow,
+) -> Result<(), DbError> {
+    tx.later(MessageRow::INSERT, &message.values(tenant, id))
+}
+
+/// Takes a message back.
+pub fn remove_message(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>, seq: i64) -> Result<(), DbError> {
+    tx.later(
+        "delete from chat_messages where workspace = ?1 and chat = ?2 and seq = ?3",
+        params![tenant, id, seq],
+    )
+}
+
+/// The messages of a chat after `after`, oldest first.
+pub fn messages(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Chat>,
+    after: i64,
+) -> Result<Vec<MessageRow>, DbError> {
+    const SQL: &str = formatcp!(
+        "select {} from chat_messages where workspace = ?1 and chat = ?2 and seq > ?3 order by seq",
+        MessageRow::COLUMNS
+    );
+    tx.all(SQL, params![tenant, id, after])
+}
+
+/// Chats of a workspace, newest first, older than `before`, of one state or of all.
+pub fn list(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    state: Option<State>,
+    before: Option<&str>,
+    limit: i64,
+) -> Result<Vec<ChatRow>, DbError> {
+    const ALL: &str =
+        formatcp!("select {COLUMNS} from chats where workspace = ?1 and id < ?2 order by id desc limit ?3");
+    const OF_STATE: &str = formatcp!(
+        "select {COLUMNS} from chats where workspace = ?1 and state = ?4 and id < ?2 order by id desc limit ?3"
+    );
+    let before = before.unwrap_or("chatsess_~");
+    match state {
+        None => tx.all(ALL, params![tenant, before, limit]),
+        Some(state) => tx.all(OF_STATE, params![tenant, before, limit, state]),
+    }
+}
+
+/// Has every chat of a workspace that is not over end with this cause; how many those are.
+pub fn want_all_ended(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    cause: EndCause,
+    now: Timestamp,
+) -> Result<u64, DbError> {
+    tx.exec(
+        "update chats set wish = ?2, next_at = ?3, version = version + 1 where workspace = ?1 and state <> 'ended' and wish is null",
+        params![tenant, cause, now],
+    )
+}
+
+/// Across workspaces: chats that have to be looked at, the longest waiting first.
+pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<(Tenant, Id<Chat>)>, DbError> {
+    tx.all(
+        "select workspace, id from chats where next_at is not null and next_at <= ?1 order by next_at, id limit ?2",
+        params![now, limit],
+    )
+}
+
+/// Across workspaces: when the next chat has to be looked at.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    Ok(tx.one("select min(next_at) from chats where next_at is not null", &[])?.flatten())
+}
+
+/// Across workspaces: gives up the replies that a node was writing when it stopped; they are taken up at once.
+pub fn orphan(tx: &mut Tx<'_>, node: &str, now: Timestamp) -> Result<u64, DbError> {
+    tx.exec(
+        "update chats set turn_until = ?2, next_at = ?2, version = version + 1 \
+         where next_at is not null and turn_kind is not null and turn_node = ?1",
+        params![node, now],
+    )
+}
+
+/// Across workspaces: chats whose analysis is due. Each counts a try and is due again at `lease`.
+pub fn take_to_analyse(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    lease: Timestamp,
+    limit: i64,
+) -> Result<Vec<(Tenant, Id<Chat>, i64)>, DbError> {
+    let mut found: Vec<(Tenant, Id<Chat>, i64)> = tx.all(
+        "select workspace, id, analysis_attempts from chats where analysis_at is not null and analysis_at <= ?1 \
+         order by analysis_at, id limit ?2 /*pg for update skip locked*/",
+        params![now, limit],
+    )?;
+    for (tenant, id, attempts) in &mut found {
+        *attempts += 1;
+        tx.later(
+            "update chats set analysis_attempts = ?3, analysis_at = ?4, version = version + 1 where workspace = ?1 and id = ?2",
+            params![*tenant, *id, *attempts, lease],
+        )?;
+    }
+    Ok(found)
+}
+
+/// Across workspaces: when the next analysis is due.
+pub fn next_analysis(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
+    Ok(tx.one("select min(analysis_at) from chats where analysis_at is not null", &[])?.flatten())
+}
+
+/// Chats of these contacts, held against other writers until the transaction ends.
+pub fn of_contacts(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    contacts: &[Id<Contact>],
+) -> Result<Vec<ChatRow>, DbError> {
+    let mut found = Vec::new();
+    for some in contacts.chunks(ROWS) {
+        let mut values = params![tenant].to_vec();
+        let ids = any_of(&mut values, some.iter().map(|id| (*id).into()));
+        let sql = format!(
+            "select {COLUMNS} from chats where workspace = ?1 and contact in {ids} order by id /*pg for update*/"
+        );
+        found.extend(tx.all::<ChatRow>(&sql, &values)?);
+    }
+    Ok(found)
+}
+
+/// Deletes the messages of a chat and what its conversation keeps; how many messages there were.
+pub fn erase_words(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<u64, DbError> {
+    drop_state(tx, tenant, id)?;
+    tx.exec("delete from chat_messages where workspace = ?1 and chat = ?2", params![tenant, id])
+}
+
+/// Across workspaces: deletes chats that ended before, with everything said in them; how many.
+pub fn sweep(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<u64, DbError> {
+    let old: Vec<(Tenant, Id<Chat>)> = tx.all(
+        "select workspace, id from chats where ended_at is not null and ended_at < ?1 order by ended_at limit ?2",
+        params![before, limit],
+    )?;
+    for (tenant, id) in &old {
+        tx.later("delete from chat_messages where workspace = ?1 and chat = ?2", params![*tenant, *id])?;
+        tx.later("delete from chats where workspace = ?1 and id = ?2", params![*tenant, *id])?;
+    }
+    Ok(old.len() as u64)
+}
+
+/// Drops the flow of a chat that has ended, unless its agent or another chat still runs it.
+pub fn drop_flow(tx: &mut Tx<'_>, tenant: Tenant, flow: &str) -> Result<(), DbError> {
+    tx.later(
+        formatcp!(
+            "delete from flows where workspace = ?1 and id = ?2 and {FLOW_IS_FREE} and not exists (select 1 from agents \
+             where agents.workspace = ?1 and agents.id = flows.agent and agents.deleted_at is null \
+             and (agents.draft_flow = flows.id or agents.published_flow = flows.id))"
+        ),
+        params![tenant, flow],
+    )
+}
+
+/// No chat runs the row of `flows`.
+pub(crate) const FLOW_IS_FREE: &str =
+    "not exists (select 1 from chats where chats.flow = flows.id and chats.ended_at is null)";
+
+/// When an agent takes new chats; `None`: always.
+pub fn hours(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>) -> Result<Option<HoursRow>, DbError> {
+    const SQL: &str =
+        formatcp!("select {} from agent_hours where workspace = ?1 and agent = ?2", HoursRow::COLUMNS);
+    tx.one(SQL, params![tenant, agent])
+}
+
+/// Sets when an agent takes new chats.
+pub fn set_hours(tx: &mut Tx<'_>, tenant: Tenant, row: &HoursRow) -> Result<(), DbError> {
+    const SQL: &str = formatcp!(
+        "{} on conflict (agent) do update set timezone = excluded.timezone, hours = excluded.hours",
+        HoursRow::INSERT
+    );
+    tx.later(SQL, &row.values(tenant))
+}
+
+/// Has an agent take new chats at any time.
+pub fn remove_hours(tx: &mut Tx<'_>, tenant: Tenant, agent: Id<Agent>) -> Result<(), DbError> {
+    tx.later("delete from agent_hours where workspace = ?1 and agent = ?2", params![tenant, agent])
+}
