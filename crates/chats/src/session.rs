@@ -63,7 +63,7 @@ pub(crate) fn find_session(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Res
         .ok_or_else(|| Failure::not_found("chat session"))
 }
 
-/// Why a chat does not move, for whoever asked for it.
+/// Why a chat does not move, for the caller.
 pub(crate) fn refusal(stuck: Stuck) -> Failure {
     match stuck {
         Stuck::Over => Failure::plain(codes::SESSION_ENDED),
@@ -220,7 +220,7 @@ pub(crate) fn read_state(text: &str) -> Result<conversation::State, Failure> {
     serde_json::from_str(text).map_err(|why| Failure::internal(format!("a stored conversation: {why}")))
 }
 
-/// Ends a chat: whoever waits for a reply hears of it, the money is settled, `chat.completed` is written, and what
+/// Ends a chat: a request that waits for a reply is answered, the money is settled, `chat.completed` is written, and what
 /// is owed afterwards is written down. One that is over stays as it is.
 pub(crate) fn end(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, cause: EndCause) -> Result<(), Failure> {
     let legacy = stored_legacy(tx, row)?;

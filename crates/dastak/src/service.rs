@@ -164,7 +164,7 @@ impl Service {
         if let Some(lines) = &lines {
             lines.attach(&app);
         }
-        // Before anything is served: what this node was writing when it stopped is nobody's.
+        // Before anything is served: what this node was writing when it stopped has no writer any more.
         chats::adopt(&app).await.map_err(|why| why.to_string())?;
         let router = Arc::new(router()?);
         start_jobs(&app, &wakes, lines.clone());

@@ -25,7 +25,7 @@ const MAX_QUESTION: usize = 2_000;
 const MAX_PASSAGE: usize = 8_000;
 /// Passages that are looked at for a hit by their vectors.
 pub(crate) const NEAREST: usize = 50;
-/// How long a base belongs to whoever makes its vectors without being heard of.
+/// How long a node keeps a base whose vectors it makes, without renewing its claim.
 const LEASE: i64 = 5 * MINUTE;
 /// Wait after a failure, at first; it doubles up to [`LONGEST`].
 const AGAIN: i64 = 10 * SECOND;

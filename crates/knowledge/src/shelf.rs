@@ -39,7 +39,7 @@ pub(crate) struct Shelf {
 /// The index of one base.
 struct Place {
     index: RwLock<Option<Arc<Index>>>,
-    /// Held by whoever changes it.
+    /// Held while it is changed.
     change: Arc<AsyncMutex<()>>,
     used: AtomicU64,
     /// The latest version that this process has read of the base.

@@ -237,7 +237,7 @@ pub fn delay_drop(tx: &mut Tx<'_>, tenant: Tenant, object: &str, at: Timestamp) 
 }
 
 /// Across workspaces: takes objects that are to be dropped by now, the longest due first, and moves their time to
-/// `until`, by which whoever took them has dropped them or has died.
+/// `until`, by which the node that took them has dropped them or has died.
 pub fn take_drops(
     tx: &mut Tx<'_>,
     now: Timestamp,

@@ -1,5 +1,5 @@
 //! Files that are made to do harm, through the process that reads them: each is a clear error or a bounded
-//! document, and whoever asked stays well (docs/contract/knowledge-files.md#limits).
+//! document, and the service stays well (docs/contract/knowledge-files.md#limits).
 
 use std::io::Write;
 use std::path::Path;

@@ -18,9 +18,9 @@ pub const MAX_CHARACTERS: i64 = 200_000;
 pub const MAX_ATTEMPTS: i64 = 3;
 /// Replies that fail in a row before the chat is handed to a person.
 pub const MAX_FAILURES: i64 = 3;
-/// How long whoever writes a reply may hold it without saying that it goes on.
+/// How long a writer may hold a reply without renewing its lease.
 pub const LEASE: i64 = 90 * SECOND;
-/// Time after which whoever writes a reply gives up by itself, well before the end of the lease.
+/// Time after which the writer of a reply gives up by itself, well before the end of the lease.
 pub const PATIENCE: i64 = 60 * SECOND;
 
 closed_sets::words! {

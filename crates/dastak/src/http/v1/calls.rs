@@ -17,7 +17,7 @@ pub async fn place(app: Arc<App>, caller: Caller, mut request: Request) -> Outco
     Ok(Reply::answer(calls::place(&app, caller.tenant(), caller.mode(), once, body).await?))
 }
 
-/// An id in the query. One of another form is nobody's: the list is empty.
+/// An id in the query. A malformed one matches nothing: the list is empty.
 fn id<K: Kind>(request: &Request, name: &str, nobody: &mut bool) -> Option<Id<K>> {
     let text = request.query_text(name)?;
     let id = text.parse().ok();

@@ -22,7 +22,7 @@ pub async fn list(app: Arc<App>, caller: Caller, request: Request) -> Outcome {
     let agent = request.query_text("agentId").map(str::parse);
     let before = request.cursor(&app)?;
     if agent.as_ref().is_some_and(Result::is_err) {
-        // An id of another form is nobody's: the list is empty.
+        // A malformed id matches nothing: the list is empty.
         return Reply::page(&app, &request, &[(); 0], None);
     }
     let filter = Filter {
