@@ -124,7 +124,7 @@ async fn measure(data: &std::path::Path, database: Option<&str>) -> Result<(), S
     }
     println!(
         "{CHATS} chats at once in {WORKSPACES} workspaces, an opening and {MESSAGES} messages each, a model of {} s.\n\n\
-         | replies | most at once | p50 | p99 | took | server CPU a reply | memory before, at most | threads | chats charged |\n\
+         | replies | most at once | p50 | p99 | took | server CPU a reply | memory before, afterwards | threads | chats charged |\n\
          |---|---|---|---|---|---|---|---|---|\n\
          | {} | {} | {:.2} s | {:.2} s | {:.1} s | {:.0} µs | {:.0} MB, {:.0} MB | {} | {charged} |",
         THINKS.as_secs(),

@@ -19,10 +19,10 @@ const PASSAGES: usize = 99_000;
 /// Words of a paragraph, which is a passage.
 const WORDS: usize = 150;
 /// Paragraphs of a document: less than 100,000 characters.
-const PARAGRAPHS: usize = 90;
+const PARAGRAPHS: usize = 75;
 /// The small bases, and paragraphs of each.
 const BASES: usize = 100;
-const SMALL: usize = 90;
+const SMALL: usize = 75;
 const VOCABULARY: u64 = 50_000;
 /// Words that every other sentence has: no question is about them.
 const COMMON: u64 = 30;
