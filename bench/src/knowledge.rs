@@ -172,7 +172,7 @@ async fn measure(data: &Path, database: Option<&str>) -> Result<(), String> {
     for path in &small {
         first(&server.address, &other, path).await?;
     }
-    line("100 bases of 90 passages in turn", &server, &other, small, 1).await?;
+    line("100 bases of 75 passages in turn", &server, &other, small, 1).await?;
     drop(server);
 
     let server = Server::dastak(data, database)?;
