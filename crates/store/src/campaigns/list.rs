@@ -151,7 +151,8 @@ pub fn listed(
     let mut found = Vec::new();
     for hashes in hashes.chunks(LOOKED_UP) {
         let mut values = vec![tenant.into(), campaign.into(), list.into()];
-        let wanted = any_of(&mut values, hashes.iter().map(|hash| hash.as_ref().into())).replace(", ", "), (");
+        let wanted =
+            any_of(&mut values, hashes.iter().map(|hash| hash.as_ref().into())).replace(", ", "), (");
         // One look-up a number. Asked for all of them with `in`, PostgreSQL reads the whole list for each statement
         // while its statistics say that the list is short, as they do while it grows.
         found.extend(tx.all::<String>(
