@@ -53,7 +53,7 @@ fn stream(dictionary: &str, content: &str) -> String {
 }
 
 /// A PDF whose pages have these contents, with Helvetica as F1.
-fn pages(contents: &[String]) -> Vec<u8> {
+pub fn pages(contents: &[String]) -> Vec<u8> {
     let count = contents.len();
     let kids: Vec<String> = (0..count).map(|page| format!("{} 0 R", 4 + page)).collect();
     let mut objects = vec![

@@ -496,6 +496,12 @@ async fn attempt(
             };
             campaigns::attempt(app, (*customer, with(customer)), act, &known, &promise).await?;
         }
+        Act::Chat { customer, act } => {
+            let known = |change: &mut dyn FnMut(&mut Log)| {
+                change(&mut log.lock().unwrap_or_else(PoisonError::into_inner));
+            };
+            talks::attempt(app, world, (*customer, with(customer)), act, &known).await?;
+        }
         Act::Publish { customer, active } => {
             let whose = with(customer);
             if *active {
