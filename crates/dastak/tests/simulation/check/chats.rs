@@ -122,7 +122,7 @@ impl Court<'_> {
         }
     }
 
-    /// A chat with a reply costs its price, once; another one nothing.
+    /// A chat in which the customer wrote costs its price, once; another one nothing.
     fn charges_of_chats(&self, chats: &[ChatSeen], broken: &mut Vec<String>) {
         let sql = "select reference, workspace, amount from wallet_entries where kind = 'chat_charge'";
         let mut charged: BTreeMap<String, Vec<(Tenant, i64)>> = BTreeMap::new();
@@ -130,9 +130,8 @@ impl Court<'_> {
             charged.entry(chat).or_default().push((tenant, amount));
         }
         for chat in chats {
-            let replied = chat.messages.iter().skip_while(|(_, role, _)| role != "user");
-            let replied = replied.filter(|(_, role, _)| role == "agent").count() > 0;
-            let expected: Vec<(Tenant, i64)> = match replied && chat.price > 0 {
+            let wrote = chat.messages.iter().any(|(_, role, _)| role == "user");
+            let expected: Vec<(Tenant, i64)> = match wrote && chat.price > 0 {
                 true => vec![(chat.workspace, -chat.price)],
                 false => Vec::new(),
             };
