@@ -253,15 +253,22 @@ fn best_of(segment: &SegmentReader, wanted: &[Wanted], limit: usize) -> Result<V
     for (at, one) in wanted.iter().enumerate() {
         // Looking for candidates costs about as much as a list of this length.
         if at > 0 && one.share * LOOK > 1.0 {
-            let candidates = within_reach(all_of(segment, &sums), limit, left);
-            if candidates.len() as f32 * SEEK < one.share * all {
-                return among(segment, &wanted[at..], candidates, limit, left);
+            let begun = all_of(segment, &sums);
+            let least = least(&begun, limit, left);
+            // Else a passage may be among the first that has none of the terms so far.
+            if least > 0.0 {
+                let candidates = above(begun, least);
+                if candidates.len() as f32 * SEEK < one.share * all {
+                    return among(segment, &wanted[at..], candidates, limit, left);
+                }
             }
         }
         one.term.for_each(segment, &mut |doc, score| sums[doc as usize] += one.weight * score)?;
         left -= one.most;
     }
-    Ok(within_reach(all_of(segment, &sums), limit, 0.0))
+    let all = all_of(segment, &sums);
+    let least = least(&all, limit, 0.0);
+    Ok(above(all, least))
 }
 
 /// Goes on with the passages that can still reach the first places.
@@ -283,7 +290,8 @@ fn among(
             }
         }
         left -= one.most;
-        candidates = within_reach(candidates, limit, left);
+        let least = least(&candidates, limit, left);
+        candidates = above(candidates, least);
     }
     Ok(candidates)
 }
@@ -295,14 +303,11 @@ fn all_of(segment: &SegmentReader, sums: &[f32]) -> Vec<Sum> {
     all.map(|(doc, sum)| Sum(*sum, doc)).collect()
 }
 
-/// Those that can be among the first ones when each may still get `left` more, in their order. What only follows
-/// from rounding does not decide.
-fn within_reach(mut all: Vec<Sum>, limit: usize, left: f32) -> Vec<Sum> {
-    if all.len() <= limit {
-        return all;
-    }
+/// What a passage must have to be among the first ones, when each may still get `left` more; 0 and less when any may
+/// be. What only follows from rounding does not decide.
+fn least(all: &[Sum], limit: usize, left: f32) -> f32 {
     let mut first = BinaryHeap::with_capacity(limit + 1);
-    for sum in &all {
+    for sum in all {
         if first.len() < limit {
             first.push(Reverse(sum));
         } else if first.peek().is_some_and(|Reverse(last)| sum > last) {
@@ -310,8 +315,11 @@ fn within_reach(mut all: Vec<Sum>, limit: usize, left: f32) -> Vec<Sum> {
             first.push(Reverse(sum));
         }
     }
-    let last = first.peek().map_or(0.0, |Reverse(last)| last.0);
-    let least = (last - left.max(0.0)) * (1.0 - 1e-5);
+    let last = first.peek().filter(|_| first.len() == limit).map_or(0.0, |Reverse(last)| last.0);
+    (last - left.max(0.0)) * (1.0 - 1e-5)
+}
+
+fn above(mut all: Vec<Sum>, least: f32) -> Vec<Sum> {
     all.retain(|sum| sum.0 >= least);
     all
 }
