@@ -49,7 +49,9 @@ fn pages(count: usize) -> Vec<u8> {
         ));
     }
     let words = "Parcels arrive within two days of the order, except in Leh.";
-    objects.extend((0..count).map(|page| stream("", &format!("BT /F1 11 Tf 72 740 Td ({page} {words}) Tj ET\n"))));
+    objects.extend(
+        (0..count).map(|page| stream("", &format!("BT /F1 11 Tf 72 740 Td ({page} {words}) Tj ET\n"))),
+    );
     pdf(&objects)
 }
 
@@ -76,8 +78,9 @@ fn forms() -> Vec<u8> {
         stream("", "/A Do"),
     ];
     for next in 6..18 {
-        let dictionary =
-            format!("/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /A {next} 0 R >> >>");
+        let dictionary = format!(
+            "/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /A {next} 0 R >> >>"
+        );
         objects.push(stream(&dictionary, &"/A Do ".repeat(10)));
     }
     objects.push(stream("/Type /XObject /Subtype /Form /BBox [0 0 9 9]", "0 0 m 1 1 l S"));
@@ -171,7 +174,11 @@ pub fn run() -> Result<(), String> {
     println!("| file | bytes | outcome | memory at most | time |\n|---|---|---|---|---|");
     for (what, name, bytes) in &files {
         let (said, most, took) = measure(name, bytes)?;
-        println!("| {what} (`{name}`) | {} kB | {said} | {most:.0} MB | {:.2} s |", bytes.len() / 1024, took.as_secs_f64());
+        println!(
+            "| {what} (`{name}`) | {} kB | {said} | {most:.0} MB | {:.2} s |",
+            bytes.len() / 1024,
+            took.as_secs_f64()
+        );
     }
     Ok(())
 }

@@ -175,7 +175,8 @@ async fn turns(address: &str, key: &str, base: &str) -> Result<(), String> {
     for turn in 0..TURNS {
         for (agent, times, chat) in &mut agents {
             if turn % MESSAGES == 0 {
-                let opened = call(address, "POST", "/v1/chat/sessions", key, &json!({"agentId": agent})).await?;
+                let opened =
+                    call(address, "POST", "/v1/chat/sessions", key, &json!({"agentId": agent})).await?;
                 *chat = opened["data"]["sessionId"].as_str().ok_or_else(|| format!("{opened}"))?.to_owned();
             }
             let body = json!({"text": asked(turn + 2)});

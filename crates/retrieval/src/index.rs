@@ -32,9 +32,9 @@ const IN_BODY: f32 = 1.0;
 const MOST_OF_TERM: f32 = 2.2;
 
 /// Candidates are looked for before the list of a term that one in so many passages has, or more.
-const LOOK: f32 = 16.0;
+const LOOK: f32 = 8.0;
 /// Looking a passage up in a list costs as much as so many steps through it.
-const SEEK: f32 = 8.0;
+const SEEK: f32 = 4.0;
 
 /// The folder does not hold a usable index.
 #[derive(Debug)]
@@ -253,11 +253,10 @@ fn best_of(segment: &SegmentReader, wanted: &[Wanted], limit: usize) -> Result<V
     for (at, one) in wanted.iter().enumerate() {
         // Looking for candidates costs about as much as a list of this length.
         if at > 0 && one.share * LOOK > 1.0 {
-            let begun = all_of(segment, &sums);
-            let least = least(&begun, limit, left);
+            let least = least(all_of(segment, &sums), limit, left);
             // Else a passage may be among the first that has none of the terms so far.
             if least > 0.0 {
-                let candidates = above(begun, least);
+                let candidates: Vec<Sum> = all_of(segment, &sums).filter(|sum| sum.0 >= least).collect();
                 if candidates.len() as f32 * SEEK < one.share * all {
                     return among(segment, &wanted[at..], candidates, limit, left);
                 }
@@ -266,9 +265,8 @@ fn best_of(segment: &SegmentReader, wanted: &[Wanted], limit: usize) -> Result<V
         one.term.for_each(segment, &mut |doc, score| sums[doc as usize] += one.weight * score)?;
         left -= one.most;
     }
-    let all = all_of(segment, &sums);
-    let least = least(&all, limit, 0.0);
-    Ok(above(all, least))
+    let least = least(all_of(segment, &sums), limit, 0.0);
+    Ok(all_of(segment, &sums).filter(|sum| sum.0 >= least).collect())
 }
 
 /// Goes on with the passages that can still reach the first places.
@@ -290,38 +288,38 @@ fn among(
             }
         }
         left -= one.most;
-        let least = least(&candidates, limit, left);
-        candidates = above(candidates, least);
+        let least = least(candidates.iter().copied(), limit, left);
+        candidates.retain(|sum| sum.0 >= least);
     }
     Ok(candidates)
 }
 
 /// The passages of a segment that have a sum and were not removed, in their order.
-fn all_of(segment: &SegmentReader, sums: &[f32]) -> Vec<Sum> {
-    let there = |doc: DocId| segment.alive_bitset().is_none_or(|alive| alive.is_alive(doc));
-    let all = (0..).zip(sums).filter(|(doc, sum)| **sum > 0.0 && there(*doc));
-    all.map(|(doc, sum)| Sum(*sum, doc)).collect()
+fn all_of<'a>(segment: &'a SegmentReader, sums: &'a [f32]) -> impl Iterator<Item = Sum> + 'a {
+    let alive = segment.alive_bitset();
+    (0..)
+        .zip(sums)
+        .filter(move |(doc, sum)| **sum > 0.0 && alive.is_none_or(|alive| alive.is_alive(*doc)))
+        .map(|(doc, sum)| Sum(*sum, doc))
 }
 
 /// What a passage must have to be among the first ones, when each may still get `left` more; 0 and less when any may
 /// be. What only follows from rounding does not decide.
-fn least(all: &[Sum], limit: usize, left: f32) -> f32 {
+fn least(all: impl Iterator<Item = Sum>, limit: usize, left: f32) -> f32 {
     let mut first = BinaryHeap::with_capacity(limit + 1);
+    let mut last = 0.0;
     for sum in all {
         if first.len() < limit {
             first.push(Reverse(sum));
-        } else if first.peek().is_some_and(|Reverse(last)| sum > last) {
+        } else if sum.0 > last {
             first.pop();
             first.push(Reverse(sum));
         }
+        if first.len() == limit {
+            last = first.peek().map_or(0.0, |Reverse(sum)| sum.0);
+        }
     }
-    let last = first.peek().filter(|_| first.len() == limit).map_or(0.0, |Reverse(last)| last.0);
     (last - left.max(0.0)) * (1.0 - 1e-5)
-}
-
-fn above(mut all: Vec<Sum>, least: f32) -> Vec<Sum> {
-    all.retain(|sum| sum.0 >= least);
-    all
 }
 
 /// A passage with its sum, ordered by that; of equals the one that was added first is the better.
@@ -586,7 +584,7 @@ mod tests {
                     all
                 };
                 let found = best(best_of(segment, &wanted, 5).unwrap());
-                assert_eq!(found, best(all_of(segment, &sums)), "{question}");
+                assert_eq!(found, best(all_of(segment, &sums).collect()), "{question}");
             }
         }
     }

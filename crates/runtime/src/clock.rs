@@ -226,7 +226,11 @@ impl Clock {
         let job = OF_JOB.try_with(Signal::clone).ok();
         if let Some(mut manual) = self.lock() {
             let inside = INSIDE.try_with(|inside| inside.replace(false));
-            debug_assert_eq!(inside.ok(), Some(true), "Clock::outside in work that is not counted, or in itself");
+            debug_assert_eq!(
+                inside.ok(),
+                Some(true),
+                "Clock::outside in work that is not counted, or in itself"
+            );
             manual.busy = manual.busy.saturating_sub(1);
             manual.outside += 1;
             if let Some(job) = &job {

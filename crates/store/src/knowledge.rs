@@ -93,11 +93,7 @@ pub fn count(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
 }
 
 /// How many passages the other bases of a workspace have.
-pub fn passages_of_others(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    base: Id<KnowledgeBase>,
-) -> Result<i64, DbError> {
+pub fn passages_of_others(tx: &mut Tx<'_>, tenant: Tenant, base: Id<KnowledgeBase>) -> Result<i64, DbError> {
     let sql = "select cast(coalesce(sum(passages), 0) as bigint) from knowledge_bases \
          where workspace = ?1 and id <> ?2 and deleted_at is null";
     Ok(tx.one(sql, params![tenant, base])?.unwrap_or(0))

@@ -107,7 +107,9 @@ async fn a_person_of_the_sandbox_asks_what_the_metadata_say() {
     let call = kit.ended(&text(&placed["interactionId"])).await;
     let turns = call["transcript"].as_array().expect("a transcript");
     let said = |role: &str, words: &str| {
-        turns.iter().any(|turn| turn["role"] == role && turn["text"].as_str().is_some_and(|text| text.contains(words)))
+        turns.iter().any(|turn| {
+            turn["role"] == role && turn["text"].as_str().is_some_and(|text| text.contains(words))
+        })
     };
     assert!(said("customer", "shoes be returned"), "{call}");
     assert!(said("agent", "within 30 days"), "{call}");

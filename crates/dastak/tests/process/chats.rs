@@ -77,8 +77,10 @@ impl Office {
         ]);
         let graph = json!({"startNodeId": "ask", "nodes": nodes, "variables": []});
         let path = format!("/v1/agents/{}/flow", self.agent);
-        let saved =
-            self.client().send("PUT", &path, &self.key, &[], &json!({"graph": graph, "baseVersion": 1})).await;
+        let saved = self
+            .client()
+            .send("PUT", &path, &self.key, &[], &json!({"graph": graph, "baseVersion": 1}))
+            .await;
         assert_eq!(saved.expect("an answer").0, 200);
         self.post(&format!("{path}/publish"), &json!({})).await;
     }
@@ -138,11 +140,18 @@ fn text(value: &Value) -> String {
 
 /// Sends a message under its key until it is answered, to whichever node is there. A node that is gone, and a reply
 /// that is still being written, are asked again.
-async fn send_until(nodes: &watch::Receiver<Client>, key: &str, path: &str, once: &str, words: &str) -> Value {
+async fn send_until(
+    nodes: &watch::Receiver<Client>,
+    key: &str,
+    path: &str,
+    once: &str,
+    words: &str,
+) -> Value {
     let mut pace = tokio::time::interval(Duration::from_millis(20));
     for _ in 0..LOOKS {
         let client = nodes.borrow().clone();
-        let answer = client.send("POST", path, key, &[("idempotency-key", once)], &json!({"text": words})).await;
+        let answer =
+            client.send("POST", path, key, &[("idempotency-key", once)], &json!({"text": words})).await;
         match answer {
             Some((200, _, answer)) => return answer["data"].clone(),
             Some((409 | 429 | 502 | 503, ..)) | None => pace.tick().await,
@@ -185,7 +194,9 @@ async fn a_kill_in_the_middle_of_a_reply() {
     let path = format!("/v1/chat/sessions/{id}/messages");
     let (client, key, target) = (office.client().clone(), office.key.clone(), path.clone());
     let first = tokio::spawn(async move {
-        client.send("POST", &target, &key, &[("idempotency-key", "one")], &json!({"text": "Where is it?"})).await
+        client
+            .send("POST", &target, &key, &[("idempotency-key", "one")], &json!({"text": "Where is it?"}))
+            .await
     });
     reached(&mut seen, 1).await;
     office.restart();
@@ -194,8 +205,12 @@ async fn a_kill_in_the_middle_of_a_reply() {
     let answer = send_until(&nodes, &office.key, &path, "one", "Where is it?").await;
     assert_eq!(answer["reply"], "On its way.");
     let chat = office.get(&format!("/v1/chat/sessions/{id}")).await;
-    let said: Vec<&str> =
-        chat["messages"].as_array().expect("messages").iter().filter_map(|one| one["text"].as_str()).collect();
+    let said: Vec<&str> = chat["messages"]
+        .as_array()
+        .expect("messages")
+        .iter()
+        .filter_map(|one| one["text"].as_str())
+        .collect();
     assert_eq!(said, ["Hello.", "Where is it?", "On its way."]);
     assert_eq!(*seen.borrow(), 2, "the model was asked once before and once after");
     office.post(&format!("/v1/chat/sessions/{id}/end"), &json!({})).await;
@@ -372,7 +387,8 @@ async fn a_kill_in_the_middle_of_a_file() {
     let model = Server::start(async |_: Asked| turn("Hello.", &[])).await;
     let mut office = Office::open(&model, &[]).await;
     let base = text(&office.post("/v1/knowledge-bases", &json!({"name": "Help"})).await["id"]);
-    let page: String = (0..SECTIONS).map(|at| format!("# Section {at}\n\nThe parcel number {at} arrives.\n\n")).collect();
+    let page: String =
+        (0..SECTIONS).map(|at| format!("# Section {at}\n\nThe parcel number {at} arrives.\n\n")).collect();
     let form = form("page.md", page.as_bytes());
     let path = format!("/operator/v1/workspaces/{}/knowledge-bases/{base}/files", office.workspace);
     let half = send_form(office.client(), &path, TOKEN, &form, true).await;

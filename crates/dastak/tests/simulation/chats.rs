@@ -115,9 +115,8 @@ pub async fn attempt(
     match act {
         ChatAct::Open => {
             let (caller, tenant, agent) = (app.clone(), whose.tenant, whose.writer.to_string());
-            let opening = tokio::spawn(
-                UNCOUNTED.scope((), async move { chats::open(&caller, tenant, &agent).await }),
-            );
+            let opening =
+                tokio::spawn(UNCOUNTED.scope((), async move { chats::open(&caller, tenant, &agent).await }));
             // A client that waits for a slow model is no work of the service; this one goes away.
             let opened = tokio::select! {
                 opened = opening => opened.expect("no panic")?,
@@ -249,8 +248,8 @@ impl LanguageModel for Writer {
     }
 
     fn analyse(&self, _: AnalysisOrder) -> Answer<'_, Result<Analysis, ProviderError>> {
-        let fails = self.world.is_faulty()
-            && self.random.lock().unwrap_or_else(PoisonError::into_inner).percent(30);
+        let fails =
+            self.world.is_faulty() && self.random.lock().unwrap_or_else(PoisonError::into_inner).percent(30);
         let answer = if fails { Err(error(ProviderFault::TimedOut)) } else { Ok(Analysis::default()) };
         Box::pin(std::future::ready(answer))
     }

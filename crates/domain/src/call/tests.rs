@@ -178,7 +178,10 @@ fn metadata_limits_name_the_field() {
 
 #[test]
 fn a_question_of_the_sandbox_is_in_the_metadata() {
-    assert_eq!(question(&json!({"sandboxQuestion": " When do you open? "})).as_deref(), Some("When do you open?"));
+    assert_eq!(
+        question(&json!({"sandboxQuestion": " When do you open? "})).as_deref(),
+        Some("When do you open?")
+    );
     let long = question(&json!({"sandboxQuestion": "x".repeat(300)})).map(|text| text.len());
     assert_eq!(long, Some(200));
     for none in [json!({}), json!(null), json!({"sandboxQuestion": "  "}), json!({"sandboxQuestion": 7})] {

@@ -126,7 +126,8 @@ impl Court<'_> {
     fn charges_of_chats(&self, chats: &[ChatSeen], broken: &mut Vec<String>) {
         let sql = "select reference, workspace, amount from wallet_entries where kind = 'chat_charge'";
         let mut charged: BTreeMap<String, Vec<(Tenant, i64)>> = BTreeMap::new();
-        for (chat, tenant, amount) in self.rows(sql, |row| Ok((row.get(0)?, super::id(row, 1)?, row.get(2)?))) {
+        for (chat, tenant, amount) in self.rows(sql, |row| Ok((row.get(0)?, super::id(row, 1)?, row.get(2)?)))
+        {
             charged.entry(chat).or_default().push((tenant, amount));
         }
         for chat in chats {
