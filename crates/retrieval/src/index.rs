@@ -551,7 +551,7 @@ mod tests {
                 PARTS[(rank / 64 % 8) as usize]
             )
         };
-        let mut rank = move |draw: &mut dyn FnMut(u64) -> u64| 400 / (1 + draw(400));
+        let rank = move |draw: &mut dyn FnMut(u64) -> u64| 400 / (1 + draw(400));
         for version in 1..4 {
             let mut writing = index.write().unwrap();
             for number in 0..700 {
