@@ -25,6 +25,7 @@ mod campaigns;
 mod chats;
 mod chats_faults;
 mod chats_people;
+mod chats_time;
 mod closed;
 mod contacts;
 mod conventions;
