@@ -30,7 +30,7 @@ use domain::time::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::GuardedClient;
-use crate::guarded_client::{Policy, PoolLimits, SystemResolver};
+use crate::guarded_client::{Policy, PoolLimits, SystemResolver, Transport};
 use crate::settings::Integrations;
 
 pub use credentials::{Credentials, WrongCredentials};
@@ -223,6 +223,8 @@ pub struct Systems {
     reading: GuardedClient,
     /// For requests that must not: it keeps no connection, so nothing is sent twice on a new one.
     writing: GuardedClient,
+    /// Who stands in for the systems, in the simulation.
+    stand_in: Option<Arc<dyn Transport>>,
 }
 
 impl fmt::Debug for Systems {
@@ -251,7 +253,14 @@ impl Systems {
             settings: settings.clone(),
             reading: client(PoolLimits::default())?,
             writing: client(PoolLimits { idle_total: 0, ..PoolLimits::default() })?,
+            stand_in: None,
         })
+    }
+
+    /// The same with requests that go elsewhere, for the simulation.
+    #[must_use]
+    pub fn with_transport(self, stand_in: Arc<dyn Transport>) -> Self {
+        Self { stand_in: Some(stand_in), ..self }
     }
 
     /// Gets a new access token. `refresh_token` is the one in force, which may be newer than that of the
