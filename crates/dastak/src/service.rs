@@ -258,7 +258,7 @@ pub struct Parts {
     /// Who reads conversations, and where recordings are kept.
     pub ports: Ports,
     /// What webhook attempts go through instead of the guarded client, in the simulation.
-    pub receivers: Option<Arc<dyn webhooks::Transport>>,
+    pub receivers: Option<Arc<dyn providers::guarded_client::Transport>>,
 }
 
 /// What the rooms above the use cases take part in.

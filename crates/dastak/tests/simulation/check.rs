@@ -4,6 +4,7 @@
 mod boards;
 mod campaigns;
 mod legs;
+mod streams;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -34,6 +35,13 @@ pub fn exhausted(file: &Path) -> u64 {
     let count: i64 = open(file)
         .query_row("select count(*) from calls where wish = 'balance_exhausted'", [], |row| row.get(0))
         .expect("a count");
+    count.unsigned_abs()
+}
+
+/// Records of streams in the store.
+pub fn records(file: &Path) -> u64 {
+    let count: i64 =
+        open(file).query_row("select count(*) from stream_records", [], |row| row.get(0)).expect("a count");
     count.unsigned_abs()
 }
 
@@ -168,6 +176,7 @@ pub fn promises(
     court.scheduled_calls_are_over();
     court.campaigns_add_up(sight);
     court.boards_add_up();
+    court.streams_add_up(world, sight, &past);
     court.calls_are_over(end);
     if sight.most_lines > PLATFORM_LINES {
         court.say(format!("{} lines were held at once", sight.most_lines));

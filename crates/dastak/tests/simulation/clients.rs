@@ -1,6 +1,7 @@
 //! What clients, people and the operator do, and when. Every act is repeated until it is answered, as a
 //! client would.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dastak::app::idempotency::Once;
@@ -10,7 +11,7 @@ use dastak::app::{
     webhooks, workspaces,
 };
 use domain::call::Fact;
-use domain::ids::{Agent, ApiKey, Call, Campaign, Id, Nudge, ScheduledCall};
+use domain::ids::{Agent, ApiKey, Call, Campaign, DataStream, Id, Nudge, ScheduledCall};
 use domain::phone::Phone;
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, HOUR, MINUTE, SECOND, Timestamp};
@@ -21,6 +22,7 @@ use crate::carrier::{News, World};
 use crate::faults::{Side, UNCOUNTED};
 use crate::random::Random;
 use crate::receivers::{self, Endpoint};
+use crate::streams::{self, StreamAct, StreamKnown, Taken};
 
 /// A workspace on the stage.
 #[derive(Debug, Clone)]
@@ -52,6 +54,7 @@ pub enum Act {
     Suspend { customer: usize, suspended: bool },
     Publish { customer: usize, active: bool },
     Campaign { customer: usize, act: CampaignAct },
+    Stream { customer: usize, act: StreamAct },
 }
 
 /// What was answered, at its moment: a promise from then on.
@@ -67,6 +70,7 @@ pub enum Promise {
     Published(Tenant, bool),
     Paused(Id<Campaign>, bool),
     Completed(Id<Campaign>),
+    StreamPaused(Id<DataStream>, bool),
 }
 
 /// A promise with its moment, by the clock and by the time that passed.
@@ -96,6 +100,11 @@ pub struct Log {
     pub calls: Vec<(usize, Id<Call>)>,
     /// With the name that each was made under.
     pub campaigns: Vec<(usize, Id<Campaign>, String)>,
+    pub streams: Vec<StreamKnown>,
+    /// How many rows the spreadsheet had when a stream was first asked for, by customer and name.
+    pub first_rows: HashMap<(usize, String), u64>,
+    /// Records that were answered with `accepted`.
+    pub taken: Vec<Taken>,
     pub defects: Vec<String>,
     pub acts: u64,
 }
@@ -234,6 +243,7 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
         }
     }
     acts.extend(campaigns::plan(seed, from));
+    acts.extend(streams::plan(seed, from));
     acts.sort_by_key(|(at, _)| *at);
     acts
 }
@@ -488,6 +498,16 @@ async fn attempt(
                 keep(&|log, now| log.promise_since(since, now, promise.clone()));
             };
             campaigns::attempt(app, (*customer, with(customer)), act, &known, &promise).await?;
+        }
+        Act::Stream { customer, act } => {
+            let known = |change: &mut dyn FnMut(&mut Log)| {
+                change(&mut log.lock().unwrap_or_else(PoisonError::into_inner));
+            };
+            let promise = |promise: Promise, answered: bool| {
+                let since = if answered { asked } else { now() };
+                keep(&|log, now| log.promise_since(since, now, promise.clone()));
+            };
+            streams::attempt(app, world, (*customer, with(customer)), act, &known, &promise).await?;
         }
         Act::Publish { customer, active } => {
             let whose = with(customer);

@@ -28,7 +28,7 @@ impl Court<'_> {
     fn campaigns(&self) -> Vec<CampaignSeen> {
         let sql = "select c.id, c.workspace, c.status, c.retry_count, c.start_at, c.end_at, c.daily_from, c.daily_to, \
              p.dialled, p.answered, p.talk_ms, p.spent_minor, \
-             p.total > 0 and p.queued + p.held + p.in_progress + p.retryable = 0, p.run \
+             p.total > 0 and p.queued + p.held + p.in_progress + p.retryable = 0 and c.streams = 0, p.run \
              from campaigns c join campaign_progress p on p.campaign = c.id order by c.id";
         self.rows(sql, |row| {
             let moment = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Timestamp));
