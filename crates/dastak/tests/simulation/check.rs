@@ -405,7 +405,8 @@ impl Court<'_> {
                     Promise::Completed(id) => call.campaign.as_deref() != Some(&id.to_string()),
                     Promise::Suspended(_, false)
                     | Promise::Published(_, true)
-                    | Promise::Paused(_, false) => true,
+                    | Promise::Paused(_, false)
+                    | Promise::StreamPaused(..) => true,
                 };
                 if !kept {
                     broken.push(format!("{} was dialled at {} after {at} {promise:?}", dial.call, dial.at));
