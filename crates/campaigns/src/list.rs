@@ -294,8 +294,7 @@ pub async fn replace(
         })
         .await?;
     let (reader, wanted) = (context.clone(), needed.clone());
-    let rows = aside(move || read_rows(&reader, &wanted, rows)).await?.0;
-    let rows: Arc<[FreshRow]> = rows.into();
+    let rows = Arc::new(aside(move || read_rows(&reader, &wanted, rows)).await?.0);
     app.store
         .tx_alone(move |tx| {
             let row = find_for_update(tx, tenant, id)?;
@@ -387,6 +386,13 @@ pub async fn read(
             find(tx, tenant, id)?;
             let known = progress(tx, tenant, id)?;
             let list = known.list;
+            if matches!(search, Some(Search::Text(_))) && known.rows.total > rules::MAX_SEARCHED {
+                let must = format!(
+                    "must be a whole number: a list of more than {} rows is not searched for a part of a name or number",
+                    rules::MAX_SEARCHED
+                );
+                return Err(Failure::field("q", must));
+            }
             let found = match &search {
                 None => known.rows,
                 Some(text) => campaigns::count_found(tx, tenant, id, list, text)?,

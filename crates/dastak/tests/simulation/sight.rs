@@ -166,6 +166,17 @@ impl Sight {
             .expect("lists");
         drop(statement);
         self.broken.extend(wrong.into_iter().map(|id| format!("the counters of {id} did not add up")));
+        const BLOCKS: &str = "select campaign from (select campaign, list, state, block, rows from campaign_blocks union all \
+             select campaign, list, state, (position - 1) / 4096, -count(*) from campaign_rows group by 1, 2, 3, 4) as both_sides \
+             group by campaign, list, state, block having sum(rows) <> 0";
+        let mut statement = self.store.prepare_cached(BLOCKS).expect("a query");
+        let wrong: Vec<String> = statement
+            .query_map([], |row| row.get(0))
+            .expect("lists")
+            .collect::<Result<_, _>>()
+            .expect("lists");
+        drop(statement);
+        self.broken.extend(wrong.into_iter().map(|id| format!("the blocks of {id} did not add up")));
     }
 
     /// Whose call it is; `None` when the service knows of no such call.
