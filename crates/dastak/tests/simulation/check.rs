@@ -334,7 +334,7 @@ impl Court<'_> {
         let pack = Pack::built_in("generic-safe@1").expect("a pack");
         let window = NudgeWindow::new(&pack.hours);
         let mut broken = Vec::new();
-        let mut by_number: HashMap<(Tenant, String), Vec<Timestamp>> = HashMap::new();
+        let mut by_number: HashMap<(Tenant, String), Vec<(Timestamp, String)>> = HashMap::new();
         for dial in self.dials {
             let Some(call) = self.calls.get(&dial.call.to_string()) else { continue };
             let open =
@@ -345,7 +345,10 @@ impl Court<'_> {
             if !call.live {
                 broken.push(format!("{} is a test call and was dialled", dial.call));
             }
-            by_number.entry((call.workspace, dial.to.to_string())).or_default().push(dial.at);
+            by_number
+                .entry((call.workspace, dial.to.to_string()))
+                .or_default()
+                .push((dial.at, dial.call.to_string()));
         }
         for ((tenant, number), mut dials) in by_number {
             let phone = domain::phone::Phone::normalize(&number).expect("a number");
@@ -354,13 +357,25 @@ impl Court<'_> {
                 continue;
             }
             dials.sort();
-            if dials.windows(4).any(|four| four[3].0 - four[0].0 < DAY)
-                || dials.windows(11).any(|many| many[10].0 - many[0].0 < 7 * DAY)
+            if dials.windows(4).any(|four| four[3].0.0 - four[0].0.0 < DAY)
+                || dials.windows(11).any(|many| many[10].0.0 - many[0].0.0 < 7 * DAY)
             {
-                broken.push(format!("{number} was dialled more often than allowed"));
+                broken
+                    .push(format!("{number} was dialled more often than allowed: {}", self.dialled(&dials)));
             }
         }
         self.broken.extend(broken);
+    }
+
+    /// Dials as the store knows them.
+    fn dialled(&self, dials: &[(Timestamp, String)]) -> String {
+        let told = dials.iter().map(|(at, id)| match self.calls.get(id) {
+            Some(call) => {
+                format!("{id} at {at} (begun {}, {}, to {})", call.started_at, call.status, call.to_number)
+            }
+            None => format!("{id} at {at}"),
+        });
+        told.collect::<Vec<_>>().join(", ")
     }
 
     /// Nothing is dialled after a promise that it is not. A dial whose placement began before the promise may

@@ -80,7 +80,20 @@ impl Figures {
 
 impl std::fmt::Display for Figures {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { acts, dials, legs, exhausted, crashes, nudges, scheduled, records, notes, steps, boundaries, .. } = self;
+        let Self {
+            acts,
+            dials,
+            legs,
+            exhausted,
+            crashes,
+            nudges,
+            scheduled,
+            records,
+            notes,
+            steps,
+            boundaries,
+            ..
+        } = self;
         let lethal = boundaries.values().filter(|count| count.crashed > 0).count();
         write!(
             f,

@@ -24,7 +24,7 @@ const NOTE_LAG: i64 = 90 * SECOND;
 /// Contacts of a page.
 const PAGE: usize = 3;
 /// An access token lasts so long, milliseconds.
-const TOKEN: i64 = HOUR;
+const TOKEN: i64 = 6 * HOUR;
 
 /// A contact of the CRM.
 #[derive(Debug, Clone)]
@@ -104,7 +104,14 @@ impl World {
         let id = (1_000 + account.contacts.len()).to_string();
         let late = Random::named(self.seed(), &format!("contact {customer} {id}")).range(0, LAG);
         let found_from = now.plus(if lags { late } else { 0 });
-        account.contacts.push(Contact { id, phone: phone.to_owned(), person, stage, created: now, found_from });
+        account.contacts.push(Contact {
+            id,
+            phone: phone.to_owned(),
+            person,
+            stage,
+            created: now,
+            found_from,
+        });
     }
 
     /// Somebody writes a row into the spreadsheet: a new one, or over another one.

@@ -106,10 +106,12 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
     }
     for number in 0..random.range(1, 3) {
         let customer = random.range(0, 1) as usize;
-        let kind = *random.pick(&["webhook", "webhook", "api", "crm_1", "crm_1", "spreadsheet", "spreadsheet"]);
+        let kind =
+            *random.pick(&["webhook", "webhook", "api", "crm_1", "crm_1", "spreadsheet", "spreadsheet"]);
         let at = from.plus(random.range(0, 20 * 60) * MINUTE);
         let act = |at: Timestamp, act: StreamAct| (at, Act::Stream { customer, act });
-        let settings = json!({"retryCount": random.range(0, 2), "cooldownMinutes": *random.pick(&[0, 10, 60, 600])});
+        let settings =
+            json!({"retryCount": random.range(0, 2), "cooldownMinutes": *random.pick(&[0, 10, 60, 600])});
         let open = StreamAct::Open {
             kind,
             existing: random.percent(60),

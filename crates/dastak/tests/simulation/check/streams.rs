@@ -117,13 +117,15 @@ impl Court<'_> {
         if past.went_back {
             return;
         }
-        let records: Vec<(String, String, i64)> =
-            self.rows("select id, stream, received_at from stream_records", |row| {
+        let records: Vec<(String, String, i64)> = self
+            .rows("select id, stream, received_at from stream_records", |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
             });
         let resumed = |stream: Id<DataStream>, from: Timestamp, to: Timestamp| {
             self.log.promises.iter().any(|kept| {
-                kept.promise == Promise::StreamPaused(stream, false) && from <= kept.asked.0 && kept.asked.0 <= to
+                kept.promise == Promise::StreamPaused(stream, false)
+                    && from <= kept.asked.0
+                    && kept.asked.0 <= to
             })
         };
         let mut broken = Vec::new();
@@ -185,7 +187,9 @@ impl Court<'_> {
                         && !known.contains(contact.id.as_str())
                         && !self.was_erased(reading.workspace, contact.person)
                 })
-                .map(|contact| format!("contact {} of {} was lost by {}", contact.id, contact.created, stream.id))
+                .map(|contact| {
+                    format!("contact {} of {} was lost by {}", contact.id, contact.created, stream.id)
+                })
                 .collect();
             self.broken.extend(lost);
             return;
@@ -201,7 +205,9 @@ impl Court<'_> {
         let number = |word: &str| word.trim_start_matches("row-").parse::<u64>().unwrap_or(u64::MAX);
         let mut broken = Vec::new();
         if !stream.existing {
-            for row in account.rows.iter().filter(|row| number(&row.word) < first && known.contains(&row.word)) {
+            for row in
+                account.rows.iter().filter(|row| number(&row.word) < first && known.contains(&row.word))
+            {
                 broken.push(format!("{} was there before {} and was taken", row.word, stream.id));
             }
         } else {
@@ -231,8 +237,8 @@ impl Court<'_> {
                 broken.push(format!("{call} was written {} times", notes.len()));
             }
         }
-        let debts: Vec<(String, i64, Option<i64>, Option<String>)> =
-            self.rows("select call, created_at, next_at, written from integration_pushes", |row| {
+        let debts: Vec<(String, i64, Option<i64>, Option<String>)> = self
+            .rows("select call, created_at, next_at, written from integration_pushes", |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
             });
         for (call, created, next, note) in debts {
