@@ -386,7 +386,7 @@ pub async fn read(
             find(tx, tenant, id)?;
             let known = progress(tx, tenant, id)?;
             let list = known.list;
-            if matches!(search, Some(Search::Text(_))) && known.rows.total > rules::MAX_SEARCHED {
+            if matches!(search, Some(Search::Text(_))) && !rules::is_searched(known.rows.total) {
                 let must = format!(
                     "must be a whole number: a list of more than {} rows is not searched for a part of a name or number",
                     rules::MAX_SEARCHED

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use ring::hmac;
 use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 use tokio::sync::watch;
+
+use crate::fakes::{header, listener, read_message};
 
 /// Longer than any condition takes: a test that reaches it has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -25,11 +27,7 @@ impl Got {
     }
 
     pub fn header(&self, name: &str) -> &str {
-        let line = self
-            .head
-            .lines()
-            .find(|line| line.split(':').next().is_some_and(|found| found.eq_ignore_ascii_case(name)));
-        line.and_then(|line| line.split_once(':')).map_or("", |(_, value)| value.trim())
+        header(&self.head, name)
     }
 
     /// Seconds in the signature.
@@ -81,13 +79,7 @@ pub struct Receiver {
 
 impl Receiver {
     pub async fn start(behaviour: Behaviour) -> Self {
-        // The guarded client refuses some well-known ports, which the system may hand out.
-        let listener = loop {
-            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-            if listener.local_addr().expect("an address").port() > 30_000 {
-                break listener;
-            }
-        };
+        let listener = listener().await;
         let url = format!("http://{}/hook", listener.local_addr().expect("an address"));
         let (send, count) = watch::channel(0);
         let (behaviour, got) = (Arc::new(Mutex::new(behaviour)), Arc::new(Mutex::new(Vec::new())));
@@ -122,32 +114,14 @@ impl Receiver {
     }
 }
 
-async fn read_request(stream: &mut TcpStream) -> Option<Got> {
-    let mut bytes = Vec::new();
-    let mut buffer = [0u8; 16 * 1024];
-    loop {
-        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
-            let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-            let got = Got { head, body: String::new() };
-            let length: usize = got.header("content-length").parse().unwrap_or(0);
-            while bytes.len() < end + 4 + length {
-                let count = stream.read(&mut buffer).await.ok().filter(|count| *count > 0)?;
-                bytes.extend_from_slice(&buffer[..count]);
-            }
-            return Some(Got { body: String::from_utf8_lossy(&bytes[end + 4..]).into_owned(), ..got });
-        }
-        let count = stream.read(&mut buffer).await.ok().filter(|count| *count > 0)?;
-        bytes.extend_from_slice(&buffer[..count]);
-    }
-}
-
 async fn serve(
     mut stream: TcpStream,
     how: &Mutex<Behaviour>,
     kept: &Mutex<Vec<Got>>,
     count: &watch::Sender<usize>,
 ) {
-    while let Some(got) = read_request(&mut stream).await {
+    while let Some((head, body)) = read_message(&mut stream).await {
+        let got = Got { head, body };
         kept.lock().unwrap().push(got);
         count.send_modify(|count| *count += 1);
         let behaviour = how.lock().unwrap().clone();

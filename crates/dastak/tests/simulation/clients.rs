@@ -1,7 +1,7 @@
 //! What clients, people and the operator do, and when. Every act is repeated until it is answered, as a
 //! client would.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dastak::app::idempotency::Once;
@@ -105,6 +105,8 @@ pub struct Log {
     pub first_rows: HashMap<(usize, String), u64>,
     /// Records that were answered with `accepted`.
     pub taken: Vec<Taken>,
+    /// Who was to be erased, answered or not.
+    pub erasing: HashSet<(Tenant, Phone)>,
     pub defects: Vec<String>,
     pub acts: u64,
 }
@@ -466,8 +468,15 @@ async fn attempt(
                 .store
                 .read(move |tx| store::contacts::find_by_phone(tx, tenant, Mode::Live, &phone))
                 .await?;
-            let Some(contact) = found else { return Ok(()) };
-            erasure::erase(app, tenant, contact.id).await?;
+            match found {
+                Some(contact) => {
+                    known().erasing.insert((tenant, *to));
+                    erasure::erase(app, tenant, contact.id).await?;
+                }
+                // Of one that was asked for, the answer was lost.
+                None if known().erasing.contains(&(tenant, *to)) => {}
+                None => return Ok(()),
+            }
             keep(&|log, now| log.promise(now, Promise::Erased(tenant, *to)));
         }
         Act::Wallet { customer, amount } => top_up(app, with(customer).tenant, *amount).await?,

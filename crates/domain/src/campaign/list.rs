@@ -92,6 +92,11 @@ pub fn search_for(text: &str) -> String {
     digits.strip_prefix('0').unwrap_or(&digits).to_owned()
 }
 
+/// Whether a list of so many rows is searched for a part of a name or number.
+pub fn is_searched(rows: i64) -> bool {
+    rows <= MAX_SEARCHED
+}
+
 /// A decimal digit of the scripts of India, as ASCII.
 fn decimal(letter: char) -> Option<char> {
     const ZEROS: [u32; 11] = [0x30, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xFF10];

@@ -374,6 +374,18 @@ fn is_field_name(name: &str) -> bool {
     name.len() <= 200 && name.split('.').count() <= 6 && name.split('.').all(part)
 }
 
+/// The fields that a query asks for: the usual ones of its object, of those that are read, and those that are
+/// wanted. `kind` is what the system calls an object.
+fn query_fields(query: &Query, kind: &str, objects: &[(&str, &[&str])]) -> Result<String, Fault> {
+    let usual = objects
+        .iter()
+        .find(|(object, _)| *object == query.object)
+        .ok_or_else(|| Fault::Refused(format!("«{}» is no {kind} that is read", short(&query.object, 40))))?;
+    let fields = asked_fields(usual.1, &query.fields);
+    check_names(&fields)?;
+    Ok(fields.join(", "))
+}
+
 /// Checks the names of fields that stand in a query.
 fn check_names(fields: &[String]) -> Result<(), Fault> {
     match fields.iter().find(|name| !is_field_name(name)) {
@@ -382,6 +394,12 @@ fn check_names(fields: &[String]) -> Result<(), Fault> {
         }
         None => Ok(()),
     }
+}
+
+/// The records in a list of an answer; those that have no id are left out.
+fn found_in(list: &Value, found: fn(&Value) -> Option<Found>) -> Result<Vec<Found>, Fault> {
+    let list = list.as_array().ok_or_else(|| Fault::Unclear("an answer without a list of records".into()))?;
+    Ok(list.iter().filter_map(found).collect())
 }
 
 /// A moment as systems write it: ISO 8601, also with `+0000`, or milliseconds since 1970.
