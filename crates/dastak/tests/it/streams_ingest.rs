@@ -307,7 +307,7 @@ async fn an_invalid_record_can_be_mended() {
     let both = send(&app, &made, &json!([{"id": "b"}, {"id": "b", "phone": "9812345679"}, {"id": "b"}]))
         .await
         .expect(202);
-    assert_eq!(statuses(&both), ["invalid", "accepted", "invalid"]);
+    assert_eq!(statuses(&both), ["invalid", "accepted", "duplicate"]);
     assert_eq!(records(&app, &workspace, &made).await.len(), 2);
 }
 
