@@ -298,8 +298,8 @@ impl DialRound {
             // A defect in what this one row needs must not hold up all others.
             Err(failure) if failure.error == error_codes::INTERNAL => {
                 failure.log_about(row.id, "a due row of a list could not be looked at");
-                let look_at = Some(self.env.context.now.plus(SET_ASIDE));
-                return Ok(due::save_row(tx, &EntryRow { look_at, ..row })?);
+                let (look_at, state) = (Some(self.env.context.now.plus(SET_ASIDE)), row.standing.state);
+                return Ok(due::save_row(tx, &EntryRow { look_at, ..row }, state, &mut turn.moves)?);
             }
             Err(failure) => return Err(failure),
         };
@@ -448,7 +448,8 @@ impl DialRound {
             let before = rules(&row);
             match step(&before, Event::Due(closed), retries, now) {
                 Some(decided) => {
-                    turn.count(row.position, &before, &decided.next);
+                    turn.count(&before, &decided.next);
+                    turn.moves.moved(row.position, before.standing.state, decided.next.standing.state);
                     until = decided.next.look_at;
                     together.push(row.id);
                 }
@@ -505,16 +506,15 @@ impl Turn {
         self.campaign.streams <= 0 && row::is_exhausted(&self.tally())
     }
 
-    fn count(&mut self, position: i64, before: &Row, next: &Row) {
-        self.moves.moved(position, before.standing.state, next.standing.state);
+    fn count(&mut self, before: &Row, next: &Row) {
         self.delta.rows.add(&Tally::moved(before.standing, next.standing));
         count_held(&mut self.held, before, next);
     }
 
     fn store(&mut self, tx: &mut Tx<'_>, row: EntryRow, next: Row) -> Result<(), Failure> {
         let before = rules(&row);
-        self.count(row.position, &before, &next);
-        Ok(due::save_row(tx, &with(row, &next))?)
+        self.count(&before, &next);
+        Ok(due::save_row(tx, &with(row, &next), before.standing.state, &mut self.moves)?)
     }
 }
 

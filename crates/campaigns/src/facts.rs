@@ -52,10 +52,9 @@ pub fn call_fact(tx: &mut Tx<'_>, env: &Env, call: &CallRow, fact: Fact) -> Resu
     }
     let (list, look_at) = (row.list, decided.next.look_at);
     let mut moves = Moves::default();
-    moves.moved(row.position, before.standing.state, decided.next.standing.state);
     let mut held = HashMap::new();
     count_held(&mut held, &before, &decided.next);
-    due::save_row(tx, &with(row, &decided.next))?;
+    due::save_row(tx, &with(row, &decided.next), before.standing.state, &mut moves)?;
     let rows = Tally::moved(before.standing, decided.next.standing);
     let delta = Delta { list, rows, calls, last_call_at: None };
     store_counts(tx, tenant, campaign, &delta, (&held, &moves))?;
