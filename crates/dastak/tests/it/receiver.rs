@@ -5,11 +5,9 @@ use std::time::Duration;
 
 use ring::hmac;
 use serde_json::Value;
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-
-use crate::fakes::{header, listener, read_message};
 
 /// Longer than any condition takes: a test that reaches it has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -112,6 +110,47 @@ impl Receiver {
         assert!(waited.is_ok(), "{} of {count} requests came", self.got().len());
         self.got()
     }
+}
+
+/// A port of this machine. The guarded client refuses some well-known ones, which the system may hand out.
+pub async fn listener() -> TcpListener {
+    loop {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        if listener.local_addr().expect("an address").port() > 30_000 {
+            return listener;
+        }
+    }
+}
+
+/// The value of a header in the head of a request.
+pub fn header<'h>(head: &'h str, name: &str) -> &'h str {
+    let lines = head.lines().filter_map(|line| line.split_once(':'));
+    lines
+        .into_iter()
+        .find(|(found, _)| found.eq_ignore_ascii_case(name))
+        .map_or("", |(_, value)| value.trim())
+}
+
+/// The head and the body of the next request, as they came.
+pub async fn read_message(stream: &mut TcpStream) -> Option<(String, String)> {
+    let mut bytes = Vec::new();
+    let end = loop {
+        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            break at;
+        }
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let head = String::from_utf8(bytes[..end].to_vec()).ok()?;
+    let length = header(&head, "content-length").parse().unwrap_or(0);
+    let mut body = bytes.split_off(end + 4);
+    while body.len() < length {
+        if stream.read_buf(&mut body).await.ok()? == 0 {
+            return None;
+        }
+    }
+    Some((head, String::from_utf8_lossy(&body).into_owned()))
 }
 
 async fn serve(

@@ -105,7 +105,7 @@ pub struct Log {
     pub first_rows: HashMap<(usize, String), u64>,
     /// Records that were answered with `accepted`.
     pub taken: Vec<Taken>,
-    /// Who was to be erased, answered or not.
+    /// Who was to be erased, whether or not the answer came.
     pub erasing: HashSet<(Tenant, Phone)>,
     pub defects: Vec<String>,
     pub acts: u64,
@@ -468,15 +468,9 @@ async fn attempt(
                 .store
                 .read(move |tx| store::contacts::find_by_phone(tx, tenant, Mode::Live, &phone))
                 .await?;
-            match found {
-                Some(contact) => {
-                    known().erasing.insert((tenant, *to));
-                    erasure::erase(app, tenant, contact.id).await?;
-                }
-                // Of one that was asked for, the answer was lost.
-                None if known().erasing.contains(&(tenant, *to)) => {}
-                None => return Ok(()),
-            }
+            let Some(contact) = found else { return Ok(()) };
+            known().erasing.insert((tenant, *to));
+            erasure::erase(app, tenant, contact.id).await?;
             keep(&|log, now| log.promise(now, Promise::Erased(tenant, *to)));
         }
         Act::Wallet { customer, amount } => top_up(app, with(customer).tenant, *amount).await?,

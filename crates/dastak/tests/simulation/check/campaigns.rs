@@ -8,7 +8,6 @@ use domain::phone::Phone;
 use domain::time::Timestamp;
 
 use super::Court;
-use crate::clients::Promise;
 use crate::sight::Sight;
 
 /// A campaign as stored.
@@ -81,8 +80,7 @@ impl Court<'_> {
         }
         for (phone, mut dials) in of_person {
             // Who was erased may have come onto the list again.
-            let erased = Promise::Erased(campaign.workspace, phone);
-            if self.log.promises.iter().any(|kept| kept.promise == erased) {
+            if self.log.erasing.contains(&(campaign.workspace, phone)) {
                 continue;
             }
             dials.sort();

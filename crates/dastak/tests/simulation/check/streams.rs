@@ -141,9 +141,7 @@ impl Court<'_> {
     }
 
     fn was_erased(&self, tenant: Tenant, person: Option<Phone>) -> bool {
-        person.is_some_and(|phone| {
-            self.log.promises.iter().any(|kept| kept.promise == Promise::Erased(tenant, phone))
-        })
+        person.is_some_and(|phone| self.log.erasing.contains(&(tenant, phone)))
     }
 
     /// Everything in the source of a stream that is its own has become a record, and nothing else.
