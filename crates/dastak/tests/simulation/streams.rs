@@ -173,7 +173,7 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
 /// Something new in the system of a stream of this kind; nothing for one that is sent to.
 fn at_the_source(random: &mut Random, kind: &str) -> Option<StreamAct> {
     match kind {
-        "crm_1" => Some(StreamAct::Contact(written(random), random.pick(&["lead", "customer"]))),
+        "crm_1" => Some(StreamAct::Contact(written(random), random.pick::<&str>(&["lead", "customer"]))),
         "spreadsheet" => {
             let over = random.percent(25).then(|| random.next());
             Some(StreamAct::Row(written(random), over))
