@@ -87,7 +87,8 @@ async fn fresh_database() -> String {
         .await
         .expect("the PostgreSQL server of the tests answers");
     tokio::spawn(connection);
-    for left in std::mem::take(&mut *LEFT_DATABASES.lock().expect("the list")) {
+    let left_databases = std::mem::take(&mut *LEFT_DATABASES.lock().expect("the list"));
+    for left in left_databases {
         // A service that is just ending may still connect; then this database stays until the server goes.
         let _ = client.batch_execute(&format!("drop database if exists {left} with (force)")).await;
     }
