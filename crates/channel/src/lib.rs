@@ -1,1 +1,0 @@
-//! The use cases of the messaging channel: connections, templates, messages, conversations, campaigns.
