@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::blocks::{self, Moves};
 use crate::db::row::row;
-use crate::db::{DbError, Tx, Value, any_of};
+use crate::db::{DbError, Tx, Value, column_of};
 use crate::params;
 
 row! {
@@ -155,8 +155,7 @@ pub fn listed(
     let mut found = Vec::new();
     for hashes in hashes.chunks(LOOKED_UP) {
         let mut values = vec![tenant.into(), campaign.into(), list.into()];
-        let wanted =
-            any_of(&mut values, hashes.iter().map(|hash| hash.as_ref().into())).replace(", ", "), (");
+        let wanted = column_of(&mut values, hashes.iter().map(|hash| hash.as_ref().into()));
         // One look-up a number. Asked for all of them with `in`, PostgreSQL reads the whole list for each statement
         // while its statistics say that the list is short, as they do while it grows.
         found.extend(tx.all::<String>(

@@ -25,7 +25,7 @@ use domain::secret::Secret;
 pub use faults::{Fate, Faults, Pause, Place};
 pub use migrate::{Migration, Progress};
 pub use row::{FromRow, Row};
-pub use value::{Column, Field, Value, any_of};
+pub use value::{Column, Field, Value, any_of, column_of};
 
 /// Where the data lives.
 #[derive(Debug, Clone)]

@@ -374,14 +374,22 @@ words! {
 /// Adds a list of at least one value to the parameters, and gives its SQL: `(?3, ?4, …)`. The last value is
 /// repeated up to the next power of two, so that there are few different statements to keep prepared.
 pub fn any_of<'a>(params: &mut Vec<Value<'a>>, values: impl IntoIterator<Item = Value<'a>>) -> String {
+    format!("({})", places(params, values).join(", "))
+}
+
+/// The same as a column of rows, for `values`: `(?3), (?4), …`.
+pub fn column_of<'a>(params: &mut Vec<Value<'a>>, values: impl IntoIterator<Item = Value<'a>>) -> String {
+    format!("({})", places(params, values).join("), ("))
+}
+
+fn places<'a>(params: &mut Vec<Value<'a>>, values: impl IntoIterator<Item = Value<'a>>) -> Vec<String> {
     let first = params.len();
     params.extend(values);
     let count = (params.len() - first).next_power_of_two();
     if let Some(last) = params.last().cloned() {
         params.resize(first + count, last);
     }
-    let places: Vec<String> = (first + 1..=params.len()).map(|place| format!("?{place}")).collect();
-    format!("({})", places.join(", "))
+    (first + 1..=params.len()).map(|place| format!("?{place}")).collect()
 }
 
 /// Parameters from anything that is a [`Value`]: `params![tenant, now, &name]`.
