@@ -1,9 +1,12 @@
 //! Calling lists: replaced, read, imported, erased (docs/contract/campaigns.md#calling-list).
 
+use domain::campaign::Tally;
+use domain::campaign::list::MAX_SEARCHED;
 use serde_json::{Value, json};
+use store::campaigns::progress::{self, Delta};
 
 use crate::app::TestApp;
-use crate::campaigns::Desk;
+use crate::campaigns::{Desk, names_field};
 
 /// A number that can be dialled, and none of whose last digits mean anything.
 fn number(n: usize) -> String {
@@ -198,6 +201,30 @@ async fn the_list_stands_while_the_campaign_dials_and_when_it_is_over() {
     desk.status(&path, "archived").await.expect(200);
     list(5).await.refused(409, "conflict");
     assert_eq!(phones(&desk.get(&format!("{path}/contacts")).await), [format!("+91{}", number(3))]);
+}
+
+/// The counters say that the list is longer than it is: as many rows would take a minute to import.
+#[tokio::test]
+async fn a_very_long_list_is_searched_for_whole_numbers_only() {
+    let desk = Desk::open().await;
+    let path = desk.with_list(json!([{"phone": number(1), "name": "Asha"}])).await;
+    let tenant = desk.workspace.id.parse().unwrap();
+    let campaign = path.trim_start_matches("/v1/campaigns/").parse().unwrap();
+    let longer = async |by: i64| {
+        let store = &desk.app.app().store;
+        let list = store.read(move |tx| progress::get(tx, tenant, campaign)).await.unwrap().unwrap().list;
+        let rows = Tally { total: by, ..Tally::default() };
+        let delta = Delta { list, rows, ..Delta::default() };
+        store.tx(move |tx| progress::add(tx, tenant, campaign, &delta)).await.unwrap();
+    };
+    longer(MAX_SEARCHED - 1).await;
+    assert_eq!(desk.get(&format!("{path}/contacts?q=asha")).await["total"], 1);
+    longer(1).await;
+    for q in ["asha", "98100"] {
+        let refused = desk.app.get(&desk.workspace.live, &format!("{path}/contacts?q={q}")).await;
+        names_field(&refused.refused(400, "invalid_request"), "q");
+    }
+    assert_eq!(desk.get(&format!("{path}/contacts?q={}", number(1))).await["total"], 1);
 }
 
 /// Blocks have 4,096 rows: these are two and a half, and every third row is never dialled.

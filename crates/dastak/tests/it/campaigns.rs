@@ -67,7 +67,7 @@ impl Desk {
 }
 
 #[track_caller]
-fn names_field(answer: &Value, field: &str) {
+pub fn names_field(answer: &Value, field: &str) {
     assert_eq!(answer["meta"]["field"], field, "{answer}");
     assert!(answer["error"].as_str().unwrap().starts_with(field), "{answer}");
 }
