@@ -95,6 +95,12 @@ pub mod topics {
     pub const KNOWLEDGE: WakeSet = WakeSet(1 << 17);
     /// A chat waits for its agent, or for its end.
     pub const CHATS: WakeSet = WakeSet(1 << 18);
+    /// A message on the messaging channel is to be sent.
+    pub const CHANNEL_SENDS: WakeSet = WakeSet(1 << 19);
+    /// The messaging channel has sent a notification.
+    pub const CHANNEL_NOTIFICATIONS: WakeSet = WakeSet(1 << 20);
+    /// A campaign on the messaging channel has to be looked at.
+    pub const CHANNEL_CAMPAIGNS: WakeSet = WakeSet(1 << 21);
 }
 
 /// What rooms above this one take part in; the binary fills it in.

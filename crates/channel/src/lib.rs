@@ -1,0 +1,1 @@
+//! The use cases of the messaging channel: connections, templates, messages, conversations, campaigns.
