@@ -50,6 +50,11 @@ closed_sets::wire! {
     crate::campaign::RowState = "CallingListState", "Where a row of a calling list is.";
     crate::campaign::InvalidReason = "InvalidReason", "Why a row is never dialled.";
     crate::campaign::HeldReason = "HeldReason", "Why a row waits.";
+    crate::channel::Category = "TemplateCategory", "What a template is for.";
+    crate::channel::MediaKind = "ChannelMediaType", "What a file is on the messaging channel.";
+    crate::channel::ProviderKind = "ChannelProvider", "Who carries the messages of a connection.";
+    crate::channel::TemplateStatus = "TemplateStatus", "Where a template is at the provider; only an approved one can be sent.";
+    crate::channel::notification::Receipt = "ChannelReceipt", "What the channel says of a message.";
     crate::chat::Channel = "ChatChannel", "What carries a chat's words.";
     crate::chat::EndCause = "ChatEndCause", "Why a chat ended.";
     crate::chat::Role = "ChatRole", "Who wrote a message: the customer, the agent, or a teammate.";
