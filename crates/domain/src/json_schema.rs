@@ -53,6 +53,7 @@ closed_sets::wire! {
     crate::channel::Category = "TemplateCategory", "What a template is for.";
     crate::channel::MediaKind = "ChannelMediaType", "What a file is on the messaging channel.";
     crate::channel::ProviderKind = "ChannelProvider", "Who carries the messages of a connection.";
+    crate::channel::provider::ConnectionStatus = "ChannelConnectionStatus", "Whether a connection with the messaging channel can be used.";
     crate::channel::TemplateStatus = "TemplateStatus", "Where a template is at the provider; only an approved one can be sent.";
     crate::channel::notification::Receipt = "ChannelReceipt", "What the channel says of a message.";
     crate::chat::Channel = "ChatChannel", "What carries a chat's words.";

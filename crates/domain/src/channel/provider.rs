@@ -20,6 +20,16 @@ closed_sets::words! {
     }
 }
 
+closed_sets::words! {
+    /// Whether a connection can be used.
+    pub enum ConnectionStatus {
+        /// It can.
+        Connected = "connected",
+        /// The provider does not accept the access token any more.
+        TokenInvalid = "token_invalid",
+    }
+}
+
 /// A business account, and what it is opened with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {

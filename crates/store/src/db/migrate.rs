@@ -51,6 +51,7 @@ migrations! {
     24 "chats",
     25 "documents",
     26 "passage_vectors",
+    27 "channel",
 }
 
 /// Number of the newest step this program knows.
