@@ -37,11 +37,13 @@ mod hours;
 mod open;
 mod passages;
 mod read;
+mod carried;
 mod reply;
 mod send;
-mod session;
+pub mod session;
 mod turn;
 
+pub use carried::{Heard, heard, started, understood};
 pub use analysis::{AT_ONCE as ANALYSES_AT_ONCE, Owed, analyse, next_analysis, take_analyses};
 pub use desk::{end as end_for, hand_back, take_over, write};
 pub use document_desk::{

@@ -112,6 +112,8 @@ fn begin(
         analysis_at: None,
         summary: None,
         sentiment: None,
+        reply_at: None,
+        unanswered_at: None,
         version: 0,
     };
     let claim = begin_turn(env, &mut row, TurnKind::Opening);

@@ -59,6 +59,7 @@ closed_sets::wire! {
     crate::chat::Channel = "ChatChannel", "What carries a chat's words.";
     crate::chat::EndCause = "ChatEndCause", "Why a chat ended.";
     crate::chat::Role = "ChatRole", "Who wrote a message: the customer, the agent, or a teammate.";
+    crate::chat::Origin = "ChatOrigin", "How a chat on the messaging channel began.";
     crate::chat::State = "ChatState", "Where a chat stands.";
     crate::compliance::Vertical = "Vertical", "What an agent's calls are about; all but `general` are regulated.";
     crate::compliance::WorkflowTemplate = "WorkflowTemplate", "How an agent's conversation is laid out.";

@@ -12,7 +12,7 @@ use domain::campaign::{HeldReason, InvalidReason, RowState, RunSource, RunStatus
 use domain::channel::provider::ConnectionStatus;
 use domain::channel::{Category, ProviderKind, TemplateStatus};
 use domain::chat::{
-    Channel as ChatChannel, EndCause as ChatEndCause, Reading, Role as ChatRole, State as ChatState, TurnKind,
+    Channel as ChatChannel, EndCause as ChatEndCause, Origin as ChatOrigin, Reading, Role as ChatRole, State as ChatState, TurnKind,
 };
 use domain::compliance::Gate;
 use domain::decision_log::Strand;
@@ -388,7 +388,7 @@ words! {
     InvalidReason, HeldReason, RunStatus, RunSource,
     ActionKind, ActionState, Attention, CardStatus, ColumnType,
     Provider, IntegrationStatus, PushedCalls, StreamKind, StreamStatus, RecordStatus, RecordReason,
-    ChatState, ChatChannel, ChatRole, ChatEndCause, TurnKind, Reading,
+    ChatState, ChatChannel, ChatRole, ChatEndCause, ChatOrigin, TurnKind, Reading,
     SourceKind,
     ProviderKind, ConnectionStatus, Category, TemplateStatus,
 }
