@@ -301,13 +301,14 @@ pub fn unannounced_pauses(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<(Tenant
 }
 
 /// Across workspaces: when the next announced end of a pause passes while the pause goes on.
-pub fn next_unannounced_pause(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    let sql = "select min(ai_pause_announced) from channel_numbers where ai_paused_until > ai_pause_announced";
-    let next: Option<Option<Timestamp>> = tx.one(sql, params![])?;
+pub fn next_unannounced_pause(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
+    let sql = "select min(ai_pause_announced) from channel_numbers
+        where ai_paused_until > ai_pause_announced and ai_paused_until > ?1";
+    let next: Option<Option<Timestamp>> = tx.one(sql, params![now])?;
     Ok(next.flatten())
 }
 
-/// Releases a number; `false` when there is none.
+/// Releases a number; false when there is none.
 pub fn delete_number(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelNumber>) -> Result<bool, DbError> {
     let sql = "delete from channel_numbers where workspace = ?1 and id = ?2";
     Ok(tx.exec(sql, &[Value::from(tenant), Value::from(id)])? > 0)
