@@ -13,7 +13,8 @@ use store::{DbError, Tx, channel_accounts, channel_conversations, chats};
 
 use crate::feed::Feed;
 use crate::reply::{self, NO_ROOM, try_again};
-use crate::session::{Claim, Env, begin_turn, end, hand_off, save, standing};
+use crate::session::{Claim, Env, begin_turn, end, hand_off, read_state, save, standing};
+use crate::turn::handed_back;
 
 /// Chats that are looked at in one round.
 pub const BATCH: i64 = 256;
@@ -93,6 +94,7 @@ fn begin(tx: &mut Tx<'_>, env: &Env, mut row: ChatRow, has_room: bool) -> Result
     row.reply_at = None;
     row.unanswered_at = None;
     let kind = match chats::state(tx, row.workspace, row.id)?.conversation {
+        Some(text) if row.heard >= row.messages || handed_back(&read_state(&text)?).is_some() => TurnKind::Handback,
         Some(_) => TurnKind::Message,
         None => TurnKind::Opening,
     };

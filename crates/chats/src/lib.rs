@@ -57,4 +57,5 @@ pub use feed::{Feed, Piece, Watch};
 pub use hours::{get as hours, remove as remove_hours, set as set_hours};
 pub use open::open;
 pub use read::{detail, list, session};
+pub use turn::waits_for_return;
 pub use send::{Accepted, end, send};

@@ -522,3 +522,8 @@ pub(crate) fn handed_back(state: &domain::conversation::State) -> Option<Input> 
     let request = state.open_tool()?;
     Some(Input::ToolAnswered { request, value: Value::from("The person has handed the chat back.") })
 }
+
+/// Whether the conversation goes on by itself when a person gives it back.
+pub fn waits_for_return(state: &domain::conversation::State) -> bool {
+    handed_back(state).is_some()
+}

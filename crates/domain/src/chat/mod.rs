@@ -1,5 +1,6 @@
 //! Chats: where one stands, who may speak, and when it is looked at again (docs/contract/chats.md).
 
+pub mod background;
 mod hours;
 
 pub use hours::{BusinessHours, MAX_SPANS, OpenSpan, WrongHours};
