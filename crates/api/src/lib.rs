@@ -16,6 +16,8 @@ pub mod audit;
 pub mod boards;
 pub mod calls;
 pub mod campaigns;
+pub mod channel_accounts;
+pub mod channel_templates;
 pub mod chats;
 pub mod contacts;
 pub mod data_streams;

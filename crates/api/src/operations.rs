@@ -18,6 +18,8 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::analytics::OPERATIONS,
         crate::contacts::OPERATIONS,
         crate::chats::OPERATIONS,
+        crate::channel_accounts::OPERATIONS,
+        crate::channel_templates::OPERATIONS,
         crate::documents::OPERATIONS,
         crate::data_streams::OPERATIONS,
         crate::knowledge_bases::OPERATIONS,
