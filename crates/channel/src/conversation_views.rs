@@ -12,10 +12,9 @@ use app::{App, Failure, access};
 use domain::chat::{Channel, Reading, State};
 use domain::ids::{self, Chat, Id};
 use domain::tenant::Tenant;
-use store::boards;
 use store::channel_conversations::{self, ChannelChatRow, Filter, LabelRow};
 use store::chats::{self, ChatRow};
-use store::{DbError, Tx};
+use store::Tx;
 
 /// What is shown of a conversation beside the usual.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -116,26 +115,21 @@ fn views(tx: &mut Tx<'_>, tenant: Tenant, rows: Vec<ChatRow>) -> Result<Vec<Conv
     for (chat, id, name, color) in channel_conversations::labels_of(tx, tenant, &ids)? {
         labels.entry(chat).or_default().push(ChatLabel { id, name, color });
     }
+    let agents: Vec<Id<ids::Agent>> = rows.iter().map(|row| row.agent).collect();
+    let people: Vec<Id<ids::Contact>> = carried.values().map(|row| row.contact).collect();
+    let columns: HashMap<(String, Id<ids::Contact>), String> =
+        channel_conversations::board_columns(tx, tenant, &agents, &people)?
+            .into_iter()
+            .map(|(agent, person, column)| ((agent, person), column))
+            .collect();
     let mut shown = Vec::with_capacity(rows.len());
     for row in rows {
         let Some(carried) = carried.remove(&row.id) else { continue };
-        let column = board_column(tx, tenant, &row, &carried)?;
+        let column = columns.get(&(row.agent.to_string(), carried.contact)).cloned();
         let labels = labels.remove(&row.id).unwrap_or_default();
         shown.push(view(row, carried, labels, column));
     }
     Ok(shown)
-}
-
-/// The column of the agent's board on which the person stands.
-fn board_column(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    row: &ChatRow,
-    carried: &ChannelChatRow,
-) -> Result<Option<String>, DbError> {
-    let Some(board) = boards::of_owner(tx, tenant, &row.agent.to_string())? else { return Ok(None) };
-    let Some(card) = boards::card_of(tx, tenant, board.board.id, carried.contact)? else { return Ok(None) };
-    Ok(board.column(card.column).map(|column| column.name.clone()))
 }
 
 fn view(row: ChatRow, carried: ChannelChatRow, labels: Vec<ChatLabel>, column: Option<String>) -> Conversation {

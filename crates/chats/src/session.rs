@@ -40,8 +40,13 @@ pub struct Env {
 impl Env {
     /// As things are now.
     pub fn of(app: &Arc<App>) -> Self {
+        Self { app: Some(app.clone()), ..Self::within(app) }
+    }
+
+    /// For who writes to nobody.
+    pub fn within(app: &App) -> Self {
         Self {
-            app: Some(app.clone()),
+            app: None,
             context: app.context(),
             limits: app.config.chats.limits,
             node: app.ports.node.clone(),

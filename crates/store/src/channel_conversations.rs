@@ -302,6 +302,24 @@ pub fn list(
     tx.all(&sql, &values)
 }
 
+/// Where these people stand on the boards of these agents: agent, person, name of the column.
+pub fn board_columns(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    agents: &[Id<Agent>],
+    contacts: &[Id<Contact>],
+) -> Result<Vec<(String, Id<Contact>, String)>, DbError> {
+    let mut values = params![tenant].to_vec();
+    let agents: Vec<String> = agents.iter().map(ToString::to_string).collect();
+    let owners = any_of(&mut values, agents.iter().map(|id| id.as_str().into()));
+    let people = any_of(&mut values, contacts.iter().map(|id| (*id).into()));
+    let sql = format!(
+        "select b.owner, k.contact, c.name from boards b join board_cards k on k.board = b.id join board_columns c on c.id = k.column_id \
+         where b.workspace = ?1 and k.workspace = ?1 and b.owner in {owners} and k.contact in {people}"
+    );
+    tx.all(&sql, &values)
+}
+
 /// Takes out of the channel's parts of a person's chats what says who that is; how many chats there are.
 pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>) -> Result<u64, DbError> {
     tx.exec("delete from channel_call_messages where workspace = ?1 and contact = ?2", params![tenant, contact])?;

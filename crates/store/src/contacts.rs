@@ -133,6 +133,36 @@ pub fn find_by_phone(
     )
 }
 
+/// The contact with this id on the messaging channel.
+pub fn find_by_channel_user(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    mode: Mode,
+    user: &str,
+) -> Result<Option<ContactRow>, DbError> {
+    tx.one(
+        formatcp!(
+            "select {COLUMNS} from contacts where workspace = ?1 and mode = ?2 and chatapp_user_id = ?3"
+        ),
+        params![tenant, mode, user],
+    )
+}
+
+/// Writes what the messaging channel tells of a person: number, name there, id.
+pub fn set_channel(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Contact>,
+    phone: Option<&str>,
+    user: Option<&str>,
+    username: Option<&str>,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    let sql = "update contacts set phone = ?3, chatapp_user_id = ?4, chatapp_username = ?5, updated_at = ?6
+        where workspace = ?1 and id = ?2 and erased_at is null";
+    tx.exec(sql, params![tenant, id, phone, user, username, now]).map(|_| ())
+}
+
 /// The contacts with these numbers (E.164).
 pub fn find_by_phones(
     tx: &mut Tx<'_>,
