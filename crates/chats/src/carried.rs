@@ -23,8 +23,6 @@ pub struct Heard {
     pub message: Id<ChannelMessage>,
     /// In words.
     pub text: String,
-    /// Whether it is a voice note whose words are still to come.
-    pub listening: bool,
 }
 
 /// Takes what the customer sent. Returns `false` when the chat has as much as it may: it has ended, and the words
@@ -43,34 +41,11 @@ pub fn heard(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, heard: &Heard) -> Re
     if row.state == State::Ai {
         let now = env.context.now;
         let first = *row.unanswered_at.get_or_insert(now);
-        let due = reply_after(first, now, heard.listening);
-        // A voice note that is still being understood is waited for.
-        row.reply_at = Some(match row.reply_at {
-            Some(before) if !heard.listening && before > due && is_listening(tx, row)? => before,
-            _ => due,
-        });
+        row.reply_at = Some(reply_after(first, now));
     }
     save(tx, env, row)?;
     tx.wake(topics::CHATS);
     Ok(true)
-}
-
-fn is_listening(tx: &mut Tx<'_>, row: &ChatRow) -> Result<bool, Failure> {
-    Ok(channel_conversations::get(tx, row.workspace, row.id)?.is_some_and(|carried| carried.listening > 0))
-}
-
-/// A voice note was understood, or it never will be: the reply need not wait any more. The row is saved.
-///
-/// # Errors
-/// Those of the store.
-pub fn understood(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure> {
-    if row.state == State::Ai && row.reply_at.is_some() {
-        let now = env.context.now;
-        row.reply_at = Some(reply_after(row.unanswered_at.unwrap_or(now), now, false));
-        save(tx, env, row)?;
-        tx.wake(topics::CHATS);
-    }
-    Ok(())
 }
 
 /// Puts a message that the service or a client has sent into the transcript. The row is saved.

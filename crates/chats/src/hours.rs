@@ -25,7 +25,7 @@ fn spans(row: &HoursRow) -> Result<Vec<OpenHours>, Failure> {
 }
 
 /// Whether an agent takes new chats at this moment.
-pub(crate) fn are_open(
+pub fn are_open(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     agent: Id<Agent>,

@@ -43,7 +43,7 @@ mod send;
 pub mod session;
 mod turn;
 
-pub use carried::{Heard, heard, started, understood};
+pub use carried::{Heard, heard, started};
 pub use analysis::{AT_ONCE as ANALYSES_AT_ONCE, Owed, analyse, next_analysis, take_analyses};
 pub use desk::{end as end_for, hand_back, take_over, write};
 pub use document_desk::{
@@ -54,8 +54,8 @@ pub use documents::{SentFile, hand_in};
 pub use due::{BATCH, adopt, due, look_after, next_due};
 pub use erasing::{erase, suspend, sweep};
 pub use feed::{Feed, Piece, Watch};
-pub use hours::{get as hours, remove as remove_hours, set as set_hours};
-pub use open::open;
+pub use hours::{are_open, get as hours, remove as remove_hours, set as set_hours};
+pub use open::{check_runs, fresh, open, prove};
 pub use read::{detail, list, session};
 pub use turn::waits_for_return;
 pub use send::{Accepted, end, send};

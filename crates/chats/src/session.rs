@@ -100,9 +100,14 @@ pub fn standing(row: &ChatRow) -> Standing {
     }
 }
 
+/// Works out when a chat is looked at next.
+pub fn look_again(env: &Env, row: &mut ChatRow) {
+    row.next_at = look_at(&standing(row), env.limits(row.channel));
+}
+
 /// Stores the chat as it is now.
 pub fn save(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow) -> Result<(), Failure> {
-    row.next_at = look_at(&standing(row), env.limits(row.channel));
+    look_again(env, row);
     if !chats::save(tx, row)? {
         return Err(Failure::internal("a chat was changed by somebody who did not hold it"));
     }

@@ -32,8 +32,6 @@ create table channel_chats (
     variables text not null,
     -- The message with which it was started.
     opening text,
-    -- Voice notes that are still being understood.
-    listening bigint not null,
     -- 1 until it is over: a person has one open chat on a number.
     open bigint not null
 );
@@ -56,11 +54,9 @@ create table channel_call_messages (
     message text primary key,
     workspace text not null,
     call text not null,
-    number text not null,
-    contact text not null,
-    at bigint not null
+    contact text not null
 );
-create index channel_call_messages_person on channel_call_messages (workspace, number, contact, at);
+create index channel_call_messages_person on channel_call_messages (workspace, contact);
 
 -- Labels that a team puts on chats.
 create table chat_labels (

@@ -1,6 +1,7 @@
 //! What chats on the messaging channel have beside other chats, and the labels of chats.
 
 use const_format::formatcp;
+use domain::channel::Source;
 use domain::chat::{EndCause, Origin};
 use domain::ids::{
     Agent, Call, ChannelMessage, ChannelNumber, ChannelThread, Chat, ChatLabel, Contact, Id,
@@ -56,8 +57,6 @@ row! {
         variables: Map<String, Json>,
         /// The message with which it was started.
         opening: Option<Id<ChannelMessage>>,
-        /// Voice notes that are still being understood.
-        listening: i64,
         /// Whether it is open.
         open: bool,
     }
@@ -145,7 +144,6 @@ pub fn save(tx: &mut Tx<'_>, row: &ChannelChatRow) -> Result<(), DbError> {
             variables: &row.variables,
             ad_referral: row.ad_referral.as_ref(),
             opening: row.opening,
-            listening: row.listening,
             open: row.open,
         }
         where "workspace = ?1 and chat = ?2", row.workspace, row.chat
@@ -207,57 +205,41 @@ pub fn note_message(
     Ok(tx.exec(sql, params![message, tenant, chat, seq])? > 0)
 }
 
-/// Where a message of the channel stands.
-pub fn place_of(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    message: Id<ChannelMessage>,
-) -> Result<Option<(Id<Chat>, i64)>, DbError> {
-    tx.one(
-        "select chat, seq from channel_chat_messages where workspace = ?1 and message = ?2",
-        params![tenant, message],
-    )
-}
-
-/// Changes the words of a message that stands in a chat.
-pub fn set_words(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    chat: Id<Chat>,
-    seq: i64,
-    words: &str,
-) -> Result<(), DbError> {
-    tx.later(
-        "update chat_messages set words = ?4 where workspace = ?1 and chat = ?2 and seq = ?3",
-        params![tenant, chat, seq, words],
-    )
-}
-
 /// Writes down that a message was sent during a call.
 pub fn note_call(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     message: Id<ChannelMessage>,
     call: Id<Call>,
-    to: (Id<ChannelNumber>, Id<Contact>),
-    now: Timestamp,
+    contact: Id<Contact>,
 ) -> Result<(), DbError> {
     tx.later(
-        "insert into channel_call_messages (message, workspace, call, number, contact, at) values (?1, ?2, ?3, ?4, ?5, ?6) on conflict do nothing",
-        params![message, tenant, call, to.0, to.1, now],
+        "insert into channel_call_messages (message, workspace, call, contact) values (?1, ?2, ?3, ?4) on conflict do nothing",
+        params![message, tenant, call, contact],
     )
 }
 
-/// The call during which a person was last written to, since a moment.
-pub fn last_call(
+/// The call during which a message was sent.
+pub fn call_of(
     tx: &mut Tx<'_>,
     tenant: Tenant,
-    to: (Id<ChannelNumber>, Id<Contact>),
+    message: Id<ChannelMessage>,
+) -> Result<Option<Id<Call>>, DbError> {
+    tx.one("select call from channel_call_messages where workspace = ?1 and message = ?2", params![tenant, message])
+}
+
+/// What a person was last sent from a number since a moment: the message, who sent it, and its words.
+pub fn last_sent(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    contact: Id<Contact>,
+    phone_number_id: &str,
     since: Timestamp,
-) -> Result<Option<(Id<Call>, Timestamp)>, DbError> {
+) -> Result<Option<(Id<ChannelMessage>, Source, Option<String>)>, DbError> {
     tx.one(
-        "select call, at from channel_call_messages where workspace = ?1 and number = ?2 and contact = ?3 and at >= ?4 order by at desc limit 1",
-        params![tenant, to.0, to.1, since],
+        "select id, source, words from channel_messages where workspace = ?1 and contact = ?2 and phone_number_id = ?3 \
+         and direction = 'outbound' and status <> 'failed' and source <> 'system' and created_at >= ?4 order by id desc limit 1",
+        params![tenant, contact, phone_number_id, since],
     )
 }
 

@@ -218,15 +218,11 @@ pub struct Standing {
 pub const QUIET: i64 = 3 * SECOND;
 /// How long it waits at most after the first piece.
 pub const LONGEST_BURST: i64 = 15 * SECOND;
-/// How long it waits for a voice note to be understood.
-pub const LISTENING: i64 = 60 * SECOND;
 
 /// When the agent replies to a message of a burst whose first message came at `first`
 /// (docs/contract/channel-conversations.md#bursts).
-pub fn reply_after(first: Timestamp, now: Timestamp, listening: bool) -> Timestamp {
-    let wait = if listening { LISTENING } else { QUIET };
-    let most = if listening { LISTENING } else { LONGEST_BURST };
-    now.plus(wait).min(first.plus(most)).max(now)
+pub fn reply_after(first: Timestamp, now: Timestamp) -> Timestamp {
+    now.plus(QUIET).min(first.plus(LONGEST_BURST)).max(now)
 }
 
 /// When a chat is looked at next; `None` once it is over.
@@ -303,10 +299,9 @@ mod tests {
     fn a_burst_waits_for_quiet_but_not_for_ever() {
         let first = Timestamp(0);
         for (now, expected) in [(0, 3), (2, 5), (11, 14), (13, 15), (20, 20)] {
-            let at = reply_after(first, Timestamp(now * SECOND), false);
+            let at = reply_after(first, Timestamp(now * SECOND));
             assert_eq!(at, Timestamp(expected * SECOND), "a message after {now} s");
         }
-        assert_eq!(reply_after(first, Timestamp(5 * SECOND), true), Timestamp(60 * SECOND));
     }
 
     #[test]
