@@ -12,6 +12,7 @@ pub mod call_env;
 pub mod calls;
 pub mod chat_words;
 pub mod compliance_packs;
+pub mod contact_policy;
 pub mod contact_view;
 pub mod contacts;
 pub mod decision_log;

@@ -58,6 +58,8 @@ create table channel_messages (
     delivered_at bigint,
     read_at bigint,
     failed_at bigint,
+    -- 0 before 1: what belongs to a campaign waits for everything else.
+    rank bigint not null,
     -- While it is queued: when it may be sent.
     next_at bigint,
     -- While it is being sent: until when its outcome may be stored.
@@ -71,7 +73,7 @@ create index channel_messages_contact on channel_messages (workspace, contact, i
 create index channel_messages_chat on channel_messages (workspace, chat, id) where chat is not null;
 create index channel_messages_template on channel_messages (workspace, template_name, id) where template_name is not null;
 create unique index channel_messages_provider on channel_messages (workspace, phone_number_id, provider_id) where provider_id is not null;
-create index channel_messages_due on channel_messages (workspace, phone_number_id, next_at) where next_at is not null;
+create index channel_messages_due on channel_messages (workspace, phone_number_id, rank, next_at) where next_at is not null;
 create index channel_messages_leased on channel_messages (lease_until) where lease_until is not null;
 create index channel_messages_media on channel_messages (media_at) where media_at is not null;
 create index channel_messages_age on channel_messages (created_at);

@@ -108,6 +108,8 @@ row! {
             read_at: Option<Timestamp> = times.read,
             failed_at: Option<Timestamp> = times.failed,
         } => Times { sent: sent_at, delivered: delivered_at, read: read_at, failed: failed_at },
+        /// 0 before 1: what belongs to a campaign waits for everything else.
+        rank: i64,
         /// While it is queued: when it may be sent.
         next_at: Option<Timestamp>,
         /// While it is being sent: until when its outcome may be stored.
@@ -387,19 +389,20 @@ pub fn take_line(
     tx.one(sql, params![tenant, phone_number_id, until])
 }
 
-/// Messages of a number that may go by `until`, longest waiting first, held until the transaction ends.
+/// Messages of a number and a rank that may go by `until`, longest waiting first, held until the transaction ends.
 pub fn due(
     tx: &mut Tx<'_>,
     tenant: Tenant,
     phone_number_id: &str,
+    rank: i64,
     until: Timestamp,
     most: i64,
 ) -> Result<Vec<MessageRow>, DbError> {
     let sql = formatcp!(
-        "select {MESSAGE} from channel_messages where workspace = ?1 and phone_number_id = ?2 and next_at <= ?3
-        order by next_at, id limit ?4 /*pg for update skip locked*/"
+        "select {MESSAGE} from channel_messages where workspace = ?1 and phone_number_id = ?2 and rank = ?3 and next_at <= ?4
+        order by next_at, id limit ?5 /*pg for update skip locked*/"
     );
-    tx.all(sql, params![tenant, phone_number_id, until, most])
+    tx.all(sql, params![tenant, phone_number_id, rank, until, most])
 }
 
 /// When the next message of a number may go.
@@ -408,10 +411,15 @@ pub fn next_of_line(
     tenant: Tenant,
     phone_number_id: &str,
 ) -> Result<Option<Timestamp>, DbError> {
+    // One look into the index for each rank.
     let sql = "select min(next_at) from channel_messages
-        where workspace = ?1 and phone_number_id = ?2 and next_at is not null";
-    let next: Option<Option<Timestamp>> = tx.one(sql, params![tenant, phone_number_id])?;
-    Ok(next.flatten())
+        where workspace = ?1 and phone_number_id = ?2 and rank = ?3 and next_at is not null";
+    let first: Option<Option<Timestamp>> = tx.one(sql, params![tenant, phone_number_id, 0])?;
+    let second: Option<Option<Timestamp>> = tx.one(sql, params![tenant, phone_number_id, 1])?;
+    Ok(match (first.flatten(), second.flatten()) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    })
 }
 
 /// How many messages of a workspace wait to be sent.

@@ -178,6 +178,17 @@ pub fn find_by_phones(
     )
 }
 
+/// The references of some contacts.
+pub fn references(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    ids: &[Id<Contact>],
+) -> Result<Vec<(Id<Contact>, Option<String>)>, DbError> {
+    let mut params = vec![tenant.into()];
+    let list = any_of(&mut params, ids.iter().map(|id| (*id).into()));
+    tx.all(&format!("select id, external_ref from contacts where workspace = ?1 and id in {list}"), &params)
+}
+
 /// Adds a contact; `false` when the reference or the number is taken (by a writer of this very moment, too).
 pub fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: &ContactRow) -> Result<bool, DbError> {
     const SQL: &str = formatcp!("{} on conflict do nothing", ContactRow::INSERT);
