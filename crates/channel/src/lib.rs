@@ -10,6 +10,7 @@
 //! | `sandbox` | the provider that carries them nowhere |
 //! | `inbox` | notifications: stored before they are acknowledged, worked in order |
 //! | `notifications` | what follows from each |
+//! | `takers` | messages and statuses, handed to their nouns |
 //! | `facts` | who else hears of templates, numbers and accounts |
 //! | `upkeep` | the daily look at an account |
 
@@ -20,6 +21,7 @@ pub mod notifications;
 pub mod numbers;
 pub mod providers;
 pub mod sandbox;
+mod takers;
 pub mod templates;
 pub mod upkeep;
 

@@ -113,6 +113,16 @@ pub fn by_id(tx: &mut Tx<'_>, id: Id<ChannelConnection>) -> Result<Option<Connec
     tx.one(sql, params![id])
 }
 
+/// Across workspaces: connections with the sandbox that have a number with this id.
+pub fn sandbox_connections(tx: &mut Tx<'_>, phone_number_id: &str) -> Result<Vec<ConnectionRow>, DbError> {
+    let sql = formatcp!(
+        "select {CONNECTION} from channel_connections where provider = 'sandbox' and id in (
+            select connection from channel_numbers where phone_number_id = ?1
+        ) limit 2"
+    );
+    tx.all(sql, params![phone_number_id])
+}
+
 /// Writes what an operator changes of a connection that is held by the caller.
 pub fn save(tx: &mut Tx<'_>, row: &ConnectionRow) -> Result<(), DbError> {
     let (sql, values) = update!(
