@@ -474,20 +474,20 @@ pub const OPERATIONS: &[Operation] = &[
         POST,
         "/v1/chatapp/conversations",
         "startConversation",
-        "Channel",
+        "Messaging channel",
         "Start a conversation with an agent by sending a template",
     )
     .scope(CHATAPP_WRITE)
-    .rate(RateClass::ChannelMessages)
+    .rate(RateClass::ChatMessages)
     .idempotent(Idempotency::Optional)
     .body(request::<NewConversation>)
     .answers(&[(201, Some(data::<StartedConversation>)), (200, Some(data::<StartedConversation>))])
     .errors(STARTING),
-    operation(GET, "/v1/chatapp/conversations", "listConversations", "Channel", "Conversations, newest first")
+    operation(GET, "/v1/chatapp/conversations", "listConversations", "Messaging channel", "Conversations, newest first")
         .scope(CHATAPP_READ)
         .query(list_query)
         .answers(&[(200, Some(page::<Conversation>))]),
-    operation(GET, "/v1/chatapp/conversations/{id}", "getConversation", "Channel", "One conversation")
+    operation(GET, "/v1/chatapp/conversations/{id}", "getConversation", "Messaging channel", "One conversation")
         .scope(CHATAPP_READ)
         .query(get_query)
         .answers(&[(200, Some(data::<Conversation>))]),
@@ -495,7 +495,7 @@ pub const OPERATIONS: &[Operation] = &[
         POST,
         "/v1/chatapp/conversations/{id}/end",
         "endConversation",
-        "Channel",
+        "Messaging channel",
         "End a conversation; a repeat changes nothing",
     )
     .scope(CHATAPP_WRITE)
@@ -504,7 +504,7 @@ pub const OPERATIONS: &[Operation] = &[
         POST,
         "/v1/chatapp/conversations/{id}/takeover",
         "takeConversationOver",
-        "Channel",
+        "Messaging channel",
         "Have your helpdesk answer instead of the agent",
     )
     .scope(CHATAPP_WRITE)
@@ -515,7 +515,7 @@ pub const OPERATIONS: &[Operation] = &[
         POST,
         "/v1/chatapp/conversations/{id}/handback",
         "handConversationBack",
-        "Channel",
+        "Messaging channel",
         "Give a conversation back to its agent",
     )
     .scope(CHATAPP_WRITE)
@@ -526,7 +526,7 @@ pub const OPERATIONS: &[Operation] = &[
         POST,
         "/v1/chatapp/conversations/{id}/assign",
         "assignConversation",
-        "Channel",
+        "Messaging channel",
         "Give a conversation to a teammate",
     )
     .scope(CHATAPP_WRITE)
@@ -534,7 +534,7 @@ pub const OPERATIONS: &[Operation] = &[
     .body(request::<ConversationAssignment>)
     .answers(&[(200, Some(data::<AssignedConversation>))])
     .errors(&[codes::ASSIGNEE_NOT_ALLOWED, codes::CONVERSATION_ENDED, codes::HELD_BY_HELPDESK]),
-    operation(GET, "/v1/chatapp/assignees", "listAssignees", "Channel", "Teammates who can reply")
+    operation(GET, "/v1/chatapp/assignees", "listAssignees", "Messaging channel", "Teammates who can reply")
         .scope(CHATAPP_READ)
         .answers(&[(200, Some(list::<Assignee>))]),
     row(GET, "/operator/v1/workspaces/{ws}/chat-labels", "listChatLabels", "Labels for chats")
@@ -580,6 +580,7 @@ pub const STARTING: &[&codes::ErrorCode] = &[
     codes::INVALID_OPT_IN,
     codes::TEMPLATE_UNAVAILABLE,
     codes::TEMPLATE_PARAMS_INVALID,
+    codes::BRAIN_UNAVAILABLE,
     codes::TIER_LIMIT_REACHED,
     codes::DELIVERY_FAILED,
     codes::RECIPIENT_UNSUPPORTED,

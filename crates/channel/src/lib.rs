@@ -11,17 +11,28 @@
 //! | `inbox` | notifications: stored before they are acknowledged, worked in order |
 //! | `notifications` | what follows from each |
 //! | `takers` | messages and statuses, handed to their nouns |
+//! | `start` | a conversation is started with a template |
+//! | `conversations` | conversations that customers open and carry on |
+//! | `speaking` | what agents and teammates say, in chats and in calls |
+//! | `hand_over` | helpdesk, teammates, and the end that a client asks for |
+//! | `conversation_views` | conversations as clients see them; labels |
 //! | `facts` | who else hears of templates, numbers and accounts |
 //! | `upkeep` | the daily look at an account |
 
 pub mod connections;
+pub mod conversation_views;
+pub mod conversations;
 pub mod facts;
+pub mod followers;
+pub mod hand_over;
 pub mod inbox;
 pub mod notifications;
 pub mod numbers;
 pub mod providers;
 pub mod sandbox;
 mod takers;
+pub mod speaking;
+pub mod start;
 pub mod templates;
 pub mod upkeep;
 

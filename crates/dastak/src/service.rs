@@ -284,6 +284,7 @@ const HOOKS: Hooks = Hooks {
     ],
     choices: &[boards::choices],
     analysed: &[boards::analysed],
+    chat_words: Some(channel::speaking::carry),
     suspensions: &[chats::suspend],
 };
 

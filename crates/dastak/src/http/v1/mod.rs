@@ -7,6 +7,7 @@ mod audit;
 mod boards;
 mod calls;
 mod campaigns;
+mod channel_conversations;
 mod channel_templates;
 mod chats;
 mod contacts;
@@ -77,6 +78,14 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("getChannelTemplate", keyed!(channel_templates::get)),
         ("updateChannelTemplate", keyed!(channel_templates::update)),
         ("deleteChannelTemplate", keyed!(channel_templates::delete)),
+        ("startConversation", keyed!(channel_conversations::start)),
+        ("listConversations", keyed!(channel_conversations::list)),
+        ("getConversation", keyed!(channel_conversations::get)),
+        ("endConversation", keyed!(channel_conversations::end)),
+        ("takeConversationOver", keyed!(channel_conversations::take_over)),
+        ("handConversationBack", keyed!(channel_conversations::hand_back)),
+        ("assignConversation", keyed!(channel_conversations::assign)),
+        ("listAssignees", keyed!(channel_conversations::assignees)),
         ("openChatSession", keyed!(chats::open)),
         ("sendChatMessage", keyed!(chats::send)),
         ("getChatSession", keyed!(chats::get)),
