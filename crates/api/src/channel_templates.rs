@@ -2,7 +2,6 @@
 
 use domain::channel::template::{HeaderValue, Params, Values, ButtonValue, MAX_BUTTONS, MAX_BYTES, MAX_COMPONENTS, MAX_NAME, MAX_VALUES};
 use domain::channel::{Category, TemplateStatus};
-use domain::ids::{self, Id};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -81,6 +81,24 @@ pub struct CustomerMessage {
 pub struct CustomerTap {
     /// Id of the button or row.
     #[schemars(length(min = 1, max = 256))]
+    pub id: Option<String>,
+    /// What it shows.
+    #[schemars(length(max = 60), extend("default" = ""))]
+    pub title: String,
+    /// The line below, of a row.
+    #[schemars(length(max = 80))]
+    pub description: Option<String>,
+    /// The tap in the form of the channel, on a button.
+    pub button_reply: Option<CustomerChoice>,
+    /// The same on a row.
+    pub list_reply: Option<CustomerChoice>,
+}
+
+/// What was tapped.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct CustomerChoice {
+    /// Its id.
+    #[schemars(length(min = 1, max = 256))]
     pub id: String,
     /// What it shows.
     #[schemars(length(max = 60), extend("default" = ""))]
@@ -111,7 +129,7 @@ pub struct CustomerMedia {
     #[schemars(length(min = 1, max = 120))]
     pub mime_type: Option<String>,
     /// Its bytes in base64; a few of its own by default.
-    #[schemars(length(min = 1, max = 4_194_304))]
+    #[schemars(length(min = 1, max = 49_152))]
     pub data: Option<String>,
     /// Words under it.
     #[schemars(length(min = 1, max = 1024))]

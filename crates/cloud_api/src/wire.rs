@@ -43,7 +43,7 @@ pub(crate) fn path(parts: &[&str], query: &[(&str, &str)]) -> String {
     let mut whole = String::new();
     for part in parts {
         whole.push('/');
-        whole.push_str(&encoded(part));
+        whole.push_str(&encoded(part).to_string());
     }
     for (at, (name, value)) in query.iter().enumerate() {
         whole.push(if at == 0 { '?' } else { '&' });
@@ -306,6 +306,7 @@ pub(crate) mod tests {
             business_account: "102".into(),
             app: Some("77".into()),
             token: Secret::from("EAAtoken"),
+            version: 0,
         }
     }
 

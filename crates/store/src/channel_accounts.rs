@@ -113,6 +113,16 @@ pub fn by_id(tx: &mut Tx<'_>, id: Id<ChannelConnection>) -> Result<Option<Connec
     tx.one(sql, params![id])
 }
 
+/// Across workspaces: connections with the sandbox that have a number with this id.
+pub fn sandbox_connections(tx: &mut Tx<'_>, phone_number_id: &str) -> Result<Vec<ConnectionRow>, DbError> {
+    let sql = formatcp!(
+        "select {CONNECTION} from channel_connections where provider = 'sandbox' and id in (
+            select connection from channel_numbers where phone_number_id = ?1
+        ) limit 2"
+    );
+    tx.all(sql, params![phone_number_id])
+}
+
 /// Writes what an operator changes of a connection that is held by the caller.
 pub fn save(tx: &mut Tx<'_>, row: &ConnectionRow) -> Result<(), DbError> {
     let (sql, values) = update!(
@@ -301,13 +311,14 @@ pub fn unannounced_pauses(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<(Tenant
 }
 
 /// Across workspaces: when the next announced end of a pause passes while the pause goes on.
-pub fn next_unannounced_pause(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    let sql = "select min(ai_pause_announced) from channel_numbers where ai_paused_until > ai_pause_announced";
-    let next: Option<Option<Timestamp>> = tx.one(sql, params![])?;
+pub fn next_unannounced_pause(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
+    let sql = "select min(ai_pause_announced) from channel_numbers
+        where ai_paused_until > ai_pause_announced and ai_paused_until > ?1";
+    let next: Option<Option<Timestamp>> = tx.one(sql, params![now])?;
     Ok(next.flatten())
 }
 
-/// Releases a number; `false` when there is none.
+/// Releases a number; false when there is none.
 pub fn delete_number(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelNumber>) -> Result<bool, DbError> {
     let sql = "delete from channel_numbers where workspace = ?1 and id = ?2";
     Ok(tx.exec(sql, &[Value::from(tenant), Value::from(id)])? > 0)

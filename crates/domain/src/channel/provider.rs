@@ -45,6 +45,8 @@ pub struct Account {
     pub app: Option<String>,
     /// The access token.
     pub token: Secret,
+    /// Which credentials these are: grows with every change of them.
+    pub version: i64,
 }
 
 /// What came of sending a message.

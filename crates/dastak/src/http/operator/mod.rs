@@ -4,6 +4,7 @@ mod agents;
 mod audit;
 mod boards;
 mod campaigns;
+mod channel;
 mod chats;
 mod dnd;
 mod do_not_call;
@@ -58,6 +59,7 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
     handlers.extend(campaigns::handlers());
     handlers.extend(knowledge_files::handlers());
     handlers.extend(boards::handlers());
+    handlers.extend(channel::handlers());
     handlers.extend(chats::handlers());
     handlers.extend(documents::handlers());
     handlers

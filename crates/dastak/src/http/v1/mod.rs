@@ -7,6 +7,7 @@ mod audit;
 mod boards;
 mod calls;
 mod campaigns;
+mod channel_templates;
 mod chats;
 mod contacts;
 mod data_streams;
@@ -68,6 +69,14 @@ pub fn handlers() -> Vec<(&'static str, Handler)> {
         ("listAgentCards", keyed!(boards::agent_cards)),
         ("moveCampaignCard", keyed!(boards::move_campaign_card)),
         ("moveAgentCard", keyed!(boards::move_agent_card)),
+        ("listChannelNumbers", keyed!(channel_templates::numbers)),
+        ("listChannelTemplates", keyed!(channel_templates::list)),
+        ("createChannelTemplate", keyed!(channel_templates::create)),
+        ("syncChannelTemplates", keyed!(channel_templates::sync)),
+        ("uploadHeaderSample", keyed!(channel_templates::header_sample)),
+        ("getChannelTemplate", keyed!(channel_templates::get)),
+        ("updateChannelTemplate", keyed!(channel_templates::update)),
+        ("deleteChannelTemplate", keyed!(channel_templates::delete)),
         ("openChatSession", keyed!(chats::open)),
         ("sendChatMessage", keyed!(chats::send)),
         ("getChatSession", keyed!(chats::get)),

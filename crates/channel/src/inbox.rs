@@ -1,0 +1,315 @@
+//! Notifications (docs/contract/channel.md#notifications): stored before they are acknowledged, and worked afterwards:
+//! fairly between accounts, in their order for each person, each item once, for it is marked as worked in the
+//! transaction of its work.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use api::contacts::Erased;
+use api::error_codes::{INBOX_FULL, LINK_INVALID, UNAUTHORIZED};
+use app::erasure::ErasedPerson;
+use app::{App, Context, Failure, topics};
+use cloud_api::notifications::{Item, is_signed, parse};
+use domain::channel::{Notification, ProviderKind, Recipient};
+use domain::ids::{ChannelConnection, Id};
+use domain::phone::E164;
+use domain::tenant::Tenant;
+use domain::time::{DAY, MINUTE, SECOND, Timestamp};
+use runtime::crypto::Keyring;
+use store::channel_accounts::{self, ConnectionRow};
+use store::channel_inbox::{self, NotificationRow};
+use store::Tx;
+
+use crate::connections::{self, Credentials};
+use crate::notifications;
+
+/// Most items of a connection that wait; more are not taken, and the provider sends them again later.
+pub const MAX_WAITING: i64 = 200_000;
+/// How long a connection's items belong to the node that works them.
+const LEASE: i64 = MINUTE;
+/// Connections that are taken at once.
+const CONNECTIONS: i64 = 16;
+/// Items of a connection that are worked before others have their turn.
+const BATCH: i64 = 128;
+/// People of a connection that are worked at once.
+const LANES: usize = 16;
+/// Tries of an item.
+const TRIES: i64 = 6;
+/// How long it is known what was received: the provider repeats itself for a week.
+const KEPT: i64 = 8 * DAY;
+/// Items that are forgotten at once.
+const FORGOTTEN: i64 = 5_000;
+
+/// How full the inboxes are, as this node last saw it.
+#[derive(Default)]
+struct Fill(Mutex<HashMap<Id<ChannelConnection>, (Timestamp, i64)>>);
+
+/// Answers the verification of an address: the challenge, to whoever knows the token.
+///
+/// # Errors
+/// 404 without such a connection, 403 with another token.
+pub async fn verify(
+    app: &App,
+    id: &str,
+    mode: Option<&str>,
+    token: Option<&str>,
+    challenge: Option<&str>,
+) -> Result<String, Failure> {
+    let row = connections::behind(app, id).await?;
+    let credentials = Credentials::of(&app.keyring, &row)?;
+    match challenge {
+        Some(challenge) if mode == Some("subscribe") && token.is_some_and(|token| credentials.verifies(token)) => {
+            Ok(challenge.to_owned())
+        }
+        _ => Err(Failure::new(LINK_INVALID, "the verification does not have the token of the connection")),
+    }
+}
+
+/// Where notifications come in.
+pub struct Entrance(ConnectionRow);
+
+impl Entrance {
+    /// Whose account it is.
+    pub fn tenant(&self) -> Tenant {
+        self.0.workspace
+    }
+}
+
+/// The connection behind an address, before its body is read.
+///
+/// # Errors
+/// 404 without such a connection.
+pub async fn entrance(app: &App, id: &str) -> Result<Entrance, Failure> {
+    connections::behind(app, id).await.map(Entrance)
+}
+
+/// Takes a notification: how many items of it are about this account. They are stored when this returns.
+///
+/// # Errors
+/// 401 without the right signature; 400 for a body that is no notification; 503 when too much waits.
+pub async fn receive(app: &App, entrance: Entrance, signature: &str, body: &[u8]) -> Result<usize, Failure> {
+    let connection = entrance.0;
+    let credentials = Credentials::of(&app.keyring, &connection)?;
+    if connection.provider != ProviderKind::Cloud || !is_signed(credentials.app_secret(), signature, body) {
+        return Err(Failure::new(UNAUTHORIZED, "the signature is not that of this body"));
+    }
+    let context = app.context();
+    let items = parse(body, context.now).map_err(|why| Failure::field("body", why.trim_start_matches("the body ")))?;
+    let rows: Vec<NotificationRow> = items
+        .into_iter()
+        .filter(|item| item.business_account == connection.business_account)
+        .map(|item| row(&context, &connection, item, context.now))
+        .collect::<Result<_, _>>()?;
+    let count = rows.len();
+    if count > 0 {
+        room(app, &connection, count).await?;
+        store(app, rows).await?;
+    }
+    Ok(count)
+}
+
+/// Refuses when too much waits. It is counted once a second.
+async fn room(app: &App, connection: &ConnectionRow, more: usize) -> Result<(), Failure> {
+    let fill = app.kept.of(Fill::default);
+    let (now, more) = (app.clock.now(), i64::try_from(more).unwrap_or(i64::MAX));
+    let known = fill.0.lock().unwrap_or_else(PoisonError::into_inner).get(&connection.id).copied();
+    let waiting = match known {
+        Some((at, waiting)) if now.0 - at.0 < SECOND => waiting,
+        _ => {
+            let row = connection.clone();
+            app.store.read(move |tx| connections::waiting(tx, &row)).await?
+        }
+    };
+    let at = known.map_or(now, |(at, _)| if now.0 - at.0 < SECOND { at } else { now });
+    let mut known = fill.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.len() > 10_000 {
+        known.clear();
+    }
+    known.insert(connection.id, (at, waiting.saturating_add(more)));
+    drop(known);
+    if waiting.saturating_add(more) > MAX_WAITING {
+        return Err(Failure { retry_after: Some(30), ..Failure::plain(INBOX_FULL) });
+    }
+    Ok(())
+}
+
+/// Stores items and wakes those who work them.
+pub(crate) async fn store(app: &App, rows: Vec<NotificationRow>) -> Result<(), Failure> {
+    app.store
+        .tx(move |tx| {
+            for row in &rows {
+                channel_inbox::insert(tx, row)?;
+            }
+            tx.wake(topics::CHANNEL_NOTIFICATIONS);
+            Ok::<_, Failure>(())
+        })
+        .await
+}
+
+/// An item as it is stored; it is worked at `at`.
+pub(crate) fn row(
+    context: &Context,
+    connection: &ConnectionRow,
+    item: Item,
+    at: Timestamp,
+) -> Result<NotificationRow, Failure> {
+    let person = item.notification.person().and_then(|person| person.address());
+    let lane = match person {
+        Some(person) => lane(&context.keyring, connection.workspace, &person),
+        None => format!("account:{}", connection.id),
+    };
+    Ok(NotificationRow {
+        id: context.ids.make(),
+        workspace: connection.workspace,
+        connection: connection.id,
+        key: context.keyring.hash(&format!("channel:{}", item.key)),
+        lane,
+        phone_number_id: item.phone_number_id,
+        payload: Some(serde_json::to_string(&item.notification).map_err(|why| Failure::internal(why.to_string()))?),
+        attempts: 0,
+        next_at: at,
+        received_at: context.now,
+    })
+}
+
+/// The lane of a person: what is about the same person is worked in its order.
+fn lane(keyring: &Keyring, tenant: Tenant, person: &Recipient) -> String {
+    keyring.hash(&format!("channel_lane:{tenant}:{}", person.text()))
+}
+
+/// Connections with work, which now belong to this node for a while.
+///
+/// # Errors
+/// Those of the store.
+pub async fn take(app: &App) -> Result<Vec<(Id<ChannelConnection>, Tenant)>, Failure> {
+    let now = app.clock.now();
+    app.store
+        .tx(move |tx| Ok::<_, Failure>(channel_inbox::take_connections(tx, now, now.plus(LEASE), CONNECTIONS)?))
+        .await
+}
+
+/// When there is work again.
+///
+/// # Errors
+/// Those of the store.
+pub async fn next(app: &App) -> Result<Option<Timestamp>, Failure> {
+    app.store.read(|tx| Ok::<_, Failure>(channel_inbox::next_at(tx)?)).await
+}
+
+/// Works a batch of a connection, then gives it back, so that others have their turn.
+pub async fn work(app: Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) {
+    if let Err(failure) = batch(&app, id, tenant).await {
+        failure.warn_about(id, "notifications of the messaging channel could not be worked");
+    }
+    let now = app.clock.now();
+    let back = app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::lease(tx, tenant, id, now)?)).await;
+    if let Err(failure) = back {
+        failure.warn_about(id, "a connection of the messaging channel waits for the end of its lease");
+    }
+}
+
+async fn batch(app: &Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) -> Result<(), Failure> {
+    let now = app.clock.now();
+    let (connection, rows) = app
+        .store
+        .read(move |tx| {
+            let connection = channel_accounts::by_id(tx, id)?;
+            Ok::<_, Failure>((connection, channel_inbox::due(tx, tenant, id, now, BATCH)?))
+        })
+        .await?;
+    let Some(connection) = connection else { return Ok(()) };
+    let mut lanes: BTreeMap<String, Vec<NotificationRow>> = BTreeMap::new();
+    for row in rows {
+        lanes.entry(row.lane.clone()).or_default().push(row);
+    }
+    let mut lanes = lanes.into_values();
+    let mut working = tokio::task::JoinSet::new();
+    loop {
+        while working.len() < LANES {
+            let Some(rows) = lanes.next() else { break };
+            working.spawn(work_lane(app.clone(), connection.clone(), rows));
+        }
+        if working.join_next().await.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// Works the items of a person; one that fails lets those behind it wait.
+async fn work_lane(app: Arc<App>, connection: ConnectionRow, rows: Vec<NotificationRow>) {
+    for row in rows {
+        let id = row.id;
+        let Err(failure) = work_one(&app, &connection, &row).await else { continue };
+        if failure.of_store {
+            return failure.warn_about(id, "a notification of the messaging channel waits for the store");
+        }
+        let attempts = row.attempts + 1;
+        let given_up = attempts >= TRIES;
+        if given_up {
+            failure.log_about(id, "a notification of the messaging channel is given up");
+        } else {
+            failure.warn_about(id, "a notification of the messaging channel is tried again");
+        }
+        let (tenant, at) = (connection.workspace, app.clock.now().plus(SECOND << (2 * attempts)));
+        let stored = app
+            .store
+            .tx(move |tx| {
+                if given_up {
+                    channel_inbox::done(tx, tenant, id)?;
+                } else {
+                    channel_inbox::again(tx, tenant, id, attempts, at)?;
+                }
+                Ok::<_, Failure>(())
+            })
+            .await;
+        if !given_up || stored.is_err() {
+            return;
+        }
+    }
+}
+
+async fn work_one(app: &Arc<App>, connection: &ConnectionRow, row: &NotificationRow) -> Result<(), Failure> {
+    let Some(payload) = &row.payload else { return Ok(()) };
+    let notification: Notification =
+        serde_json::from_str(payload).map_err(|why| Failure::internal(format!("a notification: {why}")))?;
+    let (app_, connection, row) = (app.clone(), connection.clone(), row.clone());
+    app.store
+        .tx(move |tx| {
+            if !channel_inbox::done(tx, connection.workspace, row.id)? {
+                return Ok(());
+            }
+            let number = row.phone_number_id.as_deref();
+            notifications::take(&app_, tx, &connection, number, row.received_at, &notification)
+        })
+        .await
+}
+
+/// Forgets what came long ago; whether there may be more of it.
+///
+/// # Errors
+/// Those of the store.
+pub async fn forget(app: &App) -> Result<bool, Failure> {
+    let before = app.clock.now().plus(-KEPT);
+    let gone = app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::forget(tx, before, FORGOTTEN)?)).await?;
+    Ok(i64::try_from(gone).unwrap_or(i64::MAX) >= FORGOTTEN)
+}
+
+/// Forgets what a person wrote and was not worked yet.
+///
+/// # Errors
+/// Those of the store.
+pub fn erase(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    person: &ErasedPerson,
+    _: &mut Erased,
+) -> Result<(), Failure> {
+    let lanes: Vec<String> = person
+        .phones
+        .iter()
+        .map(|phone| lane(&context.keyring, tenant, &Recipient::Phone(E164::from(*phone))))
+        .collect();
+    channel_inbox::erase(tx, tenant, &lanes)?;
+    Ok(())
+}
