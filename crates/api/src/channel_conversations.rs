@@ -6,9 +6,10 @@ use domain::ids::{self, Id};
 use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::channel_templates::TemplateUse;
+use crate::envelope::Deleted;
 use crate::error_codes as codes;
 use crate::operation::Method::{DELETE, GET, POST, PUT};
 use crate::operation::{Access, Idempotency, Operation, RateClass, operation};
@@ -440,23 +441,23 @@ fn list_query() -> Vec<Field> {
     let causes: Vec<&'static str> = EndCause::ALL.iter().map(|cause| cause.as_str()).collect();
     let origins: Vec<&'static str> = Origin::ALL.iter().map(|origin| origin.as_str()).collect();
     vec![
-        may("agentId", text_of(1, 64)).doc("Only those of this agent"),
-        may("phoneNumberId", text_of(1, 64)).doc("Only those on this business number"),
-        may("contactId", text_of(1, 64)).doc("Only those with this person"),
-        may("customer", text_of(1, 200)).doc("Only those with this number or id on the channel"),
-        may("status", choice(&["active", "ended"])).doc("Only open ones, or only ended ones"),
-        may("endCause", choice(&causes)).doc("Only those that ended so"),
-        may("origin", choice(&origins)).doc("Only those that began so"),
-        may("startedAfter", time()).doc("Only those that began at this moment or later"),
-        may("startedBefore", time()).doc("Only those that began before this moment"),
-        may("includeTest", choice(&["true", "false"])).doc("Test chats, too; by default they are left out"),
+        may("agentId", text_of(1, 64).doc("Only those of this agent")),
+        may("phoneNumberId", text_of(1, 64).doc("Only those on this business number")),
+        may("contactId", text_of(1, 64).doc("Only those with this person")),
+        may("customer", text_of(1, 200).doc("Only those with this number or id on the channel")),
+        may("status", choice(&["active", "ended"]).doc("Only open ones, or only ended ones")),
+        may("endCause", choice(&causes).doc("Only those that ended so")),
+        may("origin", choice(&origins).doc("Only those that began so")),
+        may("startedAfter", time().doc("Only those that began at this moment or later")),
+        may("startedBefore", time().doc("Only those that began before this moment")),
+        may("includeTest", choice(&["true", "false"]).doc("Test chats, too; by default they are left out")),
         limit(100),
         cursor(),
     ]
 }
 
 fn get_query() -> Vec<Field> {
-    vec![may("include", text_of(1, 100)).doc("`messages`, `analysis`, or both with a comma between them")]
+    vec![may("include", text_of(1, 100).doc("`messages`, `analysis`, or both with a comma between them"))]
 }
 
 const fn row(
@@ -478,7 +479,7 @@ pub const OPERATIONS: &[Operation] = &[
         "Start a conversation with an agent by sending a template",
     )
     .scope(CHATAPP_WRITE)
-    .rate(RateClass::ChatMessages)
+    .rate(RateClass::ChannelMessages)
     .idempotent(Idempotency::Optional)
     .body(request::<NewConversation>)
     .answers(&[(201, Some(data::<StartedConversation>)), (200, Some(data::<StartedConversation>))])
@@ -549,7 +550,7 @@ pub const OPERATIONS: &[Operation] = &[
         "deleteChatLabel",
         "Remove a label, from all chats, too",
     )
-    .answers(&[(204, None)]),
+    .answers(&[(200, Some(data::<Deleted>))]),
     row(
         PUT,
         "/operator/v1/workspaces/{ws}/chats/{id}/labels",

@@ -18,6 +18,7 @@ pub mod calls;
 pub mod campaigns;
 pub mod channel_accounts;
 pub mod channel_conversations;
+pub mod channel_messages;
 pub mod channel_templates;
 pub mod chats;
 pub mod contacts;

@@ -20,6 +20,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
         crate::chats::OPERATIONS,
         crate::channel_accounts::OPERATIONS,
         crate::channel_conversations::OPERATIONS,
+        crate::channel_messages::OPERATIONS,
         crate::channel_templates::OPERATIONS,
         crate::documents::OPERATIONS,
         crate::data_streams::OPERATIONS,

@@ -1,17 +1,14 @@
 //! Conversations with agents on the channel: opened by a customer's message, carried on by what is heard, ended by
 //! what cannot be delivered (docs/contract/channel-conversations.md).
 
-use std::sync::Arc;
-
-use app::chat_words::{Carried, ChatWords, Words, Writer};
 use app::{App, Failure, access, topics};
 use chats::session::{self, Env};
 use domain::agent::{Channel as AgentChannel, Status};
 use domain::channel::notification::{Received, ReceivedContent};
-use domain::channel::{Content, Direction, LocalError, MessageStatus, Source};
+use domain::channel::{Direction, LocalError, MessageStatus, Source};
 use domain::chat::{Channel, EndCause, Origin, Role, State, background};
-use domain::ids::{Call, Chat, Id};
-use domain::tenant::{Mode, Tenant};
+use domain::ids::{Call, Id};
+use domain::tenant::Tenant;
 use domain::time::HOUR;
 use serde_json::{Map, Value};
 use store::agents::{self, AgentRow};

@@ -38,7 +38,6 @@ use domain::channel::provider::{
 use domain::channel::template::NewTemplate;
 use domain::channel::{MediaKind, Notification, ProviderError};
 use domain::ids::ChannelNotification;
-use domain::phone::E164;
 use domain::ports::Answer;
 use domain::tenant::Tenant;
 use domain::time::{SECOND, Timestamp};
@@ -494,6 +493,8 @@ fn usual_type(kind: MediaKind) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use domain::phone::E164;
+
     use super::*;
 
     #[test]

@@ -140,19 +140,24 @@ pub async fn during_call(
     let sender = app.clone();
     app.store
         .tx(move |tx| {
-            let Some(row) = calls::get(tx, tenant, call)?.filter(|row| row.mode == Mode::Live) else {
+            let Some(row) = calls::get(tx, tenant, Mode::Live, call)? else {
                 return Ok(());
             };
             let workspace = app::access::workspace(tx, tenant)?;
             if !app::access::feature_on(&workspace, "chatappChannel") {
                 return Err(Failure::plain(api::error_codes::CHATAPP_DISABLED));
             }
-            let number = match channel_accounts::number_of_agent(tx, tenant, row.agent)? {
+            let own = match row.agent {
+                Some(agent) => channel_accounts::number_of_agent(tx, tenant, agent)?,
+                None => None,
+            };
+            let number = match own {
                 Some(number) => Some(number),
                 None => channel_accounts::default_number(tx, tenant)?,
             };
             let line = line_of(tx, tenant, number.ok_or_else(not_connected)?)?;
-            let contact = contacts::get(tx, tenant, row.contact)?.filter(|contact| contact.erased_at.is_none());
+            let Some(contact) = row.contact else { return Ok(()) };
+            let contact = contacts::get(tx, tenant, contact)?.filter(|contact| contact.erased_at.is_none());
             let Some(contact) = contact else { return Ok(()) };
             let address = contact.phone.as_deref().or(contact.chatapp_user_id.as_deref());
             let to = address
@@ -175,7 +180,7 @@ pub async fn during_call(
                 template,
                 reply_to: None,
                 chat: None,
-                agent: Some(row.agent),
+                agent: row.agent,
                 campaign: None,
                 opt_in: None,
                 at_once: false,

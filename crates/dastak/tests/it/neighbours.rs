@@ -24,11 +24,20 @@ pub struct Ids {
     pub stream: String,
     pub chat: String,
     pub base: String,
+    pub template: String,
+    pub channel_number: String,
 }
 
 async fn first(desk: &Desk, path: &str) -> String {
     let listed = desk.app.get(&desk.workspace.live, path).await.expect(200);
     listed["data"][0]["id"].as_str().unwrap_or_else(|| panic!("{path} is empty")).to_owned()
+}
+
+/// The number on the messaging channel.
+async fn channel_number(desk: &Desk) -> String {
+    let path = format!("/workspaces/{}/chatapp/numbers", desk.workspace.id);
+    let listed = desk.app.operator("GET", &path, &Value::Null).await.expect(200);
+    listed["data"][0]["id"].as_str().expect("a number").to_owned()
 }
 
 /// A run of another campaign, which is paused.
@@ -71,6 +80,8 @@ impl Ids {
             stream: desk.stream.clone(),
             chat: desk.chat.clone(),
             base: desk.base.clone(),
+            template: desk.template.clone(),
+            channel_number: channel_number(desk).await,
         }
     }
 }
@@ -107,6 +118,7 @@ pub fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
         "chat" => &ids.chat,
         "knowledge-bases" => &ids.base,
         "campaign-runs" => &ids.run,
+        "chatapp" if operation.path.contains("/templates/") => &ids.template,
         noun => panic!("{noun} is new: make one in `Desk` and name its id here"),
     };
     let path = operation
@@ -161,6 +173,7 @@ async fn nothing_of_a_neighbour_is_there() {
                     &ids.card,
                     &ids.stream,
                     &ids.base,
+                    &ids.template,
                     &desk.workspace.id,
                 ];
                 let told = things.marks.iter().chain(own).find(|mark| answer.text.contains(*mark));
@@ -214,6 +227,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
         "deleteTool" => Some(&ids.tool),
         "revokeKey" => Some(&ids.key),
         "releaseNumber" => Some(&ids.number),
+        "releaseChannelNumber" => Some(&ids.channel_number),
         "liftOptOut" => Some(&desk.live.contact),
         "getBoard" | "updateBoard" | "getBoardCard" => Some(&ids.board),
         "updateIntegration" | "deleteIntegration" => Some(&ids.integration),
@@ -247,7 +261,7 @@ async fn the_operator_finds_things_in_their_own_workspace_only() {
             .refused(404, "not_found");
         asked += 1;
     }
-    assert_eq!(asked, 26);
+    assert_eq!(asked, 27);
     untouched(&desk, &ids).await;
 }
 
@@ -268,6 +282,9 @@ async fn untouched(desk: &Desk, ids: &Ids) {
     assert_eq!(get(format!("/v1/chat/sessions/{}", ids.chat)).await["state"], "ai");
     let stream = get(format!("/v1/data-streams/{}", ids.stream)).await;
     assert_eq!((&stream["name"], &stream["campaigns"]), (&json!("OfTheFirst"), &json!([])));
+    let template = get(format!("/v1/chatapp/templates/{}", ids.template)).await;
+    assert_eq!((&template["status"], &template["name"]), (&json!("APPROVED"), &json!("of_the_first")));
+    assert_eq!(get("/v1/chatapp/numbers".into()).await[0]["isDefault"], true);
     let base = get(format!("/v1/knowledge-bases/{}", ids.base)).await;
     assert_eq!(
         (&base["name"], &base["documents"][0]["source"]),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use api::envelope::Deleted;
 use api::channel_conversations::ChatLabels;
 use channel::conversation_views as views;
 
@@ -32,7 +33,7 @@ async fn create(app: Arc<App>, mut request: Request) -> Outcome {
 async fn delete(app: Arc<App>, request: Request) -> Outcome {
     let id = request.id_in_path("id", "label")?;
     views::delete_label(&app, request.trace(), workspace(&request)?, id).await?;
-    Ok(Reply::bytes(204, "application/json", ""))
+    Reply::data(200, &Deleted { id: id.to_string(), deleted: true })
 }
 
 async fn set(app: Arc<App>, mut request: Request) -> Outcome {
