@@ -11,6 +11,16 @@
 //! | `inbox` | notifications: stored before they are acknowledged, worked in order |
 //! | `notifications` | what follows from each |
 //! | `takers` | messages and statuses, handed to their nouns |
+//! | `messages` | a message is taken: its checks, its row |
+//! | `send` | a message goes out, once |
+//! | `statuses` | how it goes on |
+//! | `inbound` | what customers write, and what their words mean |
+//! | `media` | received files |
+//! | `people` | the contacts of those who write and are written to |
+//! | `followers` | who hears of messages |
+//! | `requests` | messages over the API |
+//! | `view` | a message as clients see it |
+//! | `erasing` | what an erasure takes away |
 //! | `start` | a conversation is started with a template |
 //! | `conversations` | conversations that customers open and carry on |
 //! | `speaking` | what agents and teammates say, in chats and in calls |
@@ -22,27 +32,28 @@
 pub mod connections;
 pub mod conversation_views;
 pub mod conversations;
+pub mod erasing;
 pub mod facts;
 pub mod followers;
 pub mod hand_over;
-pub mod inbox;
-pub mod erasing;
 pub mod inbound;
+pub mod inbox;
 pub mod media;
 pub mod messages;
-pub mod people;
-pub mod send;
-pub mod statuses;
-pub mod view;
 pub mod notifications;
 pub mod numbers;
+pub mod people;
 pub mod providers;
+pub mod requests;
 pub mod sandbox;
-mod takers;
+pub mod send;
 pub mod speaking;
 pub mod start;
+pub mod statuses;
+mod takers;
 pub mod templates;
 pub mod upkeep;
+pub mod view;
 
 pub use connections::{account, token_refused};
 pub use numbers::{Number, Which, sending_number};

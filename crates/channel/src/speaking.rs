@@ -11,21 +11,11 @@ use domain::channel::{Content, LocalError, Params, Recipient, Source, Template};
 use domain::ids::{Call, Id};
 use domain::tenant::{Mode, Tenant};
 use serde_json::Value;
-use store::channel_accounts::{self, NumberRow};
-use store::{Tx, calls, channel_conversations, chats, contacts};
+use store::{Tx, calls, channel_accounts, channel_conversations, chats, contacts};
 
-use crate::connections::not_connected;
-use crate::messages::{self, Line, New, Placed, Refusal};
+use crate::messages::{self, New, Placed, Refusal};
+use crate::numbers::{Which, sending_number};
 use crate::templates;
-
-/// A number with its account.
-///
-/// # Errors
-/// 409 `chatapp_not_connected`.
-pub(crate) fn line_of(tx: &mut Tx<'_>, tenant: Tenant, number: NumberRow) -> Result<Line, Failure> {
-    let connection = channel_accounts::get(tx, tenant)?.ok_or_else(not_connected)?;
-    Ok(Line { number, connection })
-}
 
 /// What a request, a flow or a model means by a template.
 ///
@@ -78,9 +68,8 @@ pub fn carry(app: &Arc<App>, tx: &mut Tx<'_>, said: &ChatWords<'_>) -> Result<Ca
     let unavailable = || Ok(Carried::Refused("number_unavailable".to_owned()));
     let Some(row) = chats::get(tx, tenant, said.chat)? else { return unavailable() };
     let Some(carried) = channel_conversations::get(tx, tenant, said.chat)? else { return unavailable() };
-    let Some(number) = channel_accounts::number(tx, tenant, carried.number)? else { return unavailable() };
-    let line = match line_of(tx, tenant, number) {
-        Ok(line) => line,
+    let number = match sending_number(tx, tenant, Which::Number(carried.number)) {
+        Ok(number) => number,
         Err(failure) if failure.error.status >= 500 => return Err(failure),
         Err(_) => return unavailable(),
     };
@@ -101,7 +90,7 @@ pub fn carry(app: &Arc<App>, tx: &mut Tx<'_>, said: &ChatWords<'_>) -> Result<Ca
     };
     let new = New {
         source,
-        line,
+        number,
         contact: Some(contact),
         to,
         content,
@@ -151,11 +140,8 @@ pub async fn during_call(
                 Some(agent) => channel_accounts::number_of_agent(tx, tenant, agent)?,
                 None => None,
             };
-            let number = match own {
-                Some(number) => Some(number),
-                None => channel_accounts::default_number(tx, tenant)?,
-            };
-            let line = line_of(tx, tenant, number.ok_or_else(not_connected)?)?;
+            let which = own.map_or(Which::Default, |number| Which::Number(number.id));
+            let number = sending_number(tx, tenant, which)?;
             let Some(contact) = row.contact else { return Ok(()) };
             let contact = contacts::get(tx, tenant, contact)?.filter(|contact| contact.erased_at.is_none());
             let Some(contact) = contact else { return Ok(()) };
@@ -173,7 +159,7 @@ pub async fn during_call(
             };
             let new = New {
                 source: Source::VoiceTool,
-                line,
+                number,
                 contact: Some(contact),
                 to,
                 content,

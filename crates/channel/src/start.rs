@@ -28,7 +28,8 @@ use store::contacts::{self, ContactRow};
 use store::{Tx, chats as store_chats, wallet};
 
 use crate::messages::{self, Claim, New, OptIn, Placed};
-use crate::speaking::{line_of, reference};
+use crate::numbers::{Which, sending_number};
+use crate::speaking::reference;
 use crate::{conversations, people, send, templates};
 
 /// A body whose fields make sense by themselves.
@@ -299,7 +300,7 @@ fn mapped(
 fn message(tx: &mut Tx<'_>, tenant: Tenant, wanted: &Wanted, ready: &Ready, chat: Id<Chat>) -> Result<New, Failure> {
     Ok(New {
         source: Source::Api,
-        line: line_of(tx, tenant, ready.number.clone())?,
+        number: sending_number(tx, tenant, Which::Number(ready.number.id))?,
         contact: ready.contact.clone(),
         to: wanted.to.clone(),
         content: ready.content.clone(),
