@@ -164,8 +164,7 @@ impl Cloud {
     fn object(&self, id: &str, request: &Request) -> Reply {
         let mut state = self.state.lock().unwrap();
         if let Some((_, mime_type, bytes)) = state.media.iter().find(|(known, ..)| known == id) {
-            use ring::digest::{SHA256, digest};
-            let sum = data_encoding::HEXLOWER.encode(digest(&SHA256, bytes.as_bytes()).as_ref());
+            let sum = runtime::crypto::sha256(bytes.as_bytes());
             return Reply::ok(json!({"url": format!("{}/files/{id}", self.url), "mime_type": mime_type,
                 "sha256": sum, "file_size": bytes.len(), "id": id, "messaging_product": "whatsapp"}));
         }
