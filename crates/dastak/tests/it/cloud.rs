@@ -3,6 +3,7 @@
 
 use std::sync::Mutex;
 
+use dastak::config::Config;
 use serde_json::{Value, json};
 
 use crate::app::{Answer, TestApp};
@@ -216,9 +217,18 @@ impl System for Cloud {
 
 /// A service whose Cloud API is a fake one.
 pub async fn start() -> (TestApp, Fake<Cloud>) {
+    start_with(|_| ()).await
+}
+
+/// The same with other settings.
+pub async fn start_with(change: impl FnOnce(&mut Config)) -> (TestApp, Fake<Cloud>) {
     let fake = Fake::start(Cloud::new).await;
     let url = fake.url.clone();
-    let app = TestApp::start_with(|config| config.cloud_api.base_url = url).await;
+    let app = TestApp::start_with(|config| {
+        config.cloud_api.base_url = url;
+        change(config);
+    })
+    .await;
     (app, fake)
 }
 
