@@ -16,9 +16,9 @@ use domain::phone::E164;
 use domain::tenant::Tenant;
 use domain::time::{DAY, MINUTE, SECOND, Timestamp};
 use runtime::crypto::Keyring;
+use store::Tx;
 use store::channel_accounts::{self, ConnectionRow};
 use store::channel_inbox::{self, NotificationRow};
-use store::Tx;
 
 use crate::connections::{self, Credentials};
 use crate::notifications;
@@ -58,7 +58,9 @@ pub async fn verify(
     let row = connections::behind(app, id).await?;
     let credentials = Credentials::of(&app.keyring, &row)?;
     match challenge {
-        Some(challenge) if mode == Some("subscribe") && token.is_some_and(|token| credentials.verifies(token)) => {
+        Some(challenge)
+            if mode == Some("subscribe") && token.is_some_and(|token| credentials.verifies(token)) =>
+        {
             Ok(challenge.to_owned())
         }
         _ => Err(Failure::new(LINK_INVALID, "the verification does not have the token of the connection")),
@@ -94,7 +96,8 @@ pub async fn receive(app: &App, entrance: Entrance, signature: &str, body: &[u8]
         return Err(Failure::new(UNAUTHORIZED, "the signature is not that of this body"));
     }
     let context = app.context();
-    let items = parse(body, context.now).map_err(|why| Failure::field("body", why.trim_start_matches("the body ")))?;
+    let items = parse(body, context.now)
+        .map_err(|why| Failure::field("body", why.trim_start_matches("the body ")))?;
     let rows: Vec<NotificationRow> = items
         .into_iter()
         .filter(|item| item.business_account == connection.business_account)
@@ -165,7 +168,9 @@ pub(crate) fn row(
         key: context.keyring.hash(&format!("channel:{}", item.key)),
         lane,
         phone_number_id: item.phone_number_id,
-        payload: Some(serde_json::to_string(&item.notification).map_err(|why| Failure::internal(why.to_string()))?),
+        payload: Some(
+            serde_json::to_string(&item.notification).map_err(|why| Failure::internal(why.to_string()))?,
+        ),
         attempts: 0,
         next_at: at,
         received_at: context.now,
@@ -184,7 +189,9 @@ fn lane(keyring: &Keyring, tenant: Tenant, person: &Recipient) -> String {
 pub async fn take(app: &App) -> Result<Vec<(Id<ChannelConnection>, Tenant)>, Failure> {
     let now = app.clock.now();
     app.store
-        .tx(move |tx| Ok::<_, Failure>(channel_inbox::take_connections(tx, now, now.plus(LEASE), CONNECTIONS)?))
+        .tx(move |tx| {
+            Ok::<_, Failure>(channel_inbox::take_connections(tx, now, now.plus(LEASE), CONNECTIONS)?)
+        })
         .await
 }
 
@@ -305,7 +312,8 @@ async fn work_one(app: &Arc<App>, connection: &ConnectionRow, row: &Notification
 /// Those of the store.
 pub async fn forget(app: &App) -> Result<bool, Failure> {
     let before = app.clock.now().plus(-KEPT);
-    let gone = app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::forget(tx, before, FORGOTTEN)?)).await?;
+    let gone =
+        app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::forget(tx, before, FORGOTTEN)?)).await?;
     Ok(i64::try_from(gone).unwrap_or(i64::MAX) >= FORGOTTEN)
 }
 

@@ -26,11 +26,23 @@ pub(crate) fn echo(_: &App, _: &mut Tx<'_>, _: Tenant, _: &Number, _: &Echo) -> 
 }
 
 /// News of a message. `statuses::status` takes it.
-pub(crate) fn status(_: &App, _: &mut Tx<'_>, _: Tenant, _: &Number, _: &StatusUpdate) -> Result<(), Failure> {
+pub(crate) fn status(
+    _: &App,
+    _: &mut Tx<'_>,
+    _: Tenant,
+    _: &Number,
+    _: &StatusUpdate,
+) -> Result<(), Failure> {
     Ok(())
 }
 
 /// A customer's choice about marketing. `consent::preference` takes it.
-pub(crate) fn preference(_: &App, _: &mut Tx<'_>, _: Tenant, _: &Number, _: &Preference) -> Result<(), Failure> {
+pub(crate) fn preference(
+    _: &App,
+    _: &mut Tx<'_>,
+    _: Tenant,
+    _: &Number,
+    _: &Preference,
+) -> Result<(), Failure> {
     Ok(())
 }

@@ -18,7 +18,8 @@ pub mod provider;
 pub mod template;
 
 pub use content::{
-    Ask, Button, Content, FilledTemplate, Interactive, ListRow, ListSection, Location, Media, MediaKind, MediaSource, Outgoing, Recipient,
+    Ask, Button, Content, FilledTemplate, Interactive, ListRow, ListSection, Location, Media, MediaKind,
+    MediaSource, Outgoing, Recipient,
 };
 pub use errors::{Effect, ProviderError};
 pub use notification::Notification;
