@@ -155,27 +155,51 @@ const HOOK: &str = "/chatapp/webhooks/{connection}";
 
 /// The rows of this noun.
 pub const OPERATIONS: &[Operation] = &[
-    operation(PUT, CONNECTION, "putChannelConnection", "Operator", "Connect the messaging channel, or replace the credentials")
-        .access(Access::Operator)
-        .body(request::<NewChannelConnection>)
-        .answers(&[(200, Some(data::<ChannelConnection>))])
-        .errors(&[codes::CONFLICT, codes::PROVIDER_REFUSED, codes::PROVIDER_UNAVAILABLE]),
-    operation(GET, CONNECTION, "getChannelConnection", "Operator", "The connection with the messaging channel")
-        .access(Access::Operator)
-        .answers(&[(200, Some(data::<ChannelConnection>))]),
-    operation(DELETE, CONNECTION, "deleteChannelConnection", "Operator", "Disconnect the messaging channel with its numbers and templates")
-        .access(Access::Operator)
-        .answers(&[(200, Some(data::<Removed>))]),
-    operation(POST, NUMBERS, "bindChannelNumber", "Operator", "Bind a number of the account, or change what a bound one does")
-        .access(Access::Operator)
-        .body(request::<NewChannelNumber>)
-        .answers(&[(201, Some(data::<BoundChannelNumber>))])
-        .errors(&[
-            codes::CONFLICT,
-            codes::CHATAPP_NOT_CONNECTED,
-            codes::PROVIDER_REFUSED,
-            codes::PROVIDER_UNAVAILABLE,
-        ]),
+    operation(
+        PUT,
+        CONNECTION,
+        "putChannelConnection",
+        "Operator",
+        "Connect the messaging channel, or replace the credentials",
+    )
+    .access(Access::Operator)
+    .body(request::<NewChannelConnection>)
+    .answers(&[(200, Some(data::<ChannelConnection>))])
+    .errors(&[codes::CONFLICT, codes::PROVIDER_REFUSED, codes::PROVIDER_UNAVAILABLE]),
+    operation(
+        GET,
+        CONNECTION,
+        "getChannelConnection",
+        "Operator",
+        "The connection with the messaging channel",
+    )
+    .access(Access::Operator)
+    .answers(&[(200, Some(data::<ChannelConnection>))]),
+    operation(
+        DELETE,
+        CONNECTION,
+        "deleteChannelConnection",
+        "Operator",
+        "Disconnect the messaging channel with its numbers and templates",
+    )
+    .access(Access::Operator)
+    .answers(&[(200, Some(data::<Removed>))]),
+    operation(
+        POST,
+        NUMBERS,
+        "bindChannelNumber",
+        "Operator",
+        "Bind a number of the account, or change what a bound one does",
+    )
+    .access(Access::Operator)
+    .body(request::<NewChannelNumber>)
+    .answers(&[(201, Some(data::<BoundChannelNumber>))])
+    .errors(&[
+        codes::CONFLICT,
+        codes::CHATAPP_NOT_CONNECTED,
+        codes::PROVIDER_REFUSED,
+        codes::PROVIDER_UNAVAILABLE,
+    ]),
     operation(GET, NUMBERS, "listBoundChannelNumbers", "Operator", "Numbers on the messaging channel")
         .access(Access::Operator)
         .answers(&[(200, Some(list::<BoundChannelNumber>))]),
@@ -191,15 +215,27 @@ pub const OPERATIONS: &[Operation] = &[
     operation(GET, "/v1/chatapp/numbers", "listChannelNumbers", "Messaging channel", "Business numbers")
         .scope(CHATAPP_READ)
         .answers(&[(200, Some(list::<ChannelNumber>))]),
-    operation(GET, HOOK, "verifyChannelHook", "Messaging channel", "The provider verifies the address of notifications")
-        .access(Access::Public)
-        .query(verification)
-        .answers(&[(200, None)])
-        .content_type("text/plain")
-        .errors(&[codes::NOT_FOUND, codes::LINK_INVALID, codes::RATE_LIMITED]),
-    operation(POST, HOOK, "receiveChannelNotification", "Messaging channel", "Notifications of the provider, signed with `X-Hub-Signature-256`")
-        .access(Access::Signed)
-        .raw_body(request::<Notified>)
-        .answers(&[(200, Some(data::<NotificationTaken>))])
-        .errors(&[codes::NOT_FOUND, codes::UNAUTHORIZED, codes::RATE_LIMITED, codes::INBOX_FULL]),
+    operation(
+        GET,
+        HOOK,
+        "verifyChannelHook",
+        "Messaging channel",
+        "The provider verifies the address of notifications",
+    )
+    .access(Access::Public)
+    .query(verification)
+    .answers(&[(200, None)])
+    .content_type("text/plain")
+    .errors(&[codes::NOT_FOUND, codes::LINK_INVALID, codes::RATE_LIMITED]),
+    operation(
+        POST,
+        HOOK,
+        "receiveChannelNotification",
+        "Messaging channel",
+        "Notifications of the provider, signed with `X-Hub-Signature-256`",
+    )
+    .access(Access::Signed)
+    .raw_body(request::<Notified>)
+    .answers(&[(200, Some(data::<NotificationTaken>))])
+    .errors(&[codes::NOT_FOUND, codes::UNAUTHORIZED, codes::RATE_LIMITED, codes::INBOX_FULL]),
 ];

@@ -16,9 +16,9 @@ use domain::phone::E164;
 use domain::tenant::Tenant;
 use domain::time::{DAY, MINUTE, SECOND, Timestamp};
 use runtime::crypto::Keyring;
+use store::Tx;
 use store::channel_accounts::{self, ConnectionRow};
 use store::channel_inbox::{self, NotificationRow};
-use store::Tx;
 
 use crate::connections::{self, Credentials};
 use crate::notifications;
@@ -58,7 +58,9 @@ pub async fn verify(
     let row = connections::behind(app, id).await?;
     let credentials = Credentials::of(&app.keyring, &row)?;
     match challenge {
-        Some(challenge) if mode == Some("subscribe") && token.is_some_and(|token| credentials.verifies(token)) => {
+        Some(challenge)
+            if mode == Some("subscribe") && token.is_some_and(|token| credentials.verifies(token)) =>
+        {
             Ok(challenge.to_owned())
         }
         _ => Err(Failure::new(LINK_INVALID, "the verification does not have the token of the connection")),
@@ -94,7 +96,8 @@ pub async fn receive(app: &App, entrance: Entrance, signature: &str, body: &[u8]
         return Err(Failure::new(UNAUTHORIZED, "the signature is not that of this body"));
     }
     let context = app.context();
-    let items = parse(body, context.now).map_err(|why| Failure::field("body", why.trim_start_matches("the body ")))?;
+    let items = parse(body, context.now)
+        .map_err(|why| Failure::field("body", why.trim_start_matches("the body ")))?;
     let rows: Vec<NotificationRow> = items
         .into_iter()
         .filter(|item| item.business_account == connection.business_account)
@@ -165,7 +168,9 @@ pub(crate) fn row(
         key: context.keyring.hash(&format!("channel:{}", item.key)),
         lane,
         phone_number_id: item.phone_number_id,
-        payload: Some(serde_json::to_string(&item.notification).map_err(|why| Failure::internal(why.to_string()))?),
+        payload: Some(
+            serde_json::to_string(&item.notification).map_err(|why| Failure::internal(why.to_string()))?,
+        ),
         attempts: 0,
         next_at: at,
         received_at: context.now,
@@ -184,31 +189,39 @@ fn lane(keyring: &Keyring, tenant: Tenant, person: &Recipient) -> String {
 pub async fn take(app: &App) -> Result<Vec<(Id<ChannelConnection>, Tenant)>, Failure> {
     let now = app.clock.now();
     app.store
-        .tx(move |tx| Ok::<_, Failure>(channel_inbox::take_connections(tx, now, now.plus(LEASE), CONNECTIONS)?))
+        .tx(move |tx| {
+            Ok::<_, Failure>(channel_inbox::take_connections(tx, now, now.plus(LEASE), CONNECTIONS)?)
+        })
         .await
 }
 
-/// When there is work again.
+/// When to look again. What is due by now belongs to another node, or waits for what is before it.
 ///
 /// # Errors
 /// Those of the store.
 pub async fn next(app: &App) -> Result<Option<Timestamp>, Failure> {
-    app.store.read(|tx| Ok::<_, Failure>(channel_inbox::next_at(tx)?)).await
+    let soon = app.clock.now().plus(SECOND);
+    let next = app.store.read(|tx| Ok::<_, Failure>(channel_inbox::next_at(tx)?)).await?;
+    Ok(next.map(|next| if next < soon { soon } else { next }))
 }
 
 /// Works a batch of a connection, then gives it back, so that others have their turn.
 pub async fn work(app: Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) {
-    if let Err(failure) = batch(&app, id, tenant).await {
+    let worked = batch(&app, id, tenant).await.unwrap_or_else(|failure| {
         failure.warn_about(id, "notifications of the messaging channel could not be worked");
-    }
+        0
+    });
+    // With nothing but what waits for its next try, or without a store, it rests for a moment.
     let now = app.clock.now();
-    let back = app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::lease(tx, tenant, id, now)?)).await;
+    let until = if worked > 0 { now } else { now.plus(SECOND) };
+    let back = app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::lease(tx, tenant, id, until)?)).await;
     if let Err(failure) = back {
         failure.warn_about(id, "a connection of the messaging channel waits for the end of its lease");
     }
 }
 
-async fn batch(app: &Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) -> Result<(), Failure> {
+/// Works what is due; how many items were worked.
+async fn batch(app: &Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) -> Result<usize, Failure> {
     let now = app.clock.now();
     let (connection, rows) = app
         .store
@@ -217,31 +230,38 @@ async fn batch(app: &Arc<App>, id: Id<ChannelConnection>, tenant: Tenant) -> Res
             Ok::<_, Failure>((connection, channel_inbox::due(tx, tenant, id, now, BATCH)?))
         })
         .await?;
-    let Some(connection) = connection else { return Ok(()) };
+    let Some(connection) = connection else { return Ok(0) };
     let mut lanes: BTreeMap<String, Vec<NotificationRow>> = BTreeMap::new();
     for row in rows {
         lanes.entry(row.lane.clone()).or_default().push(row);
     }
     let mut lanes = lanes.into_values();
     let mut working = tokio::task::JoinSet::new();
+    let mut worked = 0;
     loop {
         while working.len() < LANES {
             let Some(rows) = lanes.next() else { break };
             working.spawn(work_lane(app.clone(), connection.clone(), rows));
         }
-        if working.join_next().await.is_none() {
-            return Ok(());
+        match working.join_next().await {
+            None => return Ok(worked),
+            Some(lane) => worked += lane.unwrap_or(0),
         }
     }
 }
 
-/// Works the items of a person; one that fails lets those behind it wait.
-async fn work_lane(app: Arc<App>, connection: ConnectionRow, rows: Vec<NotificationRow>) {
+/// Works the items of a person; how many. One that fails lets those behind it wait.
+async fn work_lane(app: Arc<App>, connection: ConnectionRow, rows: Vec<NotificationRow>) -> usize {
+    let mut worked = 0;
     for row in rows {
         let id = row.id;
-        let Err(failure) = work_one(&app, &connection, &row).await else { continue };
+        let Err(failure) = work_one(&app, &connection, &row).await else {
+            worked += 1;
+            continue;
+        };
         if failure.of_store {
-            return failure.warn_about(id, "a notification of the messaging channel waits for the store");
+            failure.warn_about(id, "a notification of the messaging channel waits for the store");
+            return worked;
         }
         let attempts = row.attempts + 1;
         let given_up = attempts >= TRIES;
@@ -257,15 +277,17 @@ async fn work_lane(app: Arc<App>, connection: ConnectionRow, rows: Vec<Notificat
                 if given_up {
                     channel_inbox::done(tx, tenant, id)?;
                 } else {
-                    channel_inbox::again(tx, tenant, id, attempts, at)?;
+                    channel_inbox::again(tx, tenant, &row, attempts, at)?;
                 }
                 Ok::<_, Failure>(())
             })
             .await;
         if !given_up || stored.is_err() {
-            return;
+            return worked;
         }
+        worked += 1;
     }
+    worked
 }
 
 async fn work_one(app: &Arc<App>, connection: &ConnectionRow, row: &NotificationRow) -> Result<(), Failure> {
@@ -290,7 +312,8 @@ async fn work_one(app: &Arc<App>, connection: &ConnectionRow, row: &Notification
 /// Those of the store.
 pub async fn forget(app: &App) -> Result<bool, Failure> {
     let before = app.clock.now().plus(-KEPT);
-    let gone = app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::forget(tx, before, FORGOTTEN)?)).await?;
+    let gone =
+        app.store.tx(move |tx| Ok::<_, Failure>(channel_inbox::forget(tx, before, FORGOTTEN)?)).await?;
     Ok(i64::try_from(gone).unwrap_or(i64::MAX) >= FORGOTTEN)
 }
 
