@@ -2,13 +2,26 @@
 
 use serde_json::{Value, json};
 
-use crate::app::Answer;
+use crate::app::{Answer, TestApp, Workspace};
 use crate::chats::{Kit, Turn, ends, lines, tool};
 use crate::cloud::{self, NUMBER};
 use domain::ports::ProviderFault;
 
 const PATH: &str = "/v1/chatapp/conversations";
 const ASHA: &str = "+919812345678";
+
+/// A conversation of a customer with the agent of a session, on a number of its own; its id.
+pub async fn one(app: &TestApp, workspace: &Workspace, session: &str) -> String {
+    let shown = app.get(&workspace.live, &format!("/v1/chat/sessions/{session}")).await.expect(200);
+    let agent = &shown["data"]["agentId"];
+    let body = json!({"number": "+918047111229", "displayName": "Acme", "agentId": agent});
+    let number = cloud::bind(app, &workspace.id, &body).await.expect(201)["data"]["phoneNumberId"].clone();
+    let body = json!({"phoneNumberId": number, "from": "+919812399995", "text": "OfTheFirst"});
+    app.send("POST", "/dev/chatapp/inbound", None, &[], body.to_string().into()).await.expect(200);
+    app.advance(0).await;
+    let listed = app.get(&workspace.live, PATH).await.expect(200);
+    listed["data"][0]["id"].as_str().expect("a conversation").to_owned()
+}
 
 /// A workspace whose chat agent answers on a number of the sandbox, with an approved template.
 struct Room {

@@ -25,6 +25,7 @@ pub struct Ids {
     pub chat: String,
     pub base: String,
     pub template: String,
+    pub conversation: String,
     pub channel_number: String,
 }
 
@@ -81,6 +82,7 @@ impl Ids {
             chat: desk.chat.clone(),
             base: desk.base.clone(),
             template: desk.template.clone(),
+            conversation: desk.conversation.clone(),
             channel_number: channel_number(desk).await,
         }
     }
@@ -99,6 +101,7 @@ pub fn body(operation: &Operation, things: &Things) -> Value {
         "moveCampaignCard" | "moveAgentCard" => json!({"columnId": "col_01k9v5x2m8e6fs4v0q3n7w1y34"}),
         "cancelNudges" => json!({"ids": [things.nudge]}),
         "sendChatMessage" => json!({"text": "Hello"}),
+        "assignConversation" => json!({"email": "a@example.com"}),
         _ if operation.body.is_some() => json!({}),
         _ => Value::Null,
     }
@@ -119,6 +122,7 @@ pub fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
         "knowledge-bases" => &ids.base,
         "campaign-runs" => &ids.run,
         "chatapp" if operation.path.contains("/templates/") => &ids.template,
+        "chatapp" if operation.path.contains("/conversations/") => &ids.conversation,
         noun => panic!("{noun} is new: make one in `Desk` and name its id here"),
     };
     let path = operation
@@ -174,6 +178,7 @@ async fn nothing_of_a_neighbour_is_there() {
                     &ids.stream,
                     &ids.base,
                     &ids.template,
+                    &ids.conversation,
                     &desk.workspace.id,
                 ];
                 let told = things.marks.iter().chain(own).find(|mark| answer.text.contains(*mark));

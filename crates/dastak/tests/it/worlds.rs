@@ -100,6 +100,15 @@ fn stand(operation: &Operation) -> Stand {
         | "getChannelTemplate"
         | "updateChannelTemplate"
         | "deleteChannelTemplate" => Stand::Shared,
+        // Test keys store no conversations; they read those that there are.
+        "startConversation"
+        | "listConversations"
+        | "getConversation"
+        | "endConversation"
+        | "takeConversationOver"
+        | "handConversationBack"
+        | "assignConversation"
+        | "listAssignees" => Stand::Shared,
         "listDoNotCall" | "addDoNotCall" => Stand::Shared,
         "verifyLog" | "getLogHead" | "exportLog" => Stand::Own,
         "listContacts" | "getContact" | "upsertContact" | "upsertContacts" | "updateContact"
@@ -135,6 +144,8 @@ pub struct Desk {
     pub base: String,
     /// A template of the messaging channel.
     pub template: String,
+    /// A conversation there.
+    pub conversation: String,
     pub live: Things,
     pub test: Things,
 }
@@ -213,6 +224,7 @@ impl Desk {
         let text = json!({"title": "OfTheFirst", "text": "OfTheFirst opens at nine."});
         app.post(&workspace.live, &format!("/v1/knowledge-bases/{base}/documents"), &text).await.expect(200);
         crate::cloud::connect_sandbox(&app, &workspace.id).await;
+        let conversation = crate::channel_conversations::one(&app, &workspace, &chat).await;
         let template = json!({"name": "of_the_first", "language": "en", "category": "UTILITY",
             "components": [{"type": "BODY", "text": "OfTheFirst"}]});
         let template = id(&app.post(&workspace.live, "/v1/chatapp/templates", &template).await.expect(201));
@@ -220,7 +232,7 @@ impl Desk {
         let live = make(&app, &workspace.live, &agent, &endpoint, "OfTheLiveWorld", "+91981230123").await;
         let test = make(&app, &workspace.test, &agent, &endpoint, "OfTheTestWorld", "+91981230456").await;
         let (board, card) = boards::with_a_card(&app, &workspace, &agent, &campaign).await;
-        Self { app, workspace, endpoint, campaign, board, card, stream, chat, base, template, live, test }
+        Self { app, workspace, endpoint, campaign, board, card, stream, chat, base, template, conversation, live, test }
     }
 
     /// The path of an operation with the ids of one world in it.
@@ -237,6 +249,7 @@ impl Desk {
             "chat" if of.key == self.workspace.live => &self.chat,
             "knowledge-bases" => &self.base,
             "chatapp" if operation.path.contains("/templates/") => &self.template,
+            "chatapp" if operation.path.contains("/conversations/") => &self.conversation,
             _ => "none_00000000000000000000000000",
         };
         let path = operation
