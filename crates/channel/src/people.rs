@@ -141,6 +141,7 @@ fn join(
     // One with a number of its own was somebody else: only the id has moved.
     if other.phone.is_none() {
         channel_messages::hand_over(tx, tenant, other.id, into.id)?;
+        store::channel_conversations::hand_over(tx, tenant, other.id, into.id)?;
     }
     let (user, name) = (other.chatapp_user_id.clone(), other.chatapp_username.clone());
     let phone = into.phone.clone();

@@ -302,6 +302,22 @@ pub fn board_columns(
     tx.all(&sql, &values)
 }
 
+/// Gives the chats of one contact to another: the same person has shown the number. One that is open on a number on
+/// which the other has an open one, too, stays where it is and ends by itself.
+pub fn hand_over(tx: &mut Tx<'_>, tenant: Tenant, from: Id<Contact>, to: Id<Contact>) -> Result<(), DbError> {
+    tx.exec(
+        "update channel_chats set contact = ?3 where workspace = ?1 and contact = ?2 and (open = 0 or not exists \
+         (select 1 from channel_chats c where c.workspace = ?1 and c.number = channel_chats.number and c.contact = ?3 and c.open = 1))",
+        params![tenant, from, to],
+    )?;
+    tx.exec(
+        "update chats set contact = ?3, version = version + 1 where workspace = ?1 and contact = ?2 and exists \
+         (select 1 from channel_chats c where c.workspace = ?1 and c.chat = chats.id and c.contact = ?3)",
+        params![tenant, from, to],
+    )?;
+    Ok(())
+}
+
 /// Takes out of the channel's parts of a person's chats what says who that is; how many chats there are.
 pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>) -> Result<u64, DbError> {
     tx.exec("delete from channel_call_messages where workspace = ?1 and contact = ?2", params![tenant, contact])?;
