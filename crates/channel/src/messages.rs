@@ -504,7 +504,7 @@ fn fresh(
     new: &New,
     contact: &ContactRow,
 ) -> Result<MessageRow, Failure> {
-    let number = &new.number.number;
+    let number = &new.number;
     let thread = channel_messages::thread_for_update(
         tx,
         tenant,

@@ -116,6 +116,7 @@ const READS: &[(&str, Read)] = &[
     ("addKnowledgeLink", is::<api::knowledge_files::NewKnowledgeLink>),
     ("attachStream", is::<api::data_streams::NewAttachment>),
     ("openChatSession", is::<api::chats::NewChatSession>),
+    ("sendChannelMessage", is::<api::channel_messages::NewChannelMessage>),
     ("sendChatMessage", is::<api::chats::NewChatMessage>),
     ("writeChatMessage", is::<api::chats::NewChatMessage>),
     ("reviewDocument", is::<api::documents::DocumentReview>),
