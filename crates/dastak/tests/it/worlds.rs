@@ -100,6 +100,9 @@ fn stand(operation: &Operation) -> Stand {
         | "getChannelTemplate"
         | "updateChannelTemplate"
         | "deleteChannelTemplate" => Stand::Shared,
+        // A test key sends nothing and stores nothing, so that it has no messages.
+        "sendChannelMessage" => Stand::Makes,
+        "listChannelMessages" | "getChannelMessage" | "getChannelMessageMedia" => Stand::Own,
         "listDoNotCall" | "addDoNotCall" => Stand::Shared,
         "verifyLog" | "getLogHead" | "exportLog" => Stand::Own,
         "listContacts" | "getContact" | "upsertContact" | "upsertContacts" | "updateContact"
@@ -135,6 +138,8 @@ pub struct Desk {
     pub base: String,
     /// A template of the messaging channel.
     pub template: String,
+    /// A message of the live world.
+    pub message: String,
     pub live: Things,
     pub test: Things,
 }
@@ -240,7 +245,7 @@ impl Desk {
             "chat" if of.key == self.workspace.live => &self.chat,
             "knowledge-bases" => &self.base,
             "chatapp" if operation.path.contains("/templates/") => &self.template,
-            "chatapp" if operation.path.contains("/messages/") => &self.message,
+            "chatapp" if operation.path.contains("/messages/") && of.key == self.workspace.live => &self.message,
             _ => "none_00000000000000000000000000",
         };
         let path = operation
