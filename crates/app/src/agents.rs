@@ -393,7 +393,8 @@ pub fn agent_in_use(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Agent>) -> Result<()
         return Err(Failure::new(AGENT_IN_USE, message).with_meta(json!({"campaignIds": ids})));
     }
     if let Some(number) = store::channel_accounts::number_of_agent(tx, tenant, id)? {
-        let message = format!("the agent answers messages to {}; bind another agent there first", number.number);
+        let message =
+            format!("the agent answers messages to {}; bind another agent there first", number.number);
         return Err(Failure::new(AGENT_IN_USE, message).with_meta(json!({"numberIds": [number.id]})));
     }
     let answered = numbers::answered_by(tx, tenant, id)?;
