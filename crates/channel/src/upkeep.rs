@@ -51,18 +51,21 @@ async fn looked(app: &Arc<App>, connection: &ConnectionRow) -> Result<(), Failur
     if connection.provider == ProviderKind::Cloud {
         let account = account_of(&app.keyring, connection)?;
         let carrier = provider(app, &account);
-        let answer = app.clock.outside(carrier.numbers(&account)).await;
+        let answer = carrier.numbers(&account).await;
         let states = match brought(app, &account, answer).await {
             Ok(states) => states,
             // The operator has to act; until then a look a day is enough.
             Err(failure) if failure.error.status < 500 => {
-                failure.warn_about(connection.id, "the provider refuses a look at an account of the messaging channel");
+                failure.warn_about(
+                    connection.id,
+                    "the provider refuses a look at an account of the messaging channel",
+                );
                 return over(app, connection).await;
             }
             Err(failure) => return Err(failure),
         };
         take_over(app, connection, states).await?;
-        app.clock.outside(templates::sync_all(app, &account)).await?;
+        templates::sync_all(app, &account).await?;
     }
     over(app, connection).await?;
     tracing::debug!(workspace = %tenant, "an account of the messaging channel was looked at");
@@ -70,7 +73,11 @@ async fn looked(app: &Arc<App>, connection: &ConnectionRow) -> Result<(), Failur
 }
 
 /// Takes over what the provider says of the numbers; it accepts the token.
-async fn take_over(app: &Arc<App>, connection: &ConnectionRow, states: Vec<NumberState>) -> Result<(), Failure> {
+async fn take_over(
+    app: &Arc<App>,
+    connection: &ConnectionRow,
+    states: Vec<NumberState>,
+) -> Result<(), Failure> {
     let (app_, context, connection) = (app.clone(), app.context(), connection.clone());
     app.store
         .tx(move |tx| {

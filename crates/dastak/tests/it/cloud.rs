@@ -3,6 +3,7 @@
 
 use std::sync::Mutex;
 
+use dastak::config::Config;
 use serde_json::{Value, json};
 
 use crate::app::{Answer, TestApp};
@@ -124,7 +125,8 @@ impl Cloud {
         let mut state = self.state.lock().unwrap();
         match request.method.as_str() {
             "GET" => {
-                let from: usize = request.query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
+                let from: usize =
+                    request.query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
                 let page: Vec<Value> = state.templates.iter().skip(from).take(state.page).cloned().collect();
                 let end = from + page.len();
                 let mut paging = json!({"cursors": {"before": from.to_string(), "after": end.to_string()}});
@@ -164,8 +166,7 @@ impl Cloud {
     fn object(&self, id: &str, request: &Request) -> Reply {
         let mut state = self.state.lock().unwrap();
         if let Some((_, mime_type, bytes)) = state.media.iter().find(|(known, ..)| known == id) {
-            use ring::digest::{SHA256, digest};
-            let sum = data_encoding::HEXLOWER.encode(digest(&SHA256, bytes.as_bytes()).as_ref());
+            let sum = runtime::crypto::sha256(bytes.as_bytes());
             return Reply::ok(json!({"url": format!("{}/files/{id}", self.url), "mime_type": mime_type,
                 "sha256": sum, "file_size": bytes.len(), "id": id, "messaging_product": "whatsapp"}));
         }
@@ -195,12 +196,17 @@ impl System for Cloud {
         let upload = format!("OAuth {TOKEN}");
         let given = request.header("authorization");
         if self.state.lock().unwrap().expired || (given != bearer && given != upload) {
-            return error(401, 190, &format!("Error validating access token {}", given.trim_start_matches("Bearer ")));
+            return error(
+                401,
+                190,
+                &format!("Error validating access token {}", given.trim_start_matches("Bearer ")),
+            );
         }
         if let Some(id) = request.path.strip_prefix("/files/") {
             let state = self.state.lock().unwrap();
             let file = state.media.iter().find(|(known, ..)| known == id);
-            return file.map_or(Reply::Bare(404), |(_, kind, bytes)| Reply::Text(200, kind.clone(), bytes.clone()));
+            return file
+                .map_or(Reply::Bare(404), |(_, kind, bytes)| Reply::Text(200, kind.clone(), bytes.clone()));
         }
         let Some(path) = request.path.strip_prefix("/v25.0/") else { return error(400, 2500, "no version") };
         match path.split_once('/').unwrap_or((path, "")) {
@@ -217,9 +223,18 @@ impl System for Cloud {
 
 /// A service whose Cloud API is a fake one.
 pub async fn start() -> (TestApp, Fake<Cloud>) {
+    start_with(|_| ()).await
+}
+
+/// The same with other settings.
+pub async fn start_with(change: impl FnOnce(&mut Config)) -> (TestApp, Fake<Cloud>) {
     let fake = Fake::start(Cloud::new).await;
     let url = fake.url.clone();
-    let app = TestApp::start_with(|config| config.cloud_api.base_url = url).await;
+    let app = TestApp::start_with(|config| {
+        config.cloud_api.base_url = url;
+        change(config);
+    })
+    .await;
     (app, fake)
 }
 

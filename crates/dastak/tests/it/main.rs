@@ -25,6 +25,7 @@ mod campaigns;
 mod channel_accounts;
 mod channel_messages;
 mod channel_templates;
+mod channel_wire;
 mod chats;
 mod chats_faults;
 mod chats_people;
