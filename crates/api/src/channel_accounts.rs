@@ -84,9 +84,10 @@ pub struct NewChannelNumber {
     /// The provider's id of the number; the sandbox makes one up.
     #[schemars(length(min = 1, max = 60))]
     pub phone_number_id: Option<String>,
-    /// The agent that answers on it; null for none.
-    #[schemars(length(min = 1, max = 64), extend("x-nullable" = true))]
-    pub agent_id: Option<String>,
+    /// The agent that answers on it; null for none. A number that is bound already keeps its agent without it.
+    #[serde(default, deserialize_with = "crate::schema::given")]
+    #[schemars(!default, length(min = 1, max = 64), extend("x-nullable" = true))]
+    pub agent_id: Option<Option<String>>,
     /// Whether it sends what names no number. The first number is the default.
     pub is_default: Option<bool>,
 }

@@ -198,8 +198,12 @@ pub async fn bind(
     body: NewChannelNumber,
 ) -> Result<BoundChannelNumber, Failure> {
     let wrong_agent = || Failure::field("agentId", "names no chat agent of this workspace");
-    let agent: Option<Id<Agent>> =
-        body.agent_id.as_deref().map(str::parse).transpose().map_err(|_| wrong_agent())?;
+    // Absent, none, or one.
+    let agent: Option<Option<Id<Agent>>> = match &body.agent_id {
+        Some(Some(id)) => Some(Some(id.parse().map_err(|_| wrong_agent())?)),
+        Some(None) => Some(None),
+        None => None,
+    };
     let connection = app
         .store
         .read(move |tx| {
@@ -217,7 +221,7 @@ pub async fn bind(
                     current.id == connection.id && current.business_account == connection.business_account
                 })
                 .ok_or_else(not_connected)?;
-            if let Some(agent) = agent {
+            if let Some(Some(agent)) = agent {
                 let row = agents::get_shared(tx, tenant, agent)?.ok_or_else(wrong_agent)?;
                 if row.channel != Channel::Chat {
                     return Err(wrong_agent());
@@ -251,7 +255,7 @@ pub async fn bind(
                 status: state.status.clone().unwrap_or_else(|| "CONNECTED".into()),
                 high_rate: state.high_rate,
                 is_default,
-                agent,
+                agent: agent.unwrap_or_else(|| known.as_ref().and_then(|row| row.agent)),
                 ai_paused_until: known.as_ref().and_then(|row| row.ai_paused_until),
                 ai_pause_announced: known.as_ref().and_then(|row| row.ai_pause_announced),
                 created_at: known.as_ref().map_or(context.now, |row| row.created_at),

@@ -122,6 +122,7 @@ const READS: &[(&str, Read)] = &[
     ("createChatLabel", is::<api::channel_conversations::NewChatLabel>),
     ("setChatLabels", is::<api::channel_conversations::ChatLabels>),
     ("openChatSession", is::<api::chats::NewChatSession>),
+    ("sendChannelMessage", is::<api::channel_messages::NewChannelMessage>),
     ("putChannelConnection", is::<api::channel_accounts::NewChannelConnection>),
     ("bindChannelNumber", is::<api::channel_accounts::NewChannelNumber>),
     ("createChannelTemplate", is::<api::channel_templates::NewChannelTemplate>),

@@ -156,6 +156,20 @@ async fn a_number_is_one_of_the_account_and_has_one_agent() {
         json!([{"phoneNumberId": NUMBER_ID, "number": NUMBER, "displayName": "Shop", "quality": "GREEN",
             "messagingTier": "TIER_2K", "status": "CONNECTED", "isDefault": true, "agentId": null}])
     );
+    // A chat agent of the workspace answers on one number; while it does, it cannot be deleted.
+    let body = json!({"name": "Chat", "channel": "chat", "language": "en"});
+    let agent = app.post(&workspace.live, "/v1/agents", &body).await.expect(201)["data"]["id"].clone();
+    let with = |agent: Value| json!({"phoneNumberId": NUMBER_ID, "agentId": agent});
+    let answer = cloud::bind(&app, &neighbour.id, &with(agent.clone())).await;
+    answer.refused(409, "chatapp_not_connected");
+    cloud::bind(&app, &workspace.id, &with(agent.clone())).await.expect(201);
+    let renamed = json!({"phoneNumberId": NUMBER_ID, "displayName": "Shop"});
+    let kept = cloud::bind(&app, &workspace.id, &renamed).await.expect(201)["data"].clone();
+    assert_eq!((&kept["agentId"], &kept["id"], &kept["isDefault"]), (&agent, &bound["id"], &json!(true)));
+    let path = format!("/v1/agents/{}", agent.as_str().unwrap());
+    app.delete(&workspace.live, &path).await.refused(409, "agent_in_use");
+    cloud::bind(&app, &workspace.id, &with(Value::Null)).await.expect(201);
+    app.delete(&workspace.live, &path).await.expect(200);
     let path = |workspace: &str, id: &str| format!("/workspaces/{workspace}/chatapp/numbers/{id}");
     let id = bound["id"].as_str().unwrap();
     app.operator("DELETE", &path(&neighbour.id, id), &Value::Null).await.refused(404, "not_found");

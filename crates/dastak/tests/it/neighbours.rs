@@ -27,6 +27,7 @@ pub struct Ids {
     pub template: String,
     pub conversation: String,
     pub channel_number: String,
+    pub message: String,
 }
 
 async fn first(desk: &Desk, path: &str) -> String {
@@ -84,6 +85,7 @@ impl Ids {
             template: desk.template.clone(),
             conversation: desk.conversation.clone(),
             channel_number: channel_number(desk).await,
+            message: desk.message.clone(),
         }
     }
 }
@@ -123,6 +125,7 @@ pub fn path(operation: &Operation, ids: &Ids, things: &Things) -> String {
         "campaign-runs" => &ids.run,
         "chatapp" if operation.path.contains("/templates/") => &ids.template,
         "chatapp" if operation.path.contains("/conversations/") => &ids.conversation,
+        "chatapp" if operation.path.contains("/messages/") => &ids.message,
         noun => panic!("{noun} is new: make one in `Desk` and name its id here"),
     };
     let path = operation
