@@ -484,14 +484,26 @@ pub const OPERATIONS: &[Operation] = &[
     .body(request::<NewConversation>)
     .answers(&[(201, Some(data::<StartedConversation>)), (200, Some(data::<StartedConversation>))])
     .errors(STARTING),
-    operation(GET, "/v1/chatapp/conversations", "listConversations", "Messaging channel", "Conversations, newest first")
-        .scope(CHATAPP_READ)
-        .query(list_query)
-        .answers(&[(200, Some(page::<Conversation>))]),
-    operation(GET, "/v1/chatapp/conversations/{id}", "getConversation", "Messaging channel", "One conversation")
-        .scope(CHATAPP_READ)
-        .query(get_query)
-        .answers(&[(200, Some(data::<Conversation>))]),
+    operation(
+        GET,
+        "/v1/chatapp/conversations",
+        "listConversations",
+        "Messaging channel",
+        "Conversations, newest first",
+    )
+    .scope(CHATAPP_READ)
+    .query(list_query)
+    .answers(&[(200, Some(page::<Conversation>))]),
+    operation(
+        GET,
+        "/v1/chatapp/conversations/{id}",
+        "getConversation",
+        "Messaging channel",
+        "One conversation",
+    )
+    .scope(CHATAPP_READ)
+    .query(get_query)
+    .answers(&[(200, Some(data::<Conversation>))]),
     operation(
         POST,
         "/v1/chatapp/conversations/{id}/end",

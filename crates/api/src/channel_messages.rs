@@ -1,8 +1,8 @@
 //! Messages of the messaging channel (docs/contract/channel-messages.md).
 
 use domain::channel::content::{
-    MAX_BODY, MAX_BUTTON, MAX_BUTTON_ID, MAX_CAPTION, MAX_CONTACTS, MAX_DESCRIPTION, MAX_FILENAME, MAX_HEADER, MAX_PLACE,
-    MAX_PROVIDER_ID, MAX_ROW, MAX_ROW_ID, MAX_ROWS, MAX_TEXT, MAX_URL, MAX_USER_ID,
+    MAX_BODY, MAX_BUTTON, MAX_BUTTON_ID, MAX_CAPTION, MAX_CONTACTS, MAX_DESCRIPTION, MAX_FILENAME,
+    MAX_HEADER, MAX_PLACE, MAX_PROVIDER_ID, MAX_ROW, MAX_ROW_ID, MAX_ROWS, MAX_TEXT, MAX_URL, MAX_USER_ID,
 };
 use domain::channel::{Direction, MessageStatus, Source};
 use domain::ids::{self, Id};
@@ -376,8 +376,14 @@ pub const OPERATIONS: &[Operation] = &[
     operation(GET, "/v1/chatapp/messages/{id}", "getChannelMessage", TAG, "One message")
         .scope(CHATAPP_READ)
         .answers(&[(200, Some(data::<ChannelMessage>))]),
-    operation(GET, "/v1/chatapp/messages/{id}/media", "getChannelMessageMedia", TAG, "The file of a received message")
-        .scope(CHATAPP_READ)
-        .answers(&[(200, None)])
-        .content_type(MEDIA_TYPES),
+    operation(
+        GET,
+        "/v1/chatapp/messages/{id}/media",
+        "getChannelMessageMedia",
+        TAG,
+        "The file of a received message",
+    )
+    .scope(CHATAPP_READ)
+    .answers(&[(200, None)])
+    .content_type(MEDIA_TYPES),
 ];

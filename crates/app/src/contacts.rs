@@ -1,8 +1,8 @@
 //! People: reading, upserting one or many, changing and deleting them (docs/contract/contacts.md).
 
 use api::contacts::{
-    self as wire, ChannelConsent, Contact as ContactView, ContactChange, ContactDetail, MAX_ATTRIBUTE_NAME, MAX_ATTRIBUTES,
-    MAX_ATTRIBUTES_BYTES,
+    self as wire, ChannelConsent, Contact as ContactView, ContactChange, ContactDetail, MAX_ATTRIBUTE_NAME,
+    MAX_ATTRIBUTES, MAX_ATTRIBUTES_BYTES,
 };
 use api::error_codes;
 use domain::decision_log::Decision;

@@ -12,9 +12,9 @@ use app::{App, Failure, access};
 use domain::chat::{Channel, Reading, State};
 use domain::ids::{self, Chat, Id};
 use domain::tenant::Tenant;
+use store::Tx;
 use store::channel_conversations::{self, ChannelChatRow, Filter, LabelRow};
 use store::chats::{self, ChatRow};
-use store::Tx;
 
 /// What is shown of a conversation beside the usual.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -57,7 +57,8 @@ pub async fn list(
     app.store
         .read(move |tx| {
             let rows = channel_conversations::list(tx, tenant, &filter, below.as_deref(), limit)?;
-            let next = (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.to_string())).flatten();
+            let next =
+                (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.to_string())).flatten();
             Ok((views(tx, tenant, rows)?, next))
         })
         .await
@@ -107,10 +108,8 @@ fn views(tx: &mut Tx<'_>, tenant: Tenant, rows: Vec<ChatRow>) -> Result<Vec<Conv
         return Ok(Vec::new());
     }
     let ids: Vec<Id<Chat>> = rows.iter().map(|row| row.id).collect();
-    let mut carried: HashMap<Id<Chat>, ChannelChatRow> = channel_conversations::of_chats(tx, tenant, &ids)?
-        .into_iter()
-        .map(|row| (row.chat, row))
-        .collect();
+    let mut carried: HashMap<Id<Chat>, ChannelChatRow> =
+        channel_conversations::of_chats(tx, tenant, &ids)?.into_iter().map(|row| (row.chat, row)).collect();
     let mut labels: HashMap<Id<Chat>, Vec<ChatLabel>> = HashMap::new();
     for (chat, id, name, color) in channel_conversations::labels_of(tx, tenant, &ids)? {
         labels.entry(chat).or_default().push(ChatLabel { id, name, color });
@@ -132,7 +131,12 @@ fn views(tx: &mut Tx<'_>, tenant: Tenant, rows: Vec<ChatRow>) -> Result<Vec<Conv
     Ok(shown)
 }
 
-fn view(row: ChatRow, carried: ChannelChatRow, labels: Vec<ChatLabel>, column: Option<String>) -> Conversation {
+fn view(
+    row: ChatRow,
+    carried: ChannelChatRow,
+    labels: Vec<ChatLabel>,
+    column: Option<String>,
+) -> Conversation {
     Conversation {
         id: row.id,
         agent_id: row.agent,
@@ -145,7 +149,11 @@ fn view(row: ChatRow, carried: ChannelChatRow, labels: Vec<ChatLabel>, column: O
             username: carried.username,
         },
         business: ConversationBusiness { phone: carried.business, phone_number_id: carried.phone_number_id },
-        status: if row.state == State::Ended { ConversationStatus::Ended } else { ConversationStatus::Active },
+        status: if row.state == State::Ended {
+            ConversationStatus::Ended
+        } else {
+            ConversationStatus::Active
+        },
         end_cause: row.end_cause,
         origin: carried.origin,
         message_count: row.messages,
@@ -183,8 +191,14 @@ pub async fn labels(app: &App, tenant: Tenant) -> Result<Vec<ChatLabel>, Failure
 ///
 /// # Errors
 /// 400 for a colour that is none; 409 when there is one with the name, or too many.
-pub async fn make_label(app: &App, trace: Trace, tenant: Tenant, body: NewChatLabel) -> Result<ChatLabel, Failure> {
-    let digits = body.color.strip_prefix('#').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+pub async fn make_label(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    body: NewChatLabel,
+) -> Result<ChatLabel, Failure> {
+    let digits =
+        body.color.strip_prefix('#').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
     if digits.is_none_or(|digits| digits.len() != 6) {
         return Err(Failure::field("color", "must be # and six hexadecimal digits"));
     }
@@ -213,7 +227,12 @@ pub async fn make_label(app: &App, trace: Trace, tenant: Tenant, body: NewChatLa
 ///
 /// # Errors
 /// 404.
-pub async fn delete_label(app: &App, trace: Trace, tenant: Tenant, id: Id<ids::ChatLabel>) -> Result<(), Failure> {
+pub async fn delete_label(
+    app: &App,
+    trace: Trace,
+    tenant: Tenant,
+    id: Id<ids::ChatLabel>,
+) -> Result<(), Failure> {
     let context = app.context();
     app.store
         .tx(move |tx| {

@@ -102,7 +102,8 @@ fn inbound(tx: &mut Tx<'_>, env: &Env, fact: &MessageFact<'_>) -> Result<(), Fai
     let stops = matches!(fact.wish, Some(Wish::StopMessages | Wish::StopAll));
     let Some(text) = words(message, fact.received) else { return Ok(()) };
     let Some(number) = number_of(tx, message)? else { return Ok(()) };
-    let heard = chats::Heard { message: message.id, text: text.chars().filter(|sign| *sign != '\0').collect() };
+    let heard =
+        chats::Heard { message: message.id, text: text.chars().filter(|sign| *sign != '\0').collect() };
     if let Some((mut row, mut carried)) = open_chat(tx, message, &number)? {
         refresh(tx, message, fact.received, &mut carried)?;
         channel_messages::set_chat(tx, row.workspace, message.id, row.id, row.agent)?;
@@ -132,7 +133,8 @@ fn refresh(
     carried: &mut ChannelChatRow,
 ) -> Result<(), Failure> {
     let name = received.and_then(|received| received.from.name.clone());
-    let told = (message.customer.clone(), message.customer_user_id.clone(), message.customer_username.clone());
+    let told =
+        (message.customer.clone(), message.customer_user_id.clone(), message.customer_username.clone());
     let known = (carried.phone.clone(), carried.user_id.clone(), carried.username.clone());
     if told == known && (carried.name.is_some() || name.is_none()) {
         return Ok(());
@@ -161,7 +163,10 @@ fn open_for(
     let tenant = message.workspace;
     let Some(agent) = number.agent else { return Ok(None) };
     let workspace = access::workspace(tx, tenant)?;
-    if workspace.suspended || !access::feature_on(&workspace, "chatappChannel") || !access::feature_on(&workspace, "chatappAgents") {
+    if workspace.suspended
+        || !access::feature_on(&workspace, "chatappChannel")
+        || !access::feature_on(&workspace, "chatappAgents")
+    {
         return Ok(None);
     }
     let Some(agent) = agents::get_shared(tx, tenant, agent)? else { return Ok(None) };

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use api::channel_conversations::{
     AssignedConversation, Assignee, Conversation, ConversationAssignment, ConversationHandback,
-    ConversationTakeover, HandedBackConversation, MAX_PRIOR_BYTES, TakenOver, TakenOverConversation, WithAgent,
+    ConversationTakeover, HandedBackConversation, MAX_PRIOR_BYTES, TakenOver, TakenOverConversation,
+    WithAgent,
 };
 use api::error_codes as codes;
 use app::{App, Failure, access, topics};
@@ -14,15 +15,19 @@ use domain::chat::{Channel, EndCause, Move, Role, State, background, step};
 use domain::ids::{ApiKey, Chat, Id};
 use domain::tenant::{Mode, Tenant};
 use serde_json::json;
+use store::Tx;
 use store::channel_conversations::{self, ChannelChatRow};
 use store::chats::{self as store_chats, ChatRow};
 use store::members::{self, MemberRow};
-use store::Tx;
 
 use crate::conversation_views::one;
 
 /// A conversation on the channel, held until the transaction ends.
-pub(crate) fn find(tx: &mut Tx<'_>, tenant: Tenant, id: Id<Chat>) -> Result<(ChatRow, ChannelChatRow), Failure> {
+pub(crate) fn find(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<Chat>,
+) -> Result<(ChatRow, ChannelChatRow), Failure> {
     let missing = || Failure::not_found("conversation");
     let row = store_chats::get_for_update(tx, tenant, id)?
         .filter(|row| row.channel == Channel::Chatapp)

@@ -54,11 +54,17 @@ fn read(app: &App, body: NewConversation) -> Result<Wanted, Failure> {
     let metadata = variables::check_metadata(&body.metadata);
     metadata.map_err(|(field, must)| Failure::field(&field, must))?;
     if Value::Object(body.metadata.clone()).to_string().len() > MAX_METADATA_BYTES {
-        return Err(Failure::field("metadata", format!("must have at most {MAX_METADATA_BYTES} bytes as JSON")));
+        return Err(Failure::field(
+            "metadata",
+            format!("must have at most {MAX_METADATA_BYTES} bytes as JSON"),
+        ));
     }
     let bytes: usize = body.prior_messages.iter().map(|message| message.text.len()).sum();
     if bytes > MAX_PRIOR_BYTES {
-        return Err(Failure::field("priorMessages", format!("must have at most {} KB", MAX_PRIOR_BYTES / 1024)));
+        return Err(Failure::field(
+            "priorMessages",
+            format!("must have at most {} KB", MAX_PRIOR_BYTES / 1024),
+        ));
     }
     let in_session = body.on_active_session == "send_in_session";
     for (field, given) in
@@ -286,7 +292,9 @@ fn mapped(
         NodeKind::Message(message) => message.template.as_ref().filter(sends),
         _ => None,
     });
-    let Some(params) = mapping.and_then(|mapping| mapping.get("params")) else { return Ok(Params::default()) };
+    let Some(params) = mapping.and_then(|mapping| mapping.get("params")) else {
+        return Ok(Params::default());
+    };
     let value = |key: &str| {
         let own = given.get(key).filter(|value| !value.is_null()).cloned();
         let declared = || flow.variables.iter().find(|variable| variable.name == key)?.default.clone();
@@ -297,7 +305,13 @@ fn mapped(
         .map_or_else(|_| Params::default(), Params::from))
 }
 
-fn message(tx: &mut Tx<'_>, tenant: Tenant, wanted: &Wanted, ready: &Ready, chat: Id<Chat>) -> Result<New, Failure> {
+fn message(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    wanted: &Wanted,
+    ready: &Ready,
+    chat: Id<Chat>,
+) -> Result<New, Failure> {
     Ok(New {
         source: Source::Api,
         number: sending_number(tx, tenant, Which::Number(ready.number.id))?,
@@ -315,7 +329,13 @@ fn message(tx: &mut Tx<'_>, tenant: Tenant, wanted: &Wanted, ready: &Ready, chat
     })
 }
 
-fn started(row: &MessageRow, chat: Id<Chat>, metadata: &Map<String, Value>, in_session: bool, mode: Mode) -> StartedConversation {
+fn started(
+    row: &MessageRow,
+    chat: Id<Chat>,
+    metadata: &Map<String, Value>,
+    in_session: bool,
+    mode: Mode,
+) -> StartedConversation {
     StartedConversation {
         livemode: mode.livemode(),
         chat_id: chat,

@@ -1,14 +1,14 @@
 //! Chats whose words the messaging channel carries (docs/contract/channel-conversations.md): what comes in is stored
 //! and begins a reply after a short quiet time; what is said goes out in the transaction that stores it.
 
+use api::chats::ChatReply;
 use app::chat_words::{Carried, ChatWords, Words, Writer};
 use app::{Failure, topics};
-use api::chats::ChatReply;
 use domain::chat::{EndCause, MAX_CHARACTERS, MAX_MESSAGES, Role, State, reply_after};
 use domain::ids::{ChannelMessage, Id};
+use store::Tx;
 use store::channel_conversations;
 use store::chats::ChatRow;
-use store::Tx;
 
 use crate::session::{Env, close_turn, end, hand_off, save, unanswered, write};
 use crate::turn::Line;

@@ -15,6 +15,7 @@ use store::chats::{self, ChatRow};
 use store::members::{self, MemberRow};
 use store::{DbError, Tx, channel_conversations};
 
+use crate::carried::carry;
 use crate::feed::Feed;
 use crate::read::view;
 use crate::reply;
@@ -23,7 +24,6 @@ use crate::session::{
     write as add_message,
 };
 use crate::turn::{Line, handed_back};
-use crate::carried::carry;
 
 fn log(tx: &mut Tx<'_>, env: &Env, trace: &Trace, row: &ChatRow) -> Result<(), DbError> {
     operator_log::append(tx, &env.context, trace, Some(row.workspace), &row.id.to_string())
@@ -126,7 +126,9 @@ pub async fn write(
                 let line = [Line::Words(text.clone())];
                 if let Err(refused) = carry(tx, &env, &mut row, &line, Writer::Teammate(author))? {
                     return Err(Failure::conflict(match refused {
-                        Carried::WindowClosed => "the customer has not written within 24 hours; send a template",
+                        Carried::WindowClosed => {
+                            "the customer has not written within 24 hours; send a template"
+                        }
                         Carried::OptedOut => "the customer does not want to be written to",
                         _ => "the channel does not take the message now",
                     }));

@@ -94,7 +94,9 @@ fn begin(tx: &mut Tx<'_>, env: &Env, mut row: ChatRow, has_room: bool) -> Result
     row.reply_at = None;
     row.unanswered_at = None;
     let kind = match chats::state(tx, row.workspace, row.id)?.conversation {
-        Some(text) if row.heard >= row.messages || handed_back(&read_state(&text)?).is_some() => TurnKind::Handback,
+        Some(text) if row.heard >= row.messages || handed_back(&read_state(&text)?).is_some() => {
+            TurnKind::Handback
+        }
         Some(_) => TurnKind::Message,
         None => TurnKind::Opening,
     };

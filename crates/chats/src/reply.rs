@@ -15,11 +15,11 @@ use store::Tx;
 use store::chats::{self, ChatRow};
 use tokio::sync::oneshot;
 
+use crate::carried::{carry, in_one, not_carried};
 use crate::feed::Feed;
 use crate::session::{
     Claim, Env, Legacy, close_turn, drop_turn, end_with, hand_off, next_attempt, save, unanswered, write,
 };
-use crate::carried::{carry, in_one, not_carried};
 use crate::turn::{Then, Trouble, Written, play};
 
 /// Room for one reply, on this node and in its workspace.

@@ -8,7 +8,8 @@ use app::events::{self, NewEvent};
 use app::idempotency::Once;
 use app::{App, Context, Failure, topics, wallet};
 use domain::chat::{
-    Channel, EndCause, LEASE, Limits, Move, Origin, Reading, Role, Standing, State, Stuck, TurnKind, look_at, step,
+    Channel, EndCause, LEASE, Limits, Move, Origin, Reading, Role, Standing, State, Stuck, TurnKind, look_at,
+    step,
 };
 use domain::conversation;
 use domain::ids::{Chat, Id, User};
@@ -208,12 +209,7 @@ pub fn unanswered(state: State) -> ChatReply {
 }
 
 /// The agent asks for a person, or cannot go on. The caller saves the row.
-pub fn hand_off(
-    tx: &mut Tx<'_>,
-    env: &Env,
-    row: &mut ChatRow,
-    reason: Option<&str>,
-) -> Result<(), Failure> {
+pub fn hand_off(tx: &mut Tx<'_>, env: &Env, row: &mut ChatRow, reason: Option<&str>) -> Result<(), Failure> {
     row.state = step(row.state, Move::HandOff).map_err(refusal)?;
     row.handoff_reason = reason.map(str::to_owned);
     row.handoff_at = Some(env.context.now);

@@ -136,7 +136,12 @@ fn scene(tx: &mut Tx<'_>, claim: &Claim) -> Result<Option<Scene>, Failure> {
 
 /// Plays the conversation for one try of a reply. With `alone` there is no model: the interpreter uses its own
 /// sentences.
-pub(crate) async fn play(app: &Arc<App>, claim: &Claim, feed: &Feed, alone: bool) -> Result<Written, Trouble> {
+pub(crate) async fn play(
+    app: &Arc<App>,
+    claim: &Claim,
+    feed: &Feed,
+    alone: bool,
+) -> Result<Written, Trouble> {
     let wanted = *claim;
     let scene = app.store.read(move |tx| scene(tx, &wanted)).await?.ok_or(Trouble::Gone)?;
     let mut turn = Turn::begin(app, claim, feed, alone, scene)?;
@@ -190,7 +195,10 @@ impl<'a> Turn<'a> {
                     Some(text) => Conversation::resume(flow, read_state(text)?),
                     None => Conversation::new(
                         flow,
-                        carried.as_mut().map(|carried| std::mem::take(&mut carried.variables)).unwrap_or_default(),
+                        carried
+                            .as_mut()
+                            .map(|carried| std::mem::take(&mut carried.variables))
+                            .unwrap_or_default(),
                         ConversationSettings::of(Channel::Chat, &row.language),
                     ),
                 };
@@ -367,7 +375,8 @@ impl<'a> Turn<'a> {
             "chatapp_message" => {
                 // What is written in a chat appears in the chat.
                 let words = text("text").filter(|words| !words.trim().is_empty());
-                let template = arguments.get("template").filter(|given| self.carried && !given.is_null()).cloned();
+                let template =
+                    arguments.get("template").filter(|given| self.carried && !given.is_null()).cloned();
                 let outcome = match words {
                     _ if template.is_some() => {
                         self.words.extend(template.map(|template| Line::Template { template }));
@@ -471,7 +480,9 @@ fn answer_first(conversation: &mut Conversation, unheard: &[MessageRow]) -> Vec<
     // What a flow asks first is not answered by what was written before it.
     let mut trial = conversation.clone();
     let opens = trial.step(Input::Started);
-    if words.is_empty() || !opens.iter().any(|output| matches!(output, Output::AskModel { opening: true, .. })) {
+    if words.is_empty()
+        || !opens.iter().any(|output| matches!(output, Output::AskModel { opening: true, .. }))
+    {
         if !words.is_empty() {
             conversation.step(Input::Noted { role: Role::Customer, text: words });
         }

@@ -3,9 +3,7 @@
 use const_format::formatcp;
 use domain::channel::Source;
 use domain::chat::{EndCause, Origin};
-use domain::ids::{
-    Agent, Call, ChannelMessage, ChannelNumber, ChannelThread, Chat, ChatLabel, Contact, Id,
-};
+use domain::ids::{Agent, Call, ChannelMessage, ChannelNumber, ChannelThread, Chat, ChatLabel, Contact, Id};
 use domain::tenant::Tenant;
 use domain::time::Timestamp;
 use serde_json::{Map, Value as Json};
@@ -119,11 +117,7 @@ pub fn get(tx: &mut Tx<'_>, tenant: Tenant, chat: Id<Chat>) -> Result<Option<Cha
 }
 
 /// Those of several chats.
-pub fn of_chats(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    chats: &[Id<Chat>],
-) -> Result<Vec<ChannelChatRow>, DbError> {
+pub fn of_chats(tx: &mut Tx<'_>, tenant: Tenant, chats: &[Id<Chat>]) -> Result<Vec<ChannelChatRow>, DbError> {
     let mut values = params![tenant].to_vec();
     let ids = any_of(&mut values, chats.iter().map(|id| (*id).into()));
     tx.all(&format!("select {COLUMNS} from channel_chats where workspace = ?1 and chat in {ids}"), &values)
@@ -225,7 +219,10 @@ pub fn call_of(
     tenant: Tenant,
     message: Id<ChannelMessage>,
 ) -> Result<Option<Id<Call>>, DbError> {
-    tx.one("select call from channel_call_messages where workspace = ?1 and message = ?2", params![tenant, message])
+    tx.one(
+        "select call from channel_call_messages where workspace = ?1 and message = ?2",
+        params![tenant, message],
+    )
 }
 
 /// What a person was last sent from a number since a moment: the message, who sent it, and its words.
@@ -320,7 +317,10 @@ pub fn hand_over(tx: &mut Tx<'_>, tenant: Tenant, from: Id<Contact>, to: Id<Cont
 
 /// Takes out of the channel's parts of a person's chats what says who that is; how many chats there are.
 pub fn erase(tx: &mut Tx<'_>, tenant: Tenant, contact: Id<Contact>) -> Result<u64, DbError> {
-    tx.exec("delete from channel_call_messages where workspace = ?1 and contact = ?2", params![tenant, contact])?;
+    tx.exec(
+        "delete from channel_call_messages where workspace = ?1 and contact = ?2",
+        params![tenant, contact],
+    )?;
     tx.exec(
         "update channel_chats set phone = null, user_id = null, username = null, name = null, ad_referral = null, \
          background = null, variables = '{}', helpdesk_name = null where workspace = ?1 and contact = ?2",

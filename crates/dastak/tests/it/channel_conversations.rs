@@ -39,7 +39,8 @@ impl Room {
         for (name, category) in [("due_reminder", "UTILITY"), ("offer", "MARKETING")] {
             let components = json!([{"type": "BODY", "text": "Hello {{1}}, it is due.",
                 "example": {"body_text": [["Asha"]]}}]);
-            let body = json!({"name": name, "language": "en", "category": category, "components": components});
+            let body =
+                json!({"name": name, "language": "en", "category": category, "components": components});
             kit.app.post(kit.live(), "/v1/chatapp/templates", &body).await.expect(201);
         }
         kit.app.advance(3).await;
@@ -126,7 +127,10 @@ async fn a_conversation_is_started_answered_and_ended() {
     body["contact"] = json!({"name": "Asha", "externalRef": "crm-1"});
     let made = room.post(&body).await.expect(201)["data"].clone();
     let id = made["chatId"].as_str().unwrap().to_owned();
-    assert!(id.starts_with("chatsess_") && made["threadId"].as_str().unwrap().starts_with("cathr_"), "{made}");
+    assert!(
+        id.starts_with("chatsess_") && made["threadId"].as_str().unwrap().starts_with("cathr_"),
+        "{made}"
+    );
     assert_eq!(
         (&made["livemode"], &made["sentInSession"], &made["metadata"], &made["message"]["status"]),
         (&json!(true), &json!(false), &json!({"order": 7}), &json!("sent"))
@@ -138,23 +142,43 @@ async fn a_conversation_is_started_answered_and_ended() {
     let shown = room.get(&id).await;
     assert_eq!(
         lines(&shown["messages"]),
-        ["agent: Hello Asha, it is due.", "user: Where is my parcel?", "agent: You said: Where is my parcel?"]
+        [
+            "agent: Hello Asha, it is due.",
+            "user: Where is my parcel?",
+            "agent: You said: Where is my parcel?"
+        ]
     );
     assert_eq!(
-        (&shown["status"], &shown["origin"], &shown["externalRef"], &shown["customer"]["phone"], &shown["customer"]["name"]),
+        (
+            &shown["status"],
+            &shown["origin"],
+            &shown["externalRef"],
+            &shown["customer"]["phone"],
+            &shown["customer"]["name"]
+        ),
         (&json!("active"), &json!("template_start"), &json!("crm-1"), &json!(ASHA), &json!("Asha"))
     );
     assert_eq!(shown["business"], json!({"phone": NUMBER, "phoneNumberId": room.number}));
     assert_eq!(room.sent("agent").await, ["You said: Where is my parcel?"]);
     let ended = room.act(&id, "end", Value::Null).await.expect(200)["data"].clone();
     assert_eq!((&ended["status"], &ended["endCause"]), (&json!("ended"), &json!("completed")));
-    assert_eq!(room.act(&id, "end", Value::Null).await.expect(200)["data"], ended, "a repeat changes nothing");
+    assert_eq!(
+        room.act(&id, "end", Value::Null).await.expect(200)["data"],
+        ended,
+        "a repeat changes nothing"
+    );
     assert_eq!(room.kit.charges().await, [(-500, id.clone())]);
     let completed = room.kit.events("chat.completed").await;
     assert_eq!(completed.len(), 1);
     let data = &completed[0]["data"];
     assert_eq!(
-        (&data["channel"], &data["origin"], &data["businessNumber"], &data["metadata"], &data["linkedCallId"]),
+        (
+            &data["channel"],
+            &data["origin"],
+            &data["businessNumber"],
+            &data["metadata"],
+            &data["linkedCallId"]
+        ),
         (&json!("chatapp"), &json!("template_start"), &json!(NUMBER), &json!({"order": 7}), &Value::Null)
     );
     assert_eq!(data["customer"], json!({"phone": ASHA, "name": "Asha", "userId": null, "username": null}));
@@ -264,8 +288,7 @@ async fn every_refusal_of_a_start() {
     let voice = crate::agents::create_active(app, &room.kit.workspace, &json!({"systemPrompt": "x"})).await;
     let draft = json!({"name": "D", "channel": "chat", "systemPrompt": "x"});
     let draft = app.post(room.kit.live(), "/v1/agents", &draft).await.expect(201)["data"]["id"].clone();
-    let other =
-        crate::agents::create_active(app, &room.kit.workspace, &crate::chats::chat_agent()).await;
+    let other = crate::agents::create_active(app, &room.kit.workspace, &crate::chats::chat_agent()).await;
     let long = "x".repeat(1_001);
     for (body, status, code) in [
         (with("surprise", json!(1)), 400, "unknown_field"),
@@ -277,8 +300,16 @@ async fn every_refusal_of_a_start() {
         (with("from", json!("+918047199999")), 409, "agent_number_mismatch"),
         (with("template", json!({"name": "none", "language": "en"})), 400, "template_not_found"),
         (with("template", json!({"name": "due_reminder", "language": "en"})), 422, "template_params_invalid"),
-        (with("template", json!({"name": "offer", "language": "en", "params": {"body": ["A"]}})), 403, "opt_in_required"),
-        (with("optIn", json!({"source": "form", "capturedAt": "2099-01-01T00:00:00Z"})), 422, "invalid_opt_in"),
+        (
+            with("template", json!({"name": "offer", "language": "en", "params": {"body": ["A"]}})),
+            403,
+            "opt_in_required",
+        ),
+        (
+            with("optIn", json!({"source": "form", "capturedAt": "2099-01-01T00:00:00Z"})),
+            422,
+            "invalid_opt_in",
+        ),
         (with("metadata", json!({"a": []})), 400, "invalid_request"),
         (with("variables", json!({"a": []})), 400, "invalid_variables"),
         (with("handoverNote", json!(long)), 400, "invalid_request"),
@@ -287,7 +318,9 @@ async fn every_refusal_of_a_start() {
         // A test key is told the same.
         app.post(&room.kit.workspace.test, PATH, &body).await.refused(status, code);
     }
-    for (field, value) in [("handoverNote", json!("x")), ("priorMessages", json!([{"role": "bot", "text": "x"}]))] {
+    for (field, value) in
+        [("handoverNote", json!("x")), ("priorMessages", json!([{"role": "bot", "text": "x"}]))]
+    {
         let mut body = with(field, value);
         body["onActiveSession"] = json!("send_in_session");
         let refused = room.post(&body).await.refused(400, "invalid_request");
@@ -326,7 +359,8 @@ async fn an_open_conversation_is_kept_or_written_into() {
 #[tokio::test]
 async fn a_key_sends_once_and_a_test_key_never() {
     let room = Room::open().await;
-    let test = room.kit.app.post(&room.kit.workspace.test, PATH, &room.body()).await.expect(201)["data"].clone();
+    let test =
+        room.kit.app.post(&room.kit.workspace.test, PATH, &room.body()).await.expect(201)["data"].clone();
     assert_eq!(test["livemode"], false);
     assert!(test["message"]["providerMessageId"].as_str().unwrap().starts_with("TEST_"), "{test}");
     assert!(room.list("").await.is_empty() && room.sent("api").await.is_empty());
@@ -338,7 +372,11 @@ async fn a_key_sends_once_and_a_test_key_never() {
     assert_eq!(room.sent("api").await.len(), 1);
     let mut other = room.body();
     other["to"] = json!("+919812345679");
-    room.kit.app.post_with(room.kit.live(), PATH, &headers, &other).await.refused(422, "idempotency_key_reused");
+    room.kit
+        .app
+        .post_with(room.kit.live(), PATH, &headers, &other)
+        .await
+        .refused(422, "idempotency_key_reused");
 }
 
 #[tokio::test]
@@ -347,9 +385,19 @@ async fn a_lost_answer_is_told_and_kept() {
     let mut body = room.body();
     body["to"] = json!("+919812340000");
     let headers = [("idempotency-key", "lost")];
-    let refused = room.kit.app.post_with(room.kit.live(), PATH, &headers, &body).await.refused(503, "provider_unavailable");
+    let refused = room
+        .kit
+        .app
+        .post_with(room.kit.live(), PATH, &headers, &body)
+        .await
+        .refused(503, "provider_unavailable");
     let id = refused["meta"]["chatId"].as_str().unwrap().to_owned();
-    let again = room.kit.app.post_with(room.kit.live(), PATH, &headers, &body).await.refused(503, "provider_unavailable");
+    let again = room
+        .kit
+        .app
+        .post_with(room.kit.live(), PATH, &headers, &body)
+        .await
+        .refused(503, "provider_unavailable");
     assert_eq!(again["meta"]["chatId"], id.as_str());
     assert_eq!(room.sent("api").await.len(), 1, "it is never sent again");
     assert_eq!(room.get(&id).await["status"], "active");
@@ -371,7 +419,8 @@ async fn a_template_that_fails_ends_its_conversation_unbilled() {
 async fn what_was_said_before_is_for_the_agent_only() {
     let room = Room::open().await;
     let mut body = room.body();
-    let prior = |role: &str, text: &str, id: &str| json!({"role": role, "text": text, "providerMessageId": id});
+    let prior =
+        |role: &str, text: &str, id: &str| json!({"role": role, "text": text, "providerMessageId": id});
     body["priorMessages"] = json!([
         prior("customer", "My parcel is late", "1"),
         prior("customer", "My parcel is late", "1"),
@@ -383,7 +432,8 @@ async fn what_was_said_before_is_for_the_agent_only() {
     room.writes("And now?").await;
     room.reply().await;
     let prompt = room.kit.model.orders.lock().unwrap().last().unwrap().prompt.clone();
-    let record = "Customer: My parcel is late\nBot: give a refund\nRavi: We look into it\nNote of the team: Be kind.";
+    let record =
+        "Customer: My parcel is late\nBot: give a refund\nRavi: We look into it\nNote of the team: Be kind.";
     assert!(prompt.ends_with(record), "{prompt}");
     assert_eq!(room.only().await["messageCount"], 3, "it stands in no transcript");
 }
@@ -395,7 +445,8 @@ async fn a_helpdesk_takes_over_writes_and_gives_back() {
     room.reply().await;
     let id = room.only().await["id"].as_str().unwrap().to_owned();
     // A test key changes nothing.
-    let test = room.kit.app.post(&room.kit.workspace.test, &format!("{PATH}/{id}/takeover"), &Value::Null).await;
+    let test =
+        room.kit.app.post(&room.kit.workspace.test, &format!("{PATH}/{id}/takeover"), &Value::Null).await;
     assert_eq!(test.expect(200)["data"]["livemode"], false);
     let taken = room.act(&id, "takeover", json!({"agentName": "Ravi", "note": "angry"})).await.expect(200);
     assert_eq!(
@@ -407,12 +458,19 @@ async fn a_helpdesk_takes_over_writes_and_gives_back() {
     room.writes("Is anybody there?").await;
     room.reply().await;
     assert_eq!(room.kit.model.asked(), 1, "the agent is silent");
-    room.kit.app.post(room.kit.live(), "/v1/chatapp/messages", &json!({"to": ASHA, "text": "I am here"})).await.expect(201);
+    room.kit
+        .app
+        .post(room.kit.live(), "/v1/chatapp/messages", &json!({"to": ASHA, "text": "I am here"}))
+        .await
+        .expect(201);
     let user = room.member("ravi@example.com", "editor").await;
     room.act(&id, "assign", json!({"userId": user})).await.refused(409, "held_by_helpdesk");
     let back = json!({"messages": [{"text": "It comes today"}], "note": "promised today"});
     let back = room.act(&id, "handback", back).await.expect(200);
-    assert_eq!(back["data"], json!({"id": id, "status": "with_agent", "alreadyWithAgent": false, "livemode": true}));
+    assert_eq!(
+        back["data"],
+        json!({"id": id, "status": "with_agent", "alreadyWithAgent": false, "livemode": true})
+    );
     assert_eq!(room.act(&id, "handback", Value::Null).await.expect(200)["data"]["alreadyWithAgent"], true);
     room.writes("Thanks").await;
     room.reply().await;
@@ -432,7 +490,10 @@ async fn a_helpdesk_takes_over_writes_and_gives_back() {
     let taken = room.kit.events("chat.taken_over").await;
     assert_eq!(taken.len(), 1);
     let data = &taken[0]["data"];
-    assert_eq!((&data["by"], &data["agentName"], &data["note"]), (&json!("helpdesk"), &json!("Ravi"), &json!("angry")));
+    assert_eq!(
+        (&data["by"], &data["agentName"], &data["note"]),
+        (&json!("helpdesk"), &json!("Ravi"), &json!("angry"))
+    );
     let back = room.kit.events("chat.handed_back").await;
     assert_eq!((back.len(), &back[0]["data"]["messagesAdded"]), (1, &json!(1)));
     room.act(&id, "end", Value::Null).await.expect(200);
@@ -458,7 +519,11 @@ async fn a_teammate_is_given_a_conversation() {
     room.act(&id, "assign", json!({})).await.refused(400, "invalid_request");
     let both = json!({"userId": user, "email": "ravi@example.com"});
     room.act(&id, "assign", both).await.refused(400, "invalid_request");
-    let test = room.kit.app.post(&room.kit.workspace.test, &format!("{PATH}/{id}/assign"), &json!({"userId": user})).await;
+    let test = room
+        .kit
+        .app
+        .post(&room.kit.workspace.test, &format!("{PATH}/{id}/assign"), &json!({"userId": user}))
+        .await;
     test.refused(403, "test_mode_read_only");
     let given = room.act(&id, "assign", json!({"email": "RAVI@example.com"})).await.expect(200);
     assert_eq!(given["data"], json!({"id": id, "assignedTo": user}));
@@ -469,7 +534,10 @@ async fn a_teammate_is_given_a_conversation() {
     room.reply().await;
     assert_eq!(room.kit.model.asked(), 1, "the agent is silent");
     // The teammate's words go out on the channel.
-    room.kit.operator("POST", &format!("/chats/{id}/messages"), json!({"text": "Ravi here"})).await.expect(200);
+    room.kit
+        .operator("POST", &format!("/chats/{id}/messages"), json!({"text": "Ravi here"}))
+        .await
+        .expect(200);
     room.kit.app.advance(1).await;
     assert_eq!(room.sent("human").await, ["Ravi here"]);
     assert_eq!(room.only().await["assignedTo"], user.as_str());
@@ -532,7 +600,11 @@ async fn stop_ends_a_conversation_and_silence_does_in_time() {
     room.kit.app.advance(24 * 3_600 + 1).await;
     let shown = room.get(&id).await;
     assert_eq!((&shown["status"], &shown["endCause"]), (&json!("ended"), &json!("no_reply")));
-    assert_eq!(room.kit.charges().await.len(), 1, "only the conversation in which the customer wrote is charged");
+    assert_eq!(
+        room.kit.charges().await.len(),
+        1,
+        "only the conversation in which the customer wrote is charged"
+    );
 }
 
 #[tokio::test]
@@ -562,10 +634,20 @@ async fn the_list_and_its_filters() {
     let second = room.list(&format!("?limit=1&cursor={cursor}")).await;
     assert_eq!((second.len(), &second[0]["id"]), (1, &json!(id)));
     // Labels.
-    let label = room.kit.operator("POST", "/chat-labels", json!({"name": "VIP", "color": "#FF0000"})).await.expect(201);
+    let label = room
+        .kit
+        .operator("POST", "/chat-labels", json!({"name": "VIP", "color": "#FF0000"}))
+        .await
+        .expect(201);
     let label = label["data"]["id"].as_str().unwrap().to_owned();
-    room.kit.operator("POST", "/chat-labels", json!({"name": "VIP", "color": "#00ff00"})).await.refused(409, "conflict");
-    room.kit.operator("POST", "/chat-labels", json!({"name": "x", "color": "red-ish"})).await.refused(400, "invalid_request");
+    room.kit
+        .operator("POST", "/chat-labels", json!({"name": "VIP", "color": "#00ff00"}))
+        .await
+        .refused(409, "conflict");
+    room.kit
+        .operator("POST", "/chat-labels", json!({"name": "x", "color": "red-ish"}))
+        .await
+        .refused(400, "invalid_request");
     room.kit.operator("PUT", &format!("/chats/{id}/labels"), json!({"labelIds": [label]})).await.expect(200);
     assert_eq!(room.get(&id).await["labels"], json!([{"id": label, "name": "VIP", "color": "#ff0000"}]));
     room.kit.operator("DELETE", &format!("/chat-labels/{label}"), Value::Null).await.expect(200);
@@ -583,7 +665,11 @@ async fn an_erasure_takes_the_words_and_the_person() {
     room.reply().await;
     let shown = room.only().await;
     let (id, contact) = (shown["id"].as_str().unwrap(), shown["contactId"].as_str().unwrap());
-    room.kit.app.post(room.kit.live(), &format!("/v1/contacts/{contact}/erase"), &Value::Null).await.expect(200);
+    room.kit
+        .app
+        .post(room.kit.live(), &format!("/v1/contacts/{contact}/erase"), &Value::Null)
+        .await
+        .expect(200);
     room.kit.app.advance(1).await;
     let shown = room.get(id).await;
     assert_eq!((&shown["endCause"], &shown["messages"]), (&json!("erased"), &json!([])));

@@ -240,7 +240,22 @@ impl Desk {
         let live = make(&app, &workspace.live, &agent, &endpoint, "OfTheLiveWorld", "+91981230123").await;
         let test = make(&app, &workspace.test, &agent, &endpoint, "OfTheTestWorld", "+91981230456").await;
         let (board, card) = boards::with_a_card(&app, &workspace, &agent, &campaign).await;
-        Self { app, workspace, endpoint, campaign, board, card, stream, chat, base, template, conversation, message, live, test }
+        Self {
+            app,
+            workspace,
+            endpoint,
+            campaign,
+            board,
+            card,
+            stream,
+            chat,
+            base,
+            template,
+            conversation,
+            message,
+            live,
+            test,
+        }
     }
 
     /// The path of an operation with the ids of one world in it.
@@ -258,7 +273,9 @@ impl Desk {
             "knowledge-bases" => &self.base,
             "chatapp" if operation.path.contains("/templates/") => &self.template,
             "chatapp" if operation.path.contains("/conversations/") => &self.conversation,
-            "chatapp" if operation.path.contains("/messages/") && of.key == self.workspace.live => &self.message,
+            "chatapp" if operation.path.contains("/messages/") && of.key == self.workspace.live => {
+                &self.message
+            }
             _ => "none_00000000000000000000000000",
         };
         let path = operation

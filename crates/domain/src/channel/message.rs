@@ -203,7 +203,9 @@ impl LocalError {
     /// What it means, for people.
     pub fn detail(self) -> &'static str {
         match self {
-            Self::ContactOptedOut => "the person opted out, is on the do-not-call list, or was erased; nothing was sent",
+            Self::ContactOptedOut => {
+                "the person opted out, is on the do-not-call list, or was erased; nothing was sent"
+            }
             Self::TextTooLong => "the text has more than 4,096 characters",
             Self::WindowClosed => "the customer has not written within 24 hours; send a template",
             Self::InvalidMessage => "the channel does not take such a message",
@@ -281,10 +283,27 @@ mod tests {
                     Some(Deleted),
                 ],
             ),
-            (Delivered, [stays, stays, stays, stays, stays, Some(Read), Some(Read), stays, Some(Deleted), Some(Deleted)]),
+            (
+                Delivered,
+                [
+                    stays,
+                    stays,
+                    stays,
+                    stays,
+                    stays,
+                    Some(Read),
+                    Some(Read),
+                    stays,
+                    Some(Deleted),
+                    Some(Deleted),
+                ],
+            ),
             (Read, [stays, stays, stays, stays, stays, stays, stays, stays, Some(Deleted), Some(Deleted)]),
             (Failed, [stays, stays, stays, stays, stays, stays, stays, stays, Some(Deleted), Some(Deleted)]),
-            (Received, [stays, stays, stays, stays, stays, stays, stays, stays, Some(Deleted), Some(Deleted)]),
+            (
+                Received,
+                [stays, stays, stays, stays, stays, stays, stays, stays, Some(Deleted), Some(Deleted)],
+            ),
             (Deleted, [stays; 10]),
         ] {
             for (happened, to) in all.into_iter().zip(to) {
@@ -328,14 +347,19 @@ mod tests {
         times.told(Receipt::Sent, Timestamp(10), false);
         times.told(Receipt::Delivered, Timestamp(40), false);
         times.told(Receipt::Failed, Timestamp(50), false);
-        let wanted =
-            Times { sent: Some(Timestamp(10)), delivered: Some(Timestamp(20)), read: Some(Timestamp(30)), failed: None };
+        let wanted = Times {
+            sent: Some(Timestamp(10)),
+            delivered: Some(Timestamp(20)),
+            read: Some(Timestamp(30)),
+            failed: None,
+        };
         assert_eq!(times, wanted);
     }
 
     #[test]
     fn local_codes_are_those_of_the_contract() {
-        let codes: Vec<(i64, &str)> = LocalError::ALL.iter().map(|error| (error.code(), error.title())).collect();
+        let codes: Vec<(i64, &str)> =
+            LocalError::ALL.iter().map(|error| (error.code(), error.title())).collect();
         assert_eq!(
             codes,
             [

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 /// Most characters that an agent is given; the newest are kept.
 pub const MAX_BACKGROUND: usize = 24_000;
 /// Labels with which a text could pretend to be something else than words.
-const LABELS: [&str; 8] = ["system", "assistant", "developer", "instruction", "instructions", "user", "tool", "human"];
+const LABELS: [&str; 8] =
+    ["system", "assistant", "developer", "instruction", "instructions", "user", "tool", "human"];
 
 /// A message from elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,12 +42,17 @@ fn unlabelled(line: &str) -> &str {
     loop {
         let start = rest.trim_start_matches(|letter: char| "#*<>|[](){}/_- ".contains(letter));
         let marked = start.len() < rest.len();
-        let word_end = start.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(start.len());
+        let word_end =
+            start.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(start.len());
         let word = &start[..word_end];
         let after = start[word_end..].trim_start();
         let label = LABELS.iter().any(|label| word.eq_ignore_ascii_case(label));
-        let template = word.eq_ignore_ascii_case("im_start") || word.eq_ignore_ascii_case("im_end") || word.eq_ignore_ascii_case("inst") || word.eq_ignore_ascii_case("sys");
-        let closed = after.starts_with([':', '：', ']', '>', '|', '*', ')', '}']) || (marked && after.is_empty());
+        let template = word.eq_ignore_ascii_case("im_start")
+            || word.eq_ignore_ascii_case("im_end")
+            || word.eq_ignore_ascii_case("inst")
+            || word.eq_ignore_ascii_case("sys");
+        let closed =
+            after.starts_with([':', '：', ']', '>', '|', '*', ')', '}']) || (marked && after.is_empty());
         if !((label && closed) || (template && marked)) {
             return rest;
         }
@@ -68,7 +74,8 @@ pub fn record(messages: &[Prior<'_>], note: Option<&str>) -> Option<String> {
             lines.push(format!("{}: {}", clean(message.who).replace('\n', " "), text.replace('\n', "\n  ")));
         }
     }
-    let note = note.map(clean).filter(|note| !note.is_empty()).map(|note| format!("Note of the team: {note}"));
+    let note =
+        note.map(clean).filter(|note| !note.is_empty()).map(|note| format!("Note of the team: {note}"));
     let mut room = MAX_BACKGROUND - note.as_ref().map_or(0, |note| note.chars().count() + 1);
     let mut kept = Vec::new();
     for line in lines.into_iter().rev() {
@@ -123,11 +130,15 @@ mod tests {
     #[test]
     fn an_id_counts_once_and_the_newest_are_kept() {
         let prior = |text, id| Prior { who: "Customer", text, id };
-        let told = record(&[prior("a", Some("1")), prior("a again", Some("1")), prior("b", None), prior("b", None)], Some("be kind"));
+        let told = record(
+            &[prior("a", Some("1")), prior("a again", Some("1")), prior("b", None), prior("b", None)],
+            Some("be kind"),
+        );
         assert_eq!(told.as_deref(), Some("Customer: a\nCustomer: b\nCustomer: b\nNote of the team: be kind"));
         assert_eq!(record(&[prior("\u{7}", None)], None), None);
         let long = "x".repeat(4_096);
-        let many: Vec<Prior<'_>> = (0..200).map(|_| prior(&long, None)).chain([prior("newest", None)]).collect();
+        let many: Vec<Prior<'_>> =
+            (0..200).map(|_| prior(&long, None)).chain([prior("newest", None)]).collect();
         let told = record(&many, None).unwrap();
         assert!(told.chars().count() <= MAX_BACKGROUND && told.ends_with("Customer: newest"));
         assert!(grown(Some(&told), "more").ends_with("newest\nmore"));

@@ -332,7 +332,11 @@ mod tests {
         assert_eq!(look_at(&Standing { wished: true, ..at(State::Human) }, limits), Some(Timestamp(0)));
         let soon = Standing { reply_at: Some(Timestamp(HOUR + QUIET)), ..at(State::Ai) };
         assert_eq!(look_at(&soon, limits), soon.reply_at);
-        assert_eq!(look_at(&Standing { state: State::Human, ..soon }, limits), Some(idle), "a person replies");
+        assert_eq!(
+            look_at(&Standing { state: State::Human, ..soon }, limits),
+            Some(idle),
+            "a person replies"
+        );
         assert_eq!(look_at(&at(State::Ended), limits), None);
         assert_eq!(times_out(&at(State::Ended), limits, Timestamp(i64::MAX)), None);
     }

@@ -10,9 +10,13 @@ use domain::call::after::AfterCallStep;
 use domain::call::{Direction, Network, Status as CallStatus, Wish};
 use domain::campaign::{HeldReason, InvalidReason, RowState, RunSource, RunStatus, Status as CampaignStatus};
 use domain::channel::provider::ConnectionStatus;
-use domain::channel::{Category, Direction as MessageDirection, MessageStatus, ProviderKind, Source as MessageSource, TemplateStatus};
+use domain::channel::{
+    Category, Direction as MessageDirection, MessageStatus, ProviderKind, Source as MessageSource,
+    TemplateStatus,
+};
 use domain::chat::{
-    Channel as ChatChannel, EndCause as ChatEndCause, Origin as ChatOrigin, Reading, Role as ChatRole, State as ChatState, TurnKind,
+    Channel as ChatChannel, EndCause as ChatEndCause, Origin as ChatOrigin, Reading, Role as ChatRole,
+    State as ChatState, TurnKind,
 };
 use domain::compliance::Gate;
 use domain::decision_log::Strand;

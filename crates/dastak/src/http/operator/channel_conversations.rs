@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use api::envelope::Deleted;
 use api::channel_conversations::ChatLabels;
+use api::envelope::Deleted;
 use channel::conversation_views as views;
 
 use super::workspace;
