@@ -32,6 +32,7 @@ kill $receiver
         print(ran.stdout, ran.stderr, events)
         assert ran.returncode == 0, "a command of the README failed"
         assert ran.stdout.count('"placed":true') == 3, "each call of the README is placed"
+        assert "'role': 'agent', 'text'" in ran.stdout and ran.stdout.count("within 30 days") >= 3, "found, said in the chat and on the telephone"
         kinds = [line.split()[1] for line in events.splitlines() if line.startswith("verified")]
         for kind in ["call.started", "transcript.ready", "outcome.captured", "call.completed"]:
             assert kind in kinds, f"{kind} never came, verified"

@@ -21,7 +21,7 @@ const MESSAGES: usize = 3;
 const THINKS: Duration = Duration::from_secs(2);
 
 /// A model that thinks, then answers; and the most answers that were under way at once.
-async fn model() -> Result<(String, Arc<AtomicI64>), String> {
+pub async fn model(thinks: Duration) -> Result<(String, Arc<AtomicI64>), String> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.map_err(|why| why.to_string())?;
     let address = listener.local_addr().map_err(|why| why.to_string())?;
     let (now, most) = (Arc::new(AtomicI64::new(0)), Arc::new(AtomicI64::new(0)));
@@ -30,7 +30,7 @@ async fn model() -> Result<(String, Arc<AtomicI64>), String> {
         let (now, most) = (now.clone(), seen.clone());
         async move {
             most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-            tokio::time::sleep(THINKS).await;
+            tokio::time::sleep(thinks).await;
             now.fetch_sub(1, Ordering::SeqCst);
             let piece =
                 json!({"choices": [{"index": 0, "delta": {"content": "Your parcel arrives tomorrow."}}]});
@@ -76,7 +76,7 @@ pub async fn run(arguments: &[String]) -> Result<(), String> {
 }
 
 async fn measure(data: &std::path::Path, database: Option<&str>) -> Result<(), String> {
-    let (url, most) = model().await?;
+    let (url, most) = model(THINKS).await?;
     let database = database.map(|url| format!("database_url = \"{url}\"\n")).unwrap_or_default();
     let settings = data.join("bench.toml");
     let text = format!(

@@ -1,13 +1,17 @@
 //! Knowledge bases: making the index of a large one, searching it, searching a hundred, and what a restart costs.
 //! `bench knowledge postgres://…` measures on an empty database there.
 //!
+//! What a base adds to a turn is measured in chats, whose turns wait for the whole search; on a call the search begins
+//! while the customer still speaks. The model of these chats answers at once. Vectors are compared in this process.
+//!
 //! The texts are drawn from 50,000 made-up words, each as often as words of a language are (Zipf), a third of them
 //! in Devanagari; questions have three to six words, of any frequency but the commonest.
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use retrieval::vectors::{Code, Vectors};
 use serde_json::{Value, json};
 
 use crate::load::{self, request};
@@ -27,6 +31,13 @@ const VOCABULARY: u64 = 50_000;
 /// Words that every other sentence has: no question is about them.
 const COMMON: u64 = 30;
 const SEARCHES: u64 = 4_000;
+/// Turns of chats with a base and without one, and messages of a chat.
+const TURNS: u64 = 1_000;
+const MESSAGES: u64 = 200;
+/// Vectors, their length, and how many are looked for.
+const VECTORS: usize = 100_000;
+const DIMENSIONS: usize = 768;
+const NEAREST: usize = 50;
 
 /// A stream of numbers that is the same in every run.
 struct Draw(u64);
@@ -73,11 +84,16 @@ fn text(draw: &mut Draw, paragraphs: usize) -> String {
     (0..paragraphs).map(|_| paragraph(draw)).collect::<Vec<_>>().join("\n\n")
 }
 
+/// A question as it stands in an address.
 fn question(seed: u64) -> String {
+    asked(seed).bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+fn asked(seed: u64) -> String {
     let mut draw = Draw(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let many = 3 + draw.next() % 4;
     let words: Vec<String> = (0..many).map(|_| word(draw.rank(COMMON))).collect();
-    words.join(" ").bytes().map(|byte| format!("%{byte:02X}")).collect()
+    words.join(" ")
 }
 
 async fn base(address: &str, key: &str) -> Result<String, String> {
@@ -144,8 +160,91 @@ pub async fn run(arguments: &[String]) -> Result<(), String> {
     outcome
 }
 
+/// What a base adds to a turn: chats of two agents in turn, of which one answers from the large base.
+async fn turns(address: &str, key: &str, base: &str) -> Result<(), String> {
+    let base = base.rsplit('/').next().unwrap_or_default();
+    let mut agents = Vec::new();
+    for knowledge in [Value::Null, json!(base)] {
+        let body = json!({"name": "Asha", "channel": "chat", "systemPrompt": "You answer questions.", "knowledgeBaseId": knowledge});
+        let agent = call(address, "POST", "/v1/agents", key, &body).await?;
+        let agent = agent["data"]["id"].as_str().ok_or_else(|| format!("no agent: {agent}"))?.to_owned();
+        let path = format!("/v1/agents/{agent}/status");
+        call(address, "POST", &path, key, &json!({"status": "active"})).await?;
+        agents.push((agent, Vec::new(), String::new()));
+    }
+    for turn in 0..TURNS {
+        for (agent, times, chat) in &mut agents {
+            if turn % MESSAGES == 0 {
+                let opened =
+                    call(address, "POST", "/v1/chat/sessions", key, &json!({"agentId": agent})).await?;
+                *chat = opened["data"]["sessionId"].as_str().ok_or_else(|| format!("{opened}"))?.to_owned();
+            }
+            let body = json!({"text": asked(turn + 2)});
+            let begun = Instant::now();
+            let path = format!("/v1/chat/sessions/{chat}/messages");
+            let answer = call(address, "POST", &path, key, &body).await?;
+            times.push(begun.elapsed());
+            if answer["data"]["reply"].is_null() {
+                return Err(format!("no reply: {answer}"));
+            }
+        }
+    }
+    println!("\n| a turn of a chat, the model answering at once | p50 | p99 |\n|---|---|---|");
+    for ((_, mut times, _), name) in agents.into_iter().zip(["without a base", "with the large base"]) {
+        let (p50, p99) = percentiles(&mut times);
+        println!("| {name} | {p50:.2} ms | {p99:.2} ms |");
+    }
+    Ok(())
+}
+
+fn percentiles(times: &mut [Duration]) -> (f64, f64) {
+    times.sort_unstable();
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
+    (at(0.5), at(0.99))
+}
+
+/// Comparing all vectors of a large base with that of a question.
+fn vectors() -> Result<(), String> {
+    let mut draw = Draw(5);
+    let mut one = || -> Vec<f32> { (0..DIMENSIONS).map(|_| draw.part() as f32 - 0.5).collect() };
+    let mut all = Vectors::default();
+    for number in 0..VECTORS {
+        let code = Code::of(&one()).ok_or("a vector without a direction")?;
+        all.add(number as u64, &code);
+    }
+    let mut times = Vec::new();
+    for _ in 0..200 {
+        let question = Code::of(&one()).ok_or("a vector without a direction")?;
+        let begun = Instant::now();
+        if all.nearest(&question, NEAREST).len() != NEAREST {
+            return Err("too few are near".into());
+        }
+        times.push(begun.elapsed());
+    }
+    let (p50, p99) = percentiles(&mut times);
+    println!(
+        "\n{VECTORS} vectors of {DIMENSIONS} numbers, {:.0} MB: the {NEAREST} nearest in {p50:.2} ms (p50), {p99:.2} ms (p99)",
+        all.bytes() as f64 / 1e6
+    );
+    Ok(())
+}
+
+/// The release binary with a model that answers at once.
+fn server(data: &Path, database: Option<&str>, model: &str) -> Result<Server, String> {
+    std::fs::create_dir_all(data).map_err(|why| why.to_string())?;
+    let database = database.map(|url| format!("database_url = \"{url}\"\n")).unwrap_or_default();
+    let settings = data.join("bench.toml");
+    let text = format!(
+        "listen = \"127.0.0.1:0\"\n{database}[language_model]\nproviders = [\"bench\"]\n\
+         [language_model.bench]\nbase_url = \"{model}\"\nmodel = \"bench\"\nresident = \"true\"\n"
+    );
+    std::fs::write(&settings, text).map_err(|why| why.to_string())?;
+    Server::configured(data, &settings, None)
+}
+
 async fn measure(data: &Path, database: Option<&str>) -> Result<(), String> {
-    let server = Server::dastak(data, database)?;
+    let (model, _) = crate::chats::model(Duration::ZERO).await?;
+    let server = self::server(data, database, &model)?;
     let token = std::fs::read_to_string(data.join("operator.token")).map_err(|why| why.to_string())?;
     let key = workspace(&server.address, token.trim()).await?.1;
     let large = base(&server.address, &key).await?;
@@ -173,9 +272,11 @@ async fn measure(data: &Path, database: Option<&str>) -> Result<(), String> {
         first(&server.address, &other, path).await?;
     }
     line("100 bases of 75 passages in turn", &server, &other, small, 1).await?;
+    turns(&server.address, &key, &large).await?;
     drop(server);
+    vectors()?;
 
-    let server = Server::dastak(data, database)?;
+    let server = self::server(data, database, &model)?;
     println!(
         "\nready after {:.2} s; the first search of the large base then takes {:.3} s; {:.0} MB",
         server.ready_after.as_secs_f64(),

@@ -11,6 +11,7 @@ mod campaigns;
 mod chats;
 mod compare;
 mod dialling;
+mod extract;
 mod knowledge;
 mod lines;
 mod live;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Some("campaigns") => runtime.block_on(campaigns::run()),
         Some("chats") => runtime.block_on(chats::run(&arguments[1..])),
         Some("dialling") => runtime.block_on(dialling::run()),
+        Some("extract") => extract::run(),
         Some("calls") => runtime.block_on(calls::run()),
         Some("nudges") => {
             // `bench nudges 0 100000` runs only these.
@@ -61,7 +63,7 @@ fn main() -> ExitCode {
         Some("knowledge") => runtime.block_on(knowledge::run(&arguments[1..])),
         Some("phone") => runtime.block_on(phone::run(&arguments[1..])),
         Some(other) => Err(format!(
-            "{other}: no such run; there are: skeleton, calls, dialling, campaigns, chats, webhooks, nudges, lines, streams, knowledge, phone, soak, compare"
+            "{other}: no such run; there are: skeleton, calls, dialling, campaigns, chats, webhooks, nudges, lines, streams, knowledge, extract, phone, soak, compare"
         )),
     };
     match outcome {

@@ -20,6 +20,8 @@ pub const MAX_BASES: i64 = 100;
 pub const MAX_DOCUMENTS: i64 = 5_000;
 /// Passages of one base.
 pub const MAX_PASSAGES: i64 = 100_000;
+/// Passages of all bases of a workspace.
+pub const MAX_PASSAGES_OF_WORKSPACE: i64 = 500_000;
 /// Passages of one document.
 pub const MAX_DOCUMENT_PASSAGES: usize = 5_000;
 /// Removed documents of a base that an index may lag behind; one that is further behind is made anew.

@@ -16,7 +16,7 @@ use domain::document::{
     FileType, MAX_FILE, MAX_PART_NAME, MAX_PARTS, MAX_UPLOAD, Reading, Status, Verdict, judge,
 };
 use domain::ids::{Chat, Document, Id};
-use domain::ports::DetailOrder;
+use domain::ports::{DetailFile, DetailOrder, ReadOrder};
 use domain::tenant::{Mode, Tenant};
 use domain::time::HOUR;
 use serde_json::{Map, Value};
@@ -31,6 +31,8 @@ use crate::session::{
     Claim, Env, begin_turn, end as end_chat, find_session, read_state, save, standing, write,
 };
 
+/// Characters of a PDF that a reader is given.
+const MAX_WORDS: usize = 20_000;
 /// How long an object that is being put is left alone: longer than any request takes.
 const GRACE: i64 = HOUR;
 
@@ -197,11 +199,17 @@ fn begin(tx: &mut Tx<'_>, env: &Env, tenant: Tenant, id: Id<Chat>, parts: &[Part
 
 /// What a reader sees on it; none where nobody can read it.
 async fn read(app: &App, chat: Id<Chat>, asked: &AskedDocument, parts: &[Part]) -> Option<Reading> {
-    let order = DetailOrder {
-        label: asked.label.clone(),
-        fields: asked.fields.clone(),
-        files: parts.iter().map(|part| (part.kind, part.bytes.clone())).collect(),
-    };
+    if app.speech.readers.is_empty() {
+        return None;
+    }
+    let mut files = Vec::new();
+    for part in parts {
+        files.push(match part.kind.is_image() {
+            true => DetailFile::Picture(part.kind, part.bytes.clone()),
+            false => DetailFile::Text(words_of(app, chat, part).await?),
+        });
+    }
+    let order = DetailOrder { label: asked.label.clone(), fields: asked.fields.clone(), files };
     for reader in &app.speech.readers {
         match app.clock.outside(reader.read(order.clone())).await {
             Ok(Some(reading)) => return Some(reading),
@@ -212,6 +220,23 @@ async fn read(app: &App, chat: Id<Chat>, asked: &AskedDocument, parts: &[Part]) 
         }
     }
     None
+}
+
+/// What a PDF says, read as those of knowledge bases are; none when it cannot be read, or holds pictures only.
+async fn words_of(app: &App, chat: Id<Chat>, part: &Part) -> Option<String> {
+    let name = format!("document.{}", part.kind.extension());
+    let order = ReadOrder { bytes: part.bytes.to_vec(), name, content_type: None, charset: None };
+    match app.clock.outside(app.reader.read(order)).await {
+        Ok(read) => {
+            let lines: Vec<String> = read.document.blocks.into_iter().map(|block| block.text).collect();
+            let words: String = lines.join("\n").chars().take(MAX_WORDS).collect();
+            Some(words).filter(|words| !words.is_empty())
+        }
+        Err(why) => {
+            tracing::info!(%chat, %why, "the words of a document could not be read");
+            None
+        }
+    }
 }
 
 /// What the second transaction came to.

@@ -10,8 +10,8 @@ mod smtp;
 mod telephony;
 #[cfg(test)]
 mod tests;
+mod values;
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,6 +26,7 @@ pub use limits::{Figures, Limits};
 pub use providers::{Providers, SPEECH_PROVIDERS};
 pub use smtp::Smtp;
 pub use telephony::{Carrier, MachineAnswer, Telephony};
+pub use values::Values;
 
 /// What a setting holds.
 #[derive(Debug, Clone, Copy)]
@@ -604,204 +605,7 @@ impl Network {
     }
 }
 
-/// Values by setting name, each with where it came from.
-#[derive(Default, Clone)]
-pub struct Values(BTreeMap<String, (toml::Value, String)>);
-
-/// Names only: a value may be a secret, also one in a section of a list.
-impl std::fmt::Debug for Values {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_set().entries(self.0.keys()).finish()
-    }
-}
-
-fn find(name: &str) -> Option<&'static Setting> {
-    let plain = |setting: &&Setting| setting.name == name;
-    SETTINGS.iter().find(plain).or_else(|| SETTINGS.iter().find(|setting| fits(setting.name, name)))
-}
-
-/// Whether a name is one of a row with a `*` in it.
-fn fits(row: &str, name: &str) -> bool {
-    let Some((before, after)) = row.split_once('*') else { return false };
-    let chosen = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)).unwrap_or_default();
-    !chosen.is_empty()
-        && chosen.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
-}
-
-fn unknown(name: &str, source: &str) -> String {
-    let known: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
-    format!("{name}: no such setting (found in {source}); allowed are {}", known.join(", "))
-}
-
-fn find_or_unknown(name: &str, source: &str) -> Result<&'static Setting, String> {
-    find(name).ok_or_else(|| unknown(name, source))
-}
-
 impl Values {
-    /// Adds a TOML file, over what is there.
-    pub fn add_file(&mut self, file: &std::path::Path) -> Result<(), String> {
-        let source = file.display().to_string();
-        let text = std::fs::read_to_string(file).map_err(|why| format!("--config {source}: {why}"))?;
-        self.add_toml(&text, &source)
-    }
-
-    /// Adds the text of a TOML file, over what is there.
-    pub fn add_toml(&mut self, text: &str, source: &str) -> Result<(), String> {
-        let table: toml::Table = text.parse().map_err(|why| format!("{source}: {why}"))?;
-        self.add_table("", table, source)
-    }
-
-    fn add_table(&mut self, prefix: &str, table: toml::Table, source: &str) -> Result<(), String> {
-        for (key, value) in table {
-            let name = format!("{prefix}{key}");
-            match value {
-                toml::Value::Table(inner) if find(&name).is_none() => {
-                    self.add_table(&format!("{name}."), inner, source)?
-                }
-                value => {
-                    find_or_unknown(&name, source)?;
-                    self.0.insert(name, (value, source.to_owned()));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds `DASTAK_…` variables, over what is there; two underscores step into a section.
-    pub fn add_environment(
-        &mut self,
-        variables: impl Iterator<Item = (String, String)>,
-    ) -> Result<(), String> {
-        for (variable, text) in variables {
-            let Some(rest) = variable.strip_prefix("DASTAK_") else { continue };
-            self.add_text(
-                &rest.to_lowercase().replace("__", "."),
-                text,
-                &format!("the environment variable {variable}"),
-            )?;
-        }
-        Ok(())
-    }
-
-    /// Adds one value in text form, over what is there.
-    pub fn add_text(&mut self, name: &str, text: String, source: &str) -> Result<(), String> {
-        let setting = find_or_unknown(name, source)?;
-        self.0.insert(name.to_owned(), (from_text(setting.kind, text), source.to_owned()));
-        Ok(())
-    }
-
-    /// Sets a default of its own, below everything that was said.
-    pub fn default_to(&mut self, name: &'static str, text: &str) {
-        if let Some(setting) = find(name) {
-            self.0.entry(name.to_owned()).or_insert_with(|| {
-                (from_text(setting.kind, text.to_owned()), "the defaults of `dastak dev`".into())
-            });
-        }
-    }
-
-    fn value(&self, name: &str) -> Result<toml::Value, String> {
-        let setting = find(name).ok_or_else(|| unknown(name, "the program"))?;
-        let Some((value, source)) = self.0.get(name) else {
-            return Ok(from_text(setting.kind, setting.default.to_owned()));
-        };
-        let allowed = match (setting.kind, value) {
-            (Kind::Text, toml::Value::String(_)) | (Kind::Flag, toml::Value::Boolean(_)) => None,
-            (Kind::Text, _) => Some("text".to_owned()),
-            (Kind::Words(words), toml::Value::String(text)) if words.contains(&text.as_str()) => None,
-            (Kind::Words(words), _) => Some(words.join(", ")),
-            (Kind::Number(min, max), toml::Value::Integer(number)) if (min..=max).contains(number) => None,
-            (Kind::Number(min, max), _) => Some(format!("a whole number from {min} to {max}")),
-            (Kind::Flag, _) => Some("true, false".to_owned()),
-            (Kind::List, toml::Value::Array(items)) if items.iter().all(toml::Value::is_str) => None,
-            (Kind::List, _) => Some("a list of texts".to_owned()),
-            (Kind::Sections, toml::Value::Array(items)) if items.iter().all(toml::Value::is_table) => None,
-            (Kind::Sections, _) => Some("a list of sections".to_owned()),
-        };
-        match allowed {
-            None => Ok(value.clone()),
-            Some(allowed) => {
-                let found =
-                    if setting.secret { "a value that is not shown".to_owned() } else { value.to_string() };
-                Err(format!("{name}: found {found} in {source}; allowed: {allowed}"))
-            }
-        }
-    }
-
-    fn text(&self, name: &str) -> Result<String, String> {
-        Ok(self.value(name)?.as_str().unwrap_or_default().to_owned())
-    }
-
-    fn some_text(&self, name: &str) -> Result<Option<String>, String> {
-        Ok(Some(self.text(name)?).filter(|text| !text.is_empty()))
-    }
-
-    fn number(&self, name: &str) -> Result<i64, String> {
-        Ok(self.value(name)?.as_integer().unwrap_or_default())
-    }
-
-    fn flag(&self, name: &str) -> Result<bool, String> {
-        Ok(self.value(name)?.as_bool().unwrap_or_default())
-    }
-
-    fn list(&self, name: &str) -> Result<Vec<String>, String> {
-        Ok(self
-            .value(name)?
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|item| item.as_str().map(str::to_owned))
-            .collect())
-    }
-
-    /// The parts of the rows with a `*` that are set, such as `openai` of `language_model.*.model`.
-    fn chosen(&self, section: &str) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for name in self.0.keys() {
-            let Some((chosen, _)) = name
-                .strip_prefix(section)
-                .and_then(|rest| rest.strip_prefix('.'))
-                .and_then(|rest| rest.split_once('.'))
-            else {
-                continue;
-            };
-            if !names.iter().any(|known| known == chosen) {
-                names.push(chosen.to_owned());
-            }
-        }
-        names
-    }
-
-    /// The effective settings as TOML, secrets masked.
-    pub fn print(&self) -> Result<String, String> {
-        let mut root = toml::Table::new();
-        let fixed = SETTINGS.iter().map(|setting| setting.name.to_owned()).filter(|name| !name.contains('*'));
-        let names: std::collections::BTreeSet<String> = fixed.chain(self.0.keys().cloned()).collect();
-        for name in &names {
-            let setting = find_or_unknown(name, "the program")?;
-            let value = self.value(name)?;
-            let empty = value.as_str().is_some_and(str::is_empty);
-            let shown = match value {
-                _ if setting.secret && !empty => toml::Value::String("********".into()),
-                toml::Value::Array(items) if matches!(setting.kind, Kind::Sections) => {
-                    toml::Value::Array(items.into_iter().map(telephony::masked).collect())
-                }
-                value => value,
-            };
-            let mut table = &mut root;
-            let mut name = name.as_str();
-            while let Some((section, rest)) = name.split_once('.') {
-                let inner = table.entry(section).or_insert_with(|| toml::Value::Table(toml::Table::new()));
-                let Some(inner) = inner.as_table_mut() else {
-                    return Err(format!("{section}: not a section"));
-                };
-                table = inner;
-                name = rest;
-            }
-            table.insert(name.to_owned(), shown);
-        }
-        toml::to_string(&root).map_err(|why| why.to_string())
-    }
-
     /// Checks everything and puts it together.
     pub fn config(&self, dev: bool) -> Result<Config, String> {
         let tls = match (self.some_text("tls_cert")?, self.some_text("tls_key")?) {
@@ -857,27 +661,5 @@ impl Values {
             dev,
             extract_program: this_program(),
         })
-    }
-}
-
-fn from_text(kind: Kind, text: String) -> toml::Value {
-    match kind {
-        Kind::Number(..) => text.parse().map_or(toml::Value::String(text), toml::Value::Integer),
-        Kind::Flag => text.parse().map_or(toml::Value::String(text), toml::Value::Boolean),
-        Kind::List => toml::Value::Array(
-            text.split(',')
-                .map(str::trim)
-                .filter(|item| !item.is_empty())
-                .map(|item| toml::Value::String(item.into()))
-                .collect(),
-        ),
-        Kind::Sections if text.trim().is_empty() => toml::Value::Array(Vec::new()),
-        // In an environment variable: [{name = "main", address = "sip.carrier.example"}]
-        Kind::Sections => format!("it = {text}")
-            .parse::<toml::Table>()
-            .ok()
-            .and_then(|mut table| table.remove("it"))
-            .unwrap_or(toml::Value::String(text)),
-        Kind::Text | Kind::Words(_) => toml::Value::String(text),
     }
 }

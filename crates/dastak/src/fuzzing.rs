@@ -108,12 +108,13 @@ pub fn with_query(url: &str, arguments: &Map<String, Value>) -> String {
     crate::app::tool_calls::with_query(url, arguments)
 }
 
-/// The file in the form of an upload, whose boundary is `limit`: its name and its bytes.
-pub fn upload(form: &[u8]) -> Option<(String, Vec<u8>)> {
+/// The files in the form of an upload, whose boundary is `limit`, and the names of their parts; at most `most` of
+/// each.
+pub fn upload(form: &[u8], most: usize) -> Option<(Vec<Bytes>, Vec<String>)> {
     let kind = HeaderValue::from_static("multipart/form-data; boundary=limit");
     let headers = HeaderMap::from_iter([(http::header::CONTENT_TYPE, kind)]);
-    let reading = crate::http::operator::knowledge_files::upload(&headers, Bytes::copy_from_slice(form));
+    let reading = crate::http::multipart::read(&headers, Bytes::copy_from_slice(form), most);
     // The form is all there, so nothing is waited for.
-    let file = futures_util::FutureExt::now_or_never(reading)?.ok()?;
-    Some((file.name, file.bytes))
+    let upload = futures_util::FutureExt::now_or_never(reading)?.ok()?;
+    Some((upload.files.into_iter().map(|file| file.bytes).collect(), upload.parts))
 }

@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use crate::app::after_call::Ports;
 use crate::app::calls::Carriers;
 use crate::app::{
-    App, Hooks, Wakes, access, api_documents, limits, log_marks, master_key, readiness, topics,
+    App, Hooks, Wakes, access, api_documents, limits, log_marks, master_key, readiness, tool_calls, topics,
 };
 use crate::config::Config;
 use crate::http::router::Router;
@@ -306,7 +306,7 @@ pub fn assemble(parts: Parts) -> Result<Arc<App>, String> {
         Some(receivers) => webhooks.with_transport(receivers),
         None => webhooks,
     });
-    let tools = crate::lines::tool_client(&config)?;
+    let tools = tool_calls::client(&config)?;
     let marks = log_marks::Marks::open(&config.data.join(mark_file::NAME), &keyring)?;
     let mailer = match &config.smtp {
         Some(smtp) => Some(Arc::new(Mailer::new(&smtp.url, &smtp.from)?)),

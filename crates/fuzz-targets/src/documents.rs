@@ -1,5 +1,6 @@
 //! Files and pages that become documents of a knowledge base.
 
+use domain::document::{FileType, MAX_PARTS, mask_named, masked};
 use domain::knowledge::BlockKind;
 use domain::ports::{ReadOrder, Unreadable};
 
@@ -40,11 +41,46 @@ pub fn document(data: &[u8]) {
     assert!(read.document.title.is_none_or(|title| !title.is_empty()));
 }
 
-/// The form of an upload: any bytes, whose boundary is `limit`.
+/// The form of an upload, of a knowledge base or of a document in a chat: any bytes, whose boundary is `limit`.
 ///
-/// A file has no more bytes than the form.
+/// There is at least one file, and no more than may be sent. Files and names of parts together have no more bytes
+/// than the form, and each file's bytes stand in it. With room for more files the same is read. The type of a file is
+/// told by how it begins.
 pub fn upload(data: &[u8]) {
-    if let Some((_, bytes)) = dastak::fuzzing::upload(data) {
-        assert!(bytes.len() <= data.len());
+    let Some((files, parts)) = dastak::fuzzing::upload(data, MAX_PARTS) else { return };
+    assert!((1..=MAX_PARTS).contains(&files.len()) && parts.len() <= MAX_PARTS);
+    let bytes: usize = files.iter().map(|file| file.len()).sum::<usize>();
+    assert!(bytes <= data.len());
+    for file in &files {
+        assert!(file.is_empty() || data.windows(file.len()).any(|window| window == &file[..]));
+        if let Some(kind) = FileType::of(file) {
+            assert_eq!(FileType::of(&file[..file.len().min(32)]), Some(kind));
+        }
+    }
+    assert_eq!(dastak::fuzzing::upload(data, MAX_PARTS + 1), Some((files, parts)));
+}
+
+/// What a reader saw on a document: a text of which each line is a field, `key: value`, or a reason.
+///
+/// Masking hides letters and digits only, and keeps the length in characters. No word of twelve digits is left, and of
+/// the number of a document at most four digits, which masking again does not change.
+pub fn masking(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let kept = |of: &str, shown: &str| {
+        assert_eq!(of.chars().count(), shown.chars().count(), "{of:?} {shown:?}");
+        for (before, after) in of.chars().zip(shown.chars()) {
+            assert!(before == after || (after == 'X' && before.is_alphanumeric()), "{of:?} {shown:?}");
+        }
+        let national = |word: &str| word.len() == 12 && word.bytes().all(|byte| byte.is_ascii_digit());
+        assert!(!shown.split_whitespace().any(national), "{shown:?}");
+    };
+    for line in text.lines() {
+        kept(line, &masked(line));
+        let Some((key, value)) = line.split_once(':') else { continue };
+        kept(value, &mask_named(key, value));
+        let numbered = mask_named("number", value);
+        kept(value, &numbered);
+        assert!(numbered.chars().filter(|letter| letter.is_numeric()).count() <= 4, "{numbered:?}");
+        assert_eq!(mask_named("number", &numbered), numbered, "masked again");
     }
 }

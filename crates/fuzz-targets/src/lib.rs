@@ -19,6 +19,7 @@ pub mod sip;
 pub mod sound;
 pub mod speech;
 pub mod text;
+pub mod tools;
 
 /// A target: its name, which is also that of its corpus and its binary, and its function.
 pub type Target = (&'static str, fn(&[u8]));
@@ -41,6 +42,8 @@ pub const TARGETS: &[Target] = &[
     ("settings_toml", files::settings_toml),
     ("document", documents::document),
     ("upload", documents::upload),
+    ("masking", documents::masking),
+    ("tool_arguments", tools::arguments),
     ("flow_json", flow::json),
     ("flow_play", flow::play),
     ("decision_csv", csv::decision_log),

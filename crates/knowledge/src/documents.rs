@@ -1,7 +1,9 @@
 //! Adding, replacing and removing documents (docs/contract/knowledge-bases.md#documents).
 
 use api::error_codes::KNOWLEDGE_BASE_FULL;
-use api::knowledge_bases::{KEPT_REMOVALS, MAX_DOCUMENT_PASSAGES, MAX_DOCUMENTS, MAX_PASSAGES, NewText};
+use api::knowledge_bases::{
+    KEPT_REMOVALS, MAX_DOCUMENT_PASSAGES, MAX_DOCUMENTS, MAX_PASSAGES, MAX_PASSAGES_OF_WORKSPACE, NewText,
+};
 use app::operator_log::{self, Trace};
 use app::{App, Failure, topics};
 use domain::ids::{Id, KnowledgeBase};
@@ -111,6 +113,9 @@ pub(crate) async fn add(
             row.documents += i64::from(before.is_none());
             row.passages += count - before.as_ref().map_or(0, |before| before.passages);
             check_room(&row)?;
+            // Bases that grow at the same moment do not see each other: each may add one document beyond the ceiling.
+            let others = knowledge::passages_of_others(tx, tenant, base)?;
+            check_room_of_workspace(others + row.passages)?;
             let replaced = before.is_some();
             let document = match before {
                 Some(before) => {
@@ -167,6 +172,17 @@ fn check_room(row: &BaseRow) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Refuses a change after which the bases of a workspace would have too much together.
+fn check_room_of_workspace(has: i64) -> Result<(), Failure> {
+    const MOST: i64 = MAX_PASSAGES_OF_WORKSPACE;
+    if has <= MOST {
+        return Ok(());
+    }
+    let message =
+        format!("the knowledge bases of the workspace would have {has} passages; they have room for {MOST}");
+    Err(Failure::new(KNOWLEDGE_BASE_FULL, message).with_meta(json!({"limit": MOST})))
 }
 
 /// The passages as rows, with the next numbers of the base.

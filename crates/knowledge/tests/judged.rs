@@ -13,6 +13,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 use domain::knowledge::{Block, BlockKind, ReadDocument};
+use retrieval::vectors::{Code, Vectors};
 use retrieval::{Index, Passage};
 use serde_json::{Value, json};
 use unicode_normalization::UnicodeNormalization;
@@ -369,17 +370,11 @@ fn serve(mut stream: TcpStream) {
     stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).expect("answered");
 }
 
-fn nearest(vectors: &[Vec<f32>], question: &[f32]) -> Vec<(usize, f64)> {
-    let mut all: Vec<(usize, f64)> = vectors
-        .iter()
-        .enumerate()
-        .map(|(number, vector)| {
-            (number, f64::from(vector.iter().zip(question).map(|(one, other)| one * other).sum::<f32>()))
-        })
-        .collect();
-    all.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
-    all.truncate(PASSAGES);
-    all
+/// The search by vectors of the service.
+fn nearest(vectors: &Vectors<usize>, question: &[f32]) -> Vec<(usize, f64)> {
+    let Some(question) = Code::of(question) else { return Vec::new() };
+    let near = vectors.nearest(&question, PASSAGES);
+    near.into_iter().map(|(number, cosine)| (number, f64::from(cosine))).collect()
 }
 
 /// Figures of a ranking over a set of questions.
@@ -469,7 +464,10 @@ fn questions_find_their_documents() {
     let (index, yardstick) = (lexical(&pieces, &folder), Yardstick::new(&pieces));
     let embedder = Embedder::start();
     let texts: Vec<String> = pieces.iter().map(Piece::words).collect();
-    let vectors = embedder.of(&texts);
+    let mut vectors = Vectors::default();
+    for (number, vector) in embedder.of(&texts).iter().enumerate() {
+        assert!(Code::of(vector).is_some_and(|code| vectors.add(number, &code)), "a vector of each passage");
+    }
     let ask_lexical = |question: &str| -> Vec<(usize, f64)> {
         let found = index.search(question, PASSAGES).expect("an answer");
         found.into_iter().map(|ranked| (ranked.passage as usize, f64::from(ranked.score))).collect()

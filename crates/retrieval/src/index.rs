@@ -1,19 +1,20 @@
 //! The index of one base: a folder that is made of the base's passages and can be made anew at any time
 //! (docs/knowledge.md#the-index).
 
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 use std::fmt;
 use std::path::Path;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{self, AtomicI64};
 use std::sync::{Mutex, PoisonError};
 
-use tantivy::collector::TopDocs;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
-use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
+use tantivy::query::{EnableScoring, Query, TermQuery, Weight};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TantivyDocument, TextFieldIndexing, TextOptions,
 };
 use tantivy::tokenizer::{PreTokenizedString, Token};
-use tantivy::{IndexReader, IndexWriter, ReloadPolicy, Term};
+use tantivy::{DocId, IndexReader, IndexWriter, ReloadPolicy, Searcher, SegmentReader, Term};
 
 use crate::terms;
 
@@ -29,6 +30,11 @@ const IN_HEADING: f32 = 0.7;
 const IN_BODY: f32 = 1.0;
 /// How much more a term may count that stands in a passage often: `k1 + 1` of BM25.
 const MOST_OF_TERM: f32 = 2.2;
+
+/// Candidates are looked for before the list of a term that one in so many passages has, or more.
+const LOOK: f32 = 8.0;
+/// Looking a passage up in a list costs as much as so many steps through it.
+const SEEK: f32 = 4.0;
 
 /// The folder does not hold a usable index.
 #[derive(Debug)]
@@ -124,7 +130,7 @@ impl Index {
 
     /// The version of the base that it shows.
     pub fn version(&self) -> i64 {
-        self.version.load(Ordering::Acquire)
+        self.version.load(atomic::Ordering::Acquire)
     }
 
     /// How many passages it has.
@@ -155,15 +161,34 @@ impl Index {
     /// The folder is damaged.
     pub fn search(&self, question: &str, limit: usize) -> Result<Vec<Ranked>, Broken> {
         let searcher = self.reader.searcher();
-        let passages = searcher.num_docs() as f32;
-        if passages == 0.0 || limit == 0 {
+        if searcher.num_docs() == 0 || limit == 0 {
             return Ok(Vec::new());
         }
-        let rarity = |found: u64| {
-            let found = (found as f32).min(passages);
-            (1.0 + (passages - found + 0.5) / (found + 0.5)).ln()
-        };
-        let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
+        let (wanted, most) = self.wanted(&searcher, question)?;
+        let mut ranked = Vec::new();
+        for segment in searcher.segment_readers() {
+            let numbers = segment.fast_fields().u64("passage")?;
+            for Sum(sum, doc) in best_of(segment, &wanted, limit)? {
+                let passage = numbers.first(doc).ok_or_else(|| Broken("a passage without number".into()))?;
+                ranked.push(Ranked { passage, score: (sum / most).clamp(0.0, 1.0) });
+            }
+        }
+        // How the index happens to be parted into files decides nothing.
+        ranked.sort_by(|one, other| {
+            other.score.total_cmp(&one.score).then_with(|| one.passage.cmp(&other.passage))
+        });
+        ranked.truncate(limit);
+        Ok(ranked)
+    }
+
+    /// The terms of a question that passages have, those first that can add most, and what a passage could reach at
+    /// most (docs/knowledge.md#scores).
+    fn wanted(&self, searcher: &Searcher, question: &str) -> Result<(Vec<Wanted>, f32), Broken> {
+        let passages = searcher.num_docs();
+        // Removed passages count until their file is written anew.
+        let kept: u64 = searcher.segment_readers().iter().map(|segment| u64::from(segment.max_doc())).sum();
+        let scoring = EnableScoring::enabled_from_searcher(searcher);
+        let mut wanted = Vec::new();
         let mut most = 0.0;
         for asked in terms::of_question(question) {
             let mut known = false;
@@ -174,9 +199,13 @@ impl Index {
                     return Ok(0.0);
                 }
                 known = true;
-                let one = TermQuery::new(term, IndexRecordOption::WithFreqs);
-                clauses.push((Occur::Should, Box::new(BoostQuery::new(Box::new(one), weight))));
-                Ok(weight * rarity(found) * MOST_OF_TERM)
+                wanted.push(Wanted {
+                    term: TermQuery::new(term, IndexRecordOption::WithFreqs).weight(scoring)?,
+                    weight,
+                    most: weight * rarity(found, kept) * MOST_OF_TERM,
+                    share: found as f32 / kept as f32,
+                });
+                Ok(weight * rarity(found, passages) * MOST_OF_TERM)
             };
             let mut word = weigh(self.fields.body, &asked.stem, IN_BODY)?;
             weigh(self.fields.heading, &asked.stem, IN_HEADING)?;
@@ -184,25 +213,130 @@ impl Index {
                 word += weigh(self.fields.sounds, sound, *weight)?;
             }
             // A word that no passage has counts as the rarest: a question about something else scores low.
-            most += if known { word } else { rarity(0) * MOST_OF_TERM * IN_BODY };
+            most += if known { word } else { rarity(0, passages) * MOST_OF_TERM * IN_BODY };
         }
-        if clauses.is_empty() {
-            return Ok(Vec::new());
+        wanted.sort_by(|one, other| other.most.total_cmp(&one.most));
+        Ok((wanted, most))
+    }
+}
+
+/// How rare a term is that so many passages have: the part of BM25 that the term itself decides.
+fn rarity(found: u64, passages: u64) -> f32 {
+    let (found, passages) = (found.min(passages) as f32, passages as f32);
+    (1.0 + (passages - found + 0.5) / (found + 0.5)).ln()
+}
+
+/// A term that is looked up.
+struct Wanted {
+    term: Box<dyn Weight>,
+    /// What its score counts.
+    weight: f32,
+    /// The most that it can add to a passage.
+    most: f32,
+    /// The part of all passages that has it.
+    share: f32,
+}
+
+/// The passages of a segment with the best sums.
+///
+/// The terms that can add most come first, over an array of all passages. They are of rare words, so their lists are
+/// short. As soon as only few passages can still reach the first places, whatever the other terms add, the other
+/// lists are looked up for these alone: they are of common words and of sounds that many words have. The sums are
+/// those of all terms either way.
+///
+/// A question has a dozen terms or more, and those of one word stand in much the same passages; block-max WAND,
+/// which sorts all lists after each step, takes longer (docs/performance.md#knowledge-bases).
+fn best_of(segment: &SegmentReader, wanted: &[Wanted], limit: usize) -> Result<Vec<Sum>, Broken> {
+    let mut sums = vec![0.0_f32; segment.max_doc() as usize];
+    let mut left: f32 = wanted.iter().map(|one| one.most).sum();
+    let all = segment.max_doc() as f32;
+    for (at, one) in wanted.iter().enumerate() {
+        // Looking for candidates costs about as much as a list of this length.
+        if at > 0 && one.share * LOOK > 1.0 {
+            let least = least(all_of(segment, &sums), limit, left);
+            // Else a passage may be among the first that has none of the terms so far.
+            if least > 0.0 {
+                let candidates: Vec<Sum> = all_of(segment, &sums).filter(|sum| sum.0 >= least).collect();
+                if candidates.len() as f32 * SEEK < one.share * all {
+                    return among(segment, &wanted[at..], candidates, limit, left);
+                }
+            }
         }
-        let found =
-            searcher.search(&BooleanQuery::new(clauses), &TopDocs::with_limit(limit).order_by_score())?;
-        let mut ranked = Vec::with_capacity(found.len());
-        for (score, address) in found {
-            let numbers = searcher.segment_reader(address.segment_ord).fast_fields().u64("passage")?;
-            let passage =
-                numbers.first(address.doc_id).ok_or_else(|| Broken("a passage without number".into()))?;
-            ranked.push(Ranked { passage, score: (score / most).clamp(0.0, 1.0) });
+        one.term.for_each(segment, &mut |doc, score| sums[doc as usize] += one.weight * score)?;
+        left -= one.most;
+    }
+    let least = least(all_of(segment, &sums), limit, 0.0);
+    Ok(all_of(segment, &sums).filter(|sum| sum.0 >= least).collect())
+}
+
+/// Goes on with the passages that can still reach the first places.
+fn among(
+    segment: &SegmentReader,
+    wanted: &[Wanted],
+    mut candidates: Vec<Sum>,
+    limit: usize,
+    mut left: f32,
+) -> Result<Vec<Sum>, Broken> {
+    for one in wanted {
+        let mut list = one.term.scorer(segment, 1.0)?;
+        for Sum(sum, doc) in &mut candidates {
+            if list.doc() < *doc {
+                list.seek(*doc);
+            }
+            if list.doc() == *doc {
+                *sum += one.weight * list.score();
+            }
         }
-        // How the index happens to be parted into files decides nothing.
-        ranked.sort_by(|one, other| {
-            other.score.total_cmp(&one.score).then_with(|| one.passage.cmp(&other.passage))
-        });
-        Ok(ranked)
+        left -= one.most;
+        let least = least(candidates.iter().copied(), limit, left);
+        candidates.retain(|sum| sum.0 >= least);
+    }
+    Ok(candidates)
+}
+
+/// The passages of a segment that have a sum and were not removed, in their order.
+fn all_of<'a>(segment: &'a SegmentReader, sums: &'a [f32]) -> impl Iterator<Item = Sum> + 'a {
+    let alive = segment.alive_bitset();
+    (0..)
+        .zip(sums)
+        .filter(move |(doc, sum)| **sum > 0.0 && alive.is_none_or(|alive| alive.is_alive(*doc)))
+        .map(|(doc, sum)| Sum(*sum, doc))
+}
+
+/// What a passage must have to be among the first ones, when each may still get `left` more; 0 and less when any may
+/// be. What only follows from rounding does not decide.
+fn least(all: impl Iterator<Item = Sum>, limit: usize, left: f32) -> f32 {
+    let mut first = BinaryHeap::with_capacity(limit + 1);
+    let mut last = 0.0;
+    for sum in all {
+        if first.len() < limit {
+            first.push(Reverse(sum));
+        } else if sum.0 > last {
+            first.pop();
+            first.push(Reverse(sum));
+        }
+        if first.len() == limit {
+            last = first.peek().map_or(0.0, |Reverse(sum)| sum.0);
+        }
+    }
+    (last - left.max(0.0)) * (1.0 - 1e-5)
+}
+
+/// A passage with its sum, ordered by that; of equals the one that was added first is the better.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Sum(f32, DocId);
+
+impl Eq for Sum {}
+
+impl Ord for Sum {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0).then_with(|| other.1.cmp(&self.1))
+    }
+}
+
+impl PartialOrd for Sum {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -257,7 +391,7 @@ impl Writing {
         prepared.set_payload(&format!("{FORMAT} {version}"));
         prepared.commit()?;
         index.reader.reload()?;
-        index.version.store(version, Ordering::Release);
+        index.version.store(version, atomic::Ordering::Release);
         Ok(())
     }
 
@@ -395,5 +529,63 @@ mod tests {
         writing.commit(&index, 1).unwrap();
         assert_eq!(found(&index, "opening hours")[0], 1);
         assert_eq!(found(&index, "returns"), [2]);
+    }
+
+    /// Passages that cannot be among the first are left out, and nothing else.
+    #[test]
+    fn the_first_ones_are_those_of_all_sums() {
+        let folder = Folder::new("sums");
+        let index = Index::create(&folder.0).unwrap();
+        let mut state = 7_u64;
+        let mut draw = move |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        // The first words are in most passages, the last ones in hardly any.
+        let word = |rank: u64| {
+            const PARTS: [&str; 8] = ["ka", "mo", "ri", "ta", "पा", "सि", "ne", "lu"];
+            format!(
+                "{}{}{}",
+                PARTS[(rank % 8) as usize],
+                PARTS[(rank / 8 % 8) as usize],
+                PARTS[(rank / 64 % 8) as usize]
+            )
+        };
+        let rank = move |draw: &mut dyn FnMut(u64) -> u64| 400 / (1 + draw(400));
+        for version in 1..4 {
+            let mut writing = index.write().unwrap();
+            for number in 0..700 {
+                let words: Vec<String> = (0..30).map(|_| word(rank(&mut draw))).collect();
+                let heading = word(rank(&mut draw));
+                let passage = version * 1_000 + number;
+                writing.add(passage / 10, passage, Some(&heading), &words.join(" ")).unwrap();
+            }
+            if version == 3 {
+                writing.remove(110);
+            }
+            writing.commit(&index, version as i64).unwrap();
+        }
+        let searcher = index.reader.searcher();
+        assert!(searcher.segment_readers().len() > 1, "several files");
+        for _ in 0..200 {
+            let words: Vec<String> = (0..1 + draw(7)).map(|_| word(rank(&mut draw))).collect();
+            let question = words.join(" ");
+            let (wanted, _) = index.wanted(&searcher, &question).unwrap();
+            for segment in searcher.segment_readers() {
+                let mut sums = vec![0.0_f32; segment.max_doc() as usize];
+                for one in &wanted {
+                    one.term
+                        .for_each(segment, &mut |doc, score| sums[doc as usize] += one.weight * score)
+                        .unwrap();
+                }
+                let best = |mut all: Vec<Sum>| {
+                    all.sort_by(|one, other| other.cmp(one));
+                    all.truncate(5);
+                    all
+                };
+                let found = best(best_of(segment, &wanted, 5).unwrap());
+                assert_eq!(found, best(all_of(segment, &sums).collect()), "{question}");
+            }
+        }
     }
 }

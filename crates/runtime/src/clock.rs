@@ -6,6 +6,7 @@
 //! [`Clock::outside`] is counted apart. Waking work counts it in the same step, so there is no moment at
 //! which woken work is not counted.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,6 +74,8 @@ struct SignalInner {
 tokio::task_local! {
     /// The signal of the job that runs in this task.
     static OF_JOB: Signal;
+    /// Whether this task is counted, and not outside.
+    static INSIDE: Cell<bool>;
 }
 
 mod tokio_util_lite {
@@ -210,17 +213,24 @@ impl Clock {
         self.begin();
         self.0.tasks.enter();
         let guard = Counted(self.clone());
-        tokio::spawn(async move {
+        tokio::spawn(INSIDE.scope(Cell::new(true), async move {
             task.await;
             drop(guard);
-        });
+        }));
     }
 
     /// Waits for something outside the process (the network, a program): the manual clock gives it a bounded
-    /// while only.
+    /// while only. It belongs into counted work, and not into itself: otherwise work is taken off the count that is
+    /// not on it, and the manual clock waits for nothing until it gives up.
     pub async fn outside<T>(&self, work: impl Future<Output = T>) -> T {
         let job = OF_JOB.try_with(Signal::clone).ok();
         if let Some(mut manual) = self.lock() {
+            let inside = INSIDE.try_with(|inside| inside.replace(false));
+            debug_assert_eq!(
+                inside.ok(),
+                Some(true),
+                "Clock::outside in work that is not counted, or in itself"
+            );
             manual.busy = manual.busy.saturating_sub(1);
             manual.outside += 1;
             if let Some(job) = &job {
@@ -396,6 +406,8 @@ struct Back<'a>(&'a Clock, Option<Signal>);
 impl Drop for Back<'_> {
     fn drop(&mut self) {
         if let Some(mut manual) = self.0.lock() {
+            // A runtime that is torn down drops tasks outside of themselves.
+            let _ = INSIDE.try_with(|inside| inside.set(true));
             manual.outside -= 1;
             manual.busy += 1;
             if let Some(job) = &self.1 {
@@ -644,5 +656,27 @@ mod tests {
         let inner = clock.clone();
         clock.spawn(async move { inner.outside(std::future::pending::<()>()).await });
         assert_eq!(clock.advance_to(Timestamp(SECOND)).await, Some(Timestamp(SECOND)));
+    }
+
+    #[cfg(debug_assertions)]
+    #[tokio::test]
+    #[should_panic(expected = "not counted")]
+    async fn work_that_is_not_counted_does_not_go_outside() {
+        Clock::manual_at(Timestamp(0)).outside(async {}).await;
+    }
+
+    #[tokio::test]
+    async fn who_comes_back_from_outside_may_go_again() {
+        let clock = Clock::manual_at(Timestamp(0));
+        let (inner, times) = (clock.clone(), Arc::new(AtomicUsize::new(0)));
+        let counted = times.clone();
+        clock.spawn(async move {
+            for _ in 0..3 {
+                inner.outside(tokio::task::yield_now()).await;
+                counted.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        clock.advance_to(Timestamp(SECOND)).await;
+        assert_eq!(times.load(Ordering::SeqCst), 3);
     }
 }

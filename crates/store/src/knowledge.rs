@@ -92,6 +92,13 @@ pub fn count(tx: &mut Tx<'_>, tenant: Tenant) -> Result<i64, DbError> {
     Ok(tx.one(sql, params![tenant])?.unwrap_or(0))
 }
 
+/// How many passages the other bases of a workspace have.
+pub fn passages_of_others(tx: &mut Tx<'_>, tenant: Tenant, base: Id<KnowledgeBase>) -> Result<i64, DbError> {
+    let sql = "select cast(coalesce(sum(passages), 0) as bigint) from knowledge_bases \
+         where workspace = ?1 and id <> ?2 and deleted_at is null";
+    Ok(tx.one(sql, params![tenant, base])?.unwrap_or(0))
+}
+
 /// How many agents use each base of a workspace; a base that none uses is not listed.
 pub fn agents_by_base(tx: &mut Tx<'_>, tenant: Tenant) -> Result<Vec<(Id<KnowledgeBase>, i64)>, DbError> {
     tx.all(

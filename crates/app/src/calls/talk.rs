@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::call::Direction;
+use domain::call::{Direction, question};
 use domain::conversation::{Flow, NodeKind};
 use domain::ids::{Agent, Call, Id};
 use domain::tenant::Tenant;
@@ -33,6 +33,9 @@ pub struct Talk {
     pub own_number: String,
     /// `outbound` or `inbound`.
     pub direction: Direction,
+    /// What the person called asks, if a phone of the sandbox is called
+    /// (docs/contract/sandbox.md#questions).
+    pub question: Option<String>,
 }
 
 impl Talk {
@@ -68,6 +71,7 @@ pub async fn talk(app: &App, tenant: Tenant, id: Id<Call>) -> Result<Option<Talk
                 record: access::feature_on(&workspace, "recording"),
                 own_number: if row.direction == Direction::Inbound { row.to_number } else { row.from_number },
                 direction: row.direction,
+                question: question(&row.metadata),
                 variables: row.variables,
                 language: agent.language,
                 voice: agent.voice,

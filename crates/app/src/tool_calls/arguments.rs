@@ -414,9 +414,10 @@ fn pattern(fields: &Map<String, Value>, at: &str) -> Result<Option<Regex>, Wrong
     })
 }
 
-/// What of a name is shown.
+/// What of a name is shown; quotes for one that nobody could see.
 fn shown(name: &str) -> String {
-    name.chars().filter(|letter| !letter.is_control()).take(SHOWN).collect()
+    let shown: String = name.chars().filter(|letter| !letter.is_control()).take(SHOWN).collect();
+    if shown.trim().is_empty() { "\"\"".to_owned() } else { shown }
 }
 
 fn below(at: &str, name: &str) -> String {
@@ -656,6 +657,7 @@ mod tests {
             (json!({"order": "AB1", "extra": {"a": "x"}}), "extra.a must be an integer"),
             (json!({"order": "AB1", "extra": {"a": 1, "b": 2}}), "extra must have at most 1 entries"),
             (json!({"order": "AB1", "colour": 1}), "colour is not an argument of this tool"),
+            (json!({"order": "AB1", "": 1}), "\"\" is not an argument of this tool"),
         ] {
             assert_eq!(fit(arguments.clone()), Err(said.to_owned()), "{arguments}");
         }

@@ -5,17 +5,21 @@
 
 pub mod arguments;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use api::operator_agents::WebhookConfig;
 use bytes::Bytes;
+use config::Config;
 use domain::ids::{self, Chat, Id, Tool};
 use domain::ports::ToolOffer;
 use domain::tenant::Tenant;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use providers::GuardedClient;
-use providers::guarded_client::{Limits, MAX_URL_LENGTH, Phase, Request, Response, SendError};
+use providers::guarded_client::{
+    Limits, MAX_URL_LENGTH, Phase, Policy, Request, Response, SendError, SystemResolver,
+};
 use providers::http::encoded;
 use runtime::metrics::ToolOutcome;
 use serde_json::{Map, Value, json};
@@ -33,6 +37,19 @@ const WORTH_ANOTHER: Duration = Duration::from_millis(500);
 
 /// Headers that the service sets on requests to tools, beside those of the connection.
 pub const OWN_HEADERS: [&str; 3] = ["idempotency-key", "x-call-id", "x-chat-id"];
+
+/// What reaches the tools of calls and chats.
+///
+/// # Errors
+/// The client could not be made.
+pub fn client(config: &Config) -> Result<GuardedClient, String> {
+    let policy = Policy {
+        allow_insecure: config.allow_insecure_webhooks,
+        user_agent: format!("{}-tools/1", config.brand.to_lowercase()),
+        ..Policy::default()
+    };
+    GuardedClient::new(policy, Arc::new(SystemResolver::new())).map_err(|why| why.to_string())
+}
 
 /// A tool that is to be called.
 #[derive(Debug, Clone)]

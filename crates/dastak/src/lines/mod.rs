@@ -43,7 +43,6 @@ use domain::phone::Phone as Number;
 use domain::ports::{Answer, Carrier, DialError, DialOrder, DialStatus, HangUpFailed, Scripted};
 use domain::tenant::Tenant;
 use domain::time::SECOND;
-use providers::GuardedClient;
 use telephony::media::Engine;
 use telephony::settings::{Codec, Encryption, InboundTransport, NumberFormat, Settings, Transport, Trunk};
 use telephony::sip::{Dial, DialFailed, Inbound, LegControl, TrunkHealth, UserAgent};
@@ -73,7 +72,6 @@ pub struct Lines {
     /// Calls at once over the sandbox's phones; trunks have their own caps.
     cap: usize,
     pub(crate) speech: Speech,
-    tools: GuardedClient,
     recordings: Recordings,
     held: Mutex<HashMap<Id<Call>, Held>>,
     /// Reserved lines of the sandbox, each until when.
@@ -115,7 +113,6 @@ impl Lines {
             tracing::warn!(%why, "the sandbox plays calls by its table alone, without sound");
             return Ok(None);
         }
-        let tools = tool_client(config)?;
         let mut settings = config.telephony.sip.clone();
         let engine = engine(&settings)?;
         let network = if sandbox {
@@ -137,7 +134,6 @@ impl Lines {
             network,
             cap: if sandbox { config.telephony.sandbox_lines } else { usize::MAX },
             speech,
-            tools,
             recordings: Recordings::start().map_err(|why| why.to_string())?,
             held: Mutex::new(HashMap::new()),
             reserved: Mutex::new(VecDeque::new()),
@@ -414,15 +410,4 @@ impl Carrier for LineCarrier {
     fn carry_out(&self, call: Id<Call>, wish: Wish) {
         self.0.carry_out(call, wish);
     }
-}
-
-/// What reaches webhook tools.
-pub(crate) fn tool_client(config: &Config) -> Result<GuardedClient, String> {
-    let policy = providers::guarded_client::Policy {
-        allow_insecure: config.allow_insecure_webhooks,
-        user_agent: format!("{}-tools/1", config.brand.to_lowercase()),
-        ..Default::default()
-    };
-    let resolver = Arc::new(providers::guarded_client::SystemResolver::new());
-    GuardedClient::new(policy, resolver).map_err(|why| why.to_string())
 }

@@ -2,8 +2,9 @@
 //! the table of the sandbox says (docs/contract/sandbox.md#sandbox-phone-network, [`domain::call::script`]).
 //! Calls to it take the whole way of a live call: INVITE, sound, voice detection, recognition.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use domain::call::{Fact, Network, ScriptedFact, refusal, script};
@@ -18,7 +19,10 @@ use tokio::time::{Instant, sleep_until};
 /// Talk after which a call with the sandbox is over, whatever is being said: answered at 2 s, ended at 10 s.
 pub(super) const TALK: Duration = Duration::from_secs(8);
 /// Talk after which the agent begins to take its leave.
-pub(super) const GOODBYE_AFTER: Duration = Duration::from_millis(7000);
+const GOODBYE_AFTER: Duration = Duration::from_millis(7000);
+/// The same for a person who asks something, which has to be understood and answered.
+const QUESTION_TALK: Duration = Duration::from_secs(28);
+const QUESTION_GOODBYE_AFTER: Duration = Duration::from_secs(24);
 /// A phone that never answers is given up after this.
 pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// What people say when they pick up.
@@ -38,9 +42,41 @@ const PAUSE_TICKS: u32 = 20;
 /// Ticks of sound that are speech and no click.
 const SPEECH_TICKS: u32 = 10;
 
+/// How long a conversation with the sandbox lasts.
+pub(super) struct Times {
+    /// Talk after which it is over, whatever is being said.
+    pub(super) talk: Duration,
+    /// Talk after which the agent begins to take its leave.
+    pub(super) goodbye_after: Duration,
+}
+
+/// How long a conversation lasts with somebody who asks a question, or does not.
+pub(super) const fn times(asks: bool) -> Times {
+    match asks {
+        true => Times { talk: QUESTION_TALK, goodbye_after: QUESTION_GOODBYE_AFTER },
+        false => Times { talk: TALK, goodbye_after: GOODBYE_AFTER },
+    }
+}
+
+/// What the people called are to ask, by Call-ID.
+type Questions = Arc<Mutex<HashMap<String, String>>>;
+
+/// A question that somebody is to ask, for as long as the call goes on.
+pub(super) struct Asked {
+    questions: Questions,
+    call_id: String,
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.questions.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.call_id);
+    }
+}
+
 /// The phones.
 pub(super) struct Phones {
     user_agent: UserAgent,
+    questions: Questions,
 }
 
 impl Phones {
@@ -66,8 +102,17 @@ impl Phones {
             user_agent: "sandbox".into(),
             trunks: vec![caller],
         };
-        let user_agent = super::open_user_agent(settings, engine, Arc::new(Exchange { voice })).await?;
-        Ok(Self { user_agent })
+        let questions = Questions::default();
+        let exchange = Exchange { voice, questions: questions.clone() };
+        let user_agent = super::open_user_agent(settings, engine, Arc::new(exchange)).await?;
+        Ok(Self { user_agent, questions })
+    }
+
+    /// Who was called will ask this, until the value is dropped (docs/contract/sandbox.md#questions).
+    pub(super) fn will_ask(&self, call_id: &str, question: String) -> Asked {
+        let mut questions = self.questions.lock().unwrap_or_else(PoisonError::into_inner);
+        questions.insert(call_id.to_owned(), question);
+        Asked { questions: self.questions.clone(), call_id: call_id.to_owned() }
     }
 
     /// Where they are called.
@@ -83,17 +128,44 @@ impl Phones {
 
 struct Exchange {
     voice: Arc<dyn Synthesiser>,
+    questions: Questions,
 }
 
 impl Inbound for Exchange {
     fn invite(&self, call: IncomingCall) {
-        let voice = self.voice.clone();
-        tokio::spawn(async move { play(call, voice).await });
+        let person = Person {
+            voice: self.voice.clone(),
+            questions: self.questions.clone(),
+            call_id: call.id().to_owned(),
+        };
+        tokio::spawn(async move { play(call, person).await });
+    }
+}
+
+/// Who has a phone.
+struct Person {
+    voice: Arc<dyn Synthesiser>,
+    questions: Questions,
+    call_id: String,
+}
+
+impl Person {
+    /// What they are to ask; it is known from the moment at which the agent begins to speak.
+    fn question(&self) -> Option<String> {
+        self.questions.lock().unwrap_or_else(PoisonError::into_inner).get(&self.call_id).cloned()
+    }
+
+    /// What they say when the agent has fallen silent for this many times.
+    fn reply(&self, pauses: usize) -> Option<String> {
+        match self.question() {
+            Some(question) => (pauses == 0).then_some(question),
+            None => REPLIES.get(pauses).map(|reply| (*reply).to_owned()),
+        }
     }
 }
 
 /// Plays one phone.
-async fn play(mut call: IncomingCall, voice: Arc<dyn Synthesiser>) {
+async fn play(mut call: IncomingCall, person: Person) {
     let Ok(number) = Number::normalize(call.to()) else { return call.reject(404).await };
     match refusal(Network::Sandbox, number) {
         Some(DialError::ProviderErrorBeforeRing) => return call.reject(503).await,
@@ -122,7 +194,7 @@ async fn play(mut call: IncomingCall, voice: Arc<dyn Synthesiser>) {
     let opts_out =
         steps.iter().find(|step| step.fact == Fact::OptOutSaid).map(|step| at(step) - UNDERSTANDING);
     let machine = steps.iter().any(|step| step.fact == Fact::Voicemail);
-    talk(leg, voice, pauses, machine, opts_out).await;
+    talk(leg, person, pauses, machine, opts_out).await;
 }
 
 /// What a phone's owner hears of the caller.
@@ -163,33 +235,35 @@ impl Ear for Attention {
 
 async fn talk(
     leg: Leg,
-    voice: Arc<dyn Synthesiser>,
+    person: Person,
     mut pauses: mpsc::Receiver<Noticed>,
     machine: bool,
     opts_out: Option<Instant>,
 ) {
     let Leg { control, mut events } = leg;
     let Some(line) = control.line() else { return control.hang_up().await };
+    let voice = &person.voice;
     if machine {
-        say(&voice, &line, GREETING).await;
+        say(voice, &line, GREETING).await;
         line.play(&telephony::tones::tone(BEEP.0, BEEP.1));
     } else if opts_out.is_none() {
-        say(&voice, &line, HELLO).await;
+        say(voice, &line, HELLO).await;
     }
     // A person who says only one thing makes no replies, which would talk over it.
-    let mut replies = if machine || opts_out.is_some() { [].iter() } else { REPLIES.iter() };
-    let mut opts_out = opts_out;
+    let replies = !machine && opts_out.is_none();
+    let (mut replied, mut opts_out) = (0, opts_out);
     loop {
         let opt_out_at = opts_out.unwrap_or_else(|| Instant::now() + Duration::from_secs(3600));
         tokio::select! {
             event = events.recv() => if matches!(event, None | Some(LegEvent::Ended(_))) { return },
             () = sleep_until(opt_out_at), if opts_out.is_some() => {
                 opts_out = None;
-                say(&voice, &line, OPT_OUT).await;
+                say(voice, &line, OPT_OUT).await;
             }
             Some(Noticed::Pause) = pauses.recv() => {
-                if let Some(reply) = replies.next() {
-                    say(&voice, &line, reply).await;
+                if let Some(reply) = person.reply(replied).filter(|_| replies) {
+                    replied += 1;
+                    say(voice, &line, &reply).await;
                 }
             }
         }

@@ -145,7 +145,7 @@ impl voice::CallServices for LineServices {
             key: format!("{}-{request}", self.id),
             arguments,
         };
-        Box::pin(async move { tool_calls::call(&self.app, &self.lines.tools, self.tenant, call).await })
+        Box::pin(async move { tool_calls::call(&self.app, &self.app.tools, self.tenant, call).await })
     }
 
     fn tool_offers(&self, ids: &[String]) -> Answer<'_, Vec<ToolOffer>> {

@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::facts::Facts;
+use super::sandbox;
 use super::services::LineServices;
 use super::transfer::{Fork, ForkedEar, Referral};
 use super::{Held, Lines};
@@ -202,9 +203,13 @@ impl Session {
         let Meeting { talk, hearing, fork } = meeting;
         let (commands, told) = mpsc::channel(8);
         let (referral, referred) = Referral::new();
+        let question = talk.question.clone().filter(|_| talk.direction == Direction::Outbound);
+        let asked = self.lines.network.as_ref().zip(question);
+        let asked = asked.map(|(network, question)| network.will_ask(self.control.provider_call(), question));
+        let times = sandbox::times(asked.is_some());
         let services = Arc::new(LineServices::new(self, &talk, line.clone(), fork, referred));
         let conversation = voice::hold(
-            self.order(talk),
+            self.order(talk, &times),
             self.lines.speech.clone(),
             Arc::new(line),
             hearing,
@@ -214,8 +219,7 @@ impl Session {
         tokio::pin!(conversation);
         let started = Instant::now();
         // When the call ends whatever is being said, and how.
-        let mut curtain =
-            self.lines.network.as_ref().map(|_| (started + super::sandbox::TALK, EndCause::AgentEnded));
+        let mut curtain = self.lines.network.as_ref().map(|_| (started + times.talk, EndCause::AgentEnded));
         let longest = started + self.app.config.telephony.max_duration;
         let mut over = false;
         let held = loop {
@@ -263,7 +267,7 @@ impl Session {
         self.facts.tell_with(end, Some(held.report));
     }
 
-    fn order(&self, talk: calls::Talk) -> Order {
+    fn order(&self, talk: calls::Talk, times: &sandbox::Times) -> Order {
         let settings = &self.app.config.telephony;
         let amd = match &settings.machine_answer {
             _ if talk.direction == Direction::Inbound => Amd::Off,
@@ -277,7 +281,9 @@ impl Session {
             max_duration: settings.max_duration,
             silence: settings.silence_prompt,
             filler_after: settings.filler_after.unwrap_or(Duration::MAX),
-            end_after: self.lines.network.as_ref().map(|_| super::sandbox::GOODBYE_AFTER),
+            end_after: self.lines.network.as_ref().map(|_| times.goodbye_after),
+            // The offline recogniser understands no sentence that it does not expect.
+            phrases: self.lines.network.as_ref().and(talk.question).into_iter().collect(),
             ..Order::new(talk.flow, talk.variables, talk.language, talk.voice)
         }
     }

@@ -1,8 +1,8 @@
 //! The app in a box.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use api::operations;
@@ -76,6 +76,9 @@ pub fn needs_sqlite() {
     assert!(!postgres, "this test needs SQLite; with PostgreSQL, run `-- --skip _on_sqlite`");
 }
 
+/// Databases of services that are gone. The next test that makes one drops them, so that a run needs little disk.
+static LEFT_DATABASES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
 /// A database of its own on the test server.
 async fn fresh_database() -> String {
     let server = std::env::var("TEST_POSTGRES_URL")
@@ -84,10 +87,42 @@ async fn fresh_database() -> String {
         .await
         .expect("the PostgreSQL server of the tests answers");
     tokio::spawn(connection);
-    let name = unique();
-    client.batch_execute(&format!("create database {name}")).await.expect("a fresh database");
+    for left in std::mem::take(&mut *LEFT_DATABASES.lock().expect("the list")) {
+        // A service that is just ending may still connect; then this database stays until the server goes.
+        let _ = client.batch_execute(&format!("drop database if exists {left} with (force)")).await;
+    }
     let (base, _) = server.rsplit_once('/').expect("a URL");
+    let template = TEMPLATE
+        .get_or_init(|| async {
+            let name = format!("{}_template", unique());
+            client.batch_execute(&format!("create database {name}")).await.expect("a template");
+            migrate(&format!("{base}/{name}"));
+            name
+        })
+        .await;
+    let name = unique();
+    client
+        .batch_execute(&format!("create database {name} template {template}"))
+        .await
+        .expect("a fresh database");
     format!("{base}/{name}")
+}
+
+/// A database with the newest schema and nothing in it. Copying it takes much less time than each step of the
+/// schema again; `tests/process` starts from an empty database.
+static TEMPLATE: tokio::sync::OnceCell<String> = tokio::sync::OnceCell::const_new();
+
+/// Brings a database up to date in a process of its own: nobody may be connected to a template.
+fn migrate(url: &str) {
+    let folder = std::env::temp_dir().join("dastak-tests").join(unique());
+    let done = std::process::Command::new(env!("CARGO_BIN_EXE_dastak"))
+        .arg("migrate")
+        .env("DASTAK_DATA", &folder)
+        .env("DASTAK_DATABASE_URL", url)
+        .output()
+        .expect("the program");
+    let _ = std::fs::remove_dir_all(&folder);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
 /// Settings of a test: a fresh store of the engine under test, a free port, a manual clock, the sandbox
@@ -376,6 +411,12 @@ impl Drop for TestApp {
     fn drop(&mut self) {
         if !self.folder.as_os_str().is_empty() {
             let _ = std::fs::remove_dir_all(&self.folder);
+            let url = self.service.as_ref().and_then(|service| service.app.config.database_url.clone());
+            if let (Some((_, name)), Ok(mut left)) =
+                (url.as_deref().and_then(|url| url.rsplit_once('/')), LEFT_DATABASES.lock())
+            {
+                left.push(name.to_owned());
+            }
         }
     }
 }

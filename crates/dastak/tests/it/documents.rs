@@ -12,6 +12,7 @@ use store::params;
 use crate::agents;
 use crate::app::Answer;
 use crate::chats::{Kit, chat_agent, ends};
+use crate::knowledge_files_hostile::pages;
 use crate::receiver::{Behaviour, Receiver};
 use crate::worlds;
 
@@ -279,6 +280,21 @@ async fn a_reader_that_fails_and_files_that_are_no_pictures_leave_it_unverified(
         assert_eq!((&answer["status"], &answer["reasons"]), (&json!("unverified"), &json!(["not_read"])));
         assert_eq!(reader.got().len(), asked);
     }
+}
+
+/// Of a PDF the words are read.
+#[tokio::test]
+async fn the_words_of_a_pdf_are_read() {
+    let reader = Receiver::start(sees(&good())).await;
+    let desk = Desk::read_by(&reader).await;
+    let session = desk.kit.session().await;
+    let page = pages(&["BT /F1 12 Tf 72 700 Td (Permanent account number of Asha Rao) Tj ET".to_owned()]);
+    let answer = desk.upload(&session, &[("", &page), ("", PNG)]).await.expect(200)["data"].clone();
+    assert_eq!((&answer["status"], &answer["reasons"]), (&json!("verified"), &json!([])));
+    let content = &reader.got()[0].json()["messages"][1]["content"];
+    let words = content[1]["text"].as_str().expect("words");
+    assert!(words.contains("Permanent account number of Asha Rao"), "{words}");
+    assert!(content[2]["image_url"]["url"].is_string(), "{content}");
 }
 
 #[tokio::test]

@@ -303,8 +303,19 @@ async fn features_test_keys_and_ceilings() {
     set("passages", 100_000).await;
     let full = app.post(&workspace.live, &format!("{base}/documents"), &text).await;
     full.refused(409, "knowledge_base_full");
+    // All bases of a workspace together have a ceiling, too; those of other workspaces do not count.
     set("passages", 1).await;
-    for _ in 1..100 {
+    let other = crate::knowledge::base(&app, &workspace).await;
+    set("passages", 500_000).await;
+    let full = app.post(&workspace.live, &format!("{other}/documents"), &text).await;
+    assert_eq!(full.refused(409, "knowledge_base_full")["meta"]["limit"], 500_000);
+    let stranger = app.workspace().await;
+    let theirs = crate::knowledge::base(&app, &stranger).await;
+    add(&app, &stranger, &theirs, Some("Hours"), "The shop opens at ten.").await;
+    set("passages", 499_999).await;
+    add(&app, &workspace, &other, Some("Hours"), "The shop opens at ten.").await;
+    set("passages", 1).await;
+    for _ in 2..100 {
         crate::knowledge::base(&app, &workspace).await;
     }
     app.post(&workspace.live, "/v1/knowledge-bases", &json!({"name": "x"}))

@@ -133,7 +133,7 @@ async fn a_form_without_a_file_is_refused_by_name() {
         assert_eq!(refused["meta"]["field"], "file", "{field} {name}");
     }
     let json = app.operator("POST", &path, &json!({"file": "words"})).await.refused(400, "invalid_request");
-    assert_eq!(json["meta"]["field"], "file");
+    assert_eq!(json["meta"]["field"], "body");
 }
 
 #[tokio::test]

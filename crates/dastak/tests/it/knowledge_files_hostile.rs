@@ -16,6 +16,11 @@ fn worker() -> Worker {
     Worker::new(Path::new(env!("CARGO_BIN_EXE_dastak")), &["extract", "--seconds", "1"])
 }
 
+/// The same with the time of operation, for what is to reach another limit however slow the machine is.
+async fn read_unhurried(name: &str, bytes: impl Into<Vec<u8>>) -> Result<Read, Unreadable> {
+    Worker::new(Path::new(env!("CARGO_BIN_EXE_dastak")), &["extract"]).read(order(name, bytes)).await
+}
+
 fn order(name: &str, bytes: impl Into<Vec<u8>>) -> ReadOrder {
     ReadOrder { bytes: bytes.into(), name: name.into(), content_type: None, charset: None }
 }
@@ -53,7 +58,7 @@ fn stream(dictionary: &str, content: &str) -> String {
 }
 
 /// A PDF whose pages have these contents, with Helvetica as F1.
-fn pages(contents: &[String]) -> Vec<u8> {
+pub fn pages(contents: &[String]) -> Vec<u8> {
     let count = contents.len();
     let kids: Vec<String> = (0..count).map(|page| format!("{} 0 R", 4 + page)).collect();
     let mut objects = vec![
@@ -138,7 +143,7 @@ async fn archives_that_unpack_to_very_much_are_refused() {
     let bomb = archive(&[("word/document.xml", &vec![b' '; 65 * 1024 * 1024])]);
     assert!(bomb.len() < 1024 * 1024);
     let beyond = Err(Unreadable::Beyond(ReadLimit::Unpacked, 64 * 1024 * 1024));
-    assert_eq!(read("a.docx", bomb.clone()).await, beyond);
+    assert_eq!(read_unhurried("a.docx", bomb.clone()).await, beyond);
     let nested = archive(&[("a.zip", &archive(&[("b.zip", &bomb)]))]);
     assert!(matches!(read("a.docx", nested).await, Err(Unreadable::Unsupported(_))));
     let entities = archive(&[(

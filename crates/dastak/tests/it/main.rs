@@ -30,6 +30,7 @@ mod channel_wire;
 mod chats;
 mod chats_faults;
 mod chats_people;
+mod chats_time;
 mod closed;
 mod cloud;
 mod contacts;

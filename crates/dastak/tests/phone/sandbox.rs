@@ -82,3 +82,36 @@ async fn a_machine_of_the_sandbox_is_a_machine() {
     assert_eq!((&call["status"], &call["endCause"]), (&json!("completed"), &json!("voicemail")), "{call}");
     kit.is_over(&id).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_of_the_sandbox_asks_what_the_metadata_say() {
+    let _place = beside().await;
+    let asked = "Within how many days can shoes be returned?";
+    // The voice of the person is real; what it said must not take processor time to understand.
+    let (_server, ears) = understood_as(asked).await;
+    let mut settings = vec![("telephony.carrier", "sandbox")];
+    settings.extend(ears.iter().map(|(name, value)| (*name, value.as_str())));
+    let kit = Kit::start(&settings).await;
+    let base = kit.api("POST", "/v1/knowledge-bases", &json!({"name": "Shop"})).await["data"]["id"].clone();
+    let path = format!("/v1/knowledge-bases/{}/documents", text(&base));
+    let page = "# Returns\nShoes can be returned within 30 days of delivery, with the bill.";
+    kit.api("POST", &path, &json!({"text": page})).await;
+    let nodes = json!([
+        {"id": "talk", "type": "converse", "prompt": "You are Ravi from Acme. Answer questions.", "useKnowledge": true, "exits": []},
+    ]);
+    let agent = kit.agent("outbound", nodes).await;
+    kit.api("PUT", &format!("/v1/agents/{agent}"), &json!({"knowledgeBaseId": base})).await;
+    let body = json!({"agentId": agent, "toNumber": "+919812301234", "metadata": {"sandboxQuestion": asked}});
+    let (status, placed) = kit.send("POST", "/v1/calls", &kit.key, &body).await;
+    assert_eq!(status, 200, "{placed}");
+    let call = kit.ended(&text(&placed["interactionId"])).await;
+    let turns = call["transcript"].as_array().expect("a transcript");
+    let said = |role: &str, words: &str| {
+        turns.iter().any(|turn| {
+            turn["role"] == role && turn["text"].as_str().is_some_and(|text| text.contains(words))
+        })
+    };
+    assert!(said("customer", "shoes be returned"), "{call}");
+    assert!(said("agent", "within 30 days"), "{call}");
+    kit.is_clean().await;
+}

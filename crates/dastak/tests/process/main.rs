@@ -4,6 +4,7 @@
 // These tests watch processes, which live in real time.
 #![allow(clippy::disallowed_methods)]
 
+mod chats;
 mod command_line;
 mod crash;
 mod deliveries;
@@ -11,6 +12,9 @@ mod dialler;
 mod exchange;
 mod faults;
 mod hostile;
+#[allow(dead_code, reason = "shared with the other test binary, which uses all of it")]
+#[path = "../phone/server.rs"]
+mod model;
 mod node;
 mod nodes;
 mod phone_calls;

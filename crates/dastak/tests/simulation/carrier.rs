@@ -134,6 +134,11 @@ impl World {
         self.seed
     }
 
+    /// Whether the service may meet with faults now.
+    pub fn is_faulty(&self) -> bool {
+        self.lock().faulty
+    }
+
     /// Whether the service may meet with faults from now on.
     pub fn set_faulty(&self, faulty: bool) {
         self.lock().faulty = faulty;
@@ -189,6 +194,12 @@ impl World {
             Some(clock) => clock.outside(self.wait(ms)).await,
             None => self.wait(ms).await,
         }
+    }
+
+    /// The same for somebody whom the service waits for outside: who waits for the service is no work of it.
+    pub async fn think(&self, ms: i64) {
+        self.slow.notify_waiters();
+        self.wait(ms).await;
     }
 
     /// The clock of the service's present life.

@@ -3,6 +3,7 @@
 
 mod boards;
 mod campaigns;
+mod chats;
 mod legs;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -168,6 +169,7 @@ pub fn promises(
     court.scheduled_calls_are_over();
     court.campaigns_add_up(sight);
     court.boards_add_up();
+    court.chats_add_up();
     court.calls_are_over(end);
     if sight.most_lines > PLATFORM_LINES {
         court.say(format!("{} lines were held at once", sight.most_lines));

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use crate::campaigns::{self, CampaignAct};
 use crate::carrier::{News, World};
+use crate::chats::{self as talks, ChatAct};
 use crate::faults::{Side, UNCOUNTED};
 use crate::random::Random;
 use crate::receivers::{self, Endpoint};
@@ -27,6 +28,8 @@ use crate::receivers::{self, Endpoint};
 pub struct Customer {
     pub tenant: Tenant,
     pub agent: Id<Agent>,
+    /// Who answers chats.
+    pub writer: Id<Agent>,
     /// Live keys with their ids.
     pub keys: Vec<(String, Id<ApiKey>)>,
     pub test_key: String,
@@ -52,6 +55,7 @@ pub enum Act {
     Suspend { customer: usize, suspended: bool },
     Publish { customer: usize, active: bool },
     Campaign { customer: usize, act: CampaignAct },
+    Chat { customer: usize, act: ChatAct },
 }
 
 /// What was answered, at its moment: a promise from then on.
@@ -96,6 +100,7 @@ pub struct Log {
     pub calls: Vec<(usize, Id<Call>)>,
     /// With the name that each was made under.
     pub campaigns: Vec<(usize, Id<Campaign>, String)>,
+    pub chats: talks::Known,
     pub defects: Vec<String>,
     pub acts: u64,
 }
@@ -155,6 +160,7 @@ pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Resul
     let body = json!({"name": "Asha", "systemPrompt": "Say hello.", "allowedTransferNumbers": staff});
     let made = agents::create(app, tenant, checked("createAgent", body)).await?;
     agents::set_status(app, tenant, made.summary.id, domain::agent::Status::Active).await?;
+    let writer = talks::set_up(app, tenant).await?;
     let mut endpoints = Vec::new();
     for place in 0..3 {
         let host = format!("r{number}{place}.example.com");
@@ -171,7 +177,7 @@ pub async fn set_up(app: &Arc<App>, number: usize, random: &mut Random) -> Resul
         let health = receivers::health(random, place, app.clock.now());
         endpoints.push(Endpoint { tenant, id: made.endpoint.id.to_string(), host, secret, picked, health });
     }
-    Ok(Customer { tenant, agent: made.summary.id, keys: live, test_key, endpoints })
+    Ok(Customer { tenant, agent: made.summary.id, writer, keys: live, test_key, endpoints })
 }
 
 async fn key(app: &App, tenant: Tenant, mode: &str) -> Result<(String, Id<ApiKey>), Failure> {
@@ -234,6 +240,7 @@ pub fn plan(seed: u64, from: Timestamp) -> Vec<(Timestamp, Act)> {
         }
     }
     acts.extend(campaigns::plan(seed, from));
+    acts.extend(talks::plan(seed, from));
     acts.sort_by_key(|(at, _)| *at);
     acts
 }
@@ -488,6 +495,12 @@ async fn attempt(
                 keep(&|log, now| log.promise_since(since, now, promise.clone()));
             };
             campaigns::attempt(app, (*customer, with(customer)), act, &known, &promise).await?;
+        }
+        Act::Chat { customer, act } => {
+            let known = |change: &mut dyn FnMut(&mut Log)| {
+                change(&mut log.lock().unwrap_or_else(PoisonError::into_inner));
+            };
+            talks::attempt(app, world, (*customer, with(customer)), act, &known).await?;
         }
         Act::Publish { customer, active } => {
             let whose = with(customer);

@@ -19,6 +19,7 @@ use domain::time::Timestamp;
 use store::Store;
 
 use crate::carrier::{Line, World};
+use crate::chats::Writer;
 use crate::faults::Misfortune;
 use crate::random::Random;
 use crate::receivers::Mail;
@@ -141,7 +142,8 @@ async fn start(
     let carriers =
         Carriers { test: Arc::new(Scripted(Network::Test)), live: Some(Arc::new(Line(world.clone()))) };
     let outside = Outside::without_lines(&config, carriers).expect("settings");
-    let ports = Ports::of(&config, &ids).expect("a folder");
+    let mut ports = Ports::of(&config, &ids).expect("a folder");
+    ports.language_model = Some(Arc::new(Writer::new(world.clone(), number)));
     let parts = Parts {
         config,
         clock: clock.clone(),

@@ -9,6 +9,7 @@
 mod boards;
 mod campaigns;
 mod carrier;
+mod chats;
 mod check;
 mod clients;
 mod faults;

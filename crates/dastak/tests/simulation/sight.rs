@@ -93,7 +93,8 @@ impl Sight {
     fn look_at_money(&mut self) {
         const HELD: &str = "select w.id, w.balance, w.reserved, w.lines, w.cost_per_minute, \
              (select coalesce(sum(price * minutes), 0) from calls c where c.workspace = w.id and c.line = 1) + \
-             (select coalesce(sum(price * minutes), 0) from call_legs l where l.workspace = w.id and l.line = 1), \
+             (select coalesce(sum(price * minutes), 0) from call_legs l where l.workspace = w.id and l.line = 1) + \
+             (select coalesce(sum(price), 0) from chats c where c.workspace = w.id and c.state <> 'ended'), \
              (select count(*) from calls c where c.workspace = w.id and c.line = 1) + \
              (select count(*) from call_legs l where l.workspace = w.id and l.line = 1), \
              (select count(*) from calls c where c.workspace = w.id and c.phase is null and c.hang_up_at is null and w.suspended = 1), \

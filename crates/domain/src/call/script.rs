@@ -1,6 +1,8 @@
 //! The simulated phone networks: test mode and the sandbox (docs/contract/sandbox.md#magic-numbers). The last
 //! four digits of a number decide what its phone does and when.
 
+use serde_json::Value;
+
 use super::states::{DialError, EndCause, Fact};
 use crate::phone::Phone;
 use crate::time::SECOND;
@@ -36,6 +38,17 @@ pub struct ScriptedFact {
     pub after_ms: i64,
     /// What the network reports.
     pub fact: Fact,
+}
+
+/// The key of a call's metadata that says what the person called asks (docs/contract/sandbox.md#questions).
+const QUESTION: &str = "sandboxQuestion";
+/// Longest question, in characters; what is longer is cut.
+const LONGEST_QUESTION: usize = 200;
+
+/// What the person called asks on the sandbox network, if the call's metadata say so.
+pub fn question(metadata: &Value) -> Option<String> {
+    let text: String = metadata.get(QUESTION)?.as_str()?.trim().chars().take(LONGEST_QUESTION).collect();
+    (!text.is_empty()).then_some(text)
 }
 
 const fn step(after_ms: i64, fact: Fact) -> ScriptedFact {

@@ -175,3 +175,16 @@ fn metadata_limits_name_the_field() {
         (0..9).map(|index| (format!("k{index}"), json!("x".repeat(500)))).collect();
     assert_eq!(check_metadata(&heavy).unwrap_err().0, "metadata");
 }
+
+#[test]
+fn a_question_of_the_sandbox_is_in_the_metadata() {
+    assert_eq!(
+        question(&json!({"sandboxQuestion": " When do you open? "})).as_deref(),
+        Some("When do you open?")
+    );
+    let long = question(&json!({"sandboxQuestion": "x".repeat(300)})).map(|text| text.len());
+    assert_eq!(long, Some(200));
+    for none in [json!({}), json!(null), json!({"sandboxQuestion": "  "}), json!({"sandboxQuestion": 7})] {
+        assert_eq!(question(&none), None, "{none}");
+    }
+}

@@ -11,10 +11,19 @@ pub struct DetailOrder {
     /// Keys of the details that are wanted.
     pub fields: Vec<String>,
     /// Its files, in order.
-    pub files: Vec<(FileType, std::sync::Arc<[u8]>)>,
+    pub files: Vec<DetailFile>,
 }
 
-/// Somebody who can read pictures of documents.
+/// A file of a document.
+#[derive(Clone)]
+pub enum DetailFile {
+    /// A picture.
+    Picture(FileType, std::sync::Arc<[u8]>),
+    /// What a PDF says.
+    Text(String),
+}
+
+/// Somebody who can read details off documents.
 pub trait DetailReader: Send + Sync {
     /// Its name in the settings.
     fn name(&self) -> &str;
@@ -22,6 +31,6 @@ pub trait DetailReader: Send + Sync {
     /// Whether what it is given stays in India.
     fn resident(&self) -> bool;
 
-    /// Reads a document; none when it cannot read files of these types.
+    /// Reads a document; none when it has no answer.
     fn read(&self, order: DetailOrder) -> Answer<'_, Result<Option<Reading>, ProviderError>>;
 }

@@ -140,7 +140,7 @@ impl DetailReader for OpenAi {
         Box::pin(async move {
             let mut peer = self.0.peer.clone();
             peer.timeout = peer.timeout.max(READING_TIMEOUT);
-            let Some(messages) = document::messages(&order) else { return Ok(None) };
+            let messages = document::messages(&order);
             let mut body = json!({"messages": messages, "stream": false});
             body["response_format"] = json!({"type": "json_schema", "json_schema": {"name": "document", "schema": document::schema(&order)}});
             let answer = self.0.complete(&peer, body).await?.whole(MOST_ANSWER).await?;

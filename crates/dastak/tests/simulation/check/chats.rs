@@ -1,0 +1,168 @@
+//! What must hold of chats: a reply is given once and to what was said, messages stay in order, an event is told
+//! once, and a chat is charged once.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use domain::tenant::Tenant;
+
+use super::Court;
+use crate::chats::reply_to;
+
+/// A chat as stored.
+struct ChatSeen {
+    id: String,
+    workspace: Tenant,
+    ended: bool,
+    writing: bool,
+    price: i64,
+    counted: i64,
+    handed_off: bool,
+    /// Role and words, in their order.
+    messages: Vec<(i64, String, String)>,
+}
+
+impl Court<'_> {
+    fn chats(&self) -> Vec<ChatSeen> {
+        let mut messages: HashMap<String, Vec<(i64, String, String)>> = HashMap::new();
+        let sql = "select chat, seq, role, words from chat_messages order by chat, seq";
+        for (chat, message) in
+            self.rows(sql, |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?))))
+        {
+            let chat: String = chat;
+            messages.entry(chat).or_default().push(message);
+        }
+        let sql = "select id, workspace, state = 'ended', turn_kind is not null, price, messages, handoff_at is not null from chats order by id";
+        let mut chats = self.rows(sql, |row| {
+            Ok(ChatSeen {
+                id: row.get(0)?,
+                workspace: super::id(row, 1)?,
+                ended: row.get(2)?,
+                writing: row.get(3)?,
+                price: row.get(4)?,
+                counted: row.get(5)?,
+                handed_off: row.get(6)?,
+                messages: Vec::new(),
+            })
+        });
+        for chat in &mut chats {
+            chat.messages = messages.remove(&chat.id).unwrap_or_default();
+        }
+        chats
+    }
+
+    pub(super) fn chats_add_up(&mut self) {
+        let mut broken = Vec::new();
+        let chats = self.chats();
+        for chat in &chats {
+            if !chat.ended || chat.writing {
+                broken.push(format!("{} is not over", chat.id));
+            }
+            messages_are_in_order(chat, &mut broken);
+        }
+        self.what_clients_were_told(&chats, &mut broken);
+        self.events_of_chats(&chats, &mut broken);
+        self.charges_of_chats(&chats, &mut broken);
+        self.broken.extend(broken);
+    }
+
+    /// What was answered is in the chat, once, and what was said to have failed is not.
+    fn what_clients_were_told(&self, chats: &[ChatSeen], broken: &mut Vec<String>) {
+        let by_id: HashMap<&str, &ChatSeen> = chats.iter().map(|chat| (chat.id.as_str(), chat)).collect();
+        let known = &self.log.chats;
+        for (_, id) in &known.opened {
+            if !by_id.contains_key(id.to_string().as_str()) {
+                broken.push(format!("{id} was opened and is not in the store"));
+            }
+        }
+        let said = |id: &str, role: &str, words: &str| {
+            let of = by_id.get(id).into_iter().flat_map(|chat| &chat.messages);
+            of.filter(|(_, by, text)| by == role && text == words).count()
+        };
+        let mut answered = HashSet::new();
+        for (id, words, reply) in &known.said {
+            let id = id.to_string();
+            answered.insert(words);
+            if said(&id, "user", words) != 1 {
+                broken.push(format!("«{words}» was taken and is not in {id} once"));
+            }
+            if let Some(reply) = reply
+                && (*reply != reply_to(words) || said(&id, "agent", reply) != 1)
+            {
+                broken.push(format!("«{words}» was answered «{reply}», which is not in {id} once"));
+            }
+        }
+        for (id, words) in known.failed.iter().filter(|(_, words)| !answered.contains(words)) {
+            if said(&id.to_string(), "user", words) != 0 {
+                broken.push(format!("the reply to «{words}» failed, and it is still in {id}"));
+            }
+        }
+    }
+
+    fn events_of_chats(&self, chats: &[ChatSeen], broken: &mut Vec<String>) {
+        let mut told: BTreeMap<(String, String), i64> = BTreeMap::new();
+        let sql = "select type, json_extract(envelope, '$.data.chatId') from events where type like 'chat.%' and envelope is not null";
+        for (kind, chat) in self.rows(sql, |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))) {
+            *told.entry((chat, kind)).or_default() += 1;
+        }
+        for chat in chats {
+            let of = |kind: &str| told.get(&(chat.id.clone(), kind.to_owned())).copied().unwrap_or(0);
+            let expected = [
+                ("chat.started", 1),
+                ("chat.completed", i64::from(chat.ended)),
+                ("chat.handoff_requested", i64::from(chat.handed_off)),
+            ];
+            for (kind, times) in expected {
+                if of(kind) != times {
+                    broken.push(format!("{} was told {} times of {}, not {times}", kind, of(kind), chat.id));
+                }
+            }
+            if of("chat.analyzed") > 1 {
+                broken.push(format!("the analysis of {} was told more than once", chat.id));
+            }
+        }
+    }
+
+    /// A chat in which the customer wrote costs its price, once; another one nothing.
+    fn charges_of_chats(&self, chats: &[ChatSeen], broken: &mut Vec<String>) {
+        let sql = "select reference, workspace, amount from wallet_entries where kind = 'chat_charge'";
+        let mut charged: BTreeMap<String, Vec<(Tenant, i64)>> = BTreeMap::new();
+        for (chat, tenant, amount) in self.rows(sql, |row| Ok((row.get(0)?, super::id(row, 1)?, row.get(2)?)))
+        {
+            charged.entry(chat).or_default().push((tenant, amount));
+        }
+        for chat in chats {
+            let wrote = chat.messages.iter().any(|(_, role, _)| role == "user");
+            let expected: Vec<(Tenant, i64)> = match wrote && chat.price > 0 {
+                true => vec![(chat.workspace, -chat.price)],
+                false => Vec::new(),
+            };
+            let found = charged.remove(&chat.id).unwrap_or_default();
+            if found != expected {
+                broken.push(format!("{} was charged {found:?}, not {expected:?}", chat.id));
+            }
+        }
+        broken.extend(charged.keys().map(|chat| format!("{chat} was charged, and there is no such chat")));
+    }
+}
+
+/// Messages are numbered without a gap; the agent greets at most once, at the beginning, and answers what the customer
+/// said just before, once.
+fn messages_are_in_order(chat: &ChatSeen, broken: &mut Vec<String>) {
+    let numbers = chat.messages.iter().map(|(seq, ..)| *seq);
+    if !numbers.eq(1..=chat.counted) {
+        broken.push(format!("the messages of {} are not numbered from 1 to {}", chat.id, chat.counted));
+    }
+    for (at, (_, role, words)) in chat.messages.iter().enumerate() {
+        if role != "agent" {
+            continue;
+        }
+        let before = at.checked_sub(1).and_then(|before| chat.messages.get(before));
+        let fits = match before {
+            None => !words.starts_with("re: "),
+            Some((_, role, said)) => role == "user" && *words == reply_to(said),
+        };
+        if !fits {
+            broken.push(format!("«{words}» in {} follows {before:?}", chat.id));
+        }
+    }
+}
