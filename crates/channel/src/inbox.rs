@@ -375,11 +375,22 @@ pub fn erase(
     person: &ErasedPerson,
     _: &mut Erased,
 ) -> Result<(), Failure> {
-    let lanes: Vec<String> = person
-        .phones
-        .iter()
-        .map(|phone| lane(&context.keyring, tenant, &Recipient::Phone(E164::from(*phone))))
-        .collect();
+    let people: Vec<Recipient> =
+        person.phones.iter().map(|phone| Recipient::Phone(E164::from(*phone))).collect();
+    forget_people(tx, &context.keyring, tenant, &people)
+}
+
+/// The same by the addresses of a person on the channel.
+///
+/// # Errors
+/// Those of the store.
+pub fn forget_people(
+    tx: &mut Tx<'_>,
+    keyring: &Keyring,
+    tenant: Tenant,
+    people: &[Recipient],
+) -> Result<(), Failure> {
+    let lanes: Vec<String> = people.iter().map(|person| lane(keyring, tenant, person)).collect();
     channel_inbox::erase(tx, tenant, &lanes)?;
     Ok(())
 }
