@@ -41,7 +41,9 @@ pub fn message(
         return Ok(());
     }
     match &received.what {
-        ReceivedContent::Edit { original, text } => return edited(tx, &context, tenant, number, original, text.as_deref()),
+        ReceivedContent::Edit { original, text } => {
+            return edited(tx, &context, tenant, number, original, text.as_deref());
+        }
         ReceivedContent::Revoke { original } => return revoked(app, tx, &context, tenant, number, original),
         ReceivedContent::System { phone, user_id, .. } => {
             if let Some(contact) = people::who_wrote(tx, &context, tenant, &received.from)? {
@@ -205,12 +207,19 @@ fn confirmation(language: &str, wish: Wish) -> &'static str {
     match (language, wish) {
         ("hi", Wish::StopAll) => "आपको अब हमारी ओर से कोई मैसेज या कॉल नहीं आएगा। मैसेज फिर से पाने के लिए START लिखें।",
         ("hi", _) => "आपको अब हमारी ओर से मैसेज नहीं आएंगे। फिर से पाने के लिए START लिखें।",
-        (_, Wish::StopAll) => "You will get no more messages or calls from us. Reply START to get messages again.",
+        (_, Wish::StopAll) => {
+            "You will get no more messages or calls from us. Reply START to get messages again."
+        }
         _ => "You will get no more messages from us. Reply START to get them again.",
     }
 }
 
-fn opted_out(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, contact: &ContactRow) -> Result<(), Failure> {
+fn opted_out(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    contact: &ContactRow,
+) -> Result<(), Failure> {
     let data = json!({
         "contactId": contact.id,
         "externalRef": contact.external_ref,
@@ -265,7 +274,9 @@ fn words(what: &ReceivedContent) -> (String, Option<String>) {
     let (kind, words) = match what {
         ReceivedContent::Text { body } => ("text", Some(body.clone())),
         ReceivedContent::Media(media) => (media.kind.as_str(), media.caption.clone()),
-        ReceivedContent::Location { place, .. } => ("location", place.name.clone().or_else(|| place.address.clone())),
+        ReceivedContent::Location { place, .. } => {
+            ("location", place.name.clone().or_else(|| place.address.clone()))
+        }
         ReceivedContent::Contacts { .. } => ("contacts", None),
         ReceivedContent::Button { text, .. } => ("button", Some(text.clone())),
         ReceivedContent::Reply { title, .. } => ("interactive", Some(title.clone())),
@@ -306,7 +317,9 @@ fn row_of(
         source: Source::Customer,
         kind,
         words,
-        content: Some(serde_json::to_value(&received.what).map_err(|why| Failure::internal(why.to_string()))?),
+        content: Some(
+            serde_json::to_value(&received.what).map_err(|why| Failure::internal(why.to_string()))?,
+        ),
         template_name: None,
         template: None,
         media: media.map(|media| json!({"type": media.kind, "mimeType": media.mime_type, "id": media.id})),

@@ -46,7 +46,12 @@ pub(crate) fn forget(tx: &mut Tx<'_>, row: &mut MessageRow, now: Timestamp) -> R
 }
 
 /// Owes the drop of a message's object, for one whose row goes.
-pub(crate) fn owe(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelMessage>, now: Timestamp) -> Result<(), DbError> {
+pub(crate) fn owe(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    id: Id<ChannelMessage>,
+    now: Timestamp,
+) -> Result<(), DbError> {
     channel_messages::owe_drop(tx, tenant, &key_of(id), now)
 }
 
@@ -57,7 +62,8 @@ pub(crate) fn owe(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelMessage>, now: 
 pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
     loop {
         let now = app.clock.now();
-        let rows = app.store.tx(move |tx| channel_messages::take_media(tx, now, now.plus(AGAIN), BATCH)).await?;
+        let rows =
+            app.store.tx(move |tx| channel_messages::take_media(tx, now, now.plus(AGAIN), BATCH)).await?;
         if rows.is_empty() {
             break;
         }
@@ -71,7 +77,9 @@ pub async fn look(app: &Arc<App>) -> Result<Option<Timestamp>, Failure> {
         }
     }
     drop_due(app).await?;
-    let due = |tx: &mut Tx<'_>| Ok::<_, DbError>((channel_messages::next_media(tx)?, channel_messages::next_drop(tx)?));
+    let due = |tx: &mut Tx<'_>| {
+        Ok::<_, DbError>((channel_messages::next_media(tx)?, channel_messages::next_drop(tx)?))
+    };
     Ok(match app.store.read(due).await? {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
@@ -150,7 +158,8 @@ async fn give_up(app: &App, tenant: Tenant, id: Id<ChannelMessage>) -> Result<()
 async fn drop_due(app: &App) -> Result<(), DbError> {
     loop {
         let now = app.clock.now();
-        let rows = app.store.tx(move |tx| channel_messages::take_drops(tx, now, now.plus(AGAIN), DROPS)).await?;
+        let rows =
+            app.store.tx(move |tx| channel_messages::take_drops(tx, now, now.plus(AGAIN), DROPS)).await?;
         let whole = rows.len() as i64 >= DROPS;
         for (tenant, object) in rows {
             match app.clock.outside(app.ports.objects.delete(&object)).await {

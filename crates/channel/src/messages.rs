@@ -9,10 +9,11 @@ use domain::channel::consent::Wish;
 use domain::channel::limits::{Pace, TIER_TIME, tier_people};
 use domain::channel::notification::Received;
 use domain::channel::{
-    Category, Content, Direction, LocalError, MessageStatus, Recipient, Source, Template, TemplateStatus, Times, window,
+    Category, Content, Direction, LocalError, MessageStatus, Recipient, Source, Template, TemplateStatus,
+    Times, window,
 };
 use domain::decision_log::{Chain, Channel as LogChannel, Decision, Entry};
-use domain::ids::{Agent, Campaign, Chat, ChannelMessage, Consent, Id};
+use domain::ids::{Agent, Campaign, ChannelMessage, Chat, Consent, Id};
 use domain::tenant::{Mode, Tenant};
 use domain::time::{DAY, SECOND, Timestamp};
 use serde_json::{Value, json};
@@ -110,7 +111,9 @@ impl Refusal {
     pub fn error(&self) -> (i64, String, String) {
         match self {
             Self::Local(error, _) => (error.code(), error.title().to_owned(), error.detail().to_owned()),
-            Self::TierLimit => (131_048, "tier_limit_reached".into(), codes::TIER_LIMIT_REACHED.meaning.into()),
+            Self::TierLimit => {
+                (131_048, "tier_limit_reached".into(), codes::TIER_LIMIT_REACHED.meaning.into())
+            }
             Self::RecipientUnsupported => {
                 (131_062, "recipient_unsupported".into(), codes::RECIPIENT_UNSUPPORTED.meaning.into())
             }
@@ -215,7 +218,11 @@ pub fn put(app: &App, tx: &mut Tx<'_>, tenant: Tenant, new: &New) -> Result<Plac
     }
     let mut row = fresh(tx, &context, tenant, new, &contact)?;
     contacts::touch(tx, tenant, contact.id, now)?;
-    let slot = if new.at_once { take_slot(tx, &context, tenant, &new.number, &row, now.plus(MOST_WAIT))? } else { Err(now) };
+    let slot = if new.at_once {
+        take_slot(tx, &context, tenant, &new.number, &row, now.plus(MOST_WAIT))?
+    } else {
+        Err(now)
+    };
     match slot {
         Ok(at) => {
             row.lease_until = Some(now.plus(LEASE));
@@ -318,7 +325,13 @@ fn may_send(
 }
 
 /// Whether the account may write to one more person, with the count held until the transaction ends.
-fn has_room(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, number: &Number, to: &Recipient) -> Result<bool, Failure> {
+fn has_room(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    number: &Number,
+    to: &Recipient,
+) -> Result<bool, Failure> {
     let Some(most) = people_of(number) else { return Ok(true) };
     let reached = channel_messages::reached(tx, tenant, &account_of(number), context.now.plus(-TIER_TIME))?;
     let person = contact_policy::person_hash(&context.keyring, &to.text());
@@ -341,7 +354,13 @@ fn has_room_now(
 }
 
 /// Notes that the account writes to a person without being asked.
-fn reach(tx: &mut Tx<'_>, context: &Context, tenant: Tenant, number: &Number, row: &MessageRow) -> Result<(), Failure> {
+fn reach(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    tenant: Tenant,
+    number: &Number,
+    row: &MessageRow,
+) -> Result<(), Failure> {
     let person = contact_policy::person_hash(&context.keyring, &address(row).unwrap_or_default());
     channel_messages::reached(tx, tenant, &account_of(number), context.now.plus(-TIER_TIME))?;
     let new = !channel_messages::is_reached(tx, tenant, &account_of(number), &person)?;
@@ -463,7 +482,8 @@ fn template_now(
     tenant: Tenant,
     row: &MessageRow,
 ) -> Result<Result<Option<Category>, LocalError>, Failure> {
-    let Some(id) = row.template.as_ref().and_then(|template| template.get("id")).and_then(Value::as_str) else {
+    let Some(id) = row.template.as_ref().and_then(|template| template.get("id")).and_then(Value::as_str)
+    else {
         return Ok(Ok(None));
     };
     let found = match id.parse() {
@@ -584,7 +604,9 @@ pub fn simulated(app: &App, tenant: Tenant, new: &New) -> Result<MessageRow, Fai
     };
     let contact = new.contact.as_ref();
     let (customer, user) = match &new.to {
-        Recipient::Phone(number) => (Some(number.to_string()), contact.and_then(|row| row.chatapp_user_id.clone())),
+        Recipient::Phone(number) => {
+            (Some(number.to_string()), contact.and_then(|row| row.chatapp_user_id.clone()))
+        }
         Recipient::UserId(id) => (None, Some(id.clone())),
     };
     let id: Id<ChannelMessage> = context.ids.make();
@@ -651,7 +673,16 @@ pub fn record_opt_in(
     let now = context.now;
     if channel_consents::opt_in(tx, tenant, &person, &opt_in.source, opt_in.captured_at, id, now)? {
         let about = json!({"source": opt_in.source, "capturedAt": opt_in.captured_at, "channel": "chatapp"});
-        app::do_not_call::record_consent(tx, context, tenant, contact, Decision::Allowed, "given", &about, id)?;
+        app::do_not_call::record_consent(
+            tx,
+            context,
+            tenant,
+            contact,
+            Decision::Allowed,
+            "given",
+            &about,
+            id,
+        )?;
     }
     Ok(())
 }
@@ -725,7 +756,12 @@ pub(crate) fn stored(
 }
 
 /// The same for one whose contact has to be looked up.
-pub(crate) fn moved(app: &App, tx: &mut Tx<'_>, row: &MessageRow, before: MessageStatus) -> Result<(), Failure> {
+pub(crate) fn moved(
+    app: &App,
+    tx: &mut Tx<'_>,
+    row: &MessageRow,
+    before: MessageStatus,
+) -> Result<(), Failure> {
     let contact = contacts::get(tx, row.workspace, row.contact)?;
     let reference = contact.and_then(|contact| contact.external_ref);
     stored(app, tx, row, reference.as_deref(), Some(before), None)

@@ -49,7 +49,8 @@ fn insert(tx: &mut Tx<'_>, tenant: Tenant, row: ContactRow, to: &Recipient) -> R
     if contacts::insert(tx, tenant, &row)? {
         return Ok(row);
     }
-    find(tx, tenant, to)?.ok_or_else(|| Failure::conflict("other requests keep changing this contact; try again"))
+    find(tx, tenant, to)?
+        .ok_or_else(|| Failure::conflict("other requests keep changing this contact; try again"))
 }
 
 fn fresh(
@@ -144,7 +145,15 @@ fn join(
     }
     let (user, name) = (other.chatapp_user_id.clone(), other.chatapp_username.clone());
     let phone = into.phone.clone();
-    contacts::set_channel(tx, tenant, into.id, phone.as_deref(), user.as_deref(), name.as_deref(), context.now)?;
+    contacts::set_channel(
+        tx,
+        tenant,
+        into.id,
+        phone.as_deref(),
+        user.as_deref(),
+        name.as_deref(),
+        context.now,
+    )?;
     (into.chatapp_user_id, into.chatapp_username) = (user, name);
     Ok(into)
 }
@@ -161,7 +170,8 @@ pub fn moved(
     phone: Option<String>,
     user: Option<String>,
 ) -> Result<(), Failure> {
-    let Some(row) = contacts::get_for_update(tx, tenant, contact)?.filter(|row| row.erased_at.is_none()) else {
+    let Some(row) = contacts::get_for_update(tx, tenant, contact)?.filter(|row| row.erased_at.is_none())
+    else {
         return Ok(());
     };
     let free_phone = match phone {

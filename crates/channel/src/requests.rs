@@ -11,8 +11,8 @@ use app::{App, Failure};
 use domain::channel::content::Misfit;
 use domain::channel::template::{self, Params, TemplateRef};
 use domain::channel::{
-    Ask, Button, Content, Interactive, ListRow, ListSection, Location, Media, MediaKind, MediaSource, Recipient, Source,
-    Template,
+    Ask, Button, Content, Interactive, ListRow, ListSection, Location, Media, MediaKind, MediaSource,
+    Recipient, Source, Template,
 };
 use domain::ids::{ChannelMessage, Id};
 use domain::phone::E164;
@@ -40,7 +40,12 @@ enum Intent {
 ///
 /// # Errors
 /// docs/contract/channel-messages.md#errors
-pub async fn send(app: &Arc<App>, caller: &Caller, once: Once, body: NewChannelMessage) -> Result<Answer, Failure> {
+pub async fn send(
+    app: &Arc<App>,
+    caller: &Caller,
+    once: Once,
+    body: NewChannelMessage,
+) -> Result<Answer, Failure> {
     templates::need_channel(caller)?;
     let to = recipient(&body.to)?;
     let opt_in = opt_in_of(app, body.opt_in.as_ref())?;
@@ -149,7 +154,12 @@ fn answer(
     }
 }
 
-fn taken(tx: &mut Tx<'_>, once: &Once, row: &MessageRow, reference: Option<String>) -> Result<Answer, Failure> {
+fn taken(
+    tx: &mut Tx<'_>,
+    once: &Once,
+    row: &MessageRow,
+    reference: Option<String>,
+) -> Result<Answer, Failure> {
     let body = json!({"data": view::sent(row, reference, true)});
     once.finish(tx, 201, &body, Some(&row.contact.to_string()))
 }
@@ -178,7 +188,10 @@ pub fn recipient(to: &str) -> Result<Recipient, Failure> {
 ///
 /// # Errors
 /// 422 `invalid_opt_in`.
-pub fn opt_in_of(app: &App, given: Option<&api::channel_messages::NewOptIn>) -> Result<Option<OptIn>, Failure> {
+pub fn opt_in_of(
+    app: &App,
+    given: Option<&api::channel_messages::NewOptIn>,
+) -> Result<Option<OptIn>, Failure> {
     let Some(given) = given else { return Ok(None) };
     if given.captured_at > app.clock.now() {
         return Err(Failure::plain(codes::INVALID_OPT_IN).with_meta(json!({"field": "optIn.capturedAt"})));
@@ -194,11 +207,12 @@ fn number_of(tx: &mut Tx<'_>, tenant: Tenant, from: Option<&str>) -> Result<Numb
     {
         return sending_number(tx, tenant, Which::Number(row.id));
     }
-    sending_number(tx, tenant, Which::Provider(from))
-        .map_err(|failure| match failure.error == codes::CHATAPP_NOT_CONNECTED {
+    sending_number(tx, tenant, Which::Provider(from)).map_err(|failure| {
+        match failure.error == codes::CHATAPP_NOT_CONNECTED {
             true => Failure::field("from", "is not a number of this workspace on the channel"),
             false => failure,
-        })
+        }
+    })
 }
 
 /// The provider's id of a message that a request names by that or by its id here.
@@ -243,7 +257,10 @@ impl Wanted {
             return Ok(Self::Template(Box::new(template.clone())));
         }
         if let Some(reaction) = &body.reaction {
-            return Ok(Self::Reaction { message: reaction.message_id.clone(), emoji: reaction.emoji.clone() });
+            return Ok(Self::Reaction {
+                message: reaction.message_id.clone(),
+                emoji: reaction.emoji.clone(),
+            });
         }
         let content = if let Some(text) = &body.text {
             Content::Text(text.clone())
@@ -276,7 +293,9 @@ impl Wanted {
                 content.check().map_err(misfit)?;
                 Ok((content, None))
             }
-            Self::Template(wanted) => filled(tx, tenant, wanted).map(|(content, template)| (content, Some(template))),
+            Self::Template(wanted) => {
+                filled(tx, tenant, wanted).map(|(content, template)| (content, Some(template)))
+            }
         }
     }
 }
@@ -297,7 +316,9 @@ pub fn filled(tx: &mut Tx<'_>, tenant: Tenant, wanted: &TemplateUse) -> Result<(
     let params: Params = wanted.params.clone().map(Into::into).unwrap_or_default();
     match template::fill(&template, &params) {
         Ok(content) => Ok((content, template)),
-        Err(issues) => Err(Failure::plain(codes::TEMPLATE_PARAMS_INVALID).with_meta(json!({"issues": issues}))),
+        Err(issues) => {
+            Err(Failure::plain(codes::TEMPLATE_PARAMS_INVALID).with_meta(json!({"issues": issues})))
+        }
     }
 }
 
@@ -331,8 +352,12 @@ fn media_of(media: &NewMedia) -> Result<Content, Failure> {
 }
 
 fn interactive_of(given: &NewInteractive) -> Result<Interactive, Failure> {
-    let need = |field: &str| Failure::field(&format!("interactive.{field}"), format!("is required with {}", given.r#type));
-    let strange = |field: &str| Failure::field(&format!("interactive.{field}"), format!("is not possible with {}", given.r#type));
+    let need = |field: &str| {
+        Failure::field(&format!("interactive.{field}"), format!("is required with {}", given.r#type))
+    };
+    let strange = |field: &str| {
+        Failure::field(&format!("interactive.{field}"), format!("is not possible with {}", given.r#type))
+    };
     let allowed: &[&str] = match given.r#type.as_str() {
         "buttons" => &["buttons"],
         "list" => &["button", "sections"],
@@ -385,7 +410,12 @@ fn interactive_of(given: &NewInteractive) -> Result<Interactive, Failure> {
             url: given.url.clone().unwrap_or_default(),
         },
     };
-    Ok(Interactive { header: given.header.clone(), body: given.body.clone(), footer: given.footer.clone(), ask })
+    Ok(Interactive {
+        header: given.header.clone(),
+        body: given.body.clone(),
+        footer: given.footer.clone(),
+        ask,
+    })
 }
 
 /// A page of messages, newest first. A test key has none: what it sends is not stored.
@@ -406,10 +436,13 @@ pub async fn list(
     app.store
         .read(move |tx| {
             let rows = channel_messages::page(tx, tenant, &filter, before.as_deref(), limit)?;
-            let next = (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.to_string())).flatten();
+            let next =
+                (rows.len() as i64 == limit).then(|| rows.last().map(|row| row.id.to_string())).flatten();
             let ids: Vec<_> = rows.iter().map(|row| row.contact).collect();
-            let references = if ids.is_empty() { Vec::new() } else { contacts::references(tx, tenant, &ids)? };
-            let reference = |id| references.iter().find(|(known, _)| *known == id).and_then(|(_, text)| text.clone());
+            let references =
+                if ids.is_empty() { Vec::new() } else { contacts::references(tx, tenant, &ids)? };
+            let reference =
+                |id| references.iter().find(|(known, _)| *known == id).and_then(|(_, text)| text.clone());
             let views = rows.iter().map(|row| view::of(row, reference(row.contact))).collect();
             Ok::<_, Failure>((views, next))
         })

@@ -175,7 +175,8 @@ fn settle(app: &App, tx: &mut Tx<'_>, claim: &Claim, sent: &Option<Sent>) -> Res
             Ok(Delivered::Waits(Box::new(row)))
         }
         None => {
-            let wait = if app.clock.stopping() { 0 } else { (SECOND << row.attempts.clamp(1, 9)).min(LONGEST) };
+            let wait =
+                if app.clock.stopping() { 0 } else { (SECOND << row.attempts.clamp(1, 9)).min(LONGEST) };
             put_off(tx, &mut row, now.plus(wait))?;
             Ok(Delivered::Waits(Box::new(row)))
         }
@@ -189,7 +190,9 @@ fn settle(app: &App, tx: &mut Tx<'_>, claim: &Claim, sent: &Option<Sent>) -> Res
 fn of_status(row: MessageRow) -> Delivered {
     match row.status {
         MessageStatus::Queued => Delivered::Waits(Box::new(row)),
-        MessageStatus::Sent | MessageStatus::Delivered | MessageStatus::Read => Delivered::Sent(Box::new(row)),
+        MessageStatus::Sent | MessageStatus::Delivered | MessageStatus::Read => {
+            Delivered::Sent(Box::new(row))
+        }
         _ => Delivered::Unknown(Box::new(row)),
     }
 }
@@ -466,7 +469,12 @@ fn claim_in(
                 row.attempts += 1;
                 row.updated_at = now;
                 channel_messages::save(tx, &row)?;
-                chains.record(tx, tenant, Chain::Audit, messages::entry(&context, about, row.agent, None, proof))?;
+                chains.record(
+                    tx,
+                    tenant,
+                    Chain::Audit,
+                    messages::entry(&context, about, row.agent, None, proof),
+                )?;
                 claims.push(Claim { message: row, number: from.clone(), at });
             }
         }
@@ -507,6 +515,10 @@ pub(crate) fn number_of(tx: &mut Tx<'_>, tenant: Tenant, id: &str) -> Result<Opt
 ///
 /// # Errors
 /// Those of the store.
-pub async fn message(app: &App, tenant: Tenant, id: Id<ChannelMessage>) -> Result<Option<MessageRow>, Failure> {
+pub async fn message(
+    app: &App,
+    tenant: Tenant,
+    id: Id<ChannelMessage>,
+) -> Result<Option<MessageRow>, Failure> {
     Ok(app.store.read(move |tx| channel_messages::get(tx, tenant, id)).await?)
 }

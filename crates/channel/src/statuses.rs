@@ -47,7 +47,8 @@ pub fn status(
     let error = update.errors.first();
     if next == Some(MessageStatus::Failed) {
         let unknown = || (135_000, "refused".to_owned(), String::new());
-        row.error = Some(error.map_or_else(unknown, |error| (error.code, error.title.clone(), error.detail.clone())));
+        row.error =
+            Some(error.map_or_else(unknown, |error| (error.code, error.title.clone(), error.detail.clone())));
     }
     if next == Some(MessageStatus::Deleted) {
         row.words = None;
@@ -79,8 +80,9 @@ fn find(
         return Ok(None);
     };
     // An id that somebody else's program made up, or one of a message with another id at the provider, is not ours.
-    Ok(channel_messages::get_for_update(tx, tenant, id)?
-        .filter(|row| row.phone_number_id == number.phone_number_id && row.provider_id.is_none() && row.attempts > 0))
+    Ok(channel_messages::get_for_update(tx, tenant, id)?.filter(|row| {
+        row.phone_number_id == number.phone_number_id && row.provider_id.is_none() && row.attempts > 0
+    }))
 }
 
 /// What a provider's error says of the person.

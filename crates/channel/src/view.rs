@@ -80,14 +80,18 @@ fn content(row: &MessageRow) -> Option<Map<String, Value>> {
         Direction::Outbound => match serde_json::from_value::<Content>(stored).ok()? {
             Content::Interactive(interactive) => json!({"interactive": interactive}),
             Content::Location(location) => json!({"location": location}),
-            Content::Reaction { message, emoji } => json!({"reaction": {"messageId": message, "emoji": emoji}}),
+            Content::Reaction { message, emoji } => {
+                json!({"reaction": {"messageId": message, "emoji": emoji}})
+            }
             Content::Contacts(cards) => json!({"contacts": cards}),
             Content::Template(_) | Content::Text(_) | Content::Media(_) => return None,
         },
         Direction::Inbound => match serde_json::from_value::<ReceivedContent>(stored).ok()? {
             ReceivedContent::Location { place, url } => json!({"location": place, "url": url}),
             ReceivedContent::Contacts { cards } => json!({"contacts": cards}),
-            ReceivedContent::Button { payload, text } => json!({"button": {"payload": payload, "text": text}}),
+            ReceivedContent::Button { payload, text } => {
+                json!({"button": {"payload": payload, "text": text}})
+            }
             ReceivedContent::Reply { id, title, description, list } => {
                 json!({"interactive": {"type": if list { "list_reply" } else { "button_reply" }, "id": id, "title": title, "description": description}})
             }

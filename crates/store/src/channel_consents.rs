@@ -77,7 +77,13 @@ fn ensure(tx: &mut Tx<'_>, tenant: Tenant, person: &str, now: Timestamp) -> Resu
 }
 
 /// Stops messages to a person; `false` when they were stopped.
-pub fn stop(tx: &mut Tx<'_>, tenant: Tenant, person: &str, source: &str, now: Timestamp) -> Result<bool, DbError> {
+pub fn stop(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    person: &str,
+    source: &str,
+    now: Timestamp,
+) -> Result<bool, DbError> {
     ensure(tx, tenant, person, now)?;
     let sql = "update channel_consents set stopped_at = ?3, stop_source = ?4, updated_at = ?3
         where workspace = ?1 and person = ?2 and stopped_at is null";

@@ -129,7 +129,8 @@ const MESSAGE: &str = MessageRow::COLUMNS;
 /// The thread of a person and a number, held against other writers until the transaction ends; made if there is
 /// none.
 pub fn thread_for_update(tx: &mut Tx<'_>, tenant: Tenant, new: &ThreadRow) -> Result<ThreadRow, DbError> {
-    const SQL: &str = formatcp!("{} on conflict (workspace, contact, phone_number_id) do nothing", ThreadRow::INSERT);
+    const SQL: &str =
+        formatcp!("{} on conflict (workspace, contact, phone_number_id) do nothing", ThreadRow::INSERT);
     tx.exec(SQL, &new.values(tenant))?;
     let sql = formatcp!(
         "select {THREAD} from channel_threads where workspace = ?1 and contact = ?2 and phone_number_id = ?3 /*pg for update*/"
@@ -157,7 +158,8 @@ pub fn thread_by_id(
     tenant: Tenant,
     id: Id<ChannelThread>,
 ) -> Result<Option<ThreadRow>, DbError> {
-    let sql = formatcp!("select {THREAD} from channel_threads where workspace = ?1 and id = ?2 /*pg for update*/");
+    let sql =
+        formatcp!("select {THREAD} from channel_threads where workspace = ?1 and id = ?2 /*pg for update*/");
     tx.one(sql, params![tenant, id])
 }
 
@@ -185,7 +187,9 @@ pub fn get_for_update(
     tenant: Tenant,
     id: Id<ChannelMessage>,
 ) -> Result<Option<MessageRow>, DbError> {
-    let sql = formatcp!("select {MESSAGE} from channel_messages where workspace = ?1 and id = ?2 /*pg for update*/");
+    let sql = formatcp!(
+        "select {MESSAGE} from channel_messages where workspace = ?1 and id = ?2 /*pg for update*/"
+    );
     tx.one(sql, params![tenant, id])
 }
 
@@ -338,14 +342,16 @@ pub fn line_for_update(tx: &mut Tx<'_>, tenant: Tenant, phone_number_id: &str) -
         return Ok(line);
     }
     const INSERT: &str = formatcp!("{} on conflict do nothing", LineRow::INSERT);
-    let new = LineRow { workspace: tenant, phone_number_id: phone_number_id.to_owned(), used: 0, next_at: None };
+    let new =
+        LineRow { workspace: tenant, phone_number_id: phone_number_id.to_owned(), used: 0, next_at: None };
     tx.exec(INSERT, &new.values())?;
     Ok(tx.one(sql, params![tenant, phone_number_id])?.unwrap_or(new))
 }
 
 /// Writes how far a line has got.
 pub fn save_line(tx: &mut Tx<'_>, row: &LineRow) -> Result<(), DbError> {
-    let sql = "update channel_lines set used = ?3, next_at = ?4 where workspace = ?1 and phone_number_id = ?2";
+    let sql =
+        "update channel_lines set used = ?3, next_at = ?4 where workspace = ?1 and phone_number_id = ?2";
     tx.later(sql, params![row.workspace, &row.phone_number_id, row.used, row.next_at])
 }
 
@@ -365,7 +371,8 @@ pub fn wake_line(
 
 /// Across workspaces: numbers that have something to send by `until`, longest waiting first.
 pub fn due_lines(tx: &mut Tx<'_>, until: Timestamp, most: i64) -> Result<Vec<(Tenant, String)>, DbError> {
-    let sql = "select workspace, phone_number_id from channel_lines where next_at <= ?1 order by next_at limit ?2";
+    let sql =
+        "select workspace, phone_number_id from channel_lines where next_at <= ?1 order by next_at limit ?2";
     tx.all(sql, params![until, most])
 }
 
@@ -434,7 +441,8 @@ pub fn abandoned(
     now: Timestamp,
     most: i64,
 ) -> Result<Vec<(Tenant, Id<ChannelMessage>)>, DbError> {
-    let sql = "select workspace, id from channel_messages where lease_until <= ?1 order by lease_until limit ?2";
+    let sql =
+        "select workspace, id from channel_messages where lease_until <= ?1 order by lease_until limit ?2";
     tx.all(sql, params![now, most])
 }
 
@@ -561,14 +569,11 @@ pub fn remove(tx: &mut Tx<'_>, tenant: Tenant, id: Id<ChannelMessage>) -> Result
 }
 
 /// Gives what a person wrote and was sent under one contact to another: the same person has shown the number.
-pub fn hand_over(
-    tx: &mut Tx<'_>,
-    tenant: Tenant,
-    from: Id<Contact>,
-    to: Id<Contact>,
-) -> Result<(), DbError> {
+pub fn hand_over(tx: &mut Tx<'_>, tenant: Tenant, from: Id<Contact>, to: Id<Contact>) -> Result<(), DbError> {
     let threads: Vec<ThreadRow> = tx.all(
-        formatcp!("select {THREAD} from channel_threads where workspace = ?1 and contact = ?2 /*pg for update*/"),
+        formatcp!(
+            "select {THREAD} from channel_threads where workspace = ?1 and contact = ?2 /*pg for update*/"
+        ),
         params![tenant, from],
     )?;
     for thread in threads {
@@ -584,7 +589,10 @@ pub fn hand_over(
                     "update channel_messages set thread = ?3 where workspace = ?1 and thread = ?2",
                     params![tenant, thread.id, other.id],
                 )?;
-                tx.exec("delete from channel_threads where workspace = ?1 and id = ?2", params![tenant, thread.id])?
+                tx.exec(
+                    "delete from channel_threads where workspace = ?1 and id = ?2",
+                    params![tenant, thread.id],
+                )?
             }
         };
     }
@@ -592,7 +600,10 @@ pub fn hand_over(
         "update channel_messages set contact = ?3 where workspace = ?1 and contact = ?2",
         params![tenant, from, to],
     )?;
-    tx.exec("update chats set contact = ?3 where workspace = ?1 and contact = ?2", params![tenant, from, to])?;
+    tx.exec(
+        "update chats set contact = ?3 where workspace = ?1 and contact = ?2",
+        params![tenant, from, to],
+    )?;
     Ok(())
 }
 
@@ -623,12 +634,18 @@ pub fn settle_drop(tx: &mut Tx<'_>, tenant: Tenant, object: &str) -> Result<(), 
 
 /// Across workspaces: when the next object is dropped.
 pub fn next_drop(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    let next: Option<Option<Timestamp>> = tx.one("select min(next_at) from channel_media_drops", params![])?;
+    let next: Option<Option<Timestamp>> =
+        tx.one("select min(next_at) from channel_media_drops", params![])?;
     Ok(next.flatten())
 }
 
 /// How many people an account has reached since `after`; nothing is changed.
-pub fn count_reached(tx: &mut Tx<'_>, tenant: Tenant, account: &str, after: Timestamp) -> Result<i64, DbError> {
+pub fn count_reached(
+    tx: &mut Tx<'_>,
+    tenant: Tenant,
+    account: &str,
+    after: Timestamp,
+) -> Result<i64, DbError> {
     let sql = "select (select cast(coalesce(sum(people), 0) as bigint) from channel_reach where workspace = ?1 and account = ?2)
         - (select count(*) from channel_reached where workspace = ?1 and account = ?2 and at <= ?3)";
     Ok(tx.one(sql, params![tenant, account, after])?.unwrap_or(0))
