@@ -242,11 +242,9 @@ pub const MAX_SHORT_BODY: usize = MAX_BODY;
 /// A place.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct NewLocation {
-    /// Degrees north.
-    #[schemars(range(min = -90, max = 90))]
+    /// Degrees north, -90 to 90.
     pub latitude: f64,
-    /// Degrees east.
-    #[schemars(range(min = -180, max = 180))]
+    /// Degrees east, -180 to 180.
     pub longitude: f64,
     /// Its name.
     #[schemars(length(min = 1, max = MAX_PLACE))]
